@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// A schedule: what one rank does in a collective, as data. It speaks of blocks, never of bytes.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stretto/types.hpp"
+
+namespace stretto {
+
+/// Where a block lies. `input` is read only. `input` and `output` hold block b of the vector in slot b;
+/// slot s of `scratch` holds a block as large as `Schedule::scratch[s]` says.
+enum class Buffer : std::uint8_t { input, output, scratch };
+
+/// Slots first … first+count-1 of one buffer.
+struct Range {
+  Buffer buffer;
+  Block first;
+  Block count;
+  bool operator==(const Range&) const = default;
+};
+
+/// A message or an operand: ranges one after the other. A range that wraps around is two of them.
+using Ranges = std::vector<Range>;
+
+Block blocks_in(std::span<const Range> ranges);
+
+inline Ranges input(Block first, Block count = 1) { return {{Buffer::input, first, count}}; }
+inline Ranges output(Block first, Block count = 1) { return {{Buffer::output, first, count}}; }
+inline Ranges scratch(Block first, Block count = 1) { return {{Buffer::scratch, first, count}}; }
+
+/// `count` blocks from `first` on, counted modulo `modulus`: one or two ranges. `first` may be negative.
+Ranges wrapped(Buffer buffer, Block first, Block count, Block modulus);
+
+/// Which side of the operator the arriving (or `source`) operand takes.
+enum class Side : std::uint8_t { left, right };
+
+enum class ActionKind : std::uint8_t {
+  receive,         ///< target = message. May land at any moment of its round.
+  receive_reduce,  ///< target = message ∘ operand (Side::left) or operand ∘ message (Side::right)
+  copy,            ///< target = source
+  reduce,          ///< target = source ∘ operand (Side::left) or operand ∘ source (Side::right)
+};
+
+/// A part of `Schedule::ranges`.
+struct Slice {
+  std::uint32_t first = 0;
+  std::uint32_t count = 0;
+};
+
+struct Send {
+  Rank peer;
+  Slice blocks;
+};
+
+struct Action {
+  ActionKind kind;
+  Side side = Side::left;
+  Rank peer = no_rank;  ///< of a receive
+  Slice target = {};
+  Slice source = {};   ///< copy and reduce
+  Slice operand = {};  ///< receive_reduce and reduce: the other operand, often the target itself
+};
+
+/// All sends are posted first and read what stood before the round; then the actions are worked through in
+/// their order. The round ends when the last action is done and all sends have left.
+struct Round {
+  Slice sends;    ///< of `Schedule::sends`
+  Slice actions;  ///< of `Schedule::actions`
+};
+
+/// One rank's part of a collective. Flat arrays, so that a cached schedule costs little and is read in order.
+struct Schedule {
+  std::string algorithm;  ///< id, for example "allreduce/ring"
+  Rank ranks = 1;
+  Rank rank = 0;
+  Rank root = 0;
+  Block blocks = 1;            ///< how many blocks the vector is cut into
+  std::vector<Block> scratch;  ///< for every scratch slot, the block of the vector whose size it has
+  std::vector<Round> rounds;
+  std::vector<Send> sends;
+  std::vector<Action> actions;
+  std::vector<Range> ranges;
+
+  std::span<const Range> at(Slice s) const { return {ranges.data() + s.first, s.count}; }
+  std::span<const Send> sends_of(const Round& r) const { return {sends.data() + r.sends.first, r.sends.count}; }
+  std::span<const Action> actions_of(const Round& r) const {
+    return {actions.data() + r.actions.first, r.actions.count};
+  }
+};
+
+/// The one text form: stable, readable, and read back by `parse_schedules`.
+std::string to_text(const Schedule& schedule);
+std::string_view name_of(Buffer buffer);
+
+/// Reads any number of schedules. Throws stretto::Error that names `file` and the line.
+std::vector<Schedule> parse_schedules(std::string_view text, std::string_view file);
+
+}  // namespace stretto
