@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The checker: runs all ranks' schedules symbolically and proves the postcondition.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "stretto/algorithm.hpp"
+
+namespace stretto {
+
+/// Why a set of schedules is refused.
+enum class Refusal : std::uint8_t {
+  malformed,             ///< a peer, a slot or a buffer that does not exist, a write to the input
+  unmatched_message,     ///< sent and never received, or awaited and never sent
+  misordered_message,    ///< the blocks sent are not the blocks awaited
+  deadlock,              ///< under rendezvous: a send leaves only when its receive is posted
+  never_written,         ///< reads a slot that holds nothing
+  overlapping_send,      ///< writes in a round what the round sends
+  overlapping_receive,   ///< touches, earlier in the round, the target of one of its receives
+  double_counting,       ///< combines two partial results that share a contribution
+  wrong_order,           ///< operands out of rank order, for an operator that does not commute
+  different_expression,  ///< ranks would hold different bits
+  wrong_result,          ///< the postcondition does not hold
+  wrong_cost,            ///< rounds or volume differ from the algorithm's record
+};
+
+std::string_view name_of(Refusal refusal);  ///< "double counting", and so on
+
+struct Refused {
+  Refusal why;
+  std::string message;  ///< names rank, round (from 1) and block
+};
+
+/// Counted in the schedules, along the longest chain of rounds that wait for each other: what the α, β and γ of the
+/// usual models are multiplied by. Every rank sends one message and receives one at a time.
+struct Measured {
+  std::int64_t rounds = 0;
+  std::int64_t sent = 0;      ///< blocks
+  std::int64_t combined = 0;  ///< blocks
+  std::int64_t messages = 0;  ///< in all, not along a chain
+};
+
+struct Checked {
+  std::optional<Refused> refused;
+  Measured measured;
+  std::vector<std::vector<std::int64_t>> round_ends;  ///< for rank and round: the step at whose end it ended, from 1
+};
+
+struct Question {
+  Collective collective;
+  Shape shape;
+  bool commutative = false;  ///< may the operands come in any order?
+  bool in_place = false;     ///< is the input the output?
+};
+
+/// `schedules[r]` is rank r's. Proves `question`; does not look at any record.
+[[nodiscard]] Checked check(std::span<const Schedule> schedules, const Question& question);
+
+/// Builds the schedules of all ranks and proves them, in place too where that is allowed, and holds rounds and
+/// volume to the record.
+[[nodiscard]] Checked check(const Algorithm& algorithm, const Shape& shape, const Params& params = {});
+
+/// The same for given schedules instead of those that the algorithm builds.
+[[nodiscard]] Checked check_against_record(std::span<const Schedule> schedules, const Algorithm& algorithm,
+                                           const Shape& shape);
+
+}  // namespace stretto

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "stretto/check.hpp"
+
+#include "check/form.hpp"
+#include "check/machine.hpp"
+#include "check/refuse.hpp"
+
+namespace stretto {
+namespace checking {
+namespace {
+
+std::string holds(const Expressions& expressions, Expression e) {
+  if (e == no_expression) return "nothing";
+  if (expressions.is_contribution(e)) return "the contribution of rank " + std::to_string(expressions.first_rank(e));
+  return "a reduction over " + ranks(expressions.contributors(e));
+}
+
+void check_barrier(const Machine& machine, Rank ranks_in_all) {
+  for (Rank r = 0; r < ranks_in_all; ++r) {
+    std::vector<Rank> missing;
+    for (Rank other = 0; other < ranks_in_all; ++other)
+      if (!machine.has_heard(r, other)) missing.push_back(other);
+    if (!missing.empty())
+      refuse(Refusal::wrong_result, "rank " + std::to_string(r) + " has not heard from " + ranks(missing));
+  }
+}
+
+void check_slot(const Machine& machine, const Content& wanted, Rank rank, Block block) {
+  const Expressions& expressions = machine.expressions();
+  const Expression e = machine.output(rank, block);
+  const auto wrong = [&](const std::string& what) {
+    refuse(Refusal::wrong_result, "rank " + std::to_string(rank) + " ends with " + holds(expressions, e) +
+                                      " in output[" + std::to_string(block) + "]" + what);
+  };
+  if (wanted.kind == Content::Kind::contribution) {
+    if (e == no_expression || !expressions.is_contribution(e) || expressions.first_rank(e) != wanted.from)
+      wrong(", not the contribution of rank " + std::to_string(wanted.from));
+  } else {
+    if (e == no_expression) wrong(", not the reduction");
+    if (!expressions.complete(e)) wrong(", without " + ranks(expressions.missing_contributors(e)));
+  }
+}
+
+void check_postcondition(const Machine& machine, Block blocks, const Question& question) {
+  if (question.collective == Collective::barrier) return check_barrier(machine, question.shape.ranks);
+  for (Block b = 0; b < blocks; ++b) {
+    Rank reference = no_rank;  // the first rank that holds the reduction of this block
+    for (Rank r = 0; r < question.shape.ranks; ++r) {
+      const Content wanted = content_after(question.collective, question.shape, r, b);
+      if (wanted.kind == Content::Kind::nothing) continue;
+      check_slot(machine, wanted, r, b);
+      if (wanted.kind != Content::Kind::reduction) continue;
+      if (reference == no_rank) reference = r;
+      const Expression here = machine.output(r, b), there = machine.output(reference, b);
+      if (here != there)
+        refuse(Refusal::different_expression, "output[" + std::to_string(b) + "] is " +
+                                                  machine.expressions().text(there) + " on rank " +
+                                                  std::to_string(reference) + " and " +
+                                                  machine.expressions().text(here) + " on rank " + std::to_string(r));
+    }
+  }
+}
+
+void check_cost(const Measured& measured, Block blocks, const Algorithm& algorithm, const Shape& shape) {
+  const auto compare = [&](std::int64_t number, std::int64_t recorded, const std::string& what) {
+    if (number != recorded)
+      refuse(Refusal::wrong_cost, std::string(algorithm.id) + " on " + counted(shape.ranks, "rank") + ": " + what +
+                                      ": " + std::to_string(number) + " counted, " + std::to_string(recorded) +
+                                      " in the record");
+  };
+  compare(blocks, algorithm.blocks(shape), "blocks");
+  compare(measured.rounds, algorithm.rounds(shape), "rounds");
+  compare(measured.sent, algorithm.sent(shape), "blocks sent");
+  compare(measured.combined, algorithm.combined(shape), "blocks combined");
+}
+
+}  // namespace
+}  // namespace checking
+
+std::string_view name_of(Refusal refusal) {
+  switch (refusal) {
+    case Refusal::malformed: return "malformed";
+    case Refusal::unmatched_message: return "unmatched message";
+    case Refusal::misordered_message: return "misordered message";
+    case Refusal::deadlock: return "deadlock";
+    case Refusal::never_written: return "never written";
+    case Refusal::overlapping_send: return "overlapping send";
+    case Refusal::overlapping_receive: return "overlapping receive";
+    case Refusal::double_counting: return "double counting";
+    case Refusal::wrong_order: return "wrong order";
+    case Refusal::different_expression: return "different expression";
+    case Refusal::wrong_result: return "wrong result";
+    case Refusal::wrong_cost: return "wrong cost";
+  }
+  return "?";
+}
+
+Checked check(std::span<const Schedule> schedules, const Question& question) {
+  Checked checked;
+  try {
+    checking::check_form(schedules, question);
+    checking::Machine machine(schedules, question);
+    machine.run();
+    checked.measured = machine.measured;
+    checked.round_ends = std::move(machine.round_ends);
+    checking::check_postcondition(machine, schedules[0].blocks, question);
+  } catch (const Refused& refused) {
+    checked.refused = refused;
+  }
+  return checked;
+}
+
+Checked check_against_record(std::span<const Schedule> schedules, const Algorithm& algorithm, const Shape& shape) {
+  Question question{.collective = algorithm.collective,
+                    .shape = shape,
+                    .commutative = algorithm.needs.commutative,
+                    .in_place = false};
+  Checked checked = check(schedules, question);
+  if (checked.refused) return checked;
+  if (may_alias(algorithm.collective)) {
+    question.in_place = true;
+    checked.refused = check(schedules, question).refused;
+    if (checked.refused) checked.refused->message += " (in place)";
+  }
+  if (checked.refused) return checked;
+  try {
+    checking::check_cost(checked.measured, schedules[0].blocks, algorithm, shape);
+  } catch (const Refused& refused) {
+    checked.refused = refused;
+  }
+  return checked;
+}
+
+Checked check(const Algorithm& algorithm, const Shape& shape, const Params& params) {
+  std::vector<Schedule> schedules;
+  schedules.reserve(static_cast<std::size_t>(shape.ranks));
+  for (Rank r = 0; r < shape.ranks; ++r) schedules.push_back(build_schedule(algorithm, shape, r, params));
+  return check_against_record(schedules, algorithm, shape);
+}
+
+}  // namespace stretto

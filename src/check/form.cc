@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "check/form.hpp"
+
+#include <vector>
+
+#include "check/layout.hpp"
+#include "check/refuse.hpp"
+
+namespace stretto::checking {
+namespace {
+
+constexpr std::int64_t most_locations = std::int64_t{1} << 28;  // of all ranks: 1 GiB of expressions
+
+[[noreturn]] void malformed(const std::string& message) { refuse(Refusal::malformed, message); }
+
+void check_question(std::span<const Schedule> schedules, const Question& question) {
+  const Shape& shape = question.shape;
+  const CollectiveFacts& collective = facts(question.collective);
+  const std::string name(collective.name);
+  if (shape.ranks < 1 || shape.root < 0 || shape.root >= shape.ranks)
+    malformed("root " + std::to_string(shape.root) + " of " + counted(shape.ranks, "rank"));
+  if (schedules.size() != static_cast<std::size_t>(shape.ranks))
+    malformed(counted(static_cast<std::int64_t>(schedules.size()), "schedule") + " for " +
+              counted(shape.ranks, "rank"));
+  if (question.in_place && !may_alias(question.collective)) malformed(name + " has no in-place form");
+  std::int64_t locations = 0;
+  for (std::size_t i = 0; i < schedules.size(); ++i) {
+    const Schedule& s = schedules[i];
+    const std::string who = "schedule " + std::to_string(i) + ": ";
+    if (s.rank != static_cast<Rank>(i) || s.ranks != shape.ranks)
+      malformed(who + "is for rank " + std::to_string(s.rank) + " of " + std::to_string(s.ranks) + ", not for rank " +
+                std::to_string(i) + " of " + std::to_string(shape.ranks));
+    if (s.blocks != schedules[0].blocks || s.blocks < 0)
+      malformed(who + "has " + counted(s.blocks, "block") + ", schedule 0 has " + std::to_string(schedules[0].blocks));
+    if (collective.per_rank && s.blocks != shape.ranks)
+      malformed(who + name + " has one block per rank, not " + counted(s.blocks, "block"));
+    if (s.blocks > most_locations) malformed(who + "too many blocks to check: " + std::to_string(s.blocks));
+    locations += 2 * s.blocks + static_cast<std::int64_t>(s.scratch.size());
+    if (locations > most_locations) malformed(who + "too many blocks to check");
+    for (Block b : s.scratch)
+      if (b < 0 || b >= s.blocks) malformed(who + "scratch for block " + std::to_string(b) + ", which does not exist");
+  }
+}
+
+class Form {
+ public:
+  Form(const Schedule& schedule, const Question& question)
+      : schedule_(schedule),
+        question_(question),
+        layout_(schedule, question) {
+    written_.resize(static_cast<std::size_t>(layout_.size()));
+  }
+
+  void check() {
+    for (; round_ < schedule_.rounds.size(); ++round_) {
+      const Round& round = schedule_.rounds[round_];
+      for (const Send& send : schedule_.sends_of(round)) {
+        check_peer(send.peer, "sends to");
+        check_slots(send.blocks);
+      }
+      for (const Action& action : schedule_.actions_of(round)) check_action(action);
+    }
+  }
+
+ private:
+  [[noreturn]] void no(const std::string& what) const { malformed(where(schedule_.rank, round_) + what); }
+
+  void check_peer(Rank peer, const std::string& verb) const {
+    if (peer == schedule_.rank) no(verb + " itself instead of copying");
+    if (peer < 0 || peer >= schedule_.ranks)
+      no(verb + " rank " + std::to_string(peer) + " of " + std::to_string(schedule_.ranks));
+  }
+
+  void check_slots(Slice slice) const {
+    for (const Range& r : schedule_.at(slice)) {
+      const Block slots = r.buffer == Buffer::scratch ? static_cast<Block>(schedule_.scratch.size()) : schedule_.blocks;
+      const auto slot = [&](Block b) { return std::string(name_of(r.buffer)) + '[' + std::to_string(b) + ']'; };
+      if (r.count < 0) no("a range of " + counted(r.count, "block") + " from " + slot(r.first) + " on");
+      if (r.first < 0 || r.first > slots - r.count)
+        no(slot(r.first < 0 ? r.first : r.first + r.count - 1) + " does not exist: " + std::string(name_of(r.buffer)) +
+           " has " + counted(slots, "slot"));
+      for (Block b = r.first; b < r.first + r.count; ++b)
+        if (!slot_exists(question_.collective, question_.shape, schedule_.rank, r.buffer, b))
+          no(std::string(facts(question_.collective).name) + " gives this rank no " + slot(b));
+    }
+  }
+
+  void check_action(const Action& action) {
+    const bool receives = action.kind == ActionKind::receive || action.kind == ActionKind::receive_reduce;
+    if (receives) check_peer(action.peer, "receives from");
+    for (Slice s : {action.target, action.source, action.operand}) check_slots(s);
+    for (const Range& r : schedule_.at(action.target))
+      if (r.buffer == Buffer::input) no("writes input[" + std::to_string(r.first) + ']');
+    layout_.locate(schedule_.at(action.target), targets_);
+    if (action.kind == ActionKind::receive) return;  // a slot that it receives twice is found with the other hazards
+    ++action_;
+    for (std::size_t i = 0; i < targets_.size(); ++i) {
+      Written& written = written_[static_cast<std::size_t>(targets_[i])];
+      if (written.action == action_) no("writes " + layout_.name(targets_[i]) + " twice in one action");
+      written = {action_, i};
+    }
+    if (action.kind != ActionKind::receive_reduce) check_operand(action.source);
+    if (action.kind != ActionKind::copy) check_operand(action.operand);
+  }
+
+  // Slot by slot of the target's blocks, and not in reach of what the action itself writes at another position.
+  void check_operand(Slice operand) {
+    layout_.locate(schedule_.at(operand), operands_);
+    if (operands_.size() != targets_.size())
+      no("an operand of " + counted(static_cast<Block>(operands_.size()), "block") + " for a target of " +
+         std::to_string(targets_.size()));
+    for (std::size_t i = 0; i < operands_.size(); ++i) {
+      const Block has = layout_.block(operands_[i]), needs = layout_.block(targets_[i]);
+      if (has != needs)
+        no(layout_.name(operands_[i]) + " holds block " + std::to_string(has) + ", its target " +
+           layout_.name(targets_[i]) + " block " + std::to_string(needs));
+      const Written& written = written_[static_cast<std::size_t>(operands_[i])];
+      if (written.action == action_ && written.position != i)
+        no("reads " + layout_.name(operands_[i]) + " and writes it in the same action, at another place");
+    }
+  }
+
+  struct Written {
+    std::int64_t action = 0;
+    std::size_t position = 0;
+  };
+
+  const Schedule& schedule_;
+  const Question& question_;
+  Layout layout_;
+  std::size_t round_ = 0;
+  std::int64_t action_ = 0;
+  std::vector<Written> written_;  // for every location, by which action it was last written
+  std::vector<Location> targets_, operands_;
+};
+
+}  // namespace
+
+void check_form(std::span<const Schedule> schedules, const Question& question) {
+  check_question(schedules, question);
+  for (const Schedule& s : schedules) Form(s, question).check();
+}
+
+}  // namespace stretto::checking

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "stretto/check.hpp"
+
+namespace stretto::checking {
+
+using Location = std::int64_t;  ///< where a slot of one rank lies; aliased slots lie at one location
+
+/// The locations of one rank, numbered from 0.
+class Layout {
+ public:
+  Layout(const Schedule& schedule, const Question& question)
+      : blocks_(schedule.blocks),
+        scratch_(&schedule.scratch),
+        aliased_(question.in_place && may_alias(question.collective) &&
+                 (!facts(question.collective).rooted || schedule.rank == question.shape.root)) {}
+
+  Location size() const { return 2 * blocks_ + static_cast<Location>(scratch_->size()); }
+
+  Location of(Buffer buffer, Block slot) const {
+    if (buffer == Buffer::scratch) return 2 * blocks_ + slot;
+    return buffer == Buffer::output || aliased_ ? blocks_ + slot : slot;
+  }
+
+  /// The block whose size and content the slot has.
+  Block block(Location at) const {
+    if (at < 2 * blocks_) return at < blocks_ ? at : at - blocks_;
+    return (*scratch_)[static_cast<std::size_t>(at - 2 * blocks_)];
+  }
+
+  void locate(std::span<const Range> ranges, std::vector<Location>& to) const {
+    to.clear();
+    for (const Range& r : ranges)
+      for (Block slot = r.first; slot < r.first + r.count; ++slot) to.push_back(of(r.buffer, slot));
+  }
+
+  /// "output[2]"
+  std::string name(Location at) const {
+    if (at < blocks_) return "input[" + std::to_string(at) + ']';
+    if (at < 2 * blocks_) return "output[" + std::to_string(at - blocks_) + ']';
+    return "scratch[" + std::to_string(at - 2 * blocks_) + ']';
+  }
+
+ private:
+  Block blocks_;
+  const std::vector<Block>* scratch_;
+  bool aliased_;
+};
+
+}  // namespace stretto::checking
