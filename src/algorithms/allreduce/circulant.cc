@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// allreduce/circulant: reduce-scatter with skips p/2, p/4, …, 1 (rounded up), then allgather with them reversed.
+//
+//   rounds    2 ceil(log2 p)
+//   volume    2(p-1)/p of the vector: the least possible
+//   combined  (p-1)/p of the vector
+//   scratch   none
+//   needs     a commutative operator
+//   source    Träff, arXiv 2410.14234
+//
+//   p = 5, skips 3 2 1: rank r sends, of the blocks counted from its own, 3 4 to r+3, then 2 to r+2, then 1 to r+1
+
+#include "algorithms/patterns/circulant.hpp"
+#include "algorithms/list.hpp"
+
+namespace stretto::algorithms {
+namespace {
+
+void build(Builder& b, const Shape&, const Params&) {
+  if (b.ranks() == 1) return b.copy(input(0), output(0));
+  const std::vector<Rank> skips = patterns::halved_skips(b.ranks());
+  patterns::circulant_reduce_scatter(
+      b, skips, [&](Rank first, Rank count) { return wrapped(Buffer::output, b.rank() + first, count, b.ranks()); });
+  patterns::circulant_allgather(b, skips, Buffer::output);
+}
+
+}  // namespace
+
+constinit const Algorithm allreduce_circulant{
+    .id = "allreduce/circulant",
+    .summary = "reduce-scatter and allgather on a circulant graph; least volume in few rounds for any p",
+    .source = "Träff, arXiv 2410.14234",
+    .volume = "2(p-1)/p",
+    .collective = Collective::allreduce,
+    .needs = {.commutative = true},
+    .blocks = [](const Shape& s) -> Block { return s.ranks; },
+    .rounds = [](const Shape& s) -> std::int64_t { return 2 * patterns::ceil_log2(s.ranks); },
+    .sent = [](const Shape& s) -> std::int64_t { return 2 * (s.ranks - 1); },
+    .combined = [](const Shape& s) -> std::int64_t { return s.ranks - 1; },
+    .build = build,
+};
+
+}  // namespace stretto::algorithms

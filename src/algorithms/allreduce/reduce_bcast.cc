@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// allreduce/reduce_bcast: reduce/binomial to rank 0, then bcast/binomial from there.
+//
+//   rounds    2 ceil(log2 p)
+//   volume    2 ceil(log2 p) vectors along the longest chain
+//   combined  ceil(log2 p) vectors
+//   scratch   none
+//   needs     nothing: rank order is kept
+//   source    Thakur, Rabenseifner and Gropp 2005, section 5
+
+#include "algorithms/list.hpp"
+#include "algorithms/patterns/binomial.hpp"
+
+namespace stretto::algorithms {
+namespace {
+
+void build(Builder& b, const Shape&, const Params&) {
+  patterns::binomial_reduce(b, 0, [] { return output(0); });
+  patterns::binomial_bcast(b, 0);
+}
+
+}  // namespace
+
+constinit const Algorithm allreduce_reduce_bcast{
+    .id = "allreduce/reduce_bcast",
+    .summary = "reduce to rank 0, then broadcast, both along binomial trees; in rank order",
+    .source = "Thakur, Rabenseifner and Gropp 2005, section 5",
+    .volume = "2 ceil(lg p)",
+    .collective = Collective::allreduce,
+    .needs = {},
+    .blocks = [](const Shape&) -> Block { return 1; },
+    .rounds = [](const Shape& s) -> std::int64_t { return 2 * patterns::ceil_log2(s.ranks); },
+    .sent = [](const Shape& s) -> std::int64_t { return 2 * patterns::ceil_log2(s.ranks); },
+    .combined = [](const Shape& s) -> std::int64_t { return patterns::ceil_log2(s.ranks); },
+    .build = build,
+};
+
+}  // namespace stretto::algorithms

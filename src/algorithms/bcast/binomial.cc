@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// bcast/binomial: whoever has the vector sends it on, to the largest remaining part first.
+//
+//   rounds    ceil(log2 p)
+//   volume    ceil(log2 p) vectors from the root
+//   combined  none
+//   scratch   none
+//   needs     nothing
+//   source    Thakur, Rabenseifner and Gropp 2005, section 4.2
+//
+//   p = 5, root 0   round 1: 0→4   round 2: 0→2   round 3: 0→1 2→3
+
+#include "algorithms/patterns/binomial.hpp"
+#include "algorithms/list.hpp"
+
+namespace stretto::algorithms {
+namespace {
+
+void build(Builder& b, const Shape& shape, const Params&) { patterns::binomial_bcast(b, shape.root); }
+
+}  // namespace
+
+constinit const Algorithm bcast_binomial{
+    .id = "bcast/binomial",
+    .summary = "whoever has the vector sends it on along a binomial tree; fewest rounds",
+    .source = "Thakur, Rabenseifner and Gropp 2005, section 4.2",
+    .volume = "ceil(lg p)",
+    .collective = Collective::bcast,
+    .needs = {},
+    .blocks = [](const Shape&) -> Block { return 1; },
+    .rounds = [](const Shape& s) -> std::int64_t { return patterns::ceil_log2(s.ranks); },
+    .sent = [](const Shape& s) -> std::int64_t { return patterns::ceil_log2(s.ranks); },
+    .combined = [](const Shape&) -> std::int64_t { return 0; },
+    .build = build,
+};
+
+}  // namespace stretto::algorithms

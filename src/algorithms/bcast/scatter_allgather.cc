@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// bcast/scatter_allgather: the root scatters the vector along a binomial tree, then the pieces walk around a ring.
+//
+//   rounds    ceil(log2 p) + p - 1
+//   volume    2(p-1)/p of the vector
+//   combined  none
+//   scratch   none
+//   needs     nothing
+//   source    van de Geijn's algorithm, as in Thakur, Rabenseifner and Gropp 2005, section 4.2
+//
+//   p = 4, root 0   round 1: 0→2 [2 3]   round 2: 0→1 [1], 2→3 [3]   then three rounds r → r+1
+
+#include <algorithm>
+
+#include "algorithms/list.hpp"
+#include "algorithms/patterns/binomial.hpp"
+#include "algorithms/patterns/ring.hpp"
+
+namespace stretto::algorithms {
+namespace {
+
+void build(Builder& b, const Shape& shape, const Params&) {
+  // Blocks are counted from the root, so that a subtree's blocks are one range.
+  const patterns::BinomialPlace place(b, shape.root);
+  if (place.v != 0) {
+    b.round();
+    b.receive(place.parent(), output(place.v, std::min(place.lowest_bit(), b.ranks() - place.v)));
+  }
+  place.for_each_child([&](Rank child, Rank subtree) {
+    b.round();
+    b.send(place.rank_of(child), output(child, subtree));
+  });
+  patterns::ring_allgather(b, patterns::Ring(b, shape.root), Buffer::output);
+}
+
+}  // namespace
+
+constinit const Algorithm bcast_scatter_allgather{
+    .id = "bcast/scatter_allgather",
+    .summary = "scatter along a binomial tree, then allgather around a ring; least volume",
+    .source = "van de Geijn; Thakur, Rabenseifner and Gropp 2005, section 4.2",
+    .volume = "2(p-1)/p",
+    .collective = Collective::bcast,
+    .needs = {},
+    .blocks = [](const Shape& s) -> Block { return s.ranks; },
+    .rounds = [](const Shape& s) -> std::int64_t { return patterns::ceil_log2(s.ranks) + s.ranks - 1; },
+    .sent = [](const Shape& s) -> std::int64_t { return 2 * (s.ranks - 1); },
+    .combined = [](const Shape&) -> std::int64_t { return 0; },
+    .build = build,
+};
+
+}  // namespace stretto::algorithms

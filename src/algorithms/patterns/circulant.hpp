@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Reduce-scatter and allgather on a circulant graph (Träff, arXiv 2410.14234). Rank r counts blocks relative to
+// itself: relative block i is block (r + i) mod p. The skips fall from p to 1, each at least half of the one before;
+// halving rounded up gives ceil(log2 p) rounds, powers of two give Bruck's rounds.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "algorithms/patterns/powers.hpp"
+#include "stretto/builder.hpp"
+
+namespace stretto::patterns {
+
+/// p, ceil(p/2), … , 1
+inline std::vector<Rank> halved_skips(Rank ranks) {
+  std::vector<Rank> skips{ranks};
+  while (skips.back() > 1) skips.push_back((skips.back() + 1) / 2);
+  return skips;
+}
+
+/// p, then the powers of two below it, down to 1
+inline std::vector<Rank> power_skips(Rank ranks) {
+  std::vector<Rank> skips{ranks};
+  for (Rank s = ranks > 1 ? Rank{1} << (ceil_log2(ranks) - 1) : 0; s > 0; s /= 2) skips.push_back(s);
+  return skips;
+}
+
+/// Reduces the inputs into relative block 0. Partial results live where `place(i, n)` says relative blocks
+/// i … i+n-1 are; it is asked for the lower half of the blocks only. The operands are not in rank order.
+template <typename Place>
+void circulant_reduce_scatter(Builder& b, const std::vector<Rank>& skips, Place place) {
+  const Rank p = b.ranks();
+  Rank begun = 0;  // relative blocks below it have left the input
+  const auto now = [&](Rank first, Rank end) {
+    const Rank middle = std::clamp(begun, first, end);
+    Ranges ranges = place(first, middle - first);
+    for (const Range& r : wrapped(Buffer::input, b.rank() + middle, end - middle, p)) ranges.push_back(r);
+    return ranges;
+  };
+  for (std::size_t j = 0; j + 1 < skips.size(); ++j) {
+    const Rank all = skips[j];
+    const Rank kept = skips[j + 1];
+    b.round();
+    b.send(modulo(b.rank() + kept, p), now(kept, all));
+    b.receive_reduce(modulo(b.rank() - kept, p), place(0, all - kept), Side::left, now(0, all - kept));
+    begun = std::max(begun, all - kept);
+  }
+}
+
+/// The way back: relative block 0 of every rank, standing in `own`, comes into every output.
+inline void circulant_allgather(Builder& b, const std::vector<Rank>& skips, Buffer own) {
+  const Rank p = b.ranks();
+  b.round();
+  for (std::size_t j = skips.size() - 1; j > 0; --j) {
+    const Rank all = skips[j - 1];
+    const Rank kept = skips[j];
+    const Buffer from = j == skips.size() - 1 ? own : Buffer::output;
+    b.send(modulo(b.rank() - kept, p), wrapped(from, b.rank(), all - kept, p));
+    b.receive(modulo(b.rank() + kept, p), wrapped(Buffer::output, b.rank() + kept, all - kept, p));
+    b.round();
+  }
+}
+
+}  // namespace stretto::patterns

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Vector halving with distance doubling and its reverse, for a group of 2^k ranks and 2^k blocks, and the fold that
+// brings any number of ranks down to 2^k (Rabenseifner 2004; Thakur, Rabenseifner and Gropp 2005, section 4.5).
+// Neighbours meet first, so every partial result covers an interval of ranks: rank order is kept.
+#pragma once
+
+#include <vector>
+
+#include "algorithms/patterns/powers.hpp"
+#include "stretto/builder.hpp"
+
+namespace stretto::patterns {
+
+struct Interval {
+  Block first;
+  Block count;
+};
+
+/// The blocks that `rank` of a group of 2^k holds after meeting the partners at distances 1, 2, … below `distance`.
+inline Interval halved(Rank rank, Rank distance, Block blocks) {
+  Interval held{0, blocks};
+  for (Rank mask = 1; mask < distance; mask *= 2) {
+    held.count /= 2;
+    if (rank & mask) held.first += held.count;
+  }
+  return held;
+}
+
+/// Reduces, in the group, what every rank has in `from`, into `work`; each rank ends with one complete block.
+inline void halving_reduce_scatter(Builder& b, Buffer from, Buffer work) {
+  for (Rank mask = 1; mask < b.ranks(); mask *= 2) {
+    const Rank partner = b.rank() ^ mask;
+    const Interval keep = halved(b.rank(), 2 * mask, b.blocks());
+    const Interval give = halved(partner, 2 * mask, b.blocks());
+    const Buffer now = mask == 1 ? from : work;
+    b.round();
+    b.send(partner, {{now, give.first, give.count}});
+    b.receive_reduce(partner, {{work, keep.first, keep.count}}, partner < b.rank() ? Side::left : Side::right,
+                     {{now, keep.first, keep.count}});
+  }
+}
+
+/// The way back: every rank of the group gets all blocks into its output.
+inline void doubling_allgather(Builder& b) {
+  for (Rank mask = b.ranks() / 2; mask > 0; mask /= 2) {
+    const Rank partner = b.rank() ^ mask;
+    const Interval have = halved(b.rank(), 2 * mask, b.blocks());
+    const Interval get = halved(partner, 2 * mask, b.blocks());
+    b.round();
+    b.send(partner, output(have.first, have.count));
+    b.receive(partner, output(get.first, get.count));
+  }
+}
+
+/// The way back to one rank of the group: `work` is that rank's output, other ranks' scratch.
+inline void doubling_gather(Builder& b, Rank root, Buffer work) {
+  for (Rank mask = b.ranks() / 2; mask > 0; mask /= 2) {
+    const Rank partner = b.rank() ^ mask;
+    const Interval have = halved(b.rank(), 2 * mask, b.blocks());
+    const Interval get = halved(partner, 2 * mask, b.blocks());
+    b.round();
+    if ((b.rank() & mask) != (root & mask)) {
+      b.send(partner, {{work, have.first, have.count}});
+      return;
+    }
+    b.receive(partner, {{work, get.first, get.count}});
+  }
+}
+
+/// The first 2·surplus ranks form pairs (2i, 2i+1); one of each stays in the group of 2^k, the other is removed.
+struct Fold {
+  Rank ranks;
+  Rank surplus;
+  Rank kept_odd;  ///< this odd rank stays instead of its even neighbour (the root), or no_rank
+
+  Fold(Rank all, Rank root_to_keep)
+      : ranks(all),
+        surplus(all - floor_power_of_two(all)),
+        kept_odd(root_to_keep < 2 * surplus && root_to_keep % 2 == 1 ? root_to_keep : no_rank) {}
+
+  bool paired(Rank r) const { return r < 2 * surplus; }
+  bool removed(Rank r) const { return paired(r) && ((r % 2 == 1) != (r == kept_odd || (r ^ 1) == kept_odd)); }
+  std::vector<Rank> kept() const {
+    std::vector<Rank> members;
+    for (Rank r = 0; r < ranks; ++r)
+      if (!removed(r)) members.push_back(r);
+    return members;
+  }
+};
+
+/// The fold itself: both ranks of a pair combine half of the vector, then the removed one hands over its half.
+/// Kept ranks of pairs have the pair's result in `work` afterwards. 2 rounds, n/2 blocks each.
+inline void fold_pairs(Builder& b, const Fold& fold, Buffer work) {
+  const Rank me = b.rank();
+  if (!fold.paired(me)) return;
+  const Rank partner = me ^ 1;
+  const Block half = b.blocks() / 2;
+  const bool removed = fold.removed(me);
+  const Block mine = removed ? half : 0;  // the removed rank combines the upper half
+  const Block others = half - mine;
+  b.round();
+  b.send(partner, input(others, half));
+  b.receive_reduce(partner, {{work, mine, half}}, partner < me ? Side::left : Side::right, input(mine, half));
+  b.round();
+  if (removed)
+    b.send(partner, {{work, half, half}});
+  else
+    b.receive(partner, {{work, half, half}});
+}
+
+}  // namespace stretto::patterns

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// reduce/binomial: neighbouring intervals of 1, 2, 4, … ranks are joined until one holds the result: the root.
+//
+//   rounds    ceil(log2 p)
+//   volume    ceil(log2 p) vectors along the longest chain; every rank but the root sends one
+//   combined  ceil(log2 p) vectors, less where the tree is not full
+//   scratch   one vector (not on leaves, not on the root)
+//   needs     nothing: rank order is kept for any root, because an interval that holds the root is held by the root
+//   source    Thakur, Rabenseifner and Gropp 2005, section 4.5 (who count from the root, which breaks the order)
+//
+//   p = 5, root 1   round 1: 0→1 3→2   round 2: 2→1   round 3: 4→1
+
+#include "algorithms/patterns/binomial.hpp"
+#include "algorithms/list.hpp"
+
+namespace stretto::algorithms {
+namespace {
+
+void build(Builder& b, const Shape& shape, const Params&) {
+  patterns::binomial_reduce(b, shape.root, [&] { return scratch(b.new_scratch(0, 1)); });
+}
+
+}  // namespace
+
+constinit const Algorithm reduce_binomial{
+    .id = "reduce/binomial",
+    .summary = "neighbouring intervals of ranks are joined along a binomial tree; fewest rounds, in rank order",
+    .source = "Thakur, Rabenseifner and Gropp 2005, section 4.5",
+    .volume = "ceil(lg p)",
+    .collective = Collective::reduce,
+    .needs = {},
+    .blocks = [](const Shape&) -> Block { return 1; },
+    .rounds = [](const Shape& s) -> std::int64_t { return patterns::ceil_log2(s.ranks); },
+    .sent = [](const Shape& s) -> std::int64_t { return patterns::ceil_log2(s.ranks); },
+    .combined = [](const Shape& s) -> std::int64_t { return patterns::ceil_log2(s.ranks); },
+    .build = build,
+};
+
+}  // namespace stretto::algorithms

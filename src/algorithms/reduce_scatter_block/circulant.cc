@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// reduce_scatter_block/circulant: every rank sends away the further part of its blocks, with skips p/2, p/4, …, 1.
+//
+//   rounds    ceil(log2 p)
+//   volume    (p-1)/p of the vector: the least possible
+//   combined  (p-1)/p of the vector
+//   scratch   floor(p/2) - 1 blocks
+//   needs     a commutative operator
+//   source    Träff, arXiv 2410.14234
+//
+//   p = 5, skips 3 2 1: rank r sends, of the blocks counted from its own, 3 4 to r+3, then 2 to r+2, then 1 to r+1
+
+#include <algorithm>
+
+#include "algorithms/list.hpp"
+#include "algorithms/patterns/circulant.hpp"
+
+namespace stretto::algorithms {
+namespace {
+
+void build(Builder& b, const Shape&, const Params&) {
+  const Rank r = b.rank();
+  const Rank p = b.ranks();
+  if (p == 1) return b.copy(input(0), output(0));
+  // The own block is reduced in the output, relative block i > 0 in scratch slot i - 1.
+  for (Rank i = 1; i < p / 2; ++i) b.new_scratch(patterns::modulo(r + i, p), 1);
+  const auto place = [&](Rank first, Rank count) {
+    Ranges ranges;
+    if (first == 0 && count > 0) ranges.push_back({Buffer::output, r, 1});
+    const Rank others = std::max(first, 1);
+    if (first + count > others) ranges.push_back({Buffer::scratch, others - 1, first + count - others});
+    return ranges;
+  };
+  patterns::circulant_reduce_scatter(b, patterns::halved_skips(p), place);
+}
+
+}  // namespace
+
+constinit const Algorithm reduce_scatter_block_circulant{
+    .id = "reduce_scatter_block/circulant",
+    .summary = "halving on a circulant graph; least volume in fewest rounds for any p",
+    .source = "Träff, arXiv 2410.14234",
+    .volume = "(p-1)/p",
+    .collective = Collective::reduce_scatter_block,
+    .needs = {.commutative = true},
+    .blocks = [](const Shape& s) -> Block { return s.ranks; },
+    .rounds = [](const Shape& s) -> std::int64_t { return patterns::ceil_log2(s.ranks); },
+    .sent = [](const Shape& s) -> std::int64_t { return s.ranks - 1; },
+    .combined = [](const Shape& s) -> std::int64_t { return s.ranks - 1; },
+    .build = build,
+};
+
+}  // namespace stretto::algorithms

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// reduce_scatter_block/pairwise: in round i every rank sends its part of a block straight to its owner, i further on.
+//
+//   rounds    p - 1
+//   volume    (p-1)/p of the vector: the least possible
+//   combined  (p-1)/p of the vector
+//   scratch   none
+//   needs     a commutative operator (owner r combines r, r-1, …, 0, p-1, …, r+1)
+//   source    Thakur, Rabenseifner and Gropp 2005, section 4.4
+
+#include "algorithms/list.hpp"
+#include "algorithms/patterns/powers.hpp"
+
+namespace stretto::algorithms {
+namespace {
+
+void build(Builder& b, const Shape&, const Params&) {
+  const Rank r = b.rank();
+  const Rank p = b.ranks();
+  if (p == 1) return b.copy(input(0), output(0));
+  for (Rank i = 1; i < p; ++i) {
+    const Rank owner = patterns::modulo(r + i, p);
+    b.round();
+    b.send(owner, input(owner));
+    b.receive_reduce(patterns::modulo(r - i, p), output(r), Side::left, i == 1 ? input(r) : output(r));
+  }
+}
+
+}  // namespace
+
+constinit const Algorithm reduce_scatter_block_pairwise{
+    .id = "reduce_scatter_block/pairwise",
+    .summary = "every part goes straight to the owner of its block; no scratch",
+    .source = "Thakur, Rabenseifner and Gropp 2005, section 4.4",
+    .volume = "(p-1)/p",
+    .collective = Collective::reduce_scatter_block,
+    .needs = {.commutative = true},
+    .blocks = [](const Shape& s) -> Block { return s.ranks; },
+    .rounds = [](const Shape& s) -> std::int64_t { return s.ranks - 1; },
+    .sent = [](const Shape& s) -> std::int64_t { return s.ranks - 1; },
+    .combined = [](const Shape& s) -> std::int64_t { return s.ranks - 1; },
+    .build = build,
+};
+
+}  // namespace stretto::algorithms
