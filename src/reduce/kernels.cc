@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "reduce/kernels.hpp"
+
+#include <iterator>
+
+#include "reduce/definitions.hpp"
+#include "reduce/variants.hpp"
+
+namespace stretto::reduce {
+
+extern const Table baseline_table;
+extern const Table avx2_table;
+extern const Table avx512_table;
+
+namespace {
+
+#if defined(__x86_64__)
+const Variant* all_variants() {
+  __builtin_cpu_init();
+  const bool avx2 = __builtin_cpu_supports("avx2");
+  const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+  static const Variant all[] = {
+      {"baseline", &baseline_table, true}, {"avx2", &avx2_table, avx2}, {"avx512", &avx512_table, avx512}};
+  return all;
+}
+constexpr std::size_t variant_count = 3;
+#else
+const Variant* all_variants() {
+  static const Variant all[] = {{"baseline", &baseline_table, true}};
+  return all;
+}
+constexpr std::size_t variant_count = 1;
+#endif
+
+const Table& best_table() {
+  const Table* best = nullptr;
+  for (const Variant& variant : variants()) {
+    if (variant.supported) best = variant.table;
+  }
+  return *best;
+}
+
+struct TypeFacts {
+  Type type;
+  std::string_view name;
+  Bytes size;
+};
+
+#define STRETTO_TYPE(it, ...) \
+  {.type = Type::it, .name = #it, .size = Type::it == Type::none ? 0 : sizeof(Definition<Type::it>::Element)},
+constexpr TypeFacts type_facts[] = {STRETTO_REDUCE_TYPES};
+#undef STRETTO_TYPE
+
+consteval bool in_order() {
+  int i = 0;
+  for (const TypeFacts& facts : type_facts) {
+    if (facts.type != static_cast<Type>(i++)) return false;
+  }
+  return i == type_count;
+}
+static_assert(in_order(), "the list of types is not that of the enumeration");
+
+constexpr std::string_view op_names[] = {"none", "sum",  "prod", "min",  "max",    "land",  "lor",
+                                         "lxor", "band", "bor",  "bxor", "minloc", "maxloc"};
+static_assert(std::size(op_names) == op_count);
+
+}  // namespace
+
+std::span<const Variant> variants() { return {all_variants(), variant_count}; }
+
+Kernel kernel(Op op, Type type) {
+  static const Table& best = best_table();
+  return best(op, type);
+}
+
+std::string_view name_of(Op op) { return op_names[static_cast<int>(op)]; }
+std::string_view name_of(Type type) { return type_facts[static_cast<int>(type)].name; }
+Bytes size_of(Type type) { return type_facts[static_cast<int>(type)].size; }
+
+}  // namespace stretto::reduce

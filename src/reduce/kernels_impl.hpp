@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The kernels' source, compiled once per instruction set. All of it is internal to the unit that includes it, and it
+// calls none of the standard library's inline functions, so that no unit's instructions leak into another's.
+//
+// The loops are plain: element i of the target depends on elements i of the operands alone, whichever buffers are
+// the same, so `ivdep` holds and GCC vectorises without asking whether they overlap.
+#pragma once
+
+#include <utility>
+
+#include "reduce/definitions.hpp"
+#include "reduce/variants.hpp"
+
+namespace stretto::reduce {
+namespace {
+
+/// An element anywhere in memory: users' buffers need not be aligned, nor have the type we see in them.
+template <typename T>
+struct [[gnu::packed, gnu::may_alias]] Cell {
+  T element;
+};
+
+template <int bytes>
+struct UnsignedOf;
+template <>
+struct UnsignedOf<1> {
+  using type = std::uint8_t;
+};
+template <>
+struct UnsignedOf<2> {
+  using type = std::uint16_t;
+};
+template <>
+struct UnsignedOf<4> {
+  using type = std::uint32_t;
+};
+template <>
+struct UnsignedOf<8> {
+  using type = std::uint64_t;
+};
+template <typename T>
+using Unsigned = typename UnsignedOf<sizeof(T)>::type;
+
+// Unsigned integers of less than 32 bits would be promoted to int, whose products overflow.
+constexpr std::uint32_t wide(std::uint8_t x) { return x; }
+constexpr std::uint32_t wide(std::uint16_t x) { return x; }
+template <typename T>
+constexpr T wide(T x) {
+  return x;
+}
+
+template <Op op, typename T>
+T combine(T a, T b) {
+  if constexpr (op == Op::sum) return static_cast<T>(wide(a) + wide(b));
+  if constexpr (op == Op::prod) return static_cast<T>(wide(a) * wide(b));
+  if constexpr (op == Op::min) return a < b ? a : b;
+  if constexpr (op == Op::max) return a > b ? a : b;
+  if constexpr (op == Op::land) return static_cast<T>((a != 0) & (b != 0));
+  if constexpr (op == Op::lor) return static_cast<T>((a | b) != 0);
+  if constexpr (op == Op::lxor) return static_cast<T>((a != 0) != (b != 0));
+  if constexpr (op == Op::band) return static_cast<T>(a & b);
+  if constexpr (op == Op::bor) return static_cast<T>(a | b);
+  if constexpr (op == Op::bxor) return static_cast<T>(a ^ b);
+}
+
+template <Op op, typename T, int per_element>
+void scalars(const void* left, const void* right, void* target, Count n) {
+  const auto* l = static_cast<const Cell<T>*>(left);
+  const auto* r = static_cast<const Cell<T>*>(right);
+  auto* t = static_cast<Cell<T>*>(target);
+#pragma GCC ivdep
+  for (Count i = 0; i < n * per_element; ++i) t[i].element = combine<op, T>(l[i].element, r[i].element);
+}
+
+// GCC 12 fuses the products of a vectorised complex product with their sum in spite of -ffp-contract=off, where it can;
+// the bits would then depend on the variant.
+#if defined(__x86_64__)
+#define STRETTO_NOT_FUSED [[gnu::target("no-fma,no-fma4,no-avx512f")]]
+#else
+#define STRETTO_NOT_FUSED
+#endif
+
+/// Written out, because C's own complex product mends infinities and is many times slower.
+template <typename Part>
+STRETTO_NOT_FUSED void complex_product(const void* left, const void* right, void* target, Count n) {
+  const auto* l = static_cast<const Cell<Complex<Part>>*>(left);
+  const auto* r = static_cast<const Cell<Complex<Part>>*>(right);
+  auto* t = static_cast<Cell<Complex<Part>>*>(target);
+#pragma GCC ivdep
+  for (Count i = 0; i < n; ++i) {
+    const Part a = l[i].element.real, b = l[i].element.imaginary;
+    const Part c = r[i].element.real, d = r[i].element.imaginary;
+    t[i].element.real = a * c - b * d;
+    t[i].element.imaginary = a * d + b * c;
+  }
+}
+
+template <Op op, typename Value, typename Index>
+bool left_wins(Value left, Index left_index, Value right, Index right_index) {
+  const bool better = op == Op::minloc ? left < right : left > right;
+  return better | ((left == right) & (left_index <= right_index));
+}
+
+/// Half a pair: a T and its padding. Moved as one word, and compared without the padding.
+template <typename T, typename Word>
+struct Half {
+  static constexpr int padding = 8 * static_cast<int>(sizeof(Word) - sizeof(T));
+
+  /// Orders words as their T is ordered; as wide as the word, so that one vector mask serves both halves.
+  static auto key(Word w) {
+    if constexpr (padding == 0) {
+      return __builtin_bit_cast(T, w);
+    } else {
+      static_assert(T(1) / 2 == 0 && T(-1) < 0, "a signed integer");
+      if constexpr (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) w >>= padding;
+      w <<= padding;
+      if constexpr (sizeof(Word) == 8) return static_cast<std::int64_t>(w);
+      if constexpr (sizeof(Word) == 4) return static_cast<std::int32_t>(w);
+    }
+  }
+};
+
+template <Op op, typename Value, typename Index>
+void pairs(const void* left, const void* right, void* target, Count n) {
+  using Word = typename UnsignedOf<sizeof(Pair<Value, Index>) / 2>::type;
+  const auto* l = static_cast<const Cell<Word>*>(left);
+  const auto* r = static_cast<const Cell<Word>*>(right);
+  auto* t = static_cast<Cell<Word>*>(target);
+#pragma GCC ivdep
+  for (Count i = 0; i < n; ++i) {
+    const Word l0 = l[2 * i].element, l1 = l[2 * i + 1].element;
+    const Word r0 = r[2 * i].element, r1 = r[2 * i + 1].element;
+    using First = Half<Value, Word>;
+    using Second = Half<Index, Word>;
+    const bool wins = left_wins<op>(First::key(l0), Second::key(l1), First::key(r0), Second::key(r1));
+    t[2 * i].element = wins ? l0 : r0;
+    t[2 * i + 1].element = wins ? l1 : r1;
+  }
+}
+
+/// For pairs whose halves are no machine words (long double): selects by address, to have no branch either.
+template <Op op, typename Value, typename Index>
+void large_pairs(const void* left, const void* right, void* target, Count n) {
+  using Element = Cell<Pair<Value, Index>>;
+  const auto* l = static_cast<const Element*>(left);
+  const auto* r = static_cast<const Element*>(right);
+  auto* t = static_cast<Element*>(target);
+  for (Count i = 0; i < n; ++i) {
+    const bool wins = left_wins<op>(l[i].element.value, l[i].element.index, r[i].element.value, r[i].element.index);
+    const Element* winner = wins ? l + i : r + i;
+    const Value value = winner->element.value;
+    const Index index = winner->element.index;
+    t[i].element.value = value;
+    t[i].element.index = index;
+  }
+}
+
+template <typename T, bool as_it_is>
+struct Bits {
+  using type = T;
+};
+template <typename T>
+struct Bits<T, false> {
+  using type = Unsigned<T>;
+};
+
+/// The kernel of an operator on elements T. Integers of one size share the kernels that need no order.
+template <Op op, Class on, typename T>
+struct Chosen {
+  static constexpr bool as_it_is = op == Op::min || op == Op::max || on == Class::floating;
+  static constexpr Kernel kernel = scalars<op, typename Bits<T, as_it_is>::type, 1>;
+};
+template <typename Part>
+struct Chosen<Op::sum, Class::complex, Complex<Part>> {
+  static constexpr Kernel kernel = scalars<Op::sum, Part, 2>;
+};
+template <typename Part>
+struct Chosen<Op::prod, Class::complex, Complex<Part>> {
+  static constexpr Kernel kernel = complex_product<Part>;
+};
+template <Op op, typename Value, typename Index>
+struct Chosen<op, Class::pair, Pair<Value, Index>> {
+  static constexpr Kernel kernel = pairs<op, Value, Index>;
+};
+template <Op op, typename Index>
+struct Chosen<op, Class::pair, Pair<long double, Index>> {
+  static constexpr Kernel kernel = large_pairs<op, long double, Index>;
+};
+
+template <Op op, Type type>
+consteval Kernel chosen() {
+  using Its = Definition<type>;
+  if constexpr (is_defined(op, Its::class_of)) {
+    return Chosen<op, Its::class_of, typename Its::Element>::kernel;
+  } else {
+    return nullptr;
+  }
+}
+
+template <int... i>
+consteval Table make_table(std::integer_sequence<int, i...>) {
+  return {{chosen<static_cast<Op>(i / type_count), static_cast<Type>(i % type_count)>()...}};
+}
+
+constexpr Table table = make_table(std::make_integer_sequence<int, op_count * type_count>());
+
+}  // namespace
+}  // namespace stretto::reduce
