@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What the engine must know of the elements it moves and combines.
+#pragma once
+
+#include "stretto/types.hpp"
+
+namespace stretto::execute {
+
+/// One element of the call's type. `dense` elements are `size` bytes that travel as they lie in memory; others are
+/// packed for every message and copy, so that the bytes in their holes are neither sent nor touched.
+struct Element {
+  Bytes size = 1;    ///< in a message
+  Bytes extent = 1;  ///< from one element to the next in memory
+  Bytes lower = 0;   ///< first byte touched, from the element's address on
+  Bytes span = 1;    ///< bytes from the first to the last one touched
+  bool dense = true;
+  const void* type = nullptr;  ///< for pack and unpack
+  void (*pack)(const Element&, const void* elements, Count n, void* packed) = nullptr;
+  void (*unpack)(const Element&, const void* packed, Count n, void* elements) = nullptr;
+};
+
+/// target[i] = left[i] ∘ right[i]; `target` may be `left` or `right`.
+struct Combiner {
+  void (*combine)(const Combiner&, const void* left, const void* right, void* target, Count n) = nullptr;
+  const void* context = nullptr;
+  const void* element = nullptr;
+};
+
+}  // namespace stretto::execute

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The engine: carries out one rank's schedule over a transport, segment by segment.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "execute/arena.hpp"
+#include "execute/element.hpp"
+#include "execute/layout.hpp"
+#include "stretto/schedule.hpp"
+#include "transport/transport.hpp"
+
+namespace stretto::execute {
+
+/// A schedule bound to buffers. `input` and `output` are the addresses of element 0 of block `…_origin` of the first
+/// segment: a buffer of one block (of an allgather's input, say) has that block as its origin.
+struct Work {
+  const Schedule* schedule;
+  Layout layout;
+  Element element;
+  Combiner combiner;
+  const void* input = nullptr;
+  void* output = nullptr;
+  Block input_origin = 0;
+  Block output_origin = 0;
+  int depth = 1;  ///< segments in flight
+};
+
+/// A message that is still awaited, for the hang report.
+struct Awaited {
+  bool send;
+  Rank peer;
+  Bytes bytes;
+};
+
+struct Standstill {
+  Count segment;
+  std::size_t round;
+  std::vector<Awaited> awaited;
+};
+
+/// Used by one thread at a time; keeps its memory from call to call.
+class Engine {
+ public:
+  transport::Outcome run(const Work& work, transport::Transport& transport, const Deadline& deadline);
+
+  /// After an outcome that is not ok: what every segment in flight was waiting for.
+  std::vector<Standstill> standstill() const;
+
+ private:
+  struct Span {
+    std::byte* at;
+    Count n;
+  };
+  struct Message {                // of the present round
+    std::byte* bounce = nullptr;  // where it arrives, if not in its target
+    Bytes bytes = 0;
+    Rank peer = no_rank;
+    bool complete = true;
+  };
+  /// One segment in flight.
+  struct Instance {
+    bool active = false;
+    Count segment = 0;
+    std::size_t round = 0;
+    std::size_t next_action = 0;
+    std::size_t sends_left = 0;
+    std::vector<Message> arriving;  // one for each action of the round
+    std::vector<Message> leaving;   // one for each send of the round
+    std::byte* scratch = nullptr;   // address of element 0 of slot 0
+    std::vector<Count> slot_first;  // first element of each scratch slot, and the end
+    Arena arena;                    // of the round
+    Arena scratch_arena;            // of the segment
+  };
+
+  void start(std::size_t i, Count segment);
+  void enter_round(std::size_t i);
+  void post_receive(std::size_t i, std::size_t index, const Action& action);
+  void post_send(std::size_t i, std::size_t index, const Send& send);
+  /// Works on until a message is missing or the segment is done.
+  void advance(std::size_t i);
+  void perform(Instance& in, const Action& action, const Message& message);
+  void resolve(const Instance& in, std::span<const Range> ranges, std::vector<Span>& spans) const;
+  Span resolve(const Instance& in, const Range& range, Block first, Block count) const;
+  void combine(Side side, Instance& in, const std::byte* other, const std::vector<Span>& operand,
+               const std::vector<Span>& target);
+  void copy(Instance& in, const std::vector<Span>& from, const std::vector<Span>& to);
+  std::byte* pack(Instance& in, const std::vector<Span>& spans, Bytes bytes);
+  void unpack(const std::byte* packed, const std::vector<Span>& spans) const;
+  /// Room for n elements; returns the address of element 0.
+  std::byte* elements(Arena& arena, Count n) const;
+
+  const Work* work_ = nullptr;
+  transport::Transport* transport_ = nullptr;
+  std::vector<Instance> instances_;
+  Count depth_ = 1;
+  std::size_t active_ = 0;
+  std::vector<transport::Ticket> done_;
+  std::vector<Span> targets_, operands_, sources_;
+};
+
+/// One paragraph for people: rank, collective's call, algorithm, and for every segment its round and what it awaits,
+/// then the schedule.
+std::string hang_report(const Schedule& schedule, const std::vector<Standstill>& standstill, const std::string& call);
+
+}  // namespace stretto::execute

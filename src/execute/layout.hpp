@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Where the blocks of a call lie, in elements: the one place that turns blocks into counts.
+#pragma once
+
+#include <span>
+
+#include "stretto/types.hpp"
+
+namespace stretto::execute {
+
+/// Elements first … first+count-1.
+struct Piece {
+  Count first;
+  Count count;
+};
+
+/// Block `b` of `n` elements cut into `blocks` blocks whose sizes differ by at most one, the larger ones first.
+Piece uniform_piece(Count n, Block blocks, Block b);
+
+/// The vector of a call, cut into segments and those into blocks.
+class Layout {
+ public:
+  /// `n` elements; every segment has `segment` of them (the last one the rest) and is cut into `blocks` blocks.
+  static Layout whole(Count n, Block blocks, Count segment);
+  /// Every rank has one block of `each` elements; a segment is `segment` elements of every block.
+  static Layout per_rank(Block ranks, Count each, Count segment);
+  /// Blocks of any size anywhere, in elements from the address of the buffer. Both outlive the layout.
+  static Layout irregular(std::span<const Count> counts, std::span<const Count> displacements, Count segment);
+
+  Count segments() const { return segments_; }
+  /// Block `b` of segment `s`.
+  Piece block(Block b, Count s) const;
+  /// The first element of block `b` of the first segment.
+  Count first(Block b) const { return b == 0 && kind_ != Kind::irregular ? 0 : block(b, 0).first; }
+  /// Do the blocks of a segment lie one behind the other?
+  bool adjacent() const { return kind_ == Kind::whole || (kind_ == Kind::per_rank && segments_ == 1); }
+
+ private:
+  enum class Kind : std::uint8_t { whole, per_rank, irregular };
+  Layout(Kind kind, Count longest, Count segment);
+
+  Kind kind_;
+  Count n_ = 0;  // elements in all (whole) or in each block (per_rank)
+  Block blocks_ = 1;
+  Count segment_ = 1;
+  Count segments_ = 1;
+  std::span<const Count> counts_;
+  std::span<const Count> displacements_;
+};
+
+}  // namespace stretto::execute
