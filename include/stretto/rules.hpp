@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Rules files: which algorithm serves which call.
+//
+//   stretto-rules 1
+//   # collective  conditions                          -> algorithm  parameters
+//   allreduce     bytes<=2K                           -> recursive_doubling
+//   allreduce     operator=commutative ranks=2^k      -> halving_doubling segment=1M depth=2
+//   allreduce                                         -> native
+//
+// The first rule whose conditions hold and whose algorithm can serve the call decides. Sizes take K, M and G
+// (powers of 1024).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stretto/algorithm.hpp"
+
+namespace stretto {
+
+/// What a choice may depend on: values that are equal on all ranks, and nothing else.
+struct Call {
+  Collective collective;
+  Shape shape;
+  Bytes bytes = 0;          ///< the whole vector (of all ranks, for allgather and reduce_scatter_block)
+  bool commutative = true;  ///< of reductions
+  bool predefined = true;   ///< is the operator one of MPI's own?
+};
+
+/// Closed range of numbers.
+struct Between {
+  std::int64_t low = 0;
+  std::int64_t high = INT64_MAX;
+  bool holds(std::int64_t n) const { return low <= n && n <= high; }
+};
+
+enum class RanksAre : std::uint8_t { any, power_of_two, not_power_of_two };
+enum class OperatorIs : std::uint8_t { any, commutative, not_commutative, predefined, user };
+
+struct Rule {
+  Collective collective;
+  Between bytes;
+  Between ranks;
+  RanksAre ranks_are = RanksAre::any;
+  OperatorIs operator_is = OperatorIs::any;
+  const Algorithm* algorithm = nullptr;  ///< null: the native library
+  Params params;
+  int line = 0;
+};
+
+struct Rules {
+  std::string file;
+  std::vector<Rule> rules;
+};
+
+/// Throws stretto::Error that names `file` and the line.
+Rules parse_rules(std::string_view text, std::string_view file);
+Rules read_rules(const std::string& path);
+
+/// The rules that are part of the library: the cut-offs of Thakur, Rabenseifner and Gropp (2005).
+const Rules& shipped_rules();
+
+/// "64K", "2M", "100" to bytes.
+std::optional<Bytes> parse_size(std::string_view text);
+
+/// What was chosen for a call, and why.
+struct Choice {
+  const Algorithm* algorithm = nullptr;  ///< null: the native library
+  Params params;
+  std::string reason;  ///< for people: the source that decided, and what it passed over
+};
+
+/// The algorithm of the first rule that fits.
+Choice choose(const Rules& rules, const Call& call);
+
+/// `value` as the user writes it: "ring", "ring,segment=64K,depth=4" or "native". Throws stretto::Error.
+struct Forced {
+  const Algorithm* algorithm = nullptr;  ///< null: the native library
+  Params params;
+};
+Forced parse_forced(Collective collective, std::string_view value);
+
+}  // namespace stretto

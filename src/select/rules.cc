@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "stretto/rules.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <sstream>
+
+#include "select/shipped.hpp"
+#include "stretto/error.hpp"
+#include "support/text.hpp"
+
+namespace stretto {
+namespace {
+
+constexpr std::string_view heading = "stretto-rules";
+constexpr std::string_view version = "1";
+constexpr Bytes largest_size = Bytes{1} << 62;  // so that sums with small numbers do not overflow
+
+std::string quoted(std::string_view word) { return '\'' + std::string(word) + '\''; }
+
+std::string names_of(Collective collective) {
+  std::string names;
+  for (const Algorithm* a : all_algorithms())
+    if (a->collective == collective) names += std::string(a->name()) + ", ";
+  return names + "native";
+}
+
+/// "native" or an algorithm's name without its collective. False if there is no such thing.
+bool find_by_name(Collective collective, std::string_view name, const Algorithm** found) {
+  *found = nullptr;
+  if (name == "native") return true;
+  *found = find_algorithm(std::string(facts(collective).name) + '/' + std::string(name));
+  return *found != nullptr;
+}
+
+/// "segment=64K" or "depth=4". False if it is neither.
+bool set_parameter(Params& params, std::string_view word) {
+  const std::size_t equals = word.find('=');
+  if (equals == std::string_view::npos) return false;
+  const auto value = parse_size(word.substr(equals + 1));
+  if (!value) return false;
+  if (word.substr(0, equals) == "segment") {
+    params.segment = *value;
+    return true;
+  }
+  if (word.substr(0, equals) == "depth" && *value >= 1 && *value <= 64) {
+    params.depth = static_cast<int>(*value);
+    return true;
+  }
+  return false;
+}
+
+class RulesParser {
+ public:
+  RulesParser(std::string_view text, std::string_view file) {
+    rules_.file = file;
+    for_each_line(text, [this](std::string_view line, int number) {
+      line_ = number;
+      const auto words = words_of(line);
+      if (words.empty()) return;
+      if (!headed_)
+        header(words);
+      else
+        rule(words);
+    });
+    if (!headed_) refuse("the file is empty", hint_header());
+  }
+
+  Rules take() { return std::move(rules_); }
+
+ private:
+  [[noreturn]] void refuse(const std::string& what, const std::string& hint) const {
+    throw Error(rules_.file + ':' + std::to_string(line_) + ": " + what, hint);
+  }
+
+  static std::string hint_header() { return "a rules file begins with the line 'stretto-rules 1'"; }
+
+  void header(const std::vector<std::string_view>& words) {
+    if (words[0] != heading || words.size() != 2) refuse("this is not a rules file", hint_header());
+    if (words[1] != version) refuse("unknown version " + quoted(words[1]), hint_header());
+    headed_ = true;
+  }
+
+  void rule(const std::vector<std::string_view>& words) {
+    Rule rule;
+    rule.line = line_;
+    const auto collective = collective_named(words[0]);
+    if (!collective) {
+      std::string names;
+      for (Collective c : all_collectives) names += (names.empty() ? "" : ", ") + std::string(facts(c).name);
+      refuse("unknown collective " + quoted(words[0]), "the collectives are " + names);
+    }
+    rule.collective = *collective;
+    std::size_t at = 1;
+    while (at < words.size() && words[at] != "->") condition(rule, words[at++]);
+    if (at + 1 >= words.size()) refuse("no algorithm", "a rule ends with '-> algorithm' and its parameters");
+    if (!find_by_name(rule.collective, words[at + 1], &rule.algorithm))
+      refuse("unknown algorithm " + quoted(words[at + 1]) + " for " + std::string(words[0]),
+             "choose from " + names_of(rule.collective));
+    for (at += 2; at < words.size(); ++at)
+      if (!set_parameter(rule.params, words[at]))
+        refuse("unknown parameter " + quoted(words[at]), "the parameters are segment=SIZE and depth=1…64");
+    rules_.rules.push_back(rule);
+  }
+
+  void condition(Rule& rule, std::string_view word) {
+    if (word == "ranks=2^k") {
+      set_once(rule.ranks_are, RanksAre::power_of_two, word);
+    } else if (word == "ranks!=2^k") {
+      set_once(rule.ranks_are, RanksAre::not_power_of_two, word);
+    } else if (word.starts_with("operator=")) {
+      operator_condition(rule, word.substr(9));
+    } else if (word.starts_with("bytes")) {
+      comparison(rule.bytes, word, word.substr(5));
+    } else if (word.starts_with("ranks")) {
+      comparison(rule.ranks, word, word.substr(5));
+    } else {
+      refuse_condition(word);
+    }
+  }
+
+  [[noreturn]] void refuse_condition(std::string_view word) const {
+    refuse("unknown condition " + quoted(word),
+           "conditions are bytes and ranks with <, <=, =, >= or > and a number, ranks=2^k, ranks!=2^k, and "
+           "operator=commutative, not-commutative, predefined or user");
+  }
+
+  template <typename Condition>
+  void set_once(Condition& condition, Condition value, std::string_view word) const {
+    if (condition != Condition::any && condition != value)
+      refuse(quoted(word) + " stands beside another condition of its kind", "write one rule for each");
+    condition = value;
+  }
+
+  void operator_condition(Rule& rule, std::string_view name) {
+    const auto set = [&](OperatorIs value) { set_once(rule.operator_is, value, "operator=" + std::string(name)); };
+    if (name == "commutative")
+      set(OperatorIs::commutative);
+    else if (name == "not-commutative")
+      set(OperatorIs::not_commutative);
+    else if (name == "predefined")
+      set(OperatorIs::predefined);
+    else if (name == "user")
+      set(OperatorIs::user);
+    else
+      refuse_condition("operator=" + std::string(name));
+  }
+
+  void comparison(Between& between, std::string_view word, std::string_view rest) {
+    const std::size_t digits = rest.find_first_of("0123456789");
+    const std::string_view sign = rest.substr(0, digits);
+    const auto value = digits == std::string_view::npos ? std::nullopt : parse_size(rest.substr(digits));
+    if (!value) refuse_condition(word);
+    const bool above = sign == ">" || sign == ">=", below = sign == "<" || sign == "<=";
+    if (!above && !below && sign != "=") refuse_condition(word);
+    if (!above) between.high = std::min(between.high, sign == "<" ? *value - 1 : *value);
+    if (!below) between.low = std::max(between.low, sign == ">" ? *value + 1 : *value);
+    if (between.low > between.high) refuse("no call can fulfil " + quoted(word), "check the bounds of this rule");
+  }
+
+  Rules rules_;
+  int line_ = 1;
+  bool headed_ = false;
+};
+
+}  // namespace
+
+std::optional<Bytes> parse_size(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || value < 0) return std::nullopt;
+  const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
+  int shift = 0;
+  if (unit == "K" || unit == "k")
+    shift = 10;
+  else if (unit == "M" || unit == "m")
+    shift = 20;
+  else if (unit == "G" || unit == "g")
+    shift = 30;
+  else if (!unit.empty())
+    return std::nullopt;
+  if (value > largest_size >> shift) return std::nullopt;
+  return value << shift;
+}
+
+Rules parse_rules(std::string_view text, std::string_view file) { return RulesParser(text, file).take(); }
+
+Rules read_rules(const std::string& path) {
+  std::ifstream in(path);
+  std::stringstream text;
+  text << in.rdbuf();
+  if (!in) throw Error("cannot read the rules file " + path, "STRETTO_RULES names a file that all ranks can read");
+  return parse_rules(text.str(), path);
+}
+
+const Rules& shipped_rules() {
+  static const Rules rules = parse_rules(shipped_rules_text, "shipped rules");
+  return rules;
+}
+
+Forced parse_forced(Collective collective, std::string_view value) {
+  Forced forced;
+  const std::string_view name = value.substr(0, value.find(','));
+  if (!find_by_name(collective, name, &forced.algorithm))
+    throw Error("unknown algorithm " + quoted(name) + " for " + std::string(facts(collective).name),
+                "choose from " + names_of(collective));
+  while (value.find(',') != std::string_view::npos) {
+    value = value.substr(value.find(',') + 1);
+    const std::string_view word = value.substr(0, value.find(','));
+    if (!set_parameter(forced.params, word))
+      throw Error("unknown parameter " + quoted(word) + " of " + quoted(name),
+                  "the parameters are segment=SIZE and depth=1…64, as in ring,segment=64K,depth=4");
+  }
+  return forced;
+}
+
+}  // namespace stretto

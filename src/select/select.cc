@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "algorithms/patterns/powers.hpp"
+#include "stretto/rules.hpp"
+
+namespace stretto {
+namespace {
+
+bool holds(const Rule& rule, const Call& call) {
+  if (rule.collective != call.collective || !rule.bytes.holds(call.bytes) || !rule.ranks.holds(call.shape.ranks))
+    return false;
+  const bool power = patterns::is_power_of_two(call.shape.ranks);
+  if (rule.ranks_are == RanksAre::power_of_two && !power) return false;
+  if (rule.ranks_are == RanksAre::not_power_of_two && power) return false;
+  switch (rule.operator_is) {
+    case OperatorIs::any: return true;
+    case OperatorIs::commutative: return call.commutative;
+    case OperatorIs::not_commutative: return !call.commutative;
+    case OperatorIs::predefined: return call.predefined;
+    case OperatorIs::user: return !call.predefined;
+  }
+  return false;
+}
+
+}  // namespace
+
+Choice choose(const Rules& rules, const Call& call) {
+  std::string passed_over;
+  const bool commutative = !facts(call.collective).reduces || call.commutative;
+  for (const Rule& rule : rules.rules) {
+    if (!holds(rule, call)) continue;
+    const std::string why_not = rule.algorithm ? unsuitable(*rule.algorithm, commutative) : "";
+    if (why_not.empty())
+      return {rule.algorithm, rule.params, rules.file + ':' + std::to_string(rule.line) + passed_over};
+    passed_over +=
+        "; not " + std::string(rule.algorithm->name()) + " (line " + std::to_string(rule.line) + "): " + why_not;
+  }
+  return {nullptr, {}, "no rule of " + rules.file + " fits" + passed_over};
+}
+
+}  // namespace stretto
