@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "intercept/communicator.hpp"
+
+#include <mutex>
+#include <vector>
+
+#include "intercept/say.hpp"
+#include "intercept/settings.hpp"
+
+namespace stretto::intercept {
+namespace {
+
+constexpr std::size_t most_decisions = 4096;
+constexpr std::size_t most_schedules = 1024;
+
+std::mutex mutex;
+std::vector<Communicator*> all;  // guarded by `mutex`; in the order made, which ranks share
+int keyval = MPI_KEYVAL_INVALID;
+bool finalized = false;
+
+// Grows when a communicator is freed: its handle may come back for another one.
+std::atomic<std::uint64_t> epoch{1};
+
+struct Last {
+  MPI_Comm comm;
+  std::uint64_t epoch;
+  Communicator* found;
+};
+// The library is loaded with the program, so its thread-local memory can be reached without a call.
+[[gnu::tls_model("initial-exec")]] thread_local Last last{};
+
+void forget(Communicator* c) {
+  epoch.fetch_add(1, std::memory_order_release);
+  c->free_private();
+  delete c;
+}
+
+int on_delete(MPI_Comm, int, void* value, void*) {
+  auto* c = static_cast<Communicator*>(value);
+  {
+    const std::lock_guard lock(mutex);
+    if (std::erase(all, c) == 0) return MPI_SUCCESS;  // freed before MPI_Finalize
+  }
+  forget(c);
+  return MPI_SUCCESS;
+}
+
+// A duplicate gets a state of its own when it is first used.
+int on_copy(MPI_Comm, int, void*, void*, void*, int* copied) {
+  *copied = 0;
+  return MPI_SUCCESS;
+}
+
+bool ready() {
+  int initialized = 0;
+  native().Initialized(&initialized);
+  if (!initialized || finalized) return false;
+  const std::lock_guard lock(mutex);
+  if (keyval == MPI_KEYVAL_INVALID) native().Comm_create_keyval(on_copy, on_delete, &keyval, nullptr);
+  return true;
+}
+
+/// All ranks of `comm` must choose alike, or they would wait for messages that never come.
+bool settings_agree(MPI_Comm comm) {
+  const auto mine = static_cast<std::int64_t>(settings().fingerprint >> 1);
+  std::int64_t low[2] = {mine, -mine};
+  std::int64_t lowest[2] = {};
+  native().Allreduce(low, lowest, 2, MPI_INT64_T, MPI_MIN, comm);
+  return lowest[0] == -lowest[1];
+}
+
+Communicator* make(MPI_Comm comm) {
+  const Native& mpi = native();
+  int inter = 0;
+  int rank = 0;
+  int ranks = 1;
+  if (mpi.Comm_test_inter(comm, &inter) != MPI_SUCCESS || mpi.Comm_rank(comm, &rank) != MPI_SUCCESS ||
+      mpi.Comm_size(comm, &ranks) != MPI_SUCCESS)
+    return nullptr;
+  auto* c = new Communicator(comm, rank, ranks);
+  if (settings().disabled)
+    c->unusable = Passed::disabled;
+  else if (inter)
+    c->unusable = Passed::intercommunicator;
+  else if (ranks > 1)
+    c->make_private();
+  {
+    const std::lock_guard lock(mutex);
+    all.push_back(c);
+  }
+  mpi.Comm_set_attr(comm, keyval, c);
+  return c;
+}
+
+}  // namespace
+
+void Communicator::make_private() {
+  const Native& mpi = native();
+  // Not MPI_Comm_dup: that would copy the program's attributes, which calls its functions.
+  MPI_Group group{};
+  mpi.Comm_group(comm_, &group);
+  const int error = mpi.Comm_create(comm_, group, &private_);
+  mpi.Group_free(&group);
+  if (error != MPI_SUCCESS) {
+    private_ = constants().comm_null;
+    unusable = Passed::communicator;
+    return;
+  }
+  mpi.Comm_set_errhandler(private_, MPI_ERRORS_RETURN);
+  if (settings_agree(private_)) return;
+  unusable = Passed::communicator;
+  if (rank_ == 0)
+    say("the ranks of a communicator have different STRETTO_ variables or rules; its calls go to the native library",
+        "export the same variables to all ranks, for example with `stretto run`");
+}
+
+void Communicator::free_private() {
+  if (private_ != constants().comm_null) native().Comm_free(&private_);
+}
+
+Decision Communicator::make_decision(const Call& call) {
+  const Settings& s = settings();
+  const auto& forced = s.forced[static_cast<std::size_t>(call.collective)];
+  Choice choice;
+  std::string refused;
+  if (forced && forced->algorithm)
+    refused = unsuitable(*forced->algorithm, !facts(call.collective).reduces || call.commutative);
+  if (forced && refused.empty())
+    choice = {forced->algorithm, forced->params, s.forced_text[static_cast<std::size_t>(call.collective)]};
+  else
+    choice = choose(*s.rules, call);
+  if (!refused.empty())
+    choice.reason += "; not " + s.forced_text[static_cast<std::size_t>(call.collective)] + ": " + refused;
+  if (s.log_select && rank_ == 0)
+    say("select: " + std::string(facts(call.collective).name) + ' ' + std::to_string(call.bytes) + " bytes, " +
+        std::to_string(ranks_) + " ranks -> " + (choice.algorithm ? std::string(choice.algorithm->name()) : "native") +
+        " (" + choice.reason + ')');
+  Decision decision{choice.algorithm, choice.params, nullptr, nullptr};
+  if (!choice.algorithm) return decision;
+  decision.served = &statistics().of(*choice.algorithm);
+  if (schedules_.size() >= most_schedules) schedules_.clear();
+  auto& schedule = schedules_[{choice.algorithm, call.shape.root}];
+  if (!schedule)
+    schedule = std::make_shared<Schedule>(build_schedule(*choice.algorithm, call.shape, rank_, choice.params));
+  decision.schedule = schedule;
+  return decision;
+}
+
+const Decision& Communicator::decide(const Call& call) {
+  const Key key{call.collective, call.bytes, call.shape.root, call.commutative, call.predefined};
+  if (last_ && key == last_key_) return *last_;
+  auto found = decisions_.find(key);
+  if (found == decisions_.end()) {
+    if (decisions_.size() >= most_decisions) decisions_.clear();
+    found = decisions_.emplace(key, make_decision(call)).first;
+  }
+  last_key_ = key;
+  last_ = &found->second;
+  return *last_;
+}
+
+Communicator* communicator(MPI_Comm comm) {
+  const std::uint64_t now = epoch.load(std::memory_order_acquire);
+  if (last.comm == comm && last.epoch == now) return last.found;
+  if (comm == (native(), constants().comm_null) || !ready()) return nullptr;
+  void* value = nullptr;
+  int found = 0;
+  if (native().Comm_get_attr(comm, keyval, &value, &found) != MPI_SUCCESS) return nullptr;
+  Communicator* c = found ? static_cast<Communicator*>(value) : make(comm);
+  if (c) last = {comm, now, c};
+  return c;
+}
+
+void free_communicators() {
+  std::vector<Communicator*> left;
+  {
+    const std::lock_guard lock(mutex);
+    left.swap(all);
+    finalized = true;
+  }
+  for (Communicator* c : left) forget(c);
+}
+
+}  // namespace stretto::intercept

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What Stretto keeps for a communicator: found in a few nanoseconds, freed with it.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
+
+#include "intercept/native.hpp"
+#include "intercept/statistics.hpp"
+#include "stretto/rules.hpp"
+
+namespace stretto::intercept {
+
+/// A choice that was made, ready to be used again.
+struct Decision {
+  const Algorithm* algorithm = nullptr;  ///< null: the native library
+  Params params;
+  std::shared_ptr<const Schedule> schedule;
+  Counter* served = nullptr;
+};
+
+/// Used by one thread at a time, as MPI demands of collective calls on one communicator.
+class Communicator {
+ public:
+  Communicator(MPI_Comm comm, Rank rank, Rank ranks) : comm_(comm), rank_(rank), ranks_(ranks) {}
+
+  MPI_Comm comm() const { return comm_; }
+  MPI_Comm messages() const { return private_; }  ///< the private duplicate that messages travel on
+  Rank rank() const { return rank_; }
+  Rank ranks() const { return ranks_; }
+  std::optional<Passed> unusable;  ///< set: every call is passed on
+  std::uint64_t calls = 0;         ///< served, for the hang report
+
+  /// The choice for `call`, made at the first call of its kind.
+  const Decision& decide(const Call& call);
+
+  void make_private();
+  void free_private();
+
+ private:
+  using Key = std::tuple<Collective, Bytes, Rank, bool, bool>;
+  Decision make_decision(const Call& call);
+
+  MPI_Comm comm_;
+  MPI_Comm private_ = MPI_COMM_NULL;
+  Rank rank_;
+  Rank ranks_;
+  std::map<Key, Decision> decisions_;
+  std::map<std::pair<const Algorithm*, Rank>, std::shared_ptr<const Schedule>> schedules_;
+  Key last_key_{};
+  const Decision* last_ = nullptr;
+};
+
+/// Null before MPI_Init and for MPI_COMM_NULL. The first call for a communicator is collective over it.
+Communicator* communicator(MPI_Comm comm);
+
+/// Before MPI_Finalize: frees what belongs to communicators that are still there.
+void free_communicators();
+
+}  // namespace stretto::intercept

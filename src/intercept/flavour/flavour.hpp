@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What differs between the MPI families beyond their mpi.h. One file implements it for each.
+#pragma once
+
+#include <string>
+
+#include "intercept/mpi_header.hpp"
+
+namespace stretto::intercept::flavour {
+
+/// Empty if the loaded library `handle` (null: unknown) at `path` has this build's ABI, else which one it has.
+std::string other_abi(void* handle, const std::string& path);
+
+/// Size of a predefined type; 0 if this MPI does not have it. Never raises an MPI error.
+int size_of_predefined(MPI_Datatype type);
+
+}  // namespace stretto::intercept::flavour

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The MPICH ABI: MPICH, Intel MPI, MVAPICH, Cray MPICH.
+#include <dlfcn.h>
+
+#include "intercept/flavour/flavour.hpp"
+
+namespace stretto::intercept::flavour {
+
+std::string other_abi(void* handle, const std::string& path) {
+  if (path.find("libmpi_abi.so") != std::string::npos) return "which has the MPI 5 standard ABI";
+  if (handle && dlsym(handle, "ompi_mpi_comm_world")) return "which has the Open MPI ABI";
+  return {};
+}
+
+// Handles of basic types carry their size, so that types which an older MPI lacks need not be asked for.
+int size_of_predefined(MPI_Datatype type) {
+  const auto handle = static_cast<unsigned>(type);
+  constexpr unsigned basic = 0x4c000000;
+  return (handle & 0xff000000) == basic ? static_cast<int>(handle >> 8 & 0xff) : 0;
+}
+
+}  // namespace stretto::intercept::flavour

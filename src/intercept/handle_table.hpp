@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace stretto::intercept {
+
+/// From MPI handles (integers or pointers) to facts: open addressing, filled once, then read only.
+template <typename Handle, typename Value, std::size_t capacity>
+class HandleTable {
+  static_assert((capacity & (capacity - 1)) == 0);
+
+ public:
+  /// A handle that is there already keeps its value.
+  void insert(Handle handle, const Value& value) {
+    std::size_t at = slot(handle);
+    while (entries_[at].used && entries_[at].handle != handle) at = (at + 1) % capacity;
+    if (!entries_[at].used) entries_[at] = {handle, value, true};
+  }
+
+  const Value* find(Handle handle) const {
+    for (std::size_t at = slot(handle); entries_[at].used; at = (at + 1) % capacity)
+      if (entries_[at].handle == handle) return &entries_[at].value;
+    return nullptr;
+  }
+
+  template <typename Each>
+  void for_each(Each each) {
+    for (Entry& e : entries_)
+      if (e.used) each(e.value);
+  }
+
+ private:
+  struct Entry {
+    Handle handle{};
+    Value value{};
+    bool used = false;
+  };
+
+  static std::size_t slot(Handle handle) {
+    std::uint64_t bits = 0;
+    if constexpr (sizeof(Handle) == sizeof(std::uint64_t))
+      bits = reinterpret_cast<std::uint64_t>(handle);
+    else
+      bits = static_cast<std::uint64_t>(handle);
+    return static_cast<std::size_t>(bits * 0x9e3779b97f4a7c15u >> 32) % capacity;
+  }
+
+  std::array<Entry, capacity> entries_{};
+};
+
+}  // namespace stretto::intercept

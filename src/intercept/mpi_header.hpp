@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// <mpi.h>, of whichever flavour this build is for. Include this and never <mpi.h> itself.
+#pragma once
+
+#include <mpi.h>
+
+#ifdef STRETTO_OPENMPI
+// Open MPI's handles are addresses of its globals. The library must load into programs that have no libmpi in their
+// global scope (Python) or at all (launchers), so the addresses are looked up when the MPI has been found.
+namespace stretto::intercept {
+void* address_of_global(const char* name);
+}
+#undef OMPI_PREDEFINED_GLOBAL
+#define OMPI_PREDEFINED_GLOBAL(type, global) (static_cast<type>(::stretto::intercept::address_of_global(#global)))
+#endif

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The functions of the MPI that the program runs on, found when the first of them is needed. The library is not linked
+// to any MPI: it would then bring its own into programs that use another.
+#pragma once
+
+#include <atomic>
+#include <string>
+
+#include "intercept/mpi_header.hpp"
+
+namespace stretto::intercept {
+
+// clang-format off
+#define STRETTO_NATIVE_FUNCTIONS(X) \
+  X(Abort) X(Allgather) X(Allreduce) X(Barrier) X(Bcast) X(Comm_call_errhandler) X(Comm_create) \
+  X(Comm_create_keyval) X(Comm_free) X(Comm_get_attr) X(Comm_group) X(Comm_rank) X(Comm_set_attr) \
+  X(Comm_set_errhandler) X(Comm_size) X(Comm_test_inter) X(Finalize) X(Group_free) X(Init_thread) \
+  X(Initialized) X(Irecv) X(Isend) X(Op_commutative) X(Pack) X(Reduce) X(Reduce_local) \
+  X(Reduce_scatter_block) X(Testsome) X(Type_free) X(Type_get_contents) X(Type_get_envelope) \
+  X(Type_get_extent) X(Type_get_true_extent) X(Type_size) X(Type_size_x) X(Unpack) X(Wtime) \
+  X(Comm_dup) X(Comm_split) X(Intercomm_create) X(Op_create) X(Op_free) X(Type_commit) X(Type_contiguous) \
+  X(Type_create_resized) X(Type_create_struct) X(Type_indexed) X(Type_vector)
+// clang-format on
+
+#ifdef STRETTO_MPICH
+#define STRETTO_NATIVE_LARGE_FUNCTIONS(X) X(Allgather_c) X(Allreduce_c) X(Bcast_c) X(Reduce_c) X(Reduce_scatter_block_c)
+#else
+#define STRETTO_NATIVE_LARGE_FUNCTIONS(X)
+#endif
+
+struct Native {
+#define STRETTO_DECLARE(name) decltype(&PMPI_##name) name = nullptr;
+  STRETTO_NATIVE_FUNCTIONS(STRETTO_DECLARE)
+  STRETTO_NATIVE_LARGE_FUNCTIONS(STRETTO_DECLARE)  // null in an older MPI
+#undef STRETTO_DECLARE
+  std::string library;  ///< path
+};
+
+/// Handles that are asked for on every call.
+struct Constants {
+  MPI_Comm comm_null;
+  MPI_Comm world;
+  MPI_Datatype type_null;
+  MPI_Datatype byte;
+  MPI_Datatype packed;
+  MPI_Op op_null;
+  MPI_Request request_null;
+};
+
+namespace detail {
+extern std::atomic<bool> found;
+extern Native native;
+extern Constants constants;
+void find_native();
+}  // namespace detail
+
+/// Finds the MPI at the first call. If there is none, or one of another ABI, it says so and ends the process.
+inline const Native& native() {
+  if (!detail::found.load(std::memory_order_acquire)) [[unlikely]]
+    detail::find_native();
+  return detail::native;
+}
+
+/// After the first native().
+inline const Constants& constants() { return detail::constants; }
+
+/// The MPI is the one at `path` (race and tests, which load it themselves).
+void use_native(const char* path);
+
+}  // namespace stretto::intercept

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "intercept/settings.hpp"
+
+#include <cctype>
+#include <cstdlib>
+#include <functional>
+#include <string_view>
+
+#include "intercept/launcher.hpp"
+#include "intercept/say.hpp"
+#include "stretto/error.hpp"
+
+namespace stretto::intercept {
+namespace {
+
+std::string_view variable(const std::string& name) {
+  const char* value = std::getenv(name.c_str());
+  return value ? value : "";
+}
+
+void complain(const std::string& what, const std::string& hint) {
+  if (launched_rank() <= 0) say(what, hint);
+}
+
+void read_log(Settings& s) {
+  std::string_view rest = variable("STRETTO_LOG");
+  while (!rest.empty()) {
+    const std::string_view word = rest.substr(0, rest.find(','));
+    rest = word.size() == rest.size() ? std::string_view{} : rest.substr(word.size() + 1);
+    if (word == "select")
+      s.log_select = true;
+    else if (word == "summary")
+      s.log_summary = true;
+    else if (!word.empty())
+      complain("STRETTO_LOG: unknown word '" + std::string(word) + "', ignored",
+               "the words are select and summary, joined by a comma");
+  }
+}
+
+void read_deadline(Settings& s) {
+  const std::string text(variable("STRETTO_DEADLINE"));
+  if (text.empty()) return;
+  char* end = nullptr;
+  const double seconds = std::strtod(text.c_str(), &end);
+  if (*end == '\0' && seconds > 0)
+    s.deadline = seconds;
+  else
+    complain("STRETTO_DEADLINE: '" + text + "' is no number of seconds, ignored", "for example STRETTO_DEADLINE=60");
+}
+
+void read_disable(Settings& s) {
+  const std::string_view value = variable("STRETTO_DISABLE");
+  s.disabled = value == "1";
+  if (!value.empty() && value != "0" && value != "1")
+    complain("STRETTO_DISABLE: unknown value '" + std::string(value) + "', ignored",
+             "1 hands every call to the native library, 0 does not");
+}
+
+void read_rules(Settings& s, std::string& all) {
+  s.rules = &shipped_rules();
+  const std::string path(variable("STRETTO_RULES"));
+  if (path.empty()) return;
+  try {
+    static const Rules rules = stretto::read_rules(path);
+    s.rules = &rules;
+    for (const Rule& r : rules.rules)
+      all += std::to_string(static_cast<int>(r.collective)) + (r.algorithm ? std::string(r.algorithm->id) : "native") +
+             std::to_string(r.bytes.low) + ':' + std::to_string(r.bytes.high) + ':' + std::to_string(r.ranks.low) +
+             ':' + std::to_string(r.ranks.high) + ':' + std::to_string(static_cast<int>(r.ranks_are)) +
+             std::to_string(static_cast<int>(r.operator_is)) + ':' + std::to_string(r.params.segment) + ':' +
+             std::to_string(r.params.depth) + '\n';
+  } catch (const Error& e) {
+    complain(std::string(e.what()) + "; the shipped rules decide", e.hint());
+  }
+}
+
+void read_forced(Settings& s, std::string& all) {
+  for (const Collective c : all_collectives) {
+    std::string name = "STRETTO_";
+    for (const char letter : facts(c).name) name += static_cast<char>(std::toupper(letter));
+    const std::string_view value = variable(name);
+    if (value.empty()) continue;
+    try {
+      s.forced[static_cast<std::size_t>(c)] = parse_forced(c, value);
+      s.forced_text[static_cast<std::size_t>(c)] = name + '=' + std::string(value);
+      all += s.forced_text[static_cast<std::size_t>(c)] + '\n';
+    } catch (const Error& e) {
+      complain(name + ": " + e.what() + "; the rules decide", e.hint());
+    }
+  }
+}
+
+Settings read() {
+  Settings s;
+  std::string all = STRETTO_VERSION;
+  read_disable(s);
+  read_log(s);
+  read_deadline(s);
+  read_rules(s, all);
+  read_forced(s, all);
+  s.fingerprint = std::hash<std::string>{}(all);
+  return s;
+}
+
+}  // namespace
+
+const Settings& settings() {
+  static const Settings s = read();
+  return s;
+}
+
+}  // namespace stretto::intercept

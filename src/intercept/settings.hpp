@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What the user asked for in the environment.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "stretto/rules.hpp"
+
+namespace stretto::intercept {
+
+struct Settings {
+  bool disabled = false;           ///< STRETTO_DISABLE=1
+  bool log_select = false;         ///< STRETTO_LOG=select
+  bool log_summary = false;        ///< STRETTO_LOG=summary
+  std::optional<double> deadline;  ///< STRETTO_DEADLINE: seconds that one wait may take
+  const Rules* rules = nullptr;    ///< STRETTO_RULES, else the shipped ones
+  std::array<std::optional<Forced>, std::size(all_collectives)> forced;  ///< STRETTO_ALLREDUCE=… and so on
+  std::array<std::string, std::size(all_collectives)> forced_text;
+  std::uint64_t fingerprint = 0;  ///< equal on two ranks that will choose alike
+};
+
+/// Reads the environment at the first call. What is wrong there is said once, by rank 0 if the launcher tells which
+/// one that is, and ignored: the next source decides.
+const Settings& settings();
+
+}  // namespace stretto::intercept

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// How many calls were served, by which algorithm, and how many were passed on, and why.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <string_view>
+
+#include "stretto/algorithm.hpp"
+
+namespace stretto::intercept {
+
+/// Why a call goes to the native library.
+enum class Passed : std::uint8_t {
+  disabled,  ///< STRETTO_DISABLE=1
+  intercommunicator,
+  arguments,     ///< for the native library to complain about
+  datatype,      ///< a type that the engine cannot take apart
+  op,            ///< an operator that MPI does not define on the type
+  rules,         ///< the choice was `native`
+  not_ready,     ///< before MPI_Init or after MPI_Finalize
+  communicator,  ///< no private duplicate, or ranks with different settings
+};
+inline constexpr std::size_t passed_count = static_cast<std::size_t>(Passed::communicator) + 1;
+
+std::string_view name_of(Passed reason);
+
+using Counter = std::atomic<std::uint64_t>;
+
+struct Statistics {
+  static constexpr std::size_t most_algorithms = 256;
+  std::array<Counter, most_algorithms> served{};  // in the order of all_algorithms()
+  std::array<std::array<Counter, passed_count>, std::size(all_collectives)> passed{};
+
+  Counter& of(const Algorithm& algorithm);
+  Counter& of(Collective collective, Passed reason) {
+    return passed[static_cast<std::size_t>(collective)][static_cast<std::size_t>(reason)];
+  }
+};
+
+Statistics& statistics();
+
+/// Id of the algorithm that served this thread's last call, or "native".
+const char* last_algorithm();
+void set_last_algorithm(const char* id);
+
+/// One line for each collective that was called, to standard error: the calls of this rank.
+void print_summary(int rank);
+
+}  // namespace stretto::intercept
