@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// stretto-race-FLAVOUR: races the native collectives against Stretto's, call by call in one process. Started by
+// `stretto bench` under mpiexec; writes one JSON object a line.
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "race/cells.hpp"
+#include "stretto/error.hpp"
+#include "stretto/rules.hpp"
+
+namespace stretto::race {
+namespace {
+
+struct Options {
+  std::string mpi;
+  std::string stretto;
+  std::vector<Collective> collectives;
+  std::vector<Bytes> sizes;
+  double seconds = 0.2;  // for each cell
+  bool smoke = false;
+};
+
+template <typename Each>
+void for_each_word(std::string_view list, Each each) {
+  while (!list.empty()) {
+    const std::string_view word = list.substr(0, list.find(','));
+    each(word);
+    list = word.size() == list.size() ? std::string_view{} : list.substr(word.size() + 1);
+  }
+}
+
+Options parse(int argc, char** argv) {
+  Options o;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view name = argv[i];
+    if (name == "--smoke") {
+      o.smoke = true;
+      continue;
+    }
+    if (i + 1 == argc) throw Error("option " + std::string(name) + " needs a value");
+    const std::string_view value = argv[++i];
+    if (name == "--mpi-library") {
+      o.mpi = value;
+    } else if (name == "--stretto-library") {
+      o.stretto = value;
+    } else if (name == "--budget") {
+      o.seconds = std::strtod(std::string(value).c_str(), nullptr);
+    } else if (name == "--collectives") {
+      for_each_word(value, [&](std::string_view word) {
+        const auto c = collective_named(word);
+        if (!c) throw Error("unknown collective '" + std::string(word) + "'");
+        o.collectives.push_back(*c);
+      });
+    } else if (name == "--sizes") {
+      for_each_word(value, [&](std::string_view word) {
+        const auto bytes = parse_size(word);
+        if (!bytes) throw Error("'" + std::string(word) + "' is no size");
+        o.sizes.push_back(*bytes);
+      });
+    } else {
+      throw Error("unknown option " + std::string(name));
+    }
+  }
+  if (o.mpi.empty() || o.stretto.empty()) throw Error("--mpi-library and --stretto-library are needed");
+  if (o.smoke) {
+    o.sizes = {8, 65536};
+    o.seconds = 0.01;
+  }
+  if (o.collectives.empty() || o.smoke) o.collectives.assign(std::begin(all_collectives), std::end(all_collectives));
+  return o;
+}
+
+struct StrettoLibrary {
+  Functions functions;
+  const char* (*last_algorithm)();
+
+  explicit StrettoLibrary(const std::string& path) {
+    void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!handle) throw Error("cannot load Stretto's library: " + std::string(dlerror()));
+    const auto find = [&](auto& function, const char* name) {
+      function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(handle, name));
+      if (!function) throw Error(path + " has no " + name);
+    };
+    find(functions.barrier, "MPI_Barrier");
+    find(functions.bcast, "MPI_Bcast");
+    find(functions.reduce, "MPI_Reduce");
+    find(functions.allreduce, "MPI_Allreduce");
+    find(functions.allgather, "MPI_Allgather");
+    find(functions.reduce_scatter_block, "MPI_Reduce_scatter_block");
+    find(finalize, "MPI_Finalize");
+    find(last_algorithm, "stretto_last_algorithm");
+  }
+
+  decltype(&PMPI_Finalize) finalize;
+};
+
+std::vector<Cell> cells_of(const Options& o, int ranks) {
+  std::vector<Cell> cells;
+  for (const Collective c : o.collectives) {
+    if (c == Collective::barrier) {
+      cells.push_back({c, 0});
+      continue;
+    }
+    // The reduced vector is cut among the ranks: at least one element for each.
+    const Bytes least = c == Collective::reduce_scatter_block ? Bytes{8} * ranks : 8;
+    Bytes last = -1;
+    for (const Bytes b : o.sizes) {
+      const Bytes bytes = std::max(least, b);
+      if (bytes != last) cells.push_back({c, bytes});
+      last = bytes;
+    }
+  }
+  return cells;
+}
+
+void print(const Cell& cell, const Result& r, int ranks) {
+  std::printf(
+      "{\"collective\":\"%s\",\"bytes\":%lld,\"ranks\":%d,\"native_us\":%.3f,\"stretto_us\":%.3f,\"ratio\":%.4f,"
+      "\"algorithm\":\"%s\",\"correct\":%s,\"repetitions\":%d}\n",
+      std::string(facts(cell.collective).name).c_str(), static_cast<long long>(r.bytes), ranks, r.native_us,
+      r.stretto_us, r.native_us / r.stretto_us, r.algorithm.c_str(), r.correct ? "true" : "false", r.repetitions);
+}
+
+int run(int argc, char** argv) {
+  const Options options = parse(argc, argv);
+  intercept::use_native(options.mpi.c_str());
+  const auto& mpi = intercept::native();
+  const StrettoLibrary stretto(options.stretto);
+  int provided = 0;
+  mpi.Init_thread(&argc, &argv, MPI_THREAD_SINGLE, &provided);
+  int rank = 0;
+  int ranks = 1;
+  mpi.Comm_rank(intercept::constants().world, &rank);
+  mpi.Comm_size(intercept::constants().world, &ranks);
+  const Functions native{mpi.Barrier, mpi.Bcast, mpi.Reduce, mpi.Allreduce, mpi.Allgather, mpi.Reduce_scatter_block};
+  const auto cells = cells_of(options, ranks);
+  if (rank == 0) {
+    std::printf("{\"machine\":{\"cores\":%ld,\"ranks\":%d,\"mpi_library\":\"%s\"}}\n", sysconf(_SC_NPROCESSORS_ONLN),
+                ranks, options.mpi.c_str());
+    std::fflush(stdout);
+  }
+  bool correct = true;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    const Result result = race(cells[i], native, stretto.functions, stretto.last_algorithm, options.seconds);
+    correct = correct && result.correct;
+    if (rank != 0) continue;
+    print(cells[i], result, ranks);
+    std::printf("{\"progress\":%zu,\"of\":%zu}\n", i + 1, cells.size());
+    std::fflush(stdout);
+  }
+  stretto.finalize();
+  return correct ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace stretto::race
+
+int main(int argc, char** argv) {
+  try {
+    return stretto::race::run(argc, argv);
+  } catch (const stretto::Error& e) {
+    std::fprintf(stderr, "stretto-race: %s\n", e.what());
+    return 2;
+  }
+}
