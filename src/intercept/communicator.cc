@@ -96,11 +96,17 @@ Communicator* make(MPI_Comm comm) {
 
 void Communicator::make_private() {
   const Native& mpi = native();
+  // An MPI that runs out of communicators must not end the program: it could have done without this one.
+  MPI_Errhandler handler{};
+  mpi.Comm_get_errhandler(comm_, &handler);
+  mpi.Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
   // Not MPI_Comm_dup: that would copy the program's attributes, which calls its functions.
   MPI_Group group{};
   mpi.Comm_group(comm_, &group);
   const int error = mpi.Comm_create(comm_, group, &private_);
   mpi.Group_free(&group);
+  mpi.Comm_set_errhandler(comm_, handler);
+  mpi.Errhandler_free(&handler);
   if (error != MPI_SUCCESS) {
     private_ = constants().comm_null;
     unusable = Passed::communicator;

@@ -24,60 +24,50 @@ int serve_or_pass(Serve serve, Pass pass) noexcept {
 
 #define STRETTO_SERVE(call, otherwise) serve_or_pass([&] { return intercept::call; }, [&] { return otherwise; })
 
-// Open MPI's Fortran interfaces call the PMPI_ functions, so these are taken as well there.
+// Open MPI's Fortran interfaces call the PMPI_ functions, so these are taken as well there. They are other names of the
+// same functions: a call from one to the other could end in a profiling tool, which would call back for ever.
 #ifdef STRETTO_OPENMPI
-#define STRETTO_ALSO_PMPI(name, parameters, arguments) \
-  STRETTO_ENTRY PMPI_##name parameters { return MPI_##name arguments; }
+#define STRETTO_ALSO_PMPI(name) \
+  extern "C" __attribute__((visibility("default"), alias("MPI_" #name))) decltype(MPI_##name) PMPI_##name;
 #else
-#define STRETTO_ALSO_PMPI(name, parameters, arguments)
+#define STRETTO_ALSO_PMPI(name)
 #endif
 
 STRETTO_ENTRY MPI_Barrier(MPI_Comm comm) { return STRETTO_SERVE(barrier(comm), native().Barrier(comm)); }
-STRETTO_ALSO_PMPI(Barrier, (MPI_Comm comm), (comm))
+STRETTO_ALSO_PMPI(Barrier)
 
 STRETTO_ENTRY MPI_Bcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm) {
   return STRETTO_SERVE(bcast(buffer, count, datatype, root, comm), native().Bcast(buffer, count, datatype, root, comm));
 }
-STRETTO_ALSO_PMPI(Bcast, (void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm),
-                  (buffer, count, datatype, root, comm))
+STRETTO_ALSO_PMPI(Bcast)
 
 STRETTO_ENTRY MPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root,
                          MPI_Comm comm) {
   return STRETTO_SERVE(reduce(sendbuf, recvbuf, count, datatype, op, root, comm),
                        native().Reduce(sendbuf, recvbuf, count, datatype, op, root, comm));
 }
-STRETTO_ALSO_PMPI(Reduce,
-                  (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root,
-                   MPI_Comm comm),
-                  (sendbuf, recvbuf, count, datatype, op, root, comm))
+STRETTO_ALSO_PMPI(Reduce)
 
 STRETTO_ENTRY MPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
                             MPI_Comm comm) {
   return STRETTO_SERVE(allreduce(sendbuf, recvbuf, count, datatype, op, comm),
                        native().Allreduce(sendbuf, recvbuf, count, datatype, op, comm));
 }
-STRETTO_ALSO_PMPI(Allreduce,
-                  (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm),
-                  (sendbuf, recvbuf, count, datatype, op, comm))
+STRETTO_ALSO_PMPI(Allreduce)
 
 STRETTO_ENTRY MPI_Allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
                             MPI_Datatype recvtype, MPI_Comm comm) {
   return STRETTO_SERVE(allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm),
                        native().Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm));
 }
-STRETTO_ALSO_PMPI(Allgather,
-                  (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
-                   MPI_Datatype recvtype, MPI_Comm comm),
-                  (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm))
+STRETTO_ALSO_PMPI(Allgather)
 
 STRETTO_ENTRY MPI_Reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype,
                                        MPI_Op op, MPI_Comm comm) {
   return STRETTO_SERVE(reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm),
                        native().Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm));
 }
-STRETTO_ALSO_PMPI(Reduce_scatter_block,
-                  (const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm),
-                  (sendbuf, recvbuf, recvcount, datatype, op, comm))
+STRETTO_ALSO_PMPI(Reduce_scatter_block)
 
 // For benchmarks and tests: id of the algorithm that served this thread's last call, "native" if it was passed on.
 extern "C" __attribute__((visibility("default"))) const char* stretto_last_algorithm() {
@@ -88,7 +78,7 @@ STRETTO_ENTRY MPI_Finalize() {
   intercept::before_finalize();
   return native().Finalize();
 }
-STRETTO_ALSO_PMPI(Finalize, (), ())
+STRETTO_ALSO_PMPI(Finalize)
 
 // Large counts. An MPI without these functions must not seem to have them: mpi4py would call them.
 #ifdef STRETTO_MPICH

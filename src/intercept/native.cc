@@ -81,9 +81,10 @@ void fill(const std::string& path) {
 }  // namespace
 
 #ifdef STRETTO_OPENMPI
+// In the global scope first: an executable may hold the globals itself, as copies that libmpi uses as well.
 void* address_of_global(const char* name) {
-  void* address = library ? dlsym(library, name) : dlsym(RTLD_DEFAULT, name);
-  return address;
+  void* address = dlsym(RTLD_DEFAULT, name);
+  return address || !library ? address : dlsym(library, name);
 }
 #endif
 

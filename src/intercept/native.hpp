@@ -14,7 +14,7 @@ namespace stretto::intercept {
 // clang-format off
 #define STRETTO_NATIVE_FUNCTIONS(X) \
   X(Abort) X(Allgather) X(Allreduce) X(Barrier) X(Bcast) X(Comm_call_errhandler) X(Comm_create) \
-  X(Comm_create_keyval) X(Comm_free) X(Comm_get_attr) X(Comm_group) X(Comm_rank) X(Comm_set_attr) \
+  X(Comm_create_keyval) X(Comm_free) X(Comm_get_attr) X(Comm_get_errhandler) X(Errhandler_free) X(Comm_group) X(Comm_rank) X(Comm_set_attr) \
   X(Comm_set_errhandler) X(Comm_size) X(Comm_test_inter) X(Finalize) X(Group_free) X(Init_thread) \
   X(Initialized) X(Irecv) X(Isend) X(Op_commutative) X(Pack) X(Reduce) X(Reduce_local) \
   X(Reduce_scatter_block) X(Testsome) X(Type_free) X(Type_get_contents) X(Type_get_envelope) \

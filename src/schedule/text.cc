@@ -20,7 +20,8 @@
 namespace stretto {
 namespace {
 
-constexpr Block most_scratch_slots = Block{1} << 24;  // so that a slip of the pen does not ask for all memory
+constexpr std::int64_t largest_number = std::int64_t{1} << 48;  // so that no sum of two of them overflows
+constexpr Block most_scratch_slots = Block{1} << 24;            // so that a slip of the pen does not ask for all memory
 
 std::string text_of(std::span<const Range> ranges) {
   std::string text;
@@ -80,6 +81,7 @@ class Parser {
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
     if (error != std::errc{} || end != word.data() + word.size() || value < 0)
       refuse("expected a number, found '" + std::string(word) + "'");
+    if (value > largest_number) refuse("'" + std::string(word) + "' is too large");
     return value;
   }
 
@@ -126,6 +128,7 @@ class Parser {
       const std::size_t colon = item.find(':');
       const Block first = number(item.substr(0, colon));
       const Block end = colon == std::string_view::npos ? first + 1 : number(item.substr(colon + 1));
+      if (end < first) refuse("a range ends before it begins: '" + std::string(item) + "'");
       if (end - first > most_scratch_slots - static_cast<Block>(s.scratch.size()))
         refuse("more than " + std::to_string(most_scratch_slots) + " scratch slots");
       for (Block b = first; b < end; ++b) s.scratch.push_back(b);
