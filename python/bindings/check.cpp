@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "stretto/check.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include "register.hpp"
+
+namespace stretto::python {
+
+void register_check(nb::module_& m) {
+  nb::enum_<Refusal>(m, "Refusal", "Why a set of schedules is refused.")
+      .value("malformed", Refusal::malformed)
+      .value("unmatched_message", Refusal::unmatched_message)
+      .value("misordered_message", Refusal::misordered_message)
+      .value("deadlock", Refusal::deadlock)
+      .value("never_written", Refusal::never_written)
+      .value("overlapping_send", Refusal::overlapping_send)
+      .value("overlapping_receive", Refusal::overlapping_receive)
+      .value("double_counting", Refusal::double_counting)
+      .value("wrong_order", Refusal::wrong_order)
+      .value("different_expression", Refusal::different_expression)
+      .value("wrong_result", Refusal::wrong_result)
+      .value("wrong_cost", Refusal::wrong_cost);
+  nb::class_<Refused>(m, "Refused", "A refusal and its message, which names rank, round and block.")
+      .def_ro("why", &Refused::why)
+      .def_prop_ro(
+          "name", [](const Refused& r) { return name_of(r.why); }, "In words: \"double counting\".")
+      .def_ro("message", &Refused::message);
+  nb::class_<Measured>(m, "Measured",
+                       "Counted in the schedules, along the longest chain of rounds that wait for each other.")
+      .def_ro("rounds", &Measured::rounds)
+      .def_ro("sent", &Measured::sent)
+      .def_ro("combined", &Measured::combined)
+      .def_ro("messages", &Measured::messages, "In all, not along a chain.");
+  nb::class_<Checked>(m, "Checked", "What the checker found.")
+      .def_ro("refused", &Checked::refused, "None if all was proved.")
+      .def_ro("measured", &Checked::measured)
+      .def_ro("round_ends", &Checked::round_ends, "For rank and round: the step at whose end it ended, from 1.");
+  nb::class_<Question>(m, "Question", "What is to be proved of a set of schedules.")
+      .def(
+          "__init__",
+          [](Question* self, Collective collective, const Shape& shape, bool commutative, bool in_place) {
+            new (self) Question{collective, shape, commutative, in_place};
+          },
+          nb::arg("collective"), nb::arg("shape"), nb::arg("commutative") = false, nb::arg("in_place") = false)
+      .def_ro("collective", &Question::collective)
+      .def_ro("shape", &Question::shape)
+      .def_ro("commutative", &Question::commutative)
+      .def_ro("in_place", &Question::in_place);
+  m.def(
+      "check_schedules",
+      [](const std::vector<Schedule>& schedules, const Question& question) { return check(schedules, question); },
+      nb::arg("schedules"), nb::arg("question"), nb::call_guard<nb::gil_scoped_release>(),
+      "Prove `question` of all ranks' schedules, in the order of the ranks.");
+  m.def(
+      "check_algorithm",
+      [](const Algorithm& algorithm, const Shape& shape, const Params& params) {
+        return check(algorithm, shape, params);
+      },
+      nb::arg("algorithm"), nb::arg("shape"), nb::arg("params") = Params{}, nb::call_guard<nb::gil_scoped_release>(),
+      "Build all schedules and prove them, in place too where allowed, and hold rounds and volume to the record.");
+  m.def(
+      "check_against_record",
+      [](const std::vector<Schedule>& schedules, const Algorithm& algorithm, const Shape& shape) {
+        return check_against_record(schedules, algorithm, shape);
+      },
+      nb::arg("schedules"), nb::arg("algorithm"), nb::arg("shape"), nb::call_guard<nb::gil_scoped_release>(),
+      "The same for given schedules instead of those that the algorithm builds.");
+}
+
+}  // namespace stretto::python

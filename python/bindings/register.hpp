@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// One function per public header, each in the file named for the header; called by module.cpp in this order.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace stretto::python {
+
+namespace nb = nanobind;
+
+void register_error(nb::module_& m);
+void register_schedule(nb::module_& m);
+void register_builder(nb::module_& m);
+void register_collective(nb::module_& m);
+void register_algorithm(nb::module_& m);
+void register_check(nb::module_& m);
+void register_rules(nb::module_& m);
+
+}  // namespace stretto::python

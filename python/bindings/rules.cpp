@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "stretto/rules.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include "register.hpp"
+
+namespace stretto::python {
+
+namespace {
+
+void register_values(nb::module_& m) {
+  nb::class_<Call>(m, "Call", "What a choice may depend on: values that are equal on all ranks.")
+      .def(
+          "__init__",
+          [](Call* self, Collective collective, const Shape& shape, Bytes bytes, bool commutative, bool predefined) {
+            new (self) Call{collective, shape, bytes, commutative, predefined};
+          },
+          nb::arg("collective"), nb::arg("shape"), nb::arg("bytes"), nb::arg("commutative") = true,
+          nb::arg("predefined") = true)
+      .def_ro("collective", &Call::collective)
+      .def_ro("shape", &Call::shape)
+      .def_ro("bytes", &Call::bytes, "Of the whole vector: of all ranks, for allgather and reduce_scatter_block.")
+      .def_ro("commutative", &Call::commutative)
+      .def_ro("predefined", &Call::predefined);
+  nb::class_<Choice>(m, "Choice", "What was chosen for a call, and why.")
+      .def_prop_ro(
+          "algorithm", [](const Choice& c) { return c.algorithm; }, nb::rv_policy::reference,
+          nb::sig("def algorithm(self) -> Algorithm | None"), "None: the native library.")
+      .def_ro("params", &Choice::params)
+      .def_ro("reason", &Choice::reason);
+  nb::class_<Forced>(m, "Forced", "What the user's word for an algorithm says.")
+      .def_prop_ro(
+          "algorithm", [](const Forced& f) { return f.algorithm; }, nb::rv_policy::reference,
+          nb::sig("def algorithm(self) -> Algorithm | None"), "None: the native library.")
+      .def_ro("params", &Forced::params);
+}
+
+void register_rule(nb::module_& m) {
+  nb::enum_<RanksAre>(m, "RanksAre", "A rule's condition on the number of ranks.")
+      .value("any", RanksAre::any)
+      .value("power_of_two", RanksAre::power_of_two)
+      .value("not_power_of_two", RanksAre::not_power_of_two);
+  nb::enum_<OperatorIs>(m, "OperatorIs", "A rule's condition on the operator.")
+      .value("any", OperatorIs::any)
+      .value("commutative", OperatorIs::commutative)
+      .value("not_commutative", OperatorIs::not_commutative)
+      .value("predefined", OperatorIs::predefined)
+      .value("user", OperatorIs::user);
+  nb::class_<Between>(m, "Between", "A closed range of numbers.")
+      .def_ro("low", &Between::low)
+      .def_ro("high", &Between::high)
+      .def("holds", &Between::holds, nb::arg("n"));
+  nb::class_<Rule>(m, "Rule", "One line of a rules file.")
+      .def_ro("collective", &Rule::collective)
+      .def_ro("bytes", &Rule::bytes)
+      .def_ro("ranks", &Rule::ranks)
+      .def_ro("ranks_are", &Rule::ranks_are)
+      .def_ro("operator_is", &Rule::operator_is)
+      .def_prop_ro(
+          "algorithm", [](const Rule& r) { return r.algorithm; }, nb::rv_policy::reference,
+          nb::sig("def algorithm(self) -> Algorithm | None"), "None: the native library.")
+      .def_ro("params", &Rule::params)
+      .def_ro("line", &Rule::line);
+  nb::class_<Rules>(m, "Rules", "The rules of one file, in their order.")
+      .def_ro("file", &Rules::file)
+      .def_ro("rules", &Rules::rules);
+}
+
+}  // namespace
+
+void register_rules(nb::module_& m) {
+  register_values(m);
+  register_rule(m);
+  m.def("parse_rules", &parse_rules, nb::arg("text"), nb::arg("file") = "<text>",
+        "Raises stretto.Error that names `file` and the line.");
+  m.def("read_rules", &read_rules, nb::arg("path"));
+  m.def("shipped_rules", &shipped_rules, nb::rv_policy::reference, "The rules that are part of the library.");
+  m.def("parse_size", &parse_size, nb::arg("text"), "\"64K\", \"2M\", \"100\" to bytes; None if it is no size.");
+  m.def("choose", &choose, nb::arg("rules"), nb::arg("call"), "The algorithm of the first rule that fits.");
+  m.def("parse_forced", &parse_forced, nb::arg("collective"), nb::arg("value"),
+        "Read \"ring,segment=64K,depth=4\" or \"native\"; raises stretto.Error.");
+}
+
+}  // namespace stretto::python
