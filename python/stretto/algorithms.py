@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Algorithms by name, with help for those who mistype."""
+
+import difflib
+
+from . import _core
+from .errors import Error
+
+
+def near(word: str, known: list[str]) -> str:
+    """A hint with the names nearest to `word`, or with all of them."""
+    nearest = difflib.get_close_matches(word, known, n=3, cutoff=0.5)
+    if nearest:
+        return "did you mean " + " or ".join(nearest) + "?"
+    return "use one of " + ", ".join(known)
+
+
+def algorithm_named(name: str) -> _core.Algorithm:
+    """The algorithm of this id; raises Error that names the nearest ids."""
+    found = _core.find_algorithm(name)
+    if found is not None:
+        return found
+    ids = [algorithm.id for algorithm in _core.all_algorithms()]
+    same_name = [known for known in ids if known.partition("/")[2] == name]
+    hint = "did you mean " + " or ".join(same_name) + "?" if same_name else near(name, ids)
+    if "did you mean" not in hint:
+        hint = "`stretto list` shows all algorithms"
+    raise Error(f"no algorithm is called '{name}'", hint)
+
+
+def algorithms_matching(names: list[str]) -> list[_core.Algorithm]:
+    """Algorithms by id or by collective, each once, in the order of the list; all for no names."""
+    everything = _core.all_algorithms()
+    if not names:
+        return everything
+    wanted: set[str] = set()
+    collectives = {_core.facts(c).name for c in _core.all_collectives()}
+    for name in names:
+        if name in collectives:
+            wanted |= {a.id for a in everything if a.id.startswith(name + "/")}
+        else:
+            wanted.add(algorithm_named(name).id)
+    return [a for a in everything if a.id in wanted]

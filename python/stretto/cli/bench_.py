@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`stretto bench`."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from ..algorithms import near
+from ..errors import Error
+from .options import json_option, mpi_option, ranks_option, size_in_words, write_json
+
+if TYPE_CHECKING:
+    from ..race import Race
+
+
+def _collectives(wish: str) -> list[str]:
+    from .. import all_collectives, facts
+
+    known = [facts(collective).name for collective in all_collectives()]
+    if wish == "all":
+        return known
+    names = [name.strip() for name in wish.split(",")]
+    for name in names:
+        if name not in known:
+            raise Error(f"--collectives: no collective is called '{name}'", near(name, known))
+    return names
+
+
+@click.command("bench")
+@ranks_option
+@mpi_option
+@click.option("--collectives", default="all", show_default=True, help="Such as allreduce,bcast.")
+@click.option(
+    "--sizes",
+    default="8-1M",
+    show_default=True,
+    help="Bytes of the vector: 8-1M doubles, 8,4K is these two.",
+)
+@click.option(
+    "--time-per-size",
+    type=click.FloatRange(min=0.001),
+    default=0.3,
+    show_default=True,
+    metavar="SECONDS",
+    help="For each collective and size.",
+)
+@click.option("--plot", metavar="FILE", default=None, help="Draw into FILE: .svg, .png or .pdf.")
+@json_option
+def command(
+    ranks: int,
+    mpi_wish: str,
+    collectives: str,
+    sizes: str,
+    time_per_size: float,
+    plot: str | None,
+    as_json: bool,
+) -> None:
+    """Race Stretto against the native library, call by call in one process.
+
+    Every result is checked; a wrong one makes the exit code 1. The ratio is native over Stretto.
+    """
+    from ..launch import choose_mpi
+    from ..race import parse_sizes, run_race
+    from .terminal import progress
+
+    if plot:
+        from ..plot.files import format_of
+
+        format_of(plot)  # before the work
+    names, numbers = _collectives(collectives), parse_sizes(sizes)
+    mpi = choose_mpi(mpi_wish)
+    for note in mpi.notes():
+        click.echo(f"stretto: {note}", err=True)
+    with progress(f"racing under {mpi.title}", len(names) * len(numbers)) as advance:
+        race = run_race(mpi, ranks, names, numbers, time_per_size, advance)
+    if as_json:
+        write_json(
+            {
+                "mpi": mpi.title,
+                "flavour": mpi.flavour,
+                "ranks": ranks,
+                "machine": race.machine,
+                "cells": race.cells,
+                "geometric_mean": race.ratio,
+            }
+        )
+    else:
+        _print_tables(race, mpi.title, ranks)
+    if plot:
+        from ..plot.files import save
+        from ..plot.race import draw
+
+        save(draw(race.cells, f"{mpi.title}, {ranks} ranks"), plot)
+        click.echo(f"wrote {plot}", err=True)
+    if race.wrong:
+        first = race.wrong[0]
+        click.echo(
+            f"error: {first['collective']} of {first['bytes']} bytes by "
+            f"{first['algorithm']}: wrong result",
+            err=True,
+        )
+        click.echo(f"hint: STRETTO_{first['collective'].upper()}=native goes around it", err=True)
+        raise click.exceptions.Exit(1)
+    if not race.cells:
+        raise Error("the race measured nothing", "`stretto doctor` shows what works")
+
+
+def _ratio_text(cell: dict) -> str:
+    if not cell["correct"]:
+        return "[red]WRONG[/]"
+    color = "green" if cell["ratio"] > 1.05 else "red" if cell["ratio"] < 0.95 else "default"
+    return f"[{color}]{cell['ratio']:.2f}[/]"
+
+
+def _print_tables(race: "Race", title: str, ranks: int) -> None:
+    from rich.table import Table
+
+    from .terminal import stderr, stdout
+
+    console = stdout()
+    for name in dict.fromkeys(cell["collective"] for cell in race.cells):
+        console.print(f"# {name}, {ranks} ranks, {title}")
+        table = Table(box=None, pad_edge=False, header_style="bold")
+        for heading in ("size", "native µs", "Stretto µs", "ratio"):
+            table.add_column(heading, justify="right", min_width=10)
+        table.add_column("algorithm")
+        for cell in race.cells:
+            if cell["collective"] == name:
+                table.add_row(
+                    size_in_words(cell["bytes"]),
+                    f"{cell['native_us']:.2f}",
+                    f"{cell['stretto_us']:.2f}",
+                    _ratio_text(cell),
+                    cell["algorithm"],
+                )
+        console.print(table)
+        console.print()
+    if race.cells:
+        stderr().print(f"geometric mean of the ratios: {race.ratio:.2f}")

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`stretto check`."""
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from ..errors import Error
+from .options import RanksType, json_option, write_json
+
+if TYPE_CHECKING:
+    from .. import Schedule
+
+
+@click.command("check")
+@click.argument("algorithms", nargs=-1, metavar="[ALGORITHM|COLLECTIVE]…")
+@click.option(
+    "--ranks",
+    type=RanksType(),
+    default="1-70",
+    show_default=True,
+    help="Numbers of ranks: 8, 1-70 or 2,4,8-16.",
+)
+@click.option(
+    "--root",
+    type=click.Choice(["some", "all", "0"]),
+    default="some",
+    show_default=True,
+    help="Roots: some is all up to 16 ranks, beyond that 0, 1, p/2 and p-1.",
+)
+@click.option(
+    "--file",
+    "file",
+    type=click.Path(dir_okay=False),
+    default=None,
+    help="Prove the schedules in this file (the form of `stretto show --text`).",
+)
+@click.option("--collective", default=None, help="With --file: what they are to compute.")
+@click.option("--commutative", is_flag=True, help="With --file: operands may come in any order.")
+@click.option("--in-place", is_flag=True, help="With --file: the input is the output.")
+@json_option
+def command(
+    algorithms: tuple[str, ...],
+    ranks: tuple[int, ...],
+    root: str,
+    file: str | None,
+    collective: str | None,
+    commutative: bool,
+    in_place: bool,
+    as_json: bool,
+) -> None:
+    """Prove the algorithms right: run all ranks' schedules on symbols.
+
+    Refused are unmatched messages, deadlock, double counting, wrong order, ranks that would hold
+    different bits, a wrong result, and rounds or volume that differ from the algorithm's record.
+    """
+    if file is not None:
+        if algorithms:
+            raise Error("--file and names exclude each other", "leave one of them out")
+        _check_file(file, collective, commutative, in_place, as_json)
+        return
+    if collective is not None or commutative or in_place:
+        raise Error(
+            "--collective, --commutative and --in-place need --file",
+            "name algorithms or collectives as arguments",
+        )
+    _check_portfolio(list(algorithms), ranks, root, as_json)
+
+
+def _check_portfolio(names: list[str], ranks: tuple[int, ...], root: str, as_json: bool) -> None:
+    from ..algorithms import algorithms_matching
+    from ..portfolio import cases_of, prove
+    from .terminal import progress
+
+    chosen = algorithms_matching(names)
+    begin = time.monotonic()
+    cases = [case for algorithm in chosen for case in cases_of(algorithm, ranks, root)]
+    with progress("proving", len(cases)) as advance:
+        proofs = prove(cases, advance)
+    seconds = time.monotonic() - begin
+    refused = [proof for proof in proofs if proof["refused"]]
+    if as_json:
+        write_json(
+            {
+                "proved": [p for p in proofs if not p["refused"]],
+                "refused": refused,
+                "seconds": round(seconds, 3),
+            }
+        )
+    else:
+        _print_table(chosen, proofs, seconds)
+    if refused:
+        first = refused[0]
+        click.echo(
+            f"error: {first['algorithm']}, {first['ranks']} ranks, root {first['root']}: "
+            f"{first['refused']}: {first['message']}",
+            err=True,
+        )
+        click.echo("hint: `stretto show --text` prints the schedules", err=True)
+        raise click.exceptions.Exit(1)
+
+
+def _print_table(chosen: list, proofs: list[dict], seconds: float) -> None:
+    from rich.table import Table
+
+    from ..replay import intervals
+    from .terminal import stderr, stdout
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for title in ("algorithm", "ranks", "cases", "messages", "result"):
+        table.add_column(title, justify="right" if title in ("cases", "messages") else "left")
+    for algorithm in chosen:
+        own = [proof for proof in proofs if proof["algorithm"] == algorithm.id]
+        bad = [proof for proof in own if proof["refused"]]
+        verdict = "[green]proved[/]"
+        if bad:
+            verdict = f"[red]refused[/] {len(bad)} times, first with {bad[0]['ranks']} ranks"
+        table.add_row(
+            algorithm.id,
+            intervals(sorted({p["ranks"] for p in own})),
+            str(len(own)),
+            str(sum(p["messages"] for p in own)),
+            verdict,
+        )
+    stdout().print(table)
+    good = sum(1 for proof in proofs if not proof["refused"])
+    stderr().print(f"{good} of {len(proofs)} cases proved in {seconds:.1f} s")
+
+
+def _schedules_in(file: str) -> "list[Schedule]":
+    """One for each rank, in their order; raises Error."""
+    from .. import parse_schedules
+
+    try:
+        text = Path(file).read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise Error(f"{file}: not a text file", "`stretto show --text` prints schedules") from error
+    schedules = sorted(parse_schedules(text, file), key=lambda schedule: schedule.rank)
+    if not schedules:
+        raise Error(f"{file}: no schedule in it", "`stretto show --text` prints some")
+    ranks = schedules[0].ranks
+    if [schedule.rank for schedule in schedules] != list(range(ranks)):
+        raise Error(
+            f"{file}: holds {len(schedules)} schedules, not one for each of the {ranks} ranks",
+            "`stretto show --text` without --rank prints all",
+        )
+    return schedules
+
+
+def _check_file(
+    file: str, collective: str | None, commutative: bool, in_place: bool, as_json: bool
+) -> None:
+    from .. import _core
+
+    schedules = _schedules_in(file)
+    first = schedules[0]
+    shape = _core.Shape(first.ranks, first.root)
+    name = collective or first.algorithm.partition("/")[0]
+    algorithm = _core.find_algorithm(first.algorithm)
+    if algorithm and not (collective or commutative or in_place):
+        checked = _core.check_against_record(schedules, algorithm, shape)
+    else:
+        what = _core.collective_named(name)
+        question = _core.Question(what, shape, commutative, in_place)
+        checked = _core.check_schedules(schedules, question)
+    measured, refused = checked.measured, checked.refused
+    if as_json:
+        write_json(
+            {
+                "file": file,
+                "collective": name,
+                "ranks": shape.ranks,
+                "root": shape.root,
+                "rounds": measured.rounds,
+                "sent": measured.sent,
+                "combined": measured.combined,
+                "messages": measured.messages,
+                "refused": refused.name if refused else None,
+                "message": refused.message if refused else "",
+            }
+        )
+    elif not refused:
+        click.echo(
+            f"{file}: proved: {name} on {shape.ranks} ranks, {measured.rounds} rounds, "
+            f"{measured.messages} messages"
+        )
+    if refused:
+        click.echo(f"error: {file}: {refused.name}: {refused.message}", err=True)
+        click.echo("hint: ranks, rounds and blocks count from 0", err=True)
+        raise click.exceptions.Exit(1)

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`stretto doctor`."""
+
+import click
+
+from .options import json_option, write_json
+
+MARKS = {True: "[green]ok[/]", False: "[red]no[/]", None: ""}
+
+
+@click.command("doctor")
+@json_option
+def command(as_json: bool) -> None:
+    """Say what works on this machine and what to do about the rest.
+
+    Runs two ranks under every MPI found. The exit code is 1 if none works.
+    """
+    from ..diagnosis import diagnose
+    from .terminal import progress, stdout
+
+    with progress("trying every MPI", None):
+        findings, works = diagnose()
+    if as_json:
+        write_json({"works": works, "findings": [finding.as_row() for finding in findings]})
+    else:
+        from rich.markup import escape
+        from rich.table import Table
+
+        table = Table(box=None, pad_edge=False, show_header=False)
+        table.add_column(min_width=2)
+        table.add_column(no_wrap=True)
+        table.add_column(overflow="fold")
+        for finding in findings:
+            words = escape(finding.words)
+            if finding.hint:
+                words += f"\n[yellow]hint:[/] {escape(finding.hint)}"
+            table.add_row(MARKS[finding.good], finding.topic, words)
+        stdout().print(table)
+    if not works:
+        click.echo("error: no MPI works with Stretto here", err=True)
+        click.echo("hint: the lines above say what to do", err=True)
+        raise click.exceptions.Exit(1)

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What several commands read from their command line."""
+
+import re
+
+import click
+
+from ..errors import Error
+
+MOST_RANKS = 4096  # schedules of all ranks are built; more would take minutes
+
+
+class RanksType(click.ParamType):
+    """`8`, `1-70` or `2,4,8-16`: numbers of ranks, sorted, each once."""
+
+    name = "ranks"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[int, ...]:
+        if isinstance(value, tuple):
+            return value
+        found: set[int] = set()
+        for part in str(value).split(","):
+            match = re.fullmatch(r"\s*(\d+)(?:-(\d+))?\s*", part)
+            if not match:
+                raise Error(
+                    f"--ranks: '{value}' is not a number of ranks", "write 8, 1-70 or 2,4,8-16"
+                )
+            low, high = int(match[1]), int(match[2] or match[1])
+            if low < 1 or high < low or high > MOST_RANKS:
+                raise Error(
+                    f"--ranks: '{part}' is not a range from 1 to {MOST_RANKS}",
+                    "write 8, 1-70 or 2,4,8-16",
+                )
+            found.update(range(low, high + 1))
+        return tuple(sorted(found))
+
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+mpi_option = click.option(
+    "--mpi",
+    "mpi_wish",
+    default="auto",
+    show_default=True,
+    metavar="auto|mpich|intel|openmpi|PATH",
+    help="Which MPI: its name, or the path of its mpiexec.",
+)
+ranks_option = click.option(
+    "-n",
+    "--ranks",
+    "ranks",
+    type=click.IntRange(min=1),
+    default=2,
+    show_default=True,
+    help="How many processes.",
+)
+
+
+def write_json(value: object) -> None:
+    """The value on stdout."""
+    import json
+
+    click.echo(json.dumps(value, indent=2))
+
+
+def size_in_words(count: int) -> str:
+    """4096 as "4K": powers of 1024 where they divide."""
+    for unit, letter in ((1 << 30, "G"), (1 << 20, "M"), (1 << 10, "K")):
+        if count >= unit and count % unit == 0:
+            return f"{count // unit}{letter}"
+    return str(count)

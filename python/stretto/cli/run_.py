@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`stretto run`."""
+
+import os
+import shlex
+
+import click
+
+from ..errors import Error
+from .options import mpi_option, ranks_option
+
+
+@click.command(
+    "run", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False}
+)
+@ranks_option
+@mpi_option
+@click.option(
+    "--launcher",
+    metavar="COMMAND",
+    default=None,
+    help="Start with this instead of mpiexec: 'srun -n 4'. -n is then ignored.",
+)
+@click.option("--dry-run", is_flag=True, help="Print the command line and do not run it.")
+@click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED)
+def command(
+    ranks: int, mpi_wish: str, launcher: str | None, dry_run: bool, program: tuple[str, ...]
+) -> None:
+    """Run an MPI program with Stretto in it: stretto run -n 4 -- ./app arguments.
+
+    Finds by itself for which MPI the program was built. The exit code is the program's.
+    """
+    from ..launch import mpi_of_program, preload
+
+    mpi, variables = mpi_of_program(program[0], mpi_wish)
+    variables["LD_PRELOAD"] = preload(mpi.flavour)
+    if launcher is not None:
+        assignments = [f"{name}={value}" for name, value in variables.items()]
+        words = [*shlex.split(launcher), "env", *assignments, *program]
+        environment = dict(os.environ)
+    else:
+        words = mpi.command(ranks, list(program), variables)
+        environment = mpi.environment()
+        for note in mpi.notes():
+            click.echo(f"stretto: {note}", err=True)
+    if dry_run:
+        click.echo(shlex.join(words))
+        return
+    # The launcher takes this process's place: signals, terminal and exit code are its own.
+    try:
+        os.execvpe(words[0], words, environment)
+    except OSError as error:
+        raise Error(
+            f"{words[0]}: {(error.strerror or str(error)).lower()}", "is the launcher on PATH?"
+        ) from error

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Data to stdout, the rest to stderr; rich respects NO_COLOR and pipes by itself."""
+
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeRemainingColumn,
+)
+
+
+def stdout() -> Console:
+    """For tables: as wide as the terminal; into a file or a pipe as wide as they like."""
+    width = None if sys.stdout.isatty() else max(200, shutil.get_terminal_size().columns)
+    return Console(width=width, highlight=False, soft_wrap=False)
+
+
+def stderr() -> Console:
+    return Console(stderr=True, highlight=False)
+
+
+@contextmanager
+def progress(title: str, total: float | None) -> Iterator:
+    """Yields advance(done, of=None, what=""): the bar on stderr, none unless that is a terminal."""
+    console = stderr()
+    bar = Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    )
+    with bar:
+        task = bar.add_task(title, total=total)
+
+        def advance(done: float, of: float | None = None, what: str = "") -> None:
+            bar.update(
+                task, completed=done, total=total if of is None else of, description=what or title
+            )
+
+        yield advance

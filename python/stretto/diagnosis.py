@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What works on this machine: the facts behind `stretto doctor`."""
+
+import os
+import platform
+import shutil
+import subprocess
+import sys
+from dataclasses import asdict, dataclass
+
+from . import _core
+from .errors import Error
+from .launch.library import FLAVOURS, NAMES, installed_flavours, library_of
+from .launch.mpi import Mpi, all_mpis, cores
+from .race import driver_command, stop
+
+SMOKE_LIMIT = 60.0  # seconds; MPICH with more ranks than cores is slow
+
+
+@dataclass(frozen=True)
+class Finding:
+    """`good` is None for a fact that is neither good nor bad."""
+
+    topic: str
+    good: bool | None
+    words: str
+    hint: str = ""
+
+    def as_row(self) -> dict:
+        return asdict(self)
+
+
+def _package() -> list[Finding]:
+    python = f"Python {platform.python_version()} in {sys.prefix}"
+    words = f"{_core.version()}, compiled with {_core.compiler()}, {python}"
+    return [Finding("stretto", None, words)]
+
+
+def _machine() -> list[Finding]:
+    found = [Finding("cores", None, f"{cores()} of {os.cpu_count()} usable on {platform.node()}")]
+    try:
+        usage = shutil.disk_usage("/dev/shm")
+    except OSError:
+        return [*found, Finding("/dev/shm", False, "missing", "mount a tmpfs there")]
+    free = usage.free / (1 << 20)
+    good = free >= 64 and os.access("/dev/shm", os.W_OK)
+    hint = "" if good else "containers: --shm-size=1g"
+    return [*found, Finding("/dev/shm", good, f"{free:.0f} MiB free", hint)]
+
+
+def _flavours() -> list[Finding]:
+    installed = installed_flavours()
+    found = []
+    for flavour in FLAVOURS:
+        topic = f"library for {NAMES[flavour]}"
+        if flavour in installed:
+            found.append(Finding(topic, True, str(library_of(flavour))))
+        else:
+            found.append(
+                Finding(
+                    topic,
+                    False,
+                    "was not built",
+                    "install Stretto again with the MPI wheels reachable, "
+                    "or with STRETTO_MPICC=/path/to/mpicc",
+                )
+            )
+    return found
+
+
+def smoke(mpi: Mpi, limit: float = SMOKE_LIMIT) -> Finding:
+    """Two ranks under this MPI with Stretto in them."""
+    topic = mpi.title
+    try:
+        command = driver_command(mpi, 2, ["--smoke"])
+    except Error as error:
+        return Finding(topic, False, str(error), error.hint)
+    with subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        stdin=subprocess.DEVNULL,
+        env=mpi.environment(),
+        start_new_session=True,
+    ) as process:
+        try:
+            said, _ = process.communicate(timeout=limit)
+        except subprocess.TimeoutExpired:
+            stop(process)
+            return Finding(
+                topic,
+                False,
+                f"2 ranks did not end within {limit:.0f} s",
+                f"does `{mpi.mpiexec} -n 2 hostname` end?",
+            )
+    where = f"{mpi.mpiexec} ({mpi.source})"
+    if process.returncode == 0:
+        return Finding(topic, True, f"2 ranks served by Stretto, {where}")
+    last = ([line for line in said.splitlines() if line.strip()] or ["nothing said"])[-1]
+    return Finding(
+        topic,
+        False,
+        f"exit code {process.returncode}: {last.strip()}, {where}",
+        f"does `{mpi.mpiexec} -n 2 hostname` work?",
+    )
+
+
+def _mpis() -> list[Finding]:
+    mpis = all_mpis()
+    found = [smoke(mpi) for mpi in mpis]
+    if not mpis:
+        hint = "`pip install stretto[mpich]` brings one"
+        found.append(Finding("MPI", False, f"none in {sys.prefix} and none on PATH", hint))
+    return found
+
+
+def diagnose() -> tuple[list[Finding], bool]:
+    """All findings, and whether a program can be run with Stretto under at least one MPI."""
+    mpis = _mpis()
+    return [*_package(), *_machine(), *_flavours(), *mpis], any(one.good for one in mpis)

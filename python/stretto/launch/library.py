@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the package brings: one library and one race driver per MPI flavour."""
+
+import os
+from pathlib import Path
+
+from .. import _core
+from ..errors import Error
+
+FLAVOURS = ("mpich", "openmpi")
+NAMES = {"mpich": "MPICH", "openmpi": "Open MPI"}
+
+
+def _folder() -> Path:
+    # Beside the extension module: in an editable install the Python files lie elsewhere.
+    return Path(_core.__file__).resolve().parent / "lib"
+
+
+def installed_flavours() -> list[str]:
+    return [flavour for flavour in FLAVOURS if _library_path(flavour).is_file()]
+
+
+def _library_path(flavour: str) -> Path:
+    return _folder() / f"libstretto-{flavour}.so"
+
+
+def library_of(flavour: str) -> Path:
+    """The library to preload; raises Error if this flavour was not built."""
+    return _existing(_library_path(flavour), flavour)
+
+
+def race_driver_of(flavour: str) -> Path:
+    """The executable that races native against Stretto; raises Error if it was not built."""
+    return _existing(_folder() / f"stretto-race-{flavour}", flavour)
+
+
+def _existing(path: Path, flavour: str) -> Path:
+    if path.is_file():
+        return path
+    built = ", ".join(NAMES[one] for one in installed_flavours()) or "none"
+    raise Error(
+        f"Stretto was not built for the {NAMES[flavour]} ABI: there is no {path}",
+        f"built flavours: {built}; install again with the MPI wheels reachable, "
+        "or with STRETTO_MPICC=/path/to/mpicc",
+    )
+
+
+def preload(flavour: str) -> str:
+    """LD_PRELOAD's value for the ranks: Stretto first, then what the user preloads already."""
+    already = os.environ.get("LD_PRELOAD", "")
+    return ":".join(filter(None, [str(library_of(flavour)), already]))

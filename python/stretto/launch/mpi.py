@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The MPIs of this machine, and how a program is started under each."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from ..errors import Error
+
+LIBRARIES = {"mpich": ("libmpi.so.12", "libmpich.so.12"), "openmpi": ("libmpi.so.40",)}
+WISHES = ("auto", "mpich", "intel", "openmpi")
+
+
+def cores() -> int:
+    """That this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
+@dataclass(frozen=True)
+class Mpi:
+    """One MPI. `flavour` is its ABI: Intel MPI is of MPICH's."""
+
+    flavour: str
+    name: str
+    version: str
+    mpiexec: Path
+    library: Path | None
+    source: str
+
+    @property
+    def title(self) -> str:
+        return f"{self.name} {self.version}"
+
+    def environment(self) -> dict[str, str]:
+        """For the launcher itself."""
+        environment = dict(os.environ)
+        if self.name == "Open MPI" and os.geteuid() == 0:
+            environment["OMPI_ALLOW_RUN_AS_ROOT"] = "1"
+            environment["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1"
+        return environment
+
+    def notes(self) -> list[str]:
+        """What the user should know about `environment`."""
+        if self.name == "Open MPI" and os.geteuid() == 0:
+            return ["running as root: OMPI_ALLOW_RUN_AS_ROOT and its _CONFIRM are set"]
+        return []
+
+    def command(self, ranks: int, program: list[str], variables: dict[str, str]) -> list[str]:
+        """The command line; `variables` reach the ranks and not the launcher."""
+        words = [str(self.mpiexec), "-n", str(ranks)]
+        if self.name == "Open MPI":
+            for name, value in variables.items():
+                words += ["-x", f"{name}={value}"]
+            # Unlike MPICH's, its launcher carries no variables to other nodes unasked.
+            for name in sorted(os.environ):
+                if name.startswith("STRETTO_") and name not in variables:
+                    words += ["-x", name]
+            if ranks > cores():
+                old = int(self.version.partition(".")[0]) < 5
+                words += ["--oversubscribe"] if old else ["--map-by", ":OVERSUBSCRIBE"]
+        else:
+            for name, value in variables.items():
+                words += ["-genv", name, value]
+        return words + program
+
+
+@cache
+def _asked(mpiexec: Path) -> str:
+    try:
+        done = subprocess.run(
+            [mpiexec, "--version"],
+            capture_output=True,
+            text=True,
+            timeout=20,
+            stdin=subprocess.DEVNULL,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout + done.stderr
+
+
+@cache
+def _linker_cache() -> dict[str, Path]:
+    ldconfig = shutil.which("ldconfig", path="/sbin:/usr/sbin:" + os.environ.get("PATH", ""))
+    if ldconfig is None:
+        return {}
+    listed = subprocess.run([ldconfig, "-p"], capture_output=True, text=True, check=False).stdout
+    found: dict[str, Path] = {}
+    for name, path in re.findall(r"^\s*(\S+) \(.*\) => (\S+)$", listed, re.MULTILINE):
+        found.setdefault(name, Path(path))
+    return found
+
+
+def library_in(prefix: Path, flavour: str) -> Path | None:
+    """The libmpi of an installation."""
+    for folder in (prefix / "lib", prefix / "lib64", prefix / "lib" / "release"):
+        for name in LIBRARIES[flavour]:
+            if (folder / name).exists():
+                return folder / name
+    return None
+
+
+def _library_beside(mpiexec: Path, flavour: str) -> Path | None:
+    for one in (mpiexec.absolute(), mpiexec.resolve()):
+        found = library_in(one.parent.parent, flavour)
+        if found:
+            return found
+    if mpiexec.absolute().is_relative_to("/usr"):
+        for name in reversed(LIBRARIES[flavour]):  # Debian calls MPICH's libmpich.so.12
+            if name in _linker_cache():
+                return _linker_cache()[name]
+    return None
+
+
+def inspect(mpiexec: Path, source: str) -> Mpi | None:
+    """The MPI of this launcher; None if it is none that Stretto knows."""
+    said = _asked(mpiexec)
+    # Name, ABI, and what its --version says.
+    known = (
+        ("Intel MPI", "mpich", r"Intel\(R\) MPI Library.*?Version (\d[\w.]*)"),
+        ("Open MPI", "openmpi", r"\((?:Open MPI|OpenRTE|PRRTE)\) (\d[\w.]*)"),
+        ("MPICH", "mpich", r"HYDRA build details:\s*Version:\s*(\d[\w.]*)"),
+    )
+    for name, flavour, pattern in known:
+        match = re.search(pattern, said)
+        if match:
+            library = _library_beside(mpiexec, flavour)
+            return Mpi(flavour, name, match[1], mpiexec, library, source)
+    return None
+
+
+def _launchers() -> Iterator[tuple[Path, str]]:
+    wheel = Path(sys.prefix) / "bin" / "mpiexec"
+    if wheel.exists() and sys.prefix != "/usr":
+        yield wheel, f"wheel in {sys.prefix}"
+    for name in ("mpiexec", "mpirun", "mpiexec.mpich", "mpiexec.hydra", "mpirun.openmpi"):
+        found = shutil.which(name)
+        if found:
+            yield Path(found), "PATH"
+
+
+def all_mpis() -> list[Mpi]:
+    """The one of this Python environment first, then those on PATH; each once."""
+    found: dict[tuple[str, Path], Mpi] = {}
+    for mpiexec, source in _launchers():
+        mpi = inspect(mpiexec, source)
+        if mpi is not None:
+            key = (mpi.name, (mpi.library or mpi.mpiexec).resolve())
+            found.setdefault(key, mpi)
+    return list(found.values())
+
+
+def no_mpi(what: str = "no MPI was found") -> Error:
+    return Error(
+        what,
+        "`pip install stretto[mpich]` brings one, or name an mpiexec: --mpi PATH; "
+        "`stretto doctor` shows what was looked for",
+    )
+
+
+def _by_path(wish: str) -> Mpi:
+    path = Path(wish).expanduser()
+    if path.is_dir():
+        path = path / "bin" / "mpiexec"
+    if not path.exists():
+        raise no_mpi(f"--mpi: there is no {path}")
+    mpi = inspect(path, "--mpi")
+    if mpi is None:
+        raise no_mpi(f"--mpi: {path} --version names no MPI that Stretto knows")
+    return mpi
+
+
+def choose_mpi(wish: str = "auto", flavour: str | None = None) -> Mpi:
+    """The MPI that the user wishes for, of this flavour if one is given; raises Error."""
+    if "/" in wish:
+        return _by_path(wish)
+    if wish not in WISHES:
+        raise Error(f"--mpi: '{wish}' is no MPI", f"use one of {', '.join(WISHES)} or a path")
+    names = {"mpich": "MPICH", "intel": "Intel MPI", "openmpi": "Open MPI"}
+    for mpi in all_mpis():
+        if wish != "auto" and mpi.name != names[wish]:
+            continue
+        if flavour is None or mpi.flavour == flavour:
+            return mpi
+    if wish != "auto":
+        raise no_mpi(f"no {names[wish]} was found")
+    if flavour is not None:
+        raise no_mpi(f"no MPI of the {names[flavour]} ABI was found")
+    raise no_mpi()

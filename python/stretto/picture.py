@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A replayed schedule as text: ranks across, steps down."""
+
+from .replay import Message, Replay, intervals
+
+ARROWS = ("→", "←")
+PLAIN_ARROWS = ("->", "<-")
+
+
+def _some(count: int, thing: str) -> str:
+    return f"{count} {thing}" if count == 1 else f"{count} {thing}s"
+
+
+def has_data(replay: Replay) -> bool:
+    return any(value for row in replay.held for held in row for value in held)
+
+
+def headline(replay: Replay) -> str:
+    """What is shown, in one line."""
+    start = f"{replay.algorithm.id} on {_some(replay.shape.ranks, 'rank')}"
+    start += f", root {replay.shape.root}: " if replay.rooted else ": "
+    start += _some(replay.measured.rounds, "round")
+    if not has_data(replay):
+        return start + "; the messages are empty"
+    share = replay.measured.sent / replay.blocks
+    volume = f"{share:.3g} times the vector" if share > 1 else f"{share:.3g} of the vector"
+    return f"{start}, {_some(replay.blocks, 'block')}; volume {volume}"
+
+
+def explanation(replay: Replay, arrows: tuple[str, str] = ARROWS) -> str:
+    to, of = arrows
+    if not has_data(replay):
+        return f"{to}1  sends an empty message to rank 1;   {of}1  receives one from rank 1"
+    lines = [f"{to}1 [0-3]  sends blocks 0 to 3 to rank 1;   {of}1 [0-3]  stores them from rank 1"]
+    if replay.reduces:
+        lines.append(f"{of}1 [0-3]+ combines them with its own")
+        lines.append("[0-3] 4,5   holds blocks 0 to 3 with the contributions of ranks 4 and 5")
+    else:
+        lines.append("[0-3]       holds blocks 0 to 3")
+    return "\n".join(lines)
+
+
+def _named(message: Message) -> str:
+    return f" [{intervals(message.blocks)}]" if message.blocks else ""
+
+
+def _traffic(messages: list[Message], rank: int, arrows: tuple[str, str]) -> list[str]:
+    lines = []
+    for message in messages:
+        if message.source == rank:
+            lines.append(f"{arrows[0]}{message.target}{_named(message)}")
+    for message in messages:
+        if message.target == rank:
+            sign = "+" if message.combined else ""
+            lines.append(f"{arrows[1]}{message.source}{_named(message)}{sign}")
+    return lines
+
+
+def _holdings(replay: Replay, step: int, rank: int) -> list[str]:
+    row = replay.held[step][rank]
+    if not replay.reduces:
+        present = [block for block, value in enumerate(row) if value]
+        return [f"[{intervals(present)}]"] if present else []
+    groups: dict[frozenset[int], list[int]] = {}
+    for block, value in enumerate(row):
+        if value:
+            groups.setdefault(frozenset(value), []).append(block)
+    ranks = replay.shape.ranks
+    return [
+        f"[{intervals(blocks)}] {intervals(tuple(value), ranks)}"
+        for value, blocks in groups.items()
+    ]
+
+
+def _rows(replay: Replay, arrows: tuple[str, str]) -> list[tuple[str, list[list[str]]]]:
+    """(title, for every rank its lines)."""
+    ranks = range(replay.shape.ranks)
+    rows = [("before", [_holdings(replay, 0, rank) for rank in ranks])]
+    for step in range(1, replay.steps + 1):
+        messages = replay.messages_of(step)
+        rows.append((f"step {step}", [_traffic(messages, rank, arrows) for rank in ranks]))
+        rows.append(("", [_holdings(replay, step, rank) for rank in ranks]))
+    return [row for row in rows if row[0] or any(row[1])]
+
+
+def as_text(replay: Replay, width: int = 100, arrows: tuple[str, str] = ARROWS) -> str:
+    """The picture; ranks that do not fit in `width` follow below."""
+    rows = _rows(replay, arrows)
+    ranks = replay.shape.ranks
+    cell = (
+        max(
+            [len(line) for _, columns in rows for lines in columns for line in lines]
+            + [len(f"rank {ranks - 1}")]
+        )
+        + 2
+    )
+    margin = max(len(title) for title, _ in rows) + 2
+    at_once = max(1, (width - margin) // cell)
+    lines = [headline(replay), explanation(replay, arrows)]
+    for first in range(0, ranks, at_once):
+        shown = range(first, min(first + at_once, ranks))
+        lines += ["", " " * margin + "".join(f"rank {rank}".ljust(cell) for rank in shown)]
+        for title, columns in rows:
+            height = max((len(columns[rank]) for rank in shown), default=0)
+            for i in range(max(height, 1 if title else 0)):
+                line = (title if i == 0 else "").ljust(margin)
+                for rank in shown:
+                    text = columns[rank][i] if i < len(columns[rank]) else ""
+                    line += text.ljust(cell)
+                lines.append(line)
+    return "\n".join(line.rstrip() for line in lines) + "\n"

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Figures into files."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..errors import Error
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+FORMATS = ("svg", "png", "pdf")
+
+
+def format_of(path: str) -> str:
+    """By the ending of the file's name; raises Error."""
+    ending = Path(path).suffix.lower().lstrip(".")
+    if ending not in FORMATS:
+        raise Error(f"{path}: no picture format ends in '.{ending}'", "use .svg, .png or .pdf")
+    return ending
+
+
+def save(figure: "Figure", path: str, most_pixels: int = 12000) -> None:
+    """Writes the figure in the format that the name's ending says."""
+    from matplotlib import rc_context
+
+    ending = format_of(path)
+    dpi = min(160.0, most_pixels / max(figure.get_size_inches()))
+    # Without a date and with fixed ids the same picture is the same file.
+    metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}[ending]
+    with rc_context({"svg.hashsalt": "stretto", "svg.fonttype": "none"}):
+        figure.savefig(path, format=ending, dpi=dpi, metadata=metadata)

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A race: time over bytes for native and Stretto, and their ratio below."""
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+NATIVE = "#8d99a6"
+STRETTO = "#1f6f8b"
+INK = "#22333b"
+GRID = "#dde3e6"
+
+
+def _bytes(value: float, _position: int = 0) -> str:
+    for unit, letter in ((1 << 30, "G"), (1 << 20, "M"), (1 << 10, "K")):
+        if value >= unit:
+            return f"{value / unit:g}{letter}"
+    return f"{value:g}"
+
+
+def _plain(value: float, _position: int = 0) -> str:
+    return f"{value:g}"
+
+
+def _style(axes: Axes) -> None:
+    axes.grid(True, which="major", color=GRID, linewidth=0.7)
+    axes.set_axisbelow(True)
+    axes.tick_params(labelsize=8, colors=INK, which="both", length=2)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+    axes.set_xscale("log", base=2)
+    axes.xaxis.set_major_locator(LogLocator(base=2, numticks=8))
+    axes.xaxis.set_major_formatter(FuncFormatter(_bytes))
+    axes.xaxis.set_minor_formatter(NullFormatter())
+
+
+def _draw_collective(above: Axes, below: Axes, name: str, cells: list[dict]) -> None:
+    # A barrier has no bytes; a logarithmic axis has no zero.
+    sizes = [max(1, cell["bytes"]) for cell in cells]
+    above.plot(
+        sizes,
+        [cell["native_us"] for cell in cells],
+        "o-",
+        color=NATIVE,
+        markersize=3.5,
+        linewidth=1.4,
+        label="native",
+    )
+    above.plot(
+        sizes,
+        [cell["stretto_us"] for cell in cells],
+        "o-",
+        color=STRETTO,
+        markersize=3.5,
+        linewidth=1.6,
+        label="Stretto",
+    )
+    _style(above)
+    above.set_yscale("log")
+    above.yaxis.set_major_formatter(FuncFormatter(_plain))
+    above.set_title(name, fontsize=10, fontweight="bold", color=INK, loc="left")
+    above.tick_params(labelbottom=False)
+    ratios = [cell["ratio"] for cell in cells]
+    below.axhline(1.0, color=INK, linewidth=0.9)
+    below.plot(sizes, ratios, "o-", color=STRETTO, markersize=3.5, linewidth=1.4)
+    below.fill_between(
+        sizes,
+        1.0,
+        ratios,
+        where=[r >= 1 for r in ratios],
+        color=STRETTO,
+        alpha=0.15,
+        interpolate=True,
+    )
+    below.fill_between(
+        sizes,
+        1.0,
+        ratios,
+        where=[r <= 1 for r in ratios],
+        color="#d1495b",
+        alpha=0.2,
+        interpolate=True,
+    )
+    _style(below)
+    below.set_yscale("log", base=2)
+    below.yaxis.set_major_formatter(FuncFormatter(_plain))
+    below.yaxis.set_minor_formatter(NullFormatter())
+    low, high = min([*ratios, 1.0]), max([*ratios, 1.0])
+    below.set_ylim(low / 1.3, high * 1.3)
+    below.set_xlabel("bytes of the vector", fontsize=8, color=INK)
+
+
+def draw(cells: list[dict], title: str) -> Figure:
+    """The figure of the rows that `stretto bench --json` has under "cells"."""
+    names = list(dict.fromkeys(cell["collective"] for cell in cells))
+    across = max(1, min(3, len(names)))
+    down = max(1, -(-len(names) // across))
+    figure = Figure(
+        figsize=(3.6 * across + 0.4, 4.2 * down + 0.5), layout="constrained", facecolor="white"
+    )
+    figure.suptitle(f"Stretto against native: {title}", fontsize=12, fontweight="bold", color=INK)
+    for i, (name, part) in enumerate(
+        zip(names, figure.subfigures(down, across, squeeze=False).flat, strict=False)
+    ):
+        above, below = part.subplots(2, 1, sharex=True, height_ratios=(3, 2))
+        _draw_collective(above, below, name, [c for c in cells if c["collective"] == name])
+        if i % across == 0:
+            above.set_ylabel("time per call, µs", fontsize=8, color=INK)
+            below.set_ylabel("native / Stretto", fontsize=8, color=INK)
+        if i == 0:
+            above.legend(fontsize=8, frameon=False)
+    return figure

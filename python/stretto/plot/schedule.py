@@ -1,0 +1,278 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A schedule as in the papers: ranks across, steps down, arrows for messages, boxes for contents.
+
+All lengths are inches.
+"""
+
+from dataclasses import dataclass
+
+from matplotlib.axes import Axes
+from matplotlib.collections import PolyCollection
+from matplotlib.figure import Figure
+from matplotlib.patches import FancyArrowPatch, Rectangle
+
+from ..errors import Error
+from ..picture import has_data, headline
+from ..replay import Replay, intervals
+
+STORE = "#1f6f8b"
+COMBINE = "#d1495b"
+INK = "#22333b"
+FAINT = "#9aa5ab"
+CHANGED = "#edae49"
+EMPTY = "#ffffff"
+PALE, FULL = (0.90, 0.945, 0.965), (0.42, 0.68, 0.78)  # of cells: one contribution, all of them
+
+CENTERED = {"ha": "center", "va": "center"}
+
+MOST_CELLS = 20000  # a ring of 22 ranks
+LONGEST = 6  # letters in a cell; contributions that take more are counted: "6/16"
+LETTER = 0.062  # width of a letter of 7 points
+CELL_HEIGHT = 0.2
+GAP = 0.34  # between ranks
+MARGIN = 0.75  # left of the first rank, for the names of the steps
+TOP = 1.0
+BOTTOM = 0.62
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """Where things are; y grows upwards."""
+
+    columns: int  # cells side by side
+    lines: int  # and one above the other
+    cell: float  # width
+    arrows: float  # height of the space between two rows of boxes
+    ranks: int
+    steps: int
+
+    @property
+    def box_width(self) -> float:
+        return self.columns * self.cell
+
+    @property
+    def box_height(self) -> float:
+        return self.lines * CELL_HEIGHT
+
+    @property
+    def width(self) -> float:
+        return MARGIN + self.ranks * (self.box_width + GAP) + 0.1
+
+    @property
+    def height(self) -> float:
+        rows = self.steps + 1
+        return TOP + BOTTOM + rows * self.box_height + self.steps * self.arrows
+
+    def left(self, rank: int) -> float:
+        return MARGIN + rank * (self.box_width + GAP)
+
+    def center(self, rank: int) -> float:
+        return self.left(rank) + self.box_width / 2
+
+    def top(self, step: int) -> float:
+        return self.height - TOP - step * (self.box_height + self.arrows)
+
+
+def _label(replay: Replay, block: int, value: tuple[int, ...]) -> str:
+    if not value or not replay.reduces:
+        return str(block) if value else ""
+    ranks = replay.shape.ranks
+    names = intervals(value, ranks)
+    return names if len(names) <= LONGEST else f"{len(set(value))}/{ranks}"
+
+
+def _layout(replay: Replay) -> _Layout:
+    labels = [
+        _label(replay, block, value)
+        for row in replay.held
+        for held in row
+        for block, value in enumerate(held)
+    ]
+    longest = max((len(label) for label in labels), default=1)
+    cell = max(0.2, longest * LETTER + 0.09)
+    columns = max(1, replay.blocks)
+    while columns > 1 and columns * cell > max(1.3, 4 * cell):
+        columns = (columns + 1) // 2
+    lines = -(-max(1, replay.blocks) // columns)
+    if replay.blocks <= 1:
+        cell = max(cell, 0.5)
+    # Long flat arrows need height to be told apart.
+    farthest = max((abs(m.source - m.target) for m in replay.messages), default=1)
+    arrows = 0.62 + 0.05 * min(farthest, 12)
+    return _Layout(columns, lines, cell, arrows, replay.shape.ranks, replay.steps)
+
+
+def _shade(replay: Replay, value: tuple[int, ...]) -> tuple[float, float, float] | str:
+    if not value:
+        return EMPTY
+    most = max(1, replay.shape.ranks - 1) if replay.reduces else 1
+    part = min(1.0, (len(set(value)) - (1 if replay.reduces else 0.55)) / most)
+    return tuple(p + (f - p) * part for p, f in zip(PALE, FULL, strict=True))
+
+
+def _outline(x: float, y: float, width: float, height: float) -> list[tuple[float, float]]:
+    return [(x, y), (x + width, y), (x + width, y + height), (x, y + height)]
+
+
+class _Boxes:
+    """All cells and frames of a picture; three collections draw much faster than single patches."""
+
+    def __init__(self) -> None:
+        self.cells: list = []
+        self.shades: list = []
+        self.changed: list = []
+        self.frames: list = []
+
+    def add(self, axes: Axes, replay: Replay, at: _Layout, step: int, rank: int) -> None:
+        for block, value in enumerate(replay.held[step][rank]):
+            x = at.left(rank) + (block % at.columns) * at.cell
+            y = at.top(step) - (block // at.columns + 1) * CELL_HEIGHT
+            self.cells.append(_outline(x, y, at.cell, CELL_HEIGHT))
+            self.shades.append(_shade(replay, value))
+            if replay.changed(step, rank, block):
+                inner = _outline(x + 0.012, y + 0.012, at.cell - 0.024, CELL_HEIGHT - 0.024)
+                self.changed.append(inner)
+            label = _label(replay, block, value)
+            if label:
+                middle = (x + at.cell / 2, y + CELL_HEIGHT / 2 - 0.005)
+                axes.text(*middle, label, fontsize=7, color=INK, **CENTERED, zorder=5)
+        bottom = at.top(step) - at.box_height
+        self.frames.append(_outline(at.left(rank), bottom, at.box_width, at.box_height))
+
+    def draw(self, axes: Axes) -> None:
+        def draw(outlines: list, **style: object) -> None:
+            axes.add_collection(PolyCollection(outlines, **style), autolim=False)
+
+        draw(self.cells, facecolors=self.shades, edgecolors=FAINT, linewidths=0.5, zorder=3)
+        draw(self.changed, facecolors="none", edgecolors=CHANGED, linewidths=1.3, zorder=4)
+        draw(self.frames, facecolors="none", edgecolors=INK, linewidths=0.9, zorder=4)
+
+
+def _places(replay: Replay, at: _Layout, step: int) -> dict[tuple[int, bool, int], float]:
+    """(rank, leaves?, number of the message): x of its end, spread so that none hides another."""
+    ends: dict[tuple[int, bool], list[tuple[int, int]]] = {}
+    for number, message in enumerate(replay.messages_of(step)):
+        ends.setdefault((message.source, True), []).append((message.target, number))
+        ends.setdefault((message.target, False), []).append((message.source, number))
+    places = {}
+    for (rank, leaves), others in ends.items():
+        for i, (other, number) in enumerate(sorted(others)):
+            if len(others) > 1:
+                offset = (i + 1) / (len(others) + 1) - 0.5
+            else:  # off the middle, so that what a rank sends and what it gets stay apart
+                offset = 0.17 if other > rank else -0.17
+            places[rank, leaves, number] = at.center(rank) + offset * at.box_width
+    return places
+
+
+def _draw_messages(axes: Axes, replay: Replay, at: _Layout, step: int) -> None:
+    places = _places(replay, at, step)
+    bottom, top = at.top(step - 1) - at.box_height, at.top(step)
+    named = replay.blocks > 1
+    for number, message in enumerate(replay.messages_of(step)):
+        color = COMBINE if message.combined else STORE
+        start = (places[message.source, True, number], bottom - (0.15 if named else 0.02))
+        end = (places[message.target, False, number], top + 0.02)
+        axes.add_patch(
+            FancyArrowPatch(
+                start,
+                end,
+                arrowstyle="-|>",
+                mutation_scale=9,
+                color=color,
+                linewidth=1.1,
+                shrinkA=0,
+                shrinkB=0,
+                zorder=2,
+            )
+        )
+        if named:
+            axes.text(
+                start[0],
+                bottom - 0.085,
+                intervals(message.blocks),
+                fontsize=6.5,
+                color=color,
+                ha="center",
+                va="center",
+                zorder=6,
+            )
+
+
+def _draw_legend(axes: Axes, replay: Replay) -> None:
+    x, y = MARGIN, 0.34
+    parts = [("stored" if has_data(replay) else "empty message", STORE)]
+    if replay.reduces:
+        parts.append(("combined with its own", COMBINE))
+    for words, color in parts:
+        axes.add_patch(
+            FancyArrowPatch(
+                (x, y),
+                (x + 0.3, y),
+                arrowstyle="-|>",
+                mutation_scale=9,
+                color=color,
+                linewidth=1.1,
+                shrinkA=0,
+                shrinkB=0,
+            )
+        )
+        axes.text(x + 0.36, y, words, fontsize=7, color=INK, va="center")
+        x += 0.36 + len(words) * LETTER + 0.25
+    if not has_data(replay):
+        return
+    axes.add_patch(
+        Rectangle((x, y - 0.06), 0.16, 0.12, facecolor="none", edgecolor=CHANGED, linewidth=1.3)
+    )
+    axes.text(x + 0.22, y, "new in this step", fontsize=7, color=INK, va="center")
+    held = "named where it is held"
+    if replay.reduces:
+        held = "the ranks whose contributions it holds, or how many of them"
+    words = f"a cell is a block, block 0 first: {held}"
+    if replay.blocks > 1:
+        words += "; under a box: the blocks it sends"
+    axes.text(MARGIN, y - 0.18, words, fontsize=7, color=INK, va="center")
+
+
+def _draw_titles(axes: Axes, replay: Replay, at: _Layout) -> None:
+    name, _, rest = headline(replay).partition(":")
+    axes.text(0.15, at.height - 0.22, name, fontsize=11, fontweight="bold", color=INK, va="center")
+    axes.text(0.15, at.height - 0.45, rest.strip(), fontsize=8, color=INK, va="center")
+    bold = {"fontweight": "bold", "color": INK}
+    for rank in range(at.ranks):
+        place = (at.center(rank), at.height - TOP + 0.13)
+        axes.text(*place, f"rank {rank}", fontsize=8, **bold, **CENTERED)
+    for step in range(at.steps + 1):
+        middle = at.top(step) - at.box_height / 2
+        words = "before" if step == 0 else f"after {step}"
+        axes.text(0.15, middle, words, fontsize=7, color=FAINT, va="center")
+        if step > 0:
+            middle = at.top(step) + at.arrows / 2
+            axes.text(0.15, middle, f"step {step}", fontsize=8.5, **bold, va="center")
+
+
+def draw(replay: Replay) -> Figure:
+    """The picture of a replayed schedule; raises Error if it would be too large to look at."""
+    cells = (replay.steps + 1) * replay.shape.ranks * max(1, replay.blocks)
+    if cells > MOST_CELLS:
+        raise Error(
+            f"a picture of {cells} cells would be too large to look at",
+            "draw fewer ranks; without a file, or with --text, `stretto show` prints any number",
+        )
+    at = _layout(replay)
+    width = max(at.width, MARGIN + 5.6)
+    figure = Figure(figsize=(width, at.height), facecolor="white")
+    axes = figure.add_axes((0, 0, 1, 1))
+    axes.set_xlim(0, width)
+    axes.set_ylim(0, at.height)
+    axes.set_axis_off()
+    _draw_titles(axes, replay, at)
+    boxes = _Boxes()
+    for step in range(at.steps + 1):
+        for rank in range(at.ranks):
+            boxes.add(axes, replay, at, step, rank)
+        if step > 0:
+            _draw_messages(axes, replay, at, step)
+    boxes.draw(axes)
+    _draw_legend(axes, replay)
+    return figure

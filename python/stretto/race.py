@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs the race driver under an MPI and reads what it reports: one JSON object per line."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from . import _core
+from .errors import Error
+from .launch.library import library_of, race_driver_of
+from .launch.mpi import Mpi, no_mpi
+
+PATIENCE = 120.0  # seconds without a line before the race is given up
+
+
+@dataclass
+class Race:
+    """What was measured: the machine, and one row per collective and size."""
+
+    machine: dict = field(default_factory=dict)
+    cells: list[dict] = field(default_factory=list)
+
+    @property
+    def wrong(self) -> list[dict]:
+        return [cell for cell in self.cells if not cell["correct"]]
+
+    @property
+    def ratio(self) -> float:
+        """Geometric mean of native over Stretto; 0 without cells."""
+        from statistics import geometric_mean
+
+        ratios = [cell["ratio"] for cell in self.cells if cell["ratio"] > 0]
+        return geometric_mean(ratios) if ratios else 0.0
+
+
+def parse_sizes(text: str) -> list[int]:
+    """`8-1M` doubles from 8 B to 1 MiB; `8,4K` is these two."""
+    sizes: set[int] = set()
+    for part in text.split(","):
+        low_text, dash, high_text = part.strip().partition("-")
+        low = _core.parse_size(low_text)
+        high = _core.parse_size(high_text) if dash else low
+        if low is None or high is None or low < 1 or high < low:
+            raise Error(f"--sizes: '{part}' is not a range of sizes", "write 8-1M or 8,1K,64K")
+        while low <= high:
+            sizes.add(low)
+            low *= 2
+    return sorted(sizes)
+
+
+def driver_command(mpi: Mpi, ranks: int, arguments: list[str]) -> list[str]:
+    """The command line of the race driver under this MPI."""
+    if mpi.library is None:
+        raise no_mpi(f"{mpi.title}: its library was not found beside {mpi.mpiexec}")
+    program = [
+        str(race_driver_of(mpi.flavour)),
+        "--mpi-library",
+        str(mpi.library),
+        "--stretto-library",
+        str(library_of(mpi.flavour)),
+        *arguments,
+    ]
+    return mpi.command(ranks, program, {})
+
+
+def stop(process: subprocess.Popen) -> None:
+    """Ends the launcher that we started, and the ranks in its session."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, number)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(timeout=5)
+            return
+
+
+class _Watch:
+    """Ends a process that says nothing for too long."""
+
+    def __init__(self, process: subprocess.Popen, patience: float) -> None:
+        self.expired = False
+        self._process, self.patience = process, patience
+        self._timer: threading.Timer | None = None
+
+    def _expire(self) -> None:
+        self.expired = True
+        stop(self._process)
+
+    def heard(self) -> None:
+        self.end()
+        self._timer = threading.Timer(self.patience, self._expire)
+        self._timer.daemon = True
+        self._timer.start()
+
+    def end(self) -> None:
+        if self._timer:
+            self._timer.cancel()
+
+
+def run_race(
+    mpi: Mpi,
+    ranks: int,
+    collectives: list[str],
+    sizes: list[int],
+    budget: float,
+    advance: Callable[..., None] = lambda done, of=None, what="": None,
+) -> Race:
+    """Races; raises Error if the driver fails or hangs."""
+    arguments = [
+        "--collectives",
+        ",".join(collectives),
+        "--sizes",
+        ",".join(map(str, sizes)),
+        "--budget",
+        str(budget),
+    ]
+    command = driver_command(mpi, ranks, arguments)
+    race = Race()
+    with subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stdin=subprocess.DEVNULL,
+        text=True,
+        env=mpi.environment(),
+        start_new_session=True,
+    ) as process:
+        watch = _Watch(process, PATIENCE + 20 * budget)
+        watch.heard()
+        try:
+            for line in process.stdout or ():
+                watch.heard()
+                _take(line, race, advance)
+            status = process.wait()
+        except BaseException:
+            stop(process)
+            raise
+        finally:
+            watch.end()
+    if watch.expired:
+        raise Error(
+            f"the race under {mpi.title} said nothing for {watch.patience:.0f} s",
+            "`stretto doctor` shows whether this MPI works at all",
+        )
+    if status != 0 and not race.wrong:
+        raise Error(
+            f"the race under {mpi.title} ended with exit code {status}",
+            "`stretto doctor` shows whether this MPI works at all",
+        )
+    return race
+
+
+def _take(line: str, race: Race, advance: Callable[..., None]) -> None:
+    try:
+        said = json.loads(line)
+    except json.JSONDecodeError:
+        said = None
+    if not isinstance(said, dict):
+        sys.stderr.write(line)  # the MPI's own words
+    elif "machine" in said:
+        race.machine = said["machine"]
+    elif "progress" in said:
+        advance(said["progress"], said["of"])
+    elif "collective" in said:
+        race.cells.append(said)
