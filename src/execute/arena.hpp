@@ -11,8 +11,8 @@
 
 namespace stretto::execute {
 
-/// Memory that is given out piece by piece and taken back all at once. Pieces never move. It keeps what it got from
-/// the system, up to a bound, because touching fresh pages costs more than most calls.
+/// Memory that is given out piece by piece and taken back all at once. Pieces never move. What it got from the system
+/// it keeps, because touching fresh pages costs more than most calls; trim() gives back what is beyond a bound.
 class Arena {
  public:
   static constexpr Bytes alignment = 64;
@@ -27,12 +27,17 @@ class Arena {
     return piece;
   }
 
+  /// Ends the use of all pieces.
+  void trim() {
+    reset();
+    if (total_ <= kept) return;
+    chunks_.clear();
+    total_ = 0;
+  }
+
   void reset() {
     now_ = 0;
     used_ = 0;
-    Bytes total = 0;
-    for (const Chunk& c : chunks_) total += c.size;
-    if (total > kept) chunks_.clear();
   }
 
  private:
@@ -55,11 +60,13 @@ class Arena {
         static_cast<std::byte*>(::operator new[](static_cast<std::size_t>(size), std::align_val_t{alignment}));
     chunks_.push_back({std::unique_ptr<std::byte[], Free>(memory), size});
     used_ = 0;
+    total_ += size;
   }
 
   std::vector<Chunk> chunks_;
   std::size_t now_ = 0;
   Bytes used_ = 0;
+  Bytes total_ = 0;
 };
 
 }  // namespace stretto::execute

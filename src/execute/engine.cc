@@ -2,7 +2,6 @@
 #include "execute/engine.hpp"
 
 #include <algorithm>
-#include <cassert>
 #include <cstring>
 
 namespace stretto::execute {
@@ -40,8 +39,9 @@ Outcome Engine::run(const Work& work, transport::Transport& transport, const Dea
   }
   while (active_ > 0) {
     done_.clear();
-    const Outcome outcome = transport.wait(done_, deadline);
+    const Outcome outcome = transport.wait(done_, deadline.renewed());
     if (outcome != Outcome::ok) return outcome;
+    if (done_.empty()) return Outcome::failed;  // waits, but for no message
     for (const Ticket t : done_) {
       Instance& in = instances_[t >> (index_bits + 1)];
       const std::size_t index = t & (send_bit - 1);
@@ -54,6 +54,10 @@ Outcome Engine::run(const Work& work, transport::Transport& transport, const Dea
     }
     for (std::size_t i = 0; i < depth; ++i)
       if (instances_[i].active) advance(i);
+  }
+  for (Instance& in : instances_) {
+    in.arena.trim();
+    in.scratch_arena.trim();
   }
   return Outcome::ok;
 }
@@ -210,7 +214,7 @@ void Engine::perform(Instance& in, const Action& action, const Message& message)
         arrived = sources_[0].at;
       }
       resolve(in, schedule.at(action.operand), operands_);
-      combine(action.side, in, arrived, operands_, targets_);
+      combine(action.side, arrived, operands_, targets_);
       break;
     }
     case ActionKind::reduce:
@@ -224,12 +228,12 @@ void Engine::perform(Instance& in, const Action& action, const Message& message)
         copy(in, pieces, {{gathered, n}});
         sources_.assign(1, {gathered, n});
       }
-      combine(action.side, in, sources_[0].at, operands_, targets_);
+      combine(action.side, sources_[0].at, operands_, targets_);
       break;
   }
 }
 
-void Engine::combine(Side side, Instance&, const std::byte* other, const std::vector<Span>& operand,
+void Engine::combine(Side side, const std::byte* other, const std::vector<Span>& operand,
                      const std::vector<Span>& target) {
   const Combiner& combiner = work_->combiner;
   const Bytes extent = work_->element.extent;

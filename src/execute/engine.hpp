@@ -44,6 +44,7 @@ struct Standstill {
 /// Used by one thread at a time; keeps its memory from call to call.
 class Engine {
  public:
+  /// `deadline` is for each wait: its span begins anew when some message has come or gone.
   transport::Outcome run(const Work& work, transport::Transport& transport, const Deadline& deadline);
 
   /// After an outcome that is not ok: what every segment in flight was waiting for.
@@ -84,8 +85,7 @@ class Engine {
   void perform(Instance& in, const Action& action, const Message& message);
   void resolve(const Instance& in, std::span<const Range> ranges, std::vector<Span>& spans) const;
   Span resolve(const Instance& in, const Range& range, Block first, Block count) const;
-  void combine(Side side, Instance& in, const std::byte* other, const std::vector<Span>& operand,
-               const std::vector<Span>& target);
+  void combine(Side side, const std::byte* other, const std::vector<Span>& operand, const std::vector<Span>& target);
   void copy(Instance& in, const std::vector<Span>& from, const std::vector<Span>& to);
   std::byte* pack(Instance& in, const std::vector<Span>& spans, Bytes bytes);
   void unpack(const std::byte* packed, const std::vector<Span>& spans) const;

@@ -78,9 +78,7 @@ Communicator* make(MPI_Comm comm) {
       mpi.Comm_size(comm, &ranks) != MPI_SUCCESS)
     return nullptr;
   auto* c = new Communicator(comm, rank, ranks);
-  if (settings().disabled)
-    c->unusable = Passed::disabled;
-  else if (inter)
+  if (inter)
     c->unusable = Passed::intercommunicator;
   else if (ranks > 1)
     c->make_private();
@@ -146,8 +144,7 @@ Decision Communicator::make_decision(const Call& call) {
   decision.served = &statistics().of(*choice.algorithm);
   if (schedules_.size() >= most_schedules) schedules_.clear();
   auto& schedule = schedules_[{choice.algorithm, call.shape.root}];
-  if (!schedule)
-    schedule = std::make_shared<Schedule>(build_schedule(*choice.algorithm, call.shape, rank_, choice.params));
+  if (!schedule) schedule = std::make_shared<Schedule>(build_schedule(*choice.algorithm, call.shape, rank_));
   decision.schedule = schedule;
   return decision;
 }

@@ -28,7 +28,15 @@ Communicator* usable(Collective collective, MPI_Comm comm) {
     pass(collective, c ? *c->unusable : Passed::not_ready);
     return nullptr;
   }
+  begin_packing(c->ranks() > 1 ? c->messages() : comm);
   return c;
+}
+
+/// The end of a served call: errors of the program's types are found on the way.
+int finish(const Communicator& c, int code) {
+  if (code != MPI_SUCCESS || packing_error() == MPI_SUCCESS) return code;
+  if (c.ranks() > 1) native().Comm_call_errhandler(c.comm(), packing_error());
+  return packing_error();
 }
 
 /// Null after counting that the rules say `native`.
@@ -124,8 +132,8 @@ Served bcast(void* buffer, MPI_Count count, const MPI_Datatype& type, int root, 
   if (c->rank() == root) packed.pack(buffer, 0, count);
   const int code =
       perform(*c, *decision, collective, {.output = vector, .element = one_byte, .combiner = {}, .count = bytes});
-  if (c->rank() != root) packed.unpack(buffer);
-  return code;
+  if (code == MPI_SUCCESS && c->rank() != root) packed.unpack(buffer);
+  return finish(*c, code);
 }
 
 Served reduce(const void* sendbuf, void* recvbuf, MPI_Count count, const MPI_Datatype& type, const MPI_Op& op, int root,
@@ -134,18 +142,19 @@ Served reduce(const void* sendbuf, void* recvbuf, MPI_Count count, const MPI_Dat
   Communicator* c = usable(collective, comm);
   if (!c) return std::nullopt;
   const bool is_root = c->rank() == root;
-  if (count < 0 || root < 0 || root >= c->ranks() || (!is_root && sendbuf == MPI_IN_PLACE))
+  if (count < 0 || root < 0 || root >= c->ranks() || (is_root ? recvbuf : sendbuf) == MPI_IN_PLACE)
     return pass(collective, Passed::arguments);
   const Reduction reduction(collective, type, op);
   if (!reduction.usable) return std::nullopt;
   const Decision* decision = decide(*c, reduction.call(collective, {c->ranks(), root}, count));
   if (!decision) return std::nullopt;
-  return perform(*c, *decision, collective,
-                 {.input = sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf,
-                  .output = is_root ? recvbuf : nullptr,
-                  .element = reduction.type.element,
-                  .combiner = reduction.op.combiner,
-                  .count = count});
+  const int code = perform(*c, *decision, collective,
+                           {.input = sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf,
+                            .output = is_root ? recvbuf : nullptr,
+                            .element = reduction.type.element,
+                            .combiner = reduction.op.combiner,
+                            .count = count});
+  return finish(*c, code);
 }
 
 Served allreduce(const void* sendbuf, void* recvbuf, MPI_Count count, const MPI_Datatype& type, const MPI_Op& op,
@@ -158,12 +167,13 @@ Served allreduce(const void* sendbuf, void* recvbuf, MPI_Count count, const MPI_
   if (!reduction.usable) return std::nullopt;
   const Decision* decision = decide(*c, reduction.call(collective, {c->ranks(), 0}, count));
   if (!decision) return std::nullopt;
-  return perform(*c, *decision, collective,
-                 {.input = sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf,
-                  .output = recvbuf,
-                  .element = reduction.type.element,
-                  .combiner = reduction.op.combiner,
-                  .count = count});
+  const int code = perform(*c, *decision, collective,
+                           {.input = sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf,
+                            .output = recvbuf,
+                            .element = reduction.type.element,
+                            .combiner = reduction.op.combiner,
+                            .count = count});
+  return finish(*c, code);
 }
 
 Served allgather(const void* sendbuf, MPI_Count sendcount, const MPI_Datatype& sendtype, void* recvbuf,
@@ -203,8 +213,8 @@ Served allgather(const void* sendbuf, MPI_Count sendcount, const MPI_Datatype& s
                             .element = one_byte,
                             .combiner = {},
                             .count = each});
-  gathered.unpack(recvbuf);
-  return code;
+  if (code == MPI_SUCCESS) gathered.unpack(recvbuf);
+  return finish(*c, code);
 }
 
 Served reduce_scatter_block(const void* sendbuf, void* recvbuf, MPI_Count recvcount, const MPI_Datatype& type,
@@ -226,7 +236,7 @@ Served reduce_scatter_block(const void* sendbuf, void* recvbuf, MPI_Count recvco
                             .element = element,
                             .combiner = reduction.op.combiner,
                             .count = recvcount});
-  if (!in_place || recvcount == 0 || c->rank() == 0) return code;
+  if (code != MPI_SUCCESS || !in_place || recvcount == 0 || c->rank() == 0) return finish(*c, code);
   // In place the result was reduced where the own block stood; MPI wants it at the beginning.
   const char* block = static_cast<const char*>(recvbuf) + c->rank() * recvcount * element.extent;
   if (element.dense) {
@@ -237,14 +247,14 @@ Served reduce_scatter_block(const void* sendbuf, void* recvbuf, MPI_Count recvco
     element.pack(element, block, recvcount, packed);
     element.unpack(element, packed, recvcount, recvbuf);
   }
-  return code;
+  return finish(*c, code);
 }
 
 void before_finalize() {
-  int rank = 0;
   if (settings().log_summary) {
+    int rank = 0;
     native().Comm_rank(constants().world, &rank);
-    if (rank == 0) print_summary(rank);
+    if (rank == 0) print_summary();
   }
   free_communicators();
 }

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The MPI functions that Stretto takes the place of. Each asks to be served and else calls the native function.
+#include <algorithm>
 #include <climits>
+#include <new>
 
 #include "intercept/dispatch.hpp"
 #include "intercept/native.hpp"
+#include "intercept/say.hpp"
 
 #define STRETTO_ENTRY extern "C" __attribute__((visibility("default"))) int
 
@@ -13,28 +16,37 @@ namespace {
 using stretto::intercept::native;
 namespace intercept = stretto::intercept;
 
-/// Nothing may be thrown through MPI's C interface: without memory, say so and end.
+/// Stretto itself throws nothing through MPI's C interface: without memory, it says so and ends. What the program's own
+/// error handler throws goes on to the program, as it would natively.
 template <typename Serve, typename Pass>
-int serve_or_pass(Serve serve, Pass pass) noexcept {
-  if (const intercept::Served served = serve()) return *served;
-  return pass();
+int serve_or_pass(Serve serve, Pass pass) {
+  intercept::Served served;
+  try {
+    served = serve();
+  } catch (const std::bad_alloc&) {
+    intercept::say("out of memory in a collective call", "smaller segments need less: STRETTO_RULES, segment=256K");
+    intercept::native().Abort(intercept::constants().world, 1);
+  }
+  return served ? *served : pass();
 }
 
 }  // namespace
 
 #define STRETTO_SERVE(call, otherwise) serve_or_pass([&] { return intercept::call; }, [&] { return otherwise; })
 
-// Open MPI's Fortran interfaces call the PMPI_ functions, so these are taken as well there. They are other names of the
-// same functions: a call from one to the other could end in a profiling tool, which would call back for ever.
-#ifdef STRETTO_OPENMPI
-#define STRETTO_ALSO_PMPI(name) \
+// Open MPI's Fortran interfaces call the PMPI_ functions, so these are taken as well there; MPICH's mpi_f08 does so
+// where there are no buffers. They are other names of the same functions: a call from one to the other could end in a
+// profiling tool, which would call back for ever.
+#define STRETTO_ALWAYS_PMPI(name) \
   extern "C" __attribute__((visibility("default"), alias("MPI_" #name))) decltype(MPI_##name) PMPI_##name;
+#ifdef STRETTO_OPENMPI
+#define STRETTO_ALSO_PMPI(name) STRETTO_ALWAYS_PMPI(name)
 #else
 #define STRETTO_ALSO_PMPI(name)
 #endif
 
 STRETTO_ENTRY MPI_Barrier(MPI_Comm comm) { return STRETTO_SERVE(barrier(comm), native().Barrier(comm)); }
-STRETTO_ALSO_PMPI(Barrier)
+STRETTO_ALWAYS_PMPI(Barrier)
 
 STRETTO_ENTRY MPI_Bcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm) {
   return STRETTO_SERVE(bcast(buffer, count, datatype, root, comm), native().Bcast(buffer, count, datatype, root, comm));
@@ -78,7 +90,7 @@ STRETTO_ENTRY MPI_Finalize() {
   intercept::before_finalize();
   return native().Finalize();
 }
-STRETTO_ALSO_PMPI(Finalize)
+STRETTO_ALWAYS_PMPI(Finalize)
 
 // Large counts. An MPI without these functions must not seem to have them: mpi4py would call them.
 #ifdef STRETTO_MPICH
@@ -106,9 +118,9 @@ STRETTO_ENTRY MPI_Allreduce_c(const void* sendbuf, void* recvbuf, MPI_Count coun
 
 STRETTO_ENTRY MPI_Allgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                               MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  return STRETTO_SERVE(
-      allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm),
-      STRETTO_NATIVE_LARGE(Allgather, recvcount, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm));
+  return STRETTO_SERVE(allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm),
+                       STRETTO_NATIVE_LARGE(Allgather, std::max(sendcount, recvcount), sendbuf, sendcount, sendtype,
+                                            recvbuf, recvcount, recvtype, comm));
 }
 
 STRETTO_ENTRY MPI_Reduce_scatter_block_c(const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype datatype,

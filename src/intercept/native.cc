@@ -5,6 +5,7 @@
 #include <link.h>
 #include <unistd.h>
 
+#include <cctype>
 #include <mutex>
 #include <string_view>
 
@@ -29,11 +30,13 @@ void* library = nullptr;
 int look(dl_phdr_info* info, std::size_t, void* result) {
   const std::string_view path = info->dlpi_name;
   const std::string_view file = path.substr(path.rfind('/') + 1);
-  for (const std::string_view name : {"libmpi.so", "libmpich.so", "libmpi_abi.so", "libmpi_mt.so"})
-    if (file.starts_with(name)) {
-      *static_cast<std::string*>(result) = path;
-      return 1;
-    }
+  for (const std::string_view name : {"libmpi.so", "libmpich.so", "libmpi_abi.so", "libmpi_mt.so"}) {
+    if (!file.starts_with(name)) continue;
+    const std::string_view version = file.substr(name.size());
+    if (!version.empty() && (version.size() < 2 || version[0] != '.' || !std::isdigit(version[1]))) continue;
+    *static_cast<std::string*>(result) = path;
+    return 1;
+  }
   return 0;
 }
 
@@ -71,10 +74,10 @@ void fill(const std::string& path) {
   STRETTO_NATIVE_FUNCTIONS(STRETTO_REQUIRE)
 #undef STRETTO_REQUIRE
 #define STRETTO_LOOK_UP(name) look_up(detail::native.name, "PMPI_" #name);
+  STRETTO_NATIVE_TEST_FUNCTIONS(STRETTO_LOOK_UP)
   STRETTO_NATIVE_LARGE_FUNCTIONS(STRETTO_LOOK_UP)
 #undef STRETTO_LOOK_UP
-  detail::constants = {MPI_COMM_NULL, MPI_COMM_WORLD, MPI_DATATYPE_NULL, MPI_BYTE,
-                       MPI_PACKED,    MPI_OP_NULL,    MPI_REQUEST_NULL};
+  detail::constants = {MPI_COMM_NULL, MPI_COMM_WORLD, MPI_DATATYPE_NULL, MPI_BYTE, MPI_OP_NULL, MPI_REQUEST_NULL};
   detail::found.store(true, std::memory_order_release);
 }
 

@@ -13,18 +13,25 @@ namespace stretto::intercept {
 
 // clang-format off
 #define STRETTO_NATIVE_FUNCTIONS(X) \
-  X(Abort) X(Allgather) X(Allreduce) X(Barrier) X(Bcast) X(Comm_call_errhandler) X(Comm_create) \
-  X(Comm_create_keyval) X(Comm_free) X(Comm_get_attr) X(Comm_get_errhandler) X(Errhandler_free) X(Comm_group) X(Comm_rank) X(Comm_set_attr) \
-  X(Comm_set_errhandler) X(Comm_size) X(Comm_test_inter) X(Finalize) X(Group_free) X(Init_thread) \
-  X(Initialized) X(Irecv) X(Isend) X(Op_commutative) X(Pack) X(Reduce) X(Reduce_local) \
-  X(Reduce_scatter_block) X(Testsome) X(Type_free) X(Type_get_contents) X(Type_get_envelope) \
-  X(Type_get_extent) X(Type_get_true_extent) X(Type_size) X(Type_size_x) X(Unpack) X(Wtime) \
-  X(Comm_dup) X(Comm_split) X(Intercomm_create) X(Op_create) X(Op_free) X(Type_commit) X(Type_contiguous) \
-  X(Type_create_resized) X(Type_create_struct) X(Type_indexed) X(Type_vector)
+  X(Abort) X(Allgather) X(Allreduce) X(Barrier) X(Bcast) X(Cancel) X(Comm_call_errhandler) X(Comm_create) \
+  X(Comm_create_keyval) X(Comm_free) X(Comm_get_attr) X(Comm_get_errhandler) X(Comm_group) X(Comm_rank) \
+  X(Comm_set_attr) X(Comm_set_errhandler) X(Comm_size) X(Comm_test_inter) X(Errhandler_free) X(Finalize) \
+  X(Group_free) X(Init_thread) X(Initialized) X(Irecv) X(Isend) X(Op_commutative) X(Pack) X(Reduce) \
+  X(Reduce_local) X(Reduce_scatter_block) X(Request_free) X(Test) X(Type_free) X(Type_get_contents) \
+  X(Type_get_envelope) X(Type_get_extent) X(Type_get_true_extent) X(Type_size) X(Type_size_x) X(Unpack) \
+  X(Wtime)
+
+// Only tests and benchmarks use these: null in an MPI without them.
+#define STRETTO_NATIVE_TEST_FUNCTIONS(X) \
+  X(Comm_dup) X(Comm_split) X(Op_create) X(Op_free) X(Type_commit) X(Type_contiguous) X(Type_create_resized) \
+  X(Type_create_struct) X(Type_indexed) X(Type_vector)
 // clang-format on
 
 #ifdef STRETTO_MPICH
-#define STRETTO_NATIVE_LARGE_FUNCTIONS(X) X(Allgather_c) X(Allreduce_c) X(Bcast_c) X(Reduce_c) X(Reduce_scatter_block_c)
+#define STRETTO_NATIVE_LARGE_FUNCTIONS(X)                                                          \
+  X(Allgather_c)                                                                                   \
+  X(Allreduce_c) X(Bcast_c) X(Pack_c) X(Reduce_c) X(Reduce_scatter_block_c) X(Type_get_contents_c) \
+      X(Type_get_envelope_c) X(Unpack_c)
 #else
 #define STRETTO_NATIVE_LARGE_FUNCTIONS(X)
 #endif
@@ -32,6 +39,7 @@ namespace stretto::intercept {
 struct Native {
 #define STRETTO_DECLARE(name) decltype(&PMPI_##name) name = nullptr;
   STRETTO_NATIVE_FUNCTIONS(STRETTO_DECLARE)
+  STRETTO_NATIVE_TEST_FUNCTIONS(STRETTO_DECLARE)
   STRETTO_NATIVE_LARGE_FUNCTIONS(STRETTO_DECLARE)  // null in an older MPI
 #undef STRETTO_DECLARE
   std::string library;  ///< path
@@ -43,7 +51,6 @@ struct Constants {
   MPI_Comm world;
   MPI_Datatype type_null;
   MPI_Datatype byte;
-  MPI_Datatype packed;
   MPI_Op op_null;
   MPI_Request request_null;
 };

@@ -42,7 +42,8 @@ void read_deadline(Settings& s) {
   if (text.empty()) return;
   char* end = nullptr;
   const double seconds = std::strtod(text.c_str(), &end);
-  if (*end == '\0' && seconds > 0)
+  constexpr double longest = 1e9;  // 30 years; more would overflow the clock
+  if (*end == '\0' && seconds > 0 && seconds <= longest)
     s.deadline = seconds;
   else
     complain("STRETTO_DEADLINE: '" + text + "' is no number of seconds, ignored", "for example STRETTO_DEADLINE=60");

@@ -41,7 +41,7 @@ Counter& Statistics::of(const Algorithm& algorithm) {
   return served[i];
 }
 
-void print_summary(int rank) {
+void print_summary() {
   const auto table = all_algorithms();
   for (const Collective c : all_collectives) {
     std::string by_algorithm;
@@ -59,9 +59,9 @@ void print_summary(int rank) {
       add(by_reason, name_of(static_cast<Passed>(i)), statistics().passed[static_cast<std::size_t>(c)][i].load(),
           passed);
     if (served + passed == 0) continue;
-    say("summary: rank " + std::to_string(rank) + ' ' + std::string(facts(c).name) + " served " +
-        std::to_string(served) + by_algorithm + (by_algorithm.empty() ? "" : ")") + ", passed on " +
-        std::to_string(passed) + by_reason + (by_reason.empty() ? "" : ")"));
+    say("summary: rank 0 " + std::string(facts(c).name) + " served " + std::to_string(served) + by_algorithm +
+        (by_algorithm.empty() ? "" : ")") + ", passed on " + std::to_string(passed) + by_reason +
+        (by_reason.empty() ? "" : ")"));
   }
 }
 

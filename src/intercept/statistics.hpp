@@ -46,7 +46,7 @@ Statistics& statistics();
 const char* last_algorithm();
 void set_last_algorithm(const char* id);
 
-/// One line for each collective that was called, to standard error: the calls of this rank.
-void print_summary(int rank);
+/// One line for each collective that was called, to standard error. For rank 0, of whose calls it speaks.
+void print_summary();
 
 }  // namespace stretto::intercept

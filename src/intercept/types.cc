@@ -2,7 +2,6 @@
 #include "intercept/types.hpp"
 
 #include <algorithm>
-#include <array>
 #include <climits>
 
 #include "intercept/flavour/flavour.hpp"
@@ -112,54 +111,111 @@ const Table& table() {
 
 MPI_Datatype handle_of(const execute::Element& element) { return *static_cast<const MPI_Datatype*>(element.type); }
 
-// MPI counts bytes of packed data in int.
+struct Packing {
+  MPI_Comm comm;
+  int error;
+};
+thread_local Packing packing{};
+
+void note(int error) {
+  if (error != MPI_SUCCESS) packing.error = error;
+}
+
+#ifdef STRETTO_MPICH
+bool large_pack() { return native().Pack_c && native().Unpack_c; }
+#else
+bool large_pack() { return false; }
+#endif
+
+// MPI counts bytes of packed data in int, unless it has the large-count forms.
 template <typename Each>
 void in_parts(const execute::Element& element, Count n, Each each) {
   const Count most = std::max<Count>((Count{1} << 30) / std::max<Bytes>(element.size, 1), 1);
-  for (Count first = 0; first < n; first += most) each(first, static_cast<int>(std::min(most, n - first)));
+  for (Count first = 0; first < n; first += most) each(first, std::min(most, n - first));
 }
 
 void pack(const execute::Element& element, const void* elements, Count n, void* packed) {
-  in_parts(element, n, [&](Count first, int count) {
-    int position = 0;
-    native().Pack(static_cast<const char*>(elements) + first * element.extent, count, handle_of(element),
-                  static_cast<char*>(packed) + first * element.size, static_cast<int>(count * element.size), &position,
-                  constants().world);
+  in_parts(element, n, [&](Count first, Count count) {
+    const char* from = static_cast<const char*>(elements) + first * element.extent;
+    char* to = static_cast<char*>(packed) + first * element.size;
+    const Bytes bytes = count * element.size;
+#ifdef STRETTO_MPICH
+    if (MPI_Count at = 0; large_pack())
+      return note(native().Pack_c(from, count, handle_of(element), to, bytes, &at, packing.comm));
+#endif
+    int at = 0;
+    note(native().Pack(from, static_cast<int>(count), handle_of(element), to, static_cast<int>(bytes), &at,
+                       packing.comm));
   });
 }
 
 void unpack(const execute::Element& element, const void* packed, Count n, void* elements) {
-  in_parts(element, n, [&](Count first, int count) {
-    int position = 0;
-    native().Unpack(static_cast<const char*>(packed) + first * element.size, static_cast<int>(count * element.size),
-                    &position, static_cast<char*>(elements) + first * element.extent, count, handle_of(element),
-                    constants().world);
+  in_parts(element, n, [&](Count first, Count count) {
+    const char* from = static_cast<const char*>(packed) + first * element.size;
+    char* to = static_cast<char*>(elements) + first * element.extent;
+    const Bytes bytes = count * element.size;
+#ifdef STRETTO_MPICH
+    if (MPI_Count at = 0; large_pack())
+      return note(native().Unpack_c(from, bytes, &at, to, count, handle_of(element), packing.comm));
+#endif
+    int at = 0;
+    note(native().Unpack(from, static_cast<int>(bytes), &at, to, static_cast<int>(count), handle_of(element),
+                         packing.comm));
   });
 }
 
-/// Is it `n` predefined elements in a row? Other types may be dense too, but list their bytes in another order.
-bool is_row(MPI_Datatype type) {
-  int integers = 0;
-  int addresses = 0;
-  int types = 0;
-  int combiner = 0;
-  if (native().Type_get_envelope(type, &integers, &addresses, &types, &combiner) != MPI_SUCCESS) return false;
-  if (combiner != MPI_COMBINER_CONTIGUOUS && combiner != MPI_COMBINER_DUP) return false;
-  if (integers > 1 || addresses > 0 || types != 1) return false;
-  std::array<int, 1> counts{};
-  MPI_Aint address = 0;
-  MPI_Datatype inner = constants().type_null;
-  native().Type_get_contents(type, integers, addresses, types, counts.data(), &address, &inner);
-  const Known* known = table().find(inner);
-  const bool row = known ? !known->padded : is_row(inner);
-  if (!known) {
-    native().Type_get_envelope(inner, &integers, &addresses, &types, &combiner);
-    if (combiner != MPI_COMBINER_NAMED) native().Type_free(&inner);
+/// How a derived type was made, whichever kind of counts it was made with.
+struct Envelope {
+  MPI_Count integers = 0, addresses = 0, large_counts = 0, types = 0;
+  int combiner = MPI_COMBINER_NAMED;
+
+  explicit Envelope(MPI_Datatype type) {
+#ifdef STRETTO_MPICH
+    if (native().Type_get_envelope_c && native().Type_get_contents_c) {
+      native().Type_get_envelope_c(type, &integers, &addresses, &large_counts, &types, &combiner);
+      return;
+    }
+#endif
+    int n[3] = {};
+    if (native().Type_get_envelope(type, &n[0], &n[1], &n[2], &combiner) != MPI_SUCCESS) return;
+    integers = n[0];
+    addresses = n[1];
+    types = n[2];
   }
+
+  /// The type that `type` is a row of, or the null type. To be freed if it is not predefined.
+  MPI_Datatype inner(MPI_Datatype type) const {
+    MPI_Datatype found = constants().type_null;
+    if (combiner != MPI_COMBINER_CONTIGUOUS && combiner != MPI_COMBINER_DUP) return found;
+    if (integers + large_counts > 1 || addresses > 0 || types != 1) return found;
+    int integer = 0;
+    MPI_Aint address = 0;
+#ifdef STRETTO_MPICH
+    if (MPI_Count large = 0; native().Type_get_contents_c) {
+      native().Type_get_contents_c(type, integers, addresses, large_counts, types, &integer, &address, &large, &found);
+      return found;
+    }
+#endif
+    native().Type_get_contents(type, static_cast<int>(integers), 0, 1, &integer, &address, &found);
+    return found;
+  }
+};
+
+/// Is it some predefined elements in a row? Other types may be dense too, but list their bytes in another order.
+bool is_row(MPI_Datatype type) {
+  MPI_Datatype inner = Envelope(type).inner(type);
+  if (inner == constants().type_null) return false;
+  if (const Known* known = table().find(inner)) return !known->padded;
+  const bool row = is_row(inner);
+  if (Envelope(inner).combiner != MPI_COMBINER_NAMED) native().Type_free(&inner);
   return row;
 }
 
 }  // namespace
+
+void begin_packing(MPI_Comm comm) { packing = {comm, MPI_SUCCESS}; }
+
+int packing_error() { return packing.error; }
 
 const TypeFacts& facts_of(const MPI_Datatype& type, Use use, TypeFacts& storage) {
   const Known* known = table().find(type);
@@ -174,10 +230,10 @@ const TypeFacts& facts_of(const MPI_Datatype& type, Use use, TypeFacts& storage)
   if (mpi.Type_size_x(type, &size) != MPI_SUCCESS || mpi.Type_get_extent(type, &lower, &extent) != MPI_SUCCESS ||
       mpi.Type_get_true_extent(type, &true_lower, &span) != MPI_SUCCESS)
     return facts;
-  // An element that does not fit into a packing call is not worth a path of its own. Elements that run backwards, or
-  // of no bytes, are when they are moved: the other ranks may describe the same values by a type that is served.
-  facts.usable = size < INT_MAX && (use == Use::move || (size > 0 && extent > 0));
-  const bool dense = facts.usable && size > 0 && size == extent && true_lower == 0 && size == span && is_row(type);
+  const bool dense = size > 0 && size == extent && true_lower == 0 && size == span && is_row(type);
+  // Elements that run backwards, or of no bytes, are served when they are moved: the other ranks may describe the same
+  // values by a type that is served. Only huge ones with holes cannot be, on an MPI that packs no more than 2 GiB.
+  facts.usable = (dense || size < INT_MAX || large_pack()) && (use == Use::move || (size > 0 && extent > 0));
   facts.element = {.size = size,
                    .extent = extent,
                    .lower = true_lower,

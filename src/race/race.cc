@@ -18,6 +18,8 @@
 namespace stretto::race {
 namespace {
 
+constexpr Bytes largest = Bytes{8} << 30;  // of which MPI can count the doubles in int
+
 struct Options {
   std::string mpi;
   std::string stretto;
@@ -62,6 +64,7 @@ Options parse(int argc, char** argv) {
       for_each_word(value, [&](std::string_view word) {
         const auto bytes = parse_size(word);
         if (!bytes) throw Error("'" + std::string(word) + "' is no size");
+        if (*bytes > largest) throw Error("sizes end at 8G");
         o.sizes.push_back(*bytes);
       });
     } else {

@@ -14,15 +14,18 @@ class Deadline {
   Deadline() = default;
   static Deadline in(std::chrono::duration<double> span) {
     Deadline d;
-    d.at_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(span);
+    d.span_ = std::chrono::duration_cast<Clock::duration>(span);
+    d.at_ = Clock::now() + d.span_;
     return d;
   }
 
-  bool set() const { return at_.has_value(); }
+  /// The same span from now on.
+  Deadline renewed() const { return at_ ? in(span_) : Deadline(); }
   bool expired() const { return at_ && Clock::now() >= *at_; }
   std::optional<Clock::time_point> at() const { return at_; }
 
  private:
+  Clock::duration span_{};
   std::optional<Clock::time_point> at_;
 };
 

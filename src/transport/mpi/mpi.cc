@@ -29,86 +29,75 @@ int patience() {
 }  // namespace
 
 template <typename Post>
-void MpiTransport::in_parts(Bytes bytes, Ticket ticket, Post post) {
+void MpiTransport::in_parts(Bytes bytes, Ticket ticket, bool receive, Post post) {
   Bytes first = 0;
   do {
     const Bytes part = std::min(bytes - first, largest_part);
-    requests_.push_back(constants().request_null);
-    tickets_.push_back(ticket);
-    const int error = post(first, static_cast<int>(part), &requests_.back());
+    posted_.push_back({constants().request_null, ticket, receive});
+    const int error = post(first, static_cast<int>(part), &posted_.back().request);
     if (error != MPI_SUCCESS) error_ = error;
     first += part;
-    if (first < bytes) parts_ = true;
   } while (first < bytes);
 }
 
 void MpiTransport::send(Rank peer, int channel, const void* data, Bytes bytes, Ticket ticket) {
-  in_parts(bytes, ticket, [&](Bytes first, int count, MPI_Request* request) {
+  in_parts(bytes, ticket, false, [&](Bytes first, int count, MPI_Request* request) {
     return native().Isend(static_cast<const char*>(data) + first, count, constants().byte, peer, channel, comm_,
                           request);
   });
 }
 
 void MpiTransport::receive(Rank peer, int channel, void* data, Bytes bytes, Ticket ticket) {
-  in_parts(bytes, ticket, [&](Bytes first, int count, MPI_Request* request) {
+  in_parts(bytes, ticket, true, [&](Bytes first, int count, MPI_Request* request) {
     return native().Irecv(static_cast<char*>(data) + first, count, constants().byte, peer, channel, comm_, request);
   });
 }
 
-bool MpiTransport::still_pending(Ticket ticket) const {
-  return std::find(tickets_.begin(), tickets_.end(), ticket) != tickets_.end();
+bool MpiTransport::pending(Ticket ticket) const {
+  return std::any_of(posted_.begin(), posted_.end(), [&](const Posted& p) { return p.ticket == ticket; });
 }
 
-void MpiTransport::collect(int completed, std::vector<Ticket>& done) {
-  const std::size_t first_new = done.size();
-  for (int i = 0; i < completed; ++i) done.push_back(tickets_[static_cast<std::size_t>(indices_[i])]);
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < requests_.size(); ++i) {
-    if (requests_[i] == constants().request_null) continue;
-    requests_[kept] = requests_[i];
-    tickets_[kept++] = tickets_[i];
+// One MPI_Test for each, not one MPI_Testsome for all: MPICH reports errors of the latter to MPI_COMM_WORLD, whose
+// error handler may end the program.
+void MpiTransport::poll(std::vector<Ticket>& done) {
+  for (std::size_t i = 0; i < posted_.size() && error_ == MPI_SUCCESS;) {
+    int complete = 0;
+    MPI_Status status;
+    error_ = native().Test(&posted_[i].request, &complete, &status);
+    if (error_ != MPI_SUCCESS || !complete) {
+      ++i;
+      continue;
+    }
+    const Ticket ticket = posted_[i].ticket;
+    posted_.erase(posted_.begin() + static_cast<std::ptrdiff_t>(i));
+    if (!pending(ticket)) done.push_back(ticket);  // the last part of its message
   }
-  requests_.resize(kept);
-  tickets_.resize(kept);
-  if (!parts_) return;
-  // A message in parts is complete with its last part.
-  std::sort(done.begin() + static_cast<std::ptrdiff_t>(first_new), done.end());
-  done.erase(std::unique(done.begin() + static_cast<std::ptrdiff_t>(first_new), done.end()), done.end());
-  done.erase(std::remove_if(done.begin() + static_cast<std::ptrdiff_t>(first_new), done.end(),
-                            [&](Ticket t) { return still_pending(t); }),
-             done.end());
-  if (requests_.empty()) parts_ = false;
+}
+
+/// What is still posted must not write to memory that is used for something else later.
+void MpiTransport::give_up() {
+  for (Posted& p : posted_) {
+    if (p.request == constants().request_null) continue;
+    if (p.receive) native().Cancel(&p.request);
+    native().Request_free(&p.request);
+  }
+  posted_.clear();
 }
 
 Outcome MpiTransport::wait(std::vector<Ticket>& done, const Deadline& deadline) {
   const std::size_t before = done.size();
   int polls = 0;
-  while (done.size() == before) {
-    if (error_ != MPI_SUCCESS) break;
-    if (requests_.empty()) return Outcome::ok;
-    indices_.resize(requests_.size());
-    statuses_.resize(requests_.size());
-    int completed = 0;
-    const int error = native().Testsome(static_cast<int>(requests_.size()), requests_.data(), &completed,
-                                        indices_.data(), statuses_.data());
-    if (error != MPI_SUCCESS) {
-      error_ = error;
-      for (int i = 0; error == MPI_ERR_IN_STATUS && i < completed; ++i)
-        if (statuses_[static_cast<std::size_t>(i)].MPI_ERROR != MPI_SUCCESS)
-          error_ = statuses_[static_cast<std::size_t>(i)].MPI_ERROR;
-      break;
-    }
-    if (completed > 0 && completed != MPI_UNDEFINED) {
-      collect(completed, done);
-    } else if (++polls >= patience()) {
+  while (error_ == MPI_SUCCESS && done.size() == before) {
+    if (posted_.empty()) return Outcome::ok;
+    poll(done);
+    if (done.size() == before && ++polls >= patience()) {
       polls = 0;
       if (deadline.expired()) return Outcome::expired;
       sched_yield();
     }
   }
   if (error_ == MPI_SUCCESS) return Outcome::ok;
-  requests_.clear();
-  tickets_.clear();
+  give_up();
   return Outcome::failed;
 }
 

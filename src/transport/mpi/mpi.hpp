@@ -13,7 +13,10 @@ namespace stretto::transport {
 /// `comm` must return its errors (MPI_ERRORS_RETURN) and carry no other messages.
 class MpiTransport final : public Transport {
  public:
-  void use(MPI_Comm comm) { comm_ = comm; }
+  void use(MPI_Comm comm) {
+    comm_ = comm;
+    error_ = MPI_SUCCESS;
+  }
 
   void send(Rank peer, int channel, const void* data, Bytes bytes, Ticket ticket) override;
   void receive(Rank peer, int channel, void* data, Bytes bytes, Ticket ticket) override;
@@ -21,18 +24,22 @@ class MpiTransport final : public Transport {
   int error_code() const override { return error_; }
 
  private:
+  struct Posted {
+    MPI_Request request;
+    Ticket ticket;
+    bool receive;
+  };
+
   template <typename Post>
-  void in_parts(Bytes bytes, Ticket ticket, Post post);
-  bool still_pending(Ticket ticket) const;
-  void collect(int completed, std::vector<Ticket>& done);
+  void in_parts(Bytes bytes, Ticket ticket, bool receive, Post post);
+  bool pending(Ticket ticket) const;
+  /// Asks for every operation once; appends the tickets of complete messages.
+  void poll(std::vector<Ticket>& done);
+  void give_up();
 
   MPI_Comm comm_{};
   int error_ = MPI_SUCCESS;
-  std::vector<MPI_Request> requests_;
-  std::vector<Ticket> tickets_;  // of the requests
-  std::vector<int> indices_;
-  std::vector<MPI_Status> statuses_;
-  bool parts_ = false;  // some message is posted in several parts
+  std::vector<Posted> posted_;
 };
 
 }  // namespace stretto::transport
