@@ -36,9 +36,9 @@ def _page(algorithms: "list[Algorithm]") -> str:
     lines = [
         "# The portfolio",
         "",
-        "Made by `stretto list --markdown`. Rounds and volume are counted along the longest chain of",
-        "rounds, as in the papers' formulas; the volume is a share of the vector, p' the largest power",
-        "of two that is not above p. Every algorithm serves any number of ranks.",
+        "Made by `stretto list --markdown`. Rounds and volume are counted along the longest chain",
+        "of rounds, as in the papers' formulas; the volume is a share of the vector, p' the largest",
+        "power of two that is not above p. Every algorithm serves any number of ranks.",
     ]
     collective = None
     for algorithm in algorithms:

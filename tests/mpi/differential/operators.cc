@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "operators.hpp"
+
+#include <array>
+#include <cstring>
+
+#include "intercept/native.hpp"
+
+namespace stretto::differential {
+namespace {
+
+using intercept::native;
+
+const Model* operand = nullptr;
+
+std::int64_t load(const char* element, const Place& place) {
+  if (place.basic->size == 8) {
+    std::int64_t value = 0;
+    std::memcpy(&value, element + place.at, sizeof value);
+    return value;
+  }
+  std::int32_t value = 0;
+  std::memcpy(&value, element + place.at, sizeof value);
+  return value;
+}
+
+void store(char* element, const Place& place, std::int64_t value) {
+  std::memcpy(element + place.at, &value, static_cast<std::size_t>(place.basic->size));  // little endian
+}
+
+/// inout = in ∘ inout, element by element; `combine(in, inout)` gets the addresses of two elements.
+template <typename Combine>
+void each_element(void* in, void* inout, const int* n, Combine combine) {
+  for (std::ptrdiff_t i = 0; i < *n; ++i)
+    combine(static_cast<const char*>(in) + i * operand->extent(), static_cast<char*>(inout) + i * operand->extent());
+}
+
+void add(void* in, void* inout, int* n, MPI_Datatype*) {
+  each_element(in, inout, n, [](const char* a, char* b) {
+    for (const Place& p : operand->places()) store(b, p, (load(a, p) + load(b, p)) % field_prime);
+  });
+}
+
+// Two by two matrices: the product depends on the order, not on the brackets.
+void multiply(void* in, void* inout, int* n, MPI_Datatype*) {
+  each_element(in, inout, n, [](const char* a, char* b) {
+    const auto& p = operand->places();
+    std::array<std::int64_t, 4> product{};
+    for (std::size_t row = 0; row < 2; ++row)
+      for (std::size_t column = 0; column < 2; ++column)
+        product[2 * row + column] =
+            (load(a, p[2 * row]) * load(b, p[column]) + load(a, p[2 * row + 1]) * load(b, p[2 + column])) % field_prime;
+    for (std::size_t i = 0; i < 4; ++i) store(b, p[i], product[i]);
+  });
+}
+
+// x ↦ ux + v, the left one applied last.
+void compose(void* in, void* inout, int* n, MPI_Datatype*) {
+  each_element(in, inout, n, [](const char* a, char* b) {
+    const auto& p = operand->places();
+    const std::int64_t u = load(a, p[0]);
+    store(b, p[1], (u * load(b, p[1]) + load(a, p[1])) % field_prime);
+    store(b, p[0], u * load(b, p[0]) % field_prime);
+  });
+}
+
+void take_left(void* in, void* inout, int* n, MPI_Datatype*) {
+  each_element(in, inout, n, [](const char* a, char* b) {
+    for (const Place& p : operand->places())
+      for (const Part& part : p.basic->parts)
+        std::memcpy(b + p.at + part.offset, a + p.at + part.offset, static_cast<std::size_t>(part.significant));
+  });
+}
+
+Operator user(const char* name, MPI_User_function* function, bool commutative, Operator rest) {
+  rest.name = name;
+  rest.commutative = commutative;
+  rest.function = function;
+  native().Op_create(function, commutative ? 1 : 0, &rest.handle);
+  return rest;
+}
+
+std::vector<Operator> join(std::initializer_list<const std::vector<Operator>*> lists) {
+  std::vector<Operator> all;
+  for (const auto* list : lists) all.insert(all.end(), list->begin(), list->end());
+  return all;
+}
+
+}  // namespace
+
+Operators::Operators() {
+  const auto own = [](const char* name, MPI_Op op, Numbers numbers) { return Operator{name, op, true, true, numbers}; };
+  const std::vector<Operator> sums{own("MPI_SUM", MPI_SUM, Numbers::sums),
+                                   own("MPI_PROD", MPI_PROD, Numbers::products)};
+  const std::vector<Operator> order{own("MPI_MIN", MPI_MIN, Numbers::any), own("MPI_MAX", MPI_MAX, Numbers::any)};
+  const std::vector<Operator> bits{own("MPI_BAND", MPI_BAND, Numbers::any), own("MPI_BOR", MPI_BOR, Numbers::any),
+                                   own("MPI_BXOR", MPI_BXOR, Numbers::any)};
+  logical_ = {own("MPI_LAND", MPI_LAND, Numbers::flags), own("MPI_LOR", MPI_LOR, Numbers::flags),
+              own("MPI_LXOR", MPI_LXOR, Numbers::flags)};
+  integer_ = join({&sums, &order, &bits, &logical_});
+  other_integer_ = join({&sums, &order, &bits});
+  floating_ = join({&sums, &order});
+  complex_ = sums;
+  byte_ = bits;
+  pair_ = {own("MPI_MINLOC", MPI_MINLOC, Numbers::any), own("MPI_MAXLOC", MPI_MAXLOC, Numbers::any)};
+  const Operator arithmetic{"", MPI_Op{}, false, true, Numbers::field, 0, true};
+  Operator matrix = arithmetic;
+  matrix.length = 4;
+  Operator affine = arithmetic;
+  affine.length = 2;
+  users_ = {user("add modulo", add, true, arithmetic), user("matrix product", multiply, false, matrix),
+            user("composition", compose, false, affine),
+            user("take left", take_left, false, Operator{"", MPI_Op{}, false, false, Numbers::any})};
+}
+
+Operators::~Operators() {
+  for (Operator& op : users_) native().Op_free(&op.handle);
+}
+
+const std::vector<Operator>& Operators::of(Group group) const {
+  switch (group) {
+    case Group::c_integer: return integer_;
+    case Group::other_integer: return other_integer_;
+    case Group::floating: return floating_;
+    case Group::complex: return complex_;
+    case Group::logical: return logical_;
+    case Group::byte: return byte_;
+    case Group::pair: return pair_;
+    case Group::character: break;
+  }
+  return none_;
+}
+
+void set_operand(const Model& model) { operand = &model; }
+
+}  // namespace stretto::differential

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""MPIs made of a few lines of shell, to test finding and starting without any; real programs."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import programs
+import pytest
+
+# What each says to --version, its library, and how it takes variables for the ranks.
+FAKES = {
+    "mpich": ("HYDRA build details:\n    Version:           9.8.7", "libmpi.so.12"),
+    "intel": ("Intel(R) MPI Library for Linux* OS, Version 2099.1 Build 1", "libmpi.so.12"),
+    "openmpi": ("mpiexec (Open MPI) 5.9.9", "libmpi.so.40"),
+    "openmpi4": ("mpirun (OpenRTE) 4.1.9", "libmpi.so.40"),
+}
+LAUNCHER = """\
+#!/bin/sh
+if [ "$1" = --version ]; then echo '{said}'; exit 0; fi
+while [ $# -gt 0 ]; do
+  case "$1" in
+    -n | --map-by) shift 2 ;;
+    -genv) export "$2=$3"; shift 3 ;;
+    -x) case "$2" in *=*) export "$2" ;; esac; shift 2 ;;
+    --oversubscribe) shift ;;
+    *) exec "$@" ;;
+  esac
+done
+"""
+
+
+def compile_c(source: str, *arguments: object) -> None:
+    compiler = shutil.which("cc") or "c++"
+    language = "c" if compiler.endswith("cc") else "c++"
+    subprocess.run(
+        [compiler, "-x", language, "-", "-x", "none", *map(str, arguments)],
+        input=source, text=True, check=True, timeout=60,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def fake_mpi(tmp_path):
+    """Makes the installation of a pretended MPI; returns its prefix."""
+
+    def make(kind: str) -> Path:
+        said, library = FAKES[kind]
+        prefix = tmp_path / kind
+        for folder in ("bin", "lib"):
+            (prefix / folder).mkdir(parents=True)
+        launcher = prefix / "bin" / "mpiexec"
+        launcher.write_text(LAUNCHER.format(said=said), encoding="utf-8")
+        launcher.chmod(0o755)
+        compile_c(
+            "int MPI_Init(void) { return 0; }",
+            "-shared", "-fPIC", f"-Wl,-soname,{library}", "-o", prefix / "lib" / library,
+        )  # fmt: skip
+        return prefix
+
+    return make
+
+
+@pytest.fixture
+def fake_program(tmp_path):
+    """Compiles a program that needs `library`, which the linker finds at run time only if told."""
+
+    def make(library: Path, target: Path, find: bool = True) -> Path:
+        arguments = ["-o", target, library, "-Wl,--no-as-needed"]
+        if find:
+            arguments.append(f"-Wl,-rpath,{library.parent}")
+        compile_c("int MPI_Init(void);\nint main(void) { return MPI_Init(); }", *arguments)
+        return target
+
+    return make
+
+
+@pytest.fixture
+def fake_libraries(tmp_path, monkeypatch):
+    """Stretto's own libraries, pretended, for both flavours."""
+    from stretto.launch import library
+
+    folder = tmp_path / "stretto-lib"
+    folder.mkdir()
+    for flavour in library.FLAVOURS:
+        (folder / f"libstretto-{flavour}.so").touch()
+    monkeypatch.setattr(library, "_folder", lambda: folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory):
+    """Compiles a program of tests/mpi/programs for an MPI, once."""
+    folder = tmp_path_factory.mktemp("programs")
+    done: dict[tuple, Path] = {}
+
+    def build(source: str, mpi: str, *flags: str) -> Path:
+        key = (source, mpi, flags)
+        if key not in done:
+            target = folder / "-".join([Path(source).stem, mpi, *flags]).replace("/", "_")
+            programs.compile_for(mpi, programs.PROGRAMS / source, target, flags)
+            done[key] = target
+        return done[key]
+
+    return build

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Starts MPI programs with Stretto in them, under the MPIs that tests/run has set up."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from stretto.launch import Mpi
+from stretto.launch.mpi import inspect
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAMS = ROOT / "tests" / "mpi" / "programs"
+PREFIXES = {
+    "mpich": "STRETTO_TEST_MPICH",
+    "openmpi": "STRETTO_TEST_OPENMPI",
+    "intel": "STRETTO_TEST_INTEL",
+}
+COLLECTIVES = {"barrier", "bcast", "reduce", "allreduce", "allgather", "reduce_scatter_block"}
+DEBIAN = {"debian-mpich": "mpich", "debian-openmpi": "openmpi"}  # the suffix of their compilers
+# For more ranks than cores, where MPICH spins through whole time slices. Not for measuring.
+PATIENT = {
+    "MPIR_CVAR_CH4_PROGRESS_THROTTLE": "1",
+    "MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT": "16",
+}
+
+
+def from_environment(variable: str) -> Path:
+    value = os.environ.get(variable)
+    if not value:
+        pytest.skip(f"{variable} is not set: tests/run sets it")
+    return Path(value)
+
+
+def installed(name: str) -> Mpi:
+    """The MPI of this name; skips the test if there is none."""
+    mpiexec = from_environment(PREFIXES[name]) / "bin" / "mpiexec"
+    mpi = inspect(mpiexec, "tests")
+    assert mpi is not None and mpi.library is not None, mpiexec
+    return mpi
+
+
+@dataclass
+class Line:
+    """What the summary says of one collective."""
+
+    served: dict[str, int] = field(default_factory=dict)
+    passed: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass
+class Finished:
+    """A program that has ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def summary(self) -> dict[str, Line]:
+        """By collective. The sums must be right."""
+        lines: dict[str, Line] = {}
+        pattern = (
+            r"^stretto: summary: rank \d+ (\w+) "
+            r"served (\d+)(?: \((.*?)\))?, passed on (\d+)(?: \((.*?)\))?$"
+        )
+        for name, served, by, passed, why in re.findall(pattern, self.err, re.MULTILINE):
+            line = Line(_counts(by), _counts(why))
+            assert sum(line.served.values()) == int(served)
+            assert sum(line.passed.values()) == int(passed)
+            lines[name] = line
+        return lines
+
+    def served(self, collective: str) -> int:
+        return sum(self.summary.get(collective, Line()).served.values())
+
+    def passed(self, collective: str) -> dict[str, int]:
+        return self.summary.get(collective, Line()).passed
+
+    def succeeded(self) -> "Finished":
+        assert self.code == 0, f"exit code {self.code}\n{self.out[-4000:]}\n{self.err[-8000:]}"
+        return self
+
+    def said(self, text: str) -> bool:
+        return any(text in line for line in self.err.splitlines())
+
+
+def _counts(text: str) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for item in filter(None, text.split(", ")):
+        name, _, n = item.rpartition(" ")
+        counts[name] = int(n)
+    return counts
+
+
+def finish(words: list, environment: dict[str, str], timeout: float, cwd: Path | None = None):
+    """Runs a command; after `timeout` it and all that it has started are killed."""
+    process = subprocess.Popen(
+        [str(word) for word in words],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
+        env=environment,
+        cwd=cwd,
+        start_new_session=True,
+    )
+    try:
+        out, err = process.communicate(timeout=timeout)
+    except subprocess.TimeoutExpired:
+        # The launcher first: it takes its ranks along, which may be in sessions of their own.
+        process.terminate()
+        try:
+            out, err = process.communicate(timeout=10)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            out, err = process.communicate()
+        pytest.fail(f"no end within {timeout} s: {words}\n{out[-4000:]}\n{err[-8000:]}")
+    return Finished(process.returncode, out, err)
+
+
+def launch(mpi: Mpi, ranks: int, program: list, timeout: float = 60, **variables: str) -> Finished:
+    """Under the MPI's own launcher, without preloading anything."""
+    if mpi.name == "MPICH":
+        variables = {**PATIENT, **variables}
+    words = mpi.command(ranks, [str(word) for word in program], variables)
+    return finish(words, mpi.environment(), timeout)
+
+
+def stretto_run(
+    ranks: int,
+    program: list,
+    *,
+    mpi: Mpi | None = None,
+    timeout: float = 60,
+    cwd: Path | None = None,
+    **variables: str,
+) -> Finished:
+    """With `stretto run`; prints the summary unless STRETTO_LOG is given."""
+    environment = {**os.environ, **PATIENT, "STRETTO_LOG": "summary", **variables}
+    wish = ["--mpi", mpi.mpiexec] if mpi else []
+    words = [sys.executable, "-m", "stretto", "run", "-n", ranks, *wish, "--", *program]
+    return finish(words, environment, timeout, cwd)
+
+
+def needed(name: str) -> str:
+    """The path of a command; skips the test if there is none."""
+    found = shutil.which(name)
+    if found is None:
+        packages = "gfortran lammps libmpich-dev libopenmpi-dev"
+        pytest.skip(f"there is no {name}: apt-get install {packages}")
+    return found
+
+
+def compile_for(mpi: str, source: Path, target: Path, flags: tuple[str, ...]) -> None:
+    fortran = source.suffix == ".F90"
+    if mpi in DEBIAN:
+        compiler = needed(("mpif90." if fortran else "mpicc.") + DEBIAN[mpi])
+        # Its mpif.h and mpi module leave the types of buffers open; gfortran compares the calls.
+        extra = ["-fallow-argument-mismatch", "-w"] if fortran else []
+    elif mpi == "intel":
+        # Its mpicc wants variables that a script of oneAPI sets.
+        prefix = from_environment(PREFIXES[mpi])
+        compiler = needed("cc")
+        library = prefix / "lib"
+        extra = [f"-I{prefix}/include", f"-L{library}", f"-Wl,-rpath,{library}", "-lmpi"]
+    else:
+        compiler, extra = str(from_environment(PREFIXES[mpi]) / "bin" / "mpicc"), []
+    finish([compiler, source, *flags, "-o", target, *extra], dict(os.environ), 120).succeeded()
+
+
+def mpi_of(name: str) -> Mpi | None:
+    """None for Debian's: `stretto run` must find them."""
+    return None if name in DEBIAN else installed(name)

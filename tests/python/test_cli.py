@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The command as a whole, `list` and `check`."""
+
+import subprocess
+import sys
+
+import pytest
+from commands import json_of, refuse, stretto, succeed
+
+COMMANDS = ("list", "show", "check", "run", "env", "bench", "doctor")
+
+
+def test_help_names_every_command():
+    text = succeed("--help")
+    for name in COMMANDS:
+        assert f"\n  {name} " in text
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help(name):
+    assert succeed(name, "--help").startswith(f"Usage: stretto {name} ")
+
+
+def test_help_imports_nothing_heavy():
+    code = (
+        "import sys\nfrom stretto.cli import cli\n"
+        "try: cli.main(['--help'], prog_name='stretto')\n"
+        "except SystemExit: pass\n"
+        "heavy = {'matplotlib', 'rich', 'numpy'} & set(sys.modules)\n"
+        "sys.exit(f'imported {heavy}' if heavy else 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+
+
+def test_version():
+    import stretto as package
+
+    assert succeed("--version") == f"stretto {package.__version__}\n"
+
+
+def test_unknown_command_names_the_nearest():
+    assert "did you mean show?" in refuse("shw")
+
+
+def test_unknown_option():
+    assert "--nonsense" in refuse("list", "--nonsense")
+
+
+def test_list_shows_every_algorithm():
+    from stretto import all_algorithms
+
+    text = succeed("list", "--ranks", 8)
+    for algorithm in all_algorithms():
+        assert algorithm.id in text
+        assert algorithm.source in text
+
+
+def test_list_json():
+    rows = {row["algorithm"]: row for row in json_of("list", "--ranks", 8, "allreduce")}
+    assert {row["collective"] for row in rows.values()} == {"allreduce"}
+    ring = rows["allreduce/ring"]
+    assert (ring["rounds"], ring["blocks"], ring["sent"]) == (14, 8, 14)
+    assert ring["commutative"] is True
+
+
+def test_list_one_algorithm():
+    assert [row["algorithm"] for row in json_of("list", "bcast/binomial")] == ["bcast/binomial"]
+
+
+def test_unknown_algorithm_names_the_nearest():
+    assert "did you mean allreduce/ring" in refuse("list", "allreduce/rign")
+    assert "allgather/ring or allreduce/ring" in refuse("check", "ring")
+
+
+@pytest.mark.parametrize("ranks", ["0", "x", "5-3", "1-", "", "1,,2", "1-999999999"])
+def test_bad_ranks(ranks):
+    assert "write 8, 1-70 or 2,4,8-16" in refuse("check", "--ranks", ranks)
+
+
+def test_check_proves_the_portfolio():
+    from stretto import all_algorithms
+
+    result = json_of("check", "--ranks", "1-17,24,32-33")
+    assert result["refused"] == []
+    ranks = {*range(1, 18), 24, 32, 33}
+    for algorithm in all_algorithms():
+        proved = [row for row in result["proved"] if row["algorithm"] == algorithm.id]
+        assert {row["ranks"] for row in proved} == ranks
+    roots = {
+        (row["ranks"], row["root"])
+        for row in result["proved"]
+        if row["algorithm"] == "bcast/binomial"
+    }
+    assert {root for p, root in roots if p == 16} == set(range(16))
+    assert {root for p, root in roots if p == 33} == {0, 1, 16, 32}
+
+
+def test_check_table():
+    text = succeed("check", "allreduce/ring", "--ranks", "1-9")
+    (line,) = [line for line in text.splitlines() if line.startswith("allreduce/ring")]
+    assert line.split()[1:3] == ["1-9", "9"]
+    assert line.endswith("proved")
+
+
+def test_check_all_roots():
+    rows = json_of("check", "bcast/binomial", "--ranks", "20", "--root", "all")["proved"]
+    assert [row["root"] for row in rows] == list(range(20))
+
+
+@pytest.fixture
+def ring(tmp_path):
+    file = tmp_path / "ring.txt"
+    file.write_text(succeed("show", "allreduce/ring", "-p", 4, "--text"), encoding="utf-8")
+    return file
+
+
+def test_check_file(ring):
+    assert "proved: allreduce on 4 ranks, 6 rounds" in succeed(
+        "check", "--file", ring, "--commutative"
+    )
+    assert json_of("check", "--file", ring, "--commutative")["refused"] is None
+
+
+def test_check_file_against_the_record(ring):
+    assert "proved" in succeed("check", "--file", ring)
+    text = ring.read_text(encoding="utf-8")
+    # Right as it is, but with more rounds than that algorithm's record allows.
+    ring.write_text(text.replace("allreduce/ring ", "allreduce/circulant "), encoding="utf-8")
+    assert "wrong cost" in refuse("check", "--file", ring, code=1)
+
+
+def test_check_file_keeps_rank_order_unless_told(ring):
+    assert "wrong order" in refuse("check", "--file", ring, "--collective", "allreduce", code=1)
+
+
+def test_planted_error_is_refused(ring):
+    lines = ring.read_text(encoding="utf-8").splitlines(keepends=True)
+    first_send = next(i for i, line in enumerate(lines) if line.lstrip().startswith("send"))
+    del lines[first_send]
+    ring.write_text("".join(lines), encoding="utf-8")
+    assert "rank" in refuse("check", "--file", ring, "--commutative", code=1)
+    done = stretto("check", "--file", ring, "--commutative", "--json")
+    assert done.returncode == 1
+    assert '"refused": "' in done.stdout
+
+
+def test_check_file_that_is_none(tmp_path):
+    assert refuse("check", "--file", tmp_path / "missing.txt")
+    file = tmp_path / "bad.txt"
+    file.write_text("nonsense\n", encoding="utf-8")
+    assert f"{file}:1: " in refuse("check", "--file", file)
+    file.write_bytes(b"\xff\xfe")
+    assert refuse("check", "--file", file)
+
+
+def test_check_file_with_a_rank_missing(ring):
+    text = ring.read_text(encoding="utf-8")
+    ring.write_text(text[: text.rindex("schedule ")], encoding="utf-8")
+    assert "holds 3 schedules" in refuse("check", "--file", ring)
+
+
+def test_file_options_need_a_file():
+    assert "--file" in refuse("check", "--commutative")
+
+
+def test_reader_that_goes_away():
+    command = [sys.executable, "-m", "stretto", "show", "allreduce/ring", "-p", "40", "--text"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdout.readline()
+        process.stdout.close()
+        assert b"Traceback" not in process.stderr.read()
+        assert process.wait(timeout=60) == 1

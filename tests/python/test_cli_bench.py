@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`stretto bench` and `stretto doctor`: with a pretended driver and with every MPI here."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+import stretto.race as race_module
+from commands import json_of, refuse, stretto, succeed
+from stretto import Error
+from stretto.diagnosis import smoke
+from stretto.launch import all_mpis, choose_mpi
+from stretto.launch.library import installed_flavours
+from stretto.plot.race import draw
+from stretto.race import parse_sizes, run_race
+
+CELL = {
+    "collective": "allreduce", "bytes": 8, "ranks": 2, "native_us": 2.0, "stretto_us": 1.0,
+    "ratio": 2.0, "algorithm": "allreduce/ring", "reason": "r", "correct": True, "repetitions": 9,
+}  # fmt: skip
+MPIS = [mpi for mpi in all_mpis() if mpi.flavour in installed_flavours()]
+every_mpi = pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.title)
+
+
+@pytest.fixture
+def driver(fake_mpi, monkeypatch):
+    """Races against a driver that is a piece of Python."""
+    mpi = choose_mpi(str(fake_mpi("mpich")))
+
+    def race(code: str, budget: float = 0.01):
+        command = [sys.executable, "-c", f"import json, sys, time\n{code}"]
+        monkeypatch.setattr(race_module, "driver_command", lambda *_: command)
+        steps: list[tuple[int, int]] = []
+        result = run_race(mpi, 2, ["allreduce"], [8], budget, lambda *at: steps.append(at))
+        return result, steps
+
+    return race
+
+
+def test_sizes():
+    assert parse_sizes("8-64") == [8, 16, 32, 64]
+    assert parse_sizes("1K,8,8-16") == [8, 16, 1024]
+    for text in ("", "x", "8-", "64-8", "0", "-4"):
+        with pytest.raises(Error, match="is not a range of sizes"):
+            parse_sizes(text)
+
+
+def test_race_reads_what_the_driver_says(driver):
+    slow = CELL | {"bytes": 16, "ratio": 0.5}
+    lines = [{"machine": {"cpu": "c"}}, CELL, {"progress": 1, "of": 2}, slow]
+    code = "".join(f"print({json.dumps(json.dumps(line))})\n" for line in lines)
+    race, steps = driver(code + "print('words of the MPI')")
+    assert race.machine == {"cpu": "c"}
+    assert race.cells == [CELL, slow]
+    assert race.ratio == pytest.approx(1.0)
+    assert steps == [(1, 2)]
+
+
+def test_driver_that_fails(driver):
+    with pytest.raises(Error, match="ended with exit code 3"):
+        driver("sys.exit(3)")
+
+
+def test_driver_that_hangs_is_ended(driver, monkeypatch):
+    monkeypatch.setattr(race_module, "PATIENCE", 0.5)
+    with pytest.raises(Error, match="said nothing"):
+        driver("time.sleep(600)")
+
+
+def test_wrong_result_is_kept_though_the_driver_fails(driver):
+    wrong = CELL | {"correct": False}
+    race, _ = driver(f"print({json.dumps(json.dumps(wrong))})\nsys.exit(1)")
+    assert race.wrong == [wrong]
+
+
+def test_plot_of_cells():
+    cells = [CELL | {"bytes": n, "ratio": n / 32, "collective": name}
+             for name in ("allreduce", "bcast") for n in (8, 64, 512)]  # fmt: skip
+    figure = draw([*cells, CELL | {"collective": "barrier", "bytes": 0}], "title")
+    titles = [axes.get_title(loc="left") for part in figure.subfigs for axes in part.axes]
+    assert [title for title in titles if title] == ["allreduce", "bcast", "barrier"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--collectives", "allredcue"], "did you mean allreduce"),
+        (["--sizes", "x"], "write 8-1M"),
+        (["--plot", "x.gif"], ".svg, .png or .pdf"),
+        (["--mpi", "/no/such"], "there is no /no/such"),
+    ],
+)
+def test_misuse(arguments, words):
+    assert words in refuse("bench", *arguments)
+
+
+@every_mpi
+def test_bench(mpi, tmp_path):
+    plot = tmp_path / "race.svg"
+    options = ["--mpi", mpi.mpiexec, "--collectives", "allreduce,barrier", "--sizes", "8,4K"]
+    result = json_of("bench", *options, "--time-per-size", 0.02, "--plot", plot)
+    cells = [(cell["collective"], cell["bytes"]) for cell in result["cells"]]
+    assert cells == [("allreduce", 8), ("allreduce", 4096), ("barrier", 0)]
+    for cell in result["cells"]:
+        assert cell["correct"] is True
+        assert cell["ratio"] == pytest.approx(cell["native_us"] / cell["stretto_us"], rel=0.02)
+        assert cell["algorithm"].startswith(cell["collective"] + "/")
+    assert result["mpi"] == mpi.title
+    assert plot.stat().st_size > 5000
+
+
+@every_mpi
+def test_bench_table(mpi):
+    options = ["--mpi", mpi.mpiexec, "--collectives", "bcast", "--sizes", "8-32"]
+    lines = succeed("bench", *options, "--time-per-size", 0.02).splitlines()
+    assert lines[0] == f"# bcast, 2 ranks, {mpi.title}"
+    assert [line.split()[0] for line in lines[2:5]] == ["8", "16", "32"]
+
+
+@every_mpi
+def test_doctor_runs_two_ranks(mpi):
+    finding = smoke(mpi)
+    assert finding.good, finding.words
+
+
+def test_smoke_that_hangs(fake_mpi, fake_libraries):
+    driver = fake_libraries / "stretto-race-mpich"
+    driver.write_text("#!/bin/sh\nexec sleep 600\n", encoding="utf-8")
+    driver.chmod(0o755)
+    finding = smoke(choose_mpi(str(fake_mpi("mpich"))), limit=0.5)
+    assert finding.good is False
+    assert "did not end within" in finding.words
+    assert finding.hint
+
+
+def test_smoke_that_fails_says_the_last_words(fake_mpi, fake_libraries):
+    driver = fake_libraries / "stretto-race-mpich"
+    driver.write_text("#!/bin/sh\necho cannot do it >&2\nexit 4\n", encoding="utf-8")
+    driver.chmod(0o755)
+    finding = smoke(choose_mpi(str(fake_mpi("mpich"))))
+    assert "exit code 4: cannot do it" in finding.words
+
+
+def test_doctor_without_any_mpi(tmp_path):
+    code = (
+        "import os, sys; sys.prefix = os.environ['PATH'] = os.environ['NOWHERE']\n"
+        "sys.argv = ['stretto', 'doctor', '--json']\n"
+        "from stretto.cli import main; main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60,
+        env={**os.environ, "NOWHERE": str(tmp_path)},
+    )  # fmt: skip
+    assert done.returncode == 1
+    result = json.loads(done.stdout)
+    assert result["works"] is False
+    assert {"topic", "good", "words", "hint"} == set(result["findings"][0])
+    assert any("pip install" in finding["hint"] for finding in result["findings"])
+
+
+def test_doctor_agrees_with_the_mpis_found():
+    done = stretto("doctor", "--json", timeout=300)
+    result = json.loads(done.stdout)
+    assert result["works"] is (done.returncode == 0)
+    topics = [finding["topic"] for finding in result["findings"]]
+    assert {mpi.title for mpi in all_mpis()} <= set(topics)
+    assert "/dev/shm" in topics

@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`stretto run` and `stretto env`: which MPI, which library, which command line."""
+
+import os
+import sys
+
+import pytest
+from commands import json_of, refuse, stretto, succeed
+from conftest import compile_c
+from stretto import Error
+from stretto.launch import all_mpis, choose_mpi, library_of, mpi_of_program, preload
+from stretto.launch.library import installed_flavours
+from stretto.launch.mpi import cores
+
+needs_mpich_library = pytest.mark.skipif(
+    "mpich" not in installed_flavours(), reason="built without the MPICH flavour"
+)
+
+
+@pytest.mark.parametrize(
+    ("kind", "flavour", "title"),
+    [
+        ("mpich", "mpich", "MPICH 9.8.7"),
+        ("intel", "mpich", "Intel MPI 2099.1"),
+        ("openmpi", "openmpi", "Open MPI 5.9.9"),
+        ("openmpi4", "openmpi", "Open MPI 4.1.9"),
+    ],
+)
+def test_mpi_is_known_by_its_launcher(fake_mpi, kind, flavour, title):
+    prefix = fake_mpi(kind)
+    for wish in (str(prefix), str(prefix / "bin" / "mpiexec")):
+        mpi = choose_mpi(wish)
+        assert (mpi.flavour, mpi.title) == (flavour, title)
+        assert mpi.library.parent == prefix / "lib"
+
+
+def test_command_lines(fake_mpi, monkeypatch):
+    for name in [name for name in os.environ if name.startswith("STRETTO_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("STRETTO_LOG", "select")
+    few, many, variables = cores(), cores() + 1, {"A": "b"}
+    for kind, words, crowded in (
+        ("mpich", ["-genv", "A", "b"], []),
+        ("intel", ["-genv", "A", "b"], []),
+        ("openmpi", ["-x", "A=b", "-x", "STRETTO_LOG"], ["--map-by", ":OVERSUBSCRIBE"]),
+        ("openmpi4", ["-x", "A=b", "-x", "STRETTO_LOG"], ["--oversubscribe"]),
+    ):
+        mpi = choose_mpi(str(fake_mpi(kind)))
+        start = [str(mpi.mpiexec), "-n"]
+        assert mpi.command(few, ["app"], variables) == [*start, str(few), *words, "app"]
+        assert mpi.command(many, ["app"], variables) == [*start, str(many), *words, *crowded, "app"]
+
+
+def test_root_is_allowed_for_open_mpi_only_if_root(fake_mpi, monkeypatch):
+    mpi = choose_mpi(str(fake_mpi("openmpi")))
+    monkeypatch.delenv("OMPI_ALLOW_RUN_AS_ROOT", raising=False)
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    assert "OMPI_ALLOW_RUN_AS_ROOT" not in mpi.environment()
+    assert mpi.notes() == []
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    assert mpi.environment()["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] == "1"
+    assert "root" in mpi.notes()[0]
+
+
+def test_program_beside_its_mpi(fake_mpi, fake_program):
+    prefix = fake_mpi("openmpi")
+    app = fake_program(prefix / "lib" / "libmpi.so.40", prefix / "bin" / "app")
+    mpi, variables = mpi_of_program(str(app))
+    assert mpi.mpiexec == prefix / "bin" / "mpiexec"
+    assert variables == {}
+
+
+def test_program_elsewhere_is_traced_to_the_mpi_it_loads(fake_mpi, fake_program, tmp_path):
+    prefix = fake_mpi("intel")
+    app = fake_program(prefix / "lib" / "libmpi.so.12", tmp_path / "app")
+    mpi, _ = mpi_of_program(str(app))
+    assert mpi.mpiexec == prefix / "bin" / "mpiexec"
+
+
+def test_program_whose_library_is_not_found_gets_its_folder(fake_mpi, fake_program):
+    prefix = fake_mpi("intel")
+    library = prefix / "lib" / "libmpi.so.12"
+    app = fake_program(library, prefix / "bin" / "app", find=False)
+    _, variables = mpi_of_program(str(app))
+    assert variables["LD_LIBRARY_PATH"].split(":")[0] == str(library.parent)
+
+
+def test_python_takes_the_mpi_beside_it(fake_mpi):
+    prefix = fake_mpi("mpich")
+    python = prefix / "bin" / "python3"
+    python.symlink_to(sys.executable)
+    script = prefix / "script"
+    script.write_text(f"#!{python}\n", encoding="utf-8")
+    script.chmod(0o755)
+    for program in (python, script):
+        mpi, _ = mpi_of_program(str(program))
+        assert mpi.mpiexec == prefix / "bin" / "mpiexec"
+
+
+def test_mpi_of_another_flavour_is_refused(fake_mpi, fake_program, tmp_path):
+    library = fake_mpi("openmpi") / "lib" / "libmpi.so.40"
+    app = fake_program(library, tmp_path / "app")
+    with pytest.raises(Error, match=r"needs libmpi\.so\.40, which MPICH 9\.8\.7 does not have"):
+        mpi_of_program(str(app), str(fake_mpi("mpich")))
+
+
+def test_standard_abi_is_refused(fake_program, tmp_path):
+    library = tmp_path / "libmpi_abi.so.0"
+    source = "int MPI_Init(void) { return 0; }"
+    compile_c(source, "-shared", "-fPIC", "-Wl,-soname,libmpi_abi.so.0", "-o", library)
+    app = fake_program(library, tmp_path / "app")
+    stderr = refuse("run", "--", app)
+    assert "MPI 5 standard ABI" in stderr
+    assert "mpicc_abi" in stderr
+
+
+def test_no_mpi(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert all_mpis() == []
+    with pytest.raises(Error, match="no MPI was found") as caught:
+        choose_mpi()
+    assert "pip install stretto[mpich]" in caught.value.hint
+
+
+def test_wheel_in_this_environment_comes_first(fake_mpi, monkeypatch):
+    prefix = fake_mpi("mpich")
+    monkeypatch.setenv("PATH", f"{fake_mpi('openmpi') / 'bin'}:/usr/bin:/bin")
+    monkeypatch.setattr(sys, "prefix", str(prefix))
+    first, second = all_mpis()[:2]
+    assert (first.mpiexec.parent.parent, second.title) == (prefix, "Open MPI 5.9.9")
+
+
+def test_flavour_that_was_not_built(fake_libraries):
+    (fake_libraries / "libstretto-openmpi.so").unlink()
+    with pytest.raises(Error, match="not built for the Open MPI ABI") as caught:
+        library_of("openmpi")
+    assert "built flavours: MPICH" in caught.value.hint
+
+
+def test_preload_keeps_what_the_user_preloads(fake_libraries, monkeypatch):
+    monkeypatch.setenv("LD_PRELOAD", "/lib/other.so")
+    assert preload("mpich") == f"{fake_libraries}/libstretto-mpich.so:/lib/other.so"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["run", "--", "no-such-program"], "no program is called 'no-such-program'"),
+        (["run", "--mpi", "/no/such/mpiexec", "--", "true"], "there is no /no/such/mpiexec"),
+        (["run", "--mpi", "/bin/true", "--", "true"], "names no MPI that Stretto knows"),
+        (["run", "--mpi", "nonsense", "--", "true"], "'nonsense' is no MPI"),
+        (["run", "-n", "0", "--", "true"], "0"),
+        (["run"], "PROGRAM"),
+        (["env", "--mpi", "/no/such"], "there is no /no/such"),
+    ],
+)
+def test_misuse(arguments, words):
+    assert words in refuse(*arguments)
+
+
+def test_file_that_is_not_executable(tmp_path):
+    (tmp_path / "app").touch()
+    assert "may not be executed" in refuse("run", "--", tmp_path / "app")
+
+
+@needs_mpich_library
+def test_run_preloads_passes_arguments_and_the_exit_code(fake_mpi):
+    prefix = fake_mpi("mpich")
+    script = 'echo "$LD_PRELOAD $1 $2"; exit 7'
+    done = stretto("run", "--mpi", prefix, "--", "sh", "-c", script, "sh", "-n", "--json")
+    assert done.returncode == 7
+    assert done.stdout == f"{library_of('mpich')} -n --json\n"
+
+
+@needs_mpich_library
+def test_launcher_of_ones_own(fake_mpi):
+    prefix = fake_mpi("mpich")
+    shown = succeed(
+        "run", "--mpi", prefix, "--launcher", "srun -n 4", "--dry-run", "--", "sh", "a b"
+    )
+    assert shown == f"srun -n 4 env LD_PRELOAD={library_of('mpich')} sh 'a b'\n"
+    stderr = refuse("run", "--mpi", prefix, "--launcher", "no-such-launcher", "--", "sh")
+    assert "no-such-launcher" in stderr
+
+
+@needs_mpich_library
+def test_env(fake_mpi):
+    prefix, library = fake_mpi("mpich"), library_of("mpich")
+    assert succeed("env", "--mpi", prefix) == f"LD_PRELOAD={library}\n"
+    assert succeed("env", "--mpi", prefix, "--shell") == f"export LD_PRELOAD={library}\n"
+    result = json_of("env", "--mpi", prefix)
+    assert result == {
+        "mpi": "MPICH 9.8.7", "flavour": "mpich", "variables": {"LD_PRELOAD": str(library)},
+    }  # fmt: skip

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs the C++ tests, from the plain build and from those with sanitizers."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from programs import from_environment
+
+ROOT = Path(__file__).parents[2]
+UNIT_TESTS = sorted(path.stem for path in (ROOT / "tests" / "unit").glob("*_test.cc"))
+BUILDS = {
+    "plain": "STRETTO_TEST_BUILD",
+    "address+undefined": "STRETTO_TEST_SANITIZED_BUILD",
+    "thread": "STRETTO_TEST_THREADS_BUILD",
+}
+
+
+def run(build: str, name: str) -> None:
+    program = from_environment(BUILDS[build]) / "tests" / name
+    result = subprocess.run([program], capture_output=True, text=True, timeout=240)
+    assert result.returncode == 0, result.stdout[-4000:] + result.stderr[-4000:]
+    assert "passed" in result.stdout
+
+
+@pytest.mark.parametrize("build", ["plain", "address+undefined"])
+@pytest.mark.parametrize("name", UNIT_TESTS)
+def test_unit(build, name):
+    run(build, name)
+
+
+@pytest.mark.parametrize("build", BUILDS)
+def test_transport_of_threads(build):
+    run(build, "conformance_threads")

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The rules of the house that a tool can hold: format, lint, sizes, pages made from the code."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+CPP = sorted(
+    path
+    for folder in ("include", "src", "python/bindings", "tests", "benchmarks")
+    for path in (ROOT / folder).rglob("*")
+    if path.suffix in {".c", ".cc", ".cpp", ".hpp"}
+)
+PYTHON = sorted(
+    path for folder in ("python", "tests", "benchmarks") for path in (ROOT / folder).rglob("*.py")
+)
+LONGEST_FILE = 400
+LONGEST_ALGORITHM = 150
+LONGEST_FUNCTION = 60
+
+
+def tool(*arguments: object) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        [sys.executable, "-m", *map(str, arguments)],
+        cwd=ROOT, capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+
+
+def installed(module: str) -> None:
+    pytest.importorskip(module, reason=f"{module} comes with the extra 'lint'")
+
+
+def test_there_are_files_to_look_at():
+    assert len(CPP) > 80
+    assert len(PYTHON) > 30
+
+
+def test_cpp_is_formatted():
+    installed("clang_format")
+    result = tool("clang_format", "--dry-run", "--Werror", *CPP)
+    assert result.returncode == 0, result.stderr
+
+
+def test_python_is_clean():
+    installed("ruff")
+    result = tool("ruff", "check", "python", "tests", "benchmarks")
+    assert result.returncode == 0, result.stdout
+
+
+def test_functions_are_short():
+    installed("lizard")
+    result = tool("lizard", "-w", "-C", 1000, "-L", LONGEST_FUNCTION, *CPP, *PYTHON)
+    assert result.returncode == 0, result.stdout
+
+
+@pytest.mark.parametrize("path", CPP + PYTHON, ids=lambda path: str(path.relative_to(ROOT)))
+def test_file(path):
+    lines = path.read_text(encoding="utf-8").splitlines()
+    algorithm = path.parent.parent.name == "algorithms"
+    assert len(lines) <= (LONGEST_ALGORITHM if algorithm else LONGEST_FILE)
+    if path.name != "_core.pyi":
+        assert "SPDX-License-Identifier: BSD-3-Clause" in "\n".join(lines[:2])
+
+
+def test_page_of_algorithms_is_current():
+    result = tool("stretto", "list", "--markdown")
+    assert result.returncode == 0, result.stderr
+    page = (ROOT / "docs" / "algorithms.md").read_text(encoding="utf-8")
+    assert page == result.stdout, "run: stretto list --markdown > docs/algorithms.md"
+
+
+def test_map_is_short():
+    assert len((ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8").splitlines()) <= 150
+
+
+def test_every_header_has_a_binding():
+    headers = {path.stem for path in (ROOT / "include" / "stretto").glob("*.hpp")}
+    bindings = {path.stem for path in (ROOT / "python" / "bindings").glob("*.cpp")}
+    assert headers - bindings == {"types"}

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Unchanged MPI programs in C, Fortran and Python, LAMMPS and Intel's benchmarks, with Stretto."""
+
+import re
+
+import pytest
+from programs import (
+    COLLECTIVES,
+    DEBIAN,
+    PREFIXES,
+    PROGRAMS,
+    Finished,
+    Line,
+    from_environment,
+    installed,
+    launch,
+    mpi_of,
+    needed,
+    stretto_run,
+)
+
+
+def served_all(done: Finished) -> Finished:
+    """It ended well, and Stretto served some calls of all collectives and passed none on."""
+    done.succeeded()
+    assert "all right" in done.out
+    assert done.summary.keys() == COLLECTIVES, done.err
+    for name in COLLECTIVES:
+        assert done.served(name) > 0
+        assert done.passed(name) == {}
+    return done
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+@pytest.mark.parametrize("name", [*PREFIXES, *DEBIAN])
+def test_c_program(built, name, ranks):
+    program = built("collectives.c", name)
+    done = stretto_run(ranks, [program], mpi=mpi_of(name)).succeeded()
+    assert done.out.strip() == "all right"
+    assert {key: done.served(key) for key in done.summary} == {
+        "barrier": 1,
+        "bcast": 2,
+        "reduce": 2,
+        "allreduce": 6,
+        "allgather": 2,
+        "reduce_scatter_block": 1,
+    }
+    # A root that does not exist is for the native library to complain about.
+    assert {k: done.passed(k) for k in COLLECTIVES if done.passed(k)} == {"bcast": {"arguments": 1}}
+
+
+@pytest.mark.parametrize("interface", ["", "-DUSE_MPI", "-DUSE_MPI_F08"])
+@pytest.mark.parametrize("name", DEBIAN)
+def test_fortran_program(built, name, interface):
+    program = built("collectives.F90", name, *filter(None, [interface]))
+    done = served_all(stretto_run(3, [program]))
+    assert {key: done.served(key) for key in done.summary} == {
+        "barrier": 1,
+        "bcast": 1,
+        "reduce": 1,
+        "allreduce": 5,
+        "allgather": 1,
+        "reduce_scatter_block": 1,
+    }
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+@pytest.mark.parametrize("name", PREFIXES)
+def test_mpi4py_program(name, ranks):
+    python = from_environment(PREFIXES[name]) / "bin" / "python"
+    done = served_all(stretto_run(ranks, [python, PROGRAMS / "collectives.py"], mpi=mpi_of(name)))
+    assert done.served("allreduce") >= 3
+    assert done.served("bcast") >= 3
+
+
+def thermodynamics(out: str) -> list[str]:
+    """The table that LAMMPS prints, one line for every few steps."""
+    table = re.search(r"^Step .*?(?=^Loop time)", out, re.MULTILINE | re.DOTALL)
+    assert table, out
+    return table[0].splitlines()
+
+
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_lammps(tmp_path, ranks):
+    command = [needed("lmp"), "-in", PROGRAMS / "melt.lammps", "-log", "none"]
+    plain = stretto_run(ranks, command, timeout=120, cwd=tmp_path, STRETTO_DISABLE="1").succeeded()
+    faster = stretto_run(ranks, command, timeout=120, cwd=tmp_path).succeeded()
+    assert "32000 atoms" in plain.out
+    lines = thermodynamics(plain.out)
+    assert len(lines) == 8
+    assert thermodynamics(faster.out) == lines
+    assert plain.served("allreduce") == 0
+    assert plain.passed("allreduce")["disabled"] > 50
+    assert faster.served("allreduce") > 50
+    assert faster.served("bcast") > 10
+    assert all(faster.passed(name) == {} for name in COLLECTIVES)
+
+
+def test_intel_mpi_benchmarks():
+    mpi = installed("intel")
+    names = ["Barrier", "Bcast", "Reduce", "Allreduce", "Allgather", "Reduce_scatter_block"]
+    program = mpi.mpiexec.parent / "IMB-MPI1"
+    options = ["-npmin", "2", "-iter", "50", "-time", "0.1", "-msglog", "2:14"]
+    done = stretto_run(2, [program, *names, *options], mpi=mpi, timeout=120).succeeded()
+    for name in names:
+        assert f"# Benchmarking {name} " in done.out
+        # It uses some of the collectives itself, on intervals and flags of its own.
+        assert done.served(name.lower()) > 100
+    assert "All processes entering MPI_Finalize" in done.out
+
+
+@pytest.mark.parametrize("name", [*PREFIXES, *DEBIAN])
+def test_intercommunicators_are_passed_on(built, name):
+    done = stretto_run(4, [built("intercommunicator.c", name)], mpi=mpi_of(name)).succeeded()
+    assert done.out.strip() == "all right"
+    once = Line({}, {"intercommunicator": 1})
+    assert [done.summary[key] for key in ("barrier", "bcast", "allgather")] == [once] * 3
+    assert done.passed("allreduce") == {"intercommunicator": 1}
+    assert done.served("allreduce") == 1
+
+
+@pytest.mark.parametrize("flavour", ["mpich", "openmpi"])
+@pytest.mark.parametrize("ranks", [2, 5])
+def test_transport_over_mpi(flavour, ranks):
+    mpi = installed(flavour)
+    build = from_environment("STRETTO_TEST_BUILD")
+    program = build / "tests" / f"conformance-mpi-{flavour}"
+    done = launch(mpi, ranks, [program, "--mpi-library", mpi.library], timeout=120).succeeded()
+    assert f"algorithms on {ranks} ranks, 0 failures" in done.out

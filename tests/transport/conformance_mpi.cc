@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The conformance suite over an MPI: mpiexec -n N conformance-mpi-FLAVOUR --mpi-library PATH
+#include <cstdio>
+
+#include "intercept/native.hpp"
+#include "transport/matrix.hpp"
+#include "transport/mpi/mpi.hpp"
+
+namespace stretto::test {
+namespace {
+
+int run_all(MPI_Comm comm, Rank rank, Rank ranks) {
+  transport::MpiTransport transport;
+  transport.use(comm);
+  const Session session{transport, rank, ranks};
+  conformance::run_checks(session);
+  const auto done = run_matrix(session, References(ranks), {ranks <= 4 ? 1u : 20u, static_cast<std::uint32_t>(ranks)});
+  for (const Algorithm* a : all_algorithms()) CHECK_EQ(done.count(a->id), 1);
+  if (rank == 0)
+    std::printf("%s: %zu checks and %zu algorithms on %d ranks, %d failures\n", STRETTO_FLAVOUR,
+                std::size(conformance::checks), done.size(), ranks, failures());
+  return failures() > 0 ? 1 : 0;
+}
+
+int run_over_mpi(int argc, char** argv) {
+  if (argc != 3 || std::string_view(argv[1]) != "--mpi-library") {
+    std::fprintf(stderr, "usage: mpiexec -n RANKS %s --mpi-library PATH\n", argv[0]);
+    return 2;
+  }
+  intercept::use_native(argv[2]);
+  const intercept::Native& mpi = intercept::native();
+  int provided = 0;
+  mpi.Init_thread(&argc, &argv, MPI_THREAD_SINGLE, &provided);
+  MPI_Comm comm = intercept::constants().comm_null;
+  mpi.Comm_dup(intercept::constants().world, &comm);
+  mpi.Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  int rank = 0;
+  int ranks = 1;
+  mpi.Comm_rank(comm, &rank);
+  mpi.Comm_size(comm, &ranks);
+  int code = 1;
+  try {
+    code = run_all(comm, rank, ranks);
+  } catch (const std::exception& e) {  // the others may wait for this rank for ever
+    std::fprintf(stderr, "rank %d: %s\n", rank, e.what());
+    mpi.Abort(comm, 1);
+  }
+  mpi.Comm_free(&comm);
+  mpi.Finalize();
+  return code;
+}
+
+}  // namespace
+}  // namespace stretto::test
+
+int main(int argc, char** argv) { return stretto::test::run_over_mpi(argc, argv); }

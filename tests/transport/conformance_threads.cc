@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "support/ranks.hpp"
+#include "transport/matrix.hpp"
+
+namespace stretto::test {
+namespace {
+
+// How much slower sanitizers make messages between threads.
+#if defined(__SANITIZE_THREAD__)
+constexpr std::uint32_t slower = 64;
+#elif defined(__SANITIZE_ADDRESS__)
+constexpr std::uint32_t slower = 3;
+#else
+constexpr std::uint32_t slower = 1;
+#endif
+
+TEST(checks) {
+  for (Rank ranks = 1; ranks <= 9; ++ranks)
+    for (const Bytes eager : {Bytes{0}, Bytes{100}, always_eager})
+      if (failures() == 0)
+        on_threads(ranks, eager, [&](transport::Transport& t, Rank r) { conformance::run_checks({t, r, ranks}); });
+}
+
+TEST(checks_with_shuffled_completions) {
+  for (Rank ranks = 2; ranks <= 5; ++ranks)
+    on_threads(ranks, 100, [&](transport::Transport& t, Rank r) {
+      ShufflingTransport shuffling(t, static_cast<std::uint32_t>(r) + 1);
+      for (const conformance::Check& check : conformance::checks)
+        if (check.run != conformance::a_deadline_expires) check.run({shuffling, r, ranks});
+    });
+}
+
+TEST(matrix) {
+  std::set<std::string_view> done;
+  for (const Rank ranks : {1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16, 17}) {
+    const References references(ranks);
+    const std::uint32_t keep = slower * (ranks <= 3 ? 2 * static_cast<std::uint32_t>(ranks) : ranks <= 9 ? 32 : 120);
+    for (const Bytes eager : {Bytes{0}, Bytes{500}, always_eager}) {
+      if (failures() > 0) return;  // the next would wait for its deadline too
+      on_threads(ranks, eager, [&](transport::Transport& t, Rank r) {
+        ShufflingTransport shuffling(t, static_cast<std::uint32_t>(r) + 1);
+        transport::Transport& used = eager == 500 ? static_cast<transport::Transport&>(shuffling) : t;
+        const auto mine = run_matrix({used, r, ranks}, references, {keep, static_cast<std::uint32_t>(eager % 997)});
+        if (r == 0) done.insert(mine.begin(), mine.end());
+      });
+    }
+  }
+  for (const Algorithm* a : all_algorithms()) CHECK_EQ(done.count(a->id), 1);
+}
+
+/// Ranks that disagree about the size of a message are told, not left with half of it.
+TEST(different_sizes_fail) {
+  on_threads(2, always_eager, [](transport::Transport& t, Rank r) {
+    char data[8] = {};
+    if (r == 0) t.send(1, 0, data, 4, 1);
+    if (r == 1) t.receive(0, 0, data, 8, 1);
+    std::vector<Ticket> done;
+    CHECK_EQ(t.wait(done, Deadline::in(std::chrono::seconds(20))), r == 0 ? Outcome::ok : Outcome::failed);
+  });
+}
+
+}  // namespace
+}  // namespace stretto::test
+
+TEST_MAIN()

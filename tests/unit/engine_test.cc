@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The engine by itself. That it carries out every algorithm is tested by the conformance suite of the transports.
+#include "execute/engine.hpp"
+
+#include <map>
+#include <mutex>
+
+#include "stretto/algorithm.hpp"
+#include "stretto/builder.hpp"
+#include "support/ranks.hpp"
+#include "transport/kinds.hpp"
+
+namespace stretto::execute {
+namespace {
+
+using test::always_eager;
+using test::contribution;
+using test::Guarded;
+using test::Kind;
+using test::kinds;
+using test::on_threads;
+using test::Value;
+using transport::Outcome;
+using transport::Ticket;
+using transport::Transport;
+
+const Kind& sums = kinds[0];
+const Kind& matrices = kinds[2];
+const Kind& sparse = kinds[3];
+
+Deadline soon() { return Deadline::in(std::chrono::seconds(60)); }
+
+Work work_on(const Schedule& schedule, const Kind& kind, const Layout& layout, void* input, void* output) {
+  return {.schedule = &schedule,
+          .layout = layout,
+          .element = kind.element(),
+          .combiner = kind.combiner(),
+          .input = input,
+          .output = output};
+}
+
+/// Nobody to talk to.
+class NoTransport final : public Transport {
+ public:
+  void send(Rank, int, const void*, Bytes, Ticket) override { test::fail(__FILE__, __LINE__, "a send"); }
+  void receive(Rank, int, void*, Bytes, Ticket) override { test::fail(__FILE__, __LINE__, "a receive"); }
+  Outcome wait(std::vector<Ticket>&, const Deadline&) override { return Outcome::failed; }
+};
+
+/// Carries out what `build` writes, alone, on `n` elements in `blocks` blocks of one segment; output i is to become
+/// `expected(i)`, or to stay as it was.
+template <typename Build, typename Expected>
+void run_alone(const Kind& kind, Count n, Block blocks, Build build, Expected expected) {
+  Builder b(0, 1, blocks);
+  build(b);
+  const Schedule schedule = b.finish();
+  Guarded in(kind, n), out(kind, n);
+  for (Count i = 0; i < n; ++i) in.put(i, contribution(0, i));
+  for (Count i = 0; i < n; ++i) out.put(i, contribution(1, i));
+  for (Count i = 0; i < n; ++i)
+    if (const auto v = expected(i)) out.expect(i, *v);
+  NoTransport transport;
+  Engine engine;
+  const Work work = work_on(schedule, kind, Layout::whole(n, blocks, 0), in.at(0), out.at(0));
+  CHECK_EQ(engine.run(work, transport, soon()), Outcome::ok);
+  CHECK(!in.wrong_byte());
+  CHECK(!out.wrong_byte());
+}
+
+/// Element of the input block `to_block` as far on as `i` is in block `in_block`, for blocks of 3 elements.
+Value moved(Count i, Block in_block, Block to_block) { return contribution(0, i + 3 * (to_block - in_block)); }
+
+TEST(copies_of_scattered_blocks) {
+  for (const Kind* kind : {&sums, &sparse})
+    run_alone(
+        *kind, 12, 4,
+        [](Builder& b) {
+          b.copy({{Buffer::input, 3, 1}, {Buffer::input, 0, 1}}, output(1, 2));
+          b.copy(input(2), output(0));
+        },
+        [](Count i) -> std::optional<Value> {
+          if (i < 3) return moved(i, 0, 2);
+          if (i < 6) return moved(i, 1, 3);
+          if (i < 9) return moved(i, 2, 0);
+          return std::nullopt;
+        });
+}
+
+TEST(reductions_of_scattered_blocks_and_their_sides) {
+  for (const Kind* kind : {&sums, &matrices, &sparse})
+    for (const Side side : {Side::left, Side::right})
+      run_alone(
+          *kind, 12, 4,
+          [&](Builder& b) {
+            const Block slots = b.new_scratch(0, 3);
+            b.copy(input(0, 2), scratch(slots + 1, 2));
+            // Source, target and operand are cut differently: 1 + 1 + 1, 2 + 1 and 1 + 2 blocks.
+            b.reduce({{Buffer::input, 3, 1}, {Buffer::scratch, slots + 1, 1}, {Buffer::input, 2, 1}},
+                     {{Buffer::output, 2, 2}, {Buffer::output, 0, 1}}, side,
+                     {{Buffer::output, 1, 1}, {Buffer::input, 0, 2}});
+          },
+          [&](Count i) -> std::optional<Value> {
+            const Count k = i % 3;
+            const auto combined = [&](Block source, const Value& operand) {
+              const Value from = contribution(0, 3 * source + k);
+              return side == Side::left ? kind->op(from, operand) : kind->op(operand, from);
+            };
+            switch (i / 3) {
+              case 2: return combined(3, contribution(1, 3 + k));
+              case 3: return combined(0, contribution(0, k));
+              case 0: return combined(2, contribution(0, 3 + k));
+              default: return std::nullopt;
+            }
+          });
+}
+
+TEST(one_rank_copies_segment_by_segment) {
+  for (const Algorithm* a : all_algorithms()) {
+    if (!facts(a->collective).reduces) continue;
+    const Schedule schedule = build_schedule(*a, {1, 0}, 0);
+    const auto layout =
+        facts(a->collective).per_rank ? Layout::per_rank(1, 10, 3) : Layout::whole(10, schedule.blocks, 3);
+    Guarded in(sparse, 10), out(sparse, 10);
+    for (Count i = 0; i < 10; ++i) in.put(i, contribution(0, i));
+    for (Count i = 0; i < 10; ++i) out.expect(i, contribution(0, i));
+    NoTransport transport;
+    Engine engine;
+    CHECK_EQ(engine.run(work_on(schedule, sparse, layout, in.at(0), out.at(0)), transport, soon()), Outcome::ok);
+    CHECK(!out.wrong_byte());
+    // In place there is nothing to do, and a copy onto itself does no harm.
+    const Work in_place = work_on(schedule, sparse, layout, out.at(0), out.at(0));
+    CHECK_EQ(engine.run(in_place, transport, soon()), Outcome::ok);
+    CHECK(!out.wrong_byte());
+  }
+}
+
+/// Sends in a round read what stood before it, whatever the round's actions write into other blocks meanwhile.
+TEST(rounds_follow_each_other) {
+  on_threads(2, 0, [](Transport& t, Rank me) {
+    const Rank peer = 1 - me;
+    Builder b(me, 2, 2);
+    b.copy(input(0, 2), output(0, 2));
+    b.round();
+    b.send(peer, output(0));
+    b.receive(peer, output(1));
+    b.round();
+    b.send(peer, output(1));  // goes back to where it came from
+    b.receive_reduce(peer, output(0), Side::left);
+    const Schedule schedule = b.finish();
+    Guarded in(matrices, 8), out(matrices, 8);
+    for (Count i = 0; i < 8; ++i) in.put(i, contribution(me, i));
+    for (Count i = 0; i < 4; ++i) out.expect(i, matrices.op(contribution(me, i), contribution(me, i)));
+    for (Count i = 0; i < 4; ++i) out.expect(4 + i, contribution(peer, i));
+    Engine engine;
+    const Work work = work_on(schedule, matrices, Layout::whole(8, 2, 0), in.at(0), out.at(0));
+    CHECK_EQ(engine.run(work, t, soon()), Outcome::ok);
+    CHECK(!in.wrong_byte());
+    CHECK(!out.wrong_byte());
+  });
+}
+
+/// Writes down what passes through it.
+class Recorder final : public Transport {
+ public:
+  explicit Recorder(Transport& inner) : inner_(inner) {}
+  void send(Rank peer, int channel, const void* data, Bytes bytes, Ticket ticket) override {
+    sent[channel].push_back(bytes);
+    inner_.send(peer, channel, data, bytes, ticket);
+  }
+  void receive(Rank peer, int channel, void* data, Bytes bytes, Ticket ticket) override {
+    inner_.receive(peer, channel, data, bytes, ticket);
+  }
+  Outcome wait(std::vector<Ticket>& done, const Deadline& deadline) override { return inner_.wait(done, deadline); }
+
+  std::map<int, std::vector<Bytes>> sent;  // by channel
+
+ private:
+  Transport& inner_;
+};
+
+/// Runs an allreduce on this rank; counts of 8-byte elements.
+Outcome allreduce(Engine& engine, Transport& t, std::string_view id, Rank ranks, Rank rank, Count n, Count segment,
+                  int depth, const Deadline& deadline = soon()) {
+  const Schedule schedule = build_schedule(*find_algorithm(id), {ranks, 0}, rank);
+  const std::vector<Value> sum = test::reduction_in_rank_order(sums, ranks, n);
+  Guarded in(sums, n), out(sums, n);
+  for (Count i = 0; i < n; ++i) in.put(i, contribution(rank, i));
+  for (Count i = 0; i < n; ++i) out.expect(i, sum[static_cast<std::size_t>(i)]);
+  Work work = work_on(schedule, sums, Layout::whole(n, schedule.blocks, segment), in.at(0), out.at(0));
+  work.depth = depth;
+  const Outcome outcome = engine.run(work, t, deadline);
+  if (outcome == Outcome::ok) CHECK(!in.wrong_byte() && !out.wrong_byte());
+  return outcome;
+}
+
+TEST(segments_travel_on_as_many_channels_as_are_in_flight) {
+  struct {
+    Count segment;
+    int depth;
+    std::vector<std::size_t> messages;  // on each channel
+  } const cases[] = {{0, 4, {1}},           {10, 1, {10}},  {10, 3, {4, 3, 3}},
+                     {33, 9, {1, 1, 1, 1}}, {50, 0, {2}},   {100, 2, {1}},
+                     {99, 2, {1, 1}},       {10, -5, {10}}, {1, 1000, std::vector<std::size_t>{}}};
+  for (const auto& c : cases)
+    on_threads(2, 0, [&](Transport& t, Rank r) {
+      Recorder recorder(t);
+      Engine engine;
+      CHECK_EQ(allreduce(engine, recorder, "allreduce/recursive_doubling", 2, r, 100, c.segment, c.depth), Outcome::ok);
+      std::vector<std::size_t> messages;
+      Bytes bytes = 0;
+      for (const auto& [channel, sent] : recorder.sent) {
+        CHECK_EQ(channel, messages.size());
+        messages.push_back(sent.size());
+        for (const Bytes n : sent) bytes += n;
+      }
+      CHECK_EQ(bytes, 800);
+      if (c.messages.empty())
+        CHECK_EQ(messages.size(), 64);  // the most that are ever in flight
+      else
+        CHECK(messages == c.messages);
+    });
+}
+
+/// Ranks that see segments complete in different orders must not mix them up.
+TEST(segments_may_complete_in_any_order) {
+  for (const char* id : {"allreduce/recursive_doubling", "allreduce/ring", "allreduce/reduce_bcast"})
+    for (const Bytes eager : {Bytes{0}, always_eager})
+      on_threads(4, eager, [&](Transport& t, Rank r) {
+        test::ShufflingTransport shuffling(t, static_cast<std::uint32_t>(r) * 77 + 5);
+        Engine engine;
+        for (int depth : {2, 3, 5}) CHECK_EQ(allreduce(engine, shuffling, id, 4, r, 203, 10, depth), Outcome::ok);
+      });
+}
+
+TEST(blocks_of_nothing_are_not_sent) {
+  on_threads(4, 0, [](Transport& t, Rank r) {
+    Recorder recorder(t);
+    Engine engine;
+    CHECK_EQ(allreduce(engine, recorder, "allreduce/ring", 4, r, 0, 0, 1), Outcome::ok);
+    CHECK(recorder.sent.empty());
+    CHECK_EQ(allreduce(engine, recorder, "allreduce/ring", 4, r, 1, 0, 1), Outcome::ok);
+    for (const auto& [channel, sent] : recorder.sent)
+      for (const Bytes bytes : sent) CHECK_EQ(bytes, 8);
+    // But messages of no blocks are: a barrier is made of them.
+    const Schedule barrier = build_schedule(*find_algorithm("barrier/dissemination"), {4, 0}, r);
+    recorder.sent.clear();
+    CHECK_EQ(engine.run(work_on(barrier, sums, Layout::whole(0, 1, 0), nullptr, nullptr), recorder, soon()),
+             Outcome::ok);
+    CHECK(recorder.sent[0] == (std::vector<Bytes>{0, 0}));
+  });
+}
+
+TEST(an_engine_is_used_again_after_a_failure) {
+  std::vector<Engine> engines(2);
+  on_threads(2, always_eager, [&](Transport& t, Rank r) {
+    CHECK_EQ(allreduce(engines[r], t, "allreduce/recursive_doubling", 2, r, r == 0 ? 90 : 100, 50, 2), Outcome::failed);
+  });
+  on_threads(2, always_eager, [&](Transport& t, Rank r) {
+    CHECK_EQ(allreduce(engines[r], t, "allreduce/recursive_doubling", 2, r, 100, 7, 1), Outcome::ok);
+    CHECK(engines[r].standstill().empty());
+  });
+}
+
+/// Sends late.
+class SlowSender final : public Transport {
+ public:
+  explicit SlowSender(Transport& inner) : inner_(inner) {}
+  void send(Rank peer, int channel, const void* data, Bytes bytes, Ticket ticket) override {
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    inner_.send(peer, channel, data, bytes, ticket);
+  }
+  void receive(Rank peer, int channel, void* data, Bytes bytes, Ticket ticket) override {
+    inner_.receive(peer, channel, data, bytes, ticket);
+  }
+  Outcome wait(std::vector<Ticket>& done, const Deadline& deadline) override { return inner_.wait(done, deadline); }
+
+ private:
+  Transport& inner_;
+};
+
+TEST(a_deadline_is_for_each_wait) {
+  on_threads(4, always_eager, [](Transport& t, Rank r) {
+    SlowSender slow(t);
+    Engine engine;
+    const auto begin = Deadline::Clock::now();
+    // Six rounds of at least 200 ms under a deadline of one second.
+    CHECK_EQ(allreduce(engine, slow, "allreduce/ring", 4, r, 100, 0, 1, Deadline::in(std::chrono::seconds(1))),
+             Outcome::ok);
+    CHECK(Deadline::Clock::now() - begin >= std::chrono::milliseconds(1200));
+  });
+}
+
+/// `parts` in this order.
+void check_contains(const std::string& text, std::initializer_list<std::string_view> parts) {
+  std::size_t at = 0;
+  for (const std::string_view part : parts) {
+    const std::size_t found = text.find(part, at);
+    if (found == std::string::npos)
+      return test::fail(__FILE__, __LINE__, '"' + std::string(part) + "\" is not in: " + text);
+    at = found + part.size();
+  }
+}
+
+TEST(hang_report) {
+  std::map<Rank, std::string> reports;
+  std::mutex mutex;
+  on_threads(4, 0, [&](Transport& t, Rank r) {
+    if (r == 2) return;  // never comes
+    Engine engine;
+    const auto begin = Deadline::Clock::now();
+    CHECK_EQ(allreduce(engine, t, "allreduce/ring", 4, r, 90, 50, 2, Deadline::in(std::chrono::milliseconds(200))),
+             Outcome::expired);
+    const auto waited = Deadline::Clock::now() - begin;
+    CHECK(waited >= std::chrono::milliseconds(200) && waited < std::chrono::seconds(20));
+    const std::lock_guard lock(mutex);
+    reports[r] = hang_report(build_schedule(*find_algorithm("allreduce/ring"), {4, 0}, r), engine.standstill(),
+                             "allreduce (call 7 on this communicator)");
+  });
+  CHECK_EQ(reports.size(), 3);
+  // 50 and 40 elements in 4 blocks. Rank 3 waits for rank 2; so does rank 1, whose message nobody takes.
+  check_contains(reports[3],
+                 {"rank 3 of 4 hangs in allreduce (call 7 on this communicator), algorithm allreduce/ring\n",
+                  "  segment 0, round 1 of 6, waits to receive 104 bytes from rank 2\n",
+                  "  segment 1, round 1 of 6, waits to receive 80 bytes from rank 2\n",
+                  "the schedule:\nschedule allreduce/ring ranks=4 rank=3 root=0 blocks=4\nround\n  send 0 "});
+  check_contains(reports[1], {"rank 1 of 4 hangs", "segment 0, round 1 of 6, waits to send 104 bytes to rank 2\n",
+                              "segment 1, round 1 of 6, waits to send 80 bytes to rank 2\n"});
+  check_contains(reports[0], {"rank 0 of 4 hangs", "segment 0, round 2 of 6, waits to receive ", " bytes from rank 3",
+                              "segment 1, round 2 of 6, waits to receive 80 bytes from rank 3"});
+}
+
+}  // namespace
+}  // namespace stretto::execute
+
+TEST_MAIN()
