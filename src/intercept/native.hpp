@@ -28,10 +28,10 @@ namespace stretto::intercept {
 // clang-format on
 
 #ifdef STRETTO_MPICH
-#define STRETTO_NATIVE_LARGE_FUNCTIONS(X)                                                          \
-  X(Allgather_c)                                                                                   \
-  X(Allreduce_c) X(Bcast_c) X(Pack_c) X(Reduce_c) X(Reduce_scatter_block_c) X(Type_get_contents_c) \
-      X(Type_get_envelope_c) X(Unpack_c)
+#define STRETTO_NATIVE_LARGE_FUNCTIONS(X) \
+  X(Allgather_c)                          \
+  X(Allreduce_c)                          \
+  X(Bcast_c) X(Pack_c) X(Reduce_c) X(Reduce_scatter_block_c) X(Type_get_contents_c) X(Type_get_envelope_c) X(Unpack_c)
 #else
 #define STRETTO_NATIVE_LARGE_FUNCTIONS(X)
 #endif

@@ -22,11 +22,14 @@ LONGEST_ALGORITHM = 150
 LONGEST_FUNCTION = 60
 
 
-def tool(*arguments: object) -> subprocess.CompletedProcess:
+def run(*words: object) -> subprocess.CompletedProcess:
     return subprocess.run(
-        [sys.executable, "-m", *map(str, arguments)],
-        cwd=ROOT, capture_output=True, text=True, timeout=120,
-    )  # fmt: skip
+        [*map(str, words)], cwd=ROOT, capture_output=True, text=True, timeout=120
+    )
+
+
+def tool(*arguments: object) -> subprocess.CompletedProcess:
+    return run(sys.executable, "-m", *arguments)
 
 
 def installed(module: str) -> None:
@@ -40,7 +43,8 @@ def test_there_are_files_to_look_at():
 
 def test_cpp_is_formatted():
     installed("clang_format")
-    result = tool("clang_format", "--dry-run", "--Werror", *CPP)
+    clang_format = Path(sys.executable).parent / "clang-format"
+    result = run(clang_format, "--dry-run", "--Werror", *CPP)
     assert result.returncode == 0, result.stderr
 
 

@@ -37,8 +37,8 @@ def _page(algorithms: "list[Algorithm]") -> str:
         "# The portfolio",
         "",
         "Made by `stretto list --markdown`. Rounds and volume are counted along the longest chain",
-        "of rounds, as in the papers' formulas; the volume is a share of the vector, p' the largest",
-        "power of two that is not above p. Every algorithm serves any number of ranks.",
+        "of rounds, as in the papers' formulas; the volume is a share of the vector, p' is the",
+        "largest power of two that is not above p. Every algorithm serves any number of ranks.",
     ]
     collective = None
     for algorithm in algorithms:
