@@ -3,6 +3,9 @@
 // <mpi.h>, of whichever flavour this build is for. Include this and never <mpi.h> itself.
 #pragma once
 
+// Without MPI's own C++ interface, which older versions still have: it would want a library to be linked to.
+#define OMPI_SKIP_MPICXX 1
+#define MPICH_SKIP_MPICXX 1
 #include <mpi.h>
 
 #ifdef STRETTO_OPENMPI
