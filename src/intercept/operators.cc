@@ -58,9 +58,8 @@ void user(const execute::Combiner& combiner, const void* left, const void* right
   const auto& element = *static_cast<const execute::Element*>(combiner.element);
   const MPI_Op op = *static_cast<const MPI_Op*>(combiner.context);
   const MPI_Datatype type = *static_cast<const MPI_Datatype*>(element.type);
-  static thread_local execute::Arena temporary;
-  static thread_local std::vector<char> packed;
-  temporary.reset();
+  execute::Arena temporary;
+  std::vector<char> packed;
   const bool needs_room = target == left;
   char* room = needs_room
                    ? reinterpret_cast<char*>(temporary.take((std::min(part, n) - 1) * element.extent + element.span)) -

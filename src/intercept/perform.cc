@@ -17,9 +17,21 @@ struct Worker {
   execute::Arena staging;
 };
 
+thread_local Worker* mine = nullptr;
+
+struct Release {
+  ~Release() {
+    delete mine;
+    mine = nullptr;
+  }
+};
+
+// A program may call MPI from the destructor of a global object, when this thread's own objects are gone already: then
+// it gets a new worker, which nobody frees.
 Worker& worker() {
-  static thread_local Worker w;
-  return w;
+  static thread_local Release at_end_of_thread;
+  if (!mine) mine = new Worker;
+  return *mine;
 }
 
 execute::Layout layout_of(const Decision& decision, Collective collective, const Buffers& buffers, Rank ranks) {

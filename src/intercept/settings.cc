@@ -62,9 +62,8 @@ void read_rules(Settings& s, std::string& all) {
   const std::string path(variable("STRETTO_RULES"));
   if (path.empty()) return;
   try {
-    static const Rules rules = stretto::read_rules(path);
-    s.rules = &rules;
-    for (const Rule& r : rules.rules)
+    s.rules = new Rules(stretto::read_rules(path));  // like the settings, for good
+    for (const Rule& r : s.rules->rules)
       all += std::to_string(static_cast<int>(r.collective)) + (r.algorithm ? std::string(r.algorithm->id) : "native") +
              std::to_string(r.bytes.low) + ':' + std::to_string(r.bytes.high) + ':' + std::to_string(r.ranks.low) +
              ':' + std::to_string(r.ranks.high) + ':' + std::to_string(static_cast<int>(r.ranks_are)) +
@@ -106,7 +105,8 @@ Settings read() {
 }  // namespace
 
 const Settings& settings() {
-  static const Settings s = read();
+  // Never destroyed: a program may finalize MPI in the destructor of a global object.
+  static const Settings& s = *new Settings(read());
   return s;
 }
 

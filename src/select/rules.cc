@@ -195,7 +195,8 @@ Rules read_rules(const std::string& path) {
 }
 
 const Rules& shipped_rules() {
-  static const Rules rules = parse_rules(shipped_rules_text, "shipped rules");
+  // Never destroyed: a preloaded program may call MPI until its very end.
+  static const Rules& rules = *new Rules(parse_rules(shipped_rules_text, "shipped rules"));
   return rules;
 }
 
