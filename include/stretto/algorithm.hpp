@@ -7,26 +7,40 @@
 #include <string>
 #include <string_view>
 
-#include "stretto/collective.hpp"
+#include "stretto/function.hpp"
 
 namespace stretto {
 
 class Builder;
 
-/// What the chooser may vary. The engine reads all of these; algorithms that take parameters of their own
-/// find them here too.
+/// What the chooser may vary.
 struct Params {
-  Bytes segment = 0;  ///< the call is cut into segments of so many bytes of the vector; 0: not cut
-  int depth = 2;      ///< segments in flight
+  Bytes segment = 0;       ///< the call is cut into segments of so many bytes of the vector; 0: not cut
+  int depth = 2;           ///< segments in flight
+  std::int64_t value = 0;  ///< of the algorithm's own parameter; 0: its standard
+  std::vector<Rank> list;  ///< of the algorithm's own list; empty: its standard
   bool operator==(const Params&) const = default;
 };
 
+/// A number that an algorithm leaves open, such as the radix of a tree.
+struct Parameter {
+  std::string_view name;                                ///< "radix", as in "radix=4"; empty: there is none
+  std::int64_t least = 1;                               ///< the smallest value
+  std::int64_t (*standard)(const Shape&) = nullptr;     ///< the value if none is given
+};
+
+enum class RanksNeeded : std::uint8_t { any, even, power_of_two };
+
 struct Needs {
   bool commutative = false;  ///< the operator's; false also promises that rank order is kept
+  RanksNeeded ranks = RanksNeeded::any;
+  bool irregular = false;  ///< for the functions whose parts differ in size: pointless for the others
+  bool counts = false;     ///< the schedule depends on Shape::counts
 };
 
 /// One algorithm. Rounds and blocks are counted along the longest chain of rounds, as in the papers' formulas; blocks
-/// are out of `blocks(shape)`. The checker holds the schedules to these numbers.
+/// are out of `blocks(shape, params)`. The checker holds the schedules to these numbers. All functions are given
+/// parameters that resolved() has filled in.
 struct Algorithm {
   std::string_view id;       ///< "allreduce/ring": the path of its file, and its name everywhere
   std::string_view summary;  ///< one sentence
@@ -34,11 +48,16 @@ struct Algorithm {
   std::string_view volume;   ///< sent / blocks in words, as a share of the vector: "2(p-1)/p"
   Collective collective;
   Needs needs;
-  Block (*blocks)(const Shape&);  ///< the vector is cut into so many blocks
-  std::int64_t (*rounds)(const Shape&);
-  std::int64_t (*sent)(const Shape&);      ///< blocks, the factor of β
-  std::int64_t (*combined)(const Shape&);  ///< blocks, the factor of γ
+  Parameter parameter = {};
+  std::string_view list = {};  ///< name of the list it takes: "skips", as in "skips=4:2:1"; empty: none
+  bool padded = false;         ///< blocks of different sizes travel as if all had the largest one's
+  Block (*blocks)(const Shape&, const Params&);  ///< slots of the input and of the output
+  std::int64_t (*rounds)(const Shape&, const Params&);
+  std::int64_t (*sent)(const Shape&, const Params&);      ///< blocks, the factor of β
+  std::int64_t (*combined)(const Shape&, const Params&);  ///< blocks, the factor of γ
   void (*build)(Builder&, const Shape&, const Params&);
+  Parts (*parts)(const Shape&, const Params&) = nullptr;         ///< null: one block for each rank
+  std::string (*misfit)(const Shape&, const Params&) = nullptr;  ///< why the parameters do not fit the ranks; or empty
 
   std::string_view name() const { return id.substr(id.find('/') + 1); }
 };
@@ -49,10 +68,18 @@ std::span<const Algorithm* const> all_algorithms();
 /// Null if there is none of that id.
 const Algorithm* find_algorithm(std::string_view id);
 
-/// Why `algorithm` cannot serve a call, in words for the user; empty if it can.
-std::string unsuitable(const Algorithm& algorithm, bool commutative);
+/// `params` with the standard of what they leave open.
+Params resolved(const Algorithm& algorithm, const Shape& shape, Params params);
 
-/// One rank's schedule. `shape` must have ranks >= 1 and 0 <= root < ranks.
+/// Why `algorithm` cannot be built with such ranks and parameters, in words for the user; empty if it can.
+std::string unsuitable(const Algorithm& algorithm, const Shape& shape, const Params& params = {});
+
+/// The same for a call.
+std::string unsuitable(const Algorithm& algorithm, Function function, const Shape& shape, bool commutative,
+                       const Params& params);
+
+/// One rank's schedule. `shape` must have ranks >= 1 and 0 <= root < ranks, and counts if the algorithm needs them;
+/// unsuitable() must have nothing to say.
 Schedule build_schedule(const Algorithm& algorithm, const Shape& shape, Rank rank, const Params& params = {});
 
 }  // namespace stretto

@@ -61,11 +61,11 @@ struct Question {
 [[nodiscard]] Checked check(std::span<const Schedule> schedules, const Question& question);
 
 /// Builds the schedules of all ranks and proves them, in place too where that is allowed, and holds rounds and
-/// volume to the record.
+/// volume to the record. The algorithm must be suitable for ranks and parameters.
 [[nodiscard]] Checked check(const Algorithm& algorithm, const Shape& shape, const Params& params = {});
 
 /// The same for given schedules instead of those that the algorithm builds.
 [[nodiscard]] Checked check_against_record(std::span<const Schedule> schedules, const Algorithm& algorithm,
-                                           const Shape& shape);
+                                           const Shape& shape, const Params& params = {});
 
 }  // namespace stretto

@@ -11,42 +11,64 @@
 
 namespace stretto {
 
-enum class Collective : std::uint8_t { barrier, bcast, reduce, allreduce, allgather, reduce_scatter_block };
+/// What is to be achieved, whatever the sizes of the blocks: several MPI functions may ask for it (function.hpp).
+enum class Collective : std::uint8_t {
+  barrier,
+  bcast,
+  gather,
+  scatter,
+  allgather,
+  alltoall,
+  reduce,
+  allreduce,
+  reduce_scatter,
+  scan,
+  exscan
+};
 
-inline constexpr Collective all_collectives[] = {Collective::barrier,   Collective::bcast,
-                                                 Collective::reduce,    Collective::allreduce,
-                                                 Collective::allgather, Collective::reduce_scatter_block};
+inline constexpr Collective all_collectives[] = {
+    Collective::barrier,  Collective::bcast,  Collective::gather,    Collective::scatter,
+    Collective::allgather, Collective::alltoall, Collective::reduce, Collective::allreduce,
+    Collective::reduce_scatter, Collective::scan, Collective::exscan};
 
 struct CollectiveFacts {
   std::string_view name;  ///< "allreduce"
   bool rooted;
   bool reduces;   ///< combines contributions with an operator
-  bool per_rank;  ///< the vector has one block per rank, given by the call; else the algorithm cuts it
+  bool per_rank;  ///< the vector has a part for each rank, given by the call; else the algorithm cuts it
 };
 
 const CollectiveFacts& facts(Collective collective);
 std::optional<Collective> collective_named(std::string_view name);
 
-/// Ranks and root of a call.
+/// Ranks and root of a call and, for an algorithm that goes by them, the sizes of the ranks' parts.
 struct Shape {
   Rank ranks = 1;
   Rank root = 0;
+  std::vector<Count> counts = {};  ///< of each rank's part, in elements; empty: not given
+  bool operator==(const Shape&) const = default;
 };
 
-/// What stands in one slot: nothing, the contribution of one rank, or the reduction of all ranks' contributions.
+/// What stands in one slot: nothing, the contribution of one rank, or the reduction of contributions in rank order.
 struct Content {
   enum class Kind : std::uint8_t { nothing, contribution, reduction } kind = Kind::nothing;
-  Rank from = no_rank;  ///< of a contribution
+  Rank from = no_rank;  ///< of a contribution; the first rank of a reduction
+  Rank to = no_rank;    ///< the last rank of a reduction
 };
 
-/// Does the call give `rank` slot `block` of `buffer`? (A non-root of a reduce has no output, and so on.)
-bool slot_exists(Collective collective, const Shape& shape, Rank rank, Buffer buffer, Block block);
+/// Which block does slot `slot` of the input or output of `rank` hold? In an alltoall block s·p + d goes from rank s
+/// to rank d, slot d of the input and slot s of the output; else block b lies in slot b.
+Block block_of(Collective collective, const Shape& shape, Rank rank, Buffer buffer, Block slot);
 
-/// Precondition: the content of slot `block` of `buffer` on `rank` when the collective begins.
-Content content_before(Collective collective, const Shape& shape, Rank rank, Buffer buffer, Block block);
+/// Does the call give `rank` slot `slot` of `buffer`? (A non-root of a reduce has no output, and so on.)
+bool slot_exists(Collective collective, const Shape& shape, const Parts& parts, Rank rank, Buffer buffer, Block slot);
 
-/// Postcondition: the content that slot `block` of the output of `rank` must have in the end (nothing: no demand).
-Content content_after(Collective collective, const Shape& shape, Rank rank, Block block);
+/// Precondition: the content of slot `slot` of `buffer` on `rank` when the collective begins.
+Content content_before(Collective collective, const Shape& shape, const Parts& parts, Rank rank, Buffer buffer,
+                       Block slot);
+
+/// Postcondition: the content that slot `slot` of the output of `rank` must have in the end (nothing: no demand).
+Content content_after(Collective collective, const Shape& shape, const Parts& parts, Rank rank, Block slot);
 
 /// May rank's input be its output (MPI_IN_PLACE)? Slot b of the one is then slot b of the other.
 bool may_alias(Collective collective);

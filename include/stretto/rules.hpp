@@ -3,7 +3,7 @@
 // Rules files: which algorithm serves which call.
 //
 //   stretto-rules 1
-//   # collective  conditions                          -> algorithm  parameters
+//   # function    conditions                          -> algorithm  parameters
 //   allreduce     bytes<=2K                           -> recursive_doubling
 //   allreduce     operator=commutative ranks=2^k      -> halving_doubling segment=1M depth=2
 //   allreduce                                         -> native
@@ -23,9 +23,9 @@ namespace stretto {
 
 /// What a choice may depend on: values that are equal on all ranks, and nothing else.
 struct Call {
-  Collective collective;
+  Function function;
   Shape shape;
-  Bytes bytes = 0;          ///< the whole vector (of all ranks, for allgather and reduce_scatter_block)
+  Bytes bytes = 0;          ///< the whole vector: all parts together; 0 if not all ranks know it
   bool commutative = true;  ///< of reductions
   bool predefined = true;   ///< is the operator one of MPI's own?
 };
@@ -41,7 +41,7 @@ enum class RanksAre : std::uint8_t { any, power_of_two, not_power_of_two };
 enum class OperatorIs : std::uint8_t { any, commutative, not_commutative, predefined, user };
 
 struct Rule {
-  Collective collective;
+  Function function;
   Between bytes;
   Between ranks;
   RanksAre ranks_are = RanksAre::any;
@@ -76,11 +76,11 @@ struct Choice {
 /// The algorithm of the first rule that fits.
 Choice choose(const Rules& rules, const Call& call);
 
-/// `value` as the user writes it: "ring", "ring,segment=64K,depth=4" or "native". Throws stretto::Error.
+/// `value` as the user writes it: "ring", "ring,segment=64K,depth=4", "kring,group=2" or "native". Throws stretto::Error.
 struct Forced {
   const Algorithm* algorithm = nullptr;  ///< null: the native library
   Params params;
 };
-Forced parse_forced(Collective collective, std::string_view value);
+Forced parse_forced(Function function, std::string_view value);
 
 }  // namespace stretto

@@ -13,8 +13,8 @@
 
 namespace stretto {
 
-/// Where a block lies. `input` is read only. `input` and `output` hold block b of the vector in slot b;
-/// slot s of `scratch` holds a block as large as `Schedule::scratch[s]` says.
+/// Where a block lies. `input` is read only. Which block a slot of `input` or `output` holds is the collective's affair
+/// (block_of() in collective.hpp; block b in slot b, but for alltoall); slot s of `scratch` holds `Schedule::scratch[s]`.
 enum class Buffer : std::uint8_t { input, output, scratch };
 
 /// Slots first … first+count-1 of one buffer.
@@ -74,14 +74,25 @@ struct Round {
   Slice actions;  ///< of `Schedule::actions`
 };
 
+/// How a vector that has a part for each rank is cut into blocks: rank r's part is blocks first[r] … first[r+1]-1.
+struct Parts {
+  std::vector<Block> first;  ///< ranks + 1 of them; empty: one block for each rank
+
+  Block begin(Rank rank) const { return first.empty() ? rank : first[static_cast<std::size_t>(rank)]; }
+  Block end(Rank rank) const { return begin(rank + 1); }
+  Rank owner(Block block) const;
+  bool operator==(const Parts&) const = default;
+};
+
 /// One rank's part of a collective. Flat arrays, so that a cached schedule costs little and is read in order.
 struct Schedule {
   std::string algorithm;  ///< id, for example "allreduce/ring"
   Rank ranks = 1;
   Rank rank = 0;
   Rank root = 0;
-  Block blocks = 1;            ///< how many blocks the vector is cut into
-  std::vector<Block> scratch;  ///< for every scratch slot, the block of the vector whose size it has
+  Block blocks = 1;            ///< slots of the input and of the output: how many blocks the vector is cut into
+  Parts parts;                 ///< of collectives whose vector has a part for each rank
+  std::vector<Block> scratch;  ///< for every scratch slot, the block that it holds
   std::vector<Round> rounds;
   std::vector<Send> sends;
   std::vector<Action> actions;

@@ -2,6 +2,7 @@
 #include <cassert>
 
 #include "algorithms/list.hpp"
+#include "algorithms/patterns/powers.hpp"
 
 namespace stretto {
 namespace {
@@ -22,18 +23,43 @@ const Algorithm* find_algorithm(std::string_view id) {
   return nullptr;
 }
 
-std::string unsuitable(const Algorithm& algorithm, bool commutative) {
-  if (algorithm.needs.commutative && !commutative) return "the operator does not commute";
-  return {};
+Params resolved(const Algorithm& algorithm, const Shape& shape, Params params) {
+  if (params.value == 0 && algorithm.parameter.standard) params.value = algorithm.parameter.standard(shape);
+  return params;
 }
 
-Schedule build_schedule(const Algorithm& algorithm, const Shape& shape, Rank rank, const Params& params) {
+std::string unsuitable(const Algorithm& algorithm, const Shape& shape, const Params& given) {
+  const Params params = resolved(algorithm, shape, given);
+  const std::string ranks = std::to_string(shape.ranks) + " ranks";
+  if (algorithm.needs.ranks == RanksNeeded::even && shape.ranks % 2 != 0) return ranks + " are not an even number";
+  if (algorithm.needs.ranks == RanksNeeded::power_of_two && !patterns::is_power_of_two(shape.ranks))
+    return ranks + " are not a power of two";
+  if (algorithm.parameter.name.empty() && params.value != 0) return "it takes no parameter of its own";
+  if (!algorithm.parameter.name.empty() && params.value < algorithm.parameter.least)
+    return std::string(algorithm.parameter.name) + " must be at least " + std::to_string(algorithm.parameter.least);
+  if (algorithm.list.empty() && !params.list.empty()) return "it takes no list";
+  return algorithm.misfit ? algorithm.misfit(shape, params) : std::string();
+}
+
+std::string unsuitable(const Algorithm& algorithm, Function function, const Shape& shape, bool commutative,
+                       const Params& params) {
+  if (facts(function).collective != algorithm.collective) return "it is no " + std::string(facts(function).name);
+  if (algorithm.needs.commutative && facts(algorithm.collective).reduces && !commutative) return "the operator does not commute";
+  if (algorithm.needs.irregular && !facts(function).irregular) return "the parts of all ranks are equally large";
+  return unsuitable(algorithm, shape, params);
+}
+
+Schedule build_schedule(const Algorithm& algorithm, const Shape& shape, Rank rank, const Params& given) {
+  const Params params = resolved(algorithm, shape, given);
   assert(shape.ranks >= 1 && rank >= 0 && rank < shape.ranks && shape.root >= 0 && shape.root < shape.ranks);
-  Builder builder(rank, shape.ranks, algorithm.blocks(shape));
+  assert(unsuitable(algorithm, shape, params).empty());
+  assert(!algorithm.needs.counts || shape.counts.size() == static_cast<std::size_t>(shape.ranks));
+  Builder builder(rank, shape.ranks, algorithm.blocks(shape, params));
   algorithm.build(builder, shape, params);
   Schedule schedule = builder.finish();
   schedule.algorithm = algorithm.id;
   schedule.root = shape.root;
+  if (algorithm.parts) schedule.parts = algorithm.parts(shape, params);
   return schedule;
 }
 

@@ -37,19 +37,25 @@ void check_slot(const Machine& machine, const Content& wanted, Rank rank, Block 
       wrong(", not the contribution of rank " + std::to_string(wanted.from));
   } else {
     if (e == no_expression) wrong(", not the reduction");
-    if (!expressions.complete(e)) wrong(", without " + ranks(expressions.missing_contributors(e)));
+    if (expressions.is_of(e, wanted.from, wanted.to)) return;
+    const std::vector<Rank> missing = expressions.missing_contributors(e, wanted.from, wanted.to);
+    if (!missing.empty()) wrong(", without " + ranks(missing));
+    wrong(", not the reduction of ranks " + std::to_string(wanted.from) + " to " + std::to_string(wanted.to));
   }
 }
 
-void check_postcondition(const Machine& machine, Block blocks, const Question& question) {
+void check_postcondition(const Machine& machine, const Schedule& first, const Question& question) {
   if (question.collective == Collective::barrier) return check_barrier(machine, question.shape.ranks);
+  const Block blocks = first.blocks;
+  const Parts& parts = first.parts;
+  const bool prefixes = question.collective == Collective::scan || question.collective == Collective::exscan;
   for (Block b = 0; b < blocks; ++b) {
-    Rank reference = no_rank;  // the first rank that holds the reduction of this block
+    Rank reference = no_rank;  // the first rank that holds the reduction of this block by all ranks
     for (Rank r = 0; r < question.shape.ranks; ++r) {
-      const Content wanted = content_after(question.collective, question.shape, r, b);
+      const Content wanted = content_after(question.collective, question.shape, parts, r, b);
       if (wanted.kind == Content::Kind::nothing) continue;
       check_slot(machine, wanted, r, b);
-      if (wanted.kind != Content::Kind::reduction) continue;
+      if (wanted.kind != Content::Kind::reduction || prefixes) continue;
       if (reference == no_rank) reference = r;
       const Expression here = machine.output(r, b), there = machine.output(reference, b);
       if (here != there)
@@ -61,17 +67,18 @@ void check_postcondition(const Machine& machine, Block blocks, const Question& q
   }
 }
 
-void check_cost(const Measured& measured, Block blocks, const Algorithm& algorithm, const Shape& shape) {
+void check_cost(const Measured& measured, Block blocks, const Algorithm& algorithm, const Shape& shape,
+                const Params& params) {
   const auto compare = [&](std::int64_t number, std::int64_t recorded, const std::string& what) {
     if (number != recorded)
       refuse(Refusal::wrong_cost, std::string(algorithm.id) + " on " + counted(shape.ranks, "rank") + ": " + what +
                                       ": " + std::to_string(number) + " counted, " + std::to_string(recorded) +
                                       " in the record");
   };
-  compare(blocks, algorithm.blocks(shape), "blocks");
-  compare(measured.rounds, algorithm.rounds(shape), "rounds");
-  compare(measured.sent, algorithm.sent(shape), "blocks sent");
-  compare(measured.combined, algorithm.combined(shape), "blocks combined");
+  compare(blocks, algorithm.blocks(shape, params), "blocks");
+  compare(measured.rounds, algorithm.rounds(shape, params), "rounds");
+  compare(measured.sent, algorithm.sent(shape, params), "blocks sent");
+  compare(measured.combined, algorithm.combined(shape, params), "blocks combined");
 }
 
 }  // namespace
@@ -103,14 +110,15 @@ Checked check(std::span<const Schedule> schedules, const Question& question) {
     machine.run();
     checked.measured = machine.measured;
     checked.round_ends = std::move(machine.round_ends);
-    checking::check_postcondition(machine, schedules[0].blocks, question);
+    checking::check_postcondition(machine, schedules[0], question);
   } catch (const Refused& refused) {
     checked.refused = refused;
   }
   return checked;
 }
 
-Checked check_against_record(std::span<const Schedule> schedules, const Algorithm& algorithm, const Shape& shape) {
+Checked check_against_record(std::span<const Schedule> schedules, const Algorithm& algorithm, const Shape& shape,
+                             const Params& params) {
   Question question{.collective = algorithm.collective,
                     .shape = shape,
                     .commutative = algorithm.needs.commutative,
@@ -124,7 +132,7 @@ Checked check_against_record(std::span<const Schedule> schedules, const Algorith
   }
   if (checked.refused) return checked;
   try {
-    checking::check_cost(checked.measured, schedules[0].blocks, algorithm, shape);
+    checking::check_cost(checked.measured, schedules[0].blocks, algorithm, shape, resolved(algorithm, shape, params));
   } catch (const Refused& refused) {
     checked.refused = refused;
   }
@@ -135,7 +143,7 @@ Checked check(const Algorithm& algorithm, const Shape& shape, const Params& para
   std::vector<Schedule> schedules;
   schedules.reserve(static_cast<std::size_t>(shape.ranks));
   for (Rank r = 0; r < shape.ranks; ++r) schedules.push_back(build_schedule(algorithm, shape, r, params));
-  return check_against_record(schedules, algorithm, shape);
+  return check_against_record(schedules, algorithm, shape, params);
 }
 
 }  // namespace stretto

@@ -60,9 +60,9 @@ std::vector<Rank> Expressions::shared_contributors(Expression a, Expression b) c
   return ranks;
 }
 
-std::vector<Rank> Expressions::missing_contributors(Expression e) const {
+std::vector<Rank> Expressions::missing_contributors(Expression e, Rank first, Rank last) const {
   std::vector<Rank> ranks;
-  for (Rank r = 0; r < ranks_; ++r)
+  for (Rank r = first; r <= last; ++r)
     if (!has(e, r)) ranks.push_back(r);
   return ranks;
 }

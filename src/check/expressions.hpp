@@ -26,14 +26,17 @@ class Expressions {
   bool share_contribution(Expression a, Expression b) const;
   /// The contributions of left ∘ right are those of neighbouring ranks, in rank order.
   bool in_order(Expression left, Expression right) const;
-  bool complete(Expression e) const { return node(e).contributions == ranks_; }
+  /// Are its contributors exactly these ranks?
+  bool is_of(Expression e, Rank first, Rank last) const {
+    return node(e).first == first && node(e).last == last && node(e).contributions == last - first + 1;
+  }
   bool is_contribution(Expression e) const { return node(e).left == no_expression; }
   Rank first_rank(Expression e) const { return node(e).first; }
   Block block(Expression e) const { return node(e).block; }
 
   std::vector<Rank> contributors(Expression e) const;
   std::vector<Rank> shared_contributors(Expression a, Expression b) const;
-  std::vector<Rank> missing_contributors(Expression e) const;
+  std::vector<Rank> missing_contributors(Expression e, Rank first, Rank last) const;
   /// With its brackets: "((0 . 1) . 2)"; long ones are cut.
   std::string text(Expression e) const;
 

@@ -32,13 +32,18 @@ void check_question(std::span<const Schedule> schedules, const Question& questio
                 std::to_string(i) + " of " + std::to_string(shape.ranks));
     if (s.blocks != schedules[0].blocks || s.blocks < 0)
       malformed(who + "has " + counted(s.blocks, "block") + ", schedule 0 has " + std::to_string(schedules[0].blocks));
-    if (collective.per_rank && s.blocks != shape.ranks)
-      malformed(who + name + " has one block per rank, not " + counted(s.blocks, "block"));
+    if (s.parts != schedules[0].parts) malformed(who + "has other parts than schedule 0");
+    if (!s.parts.first.empty() && s.parts.first.size() != static_cast<std::size_t>(shape.ranks) + 1)
+      malformed(who + "has " + counted(static_cast<Block>(s.parts.first.size()) - 1, "part"));
+    if (collective.per_rank && s.blocks != s.parts.begin(shape.ranks))
+      malformed(who + name + " has a part for each rank, " + counted(s.parts.begin(shape.ranks), "block") +
+                " in all, not " + std::to_string(s.blocks));
     if (s.blocks > most_locations) malformed(who + "too many blocks to check: " + std::to_string(s.blocks));
     locations += 2 * s.blocks + static_cast<std::int64_t>(s.scratch.size());
     if (locations > most_locations) malformed(who + "too many blocks to check");
+    const Block known = question.collective == Collective::alltoall ? s.blocks * shape.ranks : s.blocks;
     for (Block b : s.scratch)
-      if (b < 0 || b >= s.blocks) malformed(who + "scratch for block " + std::to_string(b) + ", which does not exist");
+      if (b < 0 || b >= known) malformed(who + "scratch for block " + std::to_string(b) + ", which does not exist");
   }
 }
 
@@ -80,7 +85,7 @@ class Form {
         no(slot(r.first < 0 ? r.first : r.first + r.count - 1) + " does not exist: " + std::string(name_of(r.buffer)) +
            " has " + counted(slots, "slot"));
       for (Block b = r.first; b < r.first + r.count; ++b)
-        if (!slot_exists(question_.collective, question_.shape, schedule_.rank, r.buffer, b))
+        if (!slot_exists(question_.collective, question_.shape, schedule_.parts, schedule_.rank, r.buffer, b))
           no(std::string(facts(question_.collective).name) + " gives this rank no " + slot(b));
     }
   }

@@ -14,7 +14,9 @@ using Location = std::int64_t;  ///< where a slot of one rank lies; aliased slot
 class Layout {
  public:
   Layout(const Schedule& schedule, const Question& question)
-      : blocks_(schedule.blocks),
+      : schedule_(&schedule),
+        question_(&question),
+        blocks_(schedule.blocks),
         scratch_(&schedule.scratch),
         aliased_(question.in_place && may_alias(question.collective) &&
                  (!facts(question.collective).rooted || schedule.rank == question.shape.root)) {}
@@ -26,9 +28,11 @@ class Layout {
     return buffer == Buffer::output || aliased_ ? blocks_ + slot : slot;
   }
 
-  /// The block whose size and content the slot has.
+  /// The block that the slot holds.
   Block block(Location at) const {
-    if (at < 2 * blocks_) return at < blocks_ ? at : at - blocks_;
+    if (at < 2 * blocks_)
+      return block_of(question_->collective, question_->shape, schedule_->rank,
+                      at < blocks_ ? Buffer::input : Buffer::output, at < blocks_ ? at : at - blocks_);
     return (*scratch_)[static_cast<std::size_t>(at - 2 * blocks_)];
   }
 
@@ -46,6 +50,8 @@ class Layout {
   }
 
  private:
+  const Schedule* schedule_;
+  const Question* question_;
   Block blocks_;
   const std::vector<Block>* scratch_;
   bool aliased_;

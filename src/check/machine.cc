@@ -44,9 +44,10 @@ void Machine::fill_inputs(const Question& question) {
   for (const Schedule& s : schedules_)
     for (Buffer buffer : {Buffer::input, Buffer::output})
       for (Block b = 0; b < s.blocks; ++b) {
-        const Content content = content_before(question.collective, question.shape, s.rank, buffer, b);
+        const Content content = content_before(question.collective, question.shape, s.parts, s.rank, buffer, b);
         if (content.kind == Content::Kind::contribution)
-          values_[index(s.rank)][index(layout(s.rank).of(buffer, b))] = expressions_.contribution(content.from, b);
+          values_[index(s.rank)][index(layout(s.rank).of(buffer, b))] =
+              expressions_.contribution(content.from, block_of(question.collective, question.shape, s.rank, buffer, b));
       }
 }
 

@@ -1,24 +1,38 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "stretto/collective.hpp"
 
+#include <algorithm>
+
 namespace stretto {
 namespace {
 
 constexpr CollectiveFacts table[] = {
     {.name = "barrier", .rooted = false, .reduces = false, .per_rank = false},
     {.name = "bcast", .rooted = true, .reduces = false, .per_rank = false},
+    {.name = "gather", .rooted = true, .reduces = false, .per_rank = true},
+    {.name = "scatter", .rooted = true, .reduces = false, .per_rank = true},
+    {.name = "allgather", .rooted = false, .reduces = false, .per_rank = true},
+    {.name = "alltoall", .rooted = false, .reduces = false, .per_rank = true},
     {.name = "reduce", .rooted = true, .reduces = true, .per_rank = false},
     {.name = "allreduce", .rooted = false, .reduces = true, .per_rank = false},
-    {.name = "allgather", .rooted = false, .reduces = false, .per_rank = true},
-    {.name = "reduce_scatter_block", .rooted = false, .reduces = true, .per_rank = true},
+    {.name = "reduce_scatter", .rooted = false, .reduces = true, .per_rank = true},
+    {.name = "scan", .rooted = false, .reduces = true, .per_rank = false},
+    {.name = "exscan", .rooted = false, .reduces = true, .per_rank = false},
 };
 static_assert(std::size(table) == std::size(all_collectives));
 
 constexpr Content nothing{};
-constexpr Content reduction{.kind = Content::Kind::reduction};
+constexpr Content reduction(Rank first, Rank last) {
+  return {.kind = Content::Kind::reduction, .from = first, .to = last};
+}
 constexpr Content contribution(Rank from) { return {.kind = Content::Kind::contribution, .from = from}; }
 
 }  // namespace
+
+Rank Parts::owner(Block block) const {
+  if (first.empty()) return static_cast<Rank>(block);
+  return static_cast<Rank>(std::upper_bound(first.begin(), first.end(), block) - first.begin()) - 1;
+}
 
 const CollectiveFacts& facts(Collective collective) { return table[static_cast<std::size_t>(collective)]; }
 
@@ -28,42 +42,60 @@ std::optional<Collective> collective_named(std::string_view name) {
   return std::nullopt;
 }
 
-bool slot_exists(Collective collective, const Shape& shape, Rank rank, Buffer buffer, Block block) {
+Block block_of(Collective collective, const Shape& shape, Rank rank, Buffer buffer, Block slot) {
+  if (collective != Collective::alltoall || buffer == Buffer::scratch) return slot;
+  return buffer == Buffer::input ? Block{rank} * shape.ranks + slot : slot * shape.ranks + rank;
+}
+
+bool slot_exists(Collective collective, const Shape& shape, const Parts& parts, Rank rank, Buffer buffer, Block slot) {
   if (buffer == Buffer::scratch) return true;
   const bool is_input = buffer == Buffer::input;
+  const auto mine = [&] { return parts.owner(slot) == rank; };
   switch (collective) {
     case Collective::barrier: return false;
     case Collective::bcast: return !is_input;
+    case Collective::gather: return is_input ? mine() : rank == shape.root;
+    case Collective::scatter: return is_input ? rank == shape.root : mine();
+    case Collective::allgather: return !is_input || mine();
     case Collective::reduce: return is_input || rank == shape.root;
-    case Collective::allreduce: return true;
-    case Collective::allgather: return !is_input || block == rank;
-    case Collective::reduce_scatter_block: return is_input || block == rank;
+    case Collective::reduce_scatter: return is_input || mine();
+    case Collective::exscan: return is_input || rank > 0;
+    case Collective::alltoall:
+    case Collective::allreduce:
+    case Collective::scan: return true;
   }
   return false;
 }
 
-Content content_before(Collective collective, const Shape& shape, Rank rank, Buffer buffer, Block block) {
-  if (buffer == Buffer::scratch || !slot_exists(collective, shape, rank, buffer, block)) return nothing;
+Content content_before(Collective collective, const Shape& shape, const Parts& parts, Rank rank, Buffer buffer,
+                       Block slot) {
+  if (buffer == Buffer::scratch || !slot_exists(collective, shape, parts, rank, buffer, slot)) return nothing;
   if (collective == Collective::bcast) return rank == shape.root ? contribution(rank) : nothing;
   return buffer == Buffer::input ? contribution(rank) : nothing;
 }
 
-Content content_after(Collective collective, const Shape& shape, Rank rank, Block block) {
-  if (!slot_exists(collective, shape, rank, Buffer::output, block)) return nothing;
+Content content_after(Collective collective, const Shape& shape, const Parts& parts, Rank rank, Block slot) {
+  if (!slot_exists(collective, shape, parts, rank, Buffer::output, slot)) return nothing;
   switch (collective) {
     case Collective::barrier: return nothing;
-    case Collective::bcast: return contribution(shape.root);
-    case Collective::allgather: return contribution(static_cast<Rank>(block));
+    case Collective::bcast:
+    case Collective::scatter: return contribution(shape.root);
+    case Collective::gather:
+    case Collective::allgather: return contribution(parts.owner(slot));
+    case Collective::alltoall: return contribution(static_cast<Rank>(slot));
     case Collective::reduce:
     case Collective::allreduce:
-    case Collective::reduce_scatter_block: return reduction;
+    case Collective::reduce_scatter: return reduction(0, shape.ranks - 1);
+    case Collective::scan: return reduction(0, rank);
+    case Collective::exscan: return reduction(0, rank - 1);
   }
   return nothing;
 }
 
 bool may_alias(Collective collective) {
-  // A broadcast has one buffer, and a barrier none.
-  return collective != Collective::barrier && collective != Collective::bcast;
+  // A broadcast has one buffer, and a barrier none. In an alltoall block b of the one buffer is not block b of the
+  // other: in place it begins with a copy of the input.
+  return collective != Collective::barrier && collective != Collective::bcast && collective != Collective::alltoall;
 }
 
 }  // namespace stretto

@@ -27,7 +27,7 @@ bool receives(const Action& action) {
 Outcome Engine::run(const Work& work, transport::Transport& transport, const Deadline& deadline) {
   work_ = &work;
   transport_ = &transport;
-  const Count segments = work.layout.segments();
+  const Count segments = segments_ = std::max({work.input.layout.segments(), work.output.layout.segments(), work.sizes.segments()});
   const auto depth = static_cast<std::size_t>(std::clamp<Count>(work.depth, 1, std::min<Count>(segments, 64)));
   if (instances_.size() < depth) instances_.resize(depth);
   active_ = 0;
@@ -74,7 +74,7 @@ void Engine::start(std::size_t i, Count segment) {
     Count n = 0;
     for (std::size_t s = 0; s < schedule.scratch.size(); ++s) {
       in.slot_first[s] = n;
-      n += work_->layout.block(schedule.scratch[s], segment).count;
+      n += work_->sizes.block(work_->sizes_by_slot ? static_cast<Block>(s) : schedule.scratch[s], segment).count;
     }
     in.slot_first.back() = n;
     in.scratch_arena.reset();
@@ -142,7 +142,7 @@ void Engine::advance(std::size_t i) {
       // Instance i takes every depth-th segment, on all ranks alike: whoever took the next free one would find its
       // peer at work on another.
       const Count next = in.segment + depth_;
-      if (next >= work_->layout.segments()) break;
+      if (next >= segments_) break;
       start(i, next);
       continue;
     }
@@ -166,15 +166,12 @@ Engine::Span Engine::resolve(const Instance& in, const Range& range, Block first
     const Count begin = in.slot_first[static_cast<std::size_t>(first)];
     return {in.scratch + begin * element.extent, in.slot_first[static_cast<std::size_t>(first + count)] - begin};
   }
-  const bool is_input = range.buffer == Buffer::input;
-  const Layout& layout = work_->layout;
+  const Region& region = range.buffer == Buffer::input ? work_->input : work_->output;
+  const Layout& layout = region.layout;
   const Piece head = layout.block(first, in.segment);
   const Piece tail = count == 1 ? head : layout.block(first + count - 1, in.segment);
-  const Block origin = is_input ? work_->input_origin : work_->output_origin;
-  const Count shift = layout.first(origin);
-  // The engine writes to outputs only: the checker has proved it.
-  auto* base = static_cast<std::byte*>(is_input ? const_cast<void*>(work_->input) : work_->output);
-  return {base + (head.first - shift) * element.extent, tail.first + tail.count - head.first};
+  auto* base = static_cast<std::byte*>(region.at);
+  return {base + (head.first - layout.first(region.origin)) * element.extent, tail.first + tail.count - head.first};
 }
 
 void Engine::resolve(const Instance& in, std::span<const Range> ranges, std::vector<Span>& spans) const {
@@ -187,7 +184,7 @@ void Engine::resolve(const Instance& in, std::span<const Range> ranges, std::vec
       spans.push_back(span);
   };
   for (const Range& r : ranges) {
-    if (r.buffer == Buffer::scratch || work_->layout.adjacent())
+    if (r.buffer == Buffer::scratch || (r.buffer == Buffer::input ? work_->input : work_->output).layout.adjacent())
       add(resolve(in, r, r.first, r.count));
     else
       for (Block b = r.first; b < r.first + r.count; ++b) add(resolve(in, r, b, 1));

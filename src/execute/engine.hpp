@@ -14,18 +14,24 @@
 
 namespace stretto::execute {
 
-/// A schedule bound to buffers. `input` and `output` are the addresses of element 0 of block `…_origin` of the first
-/// segment: a buffer of one block (of an allgather's input, say) has that block as its origin.
+/// A buffer of the call. `at` is the address of the first element of slot `origin` of the first segment: a buffer of
+/// one slot (the input of an allgather, say) has that slot as its origin.
+struct Region {
+  void* at = nullptr;  ///< the engine writes to outputs only: the checker has proved it
+  Layout layout = Layout::whole(0, 1, 0);
+  Block origin = 0;
+};
+
+/// A schedule bound to buffers.
 struct Work {
   const Schedule* schedule;
-  Layout layout;
   Element element;
-  Combiner combiner;
-  const void* input = nullptr;
-  void* output = nullptr;
-  Block input_origin = 0;
-  Block output_origin = 0;
-  int depth = 1;  ///< segments in flight
+  Combiner combiner = {};
+  Region input = {};
+  Region output = {};
+  Layout sizes;  ///< of the blocks in scratch; it has as many segments as the sides, or more
+  bool sizes_by_slot = false;  ///< `sizes` goes by slots of scratch, not by blocks
+  int depth = 1;               ///< segments in flight
 };
 
 /// A message that is still awaited, for the hang report.
@@ -49,6 +55,9 @@ class Engine {
 
   /// After an outcome that is not ok: what every segment in flight was waiting for.
   std::vector<Standstill> standstill() const;
+
+  /// After a call in one segment: the address of scratch slot 0, where it stays until the next call.
+  const std::byte* scratch() const { return instances_[0].scratch; }
 
  private:
   struct Span {
@@ -96,6 +105,7 @@ class Engine {
   transport::Transport* transport_ = nullptr;
   std::vector<Instance> instances_;
   Count depth_ = 1;
+  Count segments_ = 1;
   std::size_t active_ = 0;
   std::vector<transport::Ticket> done_;
   std::vector<Span> targets_, operands_, sources_;

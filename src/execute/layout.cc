@@ -24,35 +24,41 @@ Layout Layout::whole(Count n, Block blocks, Count segment) {
   return layout;
 }
 
-Layout Layout::per_rank(Block ranks, Count each, Count segment) {
-  Layout layout(Kind::per_rank, each, segment);
-  layout.blocks_ = ranks;
-  return layout;
-}
+Layout Layout::per_rank(Count each, Count segment) { return Layout(Kind::per_rank, each, segment); }
 
 Layout Layout::irregular(std::span<const Count> counts, std::span<const Count> displacements, Count segment) {
   assert(counts.size() == displacements.size());
   const Count longest = counts.empty() ? 0 : *std::max_element(counts.begin(), counts.end());
   Layout layout(Kind::irregular, longest, segment);
-  layout.blocks_ = static_cast<Block>(counts.size());
   layout.counts_ = counts;
   layout.displacements_ = displacements;
   return layout;
 }
 
+Layout Layout::cut_into(const Parts& parts) const {
+  Layout layout = *this;
+  if (!parts.first.empty()) layout.parts_ = &parts;
+  return layout;
+}
+
+Piece Layout::part(Block r, Count start) const {
+  if (kind_ == Kind::per_rank) return {r * n_ + start, std::min(segment_, n_ - start)};
+  const Count count = counts_[static_cast<std::size_t>(r)];
+  const Count from = std::min(start, count);
+  return {displacements_[static_cast<std::size_t>(r)] + from, std::min(segment_, count - from)};
+}
+
 Piece Layout::block(Block b, Count s) const {
   const Count start = s * segment_;
-  switch (kind_) {
-    case Kind::whole: {
-      const Piece piece = uniform_piece(std::min(segment_, n_ - start), blocks_, b);
-      return {start + piece.first, piece.count};
-    }
-    case Kind::per_rank: return {b * n_ + start, std::min(segment_, n_ - start)};
-    case Kind::irregular: break;
+  if (kind_ == Kind::whole) {
+    const Piece piece = uniform_piece(std::min(segment_, n_ - start), blocks_, b);
+    return {start + piece.first, piece.count};
   }
-  const Count count = counts_[static_cast<std::size_t>(b)];
-  const Count from = std::min(start, count);
-  return {displacements_[static_cast<std::size_t>(b)] + from, std::min(segment_, count - from)};
+  if (!parts_) return part(b, start);
+  const Rank owner = parts_->owner(b);
+  const Piece whole = part(owner, start);
+  const Piece piece = uniform_piece(whole.count, parts_->end(owner) - parts_->begin(owner), b - parts_->begin(owner));
+  return {whole.first + piece.first, piece.count};
 }
 
 }  // namespace stretto::execute

@@ -5,7 +5,7 @@
 
 #include <span>
 
-#include "stretto/types.hpp"
+#include "stretto/schedule.hpp"
 
 namespace stretto::execute {
 
@@ -18,15 +18,17 @@ struct Piece {
 /// Block `b` of `n` elements cut into `blocks` blocks whose sizes differ by at most one, the larger ones first.
 Piece uniform_piece(Count n, Block blocks, Block b);
 
-/// The vector of a call, cut into segments and those into blocks.
+/// Where the blocks of one buffer lie: its elements, cut into segments and those into blocks.
 class Layout {
  public:
   /// `n` elements; every segment has `segment` of them (the last one the rest) and is cut into `blocks` blocks.
   static Layout whole(Count n, Block blocks, Count segment);
-  /// Every rank has one block of `each` elements; a segment is `segment` elements of every block.
-  static Layout per_rank(Block ranks, Count each, Count segment);
-  /// Blocks of any size anywhere, in elements from the address of the buffer. Both outlive the layout.
+  /// Every part has `each` elements; a segment is `segment` elements of every part.
+  static Layout per_rank(Count each, Count segment);
+  /// Parts of any size anywhere, in elements from the address of the buffer. Both outlive the layout.
   static Layout irregular(std::span<const Count> counts, std::span<const Count> displacements, Count segment);
+  /// The same, with part r cut into the blocks parts.first[r] … parts.first[r+1]-1. `parts` outlives the layout.
+  Layout cut_into(const Parts& parts) const;
 
   Count segments() const { return segments_; }
   /// Block `b` of segment `s`.
@@ -39,14 +41,16 @@ class Layout {
  private:
   enum class Kind : std::uint8_t { whole, per_rank, irregular };
   Layout(Kind kind, Count longest, Count segment);
+  Piece part(Block r, Count start) const;
 
   Kind kind_;
-  Count n_ = 0;  // elements in all (whole) or in each block (per_rank)
+  Count n_ = 0;  // elements in all (whole) or in each part (per_rank)
   Block blocks_ = 1;
   Count segment_ = 1;
   Count segments_ = 1;
   std::span<const Count> counts_;
   std::span<const Count> displacements_;
+  const Parts* parts_ = nullptr;  // null: every part is one block
 };
 
 }  // namespace stretto::execute

@@ -122,35 +122,41 @@ void Communicator::free_private() {
   if (private_ != constants().comm_null) native().Comm_free(&private_);
 }
 
+std::shared_ptr<const Schedule> Communicator::schedule(const Algorithm& algorithm, const Shape& shape,
+                                                       const Params& params) {
+  if (schedules_.size() >= most_schedules) schedules_.clear();
+  auto& schedule = schedules_[{&algorithm, shape.root, params.value, params.list, shape.counts}];
+  if (!schedule) schedule = std::make_shared<Schedule>(build_schedule(algorithm, shape, rank_, params));
+  return schedule;
+}
+
 Decision Communicator::make_decision(const Call& call) {
   const Settings& s = settings();
-  const auto& forced = s.forced[static_cast<std::size_t>(call.collective)];
+  const auto function = static_cast<std::size_t>(call.function);
+  const auto& forced = s.forced[function];
   Choice choice;
   std::string refused;
   if (forced && forced->algorithm)
-    refused = unsuitable(*forced->algorithm, !facts(call.collective).reduces || call.commutative);
+    refused = unsuitable(*forced->algorithm, call.function, call.shape, call.commutative, forced->params);
   if (forced && refused.empty())
-    choice = {forced->algorithm, forced->params, s.forced_text[static_cast<std::size_t>(call.collective)]};
+    choice = {forced->algorithm, forced->params, s.forced_text[function]};
   else
     choice = choose(*s.rules, call);
-  if (!refused.empty())
-    choice.reason += "; not " + s.forced_text[static_cast<std::size_t>(call.collective)] + ": " + refused;
+  if (!refused.empty()) choice.reason += "; not " + s.forced_text[function] + ": " + refused;
   if (s.log_select && rank_ == 0)
-    say("select: " + std::string(facts(call.collective).name) + ' ' + std::to_string(call.bytes) + " bytes, " +
+    say("select: " + std::string(facts(call.function).name) +
+        (facts(call.function).bytes_known ? ' ' + std::to_string(call.bytes) + " bytes, " : " ") +
         std::to_string(ranks_) + " ranks -> " + (choice.algorithm ? std::string(choice.algorithm->name()) : "native") +
         " (" + choice.reason + ')');
   Decision decision{choice.algorithm, choice.params, nullptr, nullptr};
   if (!choice.algorithm) return decision;
-  decision.served = &statistics().of(*choice.algorithm);
-  if (schedules_.size() >= most_schedules) schedules_.clear();
-  auto& schedule = schedules_[{choice.algorithm, call.shape.root}];
-  if (!schedule) schedule = std::make_shared<Schedule>(build_schedule(*choice.algorithm, call.shape, rank_));
-  decision.schedule = schedule;
+  decision.served = &statistics().of(call.function, *choice.algorithm);
+  if (!choice.algorithm->needs.counts) decision.schedule = schedule(*choice.algorithm, call.shape, choice.params);
   return decision;
 }
 
 const Decision& Communicator::decide(const Call& call) {
-  const Key key{call.collective, call.bytes, call.shape.root, call.commutative, call.predefined};
+  const Key key{call.function, call.bytes, call.shape.root, call.commutative, call.predefined};
   if (last_ && key == last_key_) return *last_;
   auto found = decisions_.find(key);
   if (found == decisions_.end()) {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <tuple>
+#include <vector>
 
 #include "intercept/native.hpp"
 #include "intercept/statistics.hpp"
@@ -19,7 +20,7 @@ namespace stretto::intercept {
 struct Decision {
   const Algorithm* algorithm = nullptr;  ///< null: the native library
   Params params;
-  std::shared_ptr<const Schedule> schedule;
+  std::shared_ptr<const Schedule> schedule;  ///< null if the algorithm needs the counts of the call
   Counter* served = nullptr;
 };
 
@@ -38,11 +39,15 @@ class Communicator {
   /// The choice for `call`, made at the first call of its kind.
   const Decision& decide(const Call& call);
 
+  /// My schedule, built when it is first asked for.
+  std::shared_ptr<const Schedule> schedule(const Algorithm& algorithm, const Shape& shape, const Params& params);
+
   void make_private();
   void free_private();
 
  private:
-  using Key = std::tuple<Collective, Bytes, Rank, bool, bool>;
+  using Key = std::tuple<Function, Bytes, Rank, bool, bool>;
+  using ScheduleKey = std::tuple<const Algorithm*, Rank, std::int64_t, std::vector<Rank>, std::vector<Count>>;
   Decision make_decision(const Call& call);
 
   MPI_Comm comm_;
@@ -50,7 +55,7 @@ class Communicator {
   Rank rank_;
   Rank ranks_;
   std::map<Key, Decision> decisions_;
-  std::map<std::pair<const Algorithm*, Rank>, std::shared_ptr<const Schedule>> schedules_;
+  std::map<ScheduleKey, std::shared_ptr<const Schedule>> schedules_;
   Key last_key_{};
   const Decision* last_ = nullptr;
 };

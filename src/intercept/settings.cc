@@ -63,27 +63,30 @@ void read_rules(Settings& s, std::string& all) {
   if (path.empty()) return;
   try {
     s.rules = new Rules(stretto::read_rules(path));  // like the settings, for good
-    for (const Rule& r : s.rules->rules)
-      all += std::to_string(static_cast<int>(r.collective)) + (r.algorithm ? std::string(r.algorithm->id) : "native") +
+    for (const Rule& r : s.rules->rules) {
+      all += std::to_string(static_cast<int>(r.function)) + (r.algorithm ? std::string(r.algorithm->id) : "native") +
              std::to_string(r.bytes.low) + ':' + std::to_string(r.bytes.high) + ':' + std::to_string(r.ranks.low) +
              ':' + std::to_string(r.ranks.high) + ':' + std::to_string(static_cast<int>(r.ranks_are)) +
              std::to_string(static_cast<int>(r.operator_is)) + ':' + std::to_string(r.params.segment) + ':' +
-             std::to_string(r.params.depth) + '\n';
+             std::to_string(r.params.depth) + ':' + std::to_string(r.params.value);
+      for (const Rank item : r.params.list) all += ':' + std::to_string(item);
+      all += '\n';
+    }
   } catch (const Error& e) {
     complain(std::string(e.what()) + "; the shipped rules decide", e.hint());
   }
 }
 
 void read_forced(Settings& s, std::string& all) {
-  for (const Collective c : all_collectives) {
+  for (const Function f : all_functions) {
     std::string name = "STRETTO_";
-    for (const char letter : facts(c).name) name += static_cast<char>(std::toupper(letter));
+    for (const char letter : facts(f).name) name += static_cast<char>(std::toupper(letter));
     const std::string_view value = variable(name);
     if (value.empty()) continue;
     try {
-      s.forced[static_cast<std::size_t>(c)] = parse_forced(c, value);
-      s.forced_text[static_cast<std::size_t>(c)] = name + '=' + std::string(value);
-      all += s.forced_text[static_cast<std::size_t>(c)] + '\n';
+      s.forced[static_cast<std::size_t>(f)] = parse_forced(f, value);
+      s.forced_text[static_cast<std::size_t>(f)] = name + '=' + std::string(value);
+      all += s.forced_text[static_cast<std::size_t>(f)] + '\n';
     } catch (const Error& e) {
       complain(name + ": " + e.what() + "; the rules decide", e.hint());
     }

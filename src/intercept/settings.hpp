@@ -18,8 +18,8 @@ struct Settings {
   bool log_summary = false;        ///< STRETTO_LOG=summary
   std::optional<double> deadline;  ///< STRETTO_DEADLINE: seconds that one wait may take
   const Rules* rules = nullptr;    ///< STRETTO_RULES, else the shipped ones
-  std::array<std::optional<Forced>, std::size(all_collectives)> forced;  ///< STRETTO_ALLREDUCE=… and so on
-  std::array<std::string, std::size(all_collectives)> forced_text;
+  std::array<std::optional<Forced>, std::size(all_functions)> forced;  ///< STRETTO_ALLREDUCE=… and so on
+  std::array<std::string, std::size(all_functions)> forced_text;
   std::uint64_t fingerprint = 0;  ///< equal on two ranks that will choose alike
 };
 

@@ -34,16 +34,17 @@ Statistics& statistics() {
   return all;
 }
 
-Counter& Statistics::of(const Algorithm& algorithm) {
+Counter& Statistics::of(Function function, const Algorithm& algorithm) {
   const auto table = all_algorithms();
   std::size_t i = 0;
   while (table[i] != &algorithm) ++i;
-  return served[i];
+  return served[static_cast<std::size_t>(function)][i];
 }
 
 void print_summary() {
   const auto table = all_algorithms();
-  for (const Collective c : all_collectives) {
+  for (const Function f : all_functions) {
+    const auto of_function = static_cast<std::size_t>(f);
     std::string by_algorithm;
     std::string by_reason;
     std::uint64_t served = 0;
@@ -54,12 +55,11 @@ void print_summary() {
       list += (list.empty() ? " (" : ", ") + std::string(name) + ' ' + std::to_string(n);
     };
     for (std::size_t i = 0; i < table.size(); ++i)
-      if (table[i]->collective == c) add(by_algorithm, table[i]->name(), statistics().served[i].load(), served);
+      add(by_algorithm, table[i]->name(), statistics().served[of_function][i].load(), served);
     for (std::size_t i = 0; i < passed_count; ++i)
-      add(by_reason, name_of(static_cast<Passed>(i)), statistics().passed[static_cast<std::size_t>(c)][i].load(),
-          passed);
+      add(by_reason, name_of(static_cast<Passed>(i)), statistics().passed[of_function][i].load(), passed);
     if (served + passed == 0) continue;
-    say("summary: rank 0 " + std::string(facts(c).name) + " served " + std::to_string(served) + by_algorithm +
+    say("summary: rank 0 " + std::string(facts(f).name) + " served " + std::to_string(served) + by_algorithm +
         (by_algorithm.empty() ? "" : ")") + ", passed on " + std::to_string(passed) + by_reason +
         (by_reason.empty() ? "" : ")"));
   }

@@ -31,12 +31,13 @@ using Counter = std::atomic<std::uint64_t>;
 
 struct Statistics {
   static constexpr std::size_t most_algorithms = 256;
-  std::array<Counter, most_algorithms> served{};  // in the order of all_algorithms()
-  std::array<std::array<Counter, passed_count>, std::size(all_collectives)> passed{};
+  static constexpr std::size_t functions = std::size(all_functions);
+  std::array<std::array<Counter, most_algorithms>, functions> served{};  // in the order of all_algorithms()
+  std::array<std::array<Counter, passed_count>, functions> passed{};
 
-  Counter& of(const Algorithm& algorithm);
-  Counter& of(Collective collective, Passed reason) {
-    return passed[static_cast<std::size_t>(collective)][static_cast<std::size_t>(reason)];
+  Counter& of(Function function, const Algorithm& algorithm);
+  Counter& of(Function function, Passed reason) {
+    return passed[static_cast<std::size_t>(function)][static_cast<std::size_t>(reason)];
   }
 };
 
@@ -46,7 +47,7 @@ Statistics& statistics();
 const char* last_algorithm();
 void set_last_algorithm(const char* id);
 
-/// One line for each collective that was called, to standard error. For rank 0, of whose calls it speaks.
+/// One line for each function that was called, to standard error. For rank 0, of whose calls it speaks.
 void print_summary();
 
 }  // namespace stretto::intercept

@@ -3,6 +3,7 @@
 // The text form of a schedule:
 //
 //   schedule allreduce/ring ranks=4 rank=0 root=0 blocks=4 scratch=0,1
+//   schedule allgather/pipelined_ring ranks=3 rank=0 root=0 blocks=4 parts=0,1,1,4
 //   round
 //     send 1 output[0:2] output[3]
 //     receive 3 output[2]
@@ -114,11 +115,27 @@ class Parser {
     s.rank = rank(field("rank"));
     s.root = rank(field("root"));
     s.blocks = field("blocks");
+    if (at_ < words_.size() && words_[at_].starts_with("parts=")) parts(s, next());
     if (at_ < words_.size()) scratch(s, next());
     schedules_.push_back(std::move(s));
   }
 
-  // scratch=0,1,4:7 : the blocks whose sizes the slots have
+  // parts=0,1,1,4 : the first block of each rank's part, and the end
+  void parts(Schedule& s, std::string_view word) {
+    word.remove_prefix(6);
+    while (!word.empty()) {
+      const std::size_t comma = word.find(',');
+      const Block first = number(word.substr(0, comma));
+      if (first < (s.parts.first.empty() ? 0 : s.parts.first.back())) refuse("the parts are not in order");
+      s.parts.first.push_back(first);
+      word = comma == std::string_view::npos ? std::string_view{} : word.substr(comma + 1);
+    }
+    if (s.parts.first.size() != static_cast<std::size_t>(s.ranks) + 1 || s.parts.first.front() != 0 ||
+        s.parts.first.back() != s.blocks)
+      refuse("expected the first block of each rank's part, from 0 on, and the number of blocks");
+  }
+
+  // scratch=0,1,4:7 : the blocks that the slots hold
   void scratch(Schedule& s, std::string_view word) {
     if (!word.starts_with("scratch=")) refuse("expected scratch=…, found '" + std::string(word) + "'");
     word.remove_prefix(8);
@@ -249,12 +266,18 @@ std::string scratch_text(const std::vector<Block>& scratch) {
   return text;
 }
 
+std::string parts_text(const Parts& parts) {
+  std::string text;
+  for (const Block first : parts.first) text += (text.empty() ? " parts=" : ",") + std::to_string(first);
+  return text;
+}
+
 }  // namespace
 
 std::string to_text(const Schedule& s) {
   std::string text = "schedule " + s.algorithm + " ranks=" + std::to_string(s.ranks) +
                      " rank=" + std::to_string(s.rank) + " root=" + std::to_string(s.root) +
-                     " blocks=" + std::to_string(s.blocks) + scratch_text(s.scratch) + '\n';
+                     " blocks=" + std::to_string(s.blocks) + parts_text(s.parts) + scratch_text(s.scratch) + '\n';
   for (const Round& r : s.rounds) {
     text += "round\n";
     for (const Send& send : s.sends_of(r))

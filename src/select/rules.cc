@@ -19,36 +19,64 @@ constexpr Bytes largest_size = Bytes{1} << 62;  // so that sums with small numbe
 
 std::string quoted(std::string_view word) { return '\'' + std::string(word) + '\''; }
 
-std::string names_of(Collective collective) {
+std::string names_of(Function function) {
   std::string names;
   for (const Algorithm* a : all_algorithms())
-    if (a->collective == collective) names += std::string(a->name()) + ", ";
+    if (a->collective == facts(function).collective && (!a->needs.irregular || facts(function).irregular))
+      names += std::string(a->name()) + ", ";
   return names + "native";
 }
 
 /// "native" or an algorithm's name without its collective. False if there is no such thing.
-bool find_by_name(Collective collective, std::string_view name, const Algorithm** found) {
+bool find_by_name(Function function, std::string_view name, const Algorithm** found) {
   *found = nullptr;
   if (name == "native") return true;
-  *found = find_algorithm(std::string(facts(collective).name) + '/' + std::string(name));
-  return *found != nullptr;
+  *found = find_algorithm(std::string(facts(facts(function).collective).name) + '/' + std::string(name));
+  return *found && (!(*found)->needs.irregular || facts(function).irregular);
 }
 
-/// "segment=64K" or "depth=4". False if it is neither.
-bool set_parameter(Params& params, std::string_view word) {
+/// "4:2:1"
+bool set_list(std::vector<Rank>& list, std::string_view text) {
+  list.clear();
+  while (!text.empty()) {
+    const std::size_t colon = text.find(':');
+    Rank number = 0;
+    const std::string_view item = text.substr(0, colon);
+    const auto [end, error] = std::from_chars(item.data(), item.data() + item.size(), number);
+    if (error != std::errc{} || end != item.data() + item.size() || number < 0) return false;
+    list.push_back(number);
+    text = colon == std::string_view::npos ? std::string_view{} : text.substr(colon + 1);
+  }
+  return !list.empty();
+}
+
+/// "segment=64K", "depth=4", or a parameter of the algorithm. False if it is none of these.
+bool set_parameter(const Algorithm* algorithm, Params& params, std::string_view word) {
   const std::size_t equals = word.find('=');
   if (equals == std::string_view::npos) return false;
-  const auto value = parse_size(word.substr(equals + 1));
+  const std::string_view name = word.substr(0, equals), text = word.substr(equals + 1);
+  if (algorithm && !algorithm->list.empty() && name == algorithm->list) return set_list(params.list, text);
+  const auto value = parse_size(text);
   if (!value) return false;
-  if (word.substr(0, equals) == "segment") {
+  if (name == "segment") {
     params.segment = *value;
-    return true;
-  }
-  if (word.substr(0, equals) == "depth" && *value >= 1 && *value <= 64) {
+  } else if (name == "depth" && *value >= 1 && *value <= 64) {
     params.depth = static_cast<int>(*value);
-    return true;
+  } else if (algorithm && !algorithm->parameter.name.empty() && name == algorithm->parameter.name &&
+             *value >= algorithm->parameter.least) {
+    params.value = *value;
+  } else {
+    return false;
   }
-  return false;
+  return true;
+}
+
+std::string parameters_of(const Algorithm* algorithm) {
+  std::string text = "the parameters are segment=SIZE, depth=1…64";
+  if (algorithm && !algorithm->parameter.name.empty())
+    text += ", " + std::string(algorithm->parameter.name) + "=" + std::to_string(algorithm->parameter.least) + "…";
+  if (algorithm && !algorithm->list.empty()) text += ", " + std::string(algorithm->list) + "=A:B:C";
+  return text;
 }
 
 class RulesParser {
@@ -85,22 +113,22 @@ class RulesParser {
   void rule(const std::vector<std::string_view>& words) {
     Rule rule;
     rule.line = line_;
-    const auto collective = collective_named(words[0]);
-    if (!collective) {
+    const auto function = function_named(words[0]);
+    if (!function) {
       std::string names;
-      for (Collective c : all_collectives) names += (names.empty() ? "" : ", ") + std::string(facts(c).name);
+      for (Function f : all_functions) names += (names.empty() ? "" : ", ") + std::string(facts(f).name);
       refuse("unknown collective " + quoted(words[0]), "the collectives are " + names);
     }
-    rule.collective = *collective;
+    rule.function = *function;
     std::size_t at = 1;
     while (at < words.size() && words[at] != "->") condition(rule, words[at++]);
     if (at + 1 >= words.size()) refuse("no algorithm", "a rule ends with '-> algorithm' and its parameters");
-    if (!find_by_name(rule.collective, words[at + 1], &rule.algorithm))
+    if (!find_by_name(rule.function, words[at + 1], &rule.algorithm))
       refuse("unknown algorithm " + quoted(words[at + 1]) + " for " + std::string(words[0]),
-             "choose from " + names_of(rule.collective));
+             "choose from " + names_of(rule.function));
     for (at += 2; at < words.size(); ++at)
-      if (!set_parameter(rule.params, words[at]))
-        refuse("unknown parameter " + quoted(words[at]), "the parameters are segment=SIZE and depth=1…64");
+      if (!set_parameter(rule.algorithm, rule.params, words[at]))
+        refuse("unknown parameter " + quoted(words[at]), parameters_of(rule.algorithm));
     rules_.rules.push_back(rule);
   }
 
@@ -112,6 +140,9 @@ class RulesParser {
     } else if (word.starts_with("operator=")) {
       operator_condition(rule, word.substr(9));
     } else if (word.starts_with("bytes")) {
+      if (!facts(rule.function).bytes_known)
+        refuse("the ranks of a " + std::string(facts(rule.function).name) + " do not know how many bytes it moves",
+               "write conditions on ranks only");
       comparison(rule.bytes, word, word.substr(5));
     } else if (word.starts_with("ranks")) {
       comparison(rule.ranks, word, word.substr(5));
@@ -200,18 +231,18 @@ const Rules& shipped_rules() {
   return rules;
 }
 
-Forced parse_forced(Collective collective, std::string_view value) {
+Forced parse_forced(Function function, std::string_view value) {
   Forced forced;
   const std::string_view name = value.substr(0, value.find(','));
-  if (!find_by_name(collective, name, &forced.algorithm))
-    throw Error("unknown algorithm " + quoted(name) + " for " + std::string(facts(collective).name),
-                "choose from " + names_of(collective));
+  if (!find_by_name(function, name, &forced.algorithm))
+    throw Error("unknown algorithm " + quoted(name) + " for " + std::string(facts(function).name),
+                "choose from " + names_of(function));
   while (value.find(',') != std::string_view::npos) {
     value = value.substr(value.find(',') + 1);
     const std::string_view word = value.substr(0, value.find(','));
-    if (!set_parameter(forced.params, word))
+    if (!set_parameter(forced.algorithm, forced.params, word))
       throw Error("unknown parameter " + quoted(word) + " of " + quoted(name),
-                  "the parameters are segment=SIZE and depth=1…64, as in ring,segment=64K,depth=4");
+                  parameters_of(forced.algorithm) + ", as in ring,segment=64K,depth=4");
   }
   return forced;
 }

@@ -6,7 +6,7 @@ namespace stretto {
 namespace {
 
 bool holds(const Rule& rule, const Call& call) {
-  if (rule.collective != call.collective || !rule.bytes.holds(call.bytes) || !rule.ranks.holds(call.shape.ranks))
+  if (rule.function != call.function || !rule.bytes.holds(call.bytes) || !rule.ranks.holds(call.shape.ranks))
     return false;
   const bool power = patterns::is_power_of_two(call.shape.ranks);
   if (rule.ranks_are == RanksAre::power_of_two && !power) return false;
@@ -25,10 +25,10 @@ bool holds(const Rule& rule, const Call& call) {
 
 Choice choose(const Rules& rules, const Call& call) {
   std::string passed_over;
-  const bool commutative = !facts(call.collective).reduces || call.commutative;
   for (const Rule& rule : rules.rules) {
     if (!holds(rule, call)) continue;
-    const std::string why_not = rule.algorithm ? unsuitable(*rule.algorithm, commutative) : "";
+    const std::string why_not =
+        rule.algorithm ? unsuitable(*rule.algorithm, call.function, call.shape, call.commutative, rule.params) : "";
     if (why_not.empty())
       return {rule.algorithm, rule.params, rules.file + ':' + std::to_string(rule.line) + passed_over};
     passed_over +=

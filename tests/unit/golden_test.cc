@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "stretto/check.hpp"
+#include "stretto/variants.hpp"
 #include "support/test.hpp"
 
 namespace stretto {
@@ -20,6 +21,7 @@ const fs::path folder = STRETTO_GOLDEN_DIR;
 struct Golden {
   const Algorithm* algorithm;
   Shape shape;
+  Params params;
 
   fs::path path() const {
     std::string id(algorithm->id);
@@ -29,7 +31,7 @@ struct Golden {
   }
   std::string text() const {
     std::string text;
-    for (Rank r = 0; r < shape.ranks; ++r) text += to_text(build_schedule(*algorithm, shape, r));
+    for (Rank r = 0; r < shape.ranks; ++r) text += to_text(build_schedule(*algorithm, shape, r, params));
     return text;
   }
 };
@@ -38,8 +40,11 @@ std::vector<Golden> all_golden() {
   std::vector<Golden> list;
   for (const Algorithm* a : all_algorithms())
     for (const Rank ranks : {4, 5}) {
-      list.push_back({a, {ranks, 0}});
-      if (facts(a->collective).rooted) list.push_back({a, {ranks, 3}});
+      for (const Rank root : {0, 3}) {
+        const auto tried = variants(*a, ranks, root);
+        if (!tried.empty() && (root == 0 || facts(a->collective).rooted))
+          list.push_back({a, tried[0].shape, tried[0].params});
+      }
     }
   return list;
 }
@@ -83,7 +88,7 @@ TEST(stored_schedules_are_proved) {
   for (const Golden& g : all_golden()) {
     const auto schedules = parse_schedules(read(g.path()), g.path().string());
     CHECK_EQ(schedules.size(), g.shape.ranks);
-    const Checked checked = check_against_record(schedules, *g.algorithm, g.shape);
+    const Checked checked = check_against_record(schedules, *g.algorithm, g.shape, g.params);
     CHECK_EQ(checked.refused ? checked.refused->message : "", "");
   }
 }

@@ -78,10 +78,10 @@ constinit const Algorithm allgather_recursive_doubling{
     .volume = "(p-1)/p if p = 2^k, else more",
     .collective = Collective::allgather,
     .needs = {},
-    .blocks = [](const Shape& s) -> Block { return s.ranks; },
-    .rounds = [](const Shape& s) -> std::int64_t { return chain(s.ranks).rounds; },
-    .sent = [](const Shape& s) -> std::int64_t { return chain(s.ranks).blocks; },
-    .combined = [](const Shape&) -> std::int64_t { return 0; },
+    .blocks = [](const Shape& s, const Params&) -> Block { return s.ranks; },
+    .rounds = [](const Shape& s, const Params&) -> std::int64_t { return chain(s.ranks).rounds; },
+    .sent = [](const Shape& s, const Params&) -> std::int64_t { return chain(s.ranks).blocks; },
+    .combined = [](const Shape&, const Params&) -> std::int64_t { return 0; },
     .build = build,
 };
 

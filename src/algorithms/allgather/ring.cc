@@ -31,10 +31,10 @@ constinit const Algorithm allgather_ring{
     .volume = "(p-1)/p",
     .collective = Collective::allgather,
     .needs = {},
-    .blocks = [](const Shape& s) -> Block { return s.ranks; },
-    .rounds = [](const Shape& s) -> std::int64_t { return s.ranks - 1; },
-    .sent = [](const Shape& s) -> std::int64_t { return s.ranks - 1; },
-    .combined = [](const Shape&) -> std::int64_t { return 0; },
+    .blocks = [](const Shape& s, const Params&) -> Block { return s.ranks; },
+    .rounds = [](const Shape& s, const Params&) -> std::int64_t { return s.ranks - 1; },
+    .sent = [](const Shape& s, const Params&) -> std::int64_t { return s.ranks - 1; },
+    .combined = [](const Shape&, const Params&) -> std::int64_t { return 0; },
     .build = build,
 };
 

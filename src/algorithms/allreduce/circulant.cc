@@ -34,10 +34,10 @@ constinit const Algorithm allreduce_circulant{
     .volume = "2(p-1)/p",
     .collective = Collective::allreduce,
     .needs = {.commutative = true},
-    .blocks = [](const Shape& s) -> Block { return s.ranks; },
-    .rounds = [](const Shape& s) -> std::int64_t { return 2 * patterns::ceil_log2(s.ranks); },
-    .sent = [](const Shape& s) -> std::int64_t { return 2 * (s.ranks - 1); },
-    .combined = [](const Shape& s) -> std::int64_t { return s.ranks - 1; },
+    .blocks = [](const Shape& s, const Params&) -> Block { return s.ranks; },
+    .rounds = [](const Shape& s, const Params&) -> std::int64_t { return 2 * patterns::ceil_log2(s.ranks); },
+    .sent = [](const Shape& s, const Params&) -> std::int64_t { return 2 * (s.ranks - 1); },
+    .combined = [](const Shape& s, const Params&) -> std::int64_t { return s.ranks - 1; },
     .build = build,
 };
 

@@ -44,7 +44,7 @@ void build(Builder& b, const Shape&, const Params&) {
   if (paired && !removed) b.send(partner, output(0));
 }
 
-std::int64_t steps(const Shape& s) {
+std::int64_t steps(const Shape& s, const Params& = {}) {
   return patterns::floor_log2(s.ranks) + (patterns::is_power_of_two(s.ranks) ? 0 : 2);
 }
 
@@ -57,10 +57,10 @@ constinit const Algorithm allreduce_recursive_doubling{
     .volume = "lg p if p = 2^k, else 2 + floor(lg p)",
     .collective = Collective::allreduce,
     .needs = {},
-    .blocks = [](const Shape&) -> Block { return 1; },
+    .blocks = [](const Shape&, const Params&) -> Block { return 1; },
     .rounds = steps,
     .sent = steps,
-    .combined = [](const Shape& s) -> std::int64_t {
+    .combined = [](const Shape& s, const Params&) -> std::int64_t {
       return patterns::floor_log2(s.ranks) + (patterns::is_power_of_two(s.ranks) ? 0 : 1);
     },
     .build = build,

@@ -29,10 +29,10 @@ constinit const Algorithm allreduce_reduce_bcast{
     .volume = "2 ceil(lg p)",
     .collective = Collective::allreduce,
     .needs = {},
-    .blocks = [](const Shape&) -> Block { return 1; },
-    .rounds = [](const Shape& s) -> std::int64_t { return 2 * patterns::ceil_log2(s.ranks); },
-    .sent = [](const Shape& s) -> std::int64_t { return 2 * patterns::ceil_log2(s.ranks); },
-    .combined = [](const Shape& s) -> std::int64_t { return patterns::ceil_log2(s.ranks); },
+    .blocks = [](const Shape&, const Params&) -> Block { return 1; },
+    .rounds = [](const Shape& s, const Params&) -> std::int64_t { return 2 * patterns::ceil_log2(s.ranks); },
+    .sent = [](const Shape& s, const Params&) -> std::int64_t { return 2 * patterns::ceil_log2(s.ranks); },
+    .combined = [](const Shape& s, const Params&) -> std::int64_t { return patterns::ceil_log2(s.ranks); },
     .build = build,
 };
 

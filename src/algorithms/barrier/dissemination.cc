@@ -34,10 +34,10 @@ constinit const Algorithm barrier_dissemination{
     .volume = "0",
     .collective = Collective::barrier,
     .needs = {},
-    .blocks = [](const Shape&) -> Block { return 1; },
-    .rounds = [](const Shape& s) -> std::int64_t { return patterns::ceil_log2(s.ranks); },
-    .sent = [](const Shape&) -> std::int64_t { return 0; },
-    .combined = [](const Shape&) -> std::int64_t { return 0; },
+    .blocks = [](const Shape&, const Params&) -> Block { return 1; },
+    .rounds = [](const Shape& s, const Params&) -> std::int64_t { return patterns::ceil_log2(s.ranks); },
+    .sent = [](const Shape&, const Params&) -> std::int64_t { return 0; },
+    .combined = [](const Shape&, const Params&) -> std::int64_t { return 0; },
     .build = build,
 };
 

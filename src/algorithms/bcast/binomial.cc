@@ -28,10 +28,10 @@ constinit const Algorithm bcast_binomial{
     .volume = "ceil(lg p)",
     .collective = Collective::bcast,
     .needs = {},
-    .blocks = [](const Shape&) -> Block { return 1; },
-    .rounds = [](const Shape& s) -> std::int64_t { return patterns::ceil_log2(s.ranks); },
-    .sent = [](const Shape& s) -> std::int64_t { return patterns::ceil_log2(s.ranks); },
-    .combined = [](const Shape&) -> std::int64_t { return 0; },
+    .blocks = [](const Shape&, const Params&) -> Block { return 1; },
+    .rounds = [](const Shape& s, const Params&) -> std::int64_t { return patterns::ceil_log2(s.ranks); },
+    .sent = [](const Shape& s, const Params&) -> std::int64_t { return patterns::ceil_log2(s.ranks); },
+    .combined = [](const Shape&, const Params&) -> std::int64_t { return 0; },
     .build = build,
 };
 

@@ -43,10 +43,10 @@ constinit const Algorithm bcast_scatter_allgather{
     .volume = "2(p-1)/p",
     .collective = Collective::bcast,
     .needs = {},
-    .blocks = [](const Shape& s) -> Block { return s.ranks; },
-    .rounds = [](const Shape& s) -> std::int64_t { return patterns::ceil_log2(s.ranks) + s.ranks - 1; },
-    .sent = [](const Shape& s) -> std::int64_t { return 2 * (s.ranks - 1); },
-    .combined = [](const Shape&) -> std::int64_t { return 0; },
+    .blocks = [](const Shape& s, const Params&) -> Block { return s.ranks; },
+    .rounds = [](const Shape& s, const Params&) -> std::int64_t { return patterns::ceil_log2(s.ranks) + s.ranks - 1; },
+    .sent = [](const Shape& s, const Params&) -> std::int64_t { return 2 * (s.ranks - 1); },
+    .combined = [](const Shape&, const Params&) -> std::int64_t { return 0; },
     .build = build,
 };
 

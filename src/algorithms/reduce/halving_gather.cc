@@ -34,7 +34,7 @@ void build(Builder& b, const Shape& shape, const Params&) {
   });
 }
 
-std::int64_t kept_ranks(const Shape& s) { return patterns::floor_power_of_two(s.ranks); }
+std::int64_t kept_ranks(const Shape& s, const Params& = {}) { return patterns::floor_power_of_two(s.ranks); }
 
 }  // namespace
 
@@ -46,13 +46,13 @@ constinit const Algorithm reduce_halving_gather{
     .collective = Collective::reduce,
     .needs = {},
     .blocks = kept_ranks,
-    .rounds = [](const Shape& s) -> std::int64_t {
+    .rounds = [](const Shape& s, const Params&) -> std::int64_t {
       return 2 * patterns::floor_log2(s.ranks) + (patterns::is_power_of_two(s.ranks) ? 0 : 2);
     },
-    .sent = [](const Shape& s) -> std::int64_t {
+    .sent = [](const Shape& s, const Params&) -> std::int64_t {
       return 2 * (kept_ranks(s) - 1) + (patterns::is_power_of_two(s.ranks) ? 0 : kept_ranks(s));
     },
-    .combined = [](const Shape& s) -> std::int64_t {
+    .combined = [](const Shape& s, const Params&) -> std::int64_t {
       return kept_ranks(s) - 1 + (patterns::is_power_of_two(s.ranks) ? 0 : kept_ranks(s) / 2);
     },
     .build = build,

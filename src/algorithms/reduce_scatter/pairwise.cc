@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// reduce_scatter_block/pairwise: in round i every rank sends its part of a block straight to its owner, i further on.
+// reduce_scatter/pairwise: in round i every rank sends its part of a block straight to its owner, i further on.
 //
 //   rounds    p - 1
 //   volume    (p-1)/p of the vector: the least possible
@@ -29,17 +29,17 @@ void build(Builder& b, const Shape&, const Params&) {
 
 }  // namespace
 
-constinit const Algorithm reduce_scatter_block_pairwise{
-    .id = "reduce_scatter_block/pairwise",
+constinit const Algorithm reduce_scatter_pairwise{
+    .id = "reduce_scatter/pairwise",
     .summary = "every part goes straight to the owner of its block; no scratch",
     .source = "Thakur, Rabenseifner and Gropp 2005, section 4.4",
     .volume = "(p-1)/p",
-    .collective = Collective::reduce_scatter_block,
+    .collective = Collective::reduce_scatter,
     .needs = {.commutative = true},
-    .blocks = [](const Shape& s) -> Block { return s.ranks; },
-    .rounds = [](const Shape& s) -> std::int64_t { return s.ranks - 1; },
-    .sent = [](const Shape& s) -> std::int64_t { return s.ranks - 1; },
-    .combined = [](const Shape& s) -> std::int64_t { return s.ranks - 1; },
+    .blocks = [](const Shape& s, const Params&) -> Block { return s.ranks; },
+    .rounds = [](const Shape& s, const Params&) -> std::int64_t { return s.ranks - 1; },
+    .sent = [](const Shape& s, const Params&) -> std::int64_t { return s.ranks - 1; },
+    .combined = [](const Shape& s, const Params&) -> std::int64_t { return s.ranks - 1; },
     .build = build,
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// reduce_scatter_block/circulant: every rank sends away the further part of its blocks, with skips p/2, p/4, …, 1.
+// reduce_scatter/circulant: every rank sends away the further part of its blocks, with skips p/2, p/4, …, 1.
 //
 //   rounds    ceil(log2 p)
 //   volume    (p-1)/p of the vector: the least possible
@@ -37,17 +37,17 @@ void build(Builder& b, const Shape&, const Params&) {
 
 }  // namespace
 
-constinit const Algorithm reduce_scatter_block_circulant{
-    .id = "reduce_scatter_block/circulant",
+constinit const Algorithm reduce_scatter_circulant{
+    .id = "reduce_scatter/circulant",
     .summary = "halving on a circulant graph; least volume in fewest rounds for any p",
     .source = "Träff, arXiv 2410.14234",
     .volume = "(p-1)/p",
-    .collective = Collective::reduce_scatter_block,
+    .collective = Collective::reduce_scatter,
     .needs = {.commutative = true},
-    .blocks = [](const Shape& s) -> Block { return s.ranks; },
-    .rounds = [](const Shape& s) -> std::int64_t { return patterns::ceil_log2(s.ranks); },
-    .sent = [](const Shape& s) -> std::int64_t { return s.ranks - 1; },
-    .combined = [](const Shape& s) -> std::int64_t { return s.ranks - 1; },
+    .blocks = [](const Shape& s, const Params&) -> Block { return s.ranks; },
+    .rounds = [](const Shape& s, const Params&) -> std::int64_t { return patterns::ceil_log2(s.ranks); },
+    .sent = [](const Shape& s, const Params&) -> std::int64_t { return s.ranks - 1; },
+    .combined = [](const Shape& s, const Params&) -> std::int64_t { return s.ranks - 1; },
     .build = build,
 };
 

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "stretto/variants.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+
+namespace stretto {
+namespace {
+
+/// Below n. Not a standard distribution: these differ between C++ libraries.
+Count below(std::mt19937& random, Count n) { return static_cast<Count>(random() % static_cast<std::uint32_t>(n)); }
+
+/// Descending from below p to 1, each at least half of the one before.
+std::vector<Rank> random_skips(std::mt19937& random, Rank ranks) {
+  std::vector<Rank> skips;
+  for (Rank s = ranks; s > 1;) {
+    const Rank least = (s + 1) / 2;
+    s = least + static_cast<Rank>(below(random, s - least));
+    skips.push_back(s);
+  }
+  return skips;
+}
+
+std::vector<Rank> random_order(std::mt19937& random, Rank ranks) {
+  std::vector<Rank> order(static_cast<std::size_t>(ranks));
+  std::iota(order.begin(), order.end(), 0);
+  for (Rank i = ranks - 1; i > 0; --i)
+    std::swap(order[static_cast<std::size_t>(i)], order[static_cast<std::size_t>(below(random, i + 1))]);
+  return order;
+}
+
+/// Equal, one only, falling, random with holes, none at all.
+std::vector<Count> random_counts(std::mt19937& random, Rank ranks, int kind) {
+  std::vector<Count> counts(static_cast<std::size_t>(ranks));
+  const Count spike = below(random, ranks);
+  for (Rank r = 0; r < ranks; ++r) {
+    Count& count = counts[static_cast<std::size_t>(r)];
+    switch (kind) {
+      case 0: count = 12; break;
+      case 1: count = r == spike ? 1000 : 0; break;
+      case 2: count = 7 * (ranks - r); break;
+      case 3: count = below(random, 3) == 0 ? 0 : below(random, 60); break;
+      default: count = 0;
+    }
+  }
+  return counts;
+}
+
+class Collector {
+ public:
+  Collector(const Algorithm& algorithm, Rank ranks, Rank root) : algorithm_(algorithm) { standard_.shape = {ranks, root}; }
+
+  void add(const Variant& variant) {
+    if (!unsuitable(algorithm_, variant.shape, variant.params).empty()) return;
+    for (const Variant& v : all)
+      if (v.shape == variant.shape && resolved(algorithm_, v.shape, v.params) ==
+                                          resolved(algorithm_, variant.shape, variant.params))
+        return;
+    all.push_back(variant);
+  }
+
+  void collect() {
+    const Rank ranks = standard_.shape.ranks;
+    std::mt19937 random(static_cast<std::uint32_t>(ranks));
+    if (algorithm_.needs.counts) standard_.shape.counts = random_counts(random, ranks, 3);
+    add(standard_);
+    // Other roots meet the standard only.
+    if (facts(algorithm_.collective).rooted && standard_.shape.root != ranks / 3) return;
+    if (!algorithm_.parameter.name.empty())
+      for (const std::int64_t value : {1, 2, 3, 4, 5, 7, 8, static_cast<int>(ranks) - 1, static_cast<int>(ranks)})
+        if (value >= algorithm_.parameter.least) add_with(value, {});
+    for (int i = 0; i < 3; ++i) {
+      if (algorithm_.list == "skips") add_with(0, random_skips(random, ranks));
+      if (algorithm_.list == "order") add_with(0, random_order(random, ranks));
+    }
+    if (algorithm_.needs.counts)
+      for (const int kind : {0, 1, 2, 3, 4}) {
+        Variant v = standard_;
+        v.shape.counts = random_counts(random, ranks, kind);
+        add(v);
+      }
+  }
+
+  std::vector<Variant> all;
+
+ private:
+  void add_with(std::int64_t value, const std::vector<Rank>& list) {
+    Variant v = standard_;
+    v.params.value = value;
+    v.params.list = list;
+    add(v);
+  }
+
+  const Algorithm& algorithm_;
+  Variant standard_;
+};
+
+template <typename Number>
+std::string joined(std::string_view name, const std::vector<Number>& numbers) {
+  std::string text(name);
+  for (std::size_t i = 0; i < numbers.size(); ++i) text += (i == 0 ? '=' : ':') + std::to_string(numbers[i]);
+  return text;
+}
+
+}  // namespace
+
+std::vector<Variant> variants(const Algorithm& algorithm, Rank ranks, Rank root) {
+  Collector collector(algorithm, ranks, root);
+  collector.collect();
+  return std::move(collector.all);
+}
+
+std::string to_text(const Variant& variant, const Algorithm& algorithm) {
+  std::string text;
+  const auto add = [&](const std::string& word) { text += (text.empty() ? "" : ",") + word; };
+  if (variant.params.value != 0)
+    add(std::string(algorithm.parameter.name) + '=' + std::to_string(variant.params.value));
+  if (!variant.params.list.empty()) add(joined(algorithm.list, variant.params.list));
+  if (!variant.shape.counts.empty()) add(joined("counts", variant.shape.counts));
+  return text;
+}
+
+}  // namespace stretto
