@@ -12,14 +12,17 @@
 namespace stretto::intercept {
 
 // clang-format off
+#define STRETTO_NATIVE_COLLECTIVES(X) \
+  X(Barrier) X(Bcast) X(Gather) X(Gatherv) X(Scatter) X(Scatterv) X(Allgather) X(Allgatherv) X(Alltoall) \
+  X(Alltoallv) X(Alltoallw) X(Reduce) X(Allreduce) X(Reduce_scatter_block) X(Reduce_scatter) X(Scan) X(Exscan)
+
 #define STRETTO_NATIVE_FUNCTIONS(X) \
-  X(Abort) X(Allgather) X(Allreduce) X(Barrier) X(Bcast) X(Cancel) X(Comm_call_errhandler) X(Comm_create) \
-  X(Comm_create_keyval) X(Comm_free) X(Comm_get_attr) X(Comm_get_errhandler) X(Comm_group) X(Comm_rank) \
-  X(Comm_set_attr) X(Comm_set_errhandler) X(Comm_size) X(Comm_test_inter) X(Errhandler_free) X(Finalize) \
-  X(Group_free) X(Init_thread) X(Initialized) X(Irecv) X(Isend) X(Op_commutative) X(Pack) X(Reduce) \
-  X(Reduce_local) X(Reduce_scatter_block) X(Request_free) X(Test) X(Type_free) X(Type_get_contents) \
-  X(Type_get_envelope) X(Type_get_extent) X(Type_get_true_extent) X(Type_size) X(Type_size_x) X(Unpack) \
-  X(Wtime)
+  STRETTO_NATIVE_COLLECTIVES(X) \
+  X(Abort) X(Cancel) X(Comm_call_errhandler) X(Comm_create) X(Comm_create_keyval) X(Comm_free) X(Comm_get_attr) \
+  X(Comm_get_errhandler) X(Comm_group) X(Comm_rank) X(Comm_set_attr) X(Comm_set_errhandler) X(Comm_size) \
+  X(Comm_test_inter) X(Errhandler_free) X(Finalize) X(Group_free) X(Init_thread) X(Initialized) X(Irecv) X(Isend) \
+  X(Op_commutative) X(Pack) X(Reduce_local) X(Request_free) X(Test) X(Type_free) X(Type_get_contents) \
+  X(Type_get_envelope) X(Type_get_extent) X(Type_get_true_extent) X(Type_size) X(Type_size_x) X(Unpack) X(Wtime)
 
 // Only tests and benchmarks use these: null in an MPI without them.
 #define STRETTO_NATIVE_TEST_FUNCTIONS(X) \
@@ -27,14 +30,19 @@ namespace stretto::intercept {
   X(Type_create_struct) X(Type_indexed) X(Type_vector)
 // clang-format on
 
+// clang-format off
 #ifdef STRETTO_MPICH
+#define STRETTO_NATIVE_LARGE_COLLECTIVES(X) \
+  X(Bcast_c) X(Gather_c) X(Gatherv_c) X(Scatter_c) X(Scatterv_c) X(Allgather_c) X(Allgatherv_c) X(Alltoall_c) \
+  X(Alltoallv_c) X(Alltoallw_c) X(Reduce_c) X(Allreduce_c) X(Reduce_scatter_block_c) X(Reduce_scatter_c) X(Scan_c) \
+  X(Exscan_c)
 #define STRETTO_NATIVE_LARGE_FUNCTIONS(X) \
-  X(Allgather_c)                          \
-  X(Allreduce_c)                          \
-  X(Bcast_c) X(Pack_c) X(Reduce_c) X(Reduce_scatter_block_c) X(Type_get_contents_c) X(Type_get_envelope_c) X(Unpack_c)
+  STRETTO_NATIVE_LARGE_COLLECTIVES(X) X(Pack_c) X(Type_get_contents_c) X(Type_get_envelope_c) X(Unpack_c)
 #else
+#define STRETTO_NATIVE_LARGE_COLLECTIVES(X)
 #define STRETTO_NATIVE_LARGE_FUNCTIONS(X)
 #endif
+// clang-format on
 
 struct Native {
 #define STRETTO_DECLARE(name) decltype(&PMPI_##name) name = nullptr;
