@@ -28,6 +28,28 @@ def algorithm_named(name: str) -> _core.Algorithm:
     raise Error(f"no algorithm is called '{name}'", hint)
 
 
+def algorithm_and_params(words: str) -> tuple[_core.Algorithm, _core.Params]:
+    """Reads "allgather/circulant,skips=3:1", the form of the STRETTO_ variables; raises Error."""
+    name, comma, rest = words.partition(",")
+    algorithm = algorithm_named(name)
+    if not comma:
+        return algorithm, _core.Params()
+    function = functions_of(algorithm)[0]
+    params = _core.parse_forced(function, f"{algorithm.name},{rest}").params
+    if (params.segment, params.depth) != (0, 2):
+        raise Error(
+            "a schedule does not depend on segment and depth",
+            "all segments of a call run the same one; leave them out",
+        )
+    return algorithm, params
+
+
+def functions_of(algorithm: _core.Algorithm) -> list[_core.Function]:
+    """The functions of MPI that it can serve."""
+    own = [f for f in _core.all_functions() if _core.facts(f).collective == algorithm.collective]
+    return [f for f in own if _core.facts(f).irregular or not algorithm.needs.irregular]
+
+
 def algorithms_matching(names: list[str]) -> list[_core.Algorithm]:
     """Algorithms by id or by collective, each once, in the order of the list; all for no names."""
     everything = _core.all_algorithms()

@@ -28,5 +28,6 @@ def save(figure: "Figure", path: str, most_pixels: int = 12000) -> None:
     dpi = min(160.0, most_pixels / max(figure.get_size_inches()))
     # Without a date and with fixed ids the same picture is the same file.
     metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}[ending]
-    with rc_context({"svg.hashsalt": "stretto", "svg.fonttype": "none"}):
+    fonts = {"svg.hashsalt": "stretto", "svg.fonttype": "none", "font.sans-serif": ["DejaVu Sans"]}
+    with rc_context(fonts):
         figure.savefig(path, format=ending, dpi=dpi, metadata=metadata)
