@@ -12,10 +12,15 @@
 
 namespace stretto::patterns {
 
+/// A radix above p does what p does; powers up to the first one that reaches p do not overflow.
+inline std::int64_t usable_radix(std::int64_t radix, Rank ranks) {
+  return std::clamp<std::int64_t>(radix, 2, std::max(ranks, 2));
+}
+
 /// The least n with radix^n >= ranks.
 inline int ceil_log(Rank ranks, std::int64_t radix) {
   int n = 0;
-  for (std::int64_t power = 1; power < ranks; power *= radix) ++n;
+  for (std::int64_t power = 1; power < ranks; power *= usable_radix(radix, ranks)) ++n;
   return n;
 }
 
@@ -30,7 +35,7 @@ struct KnomialPlace {
   KnomialPlace(const Builder& b, Rank root_rank, std::int64_t base)
       : ranks(b.ranks()),
         root(root_rank),
-        radix(base),
+        radix(usable_radix(base, b.ranks())),
         v(modulo(b.rank() - root_rank, b.ranks())),
         end(1) {
     while (end < ranks && v % (end * radix) == 0) end *= radix;
@@ -51,7 +56,7 @@ struct KnomialPlace {
 inline void knomial_bcast(Builder& b, Rank root, std::int64_t radix) {
   const KnomialPlace place(b, root, radix);
   if (place.v != 0) b.receive(place.parent(), output(0));
-  for (std::int64_t step = place.end / radix; step > 0; step /= radix) {
+  for (std::int64_t step = place.end / place.radix; step > 0; step /= place.radix) {
     b.round();
     place.for_each_child(step, [&](Rank child, Rank) { b.send(place.rank_of(child), output(0)); });
   }
@@ -82,7 +87,7 @@ inline void knomial_gather(Builder& b, Rank root, std::int64_t radix) {
   const KnomialPlace place(b, root, radix);
   const SubtreeBlocks below(b, place, Buffer::output);
   if (place.v == 0) b.copy(input(root), output(root));
-  for (std::int64_t step = 1; step < place.end; step *= radix) {
+  for (std::int64_t step = 1; step < place.end; step *= place.radix) {
     place.for_each_child(step, [&](Rank child, Rank size) { b.receive(place.rank_of(child), below.at(child, size)); });
     b.round();
   }
@@ -97,8 +102,8 @@ inline void knomial_scatter(Builder& b, Rank root, std::int64_t radix) {
     b.copy(input(root), output(root));
   else
     b.receive(place.parent(), below.with({Buffer::output, b.rank(), 1}));
-  for (std::int64_t step = place.end / radix; step > 0; step /= radix) {
-    if (place.v != 0 || step < place.end / radix) b.round();
+  for (std::int64_t step = place.end / place.radix; step > 0; step /= place.radix) {
+    if (place.v != 0 || step < place.end / place.radix) b.round();
     place.for_each_child(step, [&](Rank child, Rank size) { b.send(place.rank_of(child), below.at(child, size)); });
   }
 }

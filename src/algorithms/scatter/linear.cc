@@ -11,8 +11,6 @@
 //
 //   p = 4, root 1   1→0 1→2 1→3, in any order
 
-#include <algorithm>
-
 #include "algorithms/list.hpp"
 #include "algorithms/patterns/knomial.hpp"
 
@@ -21,7 +19,7 @@ namespace {
 
 void build(Builder& b, const Shape& shape, const Params&) {
   // The tree of one level.
-  patterns::knomial_scatter(b, shape.root, std::max(b.ranks(), 2));
+  patterns::knomial_scatter(b, shape.root, b.ranks());
 }
 
 }  // namespace
