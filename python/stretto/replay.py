@@ -130,7 +130,7 @@ class _Machine:
         self.under_way: dict[tuple[int, int], deque] = defaultdict(deque)
         self.states = [self._before(rank) for rank in ranks]
         self.messages: list[Message] = []
-        self.arrived: list[dict[Slot, Message]] = [{} for _ in ranks]
+        self.arrived: list[dict[Slot, tuple[Message, int]]] = [{} for _ in ranks]
         self.snapshots = [{0: self._held(rank)} for rank in ranks]
 
     def _before(self, rank: int) -> State:
@@ -202,15 +202,15 @@ class _Machine:
                 state[slot] = value
                 self.arrived[rank].pop(slot, None)
                 if message and not combines:
-                    self.arrived[rank][slot] = message
+                    self.arrived[rank][slot] = message, self.ends[rank][index]
         self.snapshots[rank][self.ends[rank][index]] = self._held(rank)
         self.now[rank] += 1
 
     def _mark_combined(self, rank: int, slots: list[Slot]) -> None:
-        """A message that was stored in scratch and is an operand now was combined after all."""
+        """A message that an action before the next step combines was not merely stored."""
         for slot in slots:
-            message = self.arrived[rank].pop(slot, None)
-            if message:
+            message, end = self.arrived[rank].pop(slot, (None, 0))
+            if message and end == self.ends[rank][self.now[rank]]:
                 message.combined = True
 
     def run(self) -> None:
