@@ -51,15 +51,18 @@ def functions_of(algorithm: _core.Algorithm) -> list[_core.Function]:
 
 
 def algorithms_matching(names: list[str]) -> list[_core.Algorithm]:
-    """Algorithms by id or by collective, each once, in the order of the list; all for no names."""
+    """By id, collective or function of MPI, each once, in the list's order; all for no names."""
     everything = _core.all_algorithms()
     if not names:
         return everything
     wanted: set[str] = set()
     collectives = {_core.facts(c).name for c in _core.all_collectives()}
+    functions = {_core.facts(f).name: f for f in _core.all_functions()}
     for name in names:
         if name in collectives:
             wanted |= {a.id for a in everything if a.id.startswith(name + "/")}
+        elif name in functions:
+            wanted |= {a.id for a in everything if functions[name] in functions_of(a)}
         else:
             wanted.add(algorithm_named(name).id)
     return [a for a in everything if a.id in wanted]
