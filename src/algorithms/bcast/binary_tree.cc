@@ -33,13 +33,13 @@ void build(Builder& b, const Shape& shape, const Params&) {
 }
 
 /// Until place v = i - 1 has the vector. The latest i is p, or p with a digit 1 made 0 and all lower ones 1.
-std::int64_t rounds_until(std::uint32_t i) { return std::bit_width(i) - 1 + std::popcount(i) - 1; }
+int rounds_until(Rank i) { return patterns::floor_log2(i) + std::popcount(static_cast<std::uint32_t>(i)) - 1; }
 
 std::int64_t latest(const Shape& s) {
-  const auto p = static_cast<std::uint32_t>(s.ranks);
-  std::int64_t rounds = rounds_until(p);
-  for (std::uint32_t digit = 1; digit <= p; digit *= 2)
-    if ((p & digit) != 0) rounds = std::max(rounds, rounds_until((p & ~digit) | (digit - 1)));
+  int rounds = rounds_until(s.ranks);
+  for (std::int64_t digit = 1; digit <= s.ranks; digit *= 2)
+    if ((s.ranks & digit) != 0)
+      rounds = std::max(rounds, rounds_until(static_cast<Rank>((s.ranks & ~digit) | (digit - 1))));
   return rounds;
 }
 
