@@ -147,7 +147,9 @@ def _runs(replay: Replay, at: _Layout, step: int, rank: int) -> list[tuple[int, 
     runs: list[list[int]] = []
     line = look = None
     for place, cell in enumerate(replay.held[step][rank]):
-        same = cell and (frozenset(cell.value) if replay.reduces else place)
+        same = cell and frozenset(cell.value)
+        if cell and at.named and not replay.reduces:
+            same = place  # its name differs
         now = (same, replay.changed(step, rank, place))
         y = at.corner(step, rank, place)[1]
         if runs and (y, now) == (line, look):
