@@ -26,10 +26,10 @@ enum class Collective : std::uint8_t {
   exscan
 };
 
-inline constexpr Collective all_collectives[] = {
-    Collective::barrier,  Collective::bcast,  Collective::gather,    Collective::scatter,
-    Collective::allgather, Collective::alltoall, Collective::reduce, Collective::allreduce,
-    Collective::reduce_scatter, Collective::scan, Collective::exscan};
+inline constexpr Collective all_collectives[] = {Collective::barrier, Collective::bcast,     Collective::gather,
+                                                 Collective::scatter, Collective::allgather, Collective::alltoall,
+                                                 Collective::reduce,  Collective::allreduce, Collective::reduce_scatter,
+                                                 Collective::scan,    Collective::exscan};
 
 struct CollectiveFacts {
   std::string_view name;  ///< "allreduce"

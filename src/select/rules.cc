@@ -137,13 +137,19 @@ class RulesParser {
       set_once(rule.ranks_are, RanksAre::power_of_two, word);
     } else if (word == "ranks!=2^k") {
       set_once(rule.ranks_are, RanksAre::not_power_of_two, word);
+    } else if (word == "ranks=balanced") {
+      needs_bytes(rule, word);
+      rule.balanced = true;
     } else if (word.starts_with("operator=")) {
       operator_condition(rule, word.substr(9));
     } else if (word.starts_with("bytes")) {
-      if (!facts(rule.function).bytes_known)
-        refuse("the ranks of a " + std::string(facts(rule.function).name) + " do not know how many bytes it moves",
-               "write conditions on ranks only");
+      needs_bytes(rule, word);
       comparison(rule.bytes, word, word.substr(5));
+    } else if (word.starts_with("part")) {
+      needs_bytes(rule, word);
+      if (!facts(facts(rule.function).collective).per_rank)
+        refuse("the vector of a " + std::string(facts(rule.function).name) + " has no parts", "write bytes");
+      comparison(rule.part, word, word.substr(4));
     } else if (word.starts_with("ranks")) {
       comparison(rule.ranks, word, word.substr(5));
     } else {
@@ -151,10 +157,17 @@ class RulesParser {
     }
   }
 
+  void needs_bytes(const Rule& rule, std::string_view word) const {
+    if (!facts(rule.function).bytes_known)
+      refuse(quoted(word) + ": the ranks of a call of " + std::string(facts(rule.function).name) +
+                 " do not all know how many bytes it moves",
+             "write conditions on ranks only");
+  }
+
   [[noreturn]] void refuse_condition(std::string_view word) const {
     refuse("unknown condition " + quoted(word),
-           "conditions are bytes and ranks with <, <=, =, >= or > and a number, ranks=2^k, ranks!=2^k, and "
-           "operator=commutative, not-commutative, predefined or user");
+           "conditions are bytes, part and ranks with <, <=, =, >= or > and a number, ranks=2^k, ranks!=2^k, "
+           "ranks=balanced, and operator=commutative, not-commutative, predefined or user");
   }
 
   template <typename Condition>

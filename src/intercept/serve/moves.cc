@@ -49,7 +49,8 @@ Served rooted(Function function, const Described& own, const Described& all, int
   if (!whole.usable || !part.usable) return pass(function, Passed::datatype);
   const Bytes each = in_place ? all.count * whole.element.size : own.count * part.element.size;
   if (root_is_me && all.count * whole.element.size != each) return pass(function, Passed::arguments);
-  const Decision* decision = decide(*c, {.function = function, .shape = {c->ranks(), root}, .bytes = each * c->ranks()});
+  const Decision* decision =
+      decide(*c, {.function = function, .shape = {c->ranks(), root}, .bytes = each * c->ranks()});
   if (!decision) return std::nullopt;
 
   Packed everything(whole, all.count * c->ranks());
