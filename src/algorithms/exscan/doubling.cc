@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// exscan/doubling: shifts that about double; the first rounds send prefixes with the own contribution, later ones
-// without.
+// exscan/doubling: shifts that about double: first of prefixes with the own contribution, then of prefixes alone.
 //
 //   rounds    ceil(lg p) if `inclusive` rounds suffice for it; 1 + ceil(lg(p-1)) for inclusive=1
 //   volume    as many vectors as rounds
