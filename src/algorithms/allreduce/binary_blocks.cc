@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// allreduce/binary_blocks: subsets of 2^k ranks halve the vector each for itself, hand over to the next larger, and back.
+// allreduce/binary_blocks: subsets of 2^k ranks halve the vector each for itself, hand over to the next larger, and
+// back.
 //
 //   rounds    2 lg p; else 1 + 2 floor(lg p)
-//   volume    2(p-1)/p of the vector; else about 2 vectors and more the further apart the bits of p are, see below
-//   combined  (p-1)/p of the vector; else 1 vector and a little more
+//   volume    2(p-1)/p of the vector; else 2 to 3.5 vectors, more the further apart the bits of p are
+//   combined  (p-1)/p of the vector; else 1 to 1.5 vectors
 //   scratch   none
 //   needs     nothing: rank order is kept
 //   source    Rabenseifner 2004, section 3.6; Thakur, Rabenseifner and Gropp 2005, section 5.2
@@ -51,7 +52,7 @@ constinit const Algorithm allreduce_binary_blocks{
     .id = "allreduce/binary_blocks",
     .summary = "halving and doubling in subsets of 2^k ranks joined at the end; few rounds for any p, in rank order",
     .source = "Rabenseifner 2004, section 3.6; Thakur, Rabenseifner and Gropp 2005, section 5.2",
-    .volume = "2(p-1)/p if p = 2^k, else 2 and more with the gaps between the bits of p",
+    .volume = "2(p-1)/p if p = 2^k, else 2 to 3.5",
     .collective = Collective::allreduce,
     .needs = {},
     .blocks = [](const Shape& s, const Params&) -> Block { return patterns::floor_power_of_two(s.ranks); },

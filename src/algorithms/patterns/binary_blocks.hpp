@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Binary blocks: the ranks fall into subsets of 2^a, 2^b, … consecutive ranks, a > b > … being the bits of p. Each subset
-// reduces by vector halving on its own; then, the smallest first, each hands its result over to the next larger one,
-// whose intervals divide its own; on the way back pairs of a larger subset's ranks provide the next smaller one
+// Binary blocks: the ranks fall into subsets of 2^a, 2^b, … consecutive ranks, a > b > … being the bits of p. Each
+// subset reduces by vector halving on its own; then, the smallest first, each hands its result over to the next larger
+// one, whose intervals divide its own; on the way back pairs of a larger subset's ranks provide the next smaller one
 // (Rabenseifner 2004, section 3.6; Thakur, Rabenseifner and Gropp 2005, section 5.2). Larger subsets have the lower
 // ranks and partial results are joined with their neighbour's, so rank order is kept.
 #pragma once

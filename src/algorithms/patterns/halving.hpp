@@ -5,6 +5,7 @@
 // Neighbours meet first, so every partial result covers an interval of ranks: rank order is kept.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "algorithms/patterns/powers.hpp"
@@ -94,6 +95,11 @@ struct Fold {
     for (Rank r = 0; r < ranks; ++r)
       if (!removed(r)) members.push_back(r);
     return members;
+  }
+  /// What kept ranks `first` … `first` + `count` - 1 stand for: themselves and the ranks removed next to them.
+  Interval stands_for(Rank first, Rank count = 1) const {
+    const auto begin = [&](Rank place) { return Block{place} + std::min(place, surplus); };
+    return {begin(first), begin(first + count) - begin(first)};
   }
 };
 
