@@ -9,8 +9,8 @@
 //   needs     a commutative operator
 //   source    Patarasuk and Yuan 2009
 //
-// The list "order" names the ranks as they follow each other; standard is rank order. On a tree of switches the order in
-// which a depth-first walk meets the machines uses every link at most once in each direction: no contention.
+// The list "order" names the ranks as they follow each other; standard is rank order. On a tree of switches the order
+// in which a depth-first walk meets the machines uses every link at most once in each direction: no contention.
 //
 //   p = 4, order 0 2 1 3: 0→2 2→1 1→3 3→0 in every round
 
@@ -21,14 +21,16 @@ namespace stretto::algorithms {
 namespace {
 
 void build(Builder& b, const Shape&, const Params& params) {
-  b.in_group(patterns::given_order(b.ranks(), params.list), [](Builder& in_order) { patterns::ring_allreduce(in_order); });
+  b.in_group(patterns::given_order(b.ranks(), params.list),
+             [](Builder& in_order) { patterns::ring_allreduce(in_order); });
 }
 
 }  // namespace
 
 constinit const Algorithm allreduce_logical_ring{
     .id = "allreduce/logical_ring",
-    .summary = "reduce-scatter and allgather around a ring in a given order; least volume, no contention on trees of switches",
+    .summary =
+        "reduce-scatter and allgather around a ring in a given order; least volume, no contention on trees of switches",
     .source = "Patarasuk and Yuan 2009",
     .volume = "2(p-1)/p",
     .collective = Collective::allreduce,
