@@ -41,16 +41,24 @@ inline void halving_reduce_scatter(Builder& b, Buffer from, Buffer work) {
   }
 }
 
-/// The way back: every rank of the group gets all blocks into its output.
-inline void doubling_allgather(Builder& b) {
-  for (Rank mask = b.ranks() / 2; mask > 0; mask /= 2) {
+/// The way back among the first `size` ranks: each of them gets all blocks into its output. `also(mask, have)` may add
+/// to the round in which partners at distance `mask` meet, each of which then sends its interval `have`.
+template <typename Also>
+void doubling_allgather(Builder& b, Rank size, Also also) {
+  for (Rank mask = size / 2; mask > 0; mask /= 2) {
     const Rank partner = b.rank() ^ mask;
     const Interval have = halved(b.rank(), 2 * mask, b.blocks());
     const Interval get = halved(partner, 2 * mask, b.blocks());
     b.round();
     b.send(partner, output(have.first, have.count));
     b.receive(partner, output(get.first, get.count));
+    also(mask, have);
   }
+}
+
+/// The way back: every rank of the group gets all blocks into its output.
+inline void doubling_allgather(Builder& b) {
+  doubling_allgather(b, b.ranks(), [](Rank, Interval) {});
 }
 
 /// The way back to one rank of the group: `work` is that rank's output, other ranks' scratch.
