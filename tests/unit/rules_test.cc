@@ -117,6 +117,96 @@ TEST(wrong_parameters_are_refused_by_line) {
                   "the parameters are segment=SIZE, depth=1…64");
 }
 
+// Parameters and lists of the algorithms' own.
+
+/// A function that `a` serves.
+Function function_of(const Algorithm& a) {
+  for (const Function f : all_functions)
+    if (unsuitable(a, f, {8, 0}, true, {}) != "it is no " + std::string(facts(f).name) &&
+        facts(f).irregular >= a.needs.irregular)
+      return f;
+  return {};
+}
+
+std::string rule_with(const Algorithm& a, const std::string& words) {
+  return head + std::string(facts(function_of(a)).name) + " -> " + std::string(a.name()) + ' ' + words + '\n';
+}
+
+const Params& params_of(const Rules& rules) { return rules.rules.at(0).params; }
+
+TEST(parameters_of_algorithms) {
+  int seen = 0;
+  for (const Algorithm* a : all_algorithms()) {
+    const Function function = function_of(*a);
+    const std::string name(a->parameter.name), least = std::to_string(a->parameter.least);
+    if (name.empty()) continue;
+    ++seen;
+    for (const std::int64_t value : {a->parameter.least, std::int64_t{4}, std::int64_t{65536}}) {
+      const std::string word = name + '=' + std::to_string(value);
+      const Params& expected{.segment = 0, .depth = 3, .value = value, .list = {}};
+      CHECK(params_of(parse_rules(rule_with(*a, "depth=3 " + word), "f")) == expected);
+      CHECK(parse_forced(function, std::string(a->name()) + ',' + word + ",depth=3").params == expected);
+    }
+    CHECK_EQ(params_of(parse_rules(rule_with(*a, name + "=4K"), "f")).value, 4096);
+    const std::string known = "the parameters are segment=SIZE, depth=1…64, " + name + '=' + least + "…";
+    for (const std::string& value : {std::to_string(a->parameter.least - 1), std::string("-1"), std::string("x"),
+                                     std::string(), std::string("4:2")}) {
+      const std::string word = name + '=' + value;
+      check_refused(rule_with(*a, word), "my.rules:2: unknown parameter '" + word + "'", known);
+      const Refusal forced = refusal_of([&] { (void)parse_forced(function, std::string(a->name()) + ',' + word); });
+      CHECK_EQ(forced.what, "unknown parameter '" + word + "' of '" + std::string(a->name()) + "'");
+      CHECK(forced.hint.starts_with(known));
+    }
+    check_refused(rule_with(*a, name), "my.rules:2: unknown parameter '" + name + "'", known);
+  }
+  CHECK(seen > 0);
+  // Another's parameter is none; nor has the native library any.
+  check_refused(head + "allreduce -> ring radix=4\n", "my.rules:2: unknown parameter 'radix=4'",
+                "the parameters are segment=SIZE, depth=1…64");
+  check_refused(head + "allreduce -> native radix=4\n", "my.rules:2: unknown parameter 'radix=4'",
+                "the parameters are segment=SIZE, depth=1…64");
+}
+
+TEST(lists_of_algorithms) {
+  int seen = 0;
+  for (const Algorithm* a : all_algorithms()) {
+    const std::string name(a->list);
+    if (name.empty()) continue;
+    ++seen;
+    const auto list_of = [&](const std::string& numbers) {
+      const Forced forced = parse_forced(function_of(*a), std::string(a->name()) + ',' + name + '=' + numbers);
+      const Params params = params_of(parse_rules(rule_with(*a, name + '=' + numbers), "f"));
+      CHECK(forced.params == params);
+      return params.list;
+    };
+    CHECK(list_of("4:2:1") == (std::vector<Rank>{4, 2, 1}));
+    CHECK(list_of("0:3:2:1") == (std::vector<Rank>{0, 3, 2, 1}));
+    CHECK(list_of("1") == std::vector<Rank>{1});
+    for (const std::string numbers : {"", ":", "4:", ":4", "4::1", "4:x", "4:-1", "4:1K", "4.2", "4294967296"})
+      check_refused(rule_with(*a, name + '=' + numbers), "my.rules:2: unknown parameter '" + name + '=' + numbers + "'",
+                    name + "=A:B:C");
+  }
+  CHECK(seen > 0);
+  check_refused(head + "allreduce -> native skips=4:2:1\n", "my.rules:2: unknown parameter 'skips=4:2:1'",
+                "the parameters are segment=SIZE, depth=1…64");
+}
+
+TEST(bytes_that_not_all_ranks_know_decide_nothing) {
+  for (const Function f : all_functions) {
+    const std::string name(facts(f).name);
+    const bool known =
+        f != Function::gatherv && f != Function::scatterv && f != Function::alltoallv && f != Function::alltoallw;
+    CHECK_EQ(facts(f).bytes_known, known);
+    CHECK_EQ(parse_rules(head + name + " ranks>4 ranks=2^k -> native\n", "f").rules.at(0).function, f);
+    if (known)
+      CHECK_EQ(parse_rules(head + name + " ranks>4 bytes<1K -> native\n", "f").rules.at(0).bytes.high, 1023);
+    else
+      check_refused(head + name + " ranks>4 bytes<1K -> native\n",
+                    "my.rules:2: the ranks of a " + name + " do not know how many bytes it moves",
+                    "write conditions on ranks only");
+  }
+}
+
 TEST(files_that_cannot_be_read) {
   const Refusal refusal = refusal_of([] { (void)read_rules("/nowhere/my.rules"); });
   CHECK_EQ(refusal.what, "cannot read the rules file /nowhere/my.rules");
@@ -178,124 +268,6 @@ TEST(sizes) {
   CHECK_EQ(size("18446744073709551617"), -1);
   for (const std::string_view text : {"", "K", "-1", "+1", "1.5", "1T", "1KB", " 1", "1 ", "0x10", "1e3"})
     CHECK_EQ(size(text), -1);
-}
-
-// The first rule that fits decides.
-
-std::string chosen(const Rules& rules, const Call& call) {
-  const Choice choice = choose(rules, call);
-  return choice.algorithm ? std::string(choice.algorithm->name()) : "native";
-}
-
-TEST(conditions_hold_or_do_not) {
-  const auto fits = [](const std::string& conditions, const Call& call) {
-    return chosen(parse_rules(head + "reduce " + conditions + " -> binomial\n", "f"), call) == "binomial";
-  };
-  const Call call{
-      .function = Function::reduce, .shape = {6, 0}, .bytes = 100, .commutative = false, .predefined = false};
-  for (const char* yes : {"", "bytes<101", "bytes<=100", "bytes=100", "bytes>=100", "bytes>99", "ranks=6", "ranks!=2^k",
-                          "operator=not-commutative", "operator=user", "ranks>5 bytes>5 ranks<7"})
-    CHECK_EQ(fits(yes, call) ? "" : yes, "");
-  for (const char* no : {"bytes<100", "bytes<=99", "bytes=99", "bytes>=101", "bytes>100", "ranks=5", "ranks=2^k",
-                         "operator=commutative", "operator=predefined", "ranks>3 bytes>5 ranks<6"})
-    CHECK_EQ(fits(no, call) ? no : "", "");
-  const Call other{.function = Function::reduce, .shape = {8, 0}, .commutative = true, .predefined = true};
-  CHECK(fits("ranks=2^k operator=commutative", other));
-  CHECK(fits("operator=predefined", other));
-  CHECK(!fits("ranks!=2^k", other));
-  CHECK(!fits("operator=user", other));
-  CHECK(!fits("operator=not-commutative", other));
-  CHECK(!fits("", {.function = Function::allreduce, .shape = {8, 0}}));
-}
-
-TEST(unsuitable_algorithms_are_passed_over_with_the_reason) {
-  const Rules rules = parse_rules(head +
-                                      "allreduce bytes>1M -> ring\n"
-                                      "allreduce -> ring segment=1K\n"
-                                      "allreduce -> circulant\n"
-                                      "allreduce ranks>4 -> recursive_doubling segment=2K depth=3\n",
-                                  "f");
-  Call call{.function = Function::allreduce, .shape = {5, 0}, .bytes = 8};
-  Choice choice = choose(rules, call);
-  CHECK_EQ(choice.algorithm, find_algorithm("allreduce/ring"));
-  CHECK_EQ(choice.params.segment, 1024);
-  CHECK_EQ(choice.reason, "f:3");
-  call.commutative = false;
-  choice = choose(rules, call);
-  CHECK_EQ(choice.algorithm, find_algorithm("allreduce/recursive_doubling"));
-  CHECK_EQ(choice.params.segment, 2048);
-  CHECK_EQ(choice.params.depth, 3);
-  CHECK_EQ(
-      choice.reason,
-      "f:5; not ring (line 3): the operator does not commute; not circulant (line 4): the operator does not commute");
-  call.shape.ranks = 4;
-  choice = choose(rules, call);
-  CHECK(choice.algorithm == nullptr);
-  CHECK_EQ(choice.reason,
-           "no rule of f fits; not ring (line 3): the operator does not commute; "
-           "not circulant (line 4): the operator does not commute");
-}
-
-// What is in rules/default.rules, written down a second time. A function without rules is left to the native library.
-
-struct Expected {
-  Function function;
-  std::string_view (*algorithm)(const Call&);
-};
-
-constexpr Bytes K = 1024;
-
-bool power(const Call& c) { return (c.shape.ranks & (c.shape.ranks - 1)) == 0; }
-
-const Expected shipped[] = {
-    {Function::barrier, [](const Call&) -> std::string_view { return "dissemination"; }},
-    {Function::bcast,
-     [](const Call& c) -> std::string_view {
-       return c.bytes < 12 * K || c.shape.ranks < 8 ? "binomial" : "scatter_allgather";
-     }},
-    {Function::reduce,
-     [](const Call& c) -> std::string_view { return c.bytes <= 2 * K ? "binomial" : "halving_gather"; }},
-    {Function::allreduce,
-     [](const Call& c) -> std::string_view {
-       if (c.bytes <= 2 * K) return "recursive_doubling";
-       return power(c) || !c.commutative ? "halving_doubling" : "circulant";
-     }},
-    {Function::allgather,
-     [](const Call& c) -> std::string_view {
-       if (power(c) && c.bytes < 512 * K) return "recursive_doubling";
-       return c.bytes < 80 * K ? "bruck" : "ring";
-     }},
-    {Function::reduce_scatter_block,
-     [](const Call& c) -> std::string_view {
-       if (!c.commutative) return "native";
-       return c.bytes <= 512 * K ? "circulant" : "pairwise";
-     }},
-};
-
-std::string_view expected(const Call& call) {
-  for (const Expected& e : shipped)
-    if (e.function == call.function) return e.algorithm(call);
-  return "native";
-}
-
-TEST(shipped_rules_choose_what_they_say) {
-  std::size_t calls = 0;
-  for (const Function function : all_functions)
-    for (const Rank ranks : {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 64, 100, 1024, 1000000})
-      for (const Bytes edge : {0, 1, 8, 2048, 12288, 81920, 524288, 1 << 20, 1 << 30})
-        for (const Bytes bytes : {edge - 1, edge, edge + 1, edge << 20})
-          for (const bool commutative : {true, false})
-            for (const bool predefined : {true, false}) {
-              if (bytes < 0 || (predefined && !commutative) || (bytes > 0 && !facts(function).bytes_known)) continue;
-              const Call call{function, {ranks, 0}, bytes, commutative, predefined};
-              CHECK_EQ(chosen(shipped_rules(), call), expected(call));
-              const Choice choice = choose(shipped_rules(), call);
-              CHECK(choice.reason.starts_with(choice.algorithm ? "shipped rules:" : ""));
-              if (choice.algorithm)
-                CHECK_EQ(unsuitable(*choice.algorithm, function, call.shape, commutative, choice.params), "");
-              ++calls;
-            }
-  CHECK(calls > 10000);
 }
 
 TEST(forced_values) {
