@@ -38,16 +38,16 @@ bool find_by_name(Function function, std::string_view name, const Algorithm** fo
 /// "4:2:1"
 bool set_list(std::vector<Rank>& list, std::string_view text) {
   list.clear();
-  while (!text.empty()) {
+  for (;;) {
     const std::size_t colon = text.find(':');
     Rank number = 0;
     const std::string_view item = text.substr(0, colon);
     const auto [end, error] = std::from_chars(item.data(), item.data() + item.size(), number);
     if (error != std::errc{} || end != item.data() + item.size() || number < 0) return false;
     list.push_back(number);
-    text = colon == std::string_view::npos ? std::string_view{} : text.substr(colon + 1);
+    if (colon == std::string_view::npos) return true;
+    text = text.substr(colon + 1);
   }
-  return !list.empty();
 }
 
 /// "segment=64K", "depth=4", or a parameter of the algorithm. False if it is none of these.
