@@ -2,7 +2,7 @@
 //
 // bcast/two_tree: every second block goes down one of two binary trees, in which no rank has children twice.
 //
-//   rounds    at most n + 2 ceil(log2 p)
+//   rounds    at most n - 2 + 2 ceil(log2 p)
 //   volume    as many blocks as rounds: about one vector, if it is cut into many
 //   combined  none
 //   scratch   none
@@ -67,7 +67,7 @@ constinit const Algorithm bcast_two_tree{
     .id = "bcast/two_tree",
     .summary = "every second block down one of two binary trees; full bandwidth for many blocks",
     .source = "Sanders, Speck and Träff 2009",
-    .volume = "(n+2 ceil(lg p))/n, or less",
+    .volume = "(n-2+2 ceil(lg p))/n, or less",
     .collective = Collective::bcast,
     .needs = {},
     .parameter = {.name = "pieces", .least = 1, .standard = [](const Shape&) -> std::int64_t { return 8; }},
