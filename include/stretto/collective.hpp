@@ -45,7 +45,7 @@ std::optional<Collective> collective_named(std::string_view name);
 struct Shape {
   Rank ranks = 1;
   Rank root = 0;
-  std::vector<Count> counts = {};  ///< of each rank's part, in elements; empty: not given
+  std::vector<Count> counts = {};  ///< of each rank's part: elements, bytes where nothing is combined; empty: not given
   bool operator==(const Shape&) const = default;
 };
 

@@ -135,7 +135,7 @@ TEST(a_buffer_may_begin_at_any_slot) {
         for (Count i = 0; i < counts[r]; ++i) out.expect(displacements[r] + i, contribution(static_cast<Rank>(r), i));
       const Layout layout = Layout::irregular(counts, displacements, segment).cut_into(parts);
       Work work = work_on(schedule, matrices, layout, in.at(0), me == 0 ? out.at(displacements[0]) : nullptr);
-      work.input.origin = parts.begin(me);
+      work.input.first = displacements[mine];
       Engine engine;
       CHECK_EQ(engine.run(work, t, soon()), Outcome::ok);
       CHECK(!in.wrong_byte() && !out.wrong_byte());

@@ -116,7 +116,7 @@ TEST(reasons_of_what_is_passed_over) {
   narrow.misfit = [](const Shape&, const Params&) { return std::string("it is too narrow"); };
   Rules rules{.file = "f", .rules = {}};
   const auto add = [&](Function function, const Algorithm* algorithm) {
-    Rule& rule = rules.rules.emplace_back(Rule{.function = function, .bytes = {}, .ranks = {}, .params = {}});
+    Rule& rule = rules.rules.emplace_back(Rule{.function = function, .bytes = {}, .part = {}, .ranks = {}, .params = {}});
     rule.algorithm = algorithm;
     rule.line = static_cast<int>(rules.rules.size());
   };

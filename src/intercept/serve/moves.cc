@@ -16,11 +16,12 @@ class EqualParts {
  public:
   EqualParts(Communicator& c, const Decision& decision, Rank root, Bytes each)
       : c_(c),
+        each_(each),
         schedule_(schedule_of(c, decision, root, [each](Rank) { return each; })),
         layout_(execute::Layout::per_rank(each, segment_of(decision, 1, c.ranks())).cut_into(schedule_->parts)) {}
 
   execute::Region all(void* at) const { return {at, layout_, 0}; }
-  execute::Region own(void* at) const { return {at, layout_, layout_.first(schedule_->parts.begin(c_.rank()))}; }
+  execute::Region own(void* at) const { return {at, layout_, c_.rank() * each_}; }
   int perform(const Decision& decision, Function function, const execute::Region& input,
               const execute::Region& output) const {
     return intercept::perform(c_, decision, *schedule_, function,
@@ -29,6 +30,7 @@ class EqualParts {
 
  private:
   Communicator& c_;
+  Bytes each_;
   std::shared_ptr<const Schedule> schedule_;
   execute::Layout layout_;
 };

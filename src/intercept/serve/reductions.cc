@@ -77,8 +77,7 @@ Served perform_parts(Communicator& c, const Decision& decision, Function functio
   const bool in_place = o.send == MPI_IN_PLACE;
   const Layout cut = layout.cut_into(schedule->parts);
   const Rank me = c.rank();
-  const Block own = schedule->parts.begin(me);
-  const Count mine = cut.first(own);
+  const Count mine = layout.first(me);
   const int code =
       perform(c, decision, *schedule, function, reduction, {input_of(o), cut}, {o.receive, cut, in_place ? 0 : mine});
   if (code == MPI_SUCCESS && in_place) {
