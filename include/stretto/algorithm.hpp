@@ -24,9 +24,9 @@ struct Params {
 
 /// A number that an algorithm leaves open, such as the radix of a tree.
 struct Parameter {
-  std::string_view name;                                ///< "radix", as in "radix=4"; empty: there is none
-  std::int64_t least = 1;                               ///< the smallest value
-  std::int64_t (*standard)(const Shape&) = nullptr;     ///< the value if none is given
+  std::string_view name;                             ///< "radix", as in "radix=4"; empty: there is none
+  std::int64_t least = 1;                            ///< the smallest value
+  std::int64_t (*standard)(const Shape&) = nullptr;  ///< the value if none is given
 };
 
 enum class RanksNeeded : std::uint8_t { any, even, power_of_two };
@@ -51,6 +51,7 @@ struct Algorithm {
   Parameter parameter = {};
   std::string_view list = {};  ///< name of the list it takes: "skips", as in "skips=4:2:1"; empty: none
   bool padded = false;         ///< blocks of different sizes travel as if all had the largest one's
+  bool forwards = false;       ///< gather, scatter and alltoall: ranks pass blocks of others on
   Block (*blocks)(const Shape&, const Params&);  ///< slots of the input and of the output
   std::int64_t (*rounds)(const Shape&, const Params&);
   std::int64_t (*sent)(const Shape&, const Params&);      ///< blocks, the factor of β

@@ -27,7 +27,8 @@ bool receives(const Action& action) {
 Outcome Engine::run(const Work& work, transport::Transport& transport, const Deadline& deadline) {
   work_ = &work;
   transport_ = &transport;
-  const Count segments = segments_ = std::max({work.input.layout.segments(), work.output.layout.segments(), work.sizes.segments()});
+  const Count segments = segments_ =
+      std::max({work.input.layout.segments(), work.output.layout.segments(), work.sizes.segments()});
   const auto depth = static_cast<std::size_t>(std::clamp<Count>(work.depth, 1, std::min<Count>(segments, 64)));
   if (instances_.size() < depth) instances_.resize(depth);
   active_ = 0;
@@ -171,7 +172,7 @@ Engine::Span Engine::resolve(const Instance& in, const Range& range, Block first
   const Piece head = layout.block(first, in.segment);
   const Piece tail = count == 1 ? head : layout.block(first + count - 1, in.segment);
   auto* base = static_cast<std::byte*>(region.at);
-  return {base + (head.first - layout.first(region.origin)) * element.extent, tail.first + tail.count - head.first};
+  return {base + (head.first - region.first) * element.extent, tail.first + tail.count - head.first};
 }
 
 void Engine::resolve(const Instance& in, std::span<const Range> ranges, std::vector<Span>& spans) const {

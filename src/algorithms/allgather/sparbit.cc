@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// allgather/sparbit: distances fall from the largest power of two to 1, so that small messages go far and large ones
-// near.
+// allgather/sparbit: distances fall from the largest power of two to 1, so that only small messages go far.
 //
 //   rounds    ceil(log2 p)
 //   volume    (p-1)/p of the gathered vector: the least possible

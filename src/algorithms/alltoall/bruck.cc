@@ -33,6 +33,7 @@ constinit const Algorithm alltoall_bruck{
     .collective = Collective::alltoall,
     .needs = {},
     .parameter = {.name = "radix", .least = 2, .standard = [](const Shape&) -> std::int64_t { return 2; }},
+    .forwards = true,
     .blocks = [](const Shape& s, const Params&) -> Block { return s.ranks; },
     .rounds = [](const Shape& s, const Params& params) -> std::int64_t {
       return patterns::bruck_rounds(s.ranks, params.value);

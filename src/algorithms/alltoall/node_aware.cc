@@ -85,6 +85,7 @@ constinit const Algorithm alltoall_node_aware{
     .collective = Collective::alltoall,
     .needs = {},
     .parameter = {.name = "group", .least = 1, .standard = standard_group},
+    .forwards = true,
     .blocks = [](const Shape& s, const Params&) -> Block { return s.ranks; },
     .rounds = [](const Shape& s, const Params& params) -> std::int64_t {
       return s.ranks / params.value - 1 + params.value - 1;

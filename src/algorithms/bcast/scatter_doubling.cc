@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// bcast/scatter_doubling: the root scatters the vector along a binomial tree, then partners at distance 1, 2, 4, …
-// exchange.
+// bcast/scatter_doubling: the root scatters the vector along a binomial tree, then recursive doubling gathers it.
 //
 //   rounds    2 lg p; else more, as for allgather/recursive_doubling
 //   volume    2(p-1)/p of the vector; else more

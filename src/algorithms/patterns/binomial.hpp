@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "algorithms/patterns/clock.hpp"
+#include "algorithms/patterns/in_order.hpp"
 #include "algorithms/patterns/powers.hpp"
 #include "stretto/builder.hpp"
 
@@ -82,43 +83,11 @@ inline std::vector<Rank> from_root(Rank ranks, Rank root) {
   return members;
 }
 
-/// Block 0 of the inputs is reduced in rank order. At level k the ranks form intervals of 2^k; one rank of each
-/// holds its partial result (the root where it belongs, else the lowest), and neighbours are joined. The root's
-/// partial results stand in its output, those of other ranks in `work` (asked for at most once).
+/// Block 0 of the inputs is reduced in rank order into the root's output; other ranks' partial results stand in `work`
+/// (asked for at most once). ceil(log2 p) rounds.
 template <typename Work>
 void binomial_reduce(Builder& b, Rank root, Work work) {
-  const Rank me = b.rank();
-  const auto holder = [&](Rank interval, int k) {
-    return root >> k == interval ? root : static_cast<Rank>(interval << k);
-  };
-  Ranges mine = input(0);
-  Ranges target;
-  for (int k = 0; (Rank{1} << k) < b.ranks(); ++k) {
-    const Rank interval = me >> k;
-    const Rank other = interval ^ 1;
-    if (other << k >= b.ranks()) continue;
-    const Rank peer = holder(other, k);
-    b.round();
-    if (holder(interval / 2, k + 1) != me) {
-      b.send(peer, mine);
-      return;
-    }
-    if (target.empty()) target = me == root ? output(0) : work();
-    b.receive_reduce(peer, target, other < interval ? Side::left : Side::right, mine);
-    mine = target;
-  }
-  if (b.ranks() == 1) b.copy(input(0), output(0));
-}
-
-/// The most levels at which one rank combines in binomial_reduce.
-inline int binomial_reduce_combines(Rank ranks, Rank root) {
-  int at_root = 0;
-  int at_zero = 0;  // the busiest of the others: it holds [0, 2^k) until the root's interval joins
-  for (int k = 0; (Rank{1} << k) < ranks; ++k) {
-    if (((root >> k) ^ 1) << k < ranks) ++at_root;
-    if (root >> (k + 1) != 0 && Rank{1} << k < ranks) ++at_zero;
-  }
-  return std::max(at_root, at_zero);
+  in_order_reduce(b, in_order_knomial(b.rank(), b.ranks(), root, 2), work);
 }
 
 }  // namespace stretto::patterns

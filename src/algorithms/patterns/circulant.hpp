@@ -47,6 +47,11 @@ inline std::string skips_misfit(const Shape& shape, const Params& params) {
   return skips.back() == 1 ? "" : "the last skip is not 1";
 }
 
+/// Rounds of one phase of an algorithm that takes them.
+inline std::int64_t steps_of(const Shape& shape, const Params& params) {
+  return static_cast<std::int64_t>(given_skips(shape.ranks, params.list).size()) - 1;
+}
+
 /// Reduces the inputs into relative block 0. Partial results live where `place(i, n)` says relative blocks
 /// i … i+n-1 are; it is asked for the lower half of the blocks only. The operands are not in rank order.
 template <typename Place>

@@ -77,15 +77,17 @@ inline void doubling_gather(Builder& b, Rank root, Buffer work) {
   }
 }
 
-/// The first 2·surplus ranks form pairs (2i, 2i+1); one of each stays in the group of 2^k, the other is removed.
+/// The first 2·surplus ranks form pairs (2i, 2i+1); one of each stays in the group, mostly of 2^k, the other is
+/// removed.
 struct Fold {
   Rank ranks;
   Rank surplus;
   Rank kept_odd;  ///< this odd rank stays instead of its even neighbour (the root), or no_rank
 
-  Fold(Rank all, Rank root_to_keep)
+  Fold(Rank all, Rank root_to_keep) : Fold(all, root_to_keep, floor_power_of_two(all)) {}
+  Fold(Rank all, Rank root_to_keep, Rank group)  ///< `group` is at least half of all
       : ranks(all),
-        surplus(all - floor_power_of_two(all)),
+        surplus(all - group),
         kept_odd(root_to_keep < 2 * surplus && root_to_keep % 2 == 1 ? root_to_keep : no_rank) {}
 
   bool paired(Rank r) const { return r < 2 * surplus; }

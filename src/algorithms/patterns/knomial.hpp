@@ -28,9 +28,8 @@ struct KnomialPlace {
   Rank ranks;
   Rank root;
   std::int64_t radix;
-  Rank v;  ///< mine; the root's is 0
-  std::int64_t
-      end;  ///< the power of the radix below which my digits are 0: my subtree is v … v+end-1, as far as they go
+  Rank v;            ///< mine; the root's is 0
+  std::int64_t end;  ///< the power of the radix below which my digits are 0: my subtree ends before v+end
 
   KnomialPlace(const Builder& b, Rank root_rank, std::int64_t base)
       : ranks(b.ranks()),

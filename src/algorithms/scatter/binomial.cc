@@ -30,6 +30,7 @@ constinit const Algorithm scatter_binomial{
     .volume = "(p-1)/p",
     .collective = Collective::scatter,
     .needs = {},
+    .forwards = true,
     .blocks = [](const Shape& s, const Params&) -> Block { return s.ranks; },
     .rounds = [](const Shape& s, const Params&) -> std::int64_t { return patterns::ceil_log2(s.ranks); },
     .sent = [](const Shape& s, const Params&) -> std::int64_t { return s.ranks - 1; },
