@@ -51,6 +51,7 @@ struct Algorithm {
   Parameter parameter = {};
   std::string_view list = {};  ///< name of the list it takes: "skips", as in "skips=4:2:1"; empty: none
   bool padded = false;         ///< blocks of different sizes travel as if all had the largest one's
+  bool forwards = false;       ///< gather, scatter and alltoall: ranks pass blocks of others on
   Block (*blocks)(const Shape&, const Params&);  ///< slots of the input and of the output
   std::int64_t (*rounds)(const Shape&, const Params&);
   std::int64_t (*sent)(const Shape&, const Params&);      ///< blocks, the factor of β

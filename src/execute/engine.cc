@@ -171,7 +171,7 @@ Engine::Span Engine::resolve(const Instance& in, const Range& range, Block first
   const Piece head = layout.block(first, in.segment);
   const Piece tail = count == 1 ? head : layout.block(first + count - 1, in.segment);
   auto* base = static_cast<std::byte*>(region.at);
-  return {base + (head.first - layout.first(region.origin)) * element.extent, tail.first + tail.count - head.first};
+  return {base + (head.first - region.first) * element.extent, tail.first + tail.count - head.first};
 }
 
 void Engine::resolve(const Instance& in, std::span<const Range> ranges, std::vector<Span>& spans) const {

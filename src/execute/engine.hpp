@@ -14,12 +14,12 @@
 
 namespace stretto::execute {
 
-/// A buffer of the call. `at` is the address of the first element of slot `origin` of the first segment: a buffer of
-/// one slot (the input of an allgather, say) has that slot as its origin.
+/// A buffer of the call. Element `first` of the layout lies at `at`: in a buffer with some of the slots only (the input
+/// of an allgather has one) that is the first element of the first of them.
 struct Region {
   void* at = nullptr;  ///< the engine writes to outputs only: the checker has proved it
   Layout layout = Layout::whole(0, 1, 0);
-  Block origin = 0;
+  Count first = 0;
 };
 
 /// A schedule bound to buffers.

@@ -42,10 +42,11 @@ Layout Layout::cut_into(const Parts& parts) const {
 }
 
 Piece Layout::part(Block r, Count start) const {
-  if (kind_ == Kind::per_rank) return {r * n_ + start, std::min(segment_, n_ - start)};
-  const Count count = counts_[static_cast<std::size_t>(r)];
-  const Count from = std::min(start, count);
-  return {displacements_[static_cast<std::size_t>(r)] + from, std::min(segment_, count - from)};
+  const auto i = static_cast<std::size_t>(r);
+  const Count count = kind_ == Kind::per_rank ? n_ : counts_[i];
+  const Count at = kind_ == Kind::per_rank ? r * n_ : displacements_[i];
+  const Count from = std::min(start, count);  // others may have more segments
+  return {at + from, std::min(segment_, count - from)};
 }
 
 Piece Layout::block(Block b, Count s) const {

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The MPI functions that Stretto takes the place of. Each asks to be served and else calls the native function.
-#include <algorithm>
-#include <climits>
 #include <new>
 
-#include "intercept/dispatch.hpp"
 #include "intercept/native.hpp"
 #include "intercept/say.hpp"
+#include "intercept/serve/serve.hpp"
 
 #define STRETTO_ENTRY extern "C" __attribute__((visibility("default"))) int
 
 namespace {
 
+using stretto::Function;
 using stretto::intercept::native;
 namespace intercept = stretto::intercept;
 
@@ -30,56 +29,52 @@ int serve_or_pass(Serve serve, Pass pass) {
   return served ? *served : pass();
 }
 
-}  // namespace
+#ifdef STRETTO_MPICH
+/// A function of MPI 4.0, which an older MPI does not have.
+template <typename Result, typename... Arguments>
+auto or_unsupported(Result (*function)(Arguments...)) {
+  return [function](Arguments... arguments) { return function ? function(arguments...) : MPI_ERR_UNSUPPORTED_OPERATION; };
+}
+#endif
 
-#define STRETTO_SERVE(call, otherwise) serve_or_pass([&] { return intercept::call; }, [&] { return otherwise; })
+}  // namespace
 
 // Open MPI's Fortran interfaces call the PMPI_ functions, so these are taken as well there; MPICH's mpi_f08 does so
 // where there are no buffers. They are other names of the same functions: a call from one to the other could end in a
 // profiling tool, which would call back for ever.
 #define STRETTO_ALWAYS_PMPI(name) \
   extern "C" __attribute__((visibility("default"), alias("MPI_" #name))) decltype(MPI_##name) PMPI_##name;
-#ifdef STRETTO_OPENMPI
-#define STRETTO_ALSO_PMPI(name) STRETTO_ALWAYS_PMPI(name)
-#else
-#define STRETTO_ALSO_PMPI(name)
-#endif
 
-STRETTO_ENTRY MPI_Barrier(MPI_Comm comm) { return STRETTO_SERVE(barrier(comm), native().Barrier(comm)); }
+STRETTO_ENTRY MPI_Barrier(MPI_Comm comm) {
+  return serve_or_pass([&] { return intercept::barrier(comm); }, [&] { return native().Barrier(comm); });
+}
 STRETTO_ALWAYS_PMPI(Barrier)
 
-STRETTO_ENTRY MPI_Bcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm) {
-  return STRETTO_SERVE(bcast(buffer, count, datatype, root, comm), native().Bcast(buffer, count, datatype, root, comm));
-}
-STRETTO_ALSO_PMPI(Bcast)
+#define ENTRY(name) STRETTO_ENTRY MPI_##name
+#define NATIVE(name) native().name
+#define COUNT int
+#define DISPLACEMENT int
+#ifdef STRETTO_OPENMPI
+#define ALSO_PMPI(name) STRETTO_ALWAYS_PMPI(name)
+#else
+#define ALSO_PMPI(name)
+#endif
+#include "intercept/entry_points.inc"
+#undef ENTRY
+#undef NATIVE
+#undef COUNT
+#undef DISPLACEMENT
+#undef ALSO_PMPI
 
-STRETTO_ENTRY MPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root,
-                         MPI_Comm comm) {
-  return STRETTO_SERVE(reduce(sendbuf, recvbuf, count, datatype, op, root, comm),
-                       native().Reduce(sendbuf, recvbuf, count, datatype, op, root, comm));
-}
-STRETTO_ALSO_PMPI(Reduce)
-
-STRETTO_ENTRY MPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-                            MPI_Comm comm) {
-  return STRETTO_SERVE(allreduce(sendbuf, recvbuf, count, datatype, op, comm),
-                       native().Allreduce(sendbuf, recvbuf, count, datatype, op, comm));
-}
-STRETTO_ALSO_PMPI(Allreduce)
-
-STRETTO_ENTRY MPI_Allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
-                            MPI_Datatype recvtype, MPI_Comm comm) {
-  return STRETTO_SERVE(allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm),
-                       native().Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm));
-}
-STRETTO_ALSO_PMPI(Allgather)
-
-STRETTO_ENTRY MPI_Reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype,
-                                       MPI_Op op, MPI_Comm comm) {
-  return STRETTO_SERVE(reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm),
-                       native().Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm));
-}
-STRETTO_ALSO_PMPI(Reduce_scatter_block)
+// Large counts. An MPI without these functions must not seem to have them: mpi4py would call them.
+#ifdef STRETTO_MPICH
+#define ENTRY(name) STRETTO_ENTRY MPI_##name##_c
+#define NATIVE(name) or_unsupported(native().name##_c)
+#define COUNT MPI_Count
+#define DISPLACEMENT MPI_Aint
+#define ALSO_PMPI(name)
+#include "intercept/entry_points.inc"
+#endif
 
 // For benchmarks and tests: id of the algorithm that served this thread's last call, "native" if it was passed on.
 extern "C" __attribute__((visibility("default"))) const char* stretto_last_algorithm() {
@@ -91,43 +86,3 @@ STRETTO_ENTRY MPI_Finalize() {
   return native().Finalize();
 }
 STRETTO_ALWAYS_PMPI(Finalize)
-
-// Large counts. An MPI without these functions must not seem to have them: mpi4py would call them.
-#ifdef STRETTO_MPICH
-
-// On an MPI without them the int form does what it can.
-#define STRETTO_NATIVE_LARGE(name, count, ...) \
-  (native().name##_c ? native().name##_c(__VA_ARGS__) : (count) <= INT_MAX ? native().name(__VA_ARGS__) : MPI_ERR_COUNT)
-
-STRETTO_ENTRY MPI_Bcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm) {
-  return STRETTO_SERVE(bcast(buffer, count, datatype, root, comm),
-                       STRETTO_NATIVE_LARGE(Bcast, count, buffer, count, datatype, root, comm));
-}
-
-STRETTO_ENTRY MPI_Reduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-                           int root, MPI_Comm comm) {
-  return STRETTO_SERVE(reduce(sendbuf, recvbuf, count, datatype, op, root, comm),
-                       STRETTO_NATIVE_LARGE(Reduce, count, sendbuf, recvbuf, count, datatype, op, root, comm));
-}
-
-STRETTO_ENTRY MPI_Allreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-                              MPI_Comm comm) {
-  return STRETTO_SERVE(allreduce(sendbuf, recvbuf, count, datatype, op, comm),
-                       STRETTO_NATIVE_LARGE(Allreduce, count, sendbuf, recvbuf, count, datatype, op, comm));
-}
-
-STRETTO_ENTRY MPI_Allgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-                              MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  return STRETTO_SERVE(allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm),
-                       STRETTO_NATIVE_LARGE(Allgather, std::max(sendcount, recvcount), sendbuf, sendcount, sendtype,
-                                            recvbuf, recvcount, recvtype, comm));
-}
-
-STRETTO_ENTRY MPI_Reduce_scatter_block_c(const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype datatype,
-                                         MPI_Op op, MPI_Comm comm) {
-  return STRETTO_SERVE(
-      reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm),
-      STRETTO_NATIVE_LARGE(Reduce_scatter_block, recvcount, sendbuf, recvbuf, recvcount, datatype, op, comm));
-}
-
-#endif

@@ -34,32 +34,28 @@ Worker& worker() {
   return *mine;
 }
 
-execute::Layout layout_of(const Decision& decision, Collective collective, const Buffers& buffers, Rank ranks) {
-  const bool per_rank = facts(collective).per_rank;
-  const Bytes bytes_of_segment = decision.params.segment / (per_rank ? ranks : 1);
-  const Count segment = decision.params.segment > 0 ? std::max<Count>(bytes_of_segment / buffers.element.size, 1) : 0;
-  return per_rank ? execute::Layout::per_rank(ranks, buffers.count, segment)
-                  : execute::Layout::whole(buffers.count, decision.schedule->blocks, segment);
-}
-
 }  // namespace
 
 execute::Arena& staging() { return worker().staging; }
 
-int perform(Communicator& c, const Decision& decision, Collective collective, const Buffers& buffers) {
+const std::byte* prepared_scratch() { return worker().engine.scratch(); }
+
+Count segment_of(const Decision& decision, Bytes element_size, Rank parts) {
+  return decision.params.segment > 0 ? std::max<Count>(decision.params.segment / parts / element_size, 1) : 0;
+}
+
+namespace {
+
+int run(Communicator& c, const Schedule& schedule, Function function, int depth, const Job& job) {
   Worker& w = worker();
-  decision.served->fetch_add(1, std::memory_order_relaxed);
-  set_last_algorithm(decision.algorithm->id.data());
-  ++c.calls;
-  const execute::Work work{.schedule = decision.schedule.get(),
-                           .layout = layout_of(decision, collective, buffers, c.ranks()),
-                           .element = buffers.element,
-                           .combiner = buffers.combiner,
-                           .input = buffers.input,
-                           .output = buffers.output,
-                           .input_origin = buffers.input_origin,
-                           .output_origin = buffers.output_origin,
-                           .depth = decision.params.depth};
+  const execute::Work work{.schedule = &schedule,
+                           .element = job.element,
+                           .combiner = job.combiner,
+                           .input = job.input,
+                           .output = job.output,
+                           .sizes = job.sizes,
+                           .sizes_by_slot = job.sizes_by_slot,
+                           .depth = depth};
   w.transport.use(c.messages());
   const auto& seconds = settings().deadline;
   const Deadline deadline = seconds ? Deadline::in(std::chrono::duration<double>(*seconds)) : Deadline();
@@ -72,12 +68,25 @@ int perform(Communicator& c, const Decision& decision, Collective collective, co
     }
     case transport::Outcome::expired: break;
   }
-  say(execute::hang_report(*decision.schedule, w.engine.standstill(),
-                           std::string(facts(collective).name) + " (call " + std::to_string(c.calls) +
+  say(execute::hang_report(schedule, w.engine.standstill(),
+                           std::string(facts(function).name) + " (call " + std::to_string(c.calls) +
                                " on this communicator, after " + std::to_string(*seconds) + " s)"),
       "compare the reports of all ranks: the one that waits for nobody's message left early or never came");
   native().Abort(c.comm(), 1);
   return MPI_ERR_OTHER;
+}
+
+}  // namespace
+
+int perform(Communicator& c, const Decision& decision, const Schedule& schedule, Function function, const Job& job) {
+  decision.served->fetch_add(1, std::memory_order_relaxed);
+  set_last_algorithm(decision.algorithm->id.data());
+  ++c.calls;
+  return run(c, schedule, function, decision.params.depth, job);
+}
+
+int prepare(Communicator& c, const Schedule& schedule, Function function, const Job& job) {
+  return run(c, schedule, function, 1, job);
 }
 
 }  // namespace stretto::intercept

@@ -8,18 +8,27 @@
 
 namespace stretto::intercept {
 
-/// What the collectives give the engine besides the decision.
-struct Buffers {
-  const void* input = nullptr;
-  void* output = nullptr;
-  Block input_origin = 0;
-  Block output_origin = 0;
-  execute::Element element;
-  execute::Combiner combiner;
-  Count count = 0;  ///< elements of the vector, or of each rank's block
+/// What the collectives give the engine besides the schedule (see execute::Work).
+struct Job {
+  execute::Region input = {};
+  execute::Region output = {};
+  execute::Layout sizes = execute::Layout::whole(0, 1, 0);
+  bool sizes_by_slot = false;
+  execute::Element element = {};
+  execute::Combiner combiner = {};
 };
 
-int perform(Communicator& c, const Decision& decision, Collective collective, const Buffers& buffers);
+/// Counts the call as served and runs it.
+int perform(Communicator& c, const Decision& decision, const Schedule& schedule, Function function, const Job& job);
+
+/// Runs a schedule that prepares a call: the ranks tell each other sizes.
+int prepare(Communicator& c, const Schedule& schedule, Function function, const Job& job);
+
+/// What stands in scratch after prepare(), until the next run.
+const std::byte* prepared_scratch();
+
+/// Elements of a segment, of a vector of `parts` parts: of each part.
+Count segment_of(const Decision& decision, Bytes element_size, Rank parts);
 
 /// Memory for packed data and the like, of this thread, valid until the next call.
 execute::Arena& staging();

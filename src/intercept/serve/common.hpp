@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What the functions of serve.hpp have in common.
+#pragma once
+
+#include "intercept/perform.hpp"
+#include "intercept/serve/serve.hpp"
+#include "intercept/types.hpp"
+
+namespace stretto::intercept {
+
+/// Counts a call that goes to the native library.
+Served pass(Function function, Passed reason);
+
+/// The state of `comm`, or null after counting why the call is passed on. Ends the use of staging().
+Communicator* usable(Function function, MPI_Comm comm);
+
+/// Null after counting that the rules say `native`.
+const Decision* decide(Communicator& c, const Call& call);
+
+/// The end of a served call: errors of the program's types are found on the way.
+int finish(const Communicator& c, int code);
+
+/// Where the engine reads or writes `count` elements of a type: in the program's buffer or, if the type has holes, in a
+/// packed copy.
+class Packed {
+ public:
+  Packed(const TypeFacts& type, Count count, bool always = false)
+      : type_(type), count_(count), copies_(always || !type.element.dense) {}
+
+  void* in(void* buffer);
+  /// Copies elements first … first+n-1 of `buffer`, if there is a copy.
+  void pack(const void* buffer, Count first, Count n);
+  void unpack(void* buffer) const;
+
+ private:
+  const TypeFacts& type_;
+  Count count_;
+  bool copies_;
+  std::byte* copy_ = nullptr;
+};
+
+/// Elements to packed bytes and back, whether the type has holes or not.
+void pack_elements(const TypeFacts& type, const void* from, Count n, std::byte* to);
+void unpack_elements(const TypeFacts& type, const std::byte* from, Count n, void* to);
+
+/// Moved blocks are bytes.
+inline constexpr execute::Element one_byte{};
+
+/// n numbers of staging()
+Count* stage_numbers(Count n);
+
+/// The schedule of a decision; algorithms that need the counts of the call get them.
+template <typename Counts>
+std::shared_ptr<const Schedule> schedule_of(Communicator& c, const Decision& decision, Rank root, Counts counts) {
+  if (decision.schedule) return decision.schedule;
+  Shape shape{c.ranks(), root, {}};
+  shape.counts.reserve(static_cast<std::size_t>(shape.ranks));
+  for (Rank r = 0; r < shape.ranks; ++r) shape.counts.push_back(counts(r));
+  return c.schedule(*decision.algorithm, shape, decision.params);
+}
+
+}  // namespace stretto::intercept

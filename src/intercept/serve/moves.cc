@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Collectives that move vectors, or equally large parts. What travels is bytes: ranks may describe the same values by
+// different types.
+#include "intercept/serve/common.hpp"
+
+namespace stretto::intercept {
+namespace {
+
+bool is_root(const Communicator& c, int root) { return c.rank() == root; }
+bool root_exists(const Communicator& c, int root) { return root >= 0 && root < c.ranks(); }
+bool valid(const Described& d) { return d.count >= 0 && d.type != constants().type_null; }
+
+/// What gather, scatter, allgather and alltoall give the engine: `each` bytes for every rank.
+class EqualParts {
+ public:
+  EqualParts(Communicator& c, const Decision& decision, Rank root, Bytes each)
+      : c_(c),
+        schedule_(schedule_of(c, decision, root, [each](Rank) { return each; })),
+        layout_(execute::Layout::per_rank(each, segment_of(decision, 1, c.ranks())).cut_into(schedule_->parts)) {}
+
+  execute::Region all(void* at) const { return {at, layout_, 0}; }
+  execute::Region own(void* at) const { return {at, layout_, layout_.first(schedule_->parts.begin(c_.rank()))}; }
+  int perform(const Decision& decision, Function function, const execute::Region& input,
+              const execute::Region& output) const {
+    return intercept::perform(c_, decision, *schedule_, function,
+                              {.input = input, .output = output, .sizes = layout_, .element = one_byte});
+  }
+
+ private:
+  Communicator& c_;
+  std::shared_ptr<const Schedule> schedule_;
+  execute::Layout layout_;
+};
+
+/// Gather and scatter: `all` is the root's.
+Served rooted(Function function, const Described& own, const Described& all, int root, MPI_Comm comm) {
+  const bool gathers = function == Function::gather;
+  Communicator* c = usable(function, comm);
+  if (!c) return std::nullopt;
+  const bool root_is_me = is_root(*c, root);
+  const bool in_place = own.in_place();
+  if (!root_exists(*c, root) || (in_place && !root_is_me) || (!in_place && !valid(own)) ||
+      (root_is_me && (!valid(all) || all.in_place())))
+    return pass(function, Passed::arguments);
+  TypeFacts storage[2];
+  const TypeFacts& whole = facts_of(root_is_me ? all.type : own.type, Use::move, storage[0]);
+  const TypeFacts& part = in_place ? whole : facts_of(own.type, Use::move, storage[1]);
+  if (!whole.usable || !part.usable) return pass(function, Passed::datatype);
+  const Bytes each = in_place ? all.count * whole.element.size : own.count * part.element.size;
+  if (root_is_me && all.count * whole.element.size != each) return pass(function, Passed::arguments);
+  const Decision* decision = decide(*c, {.function = function, .shape = {c->ranks(), root}, .bytes = each * c->ranks()});
+  if (!decision) return std::nullopt;
+
+  Packed everything(whole, all.count * c->ranks());
+  Packed mine(part, own.count);
+  auto* at_all = root_is_me ? static_cast<char*>(everything.in(all.buffer)) : nullptr;
+  void* at_own = in_place ? at_all + c->rank() * each : mine.in(own.buffer);
+  if (root_is_me && !gathers) everything.pack(all.buffer, 0, all.count * c->ranks());
+  if (root_is_me && gathers && in_place) everything.pack(all.buffer, c->rank() * all.count, all.count);
+  if (gathers && !in_place) mine.pack(own.buffer, 0, own.count);
+  const EqualParts parts(*c, *decision, root, each);
+  const execute::Region here = parts.own(at_own);
+  const execute::Region there = parts.all(at_all);
+  const int code = parts.perform(*decision, function, gathers ? here : there, gathers ? there : here);
+  if (code == MPI_SUCCESS && gathers && root_is_me) everything.unpack(all.buffer);
+  if (code == MPI_SUCCESS && !gathers && !in_place) mine.unpack(own.buffer);
+  return finish(*c, code);
+}
+
+}  // namespace
+
+Served barrier(MPI_Comm comm) {
+  Communicator* c = usable(Function::barrier, comm);
+  if (!c) return std::nullopt;
+  const Decision* decision = decide(*c, {.function = Function::barrier, .shape = {c->ranks(), 0}});
+  if (!decision) return std::nullopt;
+  return perform(*c, *decision, *decision->schedule, Function::barrier, {});
+}
+
+Served bcast(const Described& vector, int root, MPI_Comm comm) {
+  constexpr Function function = Function::bcast;
+  Communicator* c = usable(function, comm);
+  if (!c) return std::nullopt;
+  if (!valid(vector) || !root_exists(*c, root)) return pass(function, Passed::arguments);
+  TypeFacts storage;
+  const TypeFacts& facts = facts_of(vector.type, Use::move, storage);
+  if (!facts.usable) return pass(function, Passed::datatype);
+  const Bytes bytes = vector.count * facts.element.size;
+  const Decision* decision = decide(*c, {.function = function, .shape = {c->ranks(), root}, .bytes = bytes});
+  if (!decision) return std::nullopt;
+  Packed packed(facts, vector.count);
+  void* at = packed.in(vector.buffer);
+  if (is_root(*c, root)) packed.pack(vector.buffer, 0, vector.count);
+  const auto layout = execute::Layout::whole(bytes, decision->schedule->blocks, segment_of(*decision, 1, 1));
+  const int code = perform(*c, *decision, *decision->schedule, function,
+                           {.output = {at, layout}, .sizes = layout, .element = one_byte});
+  if (code == MPI_SUCCESS && !is_root(*c, root)) packed.unpack(vector.buffer);
+  return finish(*c, code);
+}
+
+Served gather(const Described& own, const Described& all, int root, MPI_Comm comm) {
+  return rooted(Function::gather, own, all, root, comm);
+}
+
+Served scatter(const Described& all, const Described& own, int root, MPI_Comm comm) {
+  return rooted(Function::scatter, own, all, root, comm);
+}
+
+Served allgather(const Described& own, const Described& all, MPI_Comm comm) {
+  constexpr Function function = Function::allgather;
+  Communicator* c = usable(function, comm);
+  if (!c) return std::nullopt;
+  const bool in_place = own.in_place();
+  if (!valid(all) || all.in_place() || (!in_place && !valid(own))) return pass(function, Passed::arguments);
+  TypeFacts storage[2];
+  const TypeFacts& to = facts_of(all.type, Use::move, storage[0]);
+  const TypeFacts& from = in_place ? to : facts_of(own.type, Use::move, storage[1]);
+  if (!to.usable || !from.usable) return pass(function, Passed::datatype);
+  const Bytes each = all.count * to.element.size;
+  if (!in_place && own.count * from.element.size != each) return pass(function, Passed::arguments);
+  const Decision* decision = decide(*c, {.function = function, .shape = {c->ranks(), 0}, .bytes = each * c->ranks()});
+  if (!decision) return std::nullopt;
+  Packed gathered(to, all.count * c->ranks());
+  Packed mine(from, own.count);
+  auto* output = static_cast<char*>(gathered.in(all.buffer));
+  void* input = in_place ? output + c->rank() * each : mine.in(own.buffer);
+  if (in_place)
+    gathered.pack(all.buffer, c->rank() * all.count, all.count);
+  else
+    mine.pack(own.buffer, 0, own.count);
+  const EqualParts parts(*c, *decision, 0, each);
+  const int code = parts.perform(*decision, function, parts.own(input), parts.all(output));
+  if (code == MPI_SUCCESS) gathered.unpack(all.buffer);
+  return finish(*c, code);
+}
+
+Served alltoall(const Described& from, const Described& to, MPI_Comm comm) {
+  constexpr Function function = Function::alltoall;
+  Communicator* c = usable(function, comm);
+  if (!c) return std::nullopt;
+  const bool in_place = from.in_place();
+  if (!valid(to) || to.in_place() || (!in_place && !valid(from))) return pass(function, Passed::arguments);
+  TypeFacts storage[2];
+  const TypeFacts& arriving = facts_of(to.type, Use::move, storage[0]);
+  const TypeFacts& leaving = in_place ? arriving : facts_of(from.type, Use::move, storage[1]);
+  if (!arriving.usable || !leaving.usable) return pass(function, Passed::datatype);
+  const Bytes each = to.count * arriving.element.size;
+  if (!in_place && from.count * leaving.element.size != each) return pass(function, Passed::arguments);
+  const Decision* decision = decide(*c, {.function = function, .shape = {c->ranks(), 0}, .bytes = each * c->ranks()});
+  if (!decision) return std::nullopt;
+  const Described& source = in_place ? to : from;
+  Packed input(leaving, source.count * c->ranks(), in_place);
+  Packed output(arriving, to.count * c->ranks());
+  void* at_input = input.in(source.buffer);
+  void* at_output = output.in(to.buffer);
+  input.pack(source.buffer, 0, source.count * c->ranks());
+  const EqualParts parts(*c, *decision, 0, each);
+  const int code = parts.perform(*decision, function, parts.all(at_input), parts.all(at_output));
+  if (code == MPI_SUCCESS) output.unpack(to.buffer);
+  return finish(*c, code);
+}
+
+}  // namespace stretto::intercept

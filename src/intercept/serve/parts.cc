@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Collectives that move parts of different sizes: the v and w functions.
+#include "intercept/serve/irregular.hpp"
+#include "intercept/serve/sizes.hpp"
+
+namespace stretto::intercept {
+namespace {
+
+using execute::Layout;
+using execute::Region;
+
+bool valid(const Described& d) { return d.count >= 0 && d.type != constants().type_null; }
+
+/// My schedule, and the sizes of the blocks that it keeps in scratch, if it keeps any.
+struct Prepared {
+  int code = MPI_SUCCESS;
+  std::shared_ptr<const Schedule> schedule;
+  Layout sizes = Layout::whole(0, 1, 0);
+  bool by_slot = false;
+};
+
+/// Where only the two ends of a message know its size. `mine` is the size of my part, `inputs` are those of the blocks
+/// in my input, from slot `first` on.
+Prepared prepare_unknown(Communicator& c, const Decision& decision, Function function, Rank root, Bytes mine,
+                         std::span<const Count> inputs, Block first) {
+  Prepared p;
+  const Count segment = segment_of(decision, 1, c.ranks());
+  if (decision.algorithm->needs.counts) {
+    const AllSizes all = gather_sizes(c, function, mine);
+    p.code = all.code;
+    if (p.code != MPI_SUCCESS) return p;
+    p.schedule = schedule_of(c, decision, root, [&](Rank r) { return all.bytes[static_cast<std::size_t>(r)]; });
+    p.sizes = Layout::irregular(all.bytes, all.bytes, segment);
+    return p;
+  }
+  p.schedule = decision.schedule;
+  if (!decision.algorithm->forwards) return p;
+  const ScratchSizes told = tell_sizes_along(c, *p.schedule, function, inputs, first);
+  p.code = told.code;
+  p.sizes = told.layout(segment);
+  p.by_slot = true;
+  return p;
+}
+
+int perform(Communicator& c, const Decision& decision, Function function, const Prepared& p, const Region& input,
+            const Region& output) {
+  return intercept::perform(c, decision, *p.schedule, function,
+                            {.input = input,
+                             .output = output,
+                             .sizes = p.sizes,
+                             .sizes_by_slot = p.by_slot,
+                             .element = one_byte});
+}
+
+/// The buffer of my own part only.
+Region own_region(void* at, Rank rank, Bytes bytes, Count segment) {
+  return {at, Layout::per_rank(bytes, segment), rank * bytes};
+}
+
+/// Gatherv and scatterv: `all` is the root's.
+Served rooted(Function function, const Described& own, const DescribedParts& all, int root, MPI_Comm comm) {
+  const bool gathers = function == Function::gatherv;
+  Communicator* c = usable(function, comm);
+  if (!c) return std::nullopt;
+  const Rank me = c->rank();
+  const bool in_place = own.in_place();
+  if (root < 0 || root >= c->ranks() || (in_place && me != root) || (!in_place && !valid(own)) ||
+      (me == root && all.in_place()))
+    return pass(function, Passed::arguments);
+  std::optional<IrregularParts> parts;
+  if (me == root) {
+    parts.emplace(all, c->ranks());
+    if (parts->unusable()) return pass(function, *parts->unusable());
+  }
+  TypeFacts storage;
+  const TypeFacts& type = facts_of(in_place ? constants().byte : own.type, Use::move, storage);
+  if (!type.usable) return pass(function, Passed::datatype);
+  const Bytes mine = in_place ? parts->bytes(me) : own.count * type.element.size;
+  const Decision* decision = decide(*c, {.function = function, .shape = {c->ranks(), root}});
+  if (!decision) return std::nullopt;
+
+  if (parts) parts->copy_if_needed();
+  Packed packed(type, in_place ? 0 : own.count);
+  void* at_own = in_place ? parts->at(me) : packed.in(own.buffer);
+  if (gathers && in_place) parts->pack(me);
+  if (gathers && !in_place) packed.pack(own.buffer, 0, own.count);
+  if (!gathers && parts) parts->pack();
+  const std::span<const Count> inputs = gathers ? std::span<const Count>(&mine, 1)
+                                        : parts ? parts->all_bytes()
+                                                : std::span<const Count>();
+  const Prepared p = prepare_unknown(*c, *decision, function, root, mine, inputs, gathers ? me : 0);
+  if (p.code != MPI_SUCCESS) return p.code;
+  const Count segment = segment_of(*decision, 1, c->ranks());
+  const Region here = own_region(at_own, me, mine, segment);
+  const Region there = parts ? parts->region(segment, p.schedule->parts) : Region{};
+  const int code = perform(*c, *decision, function, p, gathers ? here : there, gathers ? there : here);
+  if (code == MPI_SUCCESS && gathers && parts) parts->unpack();
+  if (code == MPI_SUCCESS && !gathers && !in_place) packed.unpack(own.buffer);
+  return finish(*c, code);
+}
+
+/// Every block travels as large as the largest of all.
+int perform_padded(Communicator& c, const Decision& decision, Function function, IrregularParts& input,
+                   IrregularParts& output) {
+  Bytes size = std::max(input.largest(), output.largest());
+  if (const int code = largest_of_all(c, function, size); code != MPI_SUCCESS) return code;
+  const Count segment = segment_of(decision, 1, c.ranks());
+  input.copy(size);
+  output.copy(size);
+  input.pack();
+  const int code = intercept::perform(c, decision, *decision.schedule, function,
+                                      {.input = input.even_region(size, segment),
+                                       .output = output.even_region(size, segment),
+                                       .sizes = Layout::per_rank(size, segment),
+                                       .element = one_byte});
+  if (code == MPI_SUCCESS) output.unpack();
+  return code;
+}
+
+}  // namespace
+
+Served gatherv(const Described& own, const DescribedParts& all, int root, MPI_Comm comm) {
+  return rooted(Function::gatherv, own, all, root, comm);
+}
+
+Served scatterv(const DescribedParts& all, const Described& own, int root, MPI_Comm comm) {
+  return rooted(Function::scatterv, own, all, root, comm);
+}
+
+Served allgatherv(const Described& own, const DescribedParts& all, MPI_Comm comm) {
+  constexpr Function function = Function::allgatherv;
+  Communicator* c = usable(function, comm);
+  if (!c) return std::nullopt;
+  const Rank me = c->rank();
+  const bool in_place = own.in_place();
+  if (all.in_place() || (!in_place && !valid(own))) return pass(function, Passed::arguments);
+  IrregularParts parts(all, c->ranks());
+  if (parts.unusable()) return pass(function, *parts.unusable());
+  TypeFacts storage;
+  const TypeFacts& type = facts_of(in_place ? constants().byte : own.type, Use::move, storage);
+  if (!type.usable) return pass(function, Passed::datatype);
+  if (!in_place && own.count * type.element.size != parts.bytes(me)) return pass(function, Passed::arguments);
+  const Decision* decision = decide(*c, {.function = function, .shape = {c->ranks(), 0}, .bytes = parts.sum()});
+  if (!decision) return std::nullopt;
+  parts.copy_if_needed();
+  Packed packed(type, in_place ? 0 : own.count);
+  void* at_own = in_place ? parts.at(me) : packed.in(own.buffer);
+  if (in_place)
+    parts.pack(me);
+  else
+    packed.pack(own.buffer, 0, own.count);
+  const Count segment = segment_of(*decision, 1, c->ranks());
+  Prepared p;
+  p.schedule = schedule_of(*c, *decision, 0, [&](Rank r) { return parts.bytes(r); });
+  const Region output = parts.region(segment, p.schedule->parts);
+  p.sizes = output.layout;
+  Region input = own_region(at_own, me, parts.bytes(me), segment);
+  input.layout = input.layout.cut_into(p.schedule->parts);
+  const int code = perform(*c, *decision, function, p, input, output);
+  if (code == MPI_SUCCESS) parts.unpack();
+  return finish(*c, code);
+}
+
+Served alltoallv(Function function, const DescribedParts& from, const DescribedParts& to, MPI_Comm comm) {
+  Communicator* c = usable(function, comm);
+  if (!c) return std::nullopt;
+  if (to.in_place()) return pass(function, Passed::arguments);
+  const bool in_place = from.in_place();
+  IrregularParts input(in_place ? to : from, c->ranks());
+  IrregularParts output(to, c->ranks());
+  for (const auto* parts : {&input, &output})
+    if (parts->unusable()) return pass(function, *parts->unusable());
+  const Decision* decision = decide(*c, {.function = function, .shape = {c->ranks(), 0}});
+  if (!decision) return std::nullopt;
+  if (decision->algorithm->padded) return finish(*c, perform_padded(*c, *decision, function, input, output));
+  if (in_place)
+    input.copy();
+  else
+    input.copy_if_needed();
+  output.copy_if_needed();
+  input.pack();
+  const Prepared p =
+      prepare_unknown(*c, *decision, function, 0, 0, input.all_bytes(), 0);
+  if (p.code != MPI_SUCCESS) return p.code;
+  const Count segment = segment_of(*decision, 1, c->ranks());
+  const int code = perform(*c, *decision, function, p, input.region(segment, {}), output.region(segment, {}));
+  if (code == MPI_SUCCESS) output.unpack();
+  return finish(*c, code);
+}
+
+}  // namespace stretto::intercept

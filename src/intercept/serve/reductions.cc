@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Collectives that combine.
+#include <cstring>
+
+#include "intercept/operators.hpp"
+#include "intercept/serve/common.hpp"
+
+namespace stretto::intercept {
+namespace {
+
+using execute::Layout;
+
+/// The operator's and the type's part of a reduction; unusable ones have been counted.
+struct Reduction {
+  TypeFacts storage;
+  const TypeFacts& type;
+  OperatorFacts op;
+  bool usable = false;
+
+  Reduction(Function function, const Operands& o)
+      : type(o.type == constants().type_null ? storage : facts_of(o.type, Use::combine, storage)) {
+    if (o.type == constants().type_null || o.op == constants().op_null) {
+      pass(function, Passed::arguments);
+      return;
+    }
+    if (!type.usable) {
+      pass(function, Passed::datatype);
+      return;
+    }
+    op = facts_of(o.op, type);
+    usable = op.usable;
+    if (!usable) pass(function, Passed::op);
+  }
+
+  Call call(Function function, const Shape& shape, Count elements) const {
+    return {function, shape, elements * type.element.size, op.commutative, op.predefined};
+  }
+};
+
+void* input_of(const Operands& o) { return o.send == MPI_IN_PLACE ? o.receive : const_cast<void*>(o.send); }
+
+int perform(Communicator& c, const Decision& decision, const Schedule& schedule, Function function,
+            const Reduction& reduction, const execute::Region& input, const execute::Region& output) {
+  return intercept::perform(c, decision, schedule, function,
+                            {.input = input,
+                             .output = output,
+                             .sizes = input.layout,
+                             .element = reduction.type.element,
+                             .combiner = reduction.op.combiner});
+}
+
+/// A vector that the algorithm cuts.
+int perform_whole(Communicator& c, const Decision& decision, Function function, const Reduction& reduction,
+                  const Operands& o, void* output, Count count) {
+  const auto layout = Layout::whole(count, decision.schedule->blocks,
+                                    segment_of(decision, reduction.type.element.size, 1));
+  return perform(c, decision, *decision.schedule, function, reduction, {input_of(o), layout}, {output, layout});
+}
+
+/// In place a reduce-scatter leaves the result where the own part stood; MPI wants it at the beginning.
+void move_to_front(void* buffer, const execute::Element& element, Count from, Count count) {
+  if (count == 0 || from == 0) return;
+  const char* part = static_cast<const char*>(buffer) + from * element.extent;
+  if (element.dense) {
+    std::memmove(buffer, part, static_cast<std::size_t>(count * element.size));
+    return;
+  }
+  std::byte* packed = staging().take(count * element.size);
+  element.pack(element, part, count, packed);
+  element.unpack(element, packed, count, buffer);
+}
+
+/// Reduce-scatter: parts of the vector, `layout` tells which.
+Served perform_parts(Communicator& c, const Decision& decision, Function function, const Reduction& reduction,
+                     const Operands& o, const std::shared_ptr<const Schedule>& schedule, const Layout& layout) {
+  const bool in_place = o.send == MPI_IN_PLACE;
+  const Layout cut = layout.cut_into(schedule->parts);
+  const Rank me = c.rank();
+  const Block own = schedule->parts.begin(me);
+  const Count mine = cut.first(own);
+  const int code = perform(c, decision, *schedule, function, reduction, {input_of(o), cut},
+                           {o.receive, cut, in_place ? 0 : mine});
+  if (code == MPI_SUCCESS && in_place) {
+    Count count = 0;
+    for (Count s = 0; s < layout.segments(); ++s) count += layout.block(me, s).count;
+    move_to_front(o.receive, reduction.type.element, mine, count);
+  }
+  return finish(c, code);
+}
+
+}  // namespace
+
+Served reduce(const Operands& o, MPI_Count count, int root, MPI_Comm comm) {
+  constexpr Function function = Function::reduce;
+  Communicator* c = usable(function, comm);
+  if (!c) return std::nullopt;
+  const bool is_root = c->rank() == root;
+  if (count < 0 || root < 0 || root >= c->ranks() || (is_root ? o.receive : o.send) == MPI_IN_PLACE)
+    return pass(function, Passed::arguments);
+  const Reduction reduction(function, o);
+  if (!reduction.usable) return std::nullopt;
+  const Decision* decision = decide(*c, reduction.call(function, {c->ranks(), root}, count));
+  if (!decision) return std::nullopt;
+  return finish(*c, perform_whole(*c, *decision, function, reduction, o, is_root ? o.receive : nullptr, count));
+}
+
+Served reduce_everywhere(Function function, const Operands& o, MPI_Count count, MPI_Comm comm) {
+  Communicator* c = usable(function, comm);
+  if (!c) return std::nullopt;
+  if (count < 0 || o.receive == MPI_IN_PLACE) return pass(function, Passed::arguments);
+  const Reduction reduction(function, o);
+  if (!reduction.usable) return std::nullopt;
+  const Decision* decision = decide(*c, reduction.call(function, {c->ranks(), 0}, count));
+  if (!decision) return std::nullopt;
+  return finish(*c, perform_whole(*c, *decision, function, reduction, o, o.receive, count));
+}
+
+Served reduce_scatter_block(const Operands& o, MPI_Count count, MPI_Comm comm) {
+  constexpr Function function = Function::reduce_scatter_block;
+  Communicator* c = usable(function, comm);
+  if (!c) return std::nullopt;
+  if (count < 0 || o.receive == MPI_IN_PLACE) return pass(function, Passed::arguments);
+  const Reduction reduction(function, o);
+  if (!reduction.usable) return std::nullopt;
+  const Decision* decision = decide(*c, reduction.call(function, {c->ranks(), 0}, count * c->ranks()));
+  if (!decision) return std::nullopt;
+  const auto schedule = schedule_of(*c, *decision, 0, [count](Rank) { return count; });
+  const Count segment = segment_of(*decision, reduction.type.element.size, c->ranks());
+  return perform_parts(*c, *decision, function, reduction, o, schedule, Layout::per_rank(count, segment));
+}
+
+Served reduce_scatter(const Operands& o, Numbers counts, MPI_Comm comm) {
+  constexpr Function function = Function::reduce_scatter;
+  Communicator* c = usable(function, comm);
+  if (!c) return std::nullopt;
+  if (!counts.given() || o.receive == MPI_IN_PLACE) return pass(function, Passed::arguments);
+  const Rank ranks = c->ranks();
+  Count* each = stage_numbers(ranks);
+  Count* first = stage_numbers(ranks);
+  Count all = 0;
+  for (Rank r = 0; r < ranks; ++r) {
+    if (counts[r] < 0) return pass(function, Passed::arguments);
+    each[r] = counts[r];
+    first[r] = all;
+    all += counts[r];
+  }
+  const Reduction reduction(function, o);
+  if (!reduction.usable) return std::nullopt;
+  const Decision* decision = decide(*c, reduction.call(function, {ranks, 0}, all));
+  if (!decision) return std::nullopt;
+  const auto schedule = schedule_of(*c, *decision, 0, [each](Rank r) { return each[r]; });
+  const auto n = static_cast<std::size_t>(ranks);
+  const Count segment = segment_of(*decision, reduction.type.element.size, ranks);
+  return perform_parts(*c, *decision, function, reduction, o, schedule, Layout::irregular({each, n}, {first, n}, segment));
+}
+
+}  // namespace stretto::intercept
