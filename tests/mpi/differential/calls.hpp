@@ -33,7 +33,6 @@ struct LargeFunctions {
 #undef STRETTO_MEMBER
 };
 #else
-#define STRETTO_LARGE_FORMS(X)
 using LargeFunctions = Functions;  // there are none
 #endif
 

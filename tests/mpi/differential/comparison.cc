@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "comparison.hpp"
 
+#include <algorithm>
 #include <cstdio>
+
+#include "stretto/algorithm.hpp"
 
 namespace stretto::differential {
 namespace {
@@ -12,6 +15,11 @@ std::vector<Area> areas_of(const Side& side) {
   for (std::size_t i = 0; i < side.counts.size(); ++i)
     areas.push_back({side.model(i), side.place(i), side.counts[i], side.counts[i]});
   return areas;
+}
+
+bool has_algorithm(const Form& form) {
+  return std::ranges::any_of(all_algorithms(),
+                             [&](const Algorithm* a) { return a->collective == facts(form.function).collective; });
 }
 
 }  // namespace
@@ -40,8 +48,7 @@ Buffer Comparison::receive_buffer(const Plan& plan) const {
     return buffer;
   }
   Buffer buffer(areas_of(plan.receive), plan.receive_offset);
-  const bool sends_from_here = plan.form->send.who == Who::nobody && plan.is_root();  // bcast
-  if (sends_from_here) buffer.fill(0, plan.numbers, stream(plan, me));
+  if (plan.form->function == Function::bcast && plan.is_root()) buffer.fill(0, plan.numbers, stream(plan, me));
   if (!plan.in_place || plan.form->keeps_own_part()) return buffer;
   for (std::size_t i = 0; i < buffer.areas(); ++i)
     if (plan.form->pairwise())
@@ -104,7 +111,17 @@ std::optional<std::string> Comparison::run_stretto(const Plan& plan, const Libra
   return std::nullopt;
 }
 
-std::optional<std::string> Comparison::run(const Plan& plan, const Library& stretto) {
+/// On all ranks, or some would wait in the native call for the others.
+bool Comparison::all_trust_native(const Plan& plan) const {
+  int mine = plan.native_trusted ? 1 : 0;
+  int all = 0;
+  native_.Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, plan.member.comm);
+  return all == 1;
+}
+
+std::optional<std::string> Comparison::run(Plan plan, const Library& stretto) {
+  plan.native_trusted = all_trust_native(plan);
+  if (!plan.native_trusted && !has_algorithm(*plan.form)) return std::nullopt;  // Stretto would call the native one
   Buffer input = send_buffer(plan);
   const Buffer input_before = input;
   Buffer output = receive_buffer(plan);

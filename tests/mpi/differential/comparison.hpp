@@ -17,7 +17,7 @@ class Comparison {
   Comparison(const Options& options, const Functions& native) : options_(options), native_(native) {}
 
   /// What differs, in words.
-  std::optional<std::string> run(const Plan& plan, const Library& stretto);
+  std::optional<std::string> run(Plan plan, const Library& stretto);
 
   std::int64_t computed() const { return computed_; }          ///< calls that were not made natively
   std::int64_t native_wrong() const { return native_wrong_; }  ///< calls whose native result was wrong on this rank
@@ -25,6 +25,7 @@ class Comparison {
   const std::map<std::string, std::int64_t>& served() const { return served_; }
 
  private:
+  bool all_trust_native(const Plan& plan) const;
   Buffer send_buffer(const Plan& plan) const;
   Buffer receive_buffer(const Plan& plan) const;
   void compute_move(const Plan& plan, Buffer& expected) const;

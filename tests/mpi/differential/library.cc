@@ -19,9 +19,14 @@ Library::Library(const LibraryOptions& options) {
 #define STRETTO_FIND(name) find(functions.name, "MPI_" #name);
   STRETTO_NATIVE_COLLECTIVES(STRETTO_FIND)
 #undef STRETTO_FIND
+#ifdef STRETTO_MPICH
 #define STRETTO_FIND(name) find(large_functions.name, "MPI_" #name "_c");
   STRETTO_LARGE_FORMS(STRETTO_FIND)
 #undef STRETTO_FIND
+  large_functions.Barrier = functions.Barrier;
+#else
+  large_functions = functions;
+#endif
   find(finalize, "MPI_Finalize");
   find(last_algorithm, "stretto_last_algorithm");
 

@@ -25,15 +25,16 @@ struct Options {
 /// One side's arguments on this rank. In a reduction the receive side has those of both.
 struct Side {
   bool significant = false;
+  bool type_for_each_part = false;
   std::vector<ModelPointer> models;           ///< one, or one for each part
   std::vector<int> counts;                    ///< elements of each part
   std::vector<std::ptrdiff_t> displacements;  ///< of each part in elements, or in bytes if each has its type
 
   /// In bytes.
   std::ptrdiff_t place(std::size_t part) const {
-    return models.size() > 1 ? displacements[part] : displacements[part] * models[0]->extent();
+    return type_for_each_part ? displacements[part] : displacements[part] * models[0]->extent();
   }
-  const ModelPointer& model(std::size_t part) const { return models[models.size() > 1 ? part : 0]; }
+  const ModelPointer& model(std::size_t part) const { return models[type_for_each_part ? part : 0]; }
   std::string text() const;
 };
 
@@ -75,7 +76,7 @@ class Planner {
   /// Native libraries damage memory if the first byte of a type is not at its address (MPICH 5.0.2, Open MPI 5.0.11),
   /// or if elements interleave (MPICH).
   bool native_can(const Model& model) const;
-  bool native_can(const Side& side) const;
+  bool native_can(const Form& form, const Side& side) const;
   void plan_move(Plan& plan, Random& random) const;
   void plan_reduction(Plan& plan, Random& random) const;
   int count_of(const Plan& plan, const Signature& signature, Random& random) const;
