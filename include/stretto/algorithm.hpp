@@ -24,9 +24,9 @@ struct Params {
 
 /// A number that an algorithm leaves open, such as the radix of a tree.
 struct Parameter {
-  std::string_view name;                                ///< "radix", as in "radix=4"; empty: there is none
-  std::int64_t least = 1;                               ///< the smallest value
-  std::int64_t (*standard)(const Shape&) = nullptr;     ///< the value if none is given
+  std::string_view name;                             ///< "radix", as in "radix=4"; empty: there is none
+  std::int64_t least = 1;                            ///< the smallest value
+  std::int64_t (*standard)(const Shape&) = nullptr;  ///< the value if none is given
 };
 
 enum class RanksNeeded : std::uint8_t { any, even, power_of_two };

@@ -26,10 +26,10 @@ enum class Collective : std::uint8_t {
   exscan
 };
 
-inline constexpr Collective all_collectives[] = {
-    Collective::barrier,  Collective::bcast,  Collective::gather,    Collective::scatter,
-    Collective::allgather, Collective::alltoall, Collective::reduce, Collective::allreduce,
-    Collective::reduce_scatter, Collective::scan, Collective::exscan};
+inline constexpr Collective all_collectives[] = {Collective::barrier, Collective::bcast,     Collective::gather,
+                                                 Collective::scatter, Collective::allgather, Collective::alltoall,
+                                                 Collective::reduce,  Collective::allreduce, Collective::reduce_scatter,
+                                                 Collective::scan,    Collective::exscan};
 
 struct CollectiveFacts {
   std::string_view name;  ///< "allreduce"
@@ -45,7 +45,7 @@ std::optional<Collective> collective_named(std::string_view name);
 struct Shape {
   Rank ranks = 1;
   Rank root = 0;
-  std::vector<Count> counts = {};  ///< of each rank's part, in elements; empty: not given
+  std::vector<Count> counts = {};  ///< of each rank's part: elements, bytes where nothing is combined; empty: not given
   bool operator==(const Shape&) const = default;
 };
 

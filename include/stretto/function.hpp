@@ -30,11 +30,15 @@ enum class Function : std::uint8_t {
   exscan
 };
 
-inline constexpr Function all_functions[] = {
-    Function::barrier,    Function::bcast,     Function::gather,    Function::gatherv, Function::scatter,
-    Function::scatterv,   Function::allgather, Function::allgatherv, Function::alltoall, Function::alltoallv,
-    Function::alltoallw,  Function::reduce,    Function::allreduce, Function::reduce_scatter_block,
-    Function::reduce_scatter, Function::scan,  Function::exscan};
+inline constexpr Function all_functions[] = {Function::barrier,        Function::bcast,
+                                             Function::gather,         Function::gatherv,
+                                             Function::scatter,        Function::scatterv,
+                                             Function::allgather,      Function::allgatherv,
+                                             Function::alltoall,       Function::alltoallv,
+                                             Function::alltoallw,      Function::reduce,
+                                             Function::allreduce,      Function::reduce_scatter_block,
+                                             Function::reduce_scatter, Function::scan,
+                                             Function::exscan};
 
 struct FunctionFacts {
   std::string_view name;  ///< "reduce_scatter_block"

@@ -43,7 +43,9 @@ enum class OperatorIs : std::uint8_t { any, commutative, not_commutative, predef
 struct Rule {
   Function function;
   Between bytes;
+  Between part;  ///< bytes of each rank's part, on average
   Between ranks;
+  bool balanced = false;  ///< demands blocks_balanced()
   RanksAre ranks_are = RanksAre::any;
   OperatorIs operator_is = OperatorIs::any;
   const Algorithm* algorithm = nullptr;  ///< null: the native library
@@ -55,6 +57,10 @@ struct Rules {
   std::string file;
   std::vector<Rule> rules;
 };
+
+/// Do binary blocks of ranks differ so little in size that reducing them one into the other pays? Where the exponents
+/// of two in `ranks` are at most δ apart: δ < lg(bytes) / 2 - 2.5 (Thakur, Rabenseifner and Gropp 2005, section 5.4).
+bool blocks_balanced(Rank ranks, Bytes bytes);
 
 /// Throws stretto::Error that names `file` and the line.
 Rules parse_rules(std::string_view text, std::string_view file);
@@ -76,7 +82,8 @@ struct Choice {
 /// The algorithm of the first rule that fits.
 Choice choose(const Rules& rules, const Call& call);
 
-/// `value` as the user writes it: "ring", "ring,segment=64K,depth=4", "kring,group=2" or "native". Throws stretto::Error.
+/// `value` as the user writes it: "ring", "ring,segment=64K,depth=4", "kring,group=2" or "native". Throws
+/// stretto::Error.
 struct Forced {
   const Algorithm* algorithm = nullptr;  ///< null: the native library
   Params params;

@@ -14,7 +14,8 @@
 namespace stretto {
 
 /// Where a block lies. `input` is read only. Which block a slot of `input` or `output` holds is the collective's affair
-/// (block_of() in collective.hpp; block b in slot b, but for alltoall); slot s of `scratch` holds `Schedule::scratch[s]`.
+/// (block_of() in collective.hpp; block b in slot b, but for alltoall); slot s of `scratch` holds
+/// `Schedule::scratch[s]`.
 enum class Buffer : std::uint8_t { input, output, scratch };
 
 /// Slots first … first+count-1 of one buffer.

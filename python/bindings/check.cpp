@@ -6,6 +6,7 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include "checked.hpp"
 #include "register.hpp"
 
 namespace stretto::python {
@@ -58,16 +59,19 @@ void register_check(nb::module_& m) {
   m.def(
       "check_algorithm",
       [](const Algorithm& algorithm, const Shape& shape, const Params& params) {
+        require_suitable(algorithm, shape, params);
         return check(algorithm, shape, params);
       },
       nb::arg("algorithm"), nb::arg("shape"), nb::arg("params") = Params{}, nb::call_guard<nb::gil_scoped_release>(),
       "Build all schedules and prove them, in place too where allowed, and hold rounds and volume to the record.");
   m.def(
       "check_against_record",
-      [](const std::vector<Schedule>& schedules, const Algorithm& algorithm, const Shape& shape) {
-        return check_against_record(schedules, algorithm, shape);
+      [](const std::vector<Schedule>& schedules, const Algorithm& algorithm, const Shape& shape, const Params& params) {
+        require_suitable(algorithm, shape, params);
+        return check_against_record(schedules, algorithm, shape, params);
       },
-      nb::arg("schedules"), nb::arg("algorithm"), nb::arg("shape"), nb::call_guard<nb::gil_scoped_release>(),
+      nb::arg("schedules"), nb::arg("algorithm"), nb::arg("shape"), nb::arg("params") = Params{},
+      nb::call_guard<nb::gil_scoped_release>(),
       "The same for given schedules instead of those that the algorithm builds.");
 }
 

@@ -12,13 +12,26 @@ namespace stretto::python {
 
 namespace {
 
-Shape checked_shape(Rank ranks, Rank root) {
+Shape checked_shape(Rank ranks, Rank root, std::vector<Count> counts) {
   if (ranks < 1) throw Error("there is no collective of " + std::to_string(ranks) + " ranks", "use 1 rank or more");
   if (root < 0 || root >= ranks) {
     throw Error("root " + std::to_string(root) + " is not one of the " + std::to_string(ranks) + " ranks",
                 "ranks count from 0 to " + std::to_string(ranks - 1));
   }
-  return {ranks, root};
+  if (!counts.empty() && counts.size() != static_cast<std::size_t>(ranks)) {
+    throw Error("there are " + std::to_string(counts.size()) + " counts for " + std::to_string(ranks) + " ranks",
+                "give one for each rank, or none");
+  }
+  for (const Count count : counts)
+    if (count < 0) throw Error("a count is negative: " + std::to_string(count), "counts are numbers of elements");
+  return {ranks, root, std::move(counts)};
+}
+
+void require_slot(const Shape& shape, const Parts& parts, Rank rank, Block slot) {
+  if (rank < 0 || rank >= shape.ranks) throw Error("there is no rank " + std::to_string(rank), "ranks count from 0");
+  if (!parts.first.empty() && parts.first.size() != static_cast<std::size_t>(shape.ranks) + 1)
+    throw Error("the parts are not those of " + std::to_string(shape.ranks) + " ranks", "use Schedule.parts");
+  if (slot < 0) throw Error("a slot is negative: " + std::to_string(slot), "slots count from 0");
 }
 
 std::string names_of_collectives() {
@@ -29,35 +42,16 @@ std::string names_of_collectives() {
   return names;
 }
 
-}  // namespace
-
-void register_collective(nb::module_& m) {
-  nb::enum_<Collective>(m, "Collective", "A collective operation of MPI.")
-      .value("barrier", Collective::barrier)
-      .value("bcast", Collective::bcast)
-      .value("reduce", Collective::reduce)
-      .value("allreduce", Collective::allreduce)
-      .value("allgather", Collective::allgather)
-      .value("reduce_scatter_block", Collective::reduce_scatter_block);
+void register_facts(nb::module_& m) {
+  auto values = nb::enum_<Collective>(m, "Collective", "What is to be achieved, whatever the sizes of the blocks.");
+  for (const Collective collective : all_collectives) values.value(facts(collective).name.data(), collective);
   nb::class_<CollectiveFacts>(m, "CollectiveFacts", "What holds of a collective whatever the algorithm.")
       .def_ro("name", &CollectiveFacts::name)
       .def_ro("rooted", &CollectiveFacts::rooted)
       .def_ro("reduces", &CollectiveFacts::reduces)
-      .def_ro("per_rank", &CollectiveFacts::per_rank, "One block per rank, given by the call.");
-  nb::class_<Shape>(m, "Shape", "Ranks and root of a call.")
-      .def(
-          "__init__", [](Shape* self, Rank ranks, Rank root) { new (self) Shape(checked_shape(ranks, root)); },
-          nb::arg("ranks"), nb::arg("root") = 0)
-      .def_ro("ranks", &Shape::ranks)
-      .def_ro("root", &Shape::root);
-  nb::class_<Content> content(m, "Content", "What stands in one slot before or after a collective.");
-  nb::enum_<Content::Kind>(content, "Kind")
-      .value("nothing", Content::Kind::nothing)
-      .value("contribution", Content::Kind::contribution)
-      .value("reduction", Content::Kind::reduction);
-  content.def_ro("kind", &Content::kind).def_ro("from_rank", &Content::from);
+      .def_ro("per_rank", &CollectiveFacts::per_rank, "The vector has a part for each rank, given by the call.");
   m.def("all_collectives", [] { return std::vector(std::begin(all_collectives), std::end(all_collectives)); });
-  m.def("facts", &facts, nb::arg("collective"), nb::rv_policy::reference);
+  m.def("facts", nb::overload_cast<Collective>(&facts), nb::arg("collective"), nb::rv_policy::reference);
   m.def(
       "collective_named",
       [](std::string_view name) {
@@ -65,11 +59,72 @@ void register_collective(nb::module_& m) {
         throw Error("no collective is called '" + std::string(name) + "'", "use one of " + names_of_collectives());
       },
       nb::arg("name"), "Raises stretto.Error if there is none of that name.");
-  m.def("content_before", &content_before, nb::arg("collective"), nb::arg("shape"), nb::arg("rank"), nb::arg("buffer"),
-        nb::arg("block"), "The precondition of one slot.");
-  m.def("content_after", &content_after, nb::arg("collective"), nb::arg("shape"), nb::arg("rank"), nb::arg("block"),
-        "The postcondition of one slot of the output; nothing: no demand.");
+}
+
+void register_shape(nb::module_& m) {
+  nb::class_<Shape>(m, "Shape", "Ranks and root of a call, and the sizes of the ranks' parts where they matter.")
+      .def(
+          "__init__",
+          [](Shape* self, Rank ranks, Rank root, std::vector<Count> counts) {
+            new (self) Shape(checked_shape(ranks, root, std::move(counts)));
+          },
+          nb::arg("ranks"), nb::arg("root") = 0, nb::arg("counts") = std::vector<Count>())
+      .def_ro("ranks", &Shape::ranks)
+      .def_ro("root", &Shape::root)
+      .def_ro("counts", &Shape::counts, "Of each rank's part, in elements; empty: not given.")
+      .def("__eq__", [](const Shape& a, const Shape& b) { return a == b; }, nb::is_operator());
+  nb::class_<Content> content(m, "Content", "What stands in one slot before or after a collective.");
+  nb::enum_<Content::Kind>(content, "Kind")
+      .value("nothing", Content::Kind::nothing)
+      .value("contribution", Content::Kind::contribution)
+      .value("reduction", Content::Kind::reduction);
+  content.def_ro("kind", &Content::kind)
+      .def_ro("from_rank", &Content::from, "Of a contribution; the first rank of a reduction.")
+      .def_ro("to_rank", &Content::to, "The last rank of a reduction.");
+}
+
+void register_slots(nb::module_& m) {
+  m.def(
+      "block_of",
+      [](Collective collective, const Shape& shape, Rank rank, Buffer buffer, Block slot) {
+        require_slot(shape, {}, rank, slot);
+        return block_of(collective, shape, rank, buffer, slot);
+      },
+      nb::arg("collective"), nb::arg("shape"), nb::arg("rank"), nb::arg("buffer"), nb::arg("slot"),
+      "Which block a slot of the input or output holds: slot b block b, but for alltoall.");
+  m.def(
+      "slot_exists",
+      [](Collective collective, const Shape& shape, const Parts& parts, Rank rank, Buffer buffer, Block slot) {
+        require_slot(shape, parts, rank, slot);
+        return slot_exists(collective, shape, parts, rank, buffer, slot);
+      },
+      nb::arg("collective"), nb::arg("shape"), nb::arg("parts"), nb::arg("rank"), nb::arg("buffer"), nb::arg("slot"),
+      "Does the call give the rank this slot?");
+  m.def(
+      "content_before",
+      [](Collective collective, const Shape& shape, const Parts& parts, Rank rank, Buffer buffer, Block slot) {
+        require_slot(shape, parts, rank, slot);
+        return content_before(collective, shape, parts, rank, buffer, slot);
+      },
+      nb::arg("collective"), nb::arg("shape"), nb::arg("parts"), nb::arg("rank"), nb::arg("buffer"), nb::arg("slot"),
+      "The precondition of one slot.");
+  m.def(
+      "content_after",
+      [](Collective collective, const Shape& shape, const Parts& parts, Rank rank, Block slot) {
+        require_slot(shape, parts, rank, slot);
+        return content_after(collective, shape, parts, rank, slot);
+      },
+      nb::arg("collective"), nb::arg("shape"), nb::arg("parts"), nb::arg("rank"), nb::arg("slot"),
+      "The postcondition of one slot of the output; nothing: no demand.");
   m.def("may_alias", &may_alias, nb::arg("collective"), "May a rank's input be its output (MPI_IN_PLACE)?");
+}
+
+}  // namespace
+
+void register_collective(nb::module_& m) {
+  register_facts(m);
+  register_shape(m);
+  register_slots(m);
 }
 
 }  // namespace stretto::python

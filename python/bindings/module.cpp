@@ -16,7 +16,9 @@ NB_MODULE(_core, m) {
   register_schedule(m);
   register_builder(m);
   register_collective(m);
+  register_function(m);
   register_algorithm(m);
   register_check(m);
+  register_variants(m);
   register_rules(m);
 }

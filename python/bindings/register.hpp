@@ -13,8 +13,10 @@ void register_error(nb::module_& m);
 void register_schedule(nb::module_& m);
 void register_builder(nb::module_& m);
 void register_collective(nb::module_& m);
+void register_function(nb::module_& m);
 void register_algorithm(nb::module_& m);
 void register_check(nb::module_& m);
+void register_variants(nb::module_& m);
 void register_rules(nb::module_& m);
 
 }  // namespace stretto::python

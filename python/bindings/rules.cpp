@@ -16,14 +16,14 @@ void register_values(nb::module_& m) {
   nb::class_<Call>(m, "Call", "What a choice may depend on: values that are equal on all ranks.")
       .def(
           "__init__",
-          [](Call* self, Collective collective, const Shape& shape, Bytes bytes, bool commutative, bool predefined) {
-            new (self) Call{collective, shape, bytes, commutative, predefined};
+          [](Call* self, Function function, const Shape& shape, Bytes bytes, bool commutative, bool predefined) {
+            new (self) Call{function, shape, bytes, commutative, predefined};
           },
-          nb::arg("collective"), nb::arg("shape"), nb::arg("bytes"), nb::arg("commutative") = true,
+          nb::arg("function"), nb::arg("shape"), nb::arg("bytes"), nb::arg("commutative") = true,
           nb::arg("predefined") = true)
-      .def_ro("collective", &Call::collective)
+      .def_ro("function", &Call::function)
       .def_ro("shape", &Call::shape)
-      .def_ro("bytes", &Call::bytes, "Of the whole vector: of all ranks, for allgather and reduce_scatter_block.")
+      .def_ro("bytes", &Call::bytes, "The whole vector: all parts together; 0 if not all ranks know it.")
       .def_ro("commutative", &Call::commutative)
       .def_ro("predefined", &Call::predefined);
   nb::class_<Choice>(m, "Choice", "What was chosen for a call, and why.")
@@ -55,7 +55,7 @@ void register_rule(nb::module_& m) {
       .def_ro("high", &Between::high)
       .def("holds", &Between::holds, nb::arg("n"));
   nb::class_<Rule>(m, "Rule", "One line of a rules file.")
-      .def_ro("collective", &Rule::collective)
+      .def_ro("function", &Rule::function)
       .def_ro("bytes", &Rule::bytes)
       .def_ro("ranks", &Rule::ranks)
       .def_ro("ranks_are", &Rule::ranks_are)
@@ -81,8 +81,8 @@ void register_rules(nb::module_& m) {
   m.def("shipped_rules", &shipped_rules, nb::rv_policy::reference, "The rules that are part of the library.");
   m.def("parse_size", &parse_size, nb::arg("text"), "\"64K\", \"2M\", \"100\" to bytes; None if it is no size.");
   m.def("choose", &choose, nb::arg("rules"), nb::arg("call"), "The algorithm of the first rule that fits.");
-  m.def("parse_forced", &parse_forced, nb::arg("collective"), nb::arg("value"),
-        "Read \"ring,segment=64K,depth=4\" or \"native\"; raises stretto.Error.");
+  m.def("parse_forced", &parse_forced, nb::arg("function"), nb::arg("value"),
+        "Read \"ring,segment=64K,depth=4\", \"kring,group=2\" or \"native\"; raises stretto.Error.");
 }
 
 }  // namespace stretto::python

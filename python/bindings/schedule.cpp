@@ -6,6 +6,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "register.hpp"
+#include "stretto/error.hpp"
 
 namespace stretto::python {
 
@@ -47,6 +48,11 @@ std::vector<RoundView> rounds_of(const Schedule& schedule) {
   return rounds;
 }
 
+void require_rank(const Parts& parts, Rank rank) {
+  if (rank < 0 || (!parts.first.empty() && static_cast<std::size_t>(rank) + 1 >= parts.first.size()))
+    throw Error("there is no rank " + std::to_string(rank), "ranks count from 0");
+}
+
 void register_enums(nb::module_& m) {
   nb::enum_<Buffer>(m, "Buffer", "Where a block lies.")
       .value("input", Buffer::input)
@@ -62,10 +68,35 @@ void register_enums(nb::module_& m) {
       .value("reduce", ActionKind::reduce);
 }
 
+void register_parts(nb::module_& m) {
+  nb::class_<Parts>(m, "Parts", "How a vector that has a part for each rank is cut into blocks.")
+      .def(
+          "__init__", [](Parts* self, std::vector<Block> first) { new (self) Parts{std::move(first)}; },
+          nb::arg("first") = std::vector<Block>())
+      .def_ro("first", &Parts::first, "The first block of each rank's part, and the end; empty: one block each.")
+      .def(
+          "begin",
+          [](const Parts& parts, Rank rank) {
+            require_rank(parts, rank);
+            return parts.begin(rank);
+          },
+          nb::arg("rank"))
+      .def(
+          "end",
+          [](const Parts& parts, Rank rank) {
+            require_rank(parts, rank);
+            return parts.end(rank);
+          },
+          nb::arg("rank"))
+      .def("owner", &Parts::owner, nb::arg("block"))
+      .def("__eq__", [](const Parts& a, const Parts& b) { return a == b; }, nb::is_operator());
+}
+
 }  // namespace
 
 void register_schedule(nb::module_& m) {
   register_enums(m);
+  register_parts(m);
   nb::class_<Range>(m, "Range", "Slots first … first+count-1 of one buffer.")
       .def(
           "__init__",
@@ -102,6 +133,7 @@ void register_schedule(nb::module_& m) {
       .def_ro("rank", &Schedule::rank)
       .def_ro("root", &Schedule::root)
       .def_ro("blocks", &Schedule::blocks)
+      .def_rw("parts", &Schedule::parts, "Of collectives whose vector has a part for each rank.")
       .def_ro("scratch", &Schedule::scratch, "For every scratch slot, the block of the vector whose size it has.")
       .def_prop_ro("rounds", &rounds_of)
       .def("__str__", [](const Schedule& schedule) { return to_text(schedule); });

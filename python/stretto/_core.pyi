@@ -39,6 +39,25 @@ class ActionKind(enum.Enum):
 
     reduce = 3
 
+class Parts:
+    """How a vector that has a part for each rank is cut into blocks."""
+
+    def __init__(self, first: Sequence[int] = []) -> None: ...
+
+    @property
+    def first(self) -> list[int]:
+        """
+        The first block of each rank's part, and the end; empty: one block each.
+        """
+
+    def begin(self, rank: int) -> int: ...
+
+    def end(self, rank: int) -> int: ...
+
+    def owner(self, block: int) -> int: ...
+
+    def __eq__(self, arg: Parts, /) -> bool: ...
+
 class Range:
     """Slots first … first+count-1 of one buffer."""
 
@@ -119,6 +138,13 @@ class Schedule:
     def blocks(self) -> int: ...
 
     @property
+    def parts(self) -> Parts:
+        """Of collectives whose vector has a part for each rank."""
+
+    @parts.setter
+    def parts(self, arg: Parts, /) -> None: ...
+
+    @property
     def scratch(self) -> list[int]:
         """For every scratch slot, the block of the vector whose size it has."""
 
@@ -127,8 +153,13 @@ class Schedule:
 
     def __str__(self) -> str: ...
 
+@overload
 def to_text(schedule: Schedule) -> str:
     """The one text form of a schedule; `parse_schedules` reads it back."""
+
+@overload
+def to_text(variant: Variant, algorithm: Algorithm) -> str:
+    """"radix=3", "skips=4:2:1"; empty for the standard."""
 
 def parse_schedules(text: str, file: str = '<text>') -> list[Schedule]:
     """
@@ -194,19 +225,29 @@ class Builder:
     def finish(self) -> Schedule: ...
 
 class Collective(enum.Enum):
-    """A collective operation of MPI."""
+    """What is to be achieved, whatever the sizes of the blocks."""
 
     barrier = 0
 
     bcast = 1
 
-    reduce = 2
+    gather = 2
 
-    allreduce = 3
+    scatter = 3
 
     allgather = 4
 
-    reduce_scatter_block = 5
+    alltoall = 5
+
+    reduce = 6
+
+    allreduce = 7
+
+    reduce_scatter = 8
+
+    scan = 9
+
+    exscan = 10
 
 class CollectiveFacts:
     """What holds of a collective whatever the algorithm."""
@@ -222,18 +263,37 @@ class CollectiveFacts:
 
     @property
     def per_rank(self) -> bool:
-        """One block per rank, given by the call."""
+        """The vector has a part for each rank, given by the call."""
+
+def all_collectives() -> list[Collective]: ...
+
+@overload
+def facts(collective: Collective) -> CollectiveFacts: ...
+
+@overload
+def facts(function: Function) -> FunctionFacts: ...
+
+def collective_named(name: str) -> Collective:
+    """Raises stretto.Error if there is none of that name."""
 
 class Shape:
-    """Ranks and root of a call."""
+    """
+    Ranks and root of a call, and the sizes of the ranks' parts where they matter.
+    """
 
-    def __init__(self, ranks: int, root: int = 0) -> None: ...
+    def __init__(self, ranks: int, root: int = 0, counts: Sequence[int] = []) -> None: ...
 
     @property
     def ranks(self) -> int: ...
 
     @property
     def root(self) -> int: ...
+
+    @property
+    def counts(self) -> list[int]:
+        """Of each rank's part, in elements; empty: not given."""
+
+    def __eq__(self, arg: Shape, /) -> bool: ...
 
 class Content:
     """What stands in one slot before or after a collective."""
@@ -249,28 +309,96 @@ class Content:
     def kind(self) -> Content.Kind: ...
 
     @property
-    def from_rank(self) -> int: ...
+    def from_rank(self) -> int:
+        """Of a contribution; the first rank of a reduction."""
 
-def all_collectives() -> list[Collective]: ...
+    @property
+    def to_rank(self) -> int:
+        """The last rank of a reduction."""
 
-def facts(collective: Collective) -> CollectiveFacts: ...
+def block_of(collective: Collective, shape: Shape, rank: int, buffer: Buffer, slot: int) -> int:
+    """
+    Which block a slot of the input or output holds: slot b block b, but for alltoall.
+    """
 
-def collective_named(name: str) -> Collective:
-    """Raises stretto.Error if there is none of that name."""
+def slot_exists(collective: Collective, shape: Shape, parts: Parts, rank: int, buffer: Buffer, slot: int) -> bool:
+    """Does the call give the rank this slot?"""
 
-def content_before(collective: Collective, shape: Shape, rank: int, buffer: Buffer, block: int) -> Content:
+def content_before(collective: Collective, shape: Shape, parts: Parts, rank: int, buffer: Buffer, slot: int) -> Content:
     """The precondition of one slot."""
 
-def content_after(collective: Collective, shape: Shape, rank: int, block: int) -> Content:
+def content_after(collective: Collective, shape: Shape, parts: Parts, rank: int, slot: int) -> Content:
     """The postcondition of one slot of the output; nothing: no demand."""
 
 def may_alias(collective: Collective) -> bool:
     """May a rank's input be its output (MPI_IN_PLACE)?"""
 
+class Function(enum.Enum):
+    """A function of MPI that Stretto takes the place of."""
+
+    barrier = 0
+
+    bcast = 1
+
+    gather = 2
+
+    gatherv = 3
+
+    scatter = 4
+
+    scatterv = 5
+
+    allgather = 6
+
+    allgatherv = 7
+
+    alltoall = 8
+
+    alltoallv = 9
+
+    alltoallw = 10
+
+    reduce = 11
+
+    allreduce = 12
+
+    reduce_scatter_block = 13
+
+    reduce_scatter = 14
+
+    scan = 15
+
+    exscan = 16
+
+class FunctionFacts:
+    """What holds of an MPI function."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def collective(self) -> Collective:
+        """What it asks for."""
+
+    @property
+    def irregular(self) -> bool:
+        """The parts of the ranks may differ in size."""
+
+    @property
+    def bytes_known(self) -> bool:
+        """To all ranks: only then may a choice depend on them."""
+
+def all_functions() -> list[Function]: ...
+
+def function_named(name: str) -> Function:
+    """
+    "reduce_scatter_block"; raises stretto.Error if there is none of that name.
+    """
+
 class Params:
     """What the chooser may vary."""
 
-    def __init__(self, segment: int = 0, depth: int = 2) -> None: ...
+    def __init__(self, segment: int = 0, depth: int = 2, value: int = 0, list: Sequence[int] = []) -> None: ...
 
     @property
     def segment(self) -> int:
@@ -286,11 +414,65 @@ class Params:
     @depth.setter
     def depth(self, arg: int, /) -> None: ...
 
+    @property
+    def value(self) -> int:
+        """Of the algorithm's own parameter; 0: its standard."""
+
+    @value.setter
+    def value(self, arg: int, /) -> None: ...
+
+    @property
+    def list(self) -> Sequence[int]:
+        """The algorithm's own list; empty: its standard."""
+
+    @list.setter
+    def list(self, arg: Sequence[int], /) -> None: ...
+
     def __eq__(self, arg: Params, /) -> bool: ...
+
+class Parameter:
+    """A number that an algorithm leaves open, such as the radix of a tree."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def least(self) -> int:
+        """The smallest value."""
+
+    def standard(self, shape: Shape) -> int:
+        """The value if none is given."""
+
+class RanksNeeded(enum.Enum):
+    """Which numbers of ranks an algorithm is for."""
+
+    any = 0
+
+    even = 1
+
+    power_of_two = 2
+
+class Needs:
+    """What must hold of a call."""
+
+    @property
+    def commutative(self) -> bool:
+        """The operator must commute; if not, rank order is kept."""
+
+    @property
+    def ranks(self) -> RanksNeeded: ...
+
+    @property
+    def irregular(self) -> bool:
+        """For the functions whose parts differ in size."""
+
+    @property
+    def counts(self) -> bool:
+        """The schedule depends on Shape.counts."""
 
 class Algorithm:
     """
-    The record of an algorithm; rounds and blocks along the longest chain of rounds.
+    The record of an algorithm; rounds and blocks along the longest chain of rounds. Where a number of ranks or a parameter does not suit it, stretto.Error is raised.
     """
 
     @property
@@ -312,15 +494,27 @@ class Algorithm:
     def collective(self) -> Collective: ...
 
     @property
-    def needs_commutative(self) -> bool: ...
+    def needs(self) -> Needs: ...
 
-    def blocks(self, shape: Shape) -> int: ...
+    @property
+    def parameter(self) -> Parameter | None:
+        """The number that it leaves open."""
 
-    def rounds(self, shape: Shape) -> int: ...
+    @property
+    def list(self) -> str | None:
+        """Name of the list that it takes: "skips"."""
 
-    def sent(self, shape: Shape) -> int: ...
+    @property
+    def padded(self) -> bool:
+        """Blocks of different sizes travel as if all had the largest one's."""
 
-    def combined(self, shape: Shape) -> int: ...
+    def blocks(self, shape: Shape, params: Params = ...) -> int: ...
+
+    def rounds(self, shape: Shape, params: Params = ...) -> int: ...
+
+    def sent(self, shape: Shape, params: Params = ...) -> int: ...
+
+    def combined(self, shape: Shape, params: Params = ...) -> int: ...
 
     def __repr__(self) -> str: ...
 
@@ -330,8 +524,18 @@ def all_algorithms() -> list[Algorithm]:
 def find_algorithm(id: str) -> Algorithm | None:
     """None if there is none of that id."""
 
-def unsuitable(algorithm: Algorithm, commutative: bool) -> str:
-    """Why the algorithm cannot serve a call, in words; empty if it can."""
+def resolved(algorithm: Algorithm, shape: Shape, params: Params = ...) -> Params:
+    """The parameters with the standard of what they leave open."""
+
+@overload
+def unsuitable(algorithm: Algorithm, shape: Shape, params: Params = ...) -> str:
+    """
+    Why the algorithm cannot be built with such ranks and parameters, in words; empty if it can.
+    """
+
+@overload
+def unsuitable(algorithm: Algorithm, function: Function, shape: Shape, commutative: bool = True, params: Params = ...) -> str:
+    """The same for a call."""
 
 def build_schedule(algorithm: Algorithm, shape: Shape, rank: int, params: Params = ...) -> Schedule:
     """One rank's schedule."""
@@ -433,27 +637,41 @@ def check_algorithm(algorithm: Algorithm, shape: Shape, params: Params = ...) ->
     Build all schedules and prove them, in place too where allowed, and hold rounds and volume to the record.
     """
 
-def check_against_record(schedules: Sequence[Schedule], algorithm: Algorithm, shape: Shape) -> Checked:
+def check_against_record(schedules: Sequence[Schedule], algorithm: Algorithm, shape: Shape, params: Params = ...) -> Checked:
     """
     The same for given schedules instead of those that the algorithm builds.
+    """
+
+class Variant:
+    """Shape and parameters that an algorithm is tried with."""
+
+    def __init__(self, shape: Shape, params: Params = ...) -> None: ...
+
+    @property
+    def shape(self) -> Shape: ...
+
+    @property
+    def params(self) -> Params: ...
+
+def variants(algorithm: Algorithm, ranks: int, root: int = 0) -> list[Variant]:
+    """
+    The standard first, then other parameters, lists and counts, the same ones at every call; none if the algorithm is not for so many ranks.
     """
 
 class Call:
     """What a choice may depend on: values that are equal on all ranks."""
 
-    def __init__(self, collective: Collective, shape: Shape, bytes: int, commutative: bool = True, predefined: bool = True) -> None: ...
+    def __init__(self, function: Function, shape: Shape, bytes: int, commutative: bool = True, predefined: bool = True) -> None: ...
 
     @property
-    def collective(self) -> Collective: ...
+    def function(self) -> Function: ...
 
     @property
     def shape(self) -> Shape: ...
 
     @property
     def bytes(self) -> int:
-        """
-        Of the whole vector: of all ranks, for allgather and reduce_scatter_block.
-        """
+        """The whole vector: all parts together; 0 if not all ranks know it."""
 
     @property
     def commutative(self) -> bool: ...
@@ -521,7 +739,7 @@ class Rule:
     """One line of a rules file."""
 
     @property
-    def collective(self) -> Collective: ...
+    def function(self) -> Function: ...
 
     @property
     def bytes(self) -> Between: ...
@@ -568,5 +786,7 @@ def parse_size(text: str) -> int | None:
 def choose(rules: Rules, call: Call) -> Choice:
     """The algorithm of the first rule that fits."""
 
-def parse_forced(collective: Collective, value: str) -> Forced:
-    """Read "ring,segment=64K,depth=4" or "native"; raises stretto.Error."""
+def parse_forced(function: Function, value: str) -> Forced:
+    """
+    Read "ring,segment=64K,depth=4", "kring,group=2" or "native"; raises stretto.Error.
+    """

@@ -28,16 +28,41 @@ def algorithm_named(name: str) -> _core.Algorithm:
     raise Error(f"no algorithm is called '{name}'", hint)
 
 
+def algorithm_and_params(words: str) -> tuple[_core.Algorithm, _core.Params]:
+    """Reads "allgather/circulant,skips=3:1", the form of the STRETTO_ variables; raises Error."""
+    name, comma, rest = words.partition(",")
+    algorithm = algorithm_named(name)
+    if not comma:
+        return algorithm, _core.Params()
+    function = functions_of(algorithm)[0]
+    params = _core.parse_forced(function, f"{algorithm.name},{rest}").params
+    if (params.segment, params.depth) != (0, 2):
+        raise Error(
+            "a schedule does not depend on segment and depth",
+            "all segments of a call run the same one; leave them out",
+        )
+    return algorithm, params
+
+
+def functions_of(algorithm: _core.Algorithm) -> list[_core.Function]:
+    """The functions of MPI that it can serve."""
+    own = [f for f in _core.all_functions() if _core.facts(f).collective == algorithm.collective]
+    return [f for f in own if _core.facts(f).irregular or not algorithm.needs.irregular]
+
+
 def algorithms_matching(names: list[str]) -> list[_core.Algorithm]:
-    """Algorithms by id or by collective, each once, in the order of the list; all for no names."""
+    """By id, collective or function of MPI, each once, in the list's order; all for no names."""
     everything = _core.all_algorithms()
     if not names:
         return everything
     wanted: set[str] = set()
     collectives = {_core.facts(c).name for c in _core.all_collectives()}
+    functions = {_core.facts(f).name: f for f in _core.all_functions()}
     for name in names:
         if name in collectives:
             wanted |= {a.id for a in everything if a.id.startswith(name + "/")}
+        elif name in functions:
+            wanted |= {a.id for a in everything if functions[name] in functions_of(a)}
         else:
             wanted.add(algorithm_named(name).id)
     return [a for a in everything if a.id in wanted]

@@ -12,12 +12,12 @@ def _some(count: int, thing: str) -> str:
 
 
 def has_data(replay: Replay) -> bool:
-    return any(value for row in replay.held for held in row for value in held)
+    return any(cell for row in replay.held for cells in row for cell in cells)
 
 
 def headline(replay: Replay) -> str:
     """What is shown, in one line."""
-    start = f"{replay.algorithm.id} on {_some(replay.shape.ranks, 'rank')}"
+    start = f"{replay.title} on {_some(replay.shape.ranks, 'rank')}"
     start += f", root {replay.shape.root}: " if replay.rooted else ": "
     start += _some(replay.measured.rounds, "round")
     if not has_data(replay):
@@ -31,44 +31,54 @@ def explanation(replay: Replay, arrows: tuple[str, str] = ARROWS) -> str:
     to, of = arrows
     if not has_data(replay):
         return f"{to}1  sends an empty message to rank 1;   {of}1  receives one from rank 1"
+    if replay.alltoall:
+        one, other = (replay.name_of(block) for block in (1, replay.shape.ranks))
+        if replay.shape.ranks == 1:
+            one = other = "00"
+        return (
+            f"{to}1 [{one}]  sends rank 1 what rank 0 has for rank 1;   {of}1 [{other}]  gets from "
+            f"rank 1\n[{one} {other}]   is still to send it on, or has got it"
+        )
     lines = [f"{to}1 [0-3]  sends blocks 0 to 3 to rank 1;   {of}1 [0-3]  stores them from rank 1"]
     if replay.reduces:
         lines.append(f"{of}1 [0-3]+ combines them with its own")
         lines.append("[0-3] 4,5   holds blocks 0 to 3 with the contributions of ranks 4 and 5")
     else:
         lines.append("[0-3]       holds blocks 0 to 3")
+    if replay.prefixes:
+        lines.append("=[0-3] 4,5  the same in its result")
     return "\n".join(lines)
 
 
-def _named(message: Message) -> str:
-    return f" [{intervals(message.blocks)}]" if message.blocks else ""
+def _named(replay: Replay, message: Message) -> str:
+    return f" [{replay.names_of(message.blocks)}]" if message.blocks else ""
 
 
-def _traffic(messages: list[Message], rank: int, arrows: tuple[str, str]) -> list[str]:
+def _traffic(replay: Replay, step: int, rank: int, arrows: tuple[str, str]) -> list[str]:
     lines = []
+    messages = replay.messages_of(step)
     for message in messages:
         if message.source == rank:
-            lines.append(f"{arrows[0]}{message.target}{_named(message)}")
+            lines.append(f"{arrows[0]}{message.target}{_named(replay, message)}")
     for message in messages:
         if message.target == rank:
             sign = "+" if message.combined else ""
-            lines.append(f"{arrows[1]}{message.source}{_named(message)}{sign}")
+            lines.append(f"{arrows[1]}{message.source}{_named(replay, message)}{sign}")
     return lines
 
 
 def _holdings(replay: Replay, step: int, rank: int) -> list[str]:
-    row = replay.held[step][rank]
+    cells = [cell for cell in replay.held[step][rank] if cell]
     if not replay.reduces:
-        present = [block for block, value in enumerate(row) if value]
-        return [f"[{intervals(present)}]"] if present else []
-    groups: dict[frozenset[int], list[int]] = {}
-    for block, value in enumerate(row):
-        if value:
-            groups.setdefault(frozenset(value), []).append(block)
+        names = replay.names_of([cell.block for cell in cells])
+        return [f"[{names}]"] if cells else []
+    groups: dict[tuple[bool, frozenset[int]], list[int]] = {}
+    for cell in cells:
+        groups.setdefault((cell.result, frozenset(cell.value)), []).append(cell.block)
     ranks = replay.shape.ranks
     return [
-        f"[{intervals(blocks)}] {intervals(tuple(value), ranks)}"
-        for value, blocks in groups.items()
+        f"{'=' if result else ''}[{intervals(blocks)}] {intervals(tuple(value), ranks)}"
+        for (result, value), blocks in groups.items()
     ]
 
 
@@ -77,8 +87,7 @@ def _rows(replay: Replay, arrows: tuple[str, str]) -> list[tuple[str, list[list[
     ranks = range(replay.shape.ranks)
     rows = [("before", [_holdings(replay, 0, rank) for rank in ranks])]
     for step in range(1, replay.steps + 1):
-        messages = replay.messages_of(step)
-        rows.append((f"step {step}", [_traffic(messages, rank, arrows) for rank in ranks]))
+        rows.append((f"step {step}", [_traffic(replay, step, rank, arrows) for rank in ranks]))
         rows.append(("", [_holdings(replay, step, rank) for rank in ranks]))
     return [row for row in rows if row[0] or any(row[1])]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Proving many cases: every algorithm for every number of ranks."""
+"""Proving many cases: every algorithm for every number of ranks, with all that it is tried with."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -12,18 +12,21 @@ FEW = 16  # up to so many ranks all roots are tried
 
 @dataclass(frozen=True)
 class Case:
+    """One algorithm, number of ranks and root: one proof for each variant."""
+
     algorithm: _core.Algorithm
     ranks: int
     root: int
 
 
 def roots_of(ranks: int, wish: str) -> list[int]:
-    """All of them, 0 only, or some: all for few ranks, else the first, the middle and the last."""
+    """All of them, 0 only, or some: all for few ranks, else a handful."""
     if wish == "0":
         return [0]
     if wish == "all" or ranks <= FEW:
         return list(range(ranks))
-    return [0, 1, ranks // 2, ranks - 1]
+    # From p/3 all variants are tried, from the others the standard.
+    return [0, 1, ranks // 3, ranks // 2, ranks - 1]
 
 
 def cases_of(algorithm: _core.Algorithm, ranks: tuple[int, ...], root: str) -> list[Case]:
@@ -31,18 +34,32 @@ def cases_of(algorithm: _core.Algorithm, ranks: tuple[int, ...], root: str) -> l
     return [Case(algorithm, p, r) for p in ranks for r in (roots_of(p, root) if rooted else [0])]
 
 
-def prove_one(case: Case) -> dict:
+def sample_shape(algorithm: _core.Algorithm, ranks: int) -> _core.Shape:
+    """Of a call whose parts are equally large, if the algorithm goes by them."""
+    return _core.Shape(ranks, 0, [1] * ranks if algorithm.needs.counts else [])
+
+
+def needs_in_words(algorithm: _core.Algorithm) -> list[str]:
+    needs = algorithm.needs
+    ranks = {_core.RanksNeeded.even: "even ranks", _core.RanksNeeded.power_of_two: "2^k ranks"}
+    words = ["commutative"] if needs.commutative else []
+    words += [ranks[needs.ranks]] if needs.ranks in ranks else []
+    return words + (["counts"] if needs.counts else [])
+
+
+def prove_variant(case: Case, variant: _core.Variant) -> dict:
     """One row: what was proved, or the refusal."""
-    shape = _core.Shape(case.ranks, case.root)
-    checked = _core.check_algorithm(case.algorithm, shape)
+    algorithm, shape, params = case.algorithm, variant.shape, variant.params
+    checked = _core.check_algorithm(algorithm, shape, params)
     refused, measured = checked.refused, checked.measured
     return {
-        "algorithm": case.algorithm.id,
+        "algorithm": algorithm.id,
+        "variant": _core.to_text(variant, algorithm),
         "ranks": case.ranks,
         "root": case.root,
-        "commutative": case.algorithm.needs_commutative,
-        "in_place": _core.may_alias(case.algorithm.collective),
-        "blocks": case.algorithm.blocks(shape),
+        "commutative": algorithm.needs.commutative,
+        "in_place": _core.may_alias(algorithm.collective),
+        "blocks": algorithm.blocks(shape, params),
         "rounds": measured.rounds,
         "sent": measured.sent,
         "combined": measured.combined,
@@ -50,6 +67,12 @@ def prove_one(case: Case) -> dict:
         "refused": refused.name if refused else None,
         "message": refused.message if refused else "",
     }
+
+
+def prove_one(case: Case) -> list[dict]:
+    """No rows if the algorithm is not for so many ranks."""
+    found = _core.variants(case.algorithm, case.ranks, case.root)
+    return [prove_variant(case, variant) for variant in found]
 
 
 def prove(cases: list[Case], advance: Callable[[float], None] = lambda done: None) -> list[dict]:
@@ -60,8 +83,19 @@ def prove(cases: list[Case], advance: Callable[[float], None] = lambda done: Non
         # The largest first, so that none is left alone at the end.
         order = sorted(range(len(cases)), key=lambda i: -cases[i].ranks)
         futures = {pool.submit(prove_one, cases[i]): i for i in order}
-        rows: list[dict] = [{}] * len(cases)
+        rows: list[list[dict]] = [[]] * len(cases)
         for done, future in enumerate(as_completed(futures), 1):
             rows[futures[future]] = future.result()
             advance(done)
-    return rows
+    return [row for one in rows for row in one]
+
+
+def skipped(algorithm: _core.Algorithm, ranks: tuple[int, ...]) -> tuple[list[int], str]:
+    """The numbers of ranks that it is not for, and why."""
+    left_out = [p for p in ranks if not _core.variants(algorithm, p)]
+    if not left_out:
+        return [], ""
+    words = [word for word in needs_in_words(algorithm) if word.endswith("ranks")]
+    if words:
+        return left_out, f"needs {words[0]}"
+    return left_out, _core.unsuitable(algorithm, sample_shape(algorithm, left_out[0]))

@@ -11,6 +11,17 @@ from .errors import Error
 Contributions = tuple[int, ...]  # ranks, in the order of the operands
 Slot = tuple[_core.Buffer, int]
 State = dict[Slot, Contributions]
+Holding = dict[int, Contributions]  # by block of the vector
+PREFIXES = (_core.Collective.scan, _core.Collective.exscan)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What a rank holds of one block."""
+
+    block: int
+    value: Contributions
+    result: bool = False  # it stands in the output of a scan, beside what goes on to others
 
 
 @dataclass
@@ -26,29 +37,69 @@ class Message:
 
 @dataclass
 class Replay:
-    """`held[t][r][b]`: what rank r holds of block b after step t; row 0 is the beginning."""
+    """`held[t][r]`: the cells of rank r after step t, each in its place; row 0 is the beginning.
+
+    In an alltoall these are the blocks that are still to be sent on or have arrived, in a scan
+    the fullest values to send on, then the results; else every block has one cell.
+    """
 
     algorithm: _core.Algorithm
     shape: _core.Shape
-    blocks: int
-    reduces: bool
+    params: _core.Params
     measured: _core.Measured
+    blocks: int  # slots of the input and of the output
     messages: list[Message]
-    held: list[list[list[Contributions]]]
+    held: list[list[list[Cell | None]]]
+
+    @property
+    def title(self) -> str:
+        """The algorithm and its parameters, as `stretto show` takes them."""
+        variant = _core.Variant(_core.Shape(self.shape.ranks, self.shape.root), self.params)
+        words = _core.to_text(variant, self.algorithm)
+        return f"{self.algorithm.id},{words}" if words else self.algorithm.id
 
     @property
     def rooted(self) -> bool:
         return _core.facts(self.algorithm.collective).rooted
 
     @property
+    def reduces(self) -> bool:
+        return _core.facts(self.algorithm.collective).reduces
+
+    @property
+    def alltoall(self) -> bool:
+        return self.algorithm.collective == _core.Collective.alltoall
+
+    @property
+    def prefixes(self) -> bool:
+        return self.algorithm.collective in PREFIXES
+
+    @property
     def steps(self) -> int:
         return len(self.held) - 1
+
+    @property
+    def cells(self) -> int:
+        """Of each rank."""
+        return len(self.held[0][0])
 
     def messages_of(self, step: int) -> list[Message]:
         return [m for m in self.messages if m.step == step]
 
-    def changed(self, step: int, rank: int, block: int) -> bool:
-        return step > 0 and self.held[step][rank][block] != self.held[step - 1][rank][block]
+    def changed(self, step: int, rank: int, place: int) -> bool:
+        return step > 0 and self.held[step][rank][place] != self.held[step - 1][rank][place]
+
+    def name_of(self, block: int) -> str:
+        """A block's name: in an alltoall "25" goes from rank 2 to rank 5."""
+        if not self.alltoall:
+            return str(block)
+        source, target = divmod(block, self.shape.ranks)
+        return f"{source}{target}" if self.shape.ranks <= 10 else f"{source}.{target}"
+
+    def names_of(self, blocks: list[int] | tuple[int, ...]) -> str:
+        if self.alltoall:
+            return " ".join(self.name_of(block) for block in blocks)
+        return intervals(blocks)
 
 
 def _slots(ranges: list[_core.Range]) -> Iterator[Slot]:
@@ -61,42 +112,56 @@ class _Machine:
     """The state of all ranks, and the messages under way."""
 
     def __init__(
-        self, algorithm: _core.Algorithm, shape: _core.Shape, ends: list[list[int]]
+        self,
+        algorithm: _core.Algorithm,
+        shape: _core.Shape,
+        params: _core.Params,
+        ends: list[list[int]],
     ) -> None:
         ranks = range(shape.ranks)
-        self.schedules = [_core.build_schedule(algorithm, shape, rank) for rank in ranks]
+        self.collective, self.shape = algorithm.collective, shape
+        self.schedules = [_core.build_schedule(algorithm, shape, rank, params) for rank in ranks]
+        self.scratch = [schedule.scratch for schedule in self.schedules]
         self.rounds = [schedule.rounds for schedule in self.schedules]
         self.ends = ends
         self.begins = [[0, *one[:-1]] for one in ends]
         self.entered = [-1] * shape.ranks
         self.now = [0] * shape.ranks
         self.under_way: dict[tuple[int, int], deque] = defaultdict(deque)
-        self.states = [self._before(algorithm, shape, rank) for rank in ranks]
+        self.states = [self._before(rank) for rank in ranks]
         self.messages: list[Message] = []
-        self.arrived: list[dict[Slot, Message]] = [{} for _ in ranks]
+        self.arrived: list[dict[Slot, tuple[Message, int]]] = [{} for _ in ranks]
         self.snapshots = [{0: self._held(rank)} for rank in ranks]
 
-    def _before(self, algorithm: _core.Algorithm, shape: _core.Shape, rank: int) -> State:
+    def _before(self, rank: int) -> State:
         state: State = {}
+        schedule = self.schedules[rank]
         for buffer in (_core.Buffer.input, _core.Buffer.output):
-            for block in range(self.schedules[rank].blocks):
-                content = _core.content_before(algorithm.collective, shape, rank, buffer, block)
+            for slot in range(schedule.blocks):
+                content = _core.content_before(
+                    self.collective, self.shape, schedule.parts, rank, buffer, slot
+                )
                 if content.kind == _core.Content.Kind.contribution:
-                    state[buffer, block] = (content.from_rank,)
+                    state[buffer, slot] = (content.from_rank,)
         return state
 
-    def _held(self, rank: int) -> list[Contributions]:
-        """For every block the fullest of what the rank's buffers hold."""
-        row: list[Contributions] = [()] * self.schedules[rank].blocks
+    def _held(self, rank: int) -> tuple[Holding, Holding]:
+        """Of every block the fullest value; for prefixes those of the output apart."""
+        fullest: Holding = {}
+        results: Holding = {}
         for slot, value in self.states[rank].items():
+            apart = self.collective in PREFIXES and slot[0] == _core.Buffer.output
+            row = results if apart else fullest
             block = self._block_of(rank, slot)
-            if len(value) > len(row[block]):
+            if len(value) > len(row.get(block, ())):
                 row[block] = value
-        return row
+        return fullest, results
 
     def _block_of(self, rank: int, slot: Slot) -> int:
         buffer, index = slot
-        return self.schedules[rank].scratch[index] if buffer == _core.Buffer.scratch else index
+        if buffer == _core.Buffer.scratch:
+            return self.scratch[rank][index]
+        return _core.block_of(self.collective, self.shape, rank, buffer, index)
 
     def _enter(self, rank: int) -> None:
         index = self.now[rank]
@@ -137,15 +202,15 @@ class _Machine:
                 state[slot] = value
                 self.arrived[rank].pop(slot, None)
                 if message and not combines:
-                    self.arrived[rank][slot] = message
+                    self.arrived[rank][slot] = message, self.ends[rank][index]
         self.snapshots[rank][self.ends[rank][index]] = self._held(rank)
         self.now[rank] += 1
 
     def _mark_combined(self, rank: int, slots: list[Slot]) -> None:
-        """A message that was stored in scratch and is an operand now was combined after all."""
+        """A message that an action before the next step combines was not merely stored."""
         for slot in slots:
-            message = self.arrived[rank].pop(slot, None)
-            if message:
+            message, end = self.arrived[rank].pop(slot, (None, 0))
+            if message and end == self.ends[rank][self.now[rank]]:
                 message.combined = True
 
     def run(self) -> None:
@@ -161,23 +226,90 @@ class _Machine:
                 self._act(rank)
 
 
-def replay(algorithm: _core.Algorithm, shape: _core.Shape) -> Replay:
+def _in_cells(replay: Replay, held: list[list[tuple[Holding, Holding]]]) -> list:
+    """Every block in the place of its number, a scan's results behind."""
+    places = range(replay.blocks)
+
+    def row(fullest: Holding, results: Holding) -> list[Cell | None]:
+        cells = [Cell(b, fullest[b]) if b in fullest else None for b in places]
+        if replay.prefixes:
+            cells += [Cell(b, results[b], True) if b in results else None for b in places]
+        return cells
+
+    return [[row(*one) for one in step] for step in held]
+
+
+def _wanted(replay: Replay, steps: int) -> list[list[set[int]]]:
+    """Of an alltoall: the blocks that rank r, after step t, sends on later or keeps."""
+    ranks = replay.shape.ranks
+    wanted = [[{s * ranks + r for s in range(ranks)} for r in range(ranks)]]
+    for step in range(steps, 0, -1):
+        row = [set(blocks) for blocks in wanted[0]]
+        messages = replay.messages_of(step)
+        for message in messages:
+            row[message.target] -= set(message.blocks)
+        for message in messages:
+            row[message.source] |= set(message.blocks)
+        wanted.insert(0, row)
+    return wanted
+
+
+def _in_turns(replay: Replay, steps: int) -> list:
+    """Of an alltoall: what arrives takes the place of what left, of the same distance if any."""
+    ranks = replay.shape.ranks
+
+    def distance(block: int) -> int:
+        source, target = divmod(block, ranks)
+        return (target - source) % ranks
+
+    rows: list[list[list[Cell | None]]] = []
+    places: list[list[int | None]] = [[r * ranks + d for d in range(ranks)] for r in range(ranks)]
+    before: list[set[int]] = [{b for b in row if b is not None} for row in places]
+    for wanted in _wanted(replay, steps):
+        for rank, now in enumerate(wanted):
+            row = places[rank]
+            free = {i: b for i, b in enumerate(row) if b is not None and b not in now}
+            for i in free:
+                row[i] = None
+            for block in sorted(now - before[rank], key=lambda b: (distance(b), b)):
+                empty = [i for i, b in enumerate(row) if b is None]
+                same = [i for i in empty if i in free and distance(free[i]) == distance(block)]
+                if not empty:
+                    row.append(None)
+                row[(same or empty or [-1])[0]] = block
+            before[rank] = set(now)
+        rows.append(
+            [[None if b is None else Cell(b, (b // ranks,)) for b in row] for row in places]
+        )
+    most = max(len(row) for step in rows for row in step)
+    return [[row + [None] * (most - len(row)) for row in step] for step in rows]
+
+
+def replay(
+    algorithm: _core.Algorithm, shape: _core.Shape, params: _core.Params | None = None
+) -> Replay:
     """Replays a schedule that the checker has proved; raises Error if it refuses."""
-    checked = _core.check_algorithm(algorithm, shape)
+    params = params or _core.Params()
+    checked = _core.check_algorithm(algorithm, shape, params)
     if checked.refused is not None:
         raise Error(
             f"{algorithm.id} is refused: {checked.refused.name}: {checked.refused.message}",
             "its schedule is wrong; `stretto show --text` prints it",
         )
-    machine = _Machine(algorithm, shape, checked.round_ends)
+    machine = _Machine(algorithm, shape, params, checked.round_ends)
     machine.run()
+    blocks = machine.schedules[0].blocks
+    result = Replay(algorithm, shape, params, checked.measured, blocks, machine.messages, [])
+    steps = checked.measured.rounds
+    if result.alltoall:
+        result.held = _in_turns(result, steps)
+        return result
     held = [[one[0] for one in machine.snapshots]]
-    for step in range(1, checked.measured.rounds + 1):
+    for step in range(1, steps + 1):
         rows = zip(machine.snapshots, held[-1], strict=True)
         held.append([snapshots.get(step, before) for snapshots, before in rows])
-    reduces = _core.facts(algorithm.collective).reduces
-    blocks = machine.schedules[0].blocks
-    return Replay(algorithm, shape, blocks, reduces, checked.measured, machine.messages, held)
+    result.held = _in_cells(result, held)
+    return result
 
 
 def intervals(numbers: list[int] | tuple[int, ...], modulus: int = 0) -> str:

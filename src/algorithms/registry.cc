@@ -44,7 +44,8 @@ std::string unsuitable(const Algorithm& algorithm, const Shape& shape, const Par
 std::string unsuitable(const Algorithm& algorithm, Function function, const Shape& shape, bool commutative,
                        const Params& params) {
   if (facts(function).collective != algorithm.collective) return "it is no " + std::string(facts(function).name);
-  if (algorithm.needs.commutative && facts(algorithm.collective).reduces && !commutative) return "the operator does not commute";
+  if (algorithm.needs.commutative && facts(algorithm.collective).reduces && !commutative)
+    return "the operator does not commute";
   if (algorithm.needs.irregular && !facts(function).irregular) return "the parts of all ranks are equally large";
   return unsuitable(algorithm, shape, params);
 }

@@ -33,6 +33,8 @@ void check_question(std::span<const Schedule> schedules, const Question& questio
     if (s.blocks != schedules[0].blocks || s.blocks < 0)
       malformed(who + "has " + counted(s.blocks, "block") + ", schedule 0 has " + std::to_string(schedules[0].blocks));
     if (s.parts != schedules[0].parts) malformed(who + "has other parts than schedule 0");
+    if (question.collective == Collective::alltoall && !s.parts.first.empty())
+      malformed(who + "has parts, but the blocks of an alltoall are not cut");
     if (!s.parts.first.empty() && s.parts.first.size() != static_cast<std::size_t>(shape.ranks) + 1)
       malformed(who + "has " + counted(static_cast<Block>(s.parts.first.size()) - 1, "part"));
     if (collective.per_rank && s.blocks != s.parts.begin(shape.ranks))

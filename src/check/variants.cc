@@ -49,13 +49,15 @@ std::vector<Count> random_counts(std::mt19937& random, Rank ranks, int kind) {
 
 class Collector {
  public:
-  Collector(const Algorithm& algorithm, Rank ranks, Rank root) : algorithm_(algorithm) { standard_.shape = {ranks, root}; }
+  Collector(const Algorithm& algorithm, Rank ranks, Rank root) : algorithm_(algorithm) {
+    standard_.shape = {ranks, root};
+  }
 
   void add(const Variant& variant) {
     if (!unsuitable(algorithm_, variant.shape, variant.params).empty()) return;
     for (const Variant& v : all)
-      if (v.shape == variant.shape && resolved(algorithm_, v.shape, v.params) ==
-                                          resolved(algorithm_, variant.shape, variant.params))
+      if (v.shape == variant.shape &&
+          resolved(algorithm_, v.shape, v.params) == resolved(algorithm_, variant.shape, variant.params))
         return;
     all.push_back(variant);
   }

@@ -27,7 +27,8 @@ bool receives(const Action& action) {
 Outcome Engine::run(const Work& work, transport::Transport& transport, const Deadline& deadline) {
   work_ = &work;
   transport_ = &transport;
-  const Count segments = segments_ = std::max({work.input.layout.segments(), work.output.layout.segments(), work.sizes.segments()});
+  const Count segments = segments_ =
+      std::max({work.input.layout.segments(), work.output.layout.segments(), work.sizes.segments()});
   const auto depth = static_cast<std::size_t>(std::clamp<Count>(work.depth, 1, std::min<Count>(segments, 64)));
   if (instances_.size() < depth) instances_.resize(depth);
   active_ = 0;

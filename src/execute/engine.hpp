@@ -29,7 +29,7 @@ struct Work {
   Combiner combiner = {};
   Region input = {};
   Region output = {};
-  Layout sizes;  ///< of the blocks in scratch; it has as many segments as the sides, or more
+  Layout sizes;                ///< of the blocks in scratch; it has as many segments as the sides, or more
   bool sizes_by_slot = false;  ///< `sizes` goes by slots of scratch, not by blocks
   int depth = 1;               ///< segments in flight
 };

@@ -33,7 +33,8 @@ int serve_or_pass(Serve serve, Pass pass) {
 /// A function of MPI 4.0, which an older MPI does not have.
 template <typename Result, typename... Arguments>
 auto or_unsupported(Result (*function)(Arguments...)) {
-  return [function](Arguments... arguments) { return function ? function(arguments...) : MPI_ERR_UNSUPPORTED_OPERATION; };
+  return
+      [function](Arguments... arguments) { return function ? function(arguments...) : MPI_ERR_UNSUPPORTED_OPERATION; };
 }
 #endif
 

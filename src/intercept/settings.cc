@@ -65,10 +65,12 @@ void read_rules(Settings& s, std::string& all) {
     s.rules = new Rules(stretto::read_rules(path));  // like the settings, for good
     for (const Rule& r : s.rules->rules) {
       all += std::to_string(static_cast<int>(r.function)) + (r.algorithm ? std::string(r.algorithm->id) : "native") +
-             std::to_string(r.bytes.low) + ':' + std::to_string(r.bytes.high) + ':' + std::to_string(r.ranks.low) +
-             ':' + std::to_string(r.ranks.high) + ':' + std::to_string(static_cast<int>(r.ranks_are)) +
-             std::to_string(static_cast<int>(r.operator_is)) + ':' + std::to_string(r.params.segment) + ':' +
-             std::to_string(r.params.depth) + ':' + std::to_string(r.params.value);
+             std::to_string(r.bytes.low) + ':' + std::to_string(r.bytes.high) + ':' + std::to_string(r.part.low) + ':' +
+             std::to_string(r.part.high) + ':' + std::to_string(static_cast<int>(r.balanced)) + ':' +
+             std::to_string(r.ranks.low) + ':' + std::to_string(r.ranks.high) + ':' +
+             std::to_string(static_cast<int>(r.ranks_are)) + std::to_string(static_cast<int>(r.operator_is)) + ':' +
+             std::to_string(r.params.segment) + ':' + std::to_string(r.params.depth) + ':' +
+             std::to_string(r.params.value);
       for (const Rank item : r.params.list) all += ':' + std::to_string(item);
       all += '\n';
     }

@@ -38,16 +38,16 @@ bool find_by_name(Function function, std::string_view name, const Algorithm** fo
 /// "4:2:1"
 bool set_list(std::vector<Rank>& list, std::string_view text) {
   list.clear();
-  while (!text.empty()) {
+  for (;;) {
     const std::size_t colon = text.find(':');
     Rank number = 0;
     const std::string_view item = text.substr(0, colon);
     const auto [end, error] = std::from_chars(item.data(), item.data() + item.size(), number);
     if (error != std::errc{} || end != item.data() + item.size() || number < 0) return false;
     list.push_back(number);
-    text = colon == std::string_view::npos ? std::string_view{} : text.substr(colon + 1);
+    if (colon == std::string_view::npos) return true;
+    text = text.substr(colon + 1);
   }
-  return !list.empty();
 }
 
 /// "segment=64K", "depth=4", or a parameter of the algorithm. False if it is none of these.
@@ -137,13 +137,19 @@ class RulesParser {
       set_once(rule.ranks_are, RanksAre::power_of_two, word);
     } else if (word == "ranks!=2^k") {
       set_once(rule.ranks_are, RanksAre::not_power_of_two, word);
+    } else if (word == "ranks=balanced") {
+      needs_bytes(rule, word);
+      rule.balanced = true;
     } else if (word.starts_with("operator=")) {
       operator_condition(rule, word.substr(9));
     } else if (word.starts_with("bytes")) {
-      if (!facts(rule.function).bytes_known)
-        refuse("the ranks of a " + std::string(facts(rule.function).name) + " do not know how many bytes it moves",
-               "write conditions on ranks only");
+      needs_bytes(rule, word);
       comparison(rule.bytes, word, word.substr(5));
+    } else if (word.starts_with("part")) {
+      needs_bytes(rule, word);
+      if (!facts(facts(rule.function).collective).per_rank)
+        refuse("the vector of a " + std::string(facts(rule.function).name) + " has no parts", "write bytes");
+      comparison(rule.part, word, word.substr(4));
     } else if (word.starts_with("ranks")) {
       comparison(rule.ranks, word, word.substr(5));
     } else {
@@ -151,10 +157,17 @@ class RulesParser {
     }
   }
 
+  void needs_bytes(const Rule& rule, std::string_view word) const {
+    if (!facts(rule.function).bytes_known)
+      refuse(quoted(word) + ": the ranks of a call of " + std::string(facts(rule.function).name) +
+                 " do not all know how many bytes it moves",
+             "write conditions on ranks only");
+  }
+
   [[noreturn]] void refuse_condition(std::string_view word) const {
     refuse("unknown condition " + quoted(word),
-           "conditions are bytes and ranks with <, <=, =, >= or > and a number, ranks=2^k, ranks!=2^k, and "
-           "operator=commutative, not-commutative, predefined or user");
+           "conditions are bytes, part and ranks with <, <=, =, >= or > and a number, ranks=2^k, ranks!=2^k, "
+           "ranks=balanced, and operator=commutative, not-commutative, predefined or user");
   }
 
   template <typename Condition>

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cmath>
+
 #include "algorithms/patterns/powers.hpp"
 #include "stretto/rules.hpp"
 
@@ -6,8 +9,10 @@ namespace stretto {
 namespace {
 
 bool holds(const Rule& rule, const Call& call) {
-  if (rule.function != call.function || !rule.bytes.holds(call.bytes) || !rule.ranks.holds(call.shape.ranks))
+  if (rule.function != call.function || !rule.bytes.holds(call.bytes) ||
+      !rule.part.holds(call.bytes / call.shape.ranks) || !rule.ranks.holds(call.shape.ranks))
     return false;
+  if (rule.balanced && !blocks_balanced(call.shape.ranks, call.bytes)) return false;
   const bool power = patterns::is_power_of_two(call.shape.ranks);
   if (rule.ranks_are == RanksAre::power_of_two && !power) return false;
   if (rule.ranks_are == RanksAre::not_power_of_two && power) return false;
@@ -22,6 +27,16 @@ bool holds(const Rule& rule, const Call& call) {
 }
 
 }  // namespace
+
+bool blocks_balanced(Rank ranks, Bytes bytes) {
+  int delta = 0;
+  for (int last = patterns::floor_log2(ranks), e = last - 1; e >= 0; --e) {
+    if ((ranks >> e & 1) == 0) continue;
+    delta = std::max(delta, last - e);
+    last = e;
+  }
+  return bytes > 0 && delta < std::log2(static_cast<double>(bytes)) / 2 - 2.5;
+}
 
 Choice choose(const Rules& rules, const Call& call) {
   std::string passed_over;

@@ -101,6 +101,10 @@ TEST(heads_say_what_the_records_say) {
       for (const Variant& v : variants(*a, ranks, 3))
         for (Rank r = 0; r < ranks; ++r)
           has_scratch = has_scratch || !build_schedule(*a, v.shape, r, v.params).scratch.empty();
+    const bool sizes_unknown = a->collective == Collective::gather || a->collective == Collective::scatter ||
+                               a->collective == Collective::alltoall;
+    if (sizes_unknown && !a->padded && !a->needs.counts)
+      CHECK_EQ(id + (a->forwards ? ": forwards" : ""), id + (has_scratch ? ": forwards" : ""));
     CHECK_EQ(id + (says_no_scratch ? ": none" : ": scratch"), id + (has_scratch ? ": scratch" : ": none"));
   }
 }

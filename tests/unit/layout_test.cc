@@ -80,7 +80,7 @@ TEST(blocks_of_ranks) {
   for (const Count each : {0, 1, 5, 12})
     for (const Count segment : {0, 1, 5, 7, 50}) {
       const Block ranks = 3;
-      const Layout layout = Layout::per_rank(ranks, each, segment);
+      const Layout layout = Layout::per_rank(each, segment);
       const bool cut = segment > 0 && segment < each;
       CHECK_EQ(layout.segments(), cut ? (each + segment - 1) / segment : 1);
       CHECK_EQ(layout.adjacent(), !cut);
@@ -96,8 +96,8 @@ TEST(blocks_of_ranks) {
       }
     }
   constexpr Count each = Count{1} << 40;
-  CHECK_EQ(Layout::per_rank(1000, each, 0).block(999, 0).first, 999 * each);
-  CHECK_EQ(Layout::per_rank(1000, each, 0).first(999), 999 * each);
+  CHECK_EQ(Layout::per_rank(each, 0).block(999, 0).first, 999 * each);
+  CHECK_EQ(Layout::per_rank(each, 0).first(999), 999 * each);
 }
 
 TEST(irregular_blocks) {
@@ -123,6 +123,79 @@ TEST(irregular_blocks) {
   const std::vector<Count> none{0, 0};
   CHECK_EQ(Layout::irregular(none, none, 5).segments(), 1);
   CHECK_EQ(Layout::irregular({}, {}, 0).segments(), 1);
+}
+
+/// How the blocks of part `r` lie: one behind the other from `begin` on, `count` elements in all.
+void check_part(const Layout& layout, const Parts& parts, Rank r, Count s, Count begin, Count count) {
+  std::vector<Piece> pieces;
+  for (Block b = parts.begin(r); b < parts.end(r); ++b) pieces.push_back(layout.block(b, s));
+  if (!pieces.empty()) check_pieces(pieces, begin, begin + count);
+}
+
+TEST(parts_of_one_size_cut_into_blocks) {
+  const Parts parts{{0, 1, 4, 4, 9}};  // one block, three, none and five
+  for (const Count each : {0, 1, 4, 12, 13})
+    for (const Count segment : {0, 1, 5, 50}) {
+      const Layout uncut = Layout::per_rank(each, segment);
+      const Layout layout = uncut.cut_into(parts);
+      CHECK_EQ(layout.segments(), uncut.segments());
+      CHECK_EQ(layout.adjacent(), uncut.adjacent());
+      for (Rank r = 0; r < 4; ++r)
+        for (Count s = 0; s < layout.segments(); ++s)
+          check_part(layout, parts, r, s, uncut.block(r, s).first, uncut.block(r, s).count);
+      CHECK_EQ(layout.first(1), each);
+      CHECK_EQ(layout.first(4), 3 * each);
+    }
+  const Layout layout = Layout::per_rank(12, 5).cut_into(parts);
+  CHECK_EQ(layout.block(2, 1).first, 12 + 5 + 2);  // the second segment of part 1 is elements 5 … 9, in 2 + 2 + 1
+  CHECK_EQ(layout.block(2, 1).count, 2);
+  CHECK_EQ(layout.block(3, 2).count, 0);  // of the last two elements there is none left for the third block
+}
+
+TEST(irregular_parts_cut_into_blocks) {
+  const std::vector<Count> counts{4, 0, 7, 1}, displacements{20, 3, 5, 40};
+  const Parts parts{{0, 2, 5, 8, 9}};
+  for (const Count segment : {0, 1, 3, 6}) {
+    const Layout uncut = Layout::irregular(counts, displacements, segment);
+    const Layout layout = uncut.cut_into(parts);
+    CHECK_EQ(layout.segments(), uncut.segments());
+    CHECK(!layout.adjacent());
+    for (Rank r = 0; r < 4; ++r)
+      for (Count s = 0; s < layout.segments(); ++s)
+        check_part(layout, parts, r, s, uncut.block(r, s).first, uncut.block(r, s).count);
+  }
+  const Layout layout = Layout::irregular(counts, displacements, 0).cut_into(parts);
+  CHECK_EQ(layout.first(0), 20);
+  CHECK_EQ(layout.first(1), 22);
+  CHECK_EQ(layout.first(7), 10);  // part 2 is 3 + 2 + 2 elements
+  CHECK_EQ(layout.block(7, 0).count, 2);
+  CHECK_EQ(layout.block(3, 0).count, 0);
+}
+
+TEST(parts_of_one_block_each_change_nothing) {
+  const std::vector<Count> counts{4, 0, 7}, displacements{20, 3, 5};
+  const Parts none, ones{{0, 1, 2, 3}};
+  for (const Parts* parts : {&none, &ones})
+    for (Block b = 0; b < 3; ++b) {
+      const Layout irregular = Layout::irregular(counts, displacements, 3), each = Layout::per_rank(7, 3);
+      for (Count s = 0; s < 3; ++s) {
+        CHECK_EQ(irregular.cut_into(*parts).block(b, s).first, irregular.block(b, s).first);
+        CHECK_EQ(irregular.cut_into(*parts).block(b, s).count, irregular.block(b, s).count);
+        CHECK_EQ(each.cut_into(*parts).block(b, s).first, each.block(b, s).first);
+        CHECK_EQ(each.cut_into(*parts).block(b, s).count, each.block(b, s).count);
+      }
+    }
+}
+
+TEST(owners_of_blocks) {
+  const Parts parts{{0, 1, 4, 4, 9}};
+  const Rank owners[] = {0, 1, 1, 1, 3, 3, 3, 3, 3};
+  for (Block b = 0; b < 9; ++b) CHECK_EQ(parts.owner(b), owners[b]);
+  CHECK_EQ(parts.begin(2), parts.end(2));
+  CHECK_EQ(parts.begin(4), 9);
+  CHECK_EQ(Parts{}.owner(7), 7);
+  CHECK_EQ(Parts{}.begin(7), 7);
+  CHECK_EQ(Parts{}.end(7), 8);
 }
 
 TEST(arena_pieces) {

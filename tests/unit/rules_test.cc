@@ -39,6 +39,14 @@ void check_refused(const std::string& text, const std::string& what, const std::
   CHECK(!refusal.hint.empty());
 }
 
+/// "choose from binomial, scatter_allgather, native", for functions that all algorithms of the collective serve.
+std::string names_for(Collective collective) {
+  std::string names = "choose from ";
+  for (const Algorithm* a : all_algorithms())
+    if (a->collective == collective) names += std::string(a->name()) + ", ";
+  return names + "native";
+}
+
 TEST(wrong_files_are_refused_by_line) {
   const std::string heading = "begins with the line 'stretto-rules 1'";
   check_refused("", "my.rules:1: the file is empty", heading);
@@ -51,16 +59,16 @@ TEST(wrong_files_are_refused_by_line) {
 
 TEST(wrong_rules_are_refused_by_line) {
   const std::string ending = "a rule ends with '-> algorithm'";
-  const std::string names = "allreduce, allgather, reduce_scatter_block";
+  const std::string names = "allgatherv, alltoall, alltoallv, alltoallw, reduce, allreduce, reduce_scatter_block, ";
   check_refused(head + "alreduce -> ring\n", "my.rules:2: unknown collective 'alreduce'", names);
   check_refused(head + "\n# c\nstretto-rules 1\n", "my.rules:4: unknown collective 'stretto-rules'", names);
   check_refused(head + "allreduce\n", "my.rules:2: no algorithm", ending);
   check_refused(head + "allreduce bytes<5 ->\n", "my.rules:2: no algorithm", ending);
   check_refused(head + "allreduce -> # ring\n", "my.rules:2: no algorithm", ending);
   check_refused(head + "allreduce -> rong\n", "my.rules:2: unknown algorithm 'rong' for allreduce",
-                "choose from circulant, halving_doubling, recursive_doubling, reduce_bcast, ring, native");
+                names_for(Collective::allreduce));
   check_refused(head + "bcast -> ring\n", "my.rules:2: unknown algorithm 'ring' for bcast",
-                "choose from binomial, scatter_allgather, native");
+                names_for(Collective::bcast));
   check_refused(head + "allreduce -> allreduce/ring\n", "my.rules:2: unknown algorithm 'allreduce/ring' for allreduce",
                 "choose from");
 }
@@ -106,7 +114,97 @@ TEST(wrong_parameters_are_refused_by_line) {
   for (const std::string word : {"segment", "segment=", "segment=x", "segment=-1", "segment=5B", "depth=0", "depth=65",
                                  "depth=two", "width=3", "bytes<5", "->"})
     check_refused(head + "allreduce -> ring " + word + "\n", "my.rules:2: unknown parameter '" + word + "'",
-                  "segment=SIZE and depth=1…64");
+                  "the parameters are segment=SIZE, depth=1…64");
+}
+
+// Parameters and lists of the algorithms' own.
+
+/// A function that `a` serves.
+Function function_of(const Algorithm& a) {
+  for (const Function f : all_functions)
+    if (unsuitable(a, f, {8, 0}, true, {}) != "it is no " + std::string(facts(f).name) &&
+        facts(f).irregular >= a.needs.irregular)
+      return f;
+  return {};
+}
+
+std::string rule_with(const Algorithm& a, const std::string& words) {
+  return head + std::string(facts(function_of(a)).name) + " -> " + std::string(a.name()) + ' ' + words + '\n';
+}
+
+const Params& params_of(const Rules& rules) { return rules.rules.at(0).params; }
+
+TEST(parameters_of_algorithms) {
+  int seen = 0;
+  for (const Algorithm* a : all_algorithms()) {
+    const Function function = function_of(*a);
+    const std::string name(a->parameter.name), least = std::to_string(a->parameter.least);
+    if (name.empty()) continue;
+    ++seen;
+    for (const std::int64_t value : {a->parameter.least, std::int64_t{4}, std::int64_t{65536}}) {
+      const std::string word = name + '=' + std::to_string(value);
+      const Params& expected{.segment = 0, .depth = 3, .value = value, .list = {}};
+      CHECK(params_of(parse_rules(rule_with(*a, "depth=3 " + word), "f")) == expected);
+      CHECK(parse_forced(function, std::string(a->name()) + ',' + word + ",depth=3").params == expected);
+    }
+    CHECK_EQ(params_of(parse_rules(rule_with(*a, name + "=4K"), "f")).value, 4096);
+    const std::string known = "the parameters are segment=SIZE, depth=1…64, " + name + '=' + least + "…";
+    for (const std::string& value : {std::to_string(a->parameter.least - 1), std::string("-1"), std::string("x"),
+                                     std::string(), std::string("4:2")}) {
+      const std::string word = name + '=' + value;
+      check_refused(rule_with(*a, word), "my.rules:2: unknown parameter '" + word + "'", known);
+      const Refusal forced = refusal_of([&] { (void)parse_forced(function, std::string(a->name()) + ',' + word); });
+      CHECK_EQ(forced.what, "unknown parameter '" + word + "' of '" + std::string(a->name()) + "'");
+      CHECK(forced.hint.starts_with(known));
+    }
+    check_refused(rule_with(*a, name), "my.rules:2: unknown parameter '" + name + "'", known);
+  }
+  CHECK(seen > 0);
+  // Another's parameter is none; nor has the native library any.
+  check_refused(head + "allreduce -> ring radix=4\n", "my.rules:2: unknown parameter 'radix=4'",
+                "the parameters are segment=SIZE, depth=1…64");
+  check_refused(head + "allreduce -> native radix=4\n", "my.rules:2: unknown parameter 'radix=4'",
+                "the parameters are segment=SIZE, depth=1…64");
+}
+
+TEST(lists_of_algorithms) {
+  int seen = 0;
+  for (const Algorithm* a : all_algorithms()) {
+    const std::string name(a->list);
+    if (name.empty()) continue;
+    ++seen;
+    const auto list_of = [&](const std::string& numbers) {
+      const Forced forced = parse_forced(function_of(*a), std::string(a->name()) + ',' + name + '=' + numbers);
+      const Params params = params_of(parse_rules(rule_with(*a, name + '=' + numbers), "f"));
+      CHECK(forced.params == params);
+      return params.list;
+    };
+    CHECK(list_of("4:2:1") == (std::vector<Rank>{4, 2, 1}));
+    CHECK(list_of("0:3:2:1") == (std::vector<Rank>{0, 3, 2, 1}));
+    CHECK(list_of("1") == std::vector<Rank>{1});
+    for (const std::string numbers : {"", ":", "4:", ":4", "4::1", "4:x", "4:-1", "4:1K", "4.2", "4294967296"})
+      check_refused(rule_with(*a, name + '=' + numbers), "my.rules:2: unknown parameter '" + name + '=' + numbers + "'",
+                    name + "=A:B:C");
+  }
+  CHECK(seen > 0);
+  check_refused(head + "allreduce -> native skips=4:2:1\n", "my.rules:2: unknown parameter 'skips=4:2:1'",
+                "the parameters are segment=SIZE, depth=1…64");
+}
+
+TEST(bytes_that_not_all_ranks_know_decide_nothing) {
+  for (const Function f : all_functions) {
+    const std::string name(facts(f).name);
+    const bool known =
+        f != Function::gatherv && f != Function::scatterv && f != Function::alltoallv && f != Function::alltoallw;
+    CHECK_EQ(facts(f).bytes_known, known);
+    CHECK_EQ(parse_rules(head + name + " ranks>4 ranks=2^k -> native\n", "f").rules.at(0).function, f);
+    if (known)
+      CHECK_EQ(parse_rules(head + name + " ranks>4 bytes<1K -> native\n", "f").rules.at(0).bytes.high, 1023);
+    else
+      check_refused(head + name + " ranks>4 bytes<1K -> native\n",
+                    "my.rules:2: the ranks of a " + name + " do not know how many bytes it moves",
+                    "write conditions on ranks only");
+  }
 }
 
 TEST(files_that_cannot_be_read) {
@@ -134,7 +232,7 @@ TEST(rules_are_read) {
   CHECK_EQ(rules.file, "f");
   CHECK_EQ(rules.rules.size(), 2);
   const Rule& a = rules.rules.at(0);
-  CHECK_EQ(a.collective, Collective::allreduce);
+  CHECK_EQ(a.function, Function::allreduce);
   CHECK_EQ(a.bytes.low, 2049);
   CHECK_EQ(a.bytes.high, 1 << 20);
   CHECK_EQ(a.ranks.low, 4);
@@ -172,120 +270,21 @@ TEST(sizes) {
     CHECK_EQ(size(text), -1);
 }
 
-// The first rule that fits decides.
-
-std::string chosen(const Rules& rules, const Call& call) {
-  const Choice choice = choose(rules, call);
-  return choice.algorithm ? std::string(choice.algorithm->name()) : "native";
-}
-
-TEST(conditions_hold_or_do_not) {
-  const auto fits = [](const std::string& conditions, const Call& call) {
-    return chosen(parse_rules(head + "reduce " + conditions + " -> binomial\n", "f"), call) == "binomial";
-  };
-  const Call call{
-      .collective = Collective::reduce, .shape = {6, 0}, .bytes = 100, .commutative = false, .predefined = false};
-  for (const char* yes : {"", "bytes<101", "bytes<=100", "bytes=100", "bytes>=100", "bytes>99", "ranks=6", "ranks!=2^k",
-                          "operator=not-commutative", "operator=user", "ranks>5 bytes>5 ranks<7"})
-    CHECK_EQ(fits(yes, call) ? "" : yes, "");
-  for (const char* no : {"bytes<100", "bytes<=99", "bytes=99", "bytes>=101", "bytes>100", "ranks=5", "ranks=2^k",
-                         "operator=commutative", "operator=predefined", "ranks>3 bytes>5 ranks<6"})
-    CHECK_EQ(fits(no, call) ? no : "", "");
-  const Call other{.collective = Collective::reduce, .shape = {8, 0}, .commutative = true, .predefined = true};
-  CHECK(fits("ranks=2^k operator=commutative", other));
-  CHECK(fits("operator=predefined", other));
-  CHECK(!fits("ranks!=2^k", other));
-  CHECK(!fits("operator=user", other));
-  CHECK(!fits("operator=not-commutative", other));
-  CHECK(!fits("", {.collective = Collective::allreduce, .shape = {8, 0}}));
-}
-
-TEST(unsuitable_algorithms_are_passed_over_with_the_reason) {
-  const Rules rules = parse_rules(head +
-                                      "allreduce bytes>1M -> ring\n"
-                                      "allreduce -> ring segment=1K\n"
-                                      "allreduce -> circulant\n"
-                                      "allreduce ranks>4 -> recursive_doubling segment=2K depth=3\n",
-                                  "f");
-  Call call{.collective = Collective::allreduce, .shape = {5, 0}, .bytes = 8};
-  Choice choice = choose(rules, call);
-  CHECK_EQ(choice.algorithm, find_algorithm("allreduce/ring"));
-  CHECK_EQ(choice.params.segment, 1024);
-  CHECK_EQ(choice.reason, "f:3");
-  call.commutative = false;
-  choice = choose(rules, call);
-  CHECK_EQ(choice.algorithm, find_algorithm("allreduce/recursive_doubling"));
-  CHECK_EQ(choice.params.segment, 2048);
-  CHECK_EQ(choice.params.depth, 3);
-  CHECK_EQ(
-      choice.reason,
-      "f:5; not ring (line 3): the operator does not commute; not circulant (line 4): the operator does not commute");
-  call.shape.ranks = 4;
-  choice = choose(rules, call);
-  CHECK(choice.algorithm == nullptr);
-  CHECK_EQ(choice.reason,
-           "no rule of f fits; not ring (line 3): the operator does not commute; "
-           "not circulant (line 4): the operator does not commute");
-}
-
-/// The cut-offs of rules/default.rules, written down a second time.
-std::string expected(const Call& c) {
-  constexpr Bytes K = 1024;
-  const Rank p = c.shape.ranks;
-  const bool power = (p & (p - 1)) == 0;
-  switch (c.collective) {
-    case Collective::barrier: return "dissemination";
-    case Collective::bcast: return c.bytes < 12 * K || p < 8 ? "binomial" : "scatter_allgather";
-    case Collective::reduce: return c.bytes <= 2 * K ? "binomial" : "halving_gather";
-    case Collective::allreduce:
-      if (c.bytes <= 2 * K) return "recursive_doubling";
-      return power || !c.commutative ? "halving_doubling" : "circulant";
-    case Collective::allgather:
-      if (power && c.bytes < 512 * K) return "recursive_doubling";
-      return c.bytes < 80 * K ? "bruck" : "ring";
-    case Collective::reduce_scatter_block:
-      if (!c.commutative) return "native";
-      return c.bytes <= 512 * K ? "circulant" : "pairwise";
-  }
-  return "?";
-}
-
-TEST(shipped_rules_are_those_of_2005) {
-  std::size_t calls = 0;
-  for (const Collective collective : all_collectives)
-    for (const Rank ranks : {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 64, 100, 1024, 1000000})
-      for (const Bytes edge : {0, 1, 8, 2048, 12288, 81920, 524288, 1 << 20, 1 << 30})
-        for (const Bytes bytes : {edge - 1, edge, edge + 1, edge << 20})
-          for (const bool commutative : {true, false})
-            for (const bool predefined : {true, false}) {
-              if (bytes < 0 || (predefined && !commutative)) continue;
-              const Call call{collective, {ranks, 0}, bytes, commutative, predefined};
-              CHECK_EQ(chosen(shipped_rules(), call), expected(call));
-              const Choice choice = choose(shipped_rules(), call);
-              CHECK(choice.reason.starts_with("shipped rules:"));
-              if (choice.algorithm && facts(collective).reduces)
-                CHECK_EQ(unsuitable(*choice.algorithm, commutative), "");
-              if (choice.algorithm) CHECK_EQ(choice.algorithm->collective, collective);
-              ++calls;
-            }
-  CHECK(calls > 10000);
-}
-
 TEST(forced_values) {
-  const auto forced = [](std::string_view value) { return parse_forced(Collective::allreduce, value); };
+  const auto forced = [](std::string_view value) { return parse_forced(Function::allreduce, value); };
   CHECK_EQ(forced("ring").algorithm, find_algorithm("allreduce/ring"));
   CHECK(forced("ring").params == Params{});
-  CHECK(forced("ring,segment=64K,depth=4").params == (Params{.segment = 65536, .depth = 4}));
+  CHECK(forced("ring,segment=64K,depth=4").params == (Params{.segment = 65536, .depth = 4, .list = {}}));
   CHECK(forced("native").algorithm == nullptr);
   const auto refusal = [&](std::string_view value) { return refusal_of([&] { (void)forced(value); }); };
   CHECK_EQ(refusal("rong").what, "unknown algorithm 'rong' for allreduce");
-  CHECK_EQ(refusal("rong").hint,
-           "choose from circulant, halving_doubling, recursive_doubling, reduce_bcast, ring, native");
+  CHECK_EQ(refusal("rong").hint, names_for(Collective::allreduce));
   CHECK_EQ(refusal("").what, "unknown algorithm '' for allreduce");
   CHECK_EQ(refusal("bruck,depth=2").what, "unknown algorithm 'bruck' for allreduce");
   for (const std::string word : {"depth=0", "size=4", "", "segment", "segment=x"}) {
     CHECK_EQ(refusal("ring,segment=1K," + word).what, "unknown parameter '" + word + "' of 'ring'");
-    CHECK(refusal("ring,segment=1K," + word).hint.find("segment=SIZE") != std::string::npos);
+    CHECK_EQ(refusal("ring,segment=1K," + word).hint,
+             "the parameters are segment=SIZE, depth=1…64, as in ring,segment=64K,depth=4");
   }
 }
 

@@ -72,6 +72,41 @@ TEST(text_is_read_back) {
   }
 }
 
+TEST(parts_are_written_and_read_back) {
+  Schedule s = everything();
+  s.parts = {{0, 1, 1, 3, 4}};
+  const std::string text = to_text(s);
+  CHECK_EQ(text.substr(0, text.find('\n')),
+           "schedule allreduce/everything ranks=4 rank=1 root=2 blocks=4 parts=0,1,1,3,4 scratch=2:4,0");
+  const Schedule read = parse_schedules(text, "f").at(0);
+  CHECK(read.parts == s.parts);
+  CHECK(read.scratch == s.scratch);
+  CHECK_EQ(to_text(read), text);
+  CHECK(parse_schedules(to_text(everything()), "f").at(0).parts.first.empty());
+  // Parts without scratch, and ranks without blocks.
+  const std::string empty = "schedule x ranks=2 rank=0 root=0 blocks=0 parts=0,0,0\n";
+  CHECK_EQ(to_text(parse_schedules(empty, "f").at(0)), empty);
+}
+
+TEST(wrong_parts_are_refused) {
+  const auto error = [](const std::string& parts) {
+    const std::string text = error_of("schedule x ranks=3 rank=0 root=0 blocks=4 " + parts + '\n');
+    CHECK(text.starts_with("some.schedule:1: "));
+    return text.substr(text.find(": ") + 2);
+  };
+  const std::string needed = "expected the first block of each rank's part, from 0 on, and the number of blocks";
+  for (const std::string wrong : {"0,1,4", "0,1,2,3,4", "1,2,3,4", "0,1,2,3", "0,1,2,5", "", "0", "4"})
+    CHECK_EQ(wrong + ": " + error("parts=" + wrong), wrong + ": " + needed);
+  CHECK_EQ(error("parts=0,3,2,4"), "the parts are not in order");
+  CHECK_EQ(error("parts=0,1,x,4"), "expected a number, found 'x'");
+  CHECK_EQ(error("parts=0,,2,4"), "expected a number, found ''");
+  CHECK_EQ(error("parts=0,1,-2,4"), "expected a number, found '-2'");
+  CHECK_EQ(error("parts=0,1:2,4"), "expected a number, found '1:2'");
+  CHECK_EQ(error("parts=0,1,2,281474976710657"), "'281474976710657' is too large");
+  CHECK_EQ(error("scratch=0 parts=0,1,2,4"), "unexpected 'parts=0,1,2,4'");
+  CHECK_EQ(error("part=0,1,2,4"), "expected scratch=…, found 'part=0,1,2,4'");
+}
+
 TEST(text_errors_name_file_and_line) {
   const std::string head = "schedule x ranks=2 rank=0 root=0 blocks=2\n";
   CHECK(parse_schedules("", "f").empty());
@@ -206,9 +241,9 @@ TEST(builder_blocks) {
   });
   b.copy(input(0), output(0));
   Schedule s = b.finish();
-  s.algorithm = "x";
+  s.algorithm = "x/y";
   CHECK_EQ(to_text(s),
-           "schedule x ranks=2 rank=0 root=0 blocks=8 scratch=4:6\n"
+           "schedule x/y ranks=2 rank=0 root=0 blocks=8 scratch=4:6\n"
            "round\n"
            "  send 1 input[4:6]\n"
            "  receive 1 scratch[0:2]\n"

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     type=click.Choice(["some", "all", "0"]),
     default="some",
     show_default=True,
-    help="Roots: some is all up to 16 ranks, beyond that 0, 1, p/2 and p-1.",
+    help="Roots: some is all up to 16 ranks, beyond that 0, 1, p/3, p/2 and p-1.",
 )
 @click.option(
     "--file",
@@ -53,6 +53,9 @@ def command(
 ) -> None:
     """Prove the algorithms right: run all ranks' schedules on symbols.
 
+    Each is tried with its standard parameters and with others, with lists and counts made at random
+    if it takes them (the same ones every time). From roots other than p/3 the standard is tried.
+
     Refused are unmatched messages, deadlock, double counting, wrong order, ranks that would hold
     different bits, a wrong result, and rounds or volume that differ from the algorithm's record.
     """
@@ -71,7 +74,7 @@ def command(
 
 def _check_portfolio(names: list[str], ranks: tuple[int, ...], root: str, as_json: bool) -> None:
     from ..algorithms import algorithms_matching
-    from ..portfolio import cases_of, prove
+    from ..portfolio import cases_of, prove, skipped
     from .terminal import progress
 
     chosen = algorithms_matching(names)
@@ -79,6 +82,7 @@ def _check_portfolio(names: list[str], ranks: tuple[int, ...], root: str, as_jso
     cases = [case for algorithm in chosen for case in cases_of(algorithm, ranks, root)]
     with progress("proving", len(cases)) as advance:
         proofs = prove(cases, advance)
+    left_out = {algorithm.id: skipped(algorithm, ranks) for algorithm in chosen}
     seconds = time.monotonic() - begin
     refused = [proof for proof in proofs if proof["refused"]]
     if as_json:
@@ -86,43 +90,59 @@ def _check_portfolio(names: list[str], ranks: tuple[int, ...], root: str, as_jso
             {
                 "proved": [p for p in proofs if not p["refused"]],
                 "refused": refused,
+                "skipped": [
+                    {"algorithm": name, "ranks": numbers, "reason": reason}
+                    for name, (numbers, reason) in left_out.items()
+                    if numbers
+                ],
                 "seconds": round(seconds, 3),
             }
         )
     else:
-        _print_table(chosen, proofs, seconds)
+        _print_table(proofs, left_out, seconds)
     if refused:
         first = refused[0]
         click.echo(
-            f"error: {first['algorithm']}, {first['ranks']} ranks, root {first['root']}: "
-            f"{first['refused']}: {first['message']}",
+            f"error: {_described(first)}: {first['refused']}: {first['message']}",
             err=True,
         )
         click.echo("hint: `stretto show --text` prints the schedules", err=True)
         raise click.exceptions.Exit(1)
 
 
-def _print_table(chosen: list, proofs: list[dict], seconds: float) -> None:
+def _described(proof: dict) -> str:
+    """The case of a proof in words, with the variant as `stretto show` takes it."""
+    variant = "," + proof["variant"] if proof["variant"] else ""
+    return f"{proof['algorithm']}{variant}, {proof['ranks']} ranks, root {proof['root']}"
+
+
+def _print_table(
+    proofs: list[dict], left_out: dict[str, tuple[list[int], str]], seconds: float
+) -> None:
     from rich.table import Table
 
     from ..replay import intervals
     from .terminal import stderr, stdout
 
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for title in ("algorithm", "ranks", "cases", "messages", "result"):
+    for title in ("algorithm", "ranks", "cases", "messages", "result", "skipped"):
         table.add_column(title, justify="right" if title in ("cases", "messages") else "left")
-    for algorithm in chosen:
-        own = [proof for proof in proofs if proof["algorithm"] == algorithm.id]
+    rows: dict[str, list[dict]] = {name: [] for name in left_out}
+    for proof in proofs:
+        rows[proof["algorithm"]].append(proof)
+    for name, (numbers, reason) in left_out.items():
+        own = rows[name]
         bad = [proof for proof in own if proof["refused"]]
-        verdict = "[green]proved[/]"
+        verdict = "[green]proved[/]" if own else ""
         if bad:
             verdict = f"[red]refused[/] {len(bad)} times, first with {bad[0]['ranks']} ranks"
         table.add_row(
-            algorithm.id,
+            name,
             intervals(sorted({p["ranks"] for p in own})),
             str(len(own)),
             str(sum(p["messages"] for p in own)),
             verdict,
+            f"{len(numbers)}: {reason}" if numbers else "",
         )
     stdout().print(table)
     good = sum(1 for proof in proofs if not proof["refused"])
@@ -159,10 +179,14 @@ def _check_file(
     shape = _core.Shape(first.ranks, first.root)
     name = collective or first.algorithm.partition("/")[0]
     algorithm = _core.find_algorithm(first.algorithm)
-    if algorithm and not (collective or commutative or in_place):
+    # The file does not say parameters and counts, on which rounds and volume may depend.
+    known = algorithm and not (algorithm.parameter or algorithm.list or algorithm.needs.counts)
+    if known and not (collective or commutative or in_place):
         checked = _core.check_against_record(schedules, algorithm, shape)
     else:
         what = _core.collective_named(name)
+        if algorithm and not collective:
+            commutative = commutative or algorithm.needs.commutative
         question = _core.Question(what, shape, commutative, in_place)
         checked = _core.check_schedules(schedules, question)
     measured, refused = checked.measured, checked.refused

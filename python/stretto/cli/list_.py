@@ -5,107 +5,192 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .options import json_option, write_json
+from .options import RanksType, json_option, write_json
 
 if TYPE_CHECKING:
-    from .. import Algorithm, Shape
+    from .. import Algorithm, Collective
+
+PAGE_RANKS = (8, 13)
+PAGE_HEAD = """\
+# The portfolio
+
+Made by `stretto list --markdown`. Rounds and volume are counted along the longest chain of rounds,
+as in the papers' formulas, and proved to be those of the schedules; the volume is a share of the
+vector, p' is the largest power of two that is not above p. A dash: not for so many ranks.
+
+Needs: a *commutative* operator (the others keep rank order), an even number of ranks or a power of
+two (*2^k*) of them, or the *counts* of all ranks. Parameters are shown with their standards
+(p = 8 / 13) and the least value; lists without: `STRETTO_ALLGATHER=circulant,skips=4:2:1`.
+"""
 
 
-def _row(algorithm: "Algorithm", shape: "Shape") -> dict:
-    from .. import facts
+def _at(algorithm: "Algorithm", ranks: int) -> dict:
+    """Its numbers for so many ranks, or why there are none."""
+    from .. import unsuitable
+    from ..portfolio import sample_shape
 
-    blocks = algorithm.blocks(shape)
+    shape = sample_shape(algorithm, ranks)
+    why_not = unsuitable(algorithm, shape)
+    if why_not:
+        return {"ranks": ranks, "unsuitable": why_not}
     return {
-        "algorithm": algorithm.id,
-        "collective": facts(algorithm.collective).name,
-        "summary": algorithm.summary,
-        "source": algorithm.source,
-        "commutative": algorithm.needs_commutative,
-        "ranks": shape.ranks,
+        "ranks": ranks,
         "rounds": algorithm.rounds(shape),
-        "blocks": blocks,
+        "blocks": algorithm.blocks(shape),
         "sent": algorithm.sent(shape),
         "combined": algorithm.combined(shape),
-        "volume": algorithm.volume,
     }
 
 
-def _page(algorithms: "list[Algorithm]") -> str:
-    from .. import Shape, facts
+def _row(algorithm: "Algorithm", ranks: tuple[int, ...]) -> dict:
+    from .. import facts
+    from ..algorithms import functions_of
 
-    lines = [
-        "# The portfolio",
-        "",
-        "Made by `stretto list --markdown`. Rounds and volume are counted along the longest chain",
-        "of rounds, as in the papers' formulas; the volume is a share of the vector, p' is the",
-        "largest power of two that is not above p. Every algorithm serves any number of ranks.",
+    own = algorithm.parameter
+    return {
+        "algorithm": algorithm.id,
+        "collective": facts(algorithm.collective).name,
+        "functions": [facts(function).name for function in functions_of(algorithm)],
+        "summary": algorithm.summary,
+        "source": algorithm.source,
+        "volume": algorithm.volume,
+        "parameter": {"name": own.name, "least": own.least} if own else None,
+        "list": algorithm.list,
+        "needs": {
+            "commutative": algorithm.needs.commutative,
+            "ranks": algorithm.needs.ranks.name,
+            "irregular": algorithm.needs.irregular,
+            "counts": algorithm.needs.counts,
+        },
+        "at": [_at(algorithm, p) for p in ranks],
+    }
+
+
+def _per_ranks(row: dict, number: str) -> str:
+    """ "3 / 4": one for each number of ranks."""
+    return " / ".join(str(one.get(number, "–")) for one in row["at"])
+
+
+def _shares(row: dict) -> str:
+    """What is sent, as a share of the vector."""
+    shares = [
+        f"{one['sent'] / max(1, one['blocks']):.3g}" if "sent" in one else "–" for one in row["at"]
     ]
+    return " / ".join(shares)
+
+
+def _parameters(algorithm: "Algorithm", ranks: tuple[int, ...]) -> str:
+    """ "radix=2 (from 2)", "skips=…"."""
+    from ..portfolio import sample_shape
+
+    words = []
+    if algorithm.parameter:
+        own = algorithm.parameter
+        standards = [own.standard(sample_shape(algorithm, p)) for p in ranks]
+        shown = " / ".join(str(value) for value in dict.fromkeys(standards))
+        words.append(f"{own.name}={shown} (from {own.least})")
+    if algorithm.list:
+        words.append(f"{algorithm.list}=…")
+    return ", ".join(words)
+
+
+def _needs(algorithm: "Algorithm") -> str:
+    from ..portfolio import needs_in_words
+
+    return ", ".join(needs_in_words(algorithm))
+
+
+def _section(collective: "Collective") -> list[str]:
+    """Its heading in docs/algorithms.md."""
+    from .. import all_functions, facts
+
+    served = [facts(f).name for f in all_functions() if facts(f).collective == collective]
+    return [
+        "",
+        f"## {facts(collective).name}",
+        "",
+        "For " + ", ".join(f"`MPI_{name.capitalize()}`" for name in served) + ".",
+        "",
+        "| algorithm | rounds, p = 8 / 13 | volume | parameters | needs | what it does | source |",
+        "|---|---|---|---|---|---|---|",
+    ]
+
+
+def _page(algorithms: "list[Algorithm]") -> str:
+    lines = PAGE_HEAD.splitlines()
     collective = None
     for algorithm in algorithms:
         if algorithm.collective != collective:
             collective = algorithm.collective
-            lines += [
-                "",
-                f"## {facts(collective).name}",
-                "",
-                "| algorithm | rounds, p = 8 / 13 | volume | operator | what it does | source |",
-                "|---|---|---|---|---|---|",
-            ]
-        rounds = " / ".join(str(algorithm.rounds(Shape(p))) for p in (8, 13))
-        operator = "-"
-        if facts(collective).reduces:
-            operator = "must commute" if algorithm.needs_commutative else "any"
-        lines.append(
-            f"| `{algorithm.name}` | {rounds} | {algorithm.volume} | {operator} "
-            f"| {algorithm.summary} | {algorithm.source} |"
-        )
+            lines += _section(collective)
+        row = _row(algorithm, PAGE_RANKS)
+        needs = _needs(algorithm)
+        if algorithm.needs.irregular:
+            needs = ", ".join(filter(None, [needs, "only " + ", ".join(row["functions"])]))
+        cells = [
+            f"`{algorithm.name}`",
+            _per_ranks(row, "rounds"),
+            algorithm.volume,
+            _parameters(algorithm, PAGE_RANKS),
+            needs,
+            algorithm.summary,
+            algorithm.source,
+        ]
+        lines.append("| " + " | ".join(cell.replace("|", "\\|") or "-" for cell in cells) + " |")
     return "\n".join(lines) + "\n"
 
 
-@click.command("list")
-@click.argument("collectives", nargs=-1, metavar="[COLLECTIVE|ALGORITHM]…")
-@click.option(
-    "--ranks",
-    type=click.IntRange(min=1, max=1 << 30),
-    default=8,
-    show_default=True,
-    help="Number of ranks for rounds and volume.",
-)
-@click.option("--markdown", is_flag=True, help="Print docs/algorithms.md.")
-@json_option
-def command(collectives: tuple[str, ...], ranks: int, markdown: bool, as_json: bool) -> None:
-    """List the algorithms: rounds, volume, needs and source.
-
-    The volume is what is sent along the longest chain of rounds, as a share of the vector."""
-    from .. import Shape
-    from ..algorithms import algorithms_matching
-
-    if markdown:
-        click.echo(_page(algorithms_matching(list(collectives))), nl=False)
-        return
-    rows = [_row(a, Shape(ranks)) for a in algorithms_matching(list(collectives))]
-    if as_json:
-        write_json(rows)
-        return
+def _print_table(algorithms: "list[Algorithm]", ranks: tuple[int, ...]) -> None:
     from rich.table import Table
 
     from .terminal import stdout
 
+    numbers = " / ".join(str(p) for p in ranks)
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("algorithm", no_wrap=True)
-    for title in (f"rounds (p={ranks})", "volume", "= of the vector"):
-        table.add_column(title, justify="right")
-    table.add_column("needs")
-    table.add_column("source")
-    for row in rows:
-        share = row["sent"] / row["blocks"] if row["blocks"] else 0
-        needs = "commutative" if row["commutative"] else ""
+    table.add_column(f"rounds (p = {numbers})", justify="right")
+    table.add_column("volume")
+    table.add_column(f"= (p = {numbers})", justify="right")
+    for title in ("parameters", "needs", "serves", "source"):
+        table.add_column(title)
+    for algorithm in algorithms:
+        row = _row(algorithm, ranks)
         table.add_row(
             row["algorithm"],
-            str(row["rounds"]),
+            _per_ranks(row, "rounds"),
             row["volume"],
-            f"{share:.3g}",
-            needs,
+            _shares(row),
+            _parameters(algorithm, ranks),
+            _needs(algorithm),
+            ", ".join(row["functions"]),
             row["source"],
         )
     stdout().print(table)
+
+
+@click.command("list")
+@click.argument("collectives", nargs=-1, metavar="[COLLECTIVE|FUNCTION|ALGORITHM]…")
+@click.option(
+    "--ranks",
+    type=RanksType(),
+    default="8,13",
+    show_default=True,
+    help="Numbers of ranks for rounds and volume.",
+)
+@click.option("--markdown", is_flag=True, help="Print docs/algorithms.md.")
+@json_option
+def command(
+    collectives: tuple[str, ...], ranks: tuple[int, ...], markdown: bool, as_json: bool
+) -> None:
+    """List the algorithms: rounds, volume, parameters, needs, what they serve, and source.
+
+    The volume is what is sent along the longest chain of rounds, as a share of the vector."""
+    from ..algorithms import algorithms_matching
+
+    found = algorithms_matching(list(collectives))
+    if markdown:
+        click.echo(_page(found), nl=False)
+    elif as_json:
+        write_json([_row(algorithm, ranks) for algorithm in found])
+    else:
+        _print_table(found, ranks)

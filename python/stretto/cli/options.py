@@ -37,6 +37,20 @@ class RanksType(click.ParamType):
         return tuple(sorted(found))
 
 
+class CountsType(click.ParamType):
+    """`0,5,3`: elements of each rank's part."""
+
+    name = "counts"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> list[int]:
+        words = str(value).split(",")
+        if not all(re.fullmatch(r"\s*\d{1,15}\s*", word) for word in words):
+            raise Error(f"--counts: '{value}' is no list of numbers", "write 0,5,3 for three ranks")
+        return [int(word) for word in words]
+
+
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 mpi_option = click.option(
     "--mpi",

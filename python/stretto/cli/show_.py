@@ -3,10 +3,15 @@
 
 import shutil
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
 from ..errors import Error
+from .options import CountsType
+
+if TYPE_CHECKING:
+    from .. import Algorithm, Shape
 
 
 def _arrows() -> tuple[str, str]:
@@ -19,10 +24,31 @@ def _arrows() -> tuple[str, str]:
     return ARROWS
 
 
+def _shape(algorithm: "Algorithm", ranks: int | None, root: int, counts: list[int]) -> "Shape":
+    """Of the options; raises Error if the algorithm has no use for one of them."""
+    from .. import Shape, facts
+
+    if root and not facts(algorithm.collective).rooted:
+        raise Error(f"{algorithm.id} has no root", "leave --root out")
+    if counts and not algorithm.needs.counts:
+        raise Error(
+            f"{algorithm.id} does not go by the sizes of the ranks' parts", "leave --counts out"
+        )
+    return Shape(ranks or len(counts) or 8, root, counts)
+
+
 @click.command("show")
-@click.argument("algorithm")
-@click.option("--ranks", "-p", type=click.IntRange(min=1, max=4096), default=8, show_default=True)
+@click.argument("algorithm", metavar="ALGORITHM[,NAME=VALUE…]")
+@click.option(
+    "--ranks", "-p", type=click.IntRange(min=1, max=4096), default=None, help="8 if not given."
+)
 @click.option("--root", type=int, default=0, show_default=True)
+@click.option(
+    "--counts",
+    type=CountsType(),
+    default=None,
+    help="Elements of each rank's part, for algorithms that go by them: 0,5,3.",
+)
 @click.option("--rank", type=int, default=None, help="With --text: of this rank only.")
 @click.option("--text", is_flag=True, help="Print the text form of the schedules.")
 @click.option(
@@ -35,23 +61,29 @@ def _arrows() -> tuple[str, str]:
     help="Draw into FILE: .svg, .png or .pdf.",
 )
 def command(
-    algorithm: str, ranks: int, root: int, rank: int | None, text: bool, output: str | None
+    algorithm: str,
+    ranks: int | None,
+    root: int,
+    counts: list[int] | None,
+    rank: int | None,
+    text: bool,
+    output: str | None,
 ) -> None:
-    """Print or draw the schedule of ALGORITHM, for example allreduce/ring.
+    """Print or draw the schedule of ALGORITHM: allreduce/ring, or allgather/circulant,skips=3:1.
 
     Ranks across, steps down: which blocks are sent where, and what each rank holds afterwards.
+    `stretto list` names the parameters of each algorithm.
     """
-    from .. import Shape, algorithm_named, build_schedule, facts
+    from .. import build_schedule
+    from ..algorithms import algorithm_and_params
 
-    found = algorithm_named(algorithm)
-    shape = Shape(ranks, root)
-    if root and not facts(found.collective).rooted:
-        raise Error(f"{found.id} has no root", "leave --root out")
+    found, params = algorithm_and_params(algorithm)
+    shape = _shape(found, ranks, root, counts or [])
     if rank is not None and not text:
         raise Error("--rank needs --text", "a picture always shows all ranks")
     if text:
-        for one in range(ranks) if rank is None else [rank]:
-            click.echo(str(build_schedule(found, shape, one)), nl=False)
+        for one in range(shape.ranks) if rank is None else [rank]:
+            click.echo(str(build_schedule(found, shape, one, params)), nl=False)
         return
     from ..replay import replay
 
@@ -59,12 +91,12 @@ def command(
         from ..picture import as_text
 
         width = shutil.get_terminal_size((120, 24)).columns
-        click.echo(as_text(replay(found, shape), width, _arrows()), nl=False)
+        click.echo(as_text(replay(found, shape, params), width, _arrows()), nl=False)
         return
     from ..plot.files import format_of, save
 
     format_of(output)  # before the work
     from ..plot.schedule import draw
 
-    save(draw(replay(found, shape)), output)
+    save(draw(replay(found, shape, params)), output)
     click.echo(f"wrote {output}", err=True)

@@ -19,7 +19,7 @@ from rich.progress import (
 
 def stdout() -> Console:
     """For tables: as wide as the terminal; into a file or a pipe as wide as they like."""
-    width = None if sys.stdout.isatty() else max(200, shutil.get_terminal_size().columns)
+    width = None if sys.stdout.isatty() else max(500, shutil.get_terminal_size().columns)
     return Console(width=width, highlight=False, soft_wrap=False)
 
 

@@ -4,6 +4,7 @@
 All lengths are inches.
 """
 
+from collections import Counter
 from dataclasses import dataclass
 
 from matplotlib.axes import Axes
@@ -13,7 +14,7 @@ from matplotlib.patches import FancyArrowPatch, Rectangle
 
 from ..errors import Error
 from ..picture import has_data, headline
-from ..replay import Replay, intervals
+from ..replay import Cell, Message, Replay, intervals
 
 STORE = "#1f6f8b"
 COMBINE = "#d1495b"
@@ -22,6 +23,7 @@ FAINT = "#9aa5ab"
 CHANGED = "#edae49"
 EMPTY = "#ffffff"
 PALE, FULL = (0.90, 0.945, 0.965), (0.42, 0.68, 0.78)  # of cells: one contribution, all of them
+PALE_RESULT, FULL_RESULT = (0.93, 0.96, 0.89), (0.62, 0.78, 0.48)
 
 CENTERED = {"ha": "center", "va": "center"}
 
@@ -29,6 +31,8 @@ MOST_CELLS = 20000  # a ring of 22 ranks
 LONGEST = 6  # letters in a cell; contributions that take more are counted: "6/16"
 LETTER = 0.062  # width of a letter of 7 points
 CELL_HEIGHT = 0.2
+NAMED_CELLS = 64  # of a rank; more are small and have no names
+SMALL = 0.1
 GAP = 0.34  # between ranks
 MARGIN = 0.75  # left of the first rank, for the names of the steps
 TOP = 1.0
@@ -42,6 +46,8 @@ class _Layout:
     columns: int  # cells side by side
     lines: int  # and one above the other
     cell: float  # width
+    cell_height: float
+    group: int  # so many cells, then a new line begins
     arrows: float  # height of the space between two rows of boxes
     ranks: int
     steps: int
@@ -52,7 +58,7 @@ class _Layout:
 
     @property
     def box_height(self) -> float:
-        return self.lines * CELL_HEIGHT
+        return self.lines * self.cell_height
 
     @property
     def width(self) -> float:
@@ -62,6 +68,17 @@ class _Layout:
     def height(self) -> float:
         rows = self.steps + 1
         return TOP + BOTTOM + rows * self.box_height + self.steps * self.arrows
+
+    @property
+    def named(self) -> bool:
+        return self.cell_height > SMALL
+
+    def corner(self, step: int, rank: int, place: int) -> tuple[float, float]:
+        """The lower left one of a cell."""
+        group, within = divmod(place, self.group)
+        line = group * -(-self.group // self.columns) + within // self.columns
+        x = self.left(rank) + within % self.columns * self.cell
+        return x, self.top(step) - (line + 1) * self.cell_height
 
     def left(self, rank: int) -> float:
         return MARGIN + rank * (self.box_width + GAP)
@@ -73,45 +90,69 @@ class _Layout:
         return self.height - TOP - step * (self.box_height + self.arrows)
 
 
-def _label(replay: Replay, block: int, value: tuple[int, ...]) -> str:
-    if not value or not replay.reduces:
-        return str(block) if value else ""
+def _label(replay: Replay, cell: Cell | None) -> str:
+    if cell is None:
+        return ""
+    if not replay.reduces:
+        return replay.name_of(cell.block)
     ranks = replay.shape.ranks
-    names = intervals(value, ranks)
-    return names if len(names) <= LONGEST else f"{len(set(value))}/{ranks}"
+    names = intervals(cell.value, ranks)
+    return names if len(names) <= LONGEST else f"{len(set(cell.value))}/{ranks}"
 
 
 def _layout(replay: Replay) -> _Layout:
-    labels = [
-        _label(replay, block, value)
-        for row in replay.held
-        for held in row
-        for block, value in enumerate(held)
-    ]
-    longest = max((len(label) for label in labels), default=1)
-    cell = max(0.2, longest * LETTER + 0.09)
-    columns = max(1, replay.blocks)
-    while columns > 1 and columns * cell > max(1.3, 4 * cell):
+    group = max(1, replay.blocks if replay.prefixes else replay.cells)
+    groups = max(1, -(-replay.cells // group))
+    if replay.cells <= NAMED_CELLS:
+        labels = [_label(replay, one) for row in replay.held for held in row for one in held]
+        cell = max(0.2, max(map(len, labels), default=1) * LETTER + 0.09)
+        height, widest = CELL_HEIGHT, max(1.3, 4 * cell)
+    else:
+        cell = height = SMALL
+        widest = max(1.3, SMALL * group**0.5)
+    columns = group
+    while columns > 1 and columns * cell > widest:
         columns = (columns + 1) // 2
-    lines = -(-max(1, replay.blocks) // columns)
-    if replay.blocks <= 1:
+    lines = groups * -(-group // columns)
+    if group == 1:
         cell = max(cell, 0.5)
     # Long flat arrows need height to be told apart.
     farthest = max((abs(m.source - m.target) for m in replay.messages), default=1)
     arrows = 0.62 + 0.05 * min(farthest, 12)
-    return _Layout(columns, lines, cell, arrows, replay.shape.ranks, replay.steps)
+    ranks, steps = replay.shape.ranks, replay.steps
+    return _Layout(columns, lines, cell, height, group, arrows, ranks, steps)
 
 
-def _shade(replay: Replay, value: tuple[int, ...]) -> tuple[float, float, float] | str:
-    if not value:
+def _shade(replay: Replay, rank: int, cell: Cell | None) -> tuple[float, float, float] | str:
+    """Fuller where there are more contributions, or where a block has come to its end."""
+    if cell is None:
         return EMPTY
-    most = max(1, replay.shape.ranks - 1) if replay.reduces else 1
-    part = min(1.0, (len(set(value)) - (1 if replay.reduces else 0.55)) / most)
-    return tuple(p + (f - p) * part for p, f in zip(PALE, FULL, strict=True))
+    part = 0.45
+    if replay.alltoall:
+        part = 1.0 if cell.block % replay.shape.ranks == rank else 0.0
+    elif replay.reduces:
+        part = (len(set(cell.value)) - 1) / max(1, replay.shape.ranks - 1)
+    pale, full = (PALE_RESULT, FULL_RESULT) if cell.result else (PALE, FULL)
+    return tuple(round(p + (f - p) * part, 3) for p, f in zip(pale, full, strict=True))
 
 
 def _outline(x: float, y: float, width: float, height: float) -> list[tuple[float, float]]:
     return [(x, y), (x + width, y), (x + width, y + height), (x, y + height)]
+
+
+def _runs(replay: Replay, at: _Layout, step: int, rank: int) -> list[tuple[int, int]]:
+    """(first place, how many) of cells of one line that look the same, drawn as one."""
+    runs: list[list[int]] = []
+    line = look = None
+    for place, cell in enumerate(replay.held[step][rank]):
+        now = (_label(replay, cell), replay.changed(step, rank, place))
+        y = at.corner(step, rank, place)[1]
+        if runs and (y, now) == (line, look):
+            runs[-1][1] += 1
+        else:
+            runs.append([place, 1])
+        line, look = y, now
+    return [(first, count) for first, count in runs]
 
 
 class _Boxes:
@@ -124,24 +165,25 @@ class _Boxes:
         self.frames: list = []
 
     def add(self, axes: Axes, replay: Replay, at: _Layout, step: int, rank: int) -> None:
-        for block, value in enumerate(replay.held[step][rank]):
-            x = at.left(rank) + (block % at.columns) * at.cell
-            y = at.top(step) - (block // at.columns + 1) * CELL_HEIGHT
-            self.cells.append(_outline(x, y, at.cell, CELL_HEIGHT))
-            self.shades.append(_shade(replay, value))
-            if replay.changed(step, rank, block):
-                inner = _outline(x + 0.012, y + 0.012, at.cell - 0.024, CELL_HEIGHT - 0.024)
+        for place, count in _runs(replay, at, step, rank):
+            cell = replay.held[step][rank][place]
+            x, y = at.corner(step, rank, place)
+            width = count * at.cell
+            self.cells.append(_outline(x, y, width, at.cell_height))
+            self.shades.append(_shade(replay, rank, cell))
+            if replay.changed(step, rank, place):
+                inner = _outline(x + 0.012, y + 0.012, width - 0.024, at.cell_height - 0.024)
                 self.changed.append(inner)
-            label = _label(replay, block, value)
+            label = _label(replay, cell) if at.named else ""
             if label:
-                middle = (x + at.cell / 2, y + CELL_HEIGHT / 2 - 0.005)
+                middle = (x + width / 2, y + at.cell_height / 2 - 0.005)
                 axes.text(*middle, label, fontsize=7, color=INK, **CENTERED, zorder=5)
         bottom = at.top(step) - at.box_height
         self.frames.append(_outline(at.left(rank), bottom, at.box_width, at.box_height))
 
     def draw(self, axes: Axes) -> None:
         def draw(outlines: list, **style: object) -> None:
-            axes.add_collection(PolyCollection(outlines, **style), autolim=False)
+            axes.add_collection(PolyCollection(outlines, clip_on=False, **style), autolim=False)
 
         draw(self.cells, facecolors=self.shades, edgecolors=FAINT, linewidths=0.5, zorder=3)
         draw(self.changed, facecolors="none", edgecolors=CHANGED, linewidths=1.3, zorder=4)
@@ -165,11 +207,22 @@ def _places(replay: Replay, at: _Layout, step: int) -> dict[tuple[int, bool, int
     return places
 
 
+def _cargo(replay: Replay, message: Message, room: float) -> str:
+    """What it carries: the names of the blocks if there is room for them, else their number."""
+    names, number = replay.names_of(message.blocks), len(message.blocks)
+    for words in (names, f"{number} blocks" if number > 1 else "", f"({number})"):
+        if words and len(words) * LETTER <= room:
+            return words
+    return ""
+
+
 def _draw_messages(axes: Axes, replay: Replay, at: _Layout, step: int) -> None:
     places = _places(replay, at, step)
     bottom, top = at.top(step - 1) - at.box_height, at.top(step)
-    named = replay.blocks > 1
-    for number, message in enumerate(replay.messages_of(step)):
+    named = replay.cells > 1 and not (replay.prefixes and replay.blocks == 1)
+    messages = replay.messages_of(step)
+    sent = Counter(message.source for message in messages)
+    for number, message in enumerate(messages):
         color = COMBINE if message.combined else STORE
         start = (places[message.source, True, number], bottom - (0.15 if named else 0.02))
         end = (places[message.target, False, number], top + 0.02)
@@ -183,6 +236,7 @@ def _draw_messages(axes: Axes, replay: Replay, at: _Layout, step: int) -> None:
                 linewidth=1.1,
                 shrinkA=0,
                 shrinkB=0,
+                clip_on=False,
                 zorder=2,
             )
         )
@@ -190,7 +244,7 @@ def _draw_messages(axes: Axes, replay: Replay, at: _Layout, step: int) -> None:
             axes.text(
                 start[0],
                 bottom - 0.085,
-                intervals(message.blocks),
+                _cargo(replay, message, (at.box_width + GAP / 2) / sent[message.source]),
                 fontsize=6.5,
                 color=color,
                 ha="center",
@@ -215,6 +269,7 @@ def _draw_legend(axes: Axes, replay: Replay) -> None:
                 linewidth=1.1,
                 shrinkA=0,
                 shrinkB=0,
+                clip_on=False,
             )
         )
         axes.text(x + 0.36, y, words, fontsize=7, color=INK, va="center")
@@ -225,13 +280,23 @@ def _draw_legend(axes: Axes, replay: Replay) -> None:
         Rectangle((x, y - 0.06), 0.16, 0.12, facecolor="none", edgecolor=CHANGED, linewidth=1.3)
     )
     axes.text(x + 0.22, y, "new in this step", fontsize=7, color=INK, va="center")
-    held = "named where it is held"
-    if replay.reduces:
-        held = "the ranks whose contributions it holds, or how many of them"
-    words = f"a cell is a block, block 0 first: {held}"
-    if replay.blocks > 1:
-        words += "; under a box: the blocks it sends"
-    axes.text(MARGIN, y - 0.18, words, fontsize=7, color=INK, va="center")
+    axes.text(MARGIN, y - 0.18, _key(replay), fontsize=7, color=INK, va="center")
+
+
+def _key(replay: Replay) -> str:
+    """What the cells mean."""
+    if replay.alltoall:
+        words = "a cell is a block on its way or at its end (dark): 25 goes from rank 2 to rank 5"
+    elif replay.reduces:
+        words = "a cell is a block, block 0 first: the ranks whose contributions it holds"
+        words += ", or how many of them"
+    else:
+        words = "a cell is a block, block 0 first: named where it is held"
+    if replay.prefixes:
+        words += "; green: the result"
+    elif replay.cells > 1:
+        words += "; under a box: what it sends"
+    return words
 
 
 def _draw_titles(axes: Axes, replay: Replay, at: _Layout) -> None:
@@ -253,7 +318,7 @@ def _draw_titles(axes: Axes, replay: Replay, at: _Layout) -> None:
 
 def draw(replay: Replay) -> Figure:
     """The picture of a replayed schedule; raises Error if it would be too large to look at."""
-    cells = (replay.steps + 1) * replay.shape.ranks * max(1, replay.blocks)
+    cells = (replay.steps + 1) * replay.shape.ranks * max(1, replay.cells)
     if cells > MOST_CELLS:
         raise Error(
             f"a picture of {cells} cells would be too large to look at",

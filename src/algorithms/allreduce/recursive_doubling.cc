@@ -12,36 +12,13 @@
 //   p = 6   round 1: 1→0 3→2   then among 0 2 4 5: 0↔2 4↔5, 0↔4 2↔5   round 4: 0→1 2→3
 
 #include "algorithms/list.hpp"
-#include "algorithms/patterns/halving.hpp"
+#include "algorithms/patterns/multiplying.hpp"
 
 namespace stretto::algorithms {
 namespace {
 
-void exchange(Builder& b, Buffer from) {
-  const Block arrived = b.new_scratch(0, 1);
-  for (Rank mask = 1; mask < b.ranks(); mask *= 2) {
-    const Rank partner = b.rank() ^ mask;
-    const Ranges mine = {{mask == 1 ? from : Buffer::output, 0, 1}};
-    b.round();
-    b.send(partner, mine);
-    b.receive(partner, scratch(arrived));
-    b.round();  // what is sent may be overwritten only after it has left
-    b.reduce(scratch(arrived), output(0), partner < b.rank() ? Side::left : Side::right, mine);
-  }
-}
-
 void build(Builder& b, const Shape&, const Params&) {
-  if (b.ranks() == 1) return b.copy(input(0), output(0));
-  const patterns::Fold fold(b.ranks(), no_rank);
-  const bool paired = fold.paired(b.rank());
-  const bool removed = fold.removed(b.rank());
-  const Rank partner = b.rank() ^ 1;
-  if (removed) b.send(partner, input(0));
-  if (paired && !removed) b.receive_reduce(partner, output(0), Side::right, input(0));
-  b.in_group(fold.kept(), [&](Builder& group) { exchange(group, paired ? Buffer::output : Buffer::input); });
-  b.round();
-  if (removed) b.receive(partner, output(0));
-  if (paired && !removed) b.send(partner, output(0));
+  patterns::recursive_multiplying(b, patterns::radices(b.ranks(), 2));
 }
 
 std::int64_t steps(const Shape& s, const Params& = {}) {

@@ -17,12 +17,7 @@
 namespace stretto::algorithms {
 namespace {
 
-void build(Builder& b, const Shape&, const Params&) {
-  if (b.ranks() == 1) return b.copy(input(0), output(0));
-  const patterns::Ring ring(b, 0);
-  patterns::ring_reduce_scatter(b, ring);
-  patterns::ring_allgather(b, ring, Buffer::output);
-}
+void build(Builder& b, const Shape&, const Params&) { patterns::ring_allreduce(b); }
 
 }  // namespace
 

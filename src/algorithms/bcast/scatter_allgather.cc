@@ -11,8 +11,6 @@
 //
 //   p = 4, root 0   round 1: 0→2 [2 3]   round 2: 0→1 [1], 2→3 [3]   then three rounds r → r+1
 
-#include <algorithm>
-
 #include "algorithms/list.hpp"
 #include "algorithms/patterns/binomial.hpp"
 #include "algorithms/patterns/ring.hpp"
@@ -21,16 +19,7 @@ namespace stretto::algorithms {
 namespace {
 
 void build(Builder& b, const Shape& shape, const Params&) {
-  // Blocks are counted from the root, so that a subtree's blocks are one range.
-  const patterns::BinomialPlace place(b, shape.root);
-  if (place.v != 0) {
-    b.round();
-    b.receive(place.parent(), output(place.v, std::min(place.lowest_bit(), b.ranks() - place.v)));
-  }
-  place.for_each_child([&](Rank child, Rank subtree) {
-    b.round();
-    b.send(place.rank_of(child), output(child, subtree));
-  });
+  patterns::binomial_bcast_scatter(b, shape.root);
   patterns::ring_allgather(b, patterns::Ring(b, shape.root), Buffer::output);
 }
 

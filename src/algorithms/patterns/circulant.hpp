@@ -6,9 +6,11 @@
 #pragma once
 
 #include <algorithm>
+#include <string>
 #include <vector>
 
 #include "algorithms/patterns/powers.hpp"
+#include "stretto/algorithm.hpp"
 #include "stretto/builder.hpp"
 
 namespace stretto::patterns {
@@ -25,6 +27,29 @@ inline std::vector<Rank> power_skips(Rank ranks) {
   std::vector<Rank> skips{ranks};
   for (Rank s = ranks > 1 ? Rank{1} << (ceil_log2(ranks) - 1) : 0; s > 0; s /= 2) skips.push_back(s);
   return skips;
+}
+
+/// The call's own skips, after p, or the halved ones.
+inline std::vector<Rank> given_skips(Rank ranks, const std::vector<Rank>& list) {
+  if (list.empty()) return halved_skips(ranks);
+  std::vector<Rank> skips{ranks};
+  skips.insert(skips.end(), list.begin(), list.end());
+  return skips;
+}
+
+/// `misfit` of an algorithm that takes the list "skips".
+inline std::string skips_misfit(const Shape& shape, const Params& params) {
+  const std::vector<Rank> skips = given_skips(shape.ranks, params.list);
+  for (std::size_t j = 0; j + 1 < skips.size(); ++j)
+    if (skips[j + 1] >= skips[j] || skips[j + 1] < (skips[j] + 1) / 2)
+      return "skip " + std::to_string(skips[j + 1]) + " after " + std::to_string(skips[j]) +
+             ": skips fall from below the number of ranks to 1, each at least half of the one before";
+  return skips.back() == 1 ? "" : "the last skip is not 1";
+}
+
+/// Rounds of one phase of an algorithm that takes them.
+inline std::int64_t steps_of(const Shape& shape, const Params& params) {
+  return static_cast<std::int64_t>(given_skips(shape.ranks, params.list).size()) - 1;
 }
 
 /// Reduces the inputs into relative block 0. Partial results live where `place(i, n)` says relative blocks

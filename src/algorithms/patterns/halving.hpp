@@ -5,6 +5,7 @@
 // Neighbours meet first, so every partial result covers an interval of ranks: rank order is kept.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "algorithms/patterns/powers.hpp"
@@ -41,16 +42,24 @@ inline void halving_reduce_scatter(Builder& b, Buffer from, Buffer work) {
   }
 }
 
-/// The way back: every rank of the group gets all blocks into its output.
-inline void doubling_allgather(Builder& b) {
-  for (Rank mask = b.ranks() / 2; mask > 0; mask /= 2) {
+/// The way back among the first `size` ranks: each of them gets all blocks into its output. `also(mask, have)` may add
+/// to the round in which partners at distance `mask` meet, each of which then sends its interval `have`.
+template <typename Also>
+void doubling_allgather(Builder& b, Rank size, Also also) {
+  for (Rank mask = size / 2; mask > 0; mask /= 2) {
     const Rank partner = b.rank() ^ mask;
     const Interval have = halved(b.rank(), 2 * mask, b.blocks());
     const Interval get = halved(partner, 2 * mask, b.blocks());
     b.round();
     b.send(partner, output(have.first, have.count));
     b.receive(partner, output(get.first, get.count));
+    also(mask, have);
   }
+}
+
+/// The way back: every rank of the group gets all blocks into its output.
+inline void doubling_allgather(Builder& b) {
+  doubling_allgather(b, b.ranks(), [](Rank, Interval) {});
 }
 
 /// The way back to one rank of the group: `work` is that rank's output, other ranks' scratch.
@@ -68,15 +77,17 @@ inline void doubling_gather(Builder& b, Rank root, Buffer work) {
   }
 }
 
-/// The first 2·surplus ranks form pairs (2i, 2i+1); one of each stays in the group of 2^k, the other is removed.
+/// The first 2·surplus ranks form pairs (2i, 2i+1); one of each stays in the group, mostly of 2^k, the other is
+/// removed.
 struct Fold {
   Rank ranks;
   Rank surplus;
   Rank kept_odd;  ///< this odd rank stays instead of its even neighbour (the root), or no_rank
 
-  Fold(Rank all, Rank root_to_keep)
+  Fold(Rank all, Rank root_to_keep) : Fold(all, root_to_keep, floor_power_of_two(all)) {}
+  Fold(Rank all, Rank root_to_keep, Rank group)  ///< `group` is at least half of all
       : ranks(all),
-        surplus(all - floor_power_of_two(all)),
+        surplus(all - group),
         kept_odd(root_to_keep < 2 * surplus && root_to_keep % 2 == 1 ? root_to_keep : no_rank) {}
 
   bool paired(Rank r) const { return r < 2 * surplus; }
@@ -86,6 +97,11 @@ struct Fold {
     for (Rank r = 0; r < ranks; ++r)
       if (!removed(r)) members.push_back(r);
     return members;
+  }
+  /// What kept ranks `first` … `first` + `count` - 1 stand for: themselves and the ranks removed next to them.
+  Interval stands_for(Rank first, Rank count = 1) const {
+    const auto begin = [&](Rank place) { return Block{place} + std::min(place, surplus); };
+    return {begin(first), begin(first + count) - begin(first)};
   }
 };
 

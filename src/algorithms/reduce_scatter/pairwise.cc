@@ -9,22 +9,15 @@
 //   needs     a commutative operator (owner r combines r, r-1, …, 0, p-1, …, r+1)
 //   source    Thakur, Rabenseifner and Gropp 2005, section 4.4
 
+#include "algorithms/patterns/pairwise.hpp"
 #include "algorithms/list.hpp"
-#include "algorithms/patterns/powers.hpp"
 
 namespace stretto::algorithms {
 namespace {
 
 void build(Builder& b, const Shape&, const Params&) {
-  const Rank r = b.rank();
-  const Rank p = b.ranks();
-  if (p == 1) return b.copy(input(0), output(0));
-  for (Rank i = 1; i < p; ++i) {
-    const Rank owner = patterns::modulo(r + i, p);
-    b.round();
-    b.send(owner, input(owner));
-    b.receive_reduce(patterns::modulo(r - i, p), output(r), Side::left, i == 1 ? input(r) : output(r));
-  }
+  if (b.ranks() == 1) return b.copy(input(0), output(0));
+  patterns::pairwise_reduce_scatter(b, output(b.rank()));
 }
 
 }  // namespace

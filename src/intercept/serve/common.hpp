@@ -26,7 +26,9 @@ int finish(const Communicator& c, int code);
 class Packed {
  public:
   Packed(const TypeFacts& type, Count count, bool always = false)
-      : type_(type), count_(count), copies_(always || !type.element.dense) {}
+      : type_(type),
+        count_(count),
+        copies_(always || !type.element.dense) {}
 
   void* in(void* buffer);
   /// Copies elements first … first+n-1 of `buffer`, if there is a copy.

@@ -16,11 +16,12 @@ class EqualParts {
  public:
   EqualParts(Communicator& c, const Decision& decision, Rank root, Bytes each)
       : c_(c),
+        each_(each),
         schedule_(schedule_of(c, decision, root, [each](Rank) { return each; })),
         layout_(execute::Layout::per_rank(each, segment_of(decision, 1, c.ranks())).cut_into(schedule_->parts)) {}
 
   execute::Region all(void* at) const { return {at, layout_, 0}; }
-  execute::Region own(void* at) const { return {at, layout_, layout_.first(schedule_->parts.begin(c_.rank()))}; }
+  execute::Region own(void* at) const { return {at, layout_, c_.rank() * each_}; }
   int perform(const Decision& decision, Function function, const execute::Region& input,
               const execute::Region& output) const {
     return intercept::perform(c_, decision, *schedule_, function,
@@ -29,6 +30,7 @@ class EqualParts {
 
  private:
   Communicator& c_;
+  Bytes each_;
   std::shared_ptr<const Schedule> schedule_;
   execute::Layout layout_;
 };
@@ -49,7 +51,8 @@ Served rooted(Function function, const Described& own, const Described& all, int
   if (!whole.usable || !part.usable) return pass(function, Passed::datatype);
   const Bytes each = in_place ? all.count * whole.element.size : own.count * part.element.size;
   if (root_is_me && all.count * whole.element.size != each) return pass(function, Passed::arguments);
-  const Decision* decision = decide(*c, {.function = function, .shape = {c->ranks(), root}, .bytes = each * c->ranks()});
+  const Decision* decision =
+      decide(*c, {.function = function, .shape = {c->ranks(), root}, .bytes = each * c->ranks()});
   if (!decision) return std::nullopt;
 
   Packed everything(whole, all.count * c->ranks());

@@ -45,12 +45,9 @@ Prepared prepare_unknown(Communicator& c, const Decision& decision, Function fun
 
 int perform(Communicator& c, const Decision& decision, Function function, const Prepared& p, const Region& input,
             const Region& output) {
-  return intercept::perform(c, decision, *p.schedule, function,
-                            {.input = input,
-                             .output = output,
-                             .sizes = p.sizes,
-                             .sizes_by_slot = p.by_slot,
-                             .element = one_byte});
+  return intercept::perform(
+      c, decision, *p.schedule, function,
+      {.input = input, .output = output, .sizes = p.sizes, .sizes_by_slot = p.by_slot, .element = one_byte});
 }
 
 /// The buffer of my own part only.
@@ -141,7 +138,8 @@ Served allgatherv(const Described& own, const DescribedParts& all, MPI_Comm comm
   const TypeFacts& type = facts_of(in_place ? constants().byte : own.type, Use::move, storage);
   if (!type.usable) return pass(function, Passed::datatype);
   if (!in_place && own.count * type.element.size != parts.bytes(me)) return pass(function, Passed::arguments);
-  const Decision* decision = decide(*c, {.function = function, .shape = {c->ranks(), 0}, .bytes = parts.sum()});
+  const Bytes bytes = parts.sum();
+  const Decision* decision = decide(*c, {.function = function, .shape = {c->ranks(), 0}, .bytes = bytes});
   if (!decision) return std::nullopt;
   parts.copy_if_needed();
   Packed packed(type, in_place ? 0 : own.count);
@@ -180,8 +178,7 @@ Served alltoallv(Function function, const DescribedParts& from, const DescribedP
     input.copy_if_needed();
   output.copy_if_needed();
   input.pack();
-  const Prepared p =
-      prepare_unknown(*c, *decision, function, 0, 0, input.all_bytes(), 0);
+  const Prepared p = prepare_unknown(*c, *decision, function, 0, 0, input.all_bytes(), 0);
   if (p.code != MPI_SUCCESS) return p.code;
   const Count segment = segment_of(*decision, 1, c->ranks());
   const int code = perform(*c, *decision, function, p, input.region(segment, {}), output.region(segment, {}));

@@ -53,8 +53,8 @@ int perform(Communicator& c, const Decision& decision, const Schedule& schedule,
 /// A vector that the algorithm cuts.
 int perform_whole(Communicator& c, const Decision& decision, Function function, const Reduction& reduction,
                   const Operands& o, void* output, Count count) {
-  const auto layout = Layout::whole(count, decision.schedule->blocks,
-                                    segment_of(decision, reduction.type.element.size, 1));
+  const auto layout =
+      Layout::whole(count, decision.schedule->blocks, segment_of(decision, reduction.type.element.size, 1));
   return perform(c, decision, *decision.schedule, function, reduction, {input_of(o), layout}, {output, layout});
 }
 
@@ -77,10 +77,9 @@ Served perform_parts(Communicator& c, const Decision& decision, Function functio
   const bool in_place = o.send == MPI_IN_PLACE;
   const Layout cut = layout.cut_into(schedule->parts);
   const Rank me = c.rank();
-  const Block own = schedule->parts.begin(me);
-  const Count mine = cut.first(own);
-  const int code = perform(c, decision, *schedule, function, reduction, {input_of(o), cut},
-                           {o.receive, cut, in_place ? 0 : mine});
+  const Count mine = layout.first(me);
+  const int code =
+      perform(c, decision, *schedule, function, reduction, {input_of(o), cut}, {o.receive, cut, in_place ? 0 : mine});
   if (code == MPI_SUCCESS && in_place) {
     Count count = 0;
     for (Count s = 0; s < layout.segments(); ++s) count += layout.block(me, s).count;
@@ -152,7 +151,8 @@ Served reduce_scatter(const Operands& o, Numbers counts, MPI_Comm comm) {
   const auto schedule = schedule_of(*c, *decision, 0, [each](Rank r) { return each[r]; });
   const auto n = static_cast<std::size_t>(ranks);
   const Count segment = segment_of(*decision, reduction.type.element.size, ranks);
-  return perform_parts(*c, *decision, function, reduction, o, schedule, Layout::irregular({each, n}, {first, n}, segment));
+  return perform_parts(*c, *decision, function, reduction, o, schedule,
+                       Layout::irregular({each, n}, {first, n}, segment));
 }
 
 }  // namespace stretto::intercept

@@ -29,7 +29,8 @@ class Numbers {
  public:
   Numbers(const int* numbers) : at_(numbers), wide_(false) {}
   template <typename Wide>
-  Numbers(const Wide* numbers) : at_(numbers), wide_(true) {
+  Numbers(const Wide* numbers) : at_(numbers),
+                                 wide_(true) {
     static_assert(sizeof(Wide) == sizeof(Count));
   }
   bool given() const { return at_ != nullptr; }
@@ -55,9 +56,17 @@ struct DescribedParts {
   bool own_types;
 
   DescribedParts(const void* b, Numbers n, Numbers at, const MPI_Datatype& type)
-      : buffer(const_cast<void*>(b)), counts(n), displacements(at), types(&type), own_types(false) {}
+      : buffer(const_cast<void*>(b)),
+        counts(n),
+        displacements(at),
+        types(&type),
+        own_types(false) {}
   DescribedParts(const void* b, Numbers n, Numbers at, const MPI_Datatype* each)
-      : buffer(const_cast<void*>(b)), counts(n), displacements(at), types(each), own_types(true) {}
+      : buffer(const_cast<void*>(b)),
+        counts(n),
+        displacements(at),
+        types(each),
+        own_types(true) {}
   bool in_place() const { return buffer == MPI_IN_PLACE; }
   const MPI_Datatype& type(Rank r) const { return types[own_types ? r : 0]; }
 };

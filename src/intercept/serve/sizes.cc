@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cassert>
 
-
 namespace stretto::intercept {
 namespace {
 
@@ -17,8 +16,8 @@ void take_larger(const execute::Combiner&, const void* left, const void* right, 
 
 }  // namespace
 
-ScratchSizes tell_sizes_along(Communicator& c, const Schedule& schedule, Function function,
-                              std::span<const Count> mine, Block first) {
+ScratchSizes tell_sizes_along(Communicator& c, const Schedule& schedule, Function function, std::span<const Count> mine,
+                              Block first) {
   assert(schedule.parts.first.empty());
   const auto one_each = execute::Layout::per_rank(1, 0);
   Count* arriving = stage_numbers(schedule.blocks);
@@ -40,11 +39,9 @@ AllSizes gather_sizes(Communicator& c, Function function, Bytes mine) {
   const auto schedule = c.schedule(algorithm, {c.ranks(), 0}, {});
   const auto one_each = execute::Layout::per_rank(1, 0);
   Count* all = stage_numbers(c.ranks());
-  const int code = prepare(c, *schedule, function,
-                           {.input = {&mine, one_each, c.rank()},
-                            .output = {all, one_each},
-                            .sizes = one_each,
-                            .element = one_count});
+  const int code = prepare(
+      c, *schedule, function,
+      {.input = {&mine, one_each, c.rank()}, .output = {all, one_each}, .sizes = one_each, .element = one_count});
   return {code, {all, static_cast<std::size_t>(c.ranks())}};
 }
 

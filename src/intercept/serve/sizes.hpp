@@ -17,8 +17,8 @@ struct ScratchSizes {
 
 /// Runs the call's own schedule on the sizes of its blocks: every size arrives where its block will. `mine` are the
 /// sizes of the blocks in my input, from slot `first` on.
-ScratchSizes tell_sizes_along(Communicator& c, const Schedule& schedule, Function function,
-                              std::span<const Count> mine, Block first);
+ScratchSizes tell_sizes_along(Communicator& c, const Schedule& schedule, Function function, std::span<const Count> mine,
+                              Block first);
 
 /// What every rank said, of all ranks: the sizes of their parts, or nothing if an error came back.
 struct AllSizes {

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "stretto/function.hpp"
+
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include "register.hpp"
+#include "stretto/error.hpp"
+
+namespace stretto::python {
+
+namespace {
+
+std::string names_of_functions() {
+  std::string names;
+  for (const Function function : all_functions)
+    names += (names.empty() ? "" : ", ") + std::string(facts(function).name);
+  return names;
+}
+
+}  // namespace
+
+void register_function(nb::module_& m) {
+  auto values = nb::enum_<Function>(m, "Function", "A function of MPI that Stretto takes the place of.");
+  for (const Function function : all_functions) values.value(facts(function).name.data(), function);
+  nb::class_<FunctionFacts>(m, "FunctionFacts", "What holds of an MPI function.")
+      .def_ro("name", &FunctionFacts::name)
+      .def_ro("collective", &FunctionFacts::collective, "What it asks for.")
+      .def_ro("irregular", &FunctionFacts::irregular, "The parts of the ranks may differ in size.")
+      .def_ro("bytes_known", &FunctionFacts::bytes_known, "To all ranks: only then may a choice depend on them.");
+  m.def("all_functions", [] { return std::vector(std::begin(all_functions), std::end(all_functions)); });
+  m.def("facts", nb::overload_cast<Function>(&facts), nb::arg("function"), nb::rv_policy::reference);
+  m.def(
+      "function_named",
+      [](std::string_view name) {
+        if (const auto function = function_named(name)) return *function;
+        throw Error("no function of MPI is called '" + std::string(name) + "'", "use one of " + names_of_functions());
+      },
+      nb::arg("name"), "\"reduce_scatter_block\"; raises stretto.Error if there is none of that name.");
+}
+
+}  // namespace stretto::python

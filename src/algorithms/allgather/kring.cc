@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// allgather/kring: blocks walk around rings of k neighbouring ranks, and between two such walks from ring to ring.
+//
+//   rounds    p - 1, of which p/k - 1 between groups
+//   volume    (p-1)/p of the gathered vector: the least possible
+//   combined  none
+//   scratch   none
+//   needs     k that divides p
+//   source    the k-ring of recent MPICH (generalized collective algorithms, Wilkins et al. 2023)
+//
+// The parameter "group" is k, the ranks of a group, best those of a node. Between groups every rank talks to the one in
+// its place, so all of them share that work. Its standard is the largest divisor of p that is not above the square
+// root.
+//
+//   p = 4, k = 2   0↔1 2↔3   0↔2 1↔3 [own]   0↔1 2↔3 [what came last]
+
+#include "algorithms/list.hpp"
+#include "algorithms/patterns/powers.hpp"
+
+namespace stretto::algorithms {
+namespace {
+
+void build(Builder& b, const Shape&, const Params& params) {
+  b.copy(input(b.rank()), output(b.rank()));
+  const Rank p = b.ranks();
+  const auto k = static_cast<Rank>(params.value);
+  const Rank group = b.rank() / k * k;  // its first rank
+  const Rank place = b.rank() % k;
+  const auto member = [&](Rank shift) { return patterns::modulo(place + shift, k); };
+  for (Rank behind = 0; behind < p; behind += k) {
+    const Rank from = patterns::modulo(group - behind, p);  // the group whose blocks are here
+    for (Rank t = 0; t < k - 1; ++t) {
+      b.round();
+      b.send(group + member(1), output(from + member(-t)));
+      b.receive(group + member(-1), output(from + member(-t - 1)));
+    }
+    if (behind + k == p) return;
+    b.round();
+    b.send(patterns::modulo(b.rank() + k, p), output(from + place));
+    b.receive(patterns::modulo(b.rank() - k, p), output(patterns::modulo(from - k, p) + place));
+  }
+}
+
+std::int64_t standard_group(const Shape& s) {
+  std::int64_t best = 1;
+  for (std::int64_t k = 1; k * k <= s.ranks; ++k)
+    if (s.ranks % k == 0) best = k;
+  return best;
+}
+
+std::string misfit(const Shape& s, const Params& params) {
+  if (s.ranks % params.value == 0) return "";
+  return std::to_string(s.ranks) + " ranks are not groups of " + std::to_string(params.value);
+}
+
+}  // namespace
+
+constinit const Algorithm allgather_kring{
+    .id = "allgather/kring",
+    .summary = "rings of k neighbours, and steps from ring to ring by all ranks at once",
+    .source = "the k-ring of recent MPICH (generalized collective algorithms, Wilkins et al. 2023)",
+    .volume = "(p-1)/p",
+    .collective = Collective::allgather,
+    .needs = {},
+    .parameter = {.name = "group", .least = 1, .standard = standard_group},
+    .blocks = [](const Shape& s, const Params&) -> Block { return s.ranks; },
+    .rounds = [](const Shape& s, const Params&) -> std::int64_t { return s.ranks - 1; },
+    .sent = [](const Shape& s, const Params&) -> std::int64_t { return s.ranks - 1; },
+    .combined = [](const Shape&, const Params&) -> std::int64_t { return 0; },
+    .build = build,
+    .misfit = misfit,
+};
+
+}  // namespace stretto::algorithms

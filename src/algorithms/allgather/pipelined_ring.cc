@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// allgather/pipelined_ring: parts cut into blocks of at most B bytes walk around a ring, one block in each round.
+//
+//   rounds    sum of b_i + max (z_i - b_i) if every b_i > 0 exceeds z_i, where b_i = ceil(m_i / B) for a part of m_i
+//   bytes
+//             and z_i = how many ranks without data stand before rank i; else more, where ranks wait
+//   volume    as many blocks as rounds
+//   combined  none
+//   scratch   none
+//   needs     counts; to be worth it, different ones
+//   source    Träff, Ripke, Siebert, Balaji, Thakur and Gropp, pipelined allgatherv, sections 2.2 to 2.4
+//
+// If nobody's part is empty the rounds are the paper's (1), sum of b_i - min b_i; if z parts are empty they are its sum
+// of b_i - 1 + z / (p - z), rounded up (the paper rounds down, but then not all gaps are alike). Ranks with data stand
+// equidistantly among those without. The parameter "block" is B. Its standard minimises (rounds)(a + b B), the paper's
+// (2), but with p - z where (2) has p + z: that is what its sum over the p - z parts gives. With equal parts B is
+// theirs.
+//
+//   p = 4, parts of 2 1 0 0 blocks, ring 0 2 1 3   0→2 [1], 1→3 [2]   0→2 [0], 2→1 [1], 3→0 [2]   and so on
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "algorithms/list.hpp"
+#include "algorithms/patterns/pipelined_ring.hpp"
+
+namespace stretto::algorithms {
+namespace {
+
+using patterns::PipelinedRing;
+
+/// What a message's latency is worth in bytes (α/β): 2 µs at 10 GB/s.
+constexpr double latency_in_bytes = 20'000;
+constexpr Block most_blocks = 1 << 16;
+
+std::int64_t standard_block(const Shape& shape) {
+  if (shape.counts.empty()) return 1;
+  const auto p = static_cast<std::int64_t>(shape.counts.size());
+  const std::int64_t empty = std::count(shape.counts.begin(), shape.counts.end(), 0);
+  const Count largest = std::max<Count>(1, *std::max_element(shape.counts.begin(), shape.counts.end()));
+  const double all = std::accumulate(shape.counts.begin(), shape.counts.end(), 0.0);
+  if (empty == p || all == static_cast<double>(largest) * static_cast<double>(p)) return largest;
+  const double others = static_cast<double>(p - empty) / 2 - 1 + static_cast<double>(empty / (p - empty));
+  if (others <= 0) return largest;
+  return std::clamp(static_cast<Count>(std::ceil(std::sqrt(all * latency_in_bytes / others))), Count{1}, largest);
+}
+
+Parts parts(const Shape& shape, const Params& params) {
+  Parts parts{.first = {0}};
+  for (const Count count : shape.counts)
+    parts.first.push_back(parts.first.back() + count / params.value + (count % params.value > 0 ? 1 : 0));
+  return parts;
+}
+
+void build(Builder& b, const Shape& shape, const Params& params) {
+  patterns::pipelined_ring_allgather(b, parts(shape, params));
+}
+
+std::int64_t rounds(const Shape& shape, const Params& params) { return PipelinedRing(parts(shape, params)).rounds(); }
+
+std::string misfit(const Shape& shape, const Params& params) {
+  const Block blocks = parts(shape, params).first.back();
+  return blocks <= most_blocks
+             ? ""
+             : "blocks of " + std::to_string(params.value) + " bytes are too many: " + std::to_string(blocks);
+}
+
+}  // namespace
+
+constinit const Algorithm allgather_pipelined_ring{
+    .id = "allgather/pipelined_ring",
+    .summary = "parts cut into blocks of at most B bytes walk around a ring; for long parts of different sizes",
+    .source = "Träff, Ripke, Siebert, Balaji, Thakur and Gropp, pipelined allgatherv, section 2",
+    .volume = "blocks sent, each of at most B bytes",
+    .collective = Collective::allgather,
+    .needs = {.irregular = true, .counts = true},
+    .parameter = {.name = "block", .least = 1, .standard = standard_block},
+    .blocks = [](const Shape& s, const Params& params) -> Block { return parts(s, params).first.back(); },
+    .rounds = rounds,
+    .sent = rounds,
+    .combined = [](const Shape&, const Params&) -> std::int64_t { return 0; },
+    .build = build,
+    .parts = parts,
+    .misfit = misfit,
+};
+
+}  // namespace stretto::algorithms

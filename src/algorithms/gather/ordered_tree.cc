@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// gather/ordered_tree: neighbouring intervals of ranks are joined at the rank that has more data, or at the root.
+//
+//   rounds    ceil(log2 p)
+//   volume    in bytes about all but the root's part: what is large moves late, at best once
+//   combined  none
+//   scratch   the blocks of the others in the interval that the rank gives away
+//   needs     counts; to be worth it, different ones
+//   source    Träff, arXiv 1702.05967
+//
+// All ranks know all counts, so each finds its place in the tree by itself: the paper's exchange of sizes is left out,
+// and with it two of its three rounds for each level. A root that has little data costs more, for it always wins.
+//
+//   p = 4, root 0, parts of 1 1 1 9   1→0 2→3   3→0 [2 3]
+
+#include "algorithms/patterns/ordered_tree.hpp"
+
+#include "algorithms/list.hpp"
+#include "algorithms/patterns/powers.hpp"
+
+namespace stretto::algorithms {
+namespace {
+
+void build(Builder& b, const Shape& shape, const Params&) {
+  const patterns::OrderedTreePlace place(b, shape, Buffer::output, Buffer::input);
+  if (b.rank() == shape.root) b.copy(input(shape.root), output(shape.root));
+  for (const patterns::Join& join : place.won) {
+    b.receive(join.loser, place.blocks(join));
+    b.round();
+  }
+  if (b.rank() != shape.root) b.send(place.lost.winner, place.all());
+}
+
+}  // namespace
+
+constinit const Algorithm gather_ordered_tree{
+    .id = "gather/ordered_tree",
+    .summary = "intervals of ranks are joined where most data is; few rounds, and large parts move late",
+    .source = "Träff, arXiv 1702.05967",
+    .volume = "(p-1)/p, or more blocks but small ones",
+    .collective = Collective::gather,
+    .needs = {.irregular = true, .counts = true},
+    .blocks = [](const Shape& s, const Params&) -> Block { return s.ranks; },
+    .rounds = [](const Shape& s, const Params&) -> std::int64_t { return patterns::ceil_log2(s.ranks); },
+    .sent = [](const Shape& s, const Params&) -> std::int64_t { return patterns::ordered_tree_sent(s); },
+    .combined = [](const Shape&, const Params&) -> std::int64_t { return 0; },
+    .build = build,
+};
+
+}  // namespace stretto::algorithms

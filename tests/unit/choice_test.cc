@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Which algorithm serves a call: the first rule that fits decides.
+#include <utility>
+
+#include "stretto/rules.hpp"
+#include "support/test.hpp"
+
+namespace stretto {
+namespace {
+
+const std::string head = "stretto-rules 1\n";
+
+std::string chosen(const Rules& rules, const Call& call) {
+  const Choice choice = choose(rules, call);
+  return choice.algorithm ? std::string(choice.algorithm->name()) : "native";
+}
+
+TEST(conditions_hold_or_do_not) {
+  const auto fits = [](const std::string& conditions, const Call& call) {
+    return chosen(parse_rules(head + "reduce " + conditions + " -> binomial\n", "f"), call) == "binomial";
+  };
+  const Call call{
+      .function = Function::reduce, .shape = {6, 0}, .bytes = 100, .commutative = false, .predefined = false};
+  for (const char* yes : {"", "bytes<101", "bytes<=100", "bytes=100", "bytes>=100", "bytes>99", "ranks=6", "ranks!=2^k",
+                          "operator=not-commutative", "operator=user", "ranks>5 bytes>5 ranks<7"})
+    CHECK_EQ(fits(yes, call) ? "" : yes, "");
+  for (const char* no : {"bytes<100", "bytes<=99", "bytes=99", "bytes>=101", "bytes>100", "ranks=5", "ranks=2^k",
+                         "operator=commutative", "operator=predefined", "ranks>3 bytes>5 ranks<6"})
+    CHECK_EQ(fits(no, call) ? no : "", "");
+  const Call other{.function = Function::reduce, .shape = {8, 0}, .commutative = true, .predefined = true};
+  CHECK(fits("ranks=2^k operator=commutative", other));
+  CHECK(fits("operator=predefined", other));
+  CHECK(!fits("ranks!=2^k", other));
+  CHECK(!fits("operator=user", other));
+  CHECK(!fits("operator=not-commutative", other));
+  CHECK(!fits("", {.function = Function::allreduce, .shape = {8, 0}}));
+}
+
+TEST(unsuitable_algorithms_are_passed_over_with_the_reason) {
+  const Rules rules = parse_rules(head +
+                                      "allreduce bytes>1M -> ring\n"
+                                      "allreduce -> ring segment=1K\n"
+                                      "allreduce -> circulant\n"
+                                      "allreduce ranks>4 -> recursive_doubling segment=2K depth=3\n",
+                                  "f");
+  Call call{.function = Function::allreduce, .shape = {5, 0}, .bytes = 8};
+  Choice choice = choose(rules, call);
+  CHECK_EQ(choice.algorithm, find_algorithm("allreduce/ring"));
+  CHECK_EQ(choice.params.segment, 1024);
+  CHECK_EQ(choice.reason, "f:3");
+  call.commutative = false;
+  choice = choose(rules, call);
+  CHECK_EQ(choice.algorithm, find_algorithm("allreduce/recursive_doubling"));
+  CHECK_EQ(choice.params.segment, 2048);
+  CHECK_EQ(choice.params.depth, 3);
+  CHECK_EQ(
+      choice.reason,
+      "f:5; not ring (line 3): the operator does not commute; not circulant (line 4): the operator does not commute");
+  call.shape.ranks = 4;
+  choice = choose(rules, call);
+  CHECK(choice.algorithm == nullptr);
+  CHECK_EQ(choice.reason,
+           "no rule of f fits; not ring (line 3): the operator does not commute; "
+           "not circulant (line 4): the operator does not commute");
+}
+
+/// A record for tests of the choice, which builds nothing.
+Algorithm record(std::string_view id, Collective collective, const Needs& needs) {
+  return {.id = id,
+          .summary = {},
+          .source = {},
+          .volume = {},
+          .collective = collective,
+          .needs = needs,
+          .blocks = nullptr,
+          .rounds = nullptr,
+          .sent = nullptr,
+          .combined = nullptr,
+          .build = nullptr};
+}
+
+TEST(what_algorithms_need) {
+  const Algorithm plain = record("allreduce/plain", Collective::allreduce, {});
+  Algorithm even = record("allreduce/even", Collective::allreduce, {.ranks = RanksNeeded::even});
+  const Algorithm power = record("allreduce/power", Collective::allreduce, {.ranks = RanksNeeded::power_of_two});
+  CHECK_EQ(unsuitable(plain, {7, 0}), "");
+  CHECK_EQ(unsuitable(plain, {7, 0}, {.value = 2, .list = {}}), "it takes no parameter of its own");
+  CHECK_EQ(unsuitable(plain, {7, 0}, {.list = {1, 2}}), "it takes no list");
+  CHECK_EQ(unsuitable(plain, Function::reduce, {7, 0}, true, {}), "it is no reduce");
+  for (const Rank ranks : {1, 3, 7})
+    CHECK_EQ(unsuitable(even, {ranks, 0}), std::to_string(ranks) + " ranks are not an even number");
+  for (const Rank ranks : {2, 6, 100}) CHECK_EQ(unsuitable(even, {ranks, 0}), "");
+  for (const Rank ranks : {3, 6, 100})
+    CHECK_EQ(unsuitable(power, {ranks, 0}), std::to_string(ranks) + " ranks are not a power of two");
+  for (const Rank ranks : {1, 2, 64}) CHECK_EQ(unsuitable(power, {ranks, 0}), "");
+
+  even.parameter = {.name = "width", .least = 3, .standard = [](const Shape& s) -> std::int64_t { return s.ranks; }};
+  even.list = "order";
+  even.misfit = [](const Shape& s, const Params& p) {
+    return p.value > s.ranks ? std::string("too wide") : p.list.size() > 2 ? std::string("too long") : std::string();
+  };
+  CHECK_EQ(resolved(even, {6, 0}, {}).value, 6);
+  CHECK_EQ(resolved(even, {6, 0}, {.value = 4, .list = {}}).value, 4);
+  CHECK_EQ(unsuitable(even, {6, 0}), "");
+  CHECK_EQ(unsuitable(even, {2, 0}), "width must be at least 3");
+  CHECK_EQ(unsuitable(even, {6, 0}, {.value = 7, .list = {}}), "too wide");
+  CHECK_EQ(unsuitable(even, {6, 0}, {.list = {1, 2, 3}}), "too long");
+  CHECK_EQ(unsuitable(even, {5, 0}, {.value = 7, .list = {}}), "5 ranks are not an even number");
+}
+
+TEST(reasons_of_what_is_passed_over) {
+  const Algorithm even = record("allgather/even", Collective::allgather, {.ranks = RanksNeeded::even});
+  const Algorithm uneven = record("allgather/uneven", Collective::allgather, {.irregular = true});
+  Algorithm narrow = record("allgather/narrow", Collective::allgather, {.commutative = true});
+  narrow.misfit = [](const Shape&, const Params&) { return std::string("it is too narrow"); };
+  Rules rules{.file = "f", .rules = {}};
+  const auto add = [&](Function function, const Algorithm* algorithm) {
+    Rule& rule = rules.rules.emplace_back(Rule{.function = function, .bytes = {}, .part = {}, .ranks = {}, .params = {}});
+    rule.algorithm = algorithm;
+    rule.line = static_cast<int>(rules.rules.size());
+  };
+  for (const Algorithm* a : {&std::as_const(narrow), &uneven, &even}) add(Function::allgather, a);
+  for (const Algorithm* a : {&std::as_const(narrow), &uneven}) add(Function::allgatherv, a);
+  // Operators are no affair of an allgather.
+  const Call call{.function = Function::allgather, .shape = {6, 0}, .commutative = false};
+  CHECK_EQ(choose(rules, call).algorithm, &even);
+  CHECK_EQ(choose(rules, call).reason,
+           "f:3; not narrow (line 1): it is too narrow; not uneven (line 2): the parts of all ranks are equally large");
+  CHECK_EQ(choose(rules, {.function = Function::allgather, .shape = {7, 0}}).reason,
+           "no rule of f fits; not narrow (line 1): it is too narrow; not uneven (line 2): the parts of all ranks are "
+           "equally large; not even (line 3): 7 ranks are not an even number");
+  CHECK_EQ(choose(rules, {.function = Function::allgatherv, .shape = {7, 0}}).algorithm, &uneven);
+  CHECK_EQ(choose(rules, {.function = Function::allgatherv, .shape = {7, 0}}).reason,
+           "f:5; not narrow (line 4): it is too narrow");
+}
+
+// What is in rules/default.rules, written down a second time. A function without rules is left to the native library.
+
+struct Expected {
+  Function function;
+  std::string_view (*algorithm)(const Call&);
+};
+
+constexpr Bytes K = 1024;
+
+bool power(const Call& c) { return (c.shape.ranks & (c.shape.ranks - 1)) == 0; }
+
+const Expected shipped[] = {
+    {Function::barrier, [](const Call&) -> std::string_view { return "dissemination"; }},
+    {Function::bcast,
+     [](const Call& c) -> std::string_view {
+       return c.bytes < 12 * K || c.shape.ranks < 8 ? "binomial" : "scatter_allgather";
+     }},
+    {Function::reduce,
+     [](const Call& c) -> std::string_view { return c.bytes <= 2 * K ? "binomial" : "halving_gather"; }},
+    {Function::allreduce,
+     [](const Call& c) -> std::string_view {
+       if (c.bytes <= 2 * K) return "recursive_doubling";
+       return power(c) || !c.commutative ? "halving_doubling" : "circulant";
+     }},
+    {Function::allgather,
+     [](const Call& c) -> std::string_view {
+       if (power(c) && c.bytes < 512 * K) return "recursive_doubling";
+       return c.bytes < 80 * K ? "bruck" : "ring";
+     }},
+    {Function::reduce_scatter_block,
+     [](const Call& c) -> std::string_view {
+       if (!c.commutative) return "native";
+       return c.bytes <= 512 * K ? "circulant" : "pairwise";
+     }},
+};
+
+std::string_view expected(const Call& call) {
+  for (const Expected& e : shipped)
+    if (e.function == call.function) return e.algorithm(call);
+  return "native";
+}
+
+TEST(shipped_rules_choose_what_they_say) {
+  std::size_t calls = 0;
+  for (const Function function : all_functions)
+    for (const Rank ranks : {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 64, 100, 1024, 1000000})
+      for (const Bytes edge : {0, 1, 8, 2048, 12288, 81920, 524288, 1 << 20, 1 << 30})
+        for (const Bytes bytes : {edge - 1, edge, edge + 1, edge << 20})
+          for (const bool commutative : {true, false})
+            for (const bool predefined : {true, false}) {
+              if (bytes < 0 || (predefined && !commutative) || (bytes > 0 && !facts(function).bytes_known)) continue;
+              const Call call{function, {ranks, 0}, bytes, commutative, predefined};
+              CHECK_EQ(chosen(shipped_rules(), call), expected(call));
+              const Choice choice = choose(shipped_rules(), call);
+              CHECK(choice.reason.starts_with(choice.algorithm ? "shipped rules:" : ""));
+              if (choice.algorithm)
+                CHECK_EQ(unsuitable(*choice.algorithm, function, call.shape, commutative, choice.params), "");
+              ++calls;
+            }
+  CHECK(calls > 10000);
+}
+
+}  // namespace
+}  // namespace stretto
+
+TEST_MAIN()
