@@ -170,7 +170,7 @@ def test_check_file_against_the_record(ring):
     assert "proved" in succeed("check", "--file", ring)
     text = ring.read_text(encoding="utf-8")
     # Right as it is, but with more rounds than that algorithm's record allows.
-    ring.write_text(text.replace("allreduce/ring ", "allreduce/circulant "), encoding="utf-8")
+    ring.write_text(text.replace("allreduce/ring ", "allreduce/bine "), encoding="utf-8")
     assert "wrong cost" in refuse("check", "--file", ring, code=1)
 
 
