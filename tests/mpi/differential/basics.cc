@@ -23,6 +23,7 @@ std::int64_t value_of(const Basic& basic, const Part& part, Numbers numbers, std
   switch (numbers) {
     case Numbers::flags: return bits % 3;
     case Numbers::field: return bits % field_prime;
+    case Numbers::letters: return bits % 6 == 0 ? 1 + bits / 6 % 26 : 0;
     case Numbers::products:
       // Products of these complex numbers are never real or imaginary unless all are: zeros have one sign.
       if (basic.group == Group::complex) return part.offset == 0 ? 3 + bits % 3 : bits % 2;

@@ -32,7 +32,7 @@ struct Basic {
 };
 
 /// Which values keep a reduction exact, whatever the order.
-enum class Numbers { any, sums, products, flags, field };
+enum class Numbers { any, sums, products, flags, field, letters };
 
 inline constexpr int field_prime = 10007;  // the user's operators compute modulo this
 

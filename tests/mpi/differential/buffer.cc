@@ -6,32 +6,42 @@
 
 namespace stretto::differential {
 
-Buffer::Buffer(ModelPointer model, int n, int results, int offset) : model_(std::move(model)), elements_(n) {
+Buffer::Buffer(std::vector<Area> areas, int offset) : areas_(std::move(areas)) {
   constexpr std::ptrdiff_t guard = 64;
   int alignment = 1;
-  for (const Place& p : model_->places()) alignment = std::max(alignment, p.basic->alignment);
-  const std::ptrdiff_t low = model_->low(n);
+  std::ptrdiff_t low = 0;
+  std::ptrdiff_t high = 0;
+  for (const Area& area : areas_) {
+    for (const Place& p : area.model->places()) alignment = std::max(alignment, p.basic->alignment);
+    if (area.elements == 0) continue;
+    low = std::min(low, area.at + area.model->low(area.elements));
+    high = std::max(high, area.at + area.model->high(area.elements));
+  }
   origin_ = guard + offset * alignment + (-low + guard - 1) / guard * guard;
-  bytes_.resize(static_cast<std::size_t>(origin_ + model_->high(n) + guard));
+  bytes_.resize(static_cast<std::size_t>(origin_ + high + guard));
   for (std::size_t i = 0; i < bytes_.size(); ++i) bytes_[i] = pattern(i);
   meaning_.assign(bytes_.size(), Meaning::hole);
-  for (std::ptrdiff_t i = 0; i < n; ++i)
-    for (const Place& p : model_->places()) {
-      const auto at = meaning_.begin() + origin_ + i * model_->extent() + p.at;
+  for (const Area& area : areas_) mark(area);
+}
+
+void Buffer::mark(const Area& area) {
+  for (std::ptrdiff_t i = 0; i < area.elements; ++i)
+    for (const Place& p : area.model->places()) {
+      const auto at = meaning_.begin() + origin_ + area.at + i * area.model->extent() + p.at;
       std::fill(at, at + p.basic->size, Meaning::padding);
-      if (i < results)
+      if (i < area.results)
         for (const Part& part : p.basic->parts) std::fill_n(at + part.offset, part.significant, Meaning::value);
     }
 }
 
-void Buffer::fill(int at, int n, Numbers numbers, std::uint64_t stream, std::int64_t first) {
-  const auto places = static_cast<std::int64_t>(model_->places().size());
-  for (std::ptrdiff_t i = 0; i < n; ++i) {
-    auto number = static_cast<std::uint64_t>((first + i) * places);
-    for (const Place& p : model_->places())
+void Buffer::fill(std::size_t which, int n, Numbers numbers, std::uint64_t stream, std::int64_t first) {
+  const Area& area = areas_[which];
+  const Model& model = *area.model;
+  auto number = static_cast<std::uint64_t>(first) * model.places().size();
+  for (std::ptrdiff_t i = 0; i < n; ++i)
+    for (const Place& p : model.places())
       write_value(*p.basic, numbers, mix(stream + 0x9e3779b97f4a7c15u * ++number),
-                  bytes_.data() + origin_ + (at + i) * model_->extent() + p.at);
-  }
+                  bytes_.data() + origin_ + area.at + i * model.extent() + p.at);
 }
 
 std::optional<std::string> Buffer::difference(const Buffer& expected) const {
@@ -59,13 +69,17 @@ bool Buffer::damage() {
 std::string Buffer::describe(std::size_t byte, const Buffer& expected, const char* what) const {
   const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(byte) - origin_;
   std::string where;
-  for (std::ptrdiff_t i = 0; i < elements_ && where.empty(); ++i)
-    for (std::size_t p = 0; p < model_->places().size(); ++p) {
-      const Place& place = model_->places()[p];
-      const std::ptrdiff_t start = i * model_->extent() + place.at;
-      if (at >= start && at < start + place.basic->size)
-        where = "element " + std::to_string(i) + ", its number " + std::to_string(p) + " (" + place.basic->name + "), ";
-    }
+  for (std::size_t part = 0; part < areas_.size(); ++part) {
+    const Area& area = areas_[part];
+    for (std::ptrdiff_t i = 0; i < area.elements && where.empty(); ++i)
+      for (std::size_t p = 0; p < area.model->places().size(); ++p) {
+        const Place& place = area.model->places()[p];
+        const std::ptrdiff_t start = area.at + i * area.model->extent() + place.at;
+        if (at >= start && at < start + place.basic->size)
+          where = "part " + std::to_string(part) + ", element " + std::to_string(i) + ", its number " +
+                  std::to_string(p) + " (" + place.basic->name + "), ";
+      }
+  }
   const bool was_pattern = std::string_view(what).starts_with("is in");
   char text[80];
   std::snprintf(text, sizeof text, " is 0x%02x, ", static_cast<unsigned char>(bytes_[byte]));

@@ -11,15 +11,27 @@
 
 namespace stretto::differential {
 
+/// Elements in a row.
+struct Area {
+  ModelPointer model;
+  std::ptrdiff_t at;  ///< of the first element, in bytes from the buffer's address on
+  int elements;
+  int results;  ///< so many are compared in the end; the others may change
+};
+
 class Buffer {
  public:
-  /// Room for `n` elements, `offset` steps of the type's alignment from an aligned address. Of these only `results`
-  /// elements are compared in the end, and the others may change. Holds a pattern of bytes that stand for nothing.
-  Buffer(ModelPointer model, int n, int results, int offset);
+  /// Holds a pattern of bytes that stand for nothing. Its address is `offset` steps of the types' alignment from an
+  /// aligned one.
+  Buffer(std::vector<Area> areas, int offset);
 
   void* address() { return bytes_.data() + origin_; }
-  /// Writes the values numbered first, first+1, … of `stream` into `n` elements from element `at` on.
-  void fill(int at, int n, Numbers numbers, std::uint64_t stream, std::int64_t first);
+  std::size_t areas() const { return areas_.size(); }
+  /// Writes the values numbered first, first+1, … of `stream` into the first `n` elements of an area.
+  void fill(std::size_t area, int n, Numbers numbers, std::uint64_t stream, std::int64_t first);
+  void fill(std::size_t area, Numbers numbers, std::uint64_t stream) {
+    fill(area, areas_[area].elements, numbers, stream, 0);
+  }
 
   /// The first byte that differs from `expected` where a value stands, or from what it was where none stands.
   std::optional<std::string> difference(const Buffer& expected) const;
@@ -31,10 +43,10 @@ class Buffer {
  private:
   enum class Meaning : std::uint8_t { hole, padding, value };
   std::string describe(std::size_t byte, const Buffer& expected, const char* what) const;
+  void mark(const Area& area);
   static char pattern(std::size_t byte) { return static_cast<char>(byte * 89 + 7); }
 
-  ModelPointer model_;
-  int elements_;
+  std::vector<Area> areas_;
   std::ptrdiff_t origin_ = 0;
   std::vector<char> bytes_;
   std::vector<Meaning> meaning_;

@@ -1,114 +1,88 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "comparison.hpp"
 
+#include <algorithm>
 #include <cstdio>
+
+#include "stretto/algorithm.hpp"
 
 namespace stretto::differential {
 namespace {
 
-int call(const Functions& f, const Plan& p, const void* in, void* out) {
-  const MPI_Datatype type = p.receive ? p.receive->type() : MPI_Datatype{};
-  const MPI_Op op = p.op ? p.op->handle : MPI_Op{};
-  const MPI_Comm comm = p.member.comm;
-  const int n = p.receive_count;
-  const MPI_Datatype send_type = p.send ? p.send->type() : type;
-  switch (p.collective) {
-    case Collective::barrier: return f.Barrier(comm);
-    case Collective::bcast: return f.Bcast(out, n, type, p.root, comm);
-    case Collective::reduce: return f.Reduce(in, out, n, type, op, p.root, comm);
-    case Collective::allreduce: return f.Allreduce(in, out, n, type, op, comm);
-    case Collective::allgather: return f.Allgather(in, p.send_count, send_type, out, n, type, comm);
-    case Collective::reduce_scatter_block: return f.Reduce_scatter_block(in, out, n, type, op, comm);
-  }
-  return MPI_ERR_OTHER;
+std::vector<Area> areas_of(const Side& side) {
+  std::vector<Area> areas;
+  if (!side.significant) return areas;
+  for (std::size_t i = 0; i < side.counts.size(); ++i)
+    areas.push_back({side.model(i), side.place(i), side.counts[i], side.counts[i]});
+  return areas;
 }
 
-#ifdef STRETTO_MPICH
-int call_large(const Functions& f, const Plan& p, const void* in, void* out) {
-  const MPI_Datatype type = p.receive ? p.receive->type() : MPI_Datatype{};
-  const MPI_Op op = p.op ? p.op->handle : MPI_Op{};
-  const MPI_Comm comm = p.member.comm;
-  const MPI_Count n = p.receive_count;
-  const MPI_Datatype send_type = p.send ? p.send->type() : type;
-  switch (p.collective) {
-    case Collective::barrier: return f.Barrier(comm);
-    case Collective::bcast: return f.Bcast_c(out, n, type, p.root, comm);
-    case Collective::reduce: return f.Reduce_c(in, out, n, type, op, p.root, comm);
-    case Collective::allreduce: return f.Allreduce_c(in, out, n, type, op, comm);
-    case Collective::allgather: return f.Allgather_c(in, p.send_count, send_type, out, n, type, comm);
-    case Collective::reduce_scatter_block: return f.Reduce_scatter_block_c(in, out, n, type, op, comm);
-  }
-  return MPI_ERR_OTHER;
+bool has_algorithm(const Form& form) {
+  return std::ranges::any_of(all_algorithms(),
+                             [&](const Algorithm* a) { return a->collective == facts(form.function).collective; });
 }
-#else
-int call_large(const Functions& f, const Plan& p, const void* in, void* out) { return call(f, p, in, out); }
-#endif
-
-bool is_root(const Plan& p) { return p.member.rank == p.root; }
 
 }  // namespace
 
-Comparison::Comparison(const Options& options, const Functions& native, const Functions& stretto,
-                       const char* (*last_algorithm)())
-    : options_(options),
-      native_(native),
-      stretto_(stretto),
-      last_algorithm_(last_algorithm) {}
-
-std::uint64_t Comparison::stream(const Plan& plan, int rank) const {
-  return mix(options_.seed + mix(static_cast<std::uint64_t>(plan.number) * 64 + static_cast<std::uint64_t>(rank)));
+/// The values that `from` sends to `to`, or to all.
+std::uint64_t Comparison::stream(const Plan& plan, int from, int to) const {
+  const auto ranks = static_cast<std::uint64_t>(from) * 256 + static_cast<std::uint64_t>(to);
+  return mix(options_.seed + mix(static_cast<std::uint64_t>(plan.number) * 65536 + ranks));
 }
 
 Buffer Comparison::send_buffer(const Plan& plan) const {
-  Buffer buffer(plan.send, plan.send_count, plan.send_count, plan.send_offset);
-  buffer.fill(0, plan.send_count, plan.numbers, stream(plan, plan.member.rank), 0);
+  Buffer buffer(areas_of(plan.send), plan.send_offset);
+  const bool one_each = plan.form->send.part_for_each_rank && !plan.form->reduces();
+  for (std::size_t i = 0; i < buffer.areas(); ++i)
+    buffer.fill(i, plan.numbers, stream(plan, plan.member.rank, one_each ? static_cast<int>(i) : 0));
   return buffer;
 }
 
 Buffer Comparison::receive_buffer(const Plan& plan) const {
-  const int n = plan.receive_count;
-  const int ranks = plan.member.ranks;
-  const bool reduce_scatter = plan.collective == Collective::reduce_scatter_block;
-  int room = n;
-  if (plan.collective == Collective::allgather || (reduce_scatter && plan.in_place)) room = n * ranks;
-  if (plan.collective == Collective::reduce && !is_root(plan)) room = 0;
-  Buffer buffer(plan.receive, room, reduce_scatter ? n : room, plan.receive_offset);
-  const std::uint64_t mine = stream(plan, plan.member.rank);
-  if (plan.collective == Collective::bcast && is_root(plan)) buffer.fill(0, n, plan.numbers, mine, 0);
-  if (!plan.in_place) return buffer;
-  if (plan.collective == Collective::allgather)
-    buffer.fill(plan.member.rank * n, n, plan.numbers, mine, 0);
-  else
-    buffer.fill(0, room, plan.numbers, mine, 0);
+  const int me = plan.member.rank;
+  if (plan.form->reduces()) {
+    if (!plan.takes_part(plan.form->receive.who)) return Buffer({}, plan.receive_offset);
+    const int own = plan.own_count();
+    Buffer buffer({{plan.receive.models[0], 0, plan.in_place ? plan.whole_count() : own, own}}, plan.receive_offset);
+    if (plan.in_place) buffer.fill(0, plan.numbers, stream(plan, me));
+    return buffer;
+  }
+  Buffer buffer(areas_of(plan.receive), plan.receive_offset);
+  if (plan.form->function == Function::bcast && plan.is_root()) buffer.fill(0, plan.numbers, stream(plan, me));
+  if (!plan.in_place || plan.form->keeps_own_part()) return buffer;
+  for (std::size_t i = 0; i < buffer.areas(); ++i)
+    if (plan.form->pairwise())
+      buffer.fill(i, plan.numbers, stream(plan, me, static_cast<int>(i)));
+    else if (static_cast<int>(i) == me)
+      buffer.fill(i, plan.numbers, stream(plan, me));
   return buffer;
 }
 
 void Comparison::compute_move(const Plan& plan, Buffer& expected) const {
-  const int n = plan.receive_count;
-  if (plan.collective == Collective::bcast)
-    expected.fill(0, n, plan.numbers, stream(plan, plan.root), 0);
-  else
-    for (int r = 0; r < plan.member.ranks; ++r) expected.fill(r * n, n, plan.numbers, stream(plan, r), 0);
+  const Form& form = *plan.form;
+  const int to = form.send.part_for_each_rank ? plan.member.rank : 0;
+  for (std::size_t i = 0; i < expected.areas(); ++i)
+    expected.fill(i, plan.numbers, stream(plan, form.receive.part_for_each_rank ? static_cast<int>(i) : plan.root, to));
 }
 
-/// Only of a user's operators.
 void Comparison::compute_reduction(const Plan& plan, Buffer& expected) const {
-  if (plan.collective == Collective::reduce && !is_root(plan)) return;
-  const int last = plan.member.ranks - 1;
-  int n = plan.receive_count;
-  const bool block_wise = plan.collective == Collective::reduce_scatter_block;
-  const std::int64_t first = block_wise ? std::int64_t{n} * plan.member.rank : 0;
-  MPI_Datatype type = plan.receive->type();
+  int last = plan.member.ranks - 1;
+  if (plan.form->over == Over::up_to_me) last = plan.member.rank;
+  if (plan.form->over == Over::before_me) last = plan.member.rank - 1;
+  if (last < 0 || expected.areas() == 0) return;
+  const int n = plan.own_count();
+  const int first = plan.count_before();
+  const ModelPointer& model = plan.receive.models[0];
   expected.fill(0, n, plan.numbers, stream(plan, last), first);
-  Buffer operand(plan.receive, n, n, 0);
+  Buffer operand({{model, 0, n, n}}, 0);
   for (int rank = last - 1; rank >= 0; --rank) {
     operand.fill(0, n, plan.numbers, stream(plan, rank), first);
-    plan.op->function(operand.address(), expected.address(), &n, &type);
+    plan.op->combine(operand.address(), expected.address(), n, model->type());
   }
 }
 
-/// Where the result is known, the native one is none the less compared: it must be clear who is wrong.
-void Comparison::compare_native(const Plan& plan, Buffer& expected) {
+/// Where there is a native result it is compared as well: it must be clear who is wrong.
+void Comparison::compute(const Plan& plan, Buffer& expected) {
   Buffer computed = receive_buffer(plan);
   if (plan.op)
     compute_reduction(plan, computed);
@@ -118,47 +92,56 @@ void Comparison::compare_native(const Plan& plan, Buffer& expected) {
     if (plan.member.rank == 0) ++computed_;
   } else if (const auto wrong = expected.difference(computed)) {
     ++native_wrong_;
-    if (native_wrong_ == 1) std::fprintf(stderr, "native result: %s: %s\n", plan.text().c_str(), wrong->c_str());
+    if (native_wrong_ == 1 || options_.verbose)
+      std::fprintf(stderr, "native result: %s: %s\n", plan.text().c_str(), wrong->c_str());
   }
   expected = computed;
 }
 
-std::optional<std::string> Comparison::run_stretto(const Plan& plan, Buffer& input, Buffer& output) {
-  const void* in = plan.in_place ? MPI_IN_PLACE : input.address();
-  const int code = (plan.large ? call_large : call)(stretto_, plan, in, output.address());
-  std::string algorithm = last_algorithm_();
-  if (algorithm == "native") algorithm = std::string(facts(plan.collective).name) + "/native";
+std::optional<std::string> Comparison::run_stretto(const Plan& plan, const Library& stretto, Buffer& input,
+                                                   Buffer& output) {
+  const int code = plan.large ? call(stretto.large_functions, plan, input.address(), output.address())
+                              : call(stretto.functions, plan, input.address(), output.address());
+  const std::string algorithm = stretto.last_algorithm();
   // One of its ranks counts a call.
-  if (plan.member.rank == 0) ++served_[algorithm];
+  if (plan.member.rank == 0)
+    ++served_[std::string(facts(plan.form->function).name) + '/' + algorithm.substr(algorithm.find('/') + 1)];
   if (options_.plant && !planted_ && 2 * plan.number >= options_.calls) planted_ = output.damage();
   if (code != MPI_SUCCESS) return "Stretto returned error " + std::to_string(code);
   return std::nullopt;
 }
 
-std::optional<std::string> Comparison::run(const Plan& plan) {
-  if (plan.collective == Collective::barrier) {
-    static const Basic byte{"MPI_BYTE", MPI_BYTE, Group::byte, 1, 1, {}};
-    Buffer nothing(plain_model(byte), 0, 0, 0);
-    native_.Barrier(plan.member.comm);
-    return run_stretto(plan, nothing, nothing);
-  }
-  Buffer input = plan.send ? send_buffer(plan) : receive_buffer(plan);
+/// On all ranks, or some would wait in the native call for the others.
+bool Comparison::all_trust_native(const Plan& plan) const {
+  int mine = plan.native_trusted ? 1 : 0;
+  int all = 0;
+  native_.Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, plan.member.comm);
+  return all == 1;
+}
+
+std::optional<std::string> Comparison::run(Plan plan, const Library& stretto) {
+  plan.native_trusted = all_trust_native(plan);
+  if (!plan.native_trusted && !has_algorithm(*plan.form)) return std::nullopt;  // Stretto would call the native one
+  Buffer input = send_buffer(plan);
   const Buffer input_before = input;
   Buffer output = receive_buffer(plan);
   Buffer expected = output;
-  if (plan.op) set_operand(*plan.receive);
+  if (plan.op) set_operand(*plan.receive.models[0]);
   const auto call_native = [&] {
-    if (plan.native_trusted) call(native_, plan, plan.in_place ? MPI_IN_PLACE : input.address(), expected.address());
+    if (plan.native_trusted) call(native_, plan, input.address(), expected.address());
   };
   const bool native_first = plan.number % 2 == 0;
   if (native_first) call_native();
-  auto wrong = run_stretto(plan, input, output);
+  auto wrong = run_stretto(plan, stretto, input, output);
   if (!native_first) call_native();
-  if (!plan.op || !plan.op->predefined) compare_native(plan, expected);
+  compute(plan, expected);
   if (!wrong) wrong = output.difference(expected);
-  if (!wrong && plan.send)
+  if (!wrong)
     if ((wrong = input.change(input_before))) *wrong = "input buffer: " + *wrong;
-  if (wrong) *wrong += "; served by " + std::string(last_algorithm_());
+  if (wrong) {
+    *wrong += "; served by " + std::string(stretto.last_algorithm());
+    if (!stretto.settings.empty()) *wrong += " with " + stretto.settings;
+  }
   return wrong;
 }
 

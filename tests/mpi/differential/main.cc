@@ -2,8 +2,6 @@
 //
 // stretto-differential-FLAVOUR: random collective calls, made natively and with Stretto in one process, must leave the
 // same bytes in memory. Started under mpiexec; ends with a line of JSON that says what was compared.
-#include <dlfcn.h>
-
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
@@ -15,8 +13,21 @@
 namespace stretto::differential {
 namespace {
 
-Options parse(int argc, char** argv) {
-  Options o;
+struct Started {
+  Options options;
+  std::string mpi;
+  std::vector<LibraryOptions> libraries;
+};
+
+void parse_function(Options& o, std::string_view name) {
+  const auto f = function_named(name);
+  if (!f) throw Error("unknown function '" + std::string(name) + "'");
+  o.functions.push_back(*f);
+}
+
+Started parse(int argc, char** argv) {
+  Started s;
+  Options& o = s.options;
   for (int i = 1; i < argc; ++i) {
     const std::string_view name = argv[i];
     const auto flag = [&](const char* its_name, bool& set) { return name == its_name && (set = true); };
@@ -24,59 +35,27 @@ Options parse(int argc, char** argv) {
     if (i + 1 == argc) throw Error("option " + std::string(name) + " needs a value");
     const char* value = argv[++i];
     if (name == "--mpi-library") {
-      o.mpi = value;
+      s.mpi = value;
     } else if (name == "--stretto-library") {
-      o.stretto = value;
+      s.libraries.push_back({value, {}});
+    } else if (name == "--set" && !s.libraries.empty()) {
+      s.libraries.back().settings.emplace_back(value);
     } else if (name == "--calls") {
       o.calls = std::strtoll(value, nullptr, 10);
     } else if (name == "--seed") {
       o.seed = std::strtoull(value, nullptr, 10);
     } else if (name == "--most-bytes") {
       o.most_bytes = std::strtoll(value, nullptr, 10);
-    } else if (name == "--collective") {
-      const auto c = collective_named(value);
-      if (!c) throw Error("unknown collective '" + std::string(value) + "'");
-      o.collectives.push_back(*c);
+    } else if (name == "--function") {
+      parse_function(o, value);
     } else {
       throw Error("unknown option " + std::string(name));
     }
   }
-  if (o.mpi.empty() || o.stretto.empty()) throw Error("--mpi-library and --stretto-library are needed");
-  if (o.collectives.empty()) {
-    o.collectives.push_back(Collective::barrier);
-    for (const Collective c : all_collectives)
-      if (c != Collective::barrier) o.collectives.insert(o.collectives.end(), 4, c);
-  }
-  return o;
-}
-
-struct StrettoLibrary {
-  Functions functions;
-  decltype(&PMPI_Finalize) finalize = nullptr;
-  const char* (*last_algorithm)() = nullptr;
-
-  explicit StrettoLibrary(const std::string& path) {
-    void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (!handle) throw Error("cannot load Stretto's library: " + std::string(dlerror()));
-    const auto find = [&](auto& function, const char* name) {
-      function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(handle, name));
-      if (!function) throw Error(path + " has no " + name);
-    };
-#define STRETTO_FIND(name) find(functions.name, "MPI_" #name);
-    STRETTO_EACH_COLLECTIVE(STRETTO_FIND)
-    STRETTO_EACH_LARGE_COLLECTIVE(STRETTO_FIND)
-#undef STRETTO_FIND
-    find(finalize, "MPI_Finalize");
-    find(last_algorithm, "stretto_last_algorithm");
-  }
-};
-
-Functions native_functions() {
-  Functions f;
-#define STRETTO_TAKE(name) f.name = intercept::native().name;
-  STRETTO_EACH_COLLECTIVE(STRETTO_TAKE)
-#undef STRETTO_TAKE
-  return f;
+  if (s.mpi.empty() || s.libraries.empty()) throw Error("--mpi-library and --stretto-library are needed");
+  if (o.functions.empty())
+    for (const Function f : all_functions) o.functions.insert(o.functions.end(), f == Function::barrier ? 1 : 4, f);
+  return s;
 }
 
 std::int64_t sum_over_ranks(std::int64_t mine) {
@@ -87,8 +66,12 @@ std::int64_t sum_over_ranks(std::int64_t mine) {
 
 void report(const Comparison& comparison, int rank) {
   std::vector<std::string> names;
-  for (const Algorithm* a : all_algorithms()) names.emplace_back(a->id);
-  for (const Collective c : all_collectives) names.push_back(std::string(facts(c).name) + "/native");
+  for (const Function f : all_functions) {
+    names.push_back(std::string(facts(f).name) + "/native");
+    for (const Algorithm* a : all_algorithms())
+      if (a->collective == facts(f).collective)
+        names.push_back(std::string(facts(f).name) + '/' + std::string(a->name()));
+  }
   std::string line;
   std::int64_t calls = 0;
   for (const std::string& name : names) {
@@ -105,14 +88,15 @@ void report(const Comparison& comparison, int rank) {
                 line.c_str());
 }
 
-void compare_all(const Options& options, const StrettoLibrary& stretto) {
+void compare_all(const Options& options, const std::vector<Library>& libraries) {
+  constexpr std::int64_t in_a_row = 64;  // calls of one library: each makes communicators of its own
   const auto& mpi = intercept::native();
   const Functions native = native_functions();
   const std::vector<Basic> basics = predefined_types();
   const Operators operators;
   Communicators communicators;
   const Planner planner(options, basics, operators);
-  Comparison comparison(options, native, stretto.functions, stretto.last_algorithm);
+  Comparison comparison(options, native);
   const int rank = communicators.world().rank;
   for (std::int64_t number = 0; number < options.calls; ++number) {
     Random random(mix(options.seed) + static_cast<std::uint64_t>(number));
@@ -122,7 +106,8 @@ void compare_all(const Options& options, const StrettoLibrary& stretto) {
     const Plan plan = planner.plan(number, member, random);
     if (options.verbose)
       std::fprintf(stderr, "rank %d of the world, %d here: %s\n", rank, member.rank, plan.text().c_str());
-    const auto wrong = comparison.run(plan);
+    const auto which = static_cast<std::size_t>(number / in_a_row) % libraries.size();
+    const auto wrong = comparison.run(plan, libraries[which]);
     if (!wrong) continue;
     std::fprintf(stderr, "difference: seed %llu, %s\ndifference: rank %d of it (%d of the world): %s\n",
                  static_cast<unsigned long long>(options.seed), plan.text().c_str(), member.rank, rank, wrong->c_str());
@@ -133,13 +118,13 @@ void compare_all(const Options& options, const StrettoLibrary& stretto) {
 }
 
 int run(int argc, char** argv) {
-  const Options options = parse(argc, argv);
-  intercept::use_native(options.mpi.c_str());
-  const StrettoLibrary stretto(options.stretto);
+  const Started started = parse(argc, argv);
+  intercept::use_native(started.mpi.c_str());
   int provided = 0;
   intercept::native().Init_thread(&argc, &argv, MPI_THREAD_SINGLE, &provided);
-  compare_all(options, stretto);
-  stretto.finalize();
+  const std::vector<Library> libraries(started.libraries.begin(), started.libraries.end());
+  compare_all(started.options, libraries);
+  libraries[0].finalize();
   return 0;
 }
 

@@ -64,6 +64,19 @@ void compose(void* in, void* inout, int* n, MPI_Datatype*) {
   });
 }
 
+// Words: of the left one's letters and then the right one's as many as an element has room for; zeros are blanks.
+void append(void* in, void* inout, int* n, MPI_Datatype*) {
+  each_element(in, inout, n, [](const char* a, char* b) {
+    const auto& places = operand->places();
+    std::vector<std::int64_t> word;
+    for (const char* from : {a, static_cast<const char*>(b)})
+      for (const Place& p : places)
+        if (const std::int64_t letter = load(from, p)) word.push_back(letter);
+    word.resize(places.size());
+    for (std::size_t i = 0; i < places.size(); ++i) store(b, places[i], word[i]);
+  });
+}
+
 void take_left(void* in, void* inout, int* n, MPI_Datatype*) {
   each_element(in, inout, n, [](const char* a, char* b) {
     for (const Place& p : operand->places())
@@ -108,8 +121,11 @@ Operators::Operators() {
   matrix.length = 4;
   Operator affine = arithmetic;
   affine.length = 2;
+  Operator words = arithmetic;
+  words.length = 12;
+  words.numbers = Numbers::letters;
   users_ = {user("add modulo", add, true, arithmetic), user("matrix product", multiply, false, matrix),
-            user("composition", compose, false, affine),
+            user("composition", compose, false, affine), user("append", append, false, words),
             user("take left", take_left, false, Operator{"", MPI_Op{}, false, false, Numbers::any})};
 }
 
@@ -129,6 +145,13 @@ const std::vector<Operator>& Operators::of(Group group) const {
     case Group::character: break;
   }
   return none_;
+}
+
+void Operator::combine(void* in, void* inout, int n, MPI_Datatype type) const {
+  if (function)
+    function(in, inout, &n, &type);
+  else
+    native().Reduce_local(in, inout, n, type, handle);
 }
 
 void set_operand(const Model& model) { operand = &model; }

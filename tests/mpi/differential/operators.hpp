@@ -19,6 +19,9 @@ struct Operator {
   int length = 0;           ///< numbers in one element; 0: any
   bool arithmetic = false;  ///< of a user's: computes, with 4- and 8-byte integers
   MPI_User_function* function = nullptr;
+
+  /// inout = in ∘ inout
+  void combine(void* in, void* inout, int n, MPI_Datatype type) const;
 };
 
 class Operators {

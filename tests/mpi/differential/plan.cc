@@ -2,6 +2,8 @@
 #include "plan.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 
 namespace stretto::differential {
 namespace {
@@ -12,46 +14,130 @@ Bytes bytes_of(const Signature& signature) {
   return bytes;
 }
 
+bool is_uniform(const Signature& signature) {
+  return std::all_of(signature.begin(), signature.end(), [&](const Basic* b) { return b == signature[0]; });
+}
+
 int random_count(Random& random, int ranks, int most) {
   static const std::vector<int> primes{11, 13, 31, 101, 257, 997, 1009, 4099};
   const int kind = random.below(1000);
   int count = 0;
   if (kind >= 80) count = 1;
-  if (kind >= 180) count = random.between(2, 9);
-  if (kind >= 380) count = std::max(0, ranks * random.between(1, 3) + random.between(-1, 1));
-  if (kind >= 580) count = random.pick(primes);
-  if (kind >= 780) count = random.between(1, 3000);
-  if (kind >= 930) count = random.between(1, 30000);
-  if (kind >= 992) count = most;
+  if (kind >= 200) count = random.between(2, 9);
+  if (kind >= 500) count = std::max(0, ranks * random.between(1, 3) + random.between(-1, 1));
+  if (kind >= 750) count = random.pick(primes);
+  if (kind >= 900) count = random.between(1, 3000);
+  if (kind >= 980) count = random.between(1, 30000);
+  if (kind >= 997) count = most;
   return std::min(count, most);
 }
 
-/// A type of `signature`, or of a part of it, and how many of them make `count` signatures.
-std::pair<ModelPointer, int> side(Random& random, const Signature& signature, int count, int blocks) {
+/// A type of a signature, or of a part of it, and how many of them make one.
+struct Choice {
+  int of_one = 1;
+  std::function<ModelPointer(int elements)> make;  // fit for so many elements
+};
+
+/// The draws do not depend on whether all counts are zero.
+Choice choose(Random& random, const Signature& signature, bool nothing) {
   const Basic& basic = *signature[0];
-  if (count == 0 && random.percent(30)) return {empty_model(basic), 3};
-  const bool uniform = std::all_of(signature.begin(), signature.end(), [&](const Basic* b) { return b == &basic; });
-  if (uniform && random.percent(30)) return {plain_model(basic), count * static_cast<int>(signature.size())};
-  return {random_model(random, signature, count * blocks, false), count};
+  const bool empty = random.percent(30);
+  const bool plain = random.percent(30);
+  Random own(random.next());
+  if (nothing && empty) return {1, [&basic](int) { return empty_model(basic); }};
+  if (plain && is_uniform(signature))
+    return {static_cast<int>(signature.size()), [&basic](int) { return plain_model(basic); }};
+  return {1, [own, &signature](int elements) mutable { return random_model(own, signature, elements, false); }};
+}
+
+std::vector<int> scaled(std::vector<int> list, int factor) {
+  for (int& n : list) n *= factor;
+  return list;
+}
+
+/// `types` is the same on all ranks if they are to pass the same types; `places` differs.
+Side one_type_side(const Form& form, const SideForm& side_form, const Signature& signature, std::vector<int> counts,
+                   Random& types, Random& places) {
+  Side side;
+  side.significant = true;
+  const bool nothing = std::all_of(counts.begin(), counts.end(), [](int n) { return n == 0; });
+  const Choice choice = choose(types, signature, nothing);
+  side.counts = scaled(std::move(counts), choice.of_one);
+  side.displacements = form.displaced() && side_form.part_for_each_rank ? random_places(side.counts, places)
+                                                                        : regular_places(side.counts);
+  std::ptrdiff_t low = 0;
+  std::ptrdiff_t high = 0;
+  for (std::size_t i = 0; i < side.counts.size(); ++i) {
+    low = std::min(low, side.displacements[i]);
+    high = std::max(high, side.displacements[i] + side.counts[i]);
+  }
+  const ModelPointer model = choice.make(static_cast<int>(high - low));
+  if (model->places().empty()) std::fill(side.counts.begin(), side.counts.end(), 3);
+  side.models = {model};
+  return side;
+}
+
+Side many_types_side(const std::vector<Signature>& signatures, const std::vector<int>& counts, Random& random) {
+  Side side;
+  side.significant = side.type_for_each_part = true;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    const Choice choice = choose(random, signatures[i], counts[i] == 0);
+    const int elements = counts[i] * choice.of_one;
+    side.models.push_back(choice.make(elements));
+    side.counts.push_back(side.models.back()->places().empty() ? 3 : elements);
+  }
+  side.displacements = random_places(side.models, side.counts, random);
+  return side;
+}
+
+std::string list_text(const std::vector<int>& counts) {
+  std::string text;
+  for (const int n : counts) text += (text.empty() ? "" : ":") + std::to_string(n);
+  return text;
 }
 
 }  // namespace
 
+std::string Side::text() const {
+  if (!significant) return "nothing";
+  const bool alike = std::all_of(counts.begin(), counts.end(), [&](int n) { return n == counts[0]; });
+  std::string text = alike ? std::to_string(counts[0]) : list_text(counts);
+  if (counts.size() > 1) {
+    text += " at ";
+    for (const std::ptrdiff_t d : displacements) text += std::to_string(d) + ':';
+    text.pop_back();
+  }
+  for (const ModelPointer& model : models) text += (models.size() > 1 ? "\n  x " : " x ") + model->text();
+  return text;
+}
+
 std::string Plan::text() const {
-  std::string text = "call " + std::to_string(number) + ": " + std::string(facts(collective).name) +
+  std::string text = "call " + std::to_string(number) + ": " + std::string(facts(form->function).name) +
                      (large ? " (large count)" : "") + " on communicator '" + member.text + "' of " +
                      std::to_string(member.ranks) + " ranks";
-  if (facts(collective).rooted) text += ", root " + std::to_string(root);
-  if (send) text += ", send " + std::to_string(send_count) + " x " + send->text();
-  if (receive) text += ", receive " + std::to_string(receive_count) + " x " + receive->text();
+  if (form->rooted()) text += ", root " + std::to_string(root);
+  text += ", send " + send.text() + ", receive " + receive.text();
   if (op) text += ", operator " + op->name;
   if (in_place) text += ", in place";
   return text + ", offsets " + std::to_string(send_offset) + " and " + std::to_string(receive_offset) +
          (native_trusted ? "" : ", expected result computed by the test");
 }
 
+int Plan::own_count() const { return receive.counts[static_cast<std::size_t>(member.rank) % receive.counts.size()]; }
+
+int Plan::count_before() const {
+  if (!form->has_parts()) return 0;
+  if (receive.counts.size() == 1) return receive.counts[0] * member.rank;
+  return std::accumulate(receive.counts.begin(), receive.counts.begin() + member.rank, 0);
+}
+
+int Plan::whole_count() const {
+  if (receive.counts.size() == 1) return receive.counts[0] * (form->has_parts() ? member.ranks : 1);
+  return std::accumulate(receive.counts.begin(), receive.counts.end(), 0);
+}
+
 int Planner::count_of(const Plan& plan, const Signature& signature, Random& random) const {
-  const Bytes parts = facts(plan.collective).per_rank ? plan.member.ranks : 1;
+  const Bytes parts = plan.form->has_parts() ? plan.member.ranks : 1;
   const Bytes most = options_.most_bytes / (bytes_of(signature) * parts);
   return random_count(random, plan.member.ranks, static_cast<int>(std::max<Bytes>(most, 1)));
 }
@@ -61,37 +147,77 @@ bool Planner::native_can(const Model& model) const {
   return model.low(1) == 0 && model.high(1) <= model.extent();
 }
 
+bool Planner::native_can(const Form& form, const Side& side) const {
+  const bool gathers = facts(form.function).collective == Collective::gather;
+  return std::all_of(side.models.begin(), side.models.end(), [&](const ModelPointer& m) {
+    // MPICH 5.0.2's gather and scatter wait for a message if the count is not zero, though the type is of no bytes, and
+    // its gather takes a long message of pairs for one of another type.
+    if (m->places().empty() && form.rooted() && form.has_parts()) return false;
+    const bool pairs =
+        std::any_of(m->places().begin(), m->places().end(), [](auto& p) { return p.basic->group == Group::pair; });
+    return !(gathers && pairs) && native_can(*m);
+  });
+}
+
 Plan Planner::plan(std::int64_t number, const Member& member, Random& random) const {
   Plan plan;
   plan.number = number;
   plan.member = member;
-  plan.collective = random.pick(options_.collectives);
+  plan.form = &form_of(random.pick(options_.functions));
   plan.root = random.below(member.ranks);
   plan.large = random.percent(30);
-  plan.in_place = random.percent(30);
-  if (plan.collective == Collective::barrier) return plan;
+  plan.in_place = random.percent(30) && plan.form->in_place != Who::nobody;
   plan.send_offset = random.below(4);
   plan.receive_offset = random.below(4);
-  if (facts(plan.collective).reduces)
+  if (plan.form->reduces())
     plan_reduction(plan, random);
-  else
+  else if (plan.form->receive.who != Who::nobody)
     plan_move(plan, random);
+  plan.in_place = plan.in_place && plan.takes_part(plan.form->in_place);
+  if (plan.in_place) (plan.form->keeps_own_part() ? plan.receive : plan.send).significant = false;
   return plan;
 }
 
-void Planner::plan_move(Plan& plan, Random& random) const {
+Signature Planner::signature_of(Random& random) const {
   Signature signature(static_cast<std::size_t>(random.between(1, 5)), &random.pick(basics_));
   if (random.percent(30))
     for (const Basic*& b : signature) b = &random.pick(basics_);
-  const int count = count_of(plan, signature, random);
-  const bool allgather = plan.collective == Collective::allgather;
-  plan.in_place = plan.in_place && allgather;
+  return signature;
+}
+
+void Planner::plan_move(Plan& plan, Random& random) const {
+  const Form& form = *plan.form;
+  const int me = plan.member.rank;
+  const int ranks = plan.member.ranks;
+  const Signature signature = signature_of(random);
+  const int base = count_of(plan, signature, random);
+  const PartCounts counts(form, ranks, plan.in_place, base, random);
   // Ranks may describe the same values by different types. Open MPI's own segments do not fit together then.
-  const bool alike = random.percent(70);
-  Random own(random.next() + (alike ? 0 : static_cast<std::uint64_t>(plan.member.rank)));
-  std::tie(plan.receive, plan.receive_count) = side(own, signature, count, allgather ? plan.member.ranks : 1);
-  if (allgather && !plan.in_place) std::tie(plan.send, plan.send_count) = side(own, signature, count, 1);
-  plan.native_trusted = alike && native_can(*plan.receive) && (!plan.send || native_can(*plan.send));
+  const bool alike = form.type_for_each_part || random.percent(70);
+  const std::uint64_t common = random.next();
+  Random places(common + 1 + static_cast<std::uint64_t>(me));
+  Random types(alike && !form.type_for_each_part ? common : places.next());
+  const auto side = [&](const SideForm& side_form, bool sends) {
+    if (!plan.takes_part(side_form.who)) return Side{};
+    std::vector<int> own;
+    std::vector<Signature> signatures;
+    for (int i = 0; i < (side_form.part_for_each_rank ? ranks : 1); ++i) {
+      const int other = side_form.part_for_each_rank ? i : me;
+      const int from = sends ? me : other;
+      const int to = sends ? other : me;
+      own.push_back(counts.at(from, to));
+      const int pair = plan.in_place ? std::min(from, to) * ranks + std::max(from, to) : from * ranks + to;
+      Random its(common + 100 + static_cast<std::uint64_t>(pair));
+      if (form.type_for_each_part) signatures.push_back(its.percent(50) ? signature : signature_of(its));
+    }
+    return form.type_for_each_part ? many_types_side(signatures, own, types)
+                                   : one_type_side(form, side_form, signature, own, types, places);
+  };
+  plan.send = side(form.send, true);
+  plan.receive = side(form.receive, false);
+  // Open MPI 5.0.11 does not look at the displacements of an alltoallw on one rank.
+  const bool alone = form.type_for_each_part && ranks == 1;
+  plan.native_trusted = alike && !alone && native_can(form, plan.send) && native_can(form, plan.receive);
 }
 
 Signature Planner::signature_of(const Operator& op, Random& random) const {
@@ -110,6 +236,17 @@ Signature Planner::signature_of(const Operator& op, Random& random) const {
   return signature;
 }
 
+ModelPointer Planner::operand_of(const Plan& plan, Signature signature, int elements, Random& random) const {
+  // Such calls Stretto may leave to the native library. MPICH 5.0.2's writes past the end of a temporary buffer if the
+  // type has holes.
+  const bool row_only = plan.form->has_parts() && !plan.op->commutative;
+  if (row_only) signature.assign(signature.size(), signature[0]->group == Group::pair ? &basics_[0] : signature[0]);
+  const auto length = static_cast<int>(signature.size());
+  if (length == 1 && (plan.op->predefined || row_only || random.percent(30))) return plain_model(*signature[0]);
+  if (row_only || (is_uniform(signature) && random.percent(25))) return row_model(*signature[0], length);
+  return random_model(random, signature, elements, true);
+}
+
 void Planner::plan_reduction(Plan& plan, Random& random) const {
   Signature signature;
   if (random.percent(60)) {
@@ -122,26 +259,19 @@ void Planner::plan_reduction(Plan& plan, Random& random) const {
     plan.op = &random.pick(operators_.users());
     signature = signature_of(*plan.op, random);
   }
-  const int count = count_of(plan, signature, random);
-  const bool block_wise = plan.collective == Collective::reduce_scatter_block;
-  // Such calls Stretto leaves to the native library. MPICH 5.0.2's writes past the end of a temporary buffer if the
-  // type has holes.
-  const bool row_only = block_wise && !plan.op->commutative;
-  if (row_only) signature.assign(signature.size(), signature[0]->group == Group::pair ? &basics_[0] : signature[0]);
-  const bool one_basic = std::all_of(signature.begin(), signature.end(), [&](auto* b) { return b == signature[0]; });
-  if (signature.size() == 1 && (plan.op->predefined || row_only || random.percent(30)))
-    plan.receive = plain_model(*signature[0]);
-  else if (row_only || (one_basic && random.percent(25)))
-    plan.receive = row_model(*signature[0], static_cast<int>(signature.size()));
-  else
-    plan.receive = random_model(random, signature, count * (block_wise ? plan.member.ranks : 1), true);
-  plan.native_trusted = native_can(*plan.receive);
   plan.numbers = plan.op->numbers;
-  plan.receive_count = count;
-  if (plan.collective == Collective::reduce) plan.in_place = plan.in_place && plan.member.rank == plan.root;
-  if (plan.in_place) return;
-  plan.send = plan.receive;
-  plan.send_count = block_wise ? count * plan.member.ranks : count;
+  // MPICH 5.0.2 moves the result to the beginning with a memcpy that overlaps.
+  const bool overlaps = plan.in_place && plan.form->irregular();
+  if (overlaps && !plan.op->commutative) plan.in_place = false;  // may be left to the native library, as below
+  const int base = count_of(plan, signature, random);
+  const PartCounts counts(*plan.form, plan.member.ranks, plan.in_place, base, random);
+  Side& receive = plan.receive;
+  receive.significant = true;
+  for (int r = 0; r < (plan.form->irregular() ? plan.member.ranks : 1); ++r) receive.counts.push_back(counts.at(r, r));
+  receive.displacements = regular_places(receive.counts);
+  receive.models = {operand_of(plan, signature, plan.whole_count(), random)};
+  plan.send = {true, false, receive.models, {plan.whole_count()}, {0}};
+  plan.native_trusted = !overlaps && native_can(*plan.form, receive);
 }
 
 }  // namespace stretto::differential

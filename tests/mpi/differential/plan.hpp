@@ -8,40 +8,57 @@
 
 #include "communicators.hpp"
 #include "operators.hpp"
-#include "stretto/collective.hpp"
+#include "parts.hpp"
 
 namespace stretto::differential {
 
 struct Options {
-  std::string mpi;
-  std::string stretto;
   std::int64_t calls = 1000;
   std::uint64_t seed = 1;
   Bytes most_bytes = Bytes{1} << 20;  ///< of the vector, about
-  std::vector<Collective> collectives;
+  std::vector<Function> functions;
   bool plant = false;     ///< damage one of Stretto's results: the test must find it
   bool distrust = false;  ///< make no native calls on derived types: Intel MPI 2021.18 damages memory there
   bool verbose = false;   ///< name every call before it is made
 };
 
+/// One side's arguments on this rank. In a reduction the receive side has those of both.
+struct Side {
+  bool significant = false;
+  bool type_for_each_part = false;
+  std::vector<ModelPointer> models;           ///< one, or one for each part
+  std::vector<int> counts;                    ///< elements of each part
+  std::vector<std::ptrdiff_t> displacements;  ///< of each part in elements, or in bytes if each has its type
+
+  /// In bytes.
+  std::ptrdiff_t place(std::size_t part) const {
+    return type_for_each_part ? displacements[part] : displacements[part] * models[0]->extent();
+  }
+  const ModelPointer& model(std::size_t part) const { return models[type_for_each_part ? part : 0]; }
+  std::string text() const;
+};
+
 struct Plan {
   std::int64_t number = 0;
-  Collective collective = Collective::barrier;
+  const Form* form = nullptr;
   Member member;
   int root = 0;
-  bool in_place = false;
+  bool in_place = false;       ///< on this rank
   bool large = false;          ///< the MPI_Count form, if there is one
   bool native_trusted = true;  ///< else the expected result is computed here
   const Operator* op = nullptr;
   Numbers numbers = Numbers::any;
-  ModelPointer send;  ///< null if nothing is sent from a buffer of its own
-  int send_count = 0;
-  ModelPointer receive;
-  int receive_count = 0;
+  Side send;
+  Side receive;
   int send_offset = 0;
   int receive_offset = 0;
 
-  bool reduces() const { return op != nullptr; }
+  bool is_root() const { return member.rank == root; }
+  bool takes_part(Who who) const { return who == Who::all || (who == Who::root && is_root()); }
+  /// Of a reduction, in elements.
+  int own_count() const;
+  int count_before() const;  ///< of the ranks before this one
+  int whole_count() const;
   std::string text() const;
 };
 
@@ -59,10 +76,13 @@ class Planner {
   /// Native libraries damage memory if the first byte of a type is not at its address (MPICH 5.0.2, Open MPI 5.0.11),
   /// or if elements interleave (MPICH).
   bool native_can(const Model& model) const;
+  bool native_can(const Form& form, const Side& side) const;
   void plan_move(Plan& plan, Random& random) const;
   void plan_reduction(Plan& plan, Random& random) const;
   int count_of(const Plan& plan, const Signature& signature, Random& random) const;
+  Signature signature_of(Random& random) const;
   Signature signature_of(const Operator& op, Random& random) const;
+  ModelPointer operand_of(const Plan& plan, Signature signature, int elements, Random& random) const;
 
   const Options& options_;
   const std::vector<Basic>& basics_;
