@@ -11,7 +11,9 @@
 
 namespace stretto::python {
 
-void register_check(nb::module_& m) {
+namespace {
+
+void register_answers(nb::module_& m) {
   nb::enum_<Refusal>(m, "Refusal", "Why a set of schedules is refused.")
       .value("malformed", Refusal::malformed)
       .value("unmatched_message", Refusal::unmatched_message)
@@ -40,6 +42,12 @@ void register_check(nb::module_& m) {
       .def_ro("refused", &Checked::refused, "None if all was proved.")
       .def_ro("measured", &Checked::measured)
       .def_ro("round_ends", &Checked::round_ends, "For rank and round: the step at whose end it ended, from 1.");
+}
+
+}  // namespace
+
+void register_check(nb::module_& m) {
+  register_answers(m);
   nb::class_<Question>(m, "Question", "What is to be proved of a set of schedules.")
       .def(
           "__init__",

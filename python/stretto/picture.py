@@ -18,8 +18,11 @@ def has_data(replay: Replay) -> bool:
 def headline(replay: Replay) -> str:
     """What is shown, in one line."""
     start = f"{replay.title} on {_some(replay.shape.ranks, 'rank')}"
-    start += f", root {replay.shape.root}: " if replay.rooted else ": "
-    start += _some(replay.measured.rounds, "round")
+    if replay.rooted:
+        start += f", root {replay.shape.root}"
+    if replay.shape.counts and replay.shape.ranks <= 16:
+        start += ", counts " + ",".join(map(str, replay.shape.counts))
+    start += ": " + _some(replay.measured.rounds, "round")
     if not has_data(replay):
         return start + "; the messages are empty"
     share = replay.measured.sent / replay.blocks

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from stretto import all_functions, facts
 from stretto.launch import Mpi
 from stretto.launch.mpi import inspect
 
@@ -21,7 +22,7 @@ PREFIXES = {
     "openmpi": "STRETTO_TEST_OPENMPI",
     "intel": "STRETTO_TEST_INTEL",
 }
-COLLECTIVES = {"barrier", "bcast", "reduce", "allreduce", "allgather", "reduce_scatter_block"}
+COLLECTIVES = {facts(function).name for function in all_functions()}
 DEBIAN = {"debian-mpich": "mpich", "debian-openmpi": "openmpi"}  # the suffix of their compilers
 # For more ranks than cores, where MPICH spins through whole time slices. Not for measuring.
 PATIENT = {

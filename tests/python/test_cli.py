@@ -57,11 +57,33 @@ def test_list_shows_every_algorithm():
 
 
 def test_list_json():
-    rows = {row["algorithm"]: row for row in json_of("list", "--ranks", 8, "allreduce")}
+    rows = {row["algorithm"]: row for row in json_of("list", "--ranks", "8,13", "allreduce")}
     assert {row["collective"] for row in rows.values()} == {"allreduce"}
     ring = rows["allreduce/ring"]
-    assert (ring["rounds"], ring["blocks"], ring["sent"]) == (14, 8, 14)
-    assert ring["commutative"] is True
+    assert ring["at"][0] == {"ranks": 8, "rounds": 14, "blocks": 8, "sent": 14, "combined": 7}
+    assert ring["at"][1]["rounds"] == 24
+    assert ring["needs"]["commutative"] is True
+    assert ring["functions"] == ["allreduce"]
+    assert ring["parameter"] is ring["list"] is None
+
+
+def test_list_by_function():
+    from stretto import all_algorithms
+
+    named = {row["algorithm"]: row for row in json_of("list", "allgatherv")}
+    assert named.keys() == {a.id for a in all_algorithms() if a.id.startswith("allgather/")}
+    assert named["allgather/ring"]["functions"] == ["allgather", "allgatherv"]
+    assert named["allgather/circulant"]["list"] == "skips"
+
+
+def test_list_names_needs_and_parameters():
+    lines = {line.split()[0]: line for line in succeed("list", "alltoall").splitlines()}
+    assert "7 / –" in lines["alltoall/exclusive_or"]
+    assert "2^k ranks" in lines["alltoall/exclusive_or"]
+    assert "radix=2 (from 2)" in lines["alltoall/bruck"]
+    assert "alltoall, alltoallv, alltoallw" in lines["alltoall/bruck"]
+    (row,) = json_of("list", "alltoall/exclusive_or", "--ranks", 6)
+    assert row["at"] == [{"ranks": 6, "unsuitable": "6 ranks are not a power of two"}]
 
 
 def test_list_one_algorithm():
@@ -84,23 +106,45 @@ def test_check_proves_the_portfolio():
     result = json_of("check", "--ranks", "1-17,24,32-33")
     assert result["refused"] == []
     ranks = {*range(1, 18), 24, 32, 33}
+    skipped = {row["algorithm"]: set(row["ranks"]) for row in result["skipped"]}
+    proved: dict[str, list[dict]] = {}
+    for row in result["proved"]:
+        proved.setdefault(row["algorithm"], []).append(row)
     for algorithm in all_algorithms():
-        proved = [row for row in result["proved"] if row["algorithm"] == algorithm.id]
-        assert {row["ranks"] for row in proved} == ranks
-    roots = {
-        (row["ranks"], row["root"])
-        for row in result["proved"]
-        if row["algorithm"] == "bcast/binomial"
-    }
+        left_out = skipped.get(algorithm.id, set())
+        assert {row["ranks"] for row in proved[algorithm.id]} == ranks - left_out
+    roots = {(row["ranks"], row["root"]) for row in proved["bcast/binomial"]}
     assert {root for p, root in roots if p == 16} == set(range(16))
-    assert {root for p, root in roots if p == 33} == {0, 1, 16, 32}
+    assert {root for p, root in roots if p == 33} == {0, 1, 11, 16, 32}
+
+
+def test_check_tries_parameters_lists_and_counts():
+    def variants(*names: str) -> set[str]:
+        rows = json_of("check", *names, "--ranks", "9")["proved"]
+        return {row["variant"] for row in rows}
+
+    assert variants("alltoall/bruck") >= {"", "radix=3", "radix=8"}
+    skips = variants("allgather/circulant") - {""}
+    assert skips and all(text.startswith("skips=") and text.endswith(":1") for text in skips)
+    assert all(",counts=" in "," + text for text in variants("allgather/pipelined_ring"))
+    # The parameters of rooted algorithms are tried from root p/3.
+    rows = json_of("check", "gather/knomial", "--ranks", "30")["proved"]
+    assert {row["root"] for row in rows if row["variant"]} == {10}
 
 
 def test_check_table():
-    text = succeed("check", "allreduce/ring", "--ranks", "1-9")
-    (line,) = [line for line in text.splitlines() if line.startswith("allreduce/ring")]
-    assert line.split()[1:3] == ["1-9", "9"]
-    assert line.endswith("proved")
+    text = succeed("check", "allreduce/ring", "alltoall/exclusive_or", "--ranks", "1-9")
+    lines = {line.split()[0]: line.split(maxsplit=5) for line in text.splitlines()}
+    assert lines["allreduce/ring"][1:3] == ["1-9", "9"]
+    assert lines["allreduce/ring"][4:] == ["proved"]
+    assert lines["alltoall/exclusive_or"][1] == "1-2,4,8"
+    assert lines["alltoall/exclusive_or"][4:] == ["proved", "5: needs 2^k ranks"]
+
+
+def test_check_of_nothing_but_skipped_ranks():
+    result = json_of("check", "alltoall/exclusive_or", "--ranks", "6-7")
+    assert result["proved"] == result["refused"] == []
+    assert result["skipped"][0]["ranks"] == [6, 7]
 
 
 def test_check_all_roots():
@@ -143,6 +187,13 @@ def test_planted_error_is_refused(ring):
     done = stretto("check", "--file", ring, "--commutative", "--json")
     assert done.returncode == 1
     assert '"refused": "' in done.stdout
+
+
+def test_check_file_of_an_algorithm_with_parameters(tmp_path):
+    file = tmp_path / "bruck.txt"
+    file.write_text(succeed("show", "alltoall/bruck,radix=3", "-p", 7, "--text"), encoding="utf-8")
+    # Rounds and volume depend on the radix, which the file does not say.
+    assert "proved: alltoall on 7 ranks, 4 rounds" in succeed("check", "--file", file)
 
 
 def test_check_file_that_is_none(tmp_path):

@@ -9,7 +9,7 @@ from types import ModuleType
 
 import pytest
 import stretto
-from stretto import Builder, Question, Range, Shape, Side, blocks
+from stretto import Builder, Params, Question, Range, Shape, Side, blocks
 
 ROOT = Path(__file__).resolve().parents[2]
 STUB = ROOT / "python" / "stretto" / "_core.pyi"
@@ -82,10 +82,86 @@ def test_group_and_blocks_of_a_builder():
 
 @pytest.mark.parametrize("algorithm", stretto.all_algorithms(), ids=lambda a: a.id)
 def test_text_form_is_read_back(algorithm):
-    for rank in range(5):
-        text = str(stretto.build_schedule(algorithm, Shape(5), rank))
-        (again,) = stretto.parse_schedules(text)
-        assert str(again) == text
+    for ranks in (5, 8):
+        for variant in stretto.variants(algorithm, ranks):
+            for rank in range(ranks):
+                text = str(stretto.build_schedule(algorithm, variant.shape, rank, variant.params))
+                (again,) = stretto.parse_schedules(text)
+                assert str(again) == text
+
+
+def test_functions_ask_for_collectives():
+    functions = stretto.all_functions()
+    assert len(functions) == 17
+    assert {stretto.facts(f).collective for f in functions} == set(stretto.all_collectives())
+    assert stretto.function_named("reduce_scatter_block") == stretto.Function.reduce_scatter_block
+    facts = stretto.facts(stretto.Function.alltoallw)
+    assert (facts.name, facts.collective) == ("alltoallw", stretto.Collective.alltoall)
+    assert facts.irregular and not facts.bytes_known
+    with pytest.raises(stretto.Error, match="no function of MPI is called 'alltoalx'"):
+        stretto.function_named("alltoalx")
+
+
+def test_parameters_are_resolved():
+    bruck = stretto.algorithm_named("alltoall/bruck")
+    shape = Shape(9)
+    assert (bruck.parameter.name, bruck.parameter.least) == ("radix", 2)
+    standard = bruck.parameter.standard(shape)
+    assert stretto.resolved(bruck, shape).value == standard
+    assert bruck.rounds(shape) == bruck.rounds(shape, Params(value=standard))
+    assert bruck.rounds(shape, Params(value=3)) == 4
+    assert stretto.check_algorithm(bruck, shape, Params(value=3)).measured.rounds == 4
+    assert stretto.algorithm_named("allreduce/ring").parameter is None
+
+
+def test_variants_are_the_same_each_time():
+    circulant = stretto.algorithm_named("allgather/circulant")
+    first, second = (stretto.variants(circulant, 20) for _ in range(2))
+    assert [(v.shape, v.params) for v in first] == [(v.shape, v.params) for v in second]
+    texts = [stretto.to_text(v, circulant) for v in first]
+    assert texts[0] == "" and len(set(texts)) == len(texts) > 1
+    skips = texts[1].removeprefix("skips=").split(":")
+    assert list(first[1].params.list) == list(map(int, skips))
+    assert stretto.variants(stretto.algorithm_named("alltoall/exclusive_or"), 6) == []
+
+
+def test_why_an_algorithm_is_unsuitable():
+    unsuitable, function = stretto.unsuitable, stretto.Function
+    ring, circulant, power = map(
+        stretto.algorithm_named, ("allreduce/ring", "allgather/circulant", "alltoall/exclusive_or")
+    )
+    assert unsuitable(ring, Shape(7)) == unsuitable(ring, function.allreduce, Shape(7)) == ""
+    assert unsuitable(ring, function.allreduce, Shape(7), False) == "the operator does not commute"
+    assert unsuitable(ring, function.reduce, Shape(7)) == "it is no reduce"
+    assert unsuitable(ring, Shape(7), Params(value=2)) == "it takes no parameter of its own"
+    assert unsuitable(power, Shape(6)) == "6 ranks are not a power of two"
+    assert unsuitable(circulant, Shape(9), Params(list=[5, 3, 2, 1])) == ""
+    assert unsuitable(circulant, Shape(9), Params(list=[2, 1])) != ""
+    for call in (power.rounds, lambda shape: stretto.check_algorithm(power, shape)):
+        with pytest.raises(stretto.Error, match="cannot be built: 6 ranks are not"):
+            call(Shape(6))
+
+
+def test_counts_are_asked_for():
+    ring = stretto.algorithm_named("allgather/pipelined_ring")
+    assert ring.needs.counts
+    for call in (ring.rounds, lambda shape: stretto.build_schedule(ring, shape, 0)):
+        with pytest.raises(stretto.Error, match="goes by the sizes of the ranks' parts"):
+            call(Shape(3))
+    schedule = stretto.build_schedule(ring, Shape(3, counts=[4, 0, 3]), 0, Params(value=2))
+    assert schedule.parts.first == [0, 2, 2, 4]
+    assert [schedule.parts.owner(block) for block in range(4)] == [0, 0, 2, 2]
+    with pytest.raises(stretto.Error, match="2 counts for 3 ranks"):
+        Shape(3, counts=[1, 2])
+    with pytest.raises(stretto.Error, match="a count is negative"):
+        Shape(1, counts=[-1])
+
+
+def test_blocks_of_an_alltoall():
+    alltoall = stretto.Collective.alltoall
+    assert stretto.block_of(alltoall, Shape(4), 1, stretto.Buffer.input, 3) == 7
+    assert stretto.block_of(alltoall, Shape(4), 3, stretto.Buffer.output, 1) == 7
+    assert stretto.block_of(stretto.Collective.gather, Shape(4), 1, stretto.Buffer.input, 1) == 1
 
 
 def test_errors_of_the_core_have_hints():
@@ -98,12 +174,13 @@ def test_errors_of_the_core_have_hints():
         stretto.build_schedule(stretto.algorithm_named("allreduce/ring"), Shape(4), 4)
 
 
-def test_shipped_rules_answer_every_collective():
+def test_shipped_rules_answer_every_function():
     rules = stretto.shipped_rules()
-    for collective in stretto.all_collectives():
-        choice = stretto.choose(rules, stretto.Call(collective, Shape(4), 1024))
+    for function in stretto.all_functions():
+        choice = stretto.choose(rules, stretto.Call(function, Shape(4), 1024))
         assert choice.reason
-        assert choice.algorithm is None or choice.algorithm.collective == collective
+        wanted = stretto.facts(function).collective
+        assert choice.algorithm is None or choice.algorithm.collective == wanted
 
 
 if __name__ == "__main__":

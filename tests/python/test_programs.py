@@ -19,6 +19,12 @@ from programs import (
     stretto_run,
 )
 
+# Of each the programs make one call.
+PARTS = (
+    "gather", "gatherv", "scatter", "scatterv", "allgatherv", "alltoallv", "alltoallw",
+    "reduce_scatter", "exscan",
+)  # fmt: skip
+
 
 def served_all(done: Finished) -> Finished:
     """It ended well, and Stretto served some calls of all collectives and passed none on."""
@@ -44,6 +50,9 @@ def test_c_program(built, name, ranks):
         "allreduce": 6,
         "allgather": 2,
         "reduce_scatter_block": 1,
+        "alltoall": 2,
+        "scan": 2,
+        **dict.fromkeys(PARTS, 1),
     }
     # A root that does not exist is for the native library to complain about.
     assert {k: done.passed(k) for k in COLLECTIVES if done.passed(k)} == {"bcast": {"arguments": 1}}
@@ -61,6 +70,9 @@ def test_fortran_program(built, name, interface):
         "allreduce": 5,
         "allgather": 1,
         "reduce_scatter_block": 1,
+        "alltoall": 1,
+        "scan": 1,
+        **dict.fromkeys(PARTS, 1),
     }
 
 
@@ -98,7 +110,7 @@ def test_lammps(tmp_path, ranks):
 
 def test_intel_mpi_benchmarks():
     mpi = installed("intel")
-    names = ["Barrier", "Bcast", "Reduce", "Allreduce", "Allgather", "Reduce_scatter_block"]
+    names = [name.capitalize() for name in sorted(COLLECTIVES - {"alltoallw", "scan", "exscan"})]
     program = mpi.mpiexec.parent / "IMB-MPI1"
     options = ["-npmin", "2", "-iter", "50", "-time", "0.1", "-msglog", "2:14"]
     done = stretto_run(2, [program, *names, *options], mpi=mpi, timeout=120).succeeded()

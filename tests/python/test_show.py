@@ -1,12 +1,28 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`stretto show`: text, pictures, and the replay behind them."""
 
+import re
 import xml.etree.ElementTree as ElementTree
+from pathlib import Path
 
 import pytest
 from commands import refuse, succeed
-from stretto import Shape, algorithm_named, all_algorithms, facts
-from stretto.replay import intervals, replay
+from stretto import (
+    Buffer,
+    Collective,
+    Parts,
+    Shape,
+    algorithm_named,
+    all_algorithms,
+    block_of,
+    build_schedule,
+    facts,
+    variants,
+)
+from stretto._core import Content, content_after
+from stretto.replay import Replay, intervals, replay
+
+FIGURES = Path(__file__).resolve().parents[2] / "docs" / "figures.md"
 
 RECURSIVE_DOUBLING = """\
 allreduce/recursive_doubling on 4 ranks: 2 rounds, 1 block; volume 2 times the vector
@@ -55,6 +71,10 @@ def test_text_form_of_all_ranks_and_of_one():
     assert one.startswith("schedule allreduce/ring ranks=3 rank=1 root=0 blocks=3")
 
 
+def words_of(svg: Path) -> list[str]:
+    return [e.text for e in ElementTree.parse(svg).iter() if e.text and e.text.strip()]
+
+
 @pytest.mark.parametrize("ending", ["svg", "png", "pdf"])
 def test_picture_in_a_file(tmp_path, ending):
     file = tmp_path / f"ring.{ending}"
@@ -68,9 +88,35 @@ def test_svg_names_ranks_and_contents_and_is_the_same_each_time(tmp_path):
     for name in ("one.svg", "two.svg"):
         succeed("show", "allreduce/halving_doubling", "-p", 8, "--svg", tmp_path / name)
     assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "two.svg").read_bytes()
-    words = [e.text for e in ElementTree.parse(tmp_path / "one.svg").iter() if e.text]
+    words = words_of(tmp_path / "one.svg")
     assert {f"rank {rank}" for rank in range(8)} <= set(words)
-    assert words.count("0-7") >= 64  # in the end every block of every rank is complete
+    assert words.count("0-7") >= 16  # in the end both lines of every rank are complete
+
+
+def test_own_parameters_and_counts():
+    assert succeed("show", "alltoall/bruck,radix=3", "-p", 8).startswith(
+        "alltoall/bruck,radix=3 on 8 ranks: 4 rounds, "
+    )
+    assert "skips=3:2:1 on 5 ranks" in succeed("show", "allgather/circulant,skips=3:2:1", "-p", 5)
+    text = succeed("show", "allgather/pipelined_ring,block=2", "--counts", "4,0,3", "--text")
+    assert text.count("schedule ") == 3
+    assert text.count(" parts=0,2,2,4") == 3
+    picture = succeed("show", "allgather/pipelined_ring", "--counts", "4,0,3")
+    assert picture.startswith("allgather/pipelined_ring on 3 ranks, counts 4,0,3: ")
+
+
+def test_refused_parameters_and_counts():
+    assert "unknown parameter 'radix=1'" in refuse("show", "alltoall/bruck,radix=1")
+    assert "radix=2…" in refuse("show", "alltoall/bruck,raddix=3")
+    assert "unknown parameter 'radix=4'" in refuse("show", "allreduce/ring,radix=4")
+    assert "does not depend on segment" in refuse("show", "allreduce/ring,segment=64K")
+    assert "cannot be built: 6 ranks are not" in refuse("show", "alltoall/exclusive_or", "-p", 6)
+    assert "skips" in refuse("show", "allgather/circulant,skips=9:1", "-p", 5)
+    assert "--counts 3,0,5" in refuse("show", "allgather/pipelined_ring", "-p", 3)
+    assert "does not go by the sizes" in refuse("show", "allgather/ring", "--counts", "1,2")
+    wrong = ("show", "allgather/pipelined_ring", "-p", 4, "--counts")
+    assert "3 counts for 4 ranks" in refuse(*wrong, "1,2,3")
+    assert "no list of numbers" in refuse(*wrong, "1,,3")
 
 
 def test_refusals(tmp_path):
@@ -85,30 +131,104 @@ def test_refusals(tmp_path):
     assert "--rank needs --text" in refuse("show", "bcast/binomial", "--rank", 1)
 
 
+def outputs_of(result: Replay, rank: int) -> dict[int, Content]:
+    """For every block of which something is demanded of the rank: what."""
+    collective, shape = result.algorithm.collective, result.shape
+    parts = Parts()
+    if not facts(collective).per_rank or result.shape.counts:
+        parts = build_schedule(result.algorithm, shape, 0, result.params).parts
+    demands = {}
+    for slot in range(result.blocks):
+        content = content_after(collective, shape, parts, rank, slot)
+        if content.kind != Content.Kind.nothing:
+            demands[block_of(collective, shape, rank, Buffer.output, slot)] = content
+    return demands
+
+
 @pytest.mark.parametrize("ranks", [1, 2, 3, 7, 8, 13])
 @pytest.mark.parametrize("algorithm", all_algorithms(), ids=lambda a: a.id)
 def test_replay_ends_where_the_collective_does(algorithm, ranks):
-    root = ranks - 1 if facts(algorithm.collective).rooted else 0
-    result = replay(algorithm, Shape(ranks, root))
-    assert result.steps == algorithm.rounds(Shape(ranks, root))
-    assert len(result.messages) == result.measured.messages
-    assert {m.step for m in result.messages} == set(range(1, result.steps + 1))
-    everyone = tuple(range(ranks))
-    name = facts(algorithm.collective).name
-    for rank, row in enumerate(result.held[-1]):
-        if name == "allgather":
-            assert row == [(block,) for block in everyone]
-        elif name == "bcast":
-            assert all(value == (root,) for value in row)
-        elif name == "allreduce" or (name == "reduce" and rank == root):
-            assert all(tuple(sorted(value)) == everyone for value in row)
-        elif name == "reduce_scatter_block":
-            assert tuple(sorted(row[rank])) == everyone
+    root = ranks // 3 if facts(algorithm.collective).rooted else 0
+    for variant in variants(algorithm, ranks, root)[:4]:
+        shape = variant.shape
+        result = replay(algorithm, shape, variant.params)
+        assert result.steps == algorithm.rounds(shape, variant.params)
+        assert len(result.messages) == result.measured.messages
+        assert {m.step for m in result.messages} == set(range(1, result.steps + 1))
+        for rank, cells in enumerate(result.held[-1]):
+            assert len(cells) == result.cells
+            held = {c.block: c.value for c in cells if c and (c.result or not result.prefixes)}
+            for block, content in outputs_of(result, rank).items():
+                first = content.from_rank
+                wanted = tuple(range(first, content.to_rank + 1)) or (first,)
+                assert tuple(sorted(held[block])) == wanted
 
 
 def test_replay_keeps_the_order_of_operands():
     result = replay(algorithm_named("allreduce/recursive_doubling"), Shape(4))
-    assert all(row == [(0, 1, 2, 3)] for row in result.held[-1])
+    assert all(cells[0].value == (0, 1, 2, 3) for cells in result.held[-1])
+
+
+def test_replay_tells_a_scan_from_its_result():
+    result = replay(algorithm_named("scan/recursive_doubling"), Shape(4))
+    assert result.held[-1][0][0].value == (0, 1)  # what rank 0 sends on
+    assert [cells[1].value for cells in result.held[-1]] == [
+        (0,), (0, 1), (0, 1, 2), (0, 1, 2, 3)
+    ]  # fmt: skip
+    assert all(cells[1].result and not cells[0].result for cells in result.held[-1])
+
+
+def test_replay_of_alltoall_shows_what_is_on_its_way():
+    result = replay(algorithm_named("alltoall/bruck"), Shape(6))
+    after_one = [result.name_of(cell.block) for cell in result.held[1][0]]
+    # Figure 7 of Thakur, Rabenseifner and Gropp (2005), process 0 after communication step 0.
+    assert after_one == ["00", "50", "02", "52", "04", "54"]
+    assert all(len(cells) == 6 and None not in cells for row in result.held for cells in row)
+
+
+@pytest.mark.parametrize("collective", Collective, ids=lambda c: c.name)
+def test_every_collective_is_drawn(tmp_path, collective):
+    algorithm = [a for a in all_algorithms() if a.collective == collective][-1]
+    file = tmp_path / "picture.svg"
+    succeed("show", algorithm.id, "-p", 4, "-o", file)
+    words = words_of(file)
+    assert {f"rank {rank}" for rank in range(4)} <= set(words)
+    assert any(algorithm.id in word for word in words)
+    assert ("green: the result" in " ".join(words)) == (collective.name in ("scan", "exscan"))
+
+
+def test_many_blocks_are_drawn_small(tmp_path):
+    file = tmp_path / "many.svg"
+    succeed("show", "bcast/circulant,pieces=70", "-p", 3, "-o", file)
+    assert file.stat().st_size < 1_000_000
+    assert "69" not in words_of(file)[:60]
+
+
+def figures() -> list[tuple[str, str]]:
+    """(arguments, file) of the commands in docs/figures.md."""
+    text = FIGURES.read_text(encoding="utf-8")
+    return re.findall(r"^stretto show (.*) -o docs/(figures/.*\.svg)$", text, re.MULTILINE)
+
+
+def test_there_are_six_figures():
+    text = FIGURES.read_text(encoding="utf-8")
+    names = {name for _, name in figures()}
+    assert len(names) == 6
+    assert all(f"]({name})" in text for name in names)
+    assert names == {f"figures/{path.name}" for path in (FIGURES.parent / "figures").iterdir()}
+
+
+@pytest.mark.parametrize(("arguments", "name"), figures(), ids=lambda word: word.split()[0])
+def test_figures_are_current(tmp_path, arguments, name):
+    drawn, kept = tmp_path / "figure.svg", FIGURES.parent / name
+    succeed("show", *arguments.split(), "-o", drawn)
+    assert kept.stat().st_size < 150_000
+    assert words_of(drawn) == words_of(kept), f"run: stretto show {arguments} -o docs/{name}"
+    # Another version of Matplotlib may write the same picture in other words.
+    version = r"Matplotlib v[\d.]+"
+    old, new = (path.read_text(encoding="utf-8") for path in (kept, drawn))
+    if re.search(version, old)[0] == re.search(version, new)[0]:
+        assert old == new, f"run: stretto show {arguments} -o docs/{name}"
 
 
 def test_intervals():

@@ -15,8 +15,8 @@ int run_all(MPI_Comm comm, Rank rank, Rank ranks) {
   transport.use(comm);
   const Session session{transport, rank, ranks};
   conformance::run_checks(session);
-  const auto done = run_matrix(session, References(ranks), {ranks <= 4 ? 1u : 20u, static_cast<std::uint32_t>(ranks)});
-  for (const Algorithm* a : all_algorithms()) CHECK_EQ(done.count(a->id), 1);
+  const auto done = run_matrix(session, References(ranks), {ranks <= 4 ? 8 : 2, 1, static_cast<std::uint32_t>(ranks)});
+  for (const Algorithm* a : all_algorithms()) CHECK_EQ(done.count(a->id), variants(*a, ranks).empty() ? 0 : 1);
   if (rank == 0)
     std::printf("%s: %zu checks and %zu algorithms on %d ranks, %d failures\n", STRETTO_FLAVOUR,
                 std::size(conformance::checks), done.size(), ranks, failures());

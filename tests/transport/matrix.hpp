@@ -12,97 +12,50 @@
 #include <string>
 
 #include "execute/engine.hpp"
-#include "stretto/algorithm.hpp"
+#include "transport/cases.hpp"
 #include "transport/conformance.hpp"
-#include "transport/kinds.hpp"
 
 namespace stretto::test {
-
-struct MatrixCase {
-  const Algorithm* algorithm;
-  const Kind* kind;
-  Rank root;
-  Count count;  // of the vector, or of each rank's block
-  Count segment;
-  int depth;
-  bool in_place;
-
-  std::string name(Rank ranks) const {
-    return std::string(algorithm->id) + " on " + std::to_string(ranks) + " ranks, root " + std::to_string(root) + ", " +
-           std::to_string(count) + " elements, " + std::string(kind->name) + ", segments of " +
-           std::to_string(segment) + " by " + std::to_string(depth) + (in_place ? ", in place" : "");
-  }
-};
-
-inline std::set<Count> matrix_counts(Rank ranks) { return {0, 1, ranks - 1, ranks, ranks + 1, 97, 5000}; }
-
-struct Cut {
-  Count segment;
-  int depth;
-};
-
-/// How a vector of `count` elements is cut into segments: not at all, and into few, many, uneven ones.
-inline std::vector<Cut> matrix_cuts(Count count) {
-  std::vector<Cut> cuts{{0, 1}};
-  const auto add = [&](Count segment, int depth) {
-    if (segment < count) cuts.push_back({segment, depth});
-  };
-  if (count < 100) {
-    for (int depth : {1, 2, 4}) add(1, depth);
-    add(7, 2);
-    add(60, 4);
-  } else {
-    add(641, 1);
-    add(641, 2);
-    add(300, 4);
-    add(4999, 2);
-  }
-  return cuts;
-}
-
-/// One in `keep` cases, other ones for another `seed`.
-struct Sample {
-  std::uint32_t keep;
-  std::uint32_t seed;
-};
-
-/// Calls `each` for a sample of the cases on `ranks` ranks, the same on all, with at least one of each algorithm.
-template <typename Each>
-void for_each_matrix_case(Rank ranks, const Sample& sample, Each each) {
-  std::uint32_t random = sample.seed;
-  for (const Algorithm* a : all_algorithms()) {
-    bool first = true;
-    const CollectiveFacts& of = facts(a->collective);
-    for (const Kind& kind : kinds) {
-      if (!of.reduces && !kind.commutative) continue;  // moved alike
-      if (!unsuitable(*a, kind.commutative).empty()) continue;
-      for (const Count count : matrix_counts(ranks))
-        for (const Cut& cut : matrix_cuts(count))
-          for (const bool in_place : {false, true})
-            for (Rank root = 0; root < (of.rooted ? ranks : 1); ++root) {
-              if (in_place && !may_alias(a->collective)) continue;
-              if (a->collective == Collective::barrier && count > 0) continue;
-              random = random * 1664525 + 1013904223;
-              if (!first && (random >> 8) % sample.keep != 0) continue;
-              first = false;
-              each(MatrixCase{a, &kind, root, count, cut.segment, cut.depth, in_place});
-            }
-    }
-  }
-}
 
 /// What the reductions give, computed once for all cases and ranks.
 class References {
  public:
   explicit References(Rank ranks) {
-    for (const Kind& kind : kinds) reduced_[&kind] = reduction_in_rank_order(kind, ranks, ranks * longest);
+    for (const Kind& kind : kinds)
+      for (Rank to = 0; to < ranks; ++to)  // parts of all ranks are reduced by all ranks only
+        reduced_[{&kind, to}] =
+            reduction_in_rank_order(kind, to + 1, to + 1 == ranks ? ranks * longest_count : longest_count);
   }
-  const Value& reduced(const Kind& kind, Count i) const { return reduced_.at(&kind)[static_cast<std::size_t>(i)]; }
+  /// By ranks 0 to `to`.
+  const Value& reduced(const Kind& kind, Rank to, Count i) const {
+    return reduced_.at({&kind, to})[static_cast<std::size_t>(i)];
+  }
 
  private:
-  static constexpr Count longest = 5000;
-  std::map<const Kind*, std::vector<Value>> reduced_;
+  std::map<std::pair<const Kind*, Rank>, std::vector<Value>> reduced_;
 };
+
+/// One buffer of a case on one rank. Its parts are the ranks' parts of the vector, or the vector is one part.
+struct BufferOfCase {
+  std::vector<Count> counts, at;  // of every part
+  Count end = 0;
+  Rank first = 0, last = 0;  // the parts that exist; none if last < first
+
+  bool has(Rank part) const { return first <= part && part <= last; }
+};
+
+/// Parts one behind the other or, if `irregular`, odd ones first, backwards and with gaps.
+inline void place_parts(BufferOfCase& b, bool irregular, Count gap) {
+  const std::size_t n = b.counts.size(), odd = n / 2;
+  b.at.resize(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::size_t part = !irregular ? i : i < odd ? 2 * (odd - i) - 1 : 2 * (i - odd);
+    if (irregular) b.end += static_cast<Count>(i + 2) % 3 * gap;
+    b.at[part] = b.end;
+    b.end += b.counts[part];
+  }
+  if (irregular) b.end += 3;
+}
 
 /// One rank and its engine, which lives as long as a program's would.
 class Player {
@@ -110,18 +63,24 @@ class Player {
   Player(const Session& session, const References& references) : s_(session), references_(references) {}
 
   void play(const MatrixCase& c);
-  void play_irregular(const MatrixCase& c);
-  void play_floats(const Algorithm& algorithm, Count count, const Cut& cut);
+  void play_floats(const Algorithm& algorithm, const Variant& variant, Count count, const Cut& cut);
 
  private:
-  void run(const Schedule& schedule, const execute::Layout& layout, const Kind& kind, int depth,
-           const std::string& name, const void* input, void* output, Block input_origin, Block output_origin);
+  BufferOfCase buffer(const MatrixCase& c, Buffer which) const;
+  execute::Layout layout(const MatrixCase& c, const Schedule& schedule, const BufferOfCase& buffer) const;
+  void fill(const MatrixCase& c, Buffer which, const BufferOfCase& buffer, Guarded& memory, Count shift) const;
+  void expect(const MatrixCase& c, const BufferOfCase& buffer, Guarded& memory, Count shift) const;
   void carry_out(const execute::Work& work, const std::string& name);
-  void compare(const Guarded& memory, const char* which, const std::string& name) {
+  void compare(const Guarded& memory, const char* which, const MatrixCase& c) {
     if (const auto byte = memory.wrong_byte())
       fail(__FILE__, __LINE__,
-           name + ": rank " + std::to_string(s_.rank) + ": byte " + std::to_string(*byte) + " of the " + which +
+           c.name() + ": rank " + std::to_string(s_.rank) + ": byte " + std::to_string(*byte) + " of the " + which +
                " is wrong");
+  }
+  /// Which of the contributor's elements begin part `part` of a buffer: those for me, in the output of an alltoall.
+  Count label(const MatrixCase& c, Buffer which, Rank part) const {
+    const bool for_me = c.algorithm->collective == Collective::alltoall && which == Buffer::output;
+    return (for_me ? s_.rank : part) * c.longest;
   }
 
   Session s_;
@@ -136,91 +95,100 @@ inline void Player::carry_out(const execute::Work& work, const std::string& name
                              execute::hang_report(*work.schedule, engine_.standstill(), name));
 }
 
-inline void Player::run(const Schedule& schedule, const execute::Layout& layout, const Kind& kind, int depth,
-                        const std::string& name, const void* input, void* output, Block input_origin,
-                        Block output_origin) {
-  carry_out({.schedule = &schedule,
-             .layout = layout,
-             .element = kind.element(),
-             .combiner = kind.combiner(),
-             .input = input,
-             .output = output,
-             .input_origin = input_origin,
-             .output_origin = output_origin,
-             .depth = depth},
-            name);
+inline BufferOfCase Player::buffer(const MatrixCase& c, Buffer which) const {
+  const Collective collective = c.algorithm->collective;
+  const Rank parts = facts(collective).per_rank ? s_.ranks : 1;
+  BufferOfCase b;
+  b.first = parts;
+  b.last = -1;
+  for (Rank part = 0; part < parts; ++part) {
+    const Rank source = which == Buffer::input ? s_.rank : part, destination = which == Buffer::input ? part : s_.rank;
+    const std::size_t count = collective == Collective::alltoall
+                                  ? static_cast<std::size_t>(source * s_.ranks + destination)
+                                  : static_cast<std::size_t>(part);
+    b.counts.push_back(c.counts.empty() ? c.longest : c.counts[count]);
+    // With one block for each part, slots are parts.
+    if (!slot_exists(collective, c.variant.shape, {}, s_.rank, which, part)) continue;
+    b.first = std::min(b.first, part);
+    b.last = part;
+  }
+  place_parts(b, !c.counts.empty(), which == Buffer::input ? 1 : 2);
+  return b;
+}
+
+inline execute::Layout Player::layout(const MatrixCase& c, const Schedule& schedule, const BufferOfCase& buffer) const {
+  if (!facts(c.algorithm->collective).per_rank) return execute::Layout::whole(c.longest, schedule.blocks, c.segment);
+  return (c.counts.empty() ? execute::Layout::per_rank(c.longest, c.segment)
+                           : execute::Layout::irregular(buffer.counts, buffer.at, c.segment))
+      .cut_into(schedule.parts);
+}
+
+inline void Player::fill(const MatrixCase& c, Buffer which, const BufferOfCase& b, Guarded& memory, Count shift) const {
+  for (Rank part = 0; part < static_cast<Rank>(b.counts.size()); ++part) {
+    const Content before = content_before(c.algorithm->collective, c.variant.shape, {}, s_.rank, which, part);
+    if (before.kind != Content::Kind::contribution) continue;
+    const auto p = static_cast<std::size_t>(part);
+    for (Count i = 0; i < b.counts[p]; ++i)
+      memory.put(b.at[p] - shift + i, contribution(s_.rank, label(c, which, part) + i));
+  }
+}
+
+inline void Player::expect(const MatrixCase& c, const BufferOfCase& b, Guarded& memory, Count shift) const {
+  for (Rank part = 0; part < static_cast<Rank>(b.counts.size()); ++part) {
+    const Content after = content_after(c.algorithm->collective, c.variant.shape, {}, s_.rank, part);
+    if (after.kind == Content::Kind::nothing) continue;
+    const auto p = static_cast<std::size_t>(part);
+    const Count from = label(c, Buffer::output, part);
+    for (Count i = 0; i < b.counts[p]; ++i)
+      memory.expect(b.at[p] - shift + i, after.kind == Content::Kind::contribution
+                                             ? contribution(after.from, from + i)
+                                             : references_.reduced(*c.kind, after.to, from + i));
+  }
 }
 
 inline void Player::play(const MatrixCase& c) {
-  const std::string name = c.name(s_.ranks);
-  const Kind& kind = *c.kind;
-  const Collective collective = c.algorithm->collective;
-  const CollectiveFacts& of = facts(collective);
-  const Shape shape{s_.ranks, c.root};
-  const Schedule schedule = build_schedule(*c.algorithm, shape, s_.rank);
-  const auto layout = of.per_rank ? execute::Layout::per_rank(s_.ranks, c.count, c.segment)
-                                  : execute::Layout::whole(c.count, schedule.blocks, c.segment);
-  const Block blocks = of.per_rank ? s_.ranks : 1;
-  // One element stands for its block: all elements of a block exist on a rank or none do.
-  const auto exists = [&](Buffer buffer, Block b) { return slot_exists(collective, shape, s_.rank, buffer, b); };
-  const bool only_mine_in = of.per_rank && !exists(Buffer::input, (s_.rank + 1) % s_.ranks);
-  const bool only_mine_out = of.per_rank && !exists(Buffer::output, (s_.rank + 1) % s_.ranks);
-  const bool has_output = exists(Buffer::output, of.per_rank ? s_.rank : 0);
-  const bool in_place = c.in_place && has_output;
+  const Shape& shape = c.variant.shape;
+  const CollectiveFacts& of = facts(c.algorithm->collective);
+  const Schedule schedule = build_schedule(*c.algorithm, shape, s_.rank, c.variant.params);
+  const BufferOfCase out = buffer(c, Buffer::output);
+  const bool one_buffer = c.in_place && (!of.rooted || s_.rank == shape.root);
+  const BufferOfCase in = one_buffer ? out : buffer(c, Buffer::input);
 
-  Guarded in(kind, only_mine_in ? c.count : blocks * c.count);
-  Guarded out(kind, only_mine_out && !in_place ? c.count : blocks * c.count);
-  const Block in_origin = only_mine_in ? s_.rank : 0;
-  const Block out_origin = only_mine_out && !in_place ? s_.rank : 0;
-  for (Block b = 0; b < blocks; ++b)
-    for (Count i = b * c.count; i < (b + 1) * c.count; ++i) {
-      if (exists(Buffer::input, b)) {
-        if (in_place)
-          out.put(i - out_origin * c.count, contribution(s_.rank, i));
-        else
-          in.put(i - in_origin * c.count, contribution(s_.rank, i));
-      }
-      if (collective == Collective::bcast && s_.rank == c.root) out.put(i, contribution(s_.rank, i));
-      const Content after = content_after(collective, shape, s_.rank, b);
-      if (after.kind == Content::Kind::contribution) out.expect(i - out_origin * c.count, contribution(after.from, i));
-      if (after.kind == Content::Kind::reduction) out.expect(i - out_origin * c.count, references_.reduced(kind, i));
-    }
-  const void* input = in_place ? out.at(in_origin * c.count) : in.at(0);
-  run(schedule, layout, kind, c.depth, name, input, has_output ? out.at(0) : nullptr, in_origin, out_origin);
-  compare(in, "input", name);
-  compare(out, "output", name);
-}
+  // A buffer of my part alone is no longer than that, and its origin is the part's first block.
+  const auto mine = static_cast<std::size_t>(of.per_rank ? s_.rank : 0);
+  const auto alone = [&](const BufferOfCase& b) { return of.per_rank && b.first == b.last && !one_buffer; };
+  const auto shift = [&](const BufferOfCase& b) { return alone(b) ? b.at[mine] : 0; };
+  const auto length = [&](const BufferOfCase& b) {
+    return one_buffer ? b.end : b.last < b.first ? 0 : alone(b) ? b.counts[mine] : b.end;
+  };
+  Guarded in_memory(*c.kind, one_buffer ? 0 : length(in)), out_memory(*c.kind, length(out));
+  Guarded& input = one_buffer ? out_memory : in_memory;
+  fill(c, Buffer::input, in, input, shift(in));
+  fill(c, Buffer::output, out, out_memory, shift(out));
+  expect(c, out, out_memory, shift(out));
 
-/// An allgather of blocks of any size, scattered over the output in no order and with gaps.
-inline void Player::play_irregular(const MatrixCase& c) {
-  const std::string name = c.name(s_.ranks) + ", irregular";
-  std::vector<Count> counts, displacements(static_cast<std::size_t>(s_.ranks));
-  for (Rank r = 0; r < s_.ranks; ++r) counts.push_back(r % 3 == 1 ? 0 : (r * 5 + 3) % (c.count + 1));
-  Count end = 2;
-  for (Rank i = 0; i < s_.ranks; ++i) {  // odd ranks first, backwards
-    const Rank odd = s_.ranks / 2;
-    const auto r = static_cast<std::size_t>(i < odd ? 2 * (odd - i) - 1 : 2 * (i - odd));
-    displacements[r] = end;
-    end += counts[r] + i % 3;
-  }
-  const auto mine = static_cast<std::size_t>(s_.rank);
-  Guarded in(*c.kind, counts[mine]);
-  Guarded out(*c.kind, end + 3);
-  for (Rank r = 0; r < s_.ranks; ++r)
-    for (Count i = 0; i < counts[static_cast<std::size_t>(r)]; ++i)
-      out.expect(displacements[static_cast<std::size_t>(r)] + i, contribution(r, i));
-  for (Count i = 0; i < counts[mine]; ++i) {
-    if (c.in_place)
-      out.put(displacements[mine] + i, contribution(s_.rank, i));
-    else
-      in.put(i, contribution(s_.rank, i));
-  }
-  const Schedule schedule = build_schedule(*c.algorithm, {s_.ranks, 0}, s_.rank);
-  const void* input = c.in_place ? out.at(displacements[mine]) : in.at(0);
-  run(schedule, execute::Layout::irregular(counts, displacements, c.segment), *c.kind, c.depth, name, input,
-      out.at(displacements[0]), s_.rank, 0);
-  compare(in, "input", name);
-  compare(out, "output", name);
+  const auto region = [&](const BufferOfCase& b, Guarded& memory) {
+    execute::Region region{nullptr, layout(c, schedule, b)};
+    const Rank first = alone(b) ? s_.rank : 0;
+    const bool has_blocks =
+        schedule.blocks > 0 && (!alone(b) || schedule.parts.begin(first) < schedule.parts.end(first));
+    if ((b.last < b.first && !one_buffer) || !has_blocks) return region;
+    region.origin = alone(b) ? schedule.parts.begin(first) : 0;
+    region.at = memory.at(region.layout.first(region.origin) - shift(b));
+    return region;
+  };
+  // What passes through scratch may be anybody's: the test knows all sizes.
+  BufferOfCase sizes{c.counts, std::vector<Count>(c.counts.size())};
+  carry_out({.schedule = &schedule,
+             .element = c.kind->element(),
+             .combiner = c.kind->combiner(),
+             .input = region(in, input),
+             .output = region(out, out_memory),
+             .sizes = layout(c, schedule, sizes),
+             .depth = c.depth},
+            c.name());
+  compare(in_memory, "input", c);
+  compare(out_memory, "output", c);
 }
 
 inline void add_floats(const execute::Combiner&, const void* left, const void* right, void* target, Count n) {
@@ -229,21 +197,22 @@ inline void add_floats(const execute::Combiner&, const void* left, const void* r
 }
 
 /// Sums of floats depend on the bracketing: that all ranks hold the same bits shows that they bracket alike.
-inline void Player::play_floats(const Algorithm& algorithm, Count count, const Cut& cut) {
+inline void Player::play_floats(const Algorithm& algorithm, const Variant& variant, Count count, const Cut& cut) {
   const auto n = static_cast<std::size_t>(count);
   std::vector<float> in(n), out(n), others(n);
   for (std::size_t i = 0; i < n; ++i) {
     const Value v = contribution(s_.rank, static_cast<Count>(i));
     in[i] = std::ldexp(static_cast<float>(static_cast<std::int32_t>(v[0])), static_cast<int>(v[1] % 40) - 40);
   }
-  const Schedule schedule = build_schedule(algorithm, {s_.ranks, 0}, s_.rank);
-  const std::string name = std::string(algorithm.id) + " on floats";
+  const Schedule schedule = build_schedule(algorithm, variant.shape, s_.rank, variant.params);
+  const std::string name = std::string(algorithm.id) + ' ' + to_text(variant, algorithm) + " on floats";
+  const auto layout = execute::Layout::whole(count, schedule.blocks, cut.segment);
   carry_out({.schedule = &schedule,
-             .layout = execute::Layout::whole(count, schedule.blocks, cut.segment),
              .element = {.size = 4, .extent = 4, .span = 4},
              .combiner = {.combine = add_floats},
-             .input = in.data(),
-             .output = out.data(),
+             .input = {in.data(), layout},
+             .output = {out.data(), layout},
+             .sizes = layout,
              .depth = cut.depth},
             name);
   if (s_.ranks == 1) return;
@@ -259,24 +228,21 @@ inline void Player::play_floats(const Algorithm& algorithm, Count count, const C
              std::to_string(s_.ranks) + " hold different bits");
 }
 
-/// The whole matrix on this rank; returns the algorithms that were carried out.
+/// A sample of all cases on this rank; returns the algorithms that were carried out.
 inline std::set<std::string_view> run_matrix(const Session& s, const References& references, const Sample& sample) {
   std::set<std::string_view> done;
   Player player(s, references);
-  for_each_matrix_case(s.ranks, sample, [&](const MatrixCase& c) {
+  for_each_case(s.ranks, sample, [&](const MatrixCase& c) {
     player.play(c);
     done.insert(c.algorithm->id);
   });
-  for (const Algorithm* a : all_algorithms()) {
+  Dice dice(sample.seed);
+  for (const Algorithm* a : all_algorithms())
     if (a->collective == Collective::allreduce)
-      for (const Count count : {Count{1}, Count{s.ranks}, Count{97}, Count{1000}})
-        for (const Cut& cut : {Cut{0, 1}, Cut{13, 3}}) player.play_floats(*a, count, cut);
-    if (a->collective == Collective::allgather)
-      for (const bool in_place : {false, true})
-        for (const Kind* kind : {&kinds[0], &kinds[1]})
-          for (const Cut& cut : {Cut{0, 1}, Cut{1, 3}, Cut{4, 2}})
-            player.play_irregular({a, kind, 0, 11, cut.segment, cut.depth, in_place});
-  }
+      for (const Variant& variant : variants(*a, s.ranks))
+        for (const Count count : {Count{1}, Count{s.ranks}, Count{97}, Count{1000}})
+          for (const Cut& cut : {Cut{0, 1}, Cut{13, 3}})
+            if (dice.below(sample.thinned) == 0) player.play_floats(*a, variant, count, cut);
   return done;
 }
 

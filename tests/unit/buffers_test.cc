@@ -68,8 +68,8 @@ TEST(the_sides_and_scratch_have_layouts_of_their_own) {
           put_contributions(pairs, me, in, out);
           const Schedule schedule = test::all_ranks(ranks, ranks, test::bruck_alltoall)[static_cast<std::size_t>(me)];
           Work work = work_on(schedule, sparse, Layout::irregular(all, nowhere, segment), nullptr, nullptr);
-          work.input = {in.at(pairs.from[0]), Layout::irregular(pairs.sent, pairs.from, segment)};
-          work.output = {out.at(pairs.to[0]), Layout::irregular(pairs.received, pairs.to, segment)};
+          work.input = {in.at(0), Layout::irregular(pairs.sent, pairs.from, segment)};
+          work.output = {out.at(0), Layout::irregular(pairs.received, pairs.to, segment)};
           work.depth = depth;
           Engine engine;
           CHECK_EQ(engine.run(work, t, soon()), Outcome::ok);
@@ -105,8 +105,8 @@ TEST(sizes_travel_like_the_blocks_that_they_are_of) {
         put_contributions(pairs, me, in, out);
         Work work = work_on(schedule, sparse, Layout::irregular(sizes, nowhere, segment), nullptr, nullptr);
         work.sizes_by_slot = true;
-        work.input = {in.at(pairs.from[0]), Layout::irregular(pairs.sent, pairs.from, segment)};
-        work.output = {out.at(pairs.to[0]), Layout::irregular(pairs.received, pairs.to, segment)};
+        work.input = {in.at(0), Layout::irregular(pairs.sent, pairs.from, segment)};
+        work.output = {out.at(0), Layout::irregular(pairs.received, pairs.to, segment)};
         work.depth = 2;
         CHECK_EQ(engine.run(work, t, soon()), Outcome::ok);
         CHECK(!in.wrong_byte() && !out.wrong_byte());
@@ -134,7 +134,7 @@ TEST(a_buffer_may_begin_at_any_slot) {
       for (std::size_t r = 0; r < counts.size() && me == 0; ++r)
         for (Count i = 0; i < counts[r]; ++i) out.expect(displacements[r] + i, contribution(static_cast<Rank>(r), i));
       const Layout layout = Layout::irregular(counts, displacements, segment).cut_into(parts);
-      Work work = work_on(schedule, matrices, layout, in.at(0), me == 0 ? out.at(displacements[0]) : nullptr);
+      Work work = work_on(schedule, matrices, layout, in.at(0), me == 0 ? out.at(0) : nullptr);
       work.input.first = displacements[mine];
       Engine engine;
       CHECK_EQ(engine.run(work, t, soon()), Outcome::ok);

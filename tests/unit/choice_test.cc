@@ -116,7 +116,8 @@ TEST(reasons_of_what_is_passed_over) {
   narrow.misfit = [](const Shape&, const Params&) { return std::string("it is too narrow"); };
   Rules rules{.file = "f", .rules = {}};
   const auto add = [&](Function function, const Algorithm* algorithm) {
-    Rule& rule = rules.rules.emplace_back(Rule{.function = function, .bytes = {}, .part = {}, .ranks = {}, .params = {}});
+    Rule& rule =
+        rules.rules.emplace_back(Rule{.function = function, .bytes = {}, .part = {}, .ranks = {}, .params = {}});
     rule.algorithm = algorithm;
     rule.line = static_cast<int>(rules.rules.size());
   };
@@ -135,7 +136,7 @@ TEST(reasons_of_what_is_passed_over) {
            "f:5; not narrow (line 4): it is too narrow");
 }
 
-// What is in rules/default.rules, written down a second time. A function without rules is left to the native library.
+// What is in rules/default.rules, written down a second time.
 
 struct Expected {
   Function function;
@@ -146,35 +147,77 @@ constexpr Bytes K = 1024;
 
 bool power(const Call& c) { return (c.shape.ranks & (c.shape.ranks - 1)) == 0; }
 
+std::string_view of_allreduce(const Call& c) {
+  if (c.bytes <= 2 * K) return "recursive_doubling";
+  if (power(c)) return "halving_doubling";
+  if (!c.commutative) return "elimination";
+  if (c.shape.ranks > 32 && c.bytes >= 16 * K && blocks_balanced(c.shape.ranks, c.bytes)) return "binary_blocks";
+  return c.shape.ranks <= 11 && c.bytes >= 16 * K ? "ring" : "circulant";
+}
+
+std::string_view of_allgather(const Call& c) {
+  if (power(c) && c.bytes < 512 * K) return "recursive_doubling";
+  if (c.bytes < 80 * K) return "bruck";
+  return c.function == Function::allgather ? "ring" : "pipelined_ring";
+}
+
+std::string_view of_alltoall(const Call& c) {
+  const Bytes part = c.bytes / c.shape.ranks;
+  if (part <= 256 && c.shape.ranks > 4) return "bruck";
+  if (part <= 32 * K) return "linear";
+  return power(c) ? "exclusive_or" : "pairwise";
+}
+
+std::string_view of_reduce_scatter(const Call& c) {
+  if (!c.commutative) return c.bytes < 512 ? "recursive_doubling" : "butterfly";
+  return c.bytes <= 512 * K ? "halving" : "pairwise";
+}
+
+std::string_view of_scan(const Call& c) {
+  if (c.bytes >= 128 * K && c.shape.ranks <= 16) return "chain";
+  if (c.bytes >= 512 * K) return "binary_tree";
+  return c.function == Function::scan ? "recursive_doubling" : "doubling";
+}
+
+std::string_view straight_or_tree(const Call& c) { return c.shape.ranks <= 8 ? "linear" : "ordered_tree"; }
+std::string_view linear_or_windowed(const Call& c) { return c.shape.ranks <= 64 ? "linear" : "windowed"; }
+
 const Expected shipped[] = {
     {Function::barrier, [](const Call&) -> std::string_view { return "dissemination"; }},
     {Function::bcast,
      [](const Call& c) -> std::string_view {
        return c.bytes < 12 * K || c.shape.ranks < 8 ? "binomial" : "scatter_allgather";
      }},
+    {Function::gather, [](const Call&) -> std::string_view { return "binomial"; }},
+    {Function::scatter, [](const Call&) -> std::string_view { return "binomial"; }},
+    {Function::gatherv, straight_or_tree},
+    {Function::scatterv, straight_or_tree},
+    {Function::allgather, of_allgather},
+    {Function::allgatherv, of_allgather},
+    {Function::alltoall, of_alltoall},
+    {Function::alltoallv, linear_or_windowed},
+    {Function::alltoallw, linear_or_windowed},
     {Function::reduce,
      [](const Call& c) -> std::string_view { return c.bytes <= 2 * K ? "binomial" : "halving_gather"; }},
-    {Function::allreduce,
-     [](const Call& c) -> std::string_view {
-       if (c.bytes <= 2 * K) return "recursive_doubling";
-       return power(c) || !c.commutative ? "halving_doubling" : "circulant";
-     }},
-    {Function::allgather,
-     [](const Call& c) -> std::string_view {
-       if (power(c) && c.bytes < 512 * K) return "recursive_doubling";
-       return c.bytes < 80 * K ? "bruck" : "ring";
-     }},
-    {Function::reduce_scatter_block,
-     [](const Call& c) -> std::string_view {
-       if (!c.commutative) return "native";
-       return c.bytes <= 512 * K ? "circulant" : "pairwise";
-     }},
+    {Function::allreduce, of_allreduce},
+    {Function::reduce_scatter_block, of_reduce_scatter},
+    {Function::reduce_scatter, of_reduce_scatter},
+    {Function::scan, of_scan},
+    {Function::exscan, of_scan},
 };
+static_assert(std::size(shipped) == std::size(all_functions));
 
 std::string_view expected(const Call& call) {
   for (const Expected& e : shipped)
     if (e.function == call.function) return e.algorithm(call);
   return "native";
+}
+
+TEST(binary_blocks_are_balanced_where_the_paper_says) {
+  CHECK(!blocks_balanced(33, 32 * K) && blocks_balanced(33, 32 * K + 1));  // 2^5 + 2^0: the paper's example
+  CHECK(!blocks_balanced(100, 2 * K) && blocks_balanced(100, 2 * K + 1));  // 2^6 + 2^5 + 2^2: at most 3 apart
+  CHECK(!blocks_balanced(64, 32) && blocks_balanced(64, 33));              // one block
+  CHECK(!blocks_balanced(96, 0));
 }
 
 TEST(shipped_rules_choose_what_they_say) {

@@ -97,7 +97,7 @@ TEST(wrong_conditions_are_refused_by_line) {
                                  "segment=5",
                                  "BYTES<5"})
     check_refused(head + "bcast -> native\nallreduce " + word + " -> ring\n",
-                  "my.rules:3: unknown condition '" + word + "'", "conditions are bytes and ranks");
+                  "my.rules:3: unknown condition '" + word + "'", "conditions are bytes, part and ranks");
   for (const std::string pair :
        {"bytes<5 bytes>5", "bytes>=10 bytes=9", "bytes=5 bytes=6", "ranks>8 ranks<=8", "x bytes<0"}) {
     const std::string words = pair.starts_with("x ") ? pair.substr(2) : pair;
@@ -201,9 +201,10 @@ TEST(bytes_that_not_all_ranks_know_decide_nothing) {
     if (known)
       CHECK_EQ(parse_rules(head + name + " ranks>4 bytes<1K -> native\n", "f").rules.at(0).bytes.high, 1023);
     else
-      check_refused(head + name + " ranks>4 bytes<1K -> native\n",
-                    "my.rules:2: the ranks of a " + name + " do not know how many bytes it moves",
-                    "write conditions on ranks only");
+      check_refused(
+          head + name + " ranks>4 bytes<1K -> native\n",
+          "my.rules:2: 'bytes<1K': the ranks of a call of " + name + " do not all know how many bytes it moves",
+          "write conditions on ranks only");
   }
 }
 

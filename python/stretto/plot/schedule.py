@@ -90,14 +90,16 @@ class _Layout:
         return self.height - TOP - step * (self.box_height + self.arrows)
 
 
-def _label(replay: Replay, cell: Cell | None) -> str:
+def _label(replay: Replay, cell: Cell | None, room: float = 0.0) -> str:
+    """Its block or its contributions, which are counted if they take too many letters."""
     if cell is None:
         return ""
     if not replay.reduces:
         return replay.name_of(cell.block)
     ranks = replay.shape.ranks
     names = intervals(cell.value, ranks)
-    return names if len(names) <= LONGEST else f"{len(set(cell.value))}/{ranks}"
+    longest = max(LONGEST, int((room - 0.06) / LETTER))
+    return names if len(names) <= longest else f"{len(set(cell.value))}/{ranks}"
 
 
 def _layout(replay: Replay) -> _Layout:
@@ -145,7 +147,10 @@ def _runs(replay: Replay, at: _Layout, step: int, rank: int) -> list[tuple[int, 
     runs: list[list[int]] = []
     line = look = None
     for place, cell in enumerate(replay.held[step][rank]):
-        now = (_label(replay, cell), replay.changed(step, rank, place))
+        same = cell and frozenset(cell.value)
+        if cell and at.named and not replay.reduces:
+            same = place  # its name differs
+        now = (same, replay.changed(step, rank, place))
         y = at.corner(step, rank, place)[1]
         if runs and (y, now) == (line, look):
             runs[-1][1] += 1
@@ -174,7 +179,7 @@ class _Boxes:
             if replay.changed(step, rank, place):
                 inner = _outline(x + 0.012, y + 0.012, width - 0.024, at.cell_height - 0.024)
                 self.changed.append(inner)
-            label = _label(replay, cell) if at.named else ""
+            label = _label(replay, cell, width) if at.named else ""
             if label:
                 middle = (x + width / 2, y + at.cell_height / 2 - 0.005)
                 axes.text(*middle, label, fontsize=7, color=INK, **CENTERED, zorder=5)
@@ -222,6 +227,7 @@ def _draw_messages(axes: Axes, replay: Replay, at: _Layout, step: int) -> None:
     named = replay.cells > 1 and not (replay.prefixes and replay.blocks == 1)
     messages = replay.messages_of(step)
     sent = Counter(message.source for message in messages)
+    thick = 1.1 if len(messages) <= 4 * replay.shape.ranks else 0.5
     for number, message in enumerate(messages):
         color = COMBINE if message.combined else STORE
         start = (places[message.source, True, number], bottom - (0.15 if named else 0.02))
@@ -233,7 +239,7 @@ def _draw_messages(axes: Axes, replay: Replay, at: _Layout, step: int) -> None:
                 arrowstyle="-|>",
                 mutation_scale=9,
                 color=color,
-                linewidth=1.1,
+                linewidth=thick,
                 shrinkA=0,
                 shrinkB=0,
                 clip_on=False,
@@ -286,7 +292,9 @@ def _draw_legend(axes: Axes, replay: Replay) -> None:
 def _key(replay: Replay) -> str:
     """What the cells mean."""
     if replay.alltoall:
-        words = "a cell is a block on its way or at its end (dark): 25 goes from rank 2 to rank 5"
+        words = "a cell is a block on its way or at its end (dark)"
+        if replay.shape.ranks > 1:
+            words += f": {replay.name_of(1)} goes from rank 0 to rank 1"
     elif replay.reduces:
         words = "a cell is a block, block 0 first: the ranks whose contributions it holds"
         words += ", or how many of them"

@@ -91,6 +91,78 @@ static void block_wise(void) {
   free(all);
 }
 
+// Rank r's part has r elements, and begins behind those of the ranks before it.
+static int counts[64], places[64], all_counts;
+
+static void parts(void) {
+  for (int r = 0; r < ranks; ++r) {
+    counts[r] = r;
+    places[r] = all_counts;
+    all_counts += r;
+  }
+}
+
+static void gathers(void) {
+  const int last = ranks - 1;
+  int own[64], all[64 * 64];
+  for (int i = 0; i < 64; ++i) own[i] = 100 * rank + i;
+  MPI_Gather(own, 3, MPI_INT, all, 3, MPI_INT, last, MPI_COMM_WORLD);
+  for (int i = 0; i < 3 * ranks && rank == last; ++i) check(all[i] == 100 * (i / 3) + i % 3, "gather");
+  MPI_Gatherv(own, rank, MPI_INT, all, counts, places, MPI_INT, 0, MPI_COMM_WORLD);
+  for (int r = 0; r < ranks && rank == 0; ++r)
+    for (int i = 0; i < r; ++i) check(all[places[r] + i] == 100 * r + i, "gatherv");
+  for (int i = 0; i < rank; ++i) all[places[rank] + i] = own[i];
+  MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all, counts, places, MPI_INT, MPI_COMM_WORLD);
+  for (int r = 0; r < ranks; ++r)
+    for (int i = 0; i < r; ++i) check(all[places[r] + i] == 100 * r + i, "allgatherv in place");
+  MPI_Scatterv(all, counts, places, MPI_INT, own, rank, MPI_INT, last, MPI_COMM_WORLD);
+  for (int i = 0; i < rank; ++i) check(own[i] == 100 * rank + i, "scatterv");
+  for (int i = 0; i < 3 * ranks; ++i) all[i] = rank == 0 ? i : -1;
+  MPI_Scatter(all, 3, MPI_INT, rank == 0 ? MPI_IN_PLACE : own, 3, MPI_INT, 0, MPI_COMM_WORLD);
+  for (int i = 0; i < 3 && rank > 0; ++i) check(own[i] == 3 * rank + i, "scatter");
+}
+
+// Between ranks r and s go (r + s) % 3 numbers.
+static void exchanges(void) {
+  int out[3 * 64], in[3 * 64], each[64], at[64], bytes[64];
+  MPI_Datatype types[64];
+  for (int r = 0; r < ranks; ++r) {
+    each[r] = (rank + r) % 3;
+    at[r] = 3 * r;
+    bytes[r] = 3 * r * (int)sizeof(int);
+    types[r] = MPI_INT;
+    for (int i = 0; i < 3; ++i) out[3 * r + i] = 1000 * rank + 10 * r + i;
+  }
+  const char* names[] = {"alltoall", "alltoallv", "alltoallw", "alltoall in place"};
+  for (int k = 0; k < 4; ++k) {
+    for (int i = 0; i < 3 * ranks; ++i) in[i] = k == 3 ? out[i] : -1;
+    if (k == 0) MPI_Alltoall(out, 3, MPI_INT, in, 3, MPI_INT, MPI_COMM_WORLD);
+    if (k == 1) MPI_Alltoallv(out, each, at, MPI_INT, in, each, at, MPI_INT, MPI_COMM_WORLD);
+    if (k == 2) MPI_Alltoallw(out, each, bytes, types, in, each, bytes, types, MPI_COMM_WORLD);
+    if (k == 3) MPI_Alltoall(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, in, 3, MPI_INT, MPI_COMM_WORLD);
+    for (int i = 0; i < 3 * ranks; ++i) {
+      const int given = k == 0 || k == 3 || i % 3 < each[i / 3];
+      check(in[i] == (given ? 1000 * (i / 3) + 10 * rank + i % 3 : -1), names[k]);
+    }
+  }
+}
+
+static void prefixes(void) {
+  int own = rank + 1, sum = -1, all[64 * 64], part[64];
+  MPI_Scan(&own, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  check(sum == (rank + 1) * (rank + 2) / 2, "scan");
+  sum = rank + 1;
+  MPI_Scan(MPI_IN_PLACE, &sum, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  check(sum == rank + 1, "scan in place");
+  sum = -1;
+  MPI_Exscan(&own, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  check(sum == (rank == 0 ? -1 : rank * (rank + 1) / 2), "exscan");
+  for (int i = 0; i < all_counts; ++i) all[i] = rank + i;
+  MPI_Reduce_scatter(all, part, counts, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  for (int i = 0; i < rank; ++i)
+    check(part[i] == ranks * (ranks - 1) / 2 + ranks * (places[rank] + i), "reduce_scatter");
+}
+
 static void communicators(void) {
   MPI_Comm half, copy;
   int sum = 0, one = 1;
@@ -122,6 +194,10 @@ int main(int argc, char** argv) {
   broadcasts();
   reductions();
   block_wise();
+  parts();
+  gathers();
+  exchanges();
+  prefixes();
   communicators();
   errors();
   MPI_Barrier(MPI_COMM_WORLD);

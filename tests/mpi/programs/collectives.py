@@ -33,6 +33,44 @@ block = np.empty(3, dtype="l")
 world.Reduce_scatter_block(np.arange(3 * ranks), block, op=MPI.SUM)
 assert (block == ranks * (3 * rank + np.arange(3))).all()
 
+# Rank r's part has r + 1 numbers.
+counts = [r + 1 for r in range(ranks)]
+part = np.full(rank + 1, rank, dtype="i")
+parts = np.repeat(np.arange(ranks, dtype="i"), counts)
+for gather in (world.Gatherv, world.Allgatherv):
+    found = np.full(parts.size, -1, dtype="i")
+    gather(part, [found, counts])
+    assert (found == parts).all() or (gather == world.Gatherv and rank > 0)
+world.Scatterv([parts, counts] if rank == 0 else None, part, root=0)
+assert (part == rank).all()
+world.Reduce_scatter(parts, part, counts, op=MPI.SUM)
+assert (part == ranks * rank).all()
+
+world.Gather(np.full(7, rank, dtype="i"), rows, root=0)
+world.Scatter(rows if rank == 0 else None, part := np.empty(7, dtype="i"), root=0)
+assert (part == rank).all()
+
+to_each = np.arange(ranks, dtype="i") + 100 * rank
+from_each = 100 * np.arange(ranks) + rank
+types, bytes_ = [MPI.INT] * ranks, [4 * r for r in range(ranks)]
+for name, to_all in {
+    "Alltoall": lambda a, b: world.Alltoall(a, b),
+    "Alltoallv": lambda a, b: world.Alltoallv([a, [1] * ranks], [b, [1] * ranks]),
+    "Alltoallw": lambda a, b: world.Alltoallw(
+        [a, [1] * ranks, bytes_, types], [b, [1] * ranks, bytes_, types]
+    ),
+}.items():
+    found = np.full(ranks, -1, dtype="i")
+    to_all(to_each, found)
+    assert (found == from_each).all(), name
+
+sums = np.zeros(2, dtype="i")
+world.Scan(np.full(2, rank, dtype="i"), sums, op=MPI.SUM)
+assert (sums == rank * (rank + 1) // 2).all()
+sums[:] = 0
+world.Exscan(np.full(2, rank, dtype="i"), sums, op=MPI.SUM)
+assert (sums == rank * (rank - 1) // 2).all()
+
 if rank == 0:
     world.Reduce(MPI.IN_PLACE, total, op=MPI.MIN, root=0)
 else:
