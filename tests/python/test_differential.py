@@ -16,9 +16,21 @@ from stretto import RanksNeeded, all_algorithms, all_functions, facts, variants
 # For each number of ranks, how many calls are drawn and how many must at least be compared: a call
 # is made on all parts of a split world.
 CALLS = {
-    "plain": {2: (32000, 25000), 3: (26000, 24000), 4: (12000, 12000), 7: (4000, 4000), 8: (4000, 4000)},
-    "sanitized": {2: (18000, 14000), 3: (12000, 11000), 4: (4000, 4000), 7: (1000, 1000), 8: (1500, 1500)},
-}  # fmt: skip
+    "plain": {
+        2: (32000, 25000),
+        3: (26000, 24000),
+        4: (12000, 12000),
+        7: (4000, 4000),
+        8: (4000, 4000),
+    },
+    "sanitized": {
+        2: (18000, 14000),
+        3: (12000, 11000),
+        4: (4000, 4000),
+        7: (1000, 1000),
+        8: (1500, 1500),
+    },
+}
 INTEL_CALLS = {3: (3000, 1500), 8: (1000, 600)}
 WANTED = 200_000
 BUILDS = {"plain": "STRETTO_TEST_BUILD", "sanitized": "STRETTO_TEST_SANITIZED_BUILD"}
