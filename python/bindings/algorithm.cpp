@@ -97,6 +97,7 @@ void register_record(nb::module_& m) {
           [](const Algorithm& a) { return a.list.empty() ? std::nullopt : std::optional<std::string_view>(a.list); },
           "Name of the list that it takes: \"skips\".")
       .def_ro("padded", &Algorithm::padded, "Blocks of different sizes travel as if all had the largest one's.")
+      .def_ro("forwards", &Algorithm::forwards, "Ranks pass blocks of others on, whose sizes they may not know.")
       .def("blocks", &of_record<&Algorithm::blocks>, nb::arg("shape"), nb::arg("params") = Params{})
       .def("rounds", &of_record<&Algorithm::rounds>, nb::arg("shape"), nb::arg("params") = Params{})
       .def("sent", &of_record<&Algorithm::sent>, nb::arg("shape"), nb::arg("params") = Params{})

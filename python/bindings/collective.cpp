@@ -71,7 +71,8 @@ void register_shape(nb::module_& m) {
           nb::arg("ranks"), nb::arg("root") = 0, nb::arg("counts") = std::vector<Count>())
       .def_ro("ranks", &Shape::ranks)
       .def_ro("root", &Shape::root)
-      .def_ro("counts", &Shape::counts, "Of each rank's part, in elements; empty: not given.")
+      .def_ro("counts", &Shape::counts,
+              "Of each rank's part: elements, bytes where nothing is combined; empty: not given.")
       .def("__eq__", [](const Shape& a, const Shape& b) { return a == b; }, nb::is_operator());
   nb::class_<Content> content(m, "Content", "What stands in one slot before or after a collective.");
   nb::enum_<Content::Kind>(content, "Kind")

@@ -57,7 +57,9 @@ void register_rule(nb::module_& m) {
   nb::class_<Rule>(m, "Rule", "One line of a rules file.")
       .def_ro("function", &Rule::function)
       .def_ro("bytes", &Rule::bytes)
+      .def_ro("part", &Rule::part, "Bytes of each rank's part, on average.")
       .def_ro("ranks", &Rule::ranks)
+      .def_ro("balanced", &Rule::balanced, "Demands blocks_balanced().")
       .def_ro("ranks_are", &Rule::ranks_are)
       .def_ro("operator_is", &Rule::operator_is)
       .def_prop_ro(
@@ -75,6 +77,8 @@ void register_rule(nb::module_& m) {
 void register_rules(nb::module_& m) {
   register_values(m);
   register_rule(m);
+  m.def("blocks_balanced", &blocks_balanced, nb::arg("ranks"), nb::arg("bytes"),
+        "Do binary blocks of the ranks differ so little in size that reducing one into the other pays?");
   m.def("parse_rules", &parse_rules, nb::arg("text"), nb::arg("file") = "<text>",
         "Raises stretto.Error that names `file` and the line.");
   m.def("read_rules", &read_rules, nb::arg("path"));

@@ -291,7 +291,9 @@ class Shape:
 
     @property
     def counts(self) -> list[int]:
-        """Of each rank's part, in elements; empty: not given."""
+        """
+        Of each rank's part: elements, bytes where nothing is combined; empty: not given.
+        """
 
     def __eq__(self, arg: Shape, /) -> bool: ...
 
@@ -507,6 +509,10 @@ class Algorithm:
     @property
     def padded(self) -> bool:
         """Blocks of different sizes travel as if all had the largest one's."""
+
+    @property
+    def forwards(self) -> bool:
+        """Ranks pass blocks of others on, whose sizes they may not know."""
 
     def blocks(self, shape: Shape, params: Params = ...) -> int: ...
 
@@ -745,7 +751,15 @@ class Rule:
     def bytes(self) -> Between: ...
 
     @property
+    def part(self) -> Between:
+        """Bytes of each rank's part, on average."""
+
+    @property
     def ranks(self) -> Between: ...
+
+    @property
+    def balanced(self) -> bool:
+        """Demands blocks_balanced()."""
 
     @property
     def ranks_are(self) -> RanksAre: ...
@@ -771,6 +785,11 @@ class Rules:
 
     @property
     def rules(self) -> list[Rule]: ...
+
+def blocks_balanced(ranks: int, bytes: int) -> bool:
+    """
+    Do binary blocks of the ranks differ so little in size that reducing one into the other pays?
+    """
 
 def parse_rules(text: str, file: str = '<text>') -> Rules:
     """Raises stretto.Error that names `file` and the line."""
