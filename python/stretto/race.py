@@ -21,7 +21,7 @@ PATIENCE = 120.0  # seconds without a line before the race is given up
 
 @dataclass
 class Race:
-    """What was measured: the machine, and one row per collective and size."""
+    """What was measured: the machine, and one row per function and size."""
 
     machine: dict = field(default_factory=dict)
     cells: list[dict] = field(default_factory=list)
@@ -105,7 +105,7 @@ class _Watch:
 def run_race(
     mpi: Mpi,
     ranks: int,
-    collectives: list[str],
+    functions: list[str],
     sizes: list[int],
     budget: float,
     advance: Callable[..., None] = lambda done, of=None, what="": None,
@@ -113,7 +113,7 @@ def run_race(
     """Races; raises Error if the driver fails or hangs."""
     arguments = [
         "--collectives",
-        ",".join(collectives),
+        ",".join(functions),
         "--sizes",
         ",".join(map(str, sizes)),
         "--budget",
@@ -165,5 +165,5 @@ def _take(line: str, race: Race, advance: Callable[..., None]) -> None:
         race.machine = said["machine"]
     elif "progress" in said:
         advance(said["progress"], said["of"])
-    elif "collective" in said:
+    elif "function" in said:
         race.cells.append(said)

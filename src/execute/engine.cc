@@ -76,6 +76,7 @@ void Engine::start(std::size_t i, Count segment) {
     for (std::size_t s = 0; s < schedule.scratch.size(); ++s) {
       in.slot_first[s] = n;
       n += work_->sizes.block(work_->sizes_by_slot ? static_cast<Block>(s) : schedule.scratch[s], segment).count;
+      n += slot_gap();
     }
     in.slot_first.back() = n;
     in.scratch_arena.reset();
@@ -165,7 +166,8 @@ Engine::Span Engine::resolve(const Instance& in, const Range& range, Block first
   const Element& element = work_->element;
   if (range.buffer == Buffer::scratch) {
     const Count begin = in.slot_first[static_cast<std::size_t>(first)];
-    return {in.scratch + begin * element.extent, in.slot_first[static_cast<std::size_t>(first + count)] - begin};
+    const Count end = in.slot_first[static_cast<std::size_t>(first + count)] - slot_gap();
+    return {in.scratch + begin * element.extent, end - begin};
   }
   const Region& region = range.buffer == Buffer::input ? work_->input : work_->output;
   const Layout& layout = region.layout;
@@ -173,6 +175,13 @@ Engine::Span Engine::resolve(const Instance& in, const Range& range, Block first
   const Piece tail = count == 1 ? head : layout.block(first + count - 1, in.segment);
   auto* base = static_cast<std::byte*>(region.at);
   return {base + (head.first - region.first) * element.extent, tail.first + tail.count - head.first};
+}
+
+/// Elements that interleave have room for those of one slot only.
+Count Engine::slot_gap() const {
+  const Element& element = work_->element;
+  if (element.extent <= 0 || element.span <= element.extent) return 0;
+  return (element.span - 1) / element.extent;
 }
 
 void Engine::resolve(const Instance& in, std::span<const Range> ranges, std::vector<Span>& spans) const {
@@ -185,7 +194,10 @@ void Engine::resolve(const Instance& in, std::span<const Range> ranges, std::vec
       spans.push_back(span);
   };
   for (const Range& r : ranges) {
-    if (r.buffer == Buffer::scratch || (r.buffer == Buffer::input ? work_->input : work_->output).layout.adjacent())
+    const bool adjacent = r.buffer == Buffer::scratch
+                              ? slot_gap() == 0
+                              : (r.buffer == Buffer::input ? work_->input : work_->output).layout.adjacent();
+    if (adjacent)
       add(resolve(in, r, r.first, r.count));
     else
       for (Block b = r.first; b < r.first + r.count; ++b) add(resolve(in, r, b, 1));

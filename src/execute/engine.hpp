@@ -92,6 +92,7 @@ class Engine {
   /// Works on until a message is missing or the segment is done.
   void advance(std::size_t i);
   void perform(Instance& in, const Action& action, const Message& message);
+  Count slot_gap() const;
   void resolve(const Instance& in, std::span<const Range> ranges, std::vector<Span>& spans) const;
   Span resolve(const Instance& in, const Range& range, Block first, Block count) const;
   void combine(Side side, const std::byte* other, const std::vector<Span>& operand, const std::vector<Span>& target);

@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
+#include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -23,7 +24,7 @@ constexpr Bytes largest = Bytes{8} << 30;  // of which MPI can count the doubles
 struct Options {
   std::string mpi;
   std::string stretto;
-  std::vector<Collective> collectives;
+  std::vector<Function> functions;
   std::vector<Bytes> sizes;
   double seconds = 0.2;  // for each cell
   bool smoke = false;
@@ -56,9 +57,9 @@ Options parse(int argc, char** argv) {
       o.seconds = std::strtod(std::string(value).c_str(), nullptr);
     } else if (name == "--collectives") {
       for_each_word(value, [&](std::string_view word) {
-        const auto c = collective_named(word);
-        if (!c) throw Error("unknown collective '" + std::string(word) + "'");
-        o.collectives.push_back(*c);
+        const auto f = function_named(word);
+        if (!f) throw Error("unknown function '" + std::string(word) + "'");
+        o.functions.push_back(*f);
       });
     } else if (name == "--sizes") {
       for_each_word(value, [&](std::string_view word) {
@@ -76,7 +77,7 @@ Options parse(int argc, char** argv) {
     o.sizes = {8, 65536};
     o.seconds = 0.01;
   }
-  if (o.collectives.empty() || o.smoke) o.collectives.assign(std::begin(all_collectives), std::end(all_collectives));
+  if (o.functions.empty() || o.smoke) o.functions.assign(std::begin(all_functions), std::end(all_functions));
   return o;
 }
 
@@ -91,12 +92,9 @@ struct StrettoLibrary {
       function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(handle, name));
       if (!function) throw Error(path + " has no " + name);
     };
-    find(functions.barrier, "MPI_Barrier");
-    find(functions.bcast, "MPI_Bcast");
-    find(functions.reduce, "MPI_Reduce");
-    find(functions.allreduce, "MPI_Allreduce");
-    find(functions.allgather, "MPI_Allgather");
-    find(functions.reduce_scatter_block, "MPI_Reduce_scatter_block");
+#define STRETTO_FIND(name) find(functions.name, "MPI_" #name);
+    STRETTO_NATIVE_COLLECTIVES(STRETTO_FIND)
+#undef STRETTO_FIND
     find(finalize, "MPI_Finalize");
     find(last_algorithm, "stretto_last_algorithm");
   }
@@ -104,19 +102,23 @@ struct StrettoLibrary {
   decltype(&PMPI_Finalize) finalize;
 };
 
+Functions native_functions() {
+  Functions f;
+#define STRETTO_TAKE(name) f.name = intercept::native().name;
+  STRETTO_NATIVE_COLLECTIVES(STRETTO_TAKE)
+#undef STRETTO_TAKE
+  return f;
+}
+
 std::vector<Cell> cells_of(const Options& o, int ranks) {
   std::vector<Cell> cells;
-  for (const Collective c : o.collectives) {
-    if (c == Collective::barrier) {
-      cells.push_back({c, 0});
-      continue;
-    }
-    // The reduced vector is cut among the ranks: at least one element for each.
-    const Bytes least = c == Collective::reduce_scatter_block ? Bytes{8} * ranks : 8;
+  for (const Function f : o.functions) {
     Bytes last = -1;
     for (const Bytes b : o.sizes) {
-      const Bytes bytes = std::max(least, b);
-      if (bytes != last) cells.push_back({c, bytes});
+      const Bytes bytes = measured_bytes(f, b, ranks);
+      if (facts(f).irregular && 2 * bytes * ranks > INT_MAX)
+        throw Error(std::string(facts(f).name) + " places its parts by int: sizes end at 1G over the number of ranks");
+      if (bytes != last) cells.push_back({f, bytes});
       last = bytes;
     }
   }
@@ -125,9 +127,9 @@ std::vector<Cell> cells_of(const Options& o, int ranks) {
 
 void print(const Cell& cell, const Result& r, int ranks) {
   std::printf(
-      "{\"collective\":\"%s\",\"bytes\":%lld,\"ranks\":%d,\"native_us\":%.3f,\"stretto_us\":%.3f,\"ratio\":%.4f,"
+      "{\"function\":\"%s\",\"bytes\":%lld,\"ranks\":%d,\"native_us\":%.3f,\"stretto_us\":%.3f,\"ratio\":%.4f,"
       "\"algorithm\":\"%s\",\"correct\":%s,\"repetitions\":%d}\n",
-      std::string(facts(cell.collective).name).c_str(), static_cast<long long>(r.bytes), ranks, r.native_us,
+      std::string(facts(cell.function).name).c_str(), static_cast<long long>(cell.bytes), ranks, r.native_us,
       r.stretto_us, r.native_us / r.stretto_us, r.algorithm.c_str(), r.correct ? "true" : "false", r.repetitions);
 }
 
@@ -142,7 +144,7 @@ int run(int argc, char** argv) {
   int ranks = 1;
   mpi.Comm_rank(intercept::constants().world, &rank);
   mpi.Comm_size(intercept::constants().world, &ranks);
-  const Functions native{mpi.Barrier, mpi.Bcast, mpi.Reduce, mpi.Allreduce, mpi.Allgather, mpi.Reduce_scatter_block};
+  const Functions native = native_functions();
   const auto cells = cells_of(options, ranks);
   if (rank == 0) {
     std::printf("{\"machine\":{\"cores\":%ld,\"ranks\":%d,\"mpi_library\":\"%s\"}}\n", sysconf(_SC_NPROCESSORS_ONLN),

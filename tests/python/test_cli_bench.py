@@ -9,7 +9,7 @@ import sys
 import pytest
 import stretto.race as race_module
 from commands import json_of, refuse, stretto, succeed
-from stretto import Error
+from stretto import Error, all_functions, facts
 from stretto.diagnosis import smoke
 from stretto.launch import all_mpis, choose_mpi
 from stretto.launch.library import installed_flavours
@@ -17,7 +17,7 @@ from stretto.plot.race import draw
 from stretto.race import parse_sizes, run_race
 
 CELL = {
-    "collective": "allreduce", "bytes": 8, "ranks": 2, "native_us": 2.0, "stretto_us": 1.0,
+    "function": "allreduce", "bytes": 8, "ranks": 2, "native_us": 2.0, "stretto_us": 1.0,
     "ratio": 2.0, "algorithm": "allreduce/ring", "reason": "r", "correct": True, "repetitions": 9,
 }  # fmt: skip
 MPIS = [mpi for mpi in all_mpis() if mpi.flavour in installed_flavours()]
@@ -76,9 +76,9 @@ def test_wrong_result_is_kept_though_the_driver_fails(driver):
 
 
 def test_plot_of_cells():
-    cells = [CELL | {"bytes": n, "ratio": n / 32, "collective": name}
+    cells = [CELL | {"bytes": n, "ratio": n / 32, "function": name}
              for name in ("allreduce", "bcast") for n in (8, 64, 512)]  # fmt: skip
-    figure = draw([*cells, CELL | {"collective": "barrier", "bytes": 0}], "title")
+    figure = draw([*cells, CELL | {"function": "barrier", "bytes": 0}], "title")
     titles = [axes.get_title(loc="left") for part in figure.subfigs for axes in part.axes]
     assert [title for title in titles if title] == ["allreduce", "bcast", "barrier"]
 
@@ -101,14 +101,25 @@ def test_bench(mpi, tmp_path):
     plot = tmp_path / "race.svg"
     options = ["--mpi", mpi.mpiexec, "--collectives", "allreduce,barrier", "--sizes", "8,4K"]
     result = json_of("bench", *options, "--time-per-size", 0.02, "--plot", plot)
-    cells = [(cell["collective"], cell["bytes"]) for cell in result["cells"]]
+    cells = [(cell["function"], cell["bytes"]) for cell in result["cells"]]
     assert cells == [("allreduce", 8), ("allreduce", 4096), ("barrier", 0)]
     for cell in result["cells"]:
         assert cell["correct"] is True
         assert cell["ratio"] == pytest.approx(cell["native_us"] / cell["stretto_us"], rel=0.02)
-        assert cell["algorithm"].startswith(cell["collective"] + "/")
+        assert cell["algorithm"].startswith(cell["function"] + "/")
     assert result["mpi"] == mpi.title
     assert plot.stat().st_size > 5000
+
+
+@every_mpi
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_bench_of_all_functions(mpi, ranks):
+    options = ["--mpi", mpi.mpiexec, "-n", ranks, "--sizes", "8,1K", "--time-per-size", 0.005]
+    cells = json_of("bench", *options)["cells"]
+    assert {cell["function"] for cell in cells} == {facts(f).name for f in all_functions()}
+    assert all(cell["correct"] for cell in cells)
+    # Parts of reductions are at least an element for each rank.
+    assert all(cell["bytes"] % 8 == 0 for cell in cells)
 
 
 @every_mpi

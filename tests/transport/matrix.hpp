@@ -154,7 +154,7 @@ inline void Player::play(const MatrixCase& c) {
   const bool one_buffer = c.in_place && (!of.rooted || s_.rank == shape.root);
   const BufferOfCase in = one_buffer ? out : buffer(c, Buffer::input);
 
-  // A buffer of my part alone is no longer than that, and its origin is the part's first block.
+  // A buffer of my part alone is no longer than that.
   const auto mine = static_cast<std::size_t>(of.per_rank ? s_.rank : 0);
   const auto alone = [&](const BufferOfCase& b) { return of.per_rank && b.first == b.last && !one_buffer; };
   const auto shift = [&](const BufferOfCase& b) { return alone(b) ? b.at[mine] : 0; };
@@ -167,15 +167,9 @@ inline void Player::play(const MatrixCase& c) {
   fill(c, Buffer::output, out, out_memory, shift(out));
   expect(c, out, out_memory, shift(out));
 
-  const auto region = [&](const BufferOfCase& b, Guarded& memory) {
-    execute::Region region{nullptr, layout(c, schedule, b)};
-    const Rank first = alone(b) ? s_.rank : 0;
-    const bool has_blocks =
-        schedule.blocks > 0 && (!alone(b) || schedule.parts.begin(first) < schedule.parts.end(first));
-    if ((b.last < b.first && !one_buffer) || !has_blocks) return region;
-    region.origin = alone(b) ? schedule.parts.begin(first) : 0;
-    region.at = memory.at(region.layout.first(region.origin) - shift(b));
-    return region;
+  const auto region = [&](const BufferOfCase& b, Guarded& memory) -> execute::Region {
+    const bool missing = b.last < b.first && !one_buffer;
+    return {missing ? nullptr : memory.at(0), layout(c, schedule, b), missing ? 0 : shift(b)};
   };
   // What passes through scratch may be anybody's: the test knows all sizes.
   BufferOfCase sizes{c.counts, std::vector<Count>(c.counts.size())};

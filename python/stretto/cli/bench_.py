@@ -13,28 +13,28 @@ if TYPE_CHECKING:
     from ..race import Race
 
 
-def _collectives(wish: str) -> list[str]:
-    from .. import all_collectives, facts
+def _functions(wish: str) -> list[str]:
+    from .. import all_functions, facts
 
-    known = [facts(collective).name for collective in all_collectives()]
+    known = [facts(function).name for function in all_functions()]
     if wish == "all":
         return known
     names = [name.strip() for name in wish.split(",")]
     for name in names:
         if name not in known:
-            raise Error(f"--collectives: no collective is called '{name}'", near(name, known))
+            raise Error(f"--collectives: no function is called '{name}'", near(name, known))
     return names
 
 
 @click.command("bench")
 @ranks_option
 @mpi_option
-@click.option("--collectives", default="all", show_default=True, help="Such as allreduce,bcast.")
+@click.option("--collectives", default="all", show_default=True, help="Such as allreduce,gatherv.")
 @click.option(
     "--sizes",
     default="8-1M",
     show_default=True,
-    help="Bytes of the vector: 8-1M doubles, 8,4K is these two.",
+    help="Bytes of the vector or of each rank's part: 8-1M doubles, 8,4K is these two.",
 )
 @click.option(
     "--time-per-size",
@@ -42,7 +42,7 @@ def _collectives(wish: str) -> list[str]:
     default=0.3,
     show_default=True,
     metavar="SECONDS",
-    help="For each collective and size.",
+    help="For each function and size.",
 )
 @click.option("--plot", metavar="FILE", default=None, help="Draw into FILE: .svg, .png or .pdf.")
 @json_option
@@ -67,7 +67,7 @@ def command(
         from ..plot.files import format_of
 
         format_of(plot)  # before the work
-    names, numbers = _collectives(collectives), parse_sizes(sizes)
+    names, numbers = _functions(collectives), parse_sizes(sizes)
     mpi = choose_mpi(mpi_wish)
     for note in mpi.notes():
         click.echo(f"stretto: {note}", err=True)
@@ -95,11 +95,11 @@ def command(
     if race.wrong:
         first = race.wrong[0]
         click.echo(
-            f"error: {first['collective']} of {first['bytes']} bytes by "
+            f"error: {first['function']} of {first['bytes']} bytes by "
             f"{first['algorithm']}: wrong result",
             err=True,
         )
-        click.echo(f"hint: STRETTO_{first['collective'].upper()}=native goes around it", err=True)
+        click.echo(f"hint: STRETTO_{first['function'].upper()}=native goes around it", err=True)
         raise click.exceptions.Exit(1)
     if not race.cells:
         raise Error("the race measured nothing", "`stretto doctor` shows what works")
@@ -118,14 +118,14 @@ def _print_tables(race: "Race", title: str, ranks: int) -> None:
     from .terminal import stderr, stdout
 
     console = stdout()
-    for name in dict.fromkeys(cell["collective"] for cell in race.cells):
+    for name in dict.fromkeys(cell["function"] for cell in race.cells):
         console.print(f"# {name}, {ranks} ranks, {title}")
         table = Table(box=None, pad_edge=False, header_style="bold")
         for heading in ("size", "native µs", "Stretto µs", "ratio"):
             table.add_column(heading, justify="right", min_width=10)
         table.add_column("algorithm")
         for cell in race.cells:
-            if cell["collective"] == name:
+            if cell["function"] == name:
                 table.add_row(
                     size_in_words(cell["bytes"]),
                     f"{cell['native_us']:.2f}",

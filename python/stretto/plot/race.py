@@ -34,7 +34,7 @@ def _style(axes: Axes) -> None:
     axes.xaxis.set_minor_formatter(NullFormatter())
 
 
-def _draw_collective(above: Axes, below: Axes, name: str, cells: list[dict]) -> None:
+def _draw_function(above: Axes, below: Axes, name: str, cells: list[dict]) -> None:
     # A barrier has no bytes; a logarithmic axis has no zero.
     sizes = [max(1, cell["bytes"]) for cell in cells]
     above.plot(
@@ -87,13 +87,13 @@ def _draw_collective(above: Axes, below: Axes, name: str, cells: list[dict]) -> 
     below.yaxis.set_minor_formatter(NullFormatter())
     low, high = min([*ratios, 1.0]), max([*ratios, 1.0])
     below.set_ylim(low / 1.3, high * 1.3)
-    below.set_xlabel("bytes of the vector", fontsize=8, color=INK)
+    below.set_xlabel("bytes of the vector or part", fontsize=8, color=INK)
 
 
 def draw(cells: list[dict], title: str) -> Figure:
     """The figure of the rows that `stretto bench --json` has under "cells"."""
-    names = list(dict.fromkeys(cell["collective"] for cell in cells))
-    across = max(1, min(3, len(names)))
+    names = list(dict.fromkeys(cell["function"] for cell in cells))
+    across = max(1, min(3 if len(names) <= 9 else 6, len(names)))
     down = max(1, -(-len(names) // across))
     figure = Figure(
         figsize=(3.6 * across + 0.4, 4.2 * down + 0.5), layout="constrained", facecolor="white"
@@ -103,7 +103,7 @@ def draw(cells: list[dict], title: str) -> Figure:
         zip(names, figure.subfigures(down, across, squeeze=False).flat, strict=False)
     ):
         above, below = part.subplots(2, 1, sharex=True, height_ratios=(3, 2))
-        _draw_collective(above, below, name, [c for c in cells if c["collective"] == name])
+        _draw_function(above, below, name, [c for c in cells if c["function"] == name])
         if i % across == 0:
             above.set_ylabel("time per call, µs", fontsize=8, color=INK)
             below.set_ylabel("native / Stretto", fontsize=8, color=INK)

@@ -2,9 +2,8 @@
 //
 // allgather/pipelined_ring: parts cut into blocks of at most B bytes walk around a ring, one block in each round.
 //
-//   rounds    sum of b_i + max (z_i - b_i) if every b_i > 0 exceeds z_i, where b_i = ceil(m_i / B) for a part of m_i
-//   bytes
-//             and z_i = how many ranks without data stand before rank i; else more, where ranks wait
+//   rounds    sum of b_i + max (z_i - b_i) if every b_i > 0 exceeds z_i; else more, where ranks wait
+//             b_i = ceil(m_i / B) for a part of m_i bytes, z_i = how many ranks without data stand before rank i
 //   volume    as many blocks as rounds
 //   combined  none
 //   scratch   none
@@ -15,7 +14,7 @@
 // of b_i - 1 + z / (p - z), rounded up (the paper rounds down, but then not all gaps are alike). Ranks with data stand
 // equidistantly among those without. The parameter "block" is B. Its standard minimises (rounds)(a + b B), the paper's
 // (2), but with p - z where (2) has p + z: that is what its sum over the p - z parts gives. With equal parts B is
-// theirs.
+// theirs. "order" is the order of the ring, such as node by node.
 //
 //   p = 4, parts of 2 1 0 0 blocks, ring 0 2 1 3   0→2 [1], 1→3 [2]   0→2 [0], 2→1 [1], 3→0 [2]   and so on
 
@@ -25,6 +24,7 @@
 
 #include "algorithms/list.hpp"
 #include "algorithms/patterns/pipelined_ring.hpp"
+#include "algorithms/patterns/ring.hpp"
 
 namespace stretto::algorithms {
 namespace {
@@ -33,7 +33,7 @@ using patterns::PipelinedRing;
 
 /// What a message's latency is worth in bytes (α/β): 2 µs at 10 GB/s.
 constexpr double latency_in_bytes = 20'000;
-constexpr Block most_blocks = 1 << 16;
+constexpr Count most_blocks = 1 << 16;  // beyond that B is larger than asked for
 
 std::int64_t standard_block(const Shape& shape) {
   if (shape.counts.empty()) return 1;
@@ -48,23 +48,20 @@ std::int64_t standard_block(const Shape& shape) {
 }
 
 Parts parts(const Shape& shape, const Params& params) {
+  const Count all = std::accumulate(shape.counts.begin(), shape.counts.end(), Count{0});
+  const Count block = std::max<Count>(params.value, all / most_blocks + 1);
   Parts parts{.first = {0}};
   for (const Count count : shape.counts)
-    parts.first.push_back(parts.first.back() + count / params.value + (count % params.value > 0 ? 1 : 0));
+    parts.first.push_back(parts.first.back() + count / block + (count % block > 0 ? 1 : 0));
   return parts;
 }
 
 void build(Builder& b, const Shape& shape, const Params& params) {
-  patterns::pipelined_ring_allgather(b, parts(shape, params));
+  patterns::pipelined_ring_allgather(b, parts(shape, params), patterns::given_order(shape.ranks, params.list));
 }
 
-std::int64_t rounds(const Shape& shape, const Params& params) { return PipelinedRing(parts(shape, params)).rounds(); }
-
-std::string misfit(const Shape& shape, const Params& params) {
-  const Block blocks = parts(shape, params).first.back();
-  return blocks <= most_blocks
-             ? ""
-             : "blocks of " + std::to_string(params.value) + " bytes are too many: " + std::to_string(blocks);
+std::int64_t rounds(const Shape& shape, const Params& params) {
+  return PipelinedRing(parts(shape, params), patterns::given_order(shape.ranks, params.list)).rounds();
 }
 
 }  // namespace
@@ -77,13 +74,14 @@ constinit const Algorithm allgather_pipelined_ring{
     .collective = Collective::allgather,
     .needs = {.irregular = true, .counts = true},
     .parameter = {.name = "block", .least = 1, .standard = standard_block},
+    .list = "order",
     .blocks = [](const Shape& s, const Params& params) -> Block { return parts(s, params).first.back(); },
     .rounds = rounds,
     .sent = rounds,
     .combined = [](const Shape&, const Params&) -> std::int64_t { return 0; },
     .build = build,
     .parts = parts,
-    .misfit = misfit,
+    .misfit = patterns::order_misfit,
 };
 
 }  // namespace stretto::algorithms

@@ -26,7 +26,8 @@ void build(Builder& b, const Shape&, const Params&) { patterns::swing_allreduce(
 
 constinit const Algorithm allreduce_bine{
     .id = "allreduce/bine",
-    .summary = "reduce-scatter and allgather at distances …, 11, 5, 3, 1, 1; least volume, far partners nearer than in halving",
+    .summary =
+        "reduce-scatter and allgather at distances …, 11, 5, 3, 1, 1; least volume, partners nearer than in halving",
     .source = "De Sensi et al., Bine trees, SC 2025, arXiv 2508.17311",
     .volume = "2(p-1)/p",
     .collective = Collective::allreduce,

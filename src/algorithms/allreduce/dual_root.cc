@@ -2,9 +2,9 @@
 //
 // allreduce/dual_root: two binary trees, one for each half of the ranks; partial results go up while results come down.
 //
-//   rounds    about 3 n + 4 lg p for n blocks, counted exactly by the record
+//   rounds    about 3 n + 4 lg p for n blocks; the record counts them
 //   volume    rounds / n of the vector, about 3 vectors
-//   combined  about 3 vectors along the longest chain; a rank combines 2
+//   combined  about 3 vectors along the longest chain; a rank combines 2, a root 3
 //   scratch   one vector, on the two roots
 //   needs     nothing: rank order is kept
 //   source    Träff, arXiv 2109.12626 (with trees in post-order; here in order)

@@ -8,9 +8,8 @@
 //   with index k, place v sends to v + S[k] and receives from v - S[k] (mod p), one block at most.
 // Base blocks.  Take greedily the largest skip from v until nothing is left: the index of the last one taken is v's
 //   base, the first of the blocks 0 … q-1 to reach it. The root has base q.
-// Receive schedule.  In q rounds v gets q different blocks: its base block once, else blocks of the q before. For each
-// k
-//   the entry is the largest base, not yet used by v, among the places v - S[k+1] + 1 … v - S[k], else the base of
+// Receive schedule.  In q rounds v gets q different blocks: its base block once, else blocks of the q before. For k the
+//   entry is the largest base, not yet used by v, among the places v - S[k+1] + 1 … v - S[k], else the base of
 //   v - S[k+1]. Base q stands for v's own base block; another base e for e - q, a block of the group before.
 // Send schedule.  What v sends in round k is what v + S[k] receives in it.
 //

@@ -16,11 +16,10 @@ class PipelinedRing {
  public:
   using Place = std::size_t;
 
-  /// Ranks that have blocks stand equidistantly among those that have none.
-  explicit PipelinedRing(const Parts& parts) {
-    const auto ranks = static_cast<Rank>(parts.first.size()) - 1;
+  /// Ranks that have blocks stand equidistantly among those that have none, both as they come in `order`.
+  PipelinedRing(const Parts& parts, const std::vector<Rank>& order) {
     std::vector<Rank> holders, others;
-    for (Rank r = 0; r < ranks; ++r) (parts.begin(r) < parts.end(r) ? holders : others).push_back(r);
+    for (const Rank r : order) (parts.begin(r) < parts.end(r) ? holders : others).push_back(r);
     std::size_t placed = 0;
     for (std::size_t h = 0; h < holders.size(); ++h) {
       add(holders[h], parts);
@@ -86,10 +85,10 @@ class PipelinedRing {
 };
 
 /// Every rank's part of the inputs comes into every output.
-inline void pipelined_ring_allgather(Builder& b, const Parts& parts) {
+inline void pipelined_ring_allgather(Builder& b, const Parts& parts, const std::vector<Rank>& order) {
   const Block own = parts.begin(b.rank());
   b.copy(input(own, parts.end(b.rank()) - own), output(own, parts.end(b.rank()) - own));
-  const PipelinedRing ring(parts);
+  const PipelinedRing ring(parts, order);
   if (ring.silent()) return;
   const PipelinedRing::Place me = ring.place_of(b.rank());
   const PipelinedRing::Place prev = ring.prev(me);

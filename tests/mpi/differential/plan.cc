@@ -77,13 +77,15 @@ Side one_type_side(const Form& form, const SideForm& side_form, const Signature&
   return side;
 }
 
-Side many_types_side(const std::vector<Signature>& signatures, const std::vector<int>& counts, Random& random) {
+Side many_types_side(const std::vector<Signature>& signatures, const std::vector<int>& counts, bool rows,
+                     Random& random) {
   Side side;
   side.significant = side.type_for_each_part = true;
   for (std::size_t i = 0; i < counts.size(); ++i) {
     const Choice choice = choose(random, signatures[i], counts[i] == 0);
     const int elements = counts[i] * choice.of_one;
-    side.models.push_back(choice.make(elements));
+    side.models.push_back(rows ? row_model(*signatures[i][0], static_cast<int>(signatures[i].size()) / choice.of_one)
+                               : choice.make(elements));
     side.counts.push_back(side.models.back()->places().empty() ? 3 : elements);
   }
   side.displacements = random_places(side.models, side.counts, random);
@@ -150,9 +152,9 @@ bool Planner::native_can(const Model& model) const {
 bool Planner::native_can(const Form& form, const Side& side) const {
   const bool gathers = facts(form.function).collective == Collective::gather;
   return std::all_of(side.models.begin(), side.models.end(), [&](const ModelPointer& m) {
-    // MPICH 5.0.2's gather and scatter wait for a message if the count is not zero, though the type is of no bytes, and
-    // its gather takes a long message of pairs for one of another type.
-    if (m->places().empty() && form.rooted() && form.has_parts()) return false;
+    // MPICH 5.0.2's scatter and Open MPI 5.0.11's allgatherv, for example, wait for a message if the count is not zero,
+    // though the type is of no bytes. MPICH's gather takes a long message of pairs for one of another type.
+    if (m->places().empty() && form.has_parts()) return false;
     const bool pairs =
         std::any_of(m->places().begin(), m->places().end(), [](auto& p) { return p.basic->group == Group::pair; });
     return !(gathers && pairs) && native_can(*m);
@@ -194,6 +196,7 @@ void Planner::plan_move(Plan& plan, Random& random) const {
   const PartCounts counts(form, ranks, plan.in_place, base, random);
   // Ranks may describe the same values by different types. Open MPI's own segments do not fit together then.
   const bool alike = form.type_for_each_part || random.percent(70);
+  const bool rows = random.percent(50);  // types for each part that all native libraries can
   const std::uint64_t common = random.next();
   Random places(common + 1 + static_cast<std::uint64_t>(me));
   Random types(alike && !form.type_for_each_part ? common : places.next());
@@ -208,9 +211,11 @@ void Planner::plan_move(Plan& plan, Random& random) const {
       own.push_back(counts.at(from, to));
       const int pair = plan.in_place ? std::min(from, to) * ranks + std::max(from, to) : from * ranks + to;
       Random its(common + 100 + static_cast<std::uint64_t>(pair));
-      if (form.type_for_each_part) signatures.push_back(its.percent(50) ? signature : signature_of(its));
+      if (!form.type_for_each_part) continue;
+      signatures.push_back(its.percent(50) ? signature : signature_of(its));
+      if (rows) signatures.back().assign(signatures.back().size(), signatures.back()[0]);
     }
-    return form.type_for_each_part ? many_types_side(signatures, own, types)
+    return form.type_for_each_part ? many_types_side(signatures, own, rows, types)
                                    : one_type_side(form, side_form, signature, own, types, places);
   };
   plan.send = side(form.send, true);
