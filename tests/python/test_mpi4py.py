@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""mpi4py's own tests of the collectives: what becomes of them is the same with Stretto as without."""
+
+import json
+import os
+import sys
+import tarfile
+from pathlib import Path
+
+import pytest
+from programs import (
+    COLLECTIVES,
+    PREFIXES,
+    ROOT,
+    finish,
+    from_environment,
+    installed,
+    launch,
+    stretto_run,
+)
+
+VERSION = "4.1.2"
+SUITE = ROOT / "tests" / "support" / "mpi4py_suite.py"
+# Blocking collectives on intra- and intercommunicators.
+KINDS = ["buf", "obj", "vec", "buf_inter", "obj_inter", "vec_inter"]
+BLOCKING = [f"test_cco_{kind}" for kind in KINDS]
+LIMIT = 400  # seconds for each run: the ranks may be more than the cores
+
+
+@pytest.fixture(scope="session")
+def suite() -> Path:
+    """The tests of mpi4py's source distribution, which the package itself does not bring along."""
+    folder = ROOT / "build" / "test" / f"mpi4py-{VERSION}"
+    tests = folder / "test"
+    if not (tests / "complete").exists():
+        tests.mkdir(parents=True, exist_ok=True)
+        with tarfile.open(download(folder)) as archive:
+            for member in archive.getmembers():
+                path = Path(member.name)
+                if path.parent.name == "test" and path.suffix == ".py":
+                    (tests / path.name).write_bytes(archive.extractfile(member).read())
+        (tests / "complete").touch()
+    return tests
+
+
+def download(folder: Path) -> Path:
+    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
+    # pip asks a package for its name, which takes a setuptools that can build wheels; in an
+    # environment of its own, where it would install compilers too, it takes minutes.
+    tools = folder / "tools"
+    environment = dict(os.environ)
+    finish([*pip, "install", "--target", tools, "setuptools==80.9.0"], environment, 120).succeeded()
+    words = ["--no-binary", ":all:", "--no-deps", "--no-build-isolation", f"mpi4py=={VERSION}"]
+    environment["PYTHONPATH"] = str(tools)
+    finish([*pip, "download", "--dest", folder, *words], environment, 120).succeeded()
+    return folder / f"mpi4py-{VERSION}.tar.gz"
+
+
+def outcomes_in(folder: Path, ranks: int) -> list[dict[str, str]]:
+    """Of every rank: test by test."""
+    return [json.loads((folder / f"{r}.json").read_text(encoding="utf-8")) for r in range(ranks)]
+
+
+def compare(name: str, ranks: int, suite: Path, modules: list[str], folder: Path) -> None:
+    mpi = installed(name)
+    python = from_environment(PREFIXES[name]) / "bin" / "python"
+    native, served = folder / "native", folder / "served"
+    native.mkdir()
+    served.mkdir()
+    launch(mpi, ranks, [python, SUITE, suite, native, "none", *modules], LIMIT).succeeded()
+    command = [python, SUITE, suite, served, native, *modules]
+    done = stretto_run(ranks, command, mpi=mpi, timeout=LIMIT).succeeded()
+    expected = outcomes_in(native, ranks)
+    assert sum(outcome == "passed" for outcome in expected[0].values()) > 50
+    assert outcomes_in(served, ranks) == expected, done.err[-8000:]
+    assert {key for key in COLLECTIVES if done.served(key) > 0} == COLLECTIVES, done.err[-8000:]
+
+
+@pytest.mark.timeout(2 * LIMIT + 60)
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4])
+@pytest.mark.parametrize("name", ["mpich", "openmpi"])
+def test_blocking_collectives(suite, tmp_path, name, ranks):
+    compare(name, ranks, suite, BLOCKING, tmp_path)
+
+
+@pytest.mark.timeout(2 * LIMIT + 60)
+@pytest.mark.parametrize("name", ["mpich", "openmpi"])
+def test_all_collectives(suite, tmp_path, name):
+    """Those that are nonblocking, persistent or of neighbours, which Stretto leaves alone, too."""
+    compare(name, 2, suite, sorted(path.stem for path in suite.glob("test_cco_*.py")), tmp_path)
