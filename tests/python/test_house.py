@@ -23,9 +23,7 @@ LONGEST_FUNCTION = 60
 
 
 def run(*words: object) -> subprocess.CompletedProcess:
-    return subprocess.run(
-        [*map(str, words)], cwd=ROOT, capture_output=True, text=True, timeout=120
-    )
+    return subprocess.run([*map(str, words)], cwd=ROOT, capture_output=True, text=True, timeout=120)
 
 
 def tool(*arguments: object) -> subprocess.CompletedProcess:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""mpi4py's own tests of the collectives: what becomes of them is the same with Stretto as without."""
+"""mpi4py's own tests of the collectives end with Stretto as they do without."""
 
 import json
 import os

@@ -63,7 +63,7 @@ def test_log_of_choices(run):
     begin = "stretto: select: "
     pattern = begin + r"barrier 0 bytes, 3 ranks -> dissemination \(shipped rules:\d+\)"
     assert sum(re.fullmatch(pattern, line) is not None for line in lines) == 1
-    assert any(x.startswith(f"{begin}allreduce 34568 bytes, 3 ranks -> circulant") for x in lines)
+    assert any(x.startswith(f"{begin}allreduce 34568 bytes, 3 ranks -> ring") for x in lines)
     # Two reductions of this kind are one choice.
     assert sum(x.startswith(f"{begin}reduce 34568 bytes") for x in lines) == 1
     assert done.served("allreduce") == 6

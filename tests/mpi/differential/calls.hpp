@@ -18,11 +18,16 @@ struct Functions {
 };
 
 #ifdef STRETTO_MPICH
-#define STRETTO_LARGE_FORMS(X)                                                                                 \
-  X(Bcast)                                                                                                     \
-  X(Gather)                                                                                                    \
-  X(Gatherv) X(Scatter) X(Scatterv) X(Allgather) X(Allgatherv) X(Alltoall) X(Alltoallv) X(Alltoallw) X(Reduce) \
-      X(Allreduce) X(Reduce_scatter_block) X(Reduce_scatter) X(Scan) X(Exscan)
+#define STRETTO_LARGE_FORMS(X) \
+  X(Bcast)                     \
+  X(Gather)                    \
+  X(Gatherv)                   \
+  X(Scatter)                   \
+  X(Scatterv)                  \
+  X(Allgather)                 \
+  X(Allgatherv)                \
+  X(Alltoall)                  \
+  X(Alltoallv) X(Alltoallw) X(Reduce) X(Allreduce) X(Reduce_scatter_block) X(Reduce_scatter) X(Scan) X(Exscan)
 
 /// The forms with MPI_Count.
 struct LargeFunctions {
