@@ -2,8 +2,11 @@
 //
 // stretto-differential-FLAVOUR: random collective calls, made natively and with Stretto in one process, must leave the
 // same bytes in memory. Started under mpiexec; ends with a line of JSON that says what was compared.
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
+#include <sstream>
 #include <string_view>
 
 #include "comparison.hpp"
@@ -25,6 +28,20 @@ void parse_function(Options& o, std::string_view name) {
   o.functions.push_back(*f);
 }
 
+/// A file with a library on each line: its path, then its settings as NAME=VALUE. They are too many for a command line.
+std::vector<LibraryOptions> listed_libraries(const char* path) {
+  std::ifstream file(path);
+  if (!file) throw Error("cannot read " + std::string(path));
+  std::vector<LibraryOptions> libraries;
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words(line);
+    LibraryOptions& library = libraries.emplace_back();
+    words >> library.path;
+    for (std::string setting; words >> setting;) library.settings.push_back(setting);
+  }
+  return libraries;
+}
+
 Started parse(int argc, char** argv) {
   Started s;
   Options& o = s.options;
@@ -36,10 +53,8 @@ Started parse(int argc, char** argv) {
     const char* value = argv[++i];
     if (name == "--mpi-library") {
       s.mpi = value;
-    } else if (name == "--stretto-library") {
-      s.libraries.push_back({value, {}});
-    } else if (name == "--set" && !s.libraries.empty()) {
-      s.libraries.back().settings.emplace_back(value);
+    } else if (name == "--stretto-libraries") {
+      s.libraries = listed_libraries(value);
     } else if (name == "--calls") {
       o.calls = std::strtoll(value, nullptr, 10);
     } else if (name == "--seed") {
@@ -52,7 +67,7 @@ Started parse(int argc, char** argv) {
       throw Error("unknown option " + std::string(name));
     }
   }
-  if (s.mpi.empty() || s.libraries.empty()) throw Error("--mpi-library and --stretto-library are needed");
+  if (s.mpi.empty() || s.libraries.empty()) throw Error("--mpi-library and --stretto-libraries are needed");
   if (o.functions.empty())
     for (const Function f : all_functions) o.functions.insert(o.functions.end(), f == Function::barrier ? 1 : 4, f);
   return s;
@@ -89,7 +104,9 @@ void report(const Comparison& comparison, int rank) {
 }
 
 void compare_all(const Options& options, const std::vector<Library>& libraries) {
-  constexpr std::int64_t in_a_row = 64;  // calls of one library: each makes communicators of its own
+  // A library makes communicators of its own, so that it has many calls in a row; but all get their turn twice.
+  const auto turns = 2 * static_cast<std::int64_t>(libraries.size());
+  const std::int64_t in_a_row = std::clamp<std::int64_t>(options.calls / turns, 1, 64);
   const auto& mpi = intercept::native();
   const Functions native = native_functions();
   const std::vector<Basic> basics = predefined_types();

@@ -153,11 +153,13 @@ bool Planner::native_can(const Form& form, const Side& side) const {
   const bool gathers = facts(form.function).collective == Collective::gather;
   return std::all_of(side.models.begin(), side.models.end(), [&](const ModelPointer& m) {
     // MPICH 5.0.2's scatter and Open MPI 5.0.11's allgatherv, for example, wait for a message if the count is not zero,
-    // though the type is of no bytes. MPICH's gather takes a long message of pairs for one of another type.
+    // though the type is of no bytes. MPICH's gather takes a long message of pairs, or of
+    // basic types of several sizes, for one of another type.
     if (m->places().empty() && form.has_parts()) return false;
-    const bool pairs =
-        std::any_of(m->places().begin(), m->places().end(), [](auto& p) { return p.basic->group == Group::pair; });
-    return !(gathers && pairs) && native_can(*m);
+    const bool mixed = std::any_of(m->places().begin(), m->places().end(), [&](auto& p) {
+      return p.basic->group == Group::pair || p.basic->size != m->places()[0].basic->size;
+    });
+    return !(gathers && mixed) && native_can(*m);
   });
 }
 
