@@ -33,6 +33,7 @@ Outcome Engine::run(const Work& work, transport::Transport& transport, const Dea
   if (instances_.size() < depth) instances_.resize(depth);
   active_ = 0;
   for (Instance& in : instances_) in.active = false;  // of a call that failed
+  trim();
   depth_ = static_cast<Count>(depth);
   for (std::size_t i = 0; i < depth; ++i) {
     start(i, static_cast<Count>(i));
@@ -56,11 +57,15 @@ Outcome Engine::run(const Work& work, transport::Transport& transport, const Dea
     for (std::size_t i = 0; i < depth; ++i)
       if (instances_[i].active) advance(i);
   }
+  trim();
+  return Outcome::ok;
+}
+
+void Engine::trim() {
   for (Instance& in : instances_) {
     in.arena.trim();
     in.scratch_arena.trim();
   }
-  return Outcome::ok;
 }
 
 void Engine::start(std::size_t i, Count segment) {

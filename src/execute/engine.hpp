@@ -85,6 +85,8 @@ class Engine {
     Arena scratch_arena;            // of the segment
   };
 
+  /// Gives back what a call with long vectors took; before a call what a failed one left.
+  void trim();
   void start(std::size_t i, Count segment);
   void enter_round(std::size_t i);
   void post_receive(std::size_t i, std::size_t index, const Action& action);

@@ -2,6 +2,7 @@
 #include "intercept/communicator.hpp"
 
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "intercept/say.hpp"
@@ -14,9 +15,15 @@ constexpr std::size_t most_decisions = 4096;
 constexpr std::size_t most_schedules = 1024;
 
 std::mutex mutex;
-std::vector<Communicator*> all;  // guarded by `mutex`; in the order made, which ranks share
 int keyval = MPI_KEYVAL_INVALID;
-bool finalized = false;
+std::atomic<bool> finalized{false};
+
+/// Guarded by `mutex`; in the order made, which ranks share. Never destroyed: a program may end MPI when its own
+/// shared libraries are unloaded, after this one.
+std::vector<Communicator*>& all() {
+  static auto& list = *new std::vector<Communicator*>;
+  return list;
+}
 
 // Grows when a communicator is freed: its handle may come back for another one.
 std::atomic<std::uint64_t> epoch{1};
@@ -29,6 +36,10 @@ struct Last {
 // The library is loaded with the program, so its thread-local memory can be reached without a call.
 [[gnu::tls_model("initial-exec")]] thread_local Last last{};
 
+// Being freed by this thread. The program's attributes may be deleted after Stretto's, with functions that still call
+// collectives: these go to the native library, or the state that they make would outlive its communicator.
+[[gnu::tls_model("initial-exec")]] thread_local const MPI_Comm* dying = nullptr;
+
 void forget(Communicator* c) {
   epoch.fetch_add(1, std::memory_order_release);
   c->free_private();
@@ -39,7 +50,7 @@ int on_delete(MPI_Comm, int, void* value, void*) {
   auto* c = static_cast<Communicator*>(value);
   {
     const std::lock_guard lock(mutex);
-    if (std::erase(all, c) == 0) return MPI_SUCCESS;  // freed before MPI_Finalize
+    if (std::erase(all(), c) == 0) return MPI_SUCCESS;  // freed before MPI_Finalize
   }
   forget(c);
   return MPI_SUCCESS;
@@ -64,7 +75,7 @@ bool ready() {
 bool settings_agree(MPI_Comm comm) {
   const auto mine = static_cast<std::int64_t>(settings().fingerprint >> 1);
   std::int64_t low[2] = {mine, -mine};
-  std::int64_t lowest[2] = {};
+  std::int64_t lowest[2] = {0, 1};  // no agreement, if this fails
   native().Allreduce(low, lowest, 2, MPI_INT64_T, MPI_MIN, comm);
   return lowest[0] == -lowest[1];
 }
@@ -84,7 +95,7 @@ Communicator* make(MPI_Comm comm) {
     c->make_private();
   {
     const std::lock_guard lock(mutex);
-    all.push_back(c);
+    all().push_back(c);
   }
   mpi.Comm_set_attr(comm, keyval, c);
   return c;
@@ -94,17 +105,25 @@ Communicator* make(MPI_Comm comm) {
 
 void Communicator::make_private() {
   const Native& mpi = native();
-  // An MPI that runs out of communicators must not end the program: it could have done without this one.
+  // An MPI that runs out of communicators must not end the program: it could have done without this one. Other threads
+  // may need the program's own error handler meanwhile.
+  int threads = MPI_THREAD_SINGLE;
+  mpi.Query_thread(&threads);
+  const bool alone = threads != MPI_THREAD_MULTIPLE;
   MPI_Errhandler handler{};
-  mpi.Comm_get_errhandler(comm_, &handler);
-  mpi.Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
+  if (alone) {
+    mpi.Comm_get_errhandler(comm_, &handler);
+    mpi.Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
+  }
   // Not MPI_Comm_dup: that would copy the program's attributes, which calls its functions.
   MPI_Group group{};
   mpi.Comm_group(comm_, &group);
   const int error = mpi.Comm_create(comm_, group, &private_);
   mpi.Group_free(&group);
-  mpi.Comm_set_errhandler(comm_, handler);
-  mpi.Errhandler_free(&handler);
+  if (alone) {
+    mpi.Comm_set_errhandler(comm_, handler);
+    mpi.Errhandler_free(&handler);
+  }
   if (error != MPI_SUCCESS) {
     private_ = constants().comm_null;
     unusable = Passed::communicator;
@@ -171,7 +190,7 @@ const Decision& Communicator::decide(const Call& call) {
 Communicator* communicator(MPI_Comm comm) {
   const std::uint64_t now = epoch.load(std::memory_order_acquire);
   if (last.comm == comm && last.epoch == now) return last.found;
-  if (comm == (native(), constants().comm_null) || !ready()) return nullptr;
+  if (comm == (native(), constants().comm_null) || (dying && comm == *dying) || !ready()) return nullptr;
   void* value = nullptr;
   int found = 0;
   if (native().Comm_get_attr(comm, keyval, &value, &found) != MPI_SUCCESS) return nullptr;
@@ -180,11 +199,24 @@ Communicator* communicator(MPI_Comm comm) {
   return c;
 }
 
+int free_communicator(MPI_Comm* comm, int (*native_free)(MPI_Comm*)) {
+  if (!comm || *comm == (native(), constants().comm_null) || !ready()) return native_free(comm);
+  void* value = nullptr;
+  int found = 0;
+  if (native().Comm_get_attr(*comm, keyval, &value, &found) == MPI_SUCCESS && found)
+    native().Comm_delete_attr(*comm, keyval);
+  const MPI_Comm handle = *comm;
+  const MPI_Comm* const outer = std::exchange(dying, &handle);  // its attributes may free other communicators
+  const int error = native_free(comm);
+  dying = outer;
+  return error;
+}
+
 void free_communicators() {
   std::vector<Communicator*> left;
   {
     const std::lock_guard lock(mutex);
-    left.swap(all);
+    left.swap(all());
     finalized = true;
   }
   for (Communicator* c : left) forget(c);

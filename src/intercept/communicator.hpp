@@ -63,6 +63,9 @@ class Communicator {
 /// Null before MPI_Init and for MPI_COMM_NULL. The first call for a communicator is collective over it.
 Communicator* communicator(MPI_Comm comm);
 
+/// MPI_Comm_free or MPI_Comm_disconnect, with what Stretto keeps for the communicator.
+int free_communicator(MPI_Comm* comm, int (*native_free)(MPI_Comm*));
+
 /// Before MPI_Finalize: frees what belongs to communicators that are still there.
 void free_communicators();
 

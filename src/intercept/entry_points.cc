@@ -3,6 +3,7 @@
 // The MPI functions that Stretto takes the place of. Each asks to be served and else calls the native function.
 #include <new>
 
+#include "intercept/communicator.hpp"
 #include "intercept/native.hpp"
 #include "intercept/say.hpp"
 #include "intercept/serve/serve.hpp"
@@ -81,6 +82,14 @@ STRETTO_ALWAYS_PMPI(Barrier)
 extern "C" __attribute__((visibility("default"))) const char* stretto_last_algorithm() {
   return intercept::last_algorithm();
 }
+
+STRETTO_ENTRY MPI_Comm_free(MPI_Comm* comm) { return intercept::free_communicator(comm, native().Comm_free); }
+STRETTO_ALWAYS_PMPI(Comm_free)
+
+STRETTO_ENTRY MPI_Comm_disconnect(MPI_Comm* comm) {
+  return intercept::free_communicator(comm, native().Comm_disconnect);
+}
+STRETTO_ALWAYS_PMPI(Comm_disconnect)
 
 STRETTO_ENTRY MPI_Finalize() {
   intercept::before_finalize();

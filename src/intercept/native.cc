@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cctype>
+#include <cstring>
 #include <mutex>
 #include <string_view>
 
@@ -15,9 +16,10 @@
 namespace stretto::intercept {
 namespace detail {
 
-std::atomic<bool> found{false};
-Native native;
-Constants constants;
+// Without constructors: a program's own shared libraries may call MPI before this one's would run.
+constinit std::atomic<bool> found{false};
+constinit Native native{};
+constinit Constants constants{};
 
 }  // namespace detail
 
@@ -60,12 +62,12 @@ void require(Function& function, const char* name) {
   look_up(function, name);
   if (!function)
     give_up("there is no " + std::string(name) + " in " +
-                (detail::native.library.empty() ? "this program" : detail::native.library),
+                (*detail::native.library ? detail::native.library : "this program"),
             "start the program without Stretto; `stretto doctor` lists the MPIs that it works with");
 }
 
 void fill(const std::string& path) {
-  detail::native.library = path;
+  detail::native.library = strdup(path.c_str());
   const std::string other = flavour::other_abi(library, path);
   if (!other.empty())
     give_up("this is the " STRETTO_FLAVOUR " build of Stretto, but the program runs on " + path + ", " + other,

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <atomic>
-#include <string>
 
 #include "intercept/mpi_header.hpp"
 
@@ -18,16 +17,16 @@ namespace stretto::intercept {
 
 #define STRETTO_NATIVE_FUNCTIONS(X) \
   STRETTO_NATIVE_COLLECTIVES(X) \
-  X(Abort) X(Cancel) X(Comm_call_errhandler) X(Comm_create) X(Comm_create_keyval) X(Comm_free) X(Comm_get_attr) \
+  X(Abort) X(Cancel) X(Comm_call_errhandler) X(Comm_create) X(Comm_create_keyval) X(Comm_delete_attr) X(Comm_disconnect) X(Comm_free) X(Comm_get_attr) \
   X(Comm_get_errhandler) X(Comm_group) X(Comm_rank) X(Comm_set_attr) X(Comm_set_errhandler) X(Comm_size) \
-  X(Comm_test_inter) X(Errhandler_free) X(Finalize) X(Group_free) X(Init_thread) X(Initialized) X(Irecv) X(Isend) \
-  X(Op_commutative) X(Pack) X(Reduce_local) X(Request_free) X(Test) X(Type_free) X(Type_get_contents) \
-  X(Type_get_envelope) X(Type_get_extent) X(Type_get_true_extent) X(Type_size) X(Type_size_x) X(Unpack) X(Wtime)
+  X(Comm_test_inter) X(Errhandler_free) X(Finalize) X(Group_free) X(Initialized) X(Irecv) X(Isend) \
+  X(Op_commutative) X(Pack) X(Query_thread) X(Reduce_local) X(Request_free) X(Test) X(Type_free) X(Type_get_contents) \
+  X(Type_get_envelope) X(Type_get_extent) X(Type_get_true_extent) X(Type_size) X(Type_size_x) X(Unpack)
 
 // Only tests and benchmarks use these: null in an MPI without them.
 #define STRETTO_NATIVE_TEST_FUNCTIONS(X) \
-  X(Comm_dup) X(Comm_split) X(Op_create) X(Op_free) X(Type_commit) X(Type_contiguous) X(Type_create_resized) \
-  X(Type_create_struct) X(Type_indexed) X(Type_vector)
+  X(Comm_dup) X(Comm_split) X(Init_thread) X(Op_create) X(Op_free) X(Type_commit) X(Type_contiguous) X(Type_create_resized) \
+  X(Type_create_struct) X(Type_indexed) X(Type_vector) X(Wtime)
 // clang-format on
 
 // clang-format off
@@ -50,7 +49,7 @@ struct Native {
   STRETTO_NATIVE_TEST_FUNCTIONS(STRETTO_DECLARE)
   STRETTO_NATIVE_LARGE_FUNCTIONS(STRETTO_DECLARE)  // null in an older MPI
 #undef STRETTO_DECLARE
-  std::string library;  ///< path
+  const char* library = nullptr;  ///< path, kept for ever
 };
 
 /// Handles that are asked for on every call.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "execute/arena.hpp"
+#include "intercept/flavour/flavour.hpp"
 #include "intercept/handle_table.hpp"
 #include "intercept/native.hpp"
 
@@ -88,6 +89,7 @@ OperatorFacts facts_of(const MPI_Op& op, const TypeFacts& type) {
     facts.combiner = {predefined, reinterpret_cast<const void*>(kernel), nullptr};
     return facts;
   }
+  if (flavour::is_predefined(op)) return facts;  // not of the standard: what it may be applied to is not known
   int commutative = 0;
   if (native().Op_commutative(op, &commutative) != MPI_SUCCESS) return facts;
   facts.usable = true;

@@ -23,7 +23,7 @@ std::string_view name_of(Passed reason) {
     case Passed::datatype: return "datatype";
     case Passed::op: return "operator";
     case Passed::rules: return "rules";
-    case Passed::not_ready: return "MPI not initialized";
+    case Passed::not_ready: return "MPI or communicator not ready";
     case Passed::communicator: return "communicator";
   }
   return "?";

@@ -20,7 +20,7 @@ enum class Passed : std::uint8_t {
   datatype,      ///< a type that the engine cannot take apart
   op,            ///< an operator that MPI does not define on the type
   rules,         ///< the choice was `native`
-  not_ready,     ///< before MPI_Init or after MPI_Finalize
+  not_ready,     ///< before MPI_Init, after MPI_Finalize, or while the communicator is being freed
   communicator,  ///< no private duplicate, or ranks with different settings
 };
 inline constexpr std::size_t passed_count = static_cast<std::size_t>(Passed::communicator) + 1;

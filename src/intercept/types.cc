@@ -201,13 +201,24 @@ struct Envelope {
   }
 };
 
+/// Types that must not be freed. Fortran's parameterised types are predefined, but know how they were asked for.
+bool is_predefined(MPI_Datatype type) {
+  switch (Envelope(type).combiner) {
+    case MPI_COMBINER_NAMED:
+    case MPI_COMBINER_F90_REAL:
+    case MPI_COMBINER_F90_COMPLEX:
+    case MPI_COMBINER_F90_INTEGER: return true;
+    default: return false;
+  }
+}
+
 /// Is it some predefined elements in a row? Other types may be dense too, but list their bytes in another order.
 bool is_row(MPI_Datatype type) {
   MPI_Datatype inner = Envelope(type).inner(type);
   if (inner == constants().type_null) return false;
   if (const Known* known = table().find(inner)) return !known->padded;
   const bool row = is_row(inner);
-  if (Envelope(inner).combiner != MPI_COMBINER_NAMED) native().Type_free(&inner);
+  if (!is_predefined(inner)) native().Type_free(&inner);
   return row;
 }
 

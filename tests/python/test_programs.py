@@ -131,6 +131,24 @@ def test_intercommunicators_are_passed_on(built, name):
     assert done.served("allreduce") == 1
 
 
+@pytest.mark.parametrize("name", [*PREFIXES, *DEBIAN])
+def test_handles(built, name):
+    done = stretto_run(4, [built("handles.c", name)], mpi=mpi_of(name)).succeeded()
+    assert done.out.strip() == "all right"
+    assert done.served("allreduce") > 6
+    # Of world, one for each of six communicators that are being freed.
+    assert done.passed("allreduce")["MPI or communicator not ready"] == 6
+
+
+@pytest.mark.parametrize("name", ["debian-mpich", "debian-openmpi"])
+def test_mpi_before_and_after_main(built, name):
+    library = built("unloaded.c", name, "-DLIBRARY", "-shared", "-fPIC")
+    program = built("unloaded.c", name, str(library))
+    done = stretto_run(2, [program], mpi=mpi_of(name)).succeeded()
+    assert "all right" in done.out
+    assert done.served("allreduce") == 3
+
+
 @pytest.mark.parametrize("flavour", ["mpich", "openmpi"])
 @pytest.mark.parametrize("ranks", [2, 5])
 def test_transport_over_mpi(flavour, ranks):

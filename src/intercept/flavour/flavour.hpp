@@ -15,4 +15,7 @@ std::string other_abi(void* handle, const std::string& path);
 /// Size of a predefined type; 0 if this MPI does not have it. Never raises an MPI error.
 int size_of_predefined(MPI_Datatype type);
 
+/// A predefined operator, of the standard or of this MPI alone. False if it cannot be told.
+bool is_predefined(MPI_Op op);
+
 }  // namespace stretto::intercept::flavour

@@ -20,4 +20,9 @@ int size_of_predefined(MPI_Datatype type) {
   return (handle & 0xff000000) == basic ? static_cast<int>(handle >> 8 & 0xff) : 0;
 }
 
+bool is_predefined(MPI_Op op) {
+  constexpr unsigned builtin = 0x58000000;
+  return (static_cast<unsigned>(op) & 0xff000000) == builtin;
+}
+
 }  // namespace stretto::intercept::flavour

@@ -20,4 +20,7 @@ int size_of_predefined(MPI_Datatype type) {
   return size;
 }
 
+// Open MPI has no operators beyond the standard's.
+bool is_predefined(MPI_Op) { return false; }
+
 }  // namespace stretto::intercept::flavour

@@ -18,21 +18,21 @@ IrregularParts::IrregularParts(const DescribedParts& described, Rank ranks)
   types_.resize(storage_.size());
   for (Rank r = 0; r < ranks; ++r) {
     const auto i = static_cast<std::size_t>(r);
-    const std::size_t t = described.own_types ? i : 0;
     const Count count = described.counts[r];
-    if (count < 0 || described.type(r) == constants().type_null) {
+    // A part of its own type may have none, if it is empty: MPICH allows it.
+    const bool untyped = described.own_types && count == 0;
+    if (count < 0 || (!untyped && described.type(r) == constants().type_null)) {
       unusable_ = Passed::arguments;
       return;
     }
-    if (t == i) types_[t] = &facts_of(described.type(r), Use::move, storage_[t]);
-    const TypeFacts& type = *types_[t];
-    if (!type.usable) {
+    if (i < types_.size()) types_[i] = untyped ? &storage_[i] : &facts_of(described.type(r), Use::move, storage_[i]);
+    if (!untyped && !type(r).usable) {
       unusable_ = Passed::datatype;
       return;
     }
-    bytes_[i] = count * type.element.size;
-    places_[i] = described.displacements[r] * (described.own_types ? 1 : type.element.extent);
-    dense_ = dense_ && (type.element.dense || count == 0);
+    bytes_[i] = count * type(r).element.size;
+    places_[i] = displacement(r);
+    dense_ = dense_ && (type(r).element.dense || count == 0);
   }
 }
 
@@ -54,28 +54,17 @@ void IrregularParts::copy(Bytes stride) {
   copied_ = true;
 }
 
-const void* IrregularParts::program_part(Rank r) const {
-  const auto& type = *types_[described_.own_types ? static_cast<std::size_t>(r) : 0];
-  const Count displacement = described_.displacements[r] * (described_.own_types ? 1 : type.element.extent);
-  return static_cast<const char*>(described_.buffer) + displacement;
-}
-
 void IrregularParts::pack(Rank r) {
-  if (!copied_) return;
-  const auto& type = *types_[described_.own_types ? static_cast<std::size_t>(r) : 0];
-  pack_elements(type, program_part(r), described_.counts[r], static_cast<std::byte*>(at(r)));
+  if (copied_) pack_elements(type(r), program_part(r), described_.counts[r], static_cast<std::byte*>(at(r)));
 }
 
 void IrregularParts::pack() {
-  for (Rank r = 0; copied_ && r < static_cast<Rank>(bytes_.size()); ++r) pack(r);
+  for (Rank r = 0; r < static_cast<Rank>(bytes_.size()); ++r) pack(r);
 }
 
 void IrregularParts::unpack() {
-  for (Rank r = 0; copied_ && r < static_cast<Rank>(bytes_.size()); ++r) {
-    const auto& type = *types_[described_.own_types ? static_cast<std::size_t>(r) : 0];
-    unpack_elements(type, static_cast<const std::byte*>(at(r)), described_.counts[r],
-                    const_cast<void*>(program_part(r)));
-  }
+  for (Rank r = 0; copied_ && r < static_cast<Rank>(bytes_.size()); ++r)
+    unpack_elements(type(r), static_cast<const std::byte*>(at(r)), described_.counts[r], program_part(r));
 }
 
 }  // namespace stretto::intercept

@@ -44,7 +44,12 @@ class IrregularParts {
   }
 
  private:
-  const void* program_part(Rank r) const;
+  const TypeFacts& type(Rank r) const { return *types_[described_.own_types ? static_cast<std::size_t>(r) : 0]; }
+  /// In bytes, from the program's buffer.
+  Bytes displacement(Rank r) const {
+    return described_.displacements[r] * (described_.own_types ? 1 : type(r).element.extent);
+  }
+  void* program_part(Rank r) const { return static_cast<char*>(described_.buffer) + displacement(r); }
 
   const DescribedParts& described_;
   std::vector<TypeFacts> storage_;

@@ -71,20 +71,17 @@ void move_to_front(void* buffer, const execute::Element& element, Count from, Co
   element.unpack(element, packed, count, buffer);
 }
 
-/// Reduce-scatter: parts of the vector, `layout` tells which.
+/// Reduce-scatter: parts of the vector, `layout` tells which; mine has `count` elements.
 Served perform_parts(Communicator& c, const Decision& decision, Function function, const Reduction& reduction,
-                     const Operands& o, const std::shared_ptr<const Schedule>& schedule, const Layout& layout) {
+                     const Operands& o, const std::shared_ptr<const Schedule>& schedule, const Layout& layout,
+                     Count count) {
   const bool in_place = o.send == MPI_IN_PLACE;
   const Layout cut = layout.cut_into(schedule->parts);
   const Rank me = c.rank();
   const Count mine = layout.first(me);
   const int code =
       perform(c, decision, *schedule, function, reduction, {input_of(o), cut}, {o.receive, cut, in_place ? 0 : mine});
-  if (code == MPI_SUCCESS && in_place) {
-    Count count = 0;
-    for (Count s = 0; s < layout.segments(); ++s) count += layout.block(me, s).count;
-    move_to_front(o.receive, reduction.type.element, mine, count);
-  }
+  if (code == MPI_SUCCESS && in_place) move_to_front(o.receive, reduction.type.element, mine, count);
   return finish(c, code);
 }
 
@@ -126,7 +123,7 @@ Served reduce_scatter_block(const Operands& o, MPI_Count count, MPI_Comm comm) {
   if (!decision) return std::nullopt;
   const auto schedule = schedule_of(*c, *decision, 0, [count](Rank) { return count; });
   const Count segment = segment_of(*decision, reduction.type.element.size, c->ranks());
-  return perform_parts(*c, *decision, function, reduction, o, schedule, Layout::per_rank(count, segment));
+  return perform_parts(*c, *decision, function, reduction, o, schedule, Layout::per_rank(count, segment), count);
 }
 
 Served reduce_scatter(const Operands& o, Numbers counts, MPI_Comm comm) {
@@ -152,7 +149,7 @@ Served reduce_scatter(const Operands& o, Numbers counts, MPI_Comm comm) {
   const auto n = static_cast<std::size_t>(ranks);
   const Count segment = segment_of(*decision, reduction.type.element.size, ranks);
   return perform_parts(*c, *decision, function, reduction, o, schedule,
-                       Layout::irregular({each, n}, {first, n}, segment));
+                       Layout::irregular({each, n}, {first, n}, segment), each[c->rank()]);
 }
 
 }  // namespace stretto::intercept

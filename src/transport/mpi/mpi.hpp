@@ -14,6 +14,7 @@ namespace stretto::transport {
 class MpiTransport final : public Transport {
  public:
   void use(MPI_Comm comm) {
+    if (!posted_.empty()) give_up();  // of a call that was left by an exception
     comm_ = comm;
     error_ = MPI_SUCCESS;
   }
