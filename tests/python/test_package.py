@@ -122,13 +122,13 @@ def test_variants_are_the_same_each_time():
     assert texts[0] == "" and len(set(texts)) == len(texts) > 1
     skips = texts[1].removeprefix("skips=").split(":")
     assert list(first[1].params.list) == list(map(int, skips))
-    assert stretto.variants(stretto.algorithm_named("alltoall/exclusive_or"), 6) == []
+    assert stretto.variants(stretto.algorithm_named("alltoall/pairwise_xor"), 6) == []
 
 
 def test_why_an_algorithm_is_unsuitable():
     unsuitable, function = stretto.unsuitable, stretto.Function
     ring, circulant, power = map(
-        stretto.algorithm_named, ("allreduce/ring", "allgather/circulant", "alltoall/exclusive_or")
+        stretto.algorithm_named, ("allreduce/ring", "allgather/circulant", "alltoall/pairwise_xor")
     )
     assert unsuitable(ring, Shape(7)) == unsuitable(ring, function.allreduce, Shape(7)) == ""
     assert unsuitable(ring, function.allreduce, Shape(7), False) == "the operator does not commute"

@@ -165,7 +165,7 @@ std::string_view of_alltoall(const Call& c) {
   const Bytes part = c.bytes / c.shape.ranks;
   if (part <= 256 && c.shape.ranks > 4) return "bruck";
   if (part <= 32 * K) return "linear";
-  return power(c) ? "exclusive_or" : "pairwise";
+  return power(c) ? "pairwise_xor" : "pairwise";
 }
 
 std::string_view of_reduce_scatter(const Call& c) {
@@ -186,7 +186,7 @@ const Expected shipped[] = {
     {Function::barrier, [](const Call&) -> std::string_view { return "dissemination"; }},
     {Function::bcast,
      [](const Call& c) -> std::string_view {
-       return c.bytes < 12 * K || c.shape.ranks < 8 ? "binomial" : "scatter_allgather";
+       return c.bytes < 12 * K || c.shape.ranks < 8 ? "binomial" : "scatter_ring";
      }},
     {Function::gather, [](const Call&) -> std::string_view { return "binomial"; }},
     {Function::scatter, [](const Call&) -> std::string_view { return "binomial"; }},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// reduce/circulant: n blocks follow each other to the root along a circulant graph: bcast/circulant backwards.
+// reduce/circulant_blocks: n blocks follow each other to the root along a circulant graph: the broadcast backwards.
 //
 //   rounds    n - 1 + ceil(log2 p): the least possible for n blocks
 //   volume    (n - 1 + ceil(log2 p)) / n of the vector
@@ -50,8 +50,8 @@ std::int64_t rounds(const Shape& s, const Params& params) { return CirculantBloc
 
 }  // namespace
 
-constinit const Algorithm reduce_circulant{
-    .id = "reduce/circulant",
+constinit const Algorithm reduce_circulant_blocks{
+    .id = "reduce/circulant_blocks",
     .summary = "n blocks follow each other on a circulant graph; fewest rounds for n blocks, for any p",
     .source = "Träff, arXiv 2407.18004",
     .volume = "(n-1+ceil(lg p))/n",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// bcast/scatter_allgather: the root scatters the vector along a binomial tree, then the pieces walk around a ring.
+// bcast/scatter_ring: the root scatters the vector along a binomial tree, then the pieces walk around a ring.
 //
 //   rounds    ceil(log2 p) + p - 1
 //   volume    2(p-1)/p of the vector
@@ -25,8 +25,8 @@ void build(Builder& b, const Shape& shape, const Params&) {
 
 }  // namespace
 
-constinit const Algorithm bcast_scatter_allgather{
-    .id = "bcast/scatter_allgather",
+constinit const Algorithm bcast_scatter_ring{
+    .id = "bcast/scatter_ring",
     .summary = "scatter along a binomial tree, then allgather around a ring; least volume",
     .source = "van de Geijn; Thakur, Rabenseifner and Gropp 2005, section 4.2",
     .volume = "2(p-1)/p",

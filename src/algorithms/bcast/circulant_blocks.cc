@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// bcast/circulant: n blocks follow each other along a circulant graph, so that every rank gets a new one in each round.
+// bcast/circulant_blocks: n blocks follow each other along a circulant graph, and every rank gets a new one each round.
 //
 //   rounds    n - 1 + ceil(log2 p): the least possible for n blocks
 //   volume    (n - 1 + ceil(log2 p)) / n of the vector
@@ -28,8 +28,8 @@ std::int64_t rounds(const Shape& s, const Params& params) {
 
 }  // namespace
 
-constinit const Algorithm bcast_circulant{
-    .id = "bcast/circulant",
+constinit const Algorithm bcast_circulant_blocks{
+    .id = "bcast/circulant_blocks",
     .summary = "n blocks follow each other on a circulant graph; fewest rounds for n blocks, for any p",
     .source = "Träff, arXiv 2312.11236 and 2407.18004",
     .volume = "(n-1+ceil(lg p))/n",
