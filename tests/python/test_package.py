@@ -106,9 +106,9 @@ def test_parameters_are_resolved():
     bruck = stretto.algorithm_named("alltoall/bruck")
     shape = Shape(9)
     assert (bruck.parameter.name, bruck.parameter.least) == ("radix", 2)
-    standard = bruck.parameter.standard(shape)
-    assert stretto.resolved(bruck, shape).value == standard
-    assert bruck.rounds(shape) == bruck.rounds(shape, Params(value=standard))
+    usual = bruck.parameter.default(shape)
+    assert stretto.resolved(bruck, shape).value == usual
+    assert bruck.rounds(shape) == bruck.rounds(shape, Params(value=usual))
     assert bruck.rounds(shape, Params(value=3)) == 4
     assert stretto.check_algorithm(bruck, shape, Params(value=3)).measured.rounds == 4
     assert stretto.algorithm_named("allreduce/ring").parameter is None

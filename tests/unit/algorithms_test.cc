@@ -65,7 +65,7 @@ TEST(records_are_complete) {
       CHECK_EQ(unsuitable(*a, f, {8, 0}, true, {}).empty(), serves);
       if (serves) CHECK_EQ(unsuitable(*a, f, {8, 0}, false, {}).empty(), !a->needs.commutative);
     }
-    CHECK_EQ(a->parameter.name.empty(), a->parameter.standard == nullptr);
+    CHECK_EQ(a->parameter.name.empty(), a->parameter.default_value == nullptr);
   }
   CHECK(find_algorithm("allreduce/rong") == nullptr);
   CHECK(find_algorithm("ring") == nullptr);

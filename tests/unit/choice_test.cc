@@ -95,7 +95,8 @@ TEST(what_algorithms_need) {
     CHECK_EQ(unsuitable(power, {ranks, 0}), std::to_string(ranks) + " ranks are not a power of two");
   for (const Rank ranks : {1, 2, 64}) CHECK_EQ(unsuitable(power, {ranks, 0}), "");
 
-  even.parameter = {.name = "width", .least = 3, .standard = [](const Shape& s) -> std::int64_t { return s.ranks; }};
+  even.parameter = {
+      .name = "width", .least = 3, .default_value = [](const Shape& s) -> std::int64_t { return s.ranks; }};
   even.list = "order";
   even.misfit = [](const Shape& s, const Params& p) {
     return p.value > s.ranks ? std::string("too wide") : p.list.size() > 2 ? std::string("too long") : std::string();

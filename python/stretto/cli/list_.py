@@ -19,7 +19,7 @@ as in the papers' formulas, and proved to be those of the schedules; the volume 
 vector, p' is the largest power of two that is not above p. A dash: not for so many ranks.
 
 Needs: a *commutative* operator (the others keep rank order), an even number of ranks or a power of
-two (*2^k*) of them, or the *counts* of all ranks. Parameters are shown with their standards
+two (*2^k*) of them, or the *counts* of all ranks. Parameters are shown with their defaults
 (p = 8 / 13) and the least value; lists without: `STRETTO_ALLGATHER=circulant,skips=4:2:1`.
 """
 
@@ -86,8 +86,8 @@ def _parameters(algorithm: "Algorithm", ranks: tuple[int, ...]) -> str:
     words = []
     if algorithm.parameter:
         own = algorithm.parameter
-        standards = [own.standard(sample_shape(algorithm, p)) for p in ranks]
-        shown = " / ".join(str(value) for value in dict.fromkeys(standards))
+        defaults = [own.default(sample_shape(algorithm, p)) for p in ranks]
+        shown = " / ".join(str(value) for value in dict.fromkeys(defaults))
         words.append(f"{own.name}={shown} (from {own.least})")
     if algorithm.list:
         words.append(f"{algorithm.list}=…")

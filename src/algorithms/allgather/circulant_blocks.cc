@@ -66,7 +66,7 @@ constinit const Algorithm allgather_circulant_blocks{
     .volume = "(p-1)/p",
     .collective = Collective::allgather,
     .needs = {},
-    .parameter = {.name = "pieces", .least = 1, .standard = [](const Shape&) -> std::int64_t { return 4; }},
+    .parameter = {.name = "pieces", .least = 1, .default_value = [](const Shape&) -> std::int64_t { return 4; }},
     .blocks = [](const Shape& s, const Params& params) -> Block { return s.ranks * params.value; },
     .rounds = [](const Shape& s, const Params& params) -> std::int64_t {
       return CirculantBlocks::rounds(s.ranks, params.value);

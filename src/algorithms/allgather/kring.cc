@@ -10,7 +10,7 @@
 //   source    the k-ring of recent MPICH (generalized collective algorithms, Wilkins et al. 2023)
 //
 // The parameter "group" is k, the ranks of a group, best those of a node. Between groups every rank talks to the one in
-// its place, so all of them share that work. Its standard is the largest divisor of p that is not above the square
+// its place, so all of them share that work. Its default is the largest divisor of p that is not above the square
 // root.
 //
 //   p = 4, k = 2   0↔1 2↔3   0↔2 1↔3 [own]   0↔1 2↔3 [what came last]
@@ -42,7 +42,7 @@ void build(Builder& b, const Shape&, const Params& params) {
   }
 }
 
-std::int64_t standard_group(const Shape& s) {
+std::int64_t default_group(const Shape& s) {
   std::int64_t best = 1;
   for (std::int64_t k = 1; k * k <= s.ranks; ++k)
     if (s.ranks % k == 0) best = k;
@@ -63,7 +63,7 @@ constinit const Algorithm allgather_kring{
     .volume = "(p-1)/p",
     .collective = Collective::allgather,
     .needs = {},
-    .parameter = {.name = "group", .least = 1, .standard = standard_group},
+    .parameter = {.name = "group", .least = 1, .default_value = default_group},
     .blocks = [](const Shape& s, const Params&) -> Block { return s.ranks; },
     .rounds = [](const Shape& s, const Params&) -> std::int64_t { return s.ranks - 1; },
     .sent = [](const Shape& s, const Params&) -> std::int64_t { return s.ranks - 1; },

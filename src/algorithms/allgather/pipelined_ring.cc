@@ -12,7 +12,7 @@
 //
 // If nobody's part is empty the rounds are the paper's (1), sum of b_i - min b_i; if z parts are empty they are its sum
 // of b_i - 1 + z / (p - z), rounded up (the paper rounds down, but then not all gaps are alike). Ranks with data stand
-// equidistantly among those without. The parameter "block" is B. Its standard minimises (rounds)(a + b B), the paper's
+// equidistantly among those without. The parameter "block" is B. Its default minimises (rounds)(a + b B), the paper's
 // (2), but with p - z where (2) has p + z: that is what its sum over the p - z parts gives. With equal parts B is
 // theirs. "order" is the order of the ring, such as node by node.
 //
@@ -35,7 +35,7 @@ using patterns::PipelinedRing;
 constexpr double latency_in_bytes = 20'000;
 constexpr Count most_blocks = 1 << 16;  // beyond that B is larger than asked for
 
-std::int64_t standard_block(const Shape& shape) {
+std::int64_t default_block(const Shape& shape) {
   if (shape.counts.empty()) return 1;
   const auto p = static_cast<std::int64_t>(shape.counts.size());
   const std::int64_t empty = std::count(shape.counts.begin(), shape.counts.end(), 0);
@@ -73,7 +73,7 @@ constinit const Algorithm allgather_pipelined_ring{
     .volume = "blocks sent, each of at most B bytes",
     .collective = Collective::allgather,
     .needs = {.irregular = true, .counts = true},
-    .parameter = {.name = "block", .least = 1, .standard = standard_block},
+    .parameter = {.name = "block", .least = 1, .default_value = default_block},
     .list = "order",
     .blocks = [](const Shape& s, const Params& params) -> Block { return parts(s, params).first.back(); },
     .rounds = rounds,

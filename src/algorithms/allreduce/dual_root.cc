@@ -129,7 +129,7 @@ constinit const Algorithm allreduce_dual_root{
     .volume = "about 3",
     .collective = Collective::allreduce,
     .needs = {},
-    .parameter = {.name = "pieces", .least = 1, .standard = [](const Shape&) -> std::int64_t { return 8; }},
+    .parameter = {.name = "pieces", .least = 1, .default_value = [](const Shape&) -> std::int64_t { return 8; }},
     .blocks = [](const Shape&, const Params& params) -> Block { return params.value; },
     .rounds = rounds,
     .sent = rounds,

@@ -9,8 +9,8 @@
 //   needs     a commutative operator
 //   source    Patarasuk and Yuan 2009
 //
-// The list "order" names the ranks as they follow each other; standard is rank order. On a tree of switches the order
-// in which a depth-first walk meets the machines uses every link at most once in each direction: no contention.
+// The list "order" names the ranks as they follow each other; the default is rank order. On a tree of switches the
+// order in which a depth-first walk meets the machines uses every link at most once in each direction: no contention.
 //
 //   p = 4, order 0 2 1 3: 0→2 2→1 1→3 3→0 in every round
 

@@ -46,7 +46,7 @@ constinit const Algorithm allreduce_recursive_multiplying{
     .volume = "about (k-1) log_k p",
     .collective = Collective::allreduce,
     .needs = {},
-    .parameter = {.name = "radix", .least = 2, .standard = [](const Shape&) -> std::int64_t { return 4; }},
+    .parameter = {.name = "radix", .least = 2, .default_value = [](const Shape&) -> std::int64_t { return 4; }},
     .blocks = [](const Shape&, const Params&) -> Block { return 1; },
     .rounds = rounds,
     .sent = [](const Shape& s, const Params& params) -> std::int64_t { return sum(s, params, 2); },

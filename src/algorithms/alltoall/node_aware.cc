@@ -9,7 +9,7 @@
 //   needs     nothing, but `group` = n must divide p
 //   source    node-aware alltoall (arXiv 2601.17606) with as many leaders as ranks; both steps pairwise
 //
-// Ranks are numbered node by node. `group` is at best the ranks of a node; the standard only makes both steps short.
+// Ranks are numbered node by node. `group` is at best the ranks of a node; the default only makes both steps short.
 //
 //   p = 6, group=2, rank 0   to 2: blocks for 2 3   to 4: blocks for 4 5   to 1: blocks for 1 of ranks 0 2 4
 
@@ -21,7 +21,7 @@ namespace {
 
 using patterns::modulo;
 
-std::int64_t standard_group(const Shape& s) {
+std::int64_t default_group(const Shape& s) {
   std::int64_t group = 1;
   for (std::int64_t n = 2; n * n <= s.ranks; ++n)
     if (s.ranks % n == 0) group = n;
@@ -84,7 +84,7 @@ constinit const Algorithm alltoall_node_aware{
     .volume = "((N-1)n + (n-1)N)/p for N nodes of n ranks",
     .collective = Collective::alltoall,
     .needs = {},
-    .parameter = {.name = "group", .least = 1, .standard = standard_group},
+    .parameter = {.name = "group", .least = 1, .default_value = default_group},
     .forwards = true,
     .blocks = [](const Shape& s, const Params&) -> Block { return s.ranks; },
     .rounds = [](const Shape& s, const Params& params) -> std::int64_t {

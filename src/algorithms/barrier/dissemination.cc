@@ -42,7 +42,7 @@ constinit const Algorithm barrier_dissemination{
     .volume = "0",
     .collective = Collective::barrier,
     .needs = {},
-    .parameter = {.name = "radix", .least = 2, .standard = [](const Shape&) -> std::int64_t { return 2; }},
+    .parameter = {.name = "radix", .least = 2, .default_value = [](const Shape&) -> std::int64_t { return 2; }},
     .blocks = [](const Shape&, const Params&) -> Block { return 1; },
     .rounds = [](const Shape& s, const Params& params) -> std::int64_t {
       return patterns::ceil_log(s.ranks, params.value);

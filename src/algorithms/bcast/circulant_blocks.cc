@@ -14,8 +14,8 @@
 //
 //   p = 3, root 0, n = 2   round 1: 0→2 [0]   round 2: 0→1 [1]   round 3: 0→2 [1], 2→1 [0]
 
-#include "algorithms/list.hpp"
 #include "algorithms/patterns/circulant_blocks.hpp"
+#include "algorithms/list.hpp"
 
 namespace stretto::algorithms {
 namespace {
@@ -35,7 +35,7 @@ constinit const Algorithm bcast_circulant_blocks{
     .volume = "(n-1+ceil(lg p))/n",
     .collective = Collective::bcast,
     .needs = {},
-    .parameter = {.name = "pieces", .least = 1, .standard = [](const Shape&) -> std::int64_t { return 8; }},
+    .parameter = {.name = "pieces", .least = 1, .default_value = [](const Shape&) -> std::int64_t { return 8; }},
     .blocks = [](const Shape&, const Params& params) -> Block { return params.value; },
     .rounds = rounds,
     .sent = rounds,

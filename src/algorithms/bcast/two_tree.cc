@@ -70,7 +70,7 @@ constinit const Algorithm bcast_two_tree{
     .volume = "(n-2+2 ceil(lg p))/n, or less",
     .collective = Collective::bcast,
     .needs = {},
-    .parameter = {.name = "pieces", .least = 1, .standard = [](const Shape&) -> std::int64_t { return 8; }},
+    .parameter = {.name = "pieces", .least = 1, .default_value = [](const Shape&) -> std::int64_t { return 8; }},
     .blocks = [](const Shape&, const Params& params) -> Block { return params.value; },
     .rounds = rounds,
     .sent = rounds,

@@ -11,7 +11,7 @@
 //   source    Träff, arXiv 2507.04785 ("123-doubling" is inclusive=2) and 2604.25667
 //
 // `inclusive` is the number of inclusive rounds. Rank r knows the s ranks before it: an inclusive round makes 2s+1 of
-// s, an exclusive one 2s. The standard is the smallest number with which ceil(lg p) rounds, the fewest, are enough.
+// s, an exclusive one 2s. The default is the smallest number with which ceil(lg p) rounds, the fewest, are enough.
 //
 //   p = 8, inclusive=2   round 1: r→r+1 [r]   round 2: r→r+2 [r-1 r]   round 3: r→r+3 [r-3 … r-1], but not from 0
 
@@ -42,7 +42,7 @@ constinit const Algorithm exscan_doubling{
     .volume = "ceil(lg p)",
     .collective = Collective::exscan,
     .needs = {},
-    .parameter = {.name = "inclusive", .least = 1, .standard = fewest_inclusive},
+    .parameter = {.name = "inclusive", .least = 1, .default_value = fewest_inclusive},
     .blocks = [](const Shape&, const Params&) -> Block { return 1; },
     .rounds = [](const Shape& s, const Params& params) -> std::int64_t {
       return static_cast<std::int64_t>(shift_rounds(s.ranks, params.value).size());

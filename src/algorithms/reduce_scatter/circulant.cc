@@ -2,7 +2,7 @@
 //
 // reduce_scatter/circulant: every rank sends away the further part of its blocks, with skips p/2, p/4, …, 1.
 //
-//   rounds    ceil(log2 p) with the standard skips, else their number
+//   rounds    ceil(log2 p) with the default skips, else their number
 //   volume    (p-1)/p of the vector: the least possible
 //   combined  (p-1)/p of the vector
 //   scratch   floor(p/2) - 1 blocks, with other skips the largest difference of two less 1
