@@ -14,8 +14,8 @@ struct Variant {
   Params params;
 };
 
-/// The default first, then other values of its parameter, random lists (skips, orders) and random counts, each where
-/// the algorithm takes them; the same ones at every call. Empty if the algorithm is not for so many ranks.
+/// The default first, then other values of its parameter, random lists (skips, orders, radices) and random counts, each
+/// where the algorithm takes them; the same ones at every call. Empty if the algorithm is not for so many ranks.
 std::vector<Variant> variants(const Algorithm& algorithm, Rank ranks, Rank root = 0);
 
 /// "radix=3", "skips=4:2:1", "counts=0:5:5", "" for the default.

@@ -22,6 +22,14 @@ std::vector<Rank> random_skips(std::mt19937& random, Rank ranks) {
   return skips;
 }
 
+/// At least 2 each; their product is above half of p.
+std::vector<Rank> random_radices(std::mt19937& random, Rank ranks) {
+  std::vector<Rank> radices;
+  for (Rank left = ranks; left > 1; left /= radices.back())
+    radices.push_back(2 + static_cast<Rank>(below(random, left - 1)));
+  return radices;
+}
+
 std::vector<Rank> random_order(std::mt19937& random, Rank ranks) {
   std::vector<Rank> order(static_cast<std::size_t>(ranks));
   std::iota(order.begin(), order.end(), 0);
@@ -75,6 +83,7 @@ class Collector {
     for (int i = 0; i < 3; ++i) {
       if (algorithm_.list == "skips") add_with(0, random_skips(random, ranks));
       if (algorithm_.list == "order") add_with(0, random_order(random, ranks));
+      if (algorithm_.list == "radices") add_with(0, random_radices(random, ranks));
     }
     if (algorithm_.needs.counts)
       for (const int kind : {0, 1, 2, 3, 4}) {
