@@ -36,9 +36,7 @@ constinit const Algorithm allgather_circulant{
     .needs = {},
     .list = "skips",
     .blocks = [](const Shape& s, const Params&) -> Block { return s.ranks; },
-    .rounds = [](const Shape& s, const Params& params) -> std::int64_t {
-      return static_cast<std::int64_t>(patterns::given_skips(s.ranks, params.list).size()) - 1;
-    },
+    .rounds = [](const Shape& s, const Params& params) -> std::int64_t { return patterns::steps_of(s, params); },
     .sent = [](const Shape& s, const Params&) -> std::int64_t { return s.ranks - 1; },
     .combined = [](const Shape&, const Params&) -> std::int64_t { return 0; },
     .build = build,

@@ -16,7 +16,7 @@
 //   p = 4, k = 2   0↔1 2↔3   0↔2 1↔3 [own]   0↔1 2↔3 [what came last]
 
 #include "algorithms/list.hpp"
-#include "algorithms/patterns/powers.hpp"
+#include "algorithms/patterns/groups.hpp"
 
 namespace stretto::algorithms {
 namespace {
@@ -42,18 +42,6 @@ void build(Builder& b, const Shape&, const Params& params) {
   }
 }
 
-std::int64_t default_group(const Shape& s) {
-  std::int64_t best = 1;
-  for (std::int64_t k = 1; k * k <= s.ranks; ++k)
-    if (s.ranks % k == 0) best = k;
-  return best;
-}
-
-std::string misfit(const Shape& s, const Params& params) {
-  if (s.ranks % params.value == 0) return "";
-  return std::to_string(s.ranks) + " ranks are not groups of " + std::to_string(params.value);
-}
-
 }  // namespace
 
 constinit const Algorithm allgather_kring{
@@ -63,13 +51,13 @@ constinit const Algorithm allgather_kring{
     .volume = "(p-1)/p",
     .collective = Collective::allgather,
     .needs = {},
-    .parameter = {.name = "group", .least = 1, .default_value = default_group},
+    .parameter = {.name = "group", .least = 1, .default_value = patterns::default_group},
     .blocks = [](const Shape& s, const Params&) -> Block { return s.ranks; },
     .rounds = [](const Shape& s, const Params&) -> std::int64_t { return s.ranks - 1; },
     .sent = [](const Shape& s, const Params&) -> std::int64_t { return s.ranks - 1; },
     .combined = [](const Shape&, const Params&) -> std::int64_t { return 0; },
     .build = build,
-    .misfit = misfit,
+    .misfit = patterns::group_misfit,
 };
 
 }  // namespace stretto::algorithms

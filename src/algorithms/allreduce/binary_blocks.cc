@@ -55,7 +55,7 @@ constinit const Algorithm allreduce_binary_blocks{
     .volume = "2(p-1)/p if p = 2^k, else 2 to 3.5",
     .collective = Collective::allreduce,
     .needs = {},
-    .blocks = [](const Shape& s, const Params&) -> Block { return patterns::floor_power_of_two(s.ranks); },
+    .blocks = patterns::kept_ranks,
     .rounds = [](const Shape& s, const Params&) -> std::int64_t {
       return 2 * patterns::floor_log2(s.ranks) + (patterns::is_power_of_two(s.ranks) ? 0 : 1);
     },

@@ -16,6 +16,7 @@
 //   p = 6   trees 0→1←2 and 3→4←5   block j: 0→1 2→1 3→4 5→4 1↔4, with block j - 1 on the way down
 
 #include "algorithms/list.hpp"
+#include "algorithms/patterns/clock.hpp"
 #include "algorithms/patterns/in_order.hpp"
 
 namespace stretto::algorithms {
@@ -68,14 +69,7 @@ void build(Builder& b, const Shape&, const Params&) {
   }
 }
 
-struct Clock {
-  std::int64_t rounds = 0;
-  std::int64_t combined = 0;
-  void wait_for(const Clock& other) {
-    rounds = std::max(rounds, other.rounds);
-    combined = std::max(combined, other.combined);
-  }
-};
+using patterns::Clock;
 
 /// Plays the rounds of all ranks, in which each sends and receives one block at most.
 Clock longest_chain(const Shape& s, const Params& params) {
@@ -114,8 +108,7 @@ Clock longest_chain(const Shape& s, const Params& params) {
     meet(roots[0], true, roots[1], true);
     for (const Rank root : roots) ++clocks[static_cast<std::size_t>(root)].combined;
   }
-  for (const Clock& c : clocks) clocks[0].wait_for(c);
-  return clocks[0];
+  return patterns::latest(clocks);
 }
 
 std::int64_t rounds(const Shape& s, const Params& params) { return longest_chain(s, params).rounds; }

@@ -99,7 +99,7 @@ void build(Builder& b, const Shape&, const Params&) {
 }
 
 std::int64_t combined(const Shape& s, const Params&) {
-  const std::int64_t blocks = patterns::floor_power_of_two(s.ranks);
+  const std::int64_t blocks = patterns::kept_ranks(s);
   return blocks - 1 + blocks / (2 * (s.ranks & -s.ranks));
 }
 
@@ -112,7 +112,7 @@ constinit const Algorithm allreduce_elimination{
     .volume = "2(p-1)/p if p = 2^k, below 3 else",
     .collective = Collective::allreduce,
     .needs = {},
-    .blocks = [](const Shape& s, const Params&) -> Block { return patterns::floor_power_of_two(s.ranks); },
+    .blocks = patterns::kept_ranks,
     .rounds = [](const Shape& s, const Params&) -> std::int64_t { return 2 * patterns::ceil_log2(s.ranks); },
     .sent = [](const Shape& s, const Params& params) -> std::int64_t { return 2 * combined(s, params); },
     .combined = combined,

@@ -35,8 +35,6 @@ void build(Builder& b, const Shape&, const Params&) {
     b.send(b.rank() ^ 1, output(0, b.blocks()));
 }
 
-std::int64_t kept_ranks(const Shape& s, const Params& = {}) { return patterns::floor_power_of_two(s.ranks); }
-
 }  // namespace
 
 constinit const Algorithm allreduce_halving_doubling{
@@ -46,15 +44,15 @@ constinit const Algorithm allreduce_halving_doubling{
     .volume = "2(p-1)/p if p = 2^k, else 2 + 2(p'-1)/p'",
     .collective = Collective::allreduce,
     .needs = {},
-    .blocks = kept_ranks,
+    .blocks = patterns::kept_ranks,
     .rounds = [](const Shape& s, const Params&) -> std::int64_t {
       return 2 * patterns::floor_log2(s.ranks) + (patterns::is_power_of_two(s.ranks) ? 0 : 3);
     },
     .sent = [](const Shape& s, const Params&) -> std::int64_t {
-      return 2 * (kept_ranks(s) - 1) + (patterns::is_power_of_two(s.ranks) ? 0 : 2 * kept_ranks(s));
+      return 2 * (patterns::kept_ranks(s) - 1) + (patterns::is_power_of_two(s.ranks) ? 0 : 2 * patterns::kept_ranks(s));
     },
     .combined = [](const Shape& s, const Params&) -> std::int64_t {
-      return kept_ranks(s) - 1 + (patterns::is_power_of_two(s.ranks) ? 0 : kept_ranks(s) / 2);
+      return patterns::kept_ranks(s) - 1 + (patterns::is_power_of_two(s.ranks) ? 0 : patterns::kept_ranks(s) / 2);
     },
     .build = build,
 };

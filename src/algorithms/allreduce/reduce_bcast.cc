@@ -10,14 +10,15 @@
 //   source    Thakur, Rabenseifner and Gropp 2005, section 5
 
 #include "algorithms/list.hpp"
-#include "algorithms/patterns/binomial.hpp"
+#include "algorithms/patterns/in_order.hpp"
+#include "algorithms/patterns/knomial.hpp"
 
 namespace stretto::algorithms {
 namespace {
 
 void build(Builder& b, const Shape&, const Params&) {
-  patterns::binomial_reduce(b, 0, [] { return output(0); });
-  patterns::binomial_bcast(b, 0);
+  patterns::in_order_reduce(b, patterns::in_order_knomial(b.rank(), b.ranks(), 0, 2), [] { return output(0); });
+  patterns::knomial_bcast(b, 0, 2);
 }
 
 }  // namespace

@@ -11,13 +11,13 @@
 //
 //   p = 5, root 0   round 1: 0→4   round 2: 0→2   round 3: 0→1 2→3
 
-#include "algorithms/patterns/binomial.hpp"
 #include "algorithms/list.hpp"
+#include "algorithms/patterns/knomial.hpp"
 
 namespace stretto::algorithms {
 namespace {
 
-void build(Builder& b, const Shape& shape, const Params&) { patterns::binomial_bcast(b, shape.root); }
+void build(Builder& b, const Shape& shape, const Params&) { patterns::knomial_bcast(b, shape.root, 2); }
 
 }  // namespace
 

@@ -16,11 +16,14 @@
 
 #include "algorithms/patterns/circulant_blocks.hpp"
 #include "algorithms/list.hpp"
+#include "algorithms/patterns/groups.hpp"
 
 namespace stretto::algorithms {
 namespace {
 
-void build(Builder& b, const Shape& shape, const Params&) { patterns::circulant_blocks_bcast(b, shape.root); }
+void build(Builder& b, const Shape& shape, const Params&) {
+  b.in_group(patterns::from_root(b.ranks(), shape.root), patterns::circulant_blocks_bcast);
+}
 
 std::int64_t rounds(const Shape& s, const Params& params) {
   return patterns::CirculantBlocks::rounds(s.ranks, params.value);

@@ -14,8 +14,9 @@
 #include <vector>
 
 #include "algorithms/list.hpp"
-#include "algorithms/patterns/binomial.hpp"
 #include "algorithms/patterns/doubling.hpp"
+#include "algorithms/patterns/groups.hpp"
+#include "algorithms/patterns/scatter_bcast.hpp"
 
 namespace stretto::algorithms {
 namespace {

@@ -12,8 +12,8 @@
 //   p = 4, root 0   round 1: 0→2 [2 3]   round 2: 0→1 [1], 2→3 [3]   then three rounds r → r+1
 
 #include "algorithms/list.hpp"
-#include "algorithms/patterns/binomial.hpp"
 #include "algorithms/patterns/ring.hpp"
+#include "algorithms/patterns/scatter_bcast.hpp"
 
 namespace stretto::algorithms {
 namespace {

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "algorithms/list.hpp"
+#include "algorithms/patterns/groups.hpp"
 #include "algorithms/patterns/two_tree.hpp"
 
 namespace stretto::algorithms {
@@ -25,20 +26,24 @@ namespace {
 
 using patterns::TwoTree;
 
-void build(Builder& b, const Shape& shape, const Params&) {
+/// From rank 0.
+void broadcast(Builder& b) {
   const TwoTree trees(b.ranks(), b.blocks());
-  const Rank me = patterns::modulo(b.rank() - shape.root, b.ranks());
-  const auto rank_of = [&](Rank place) { return patterns::modulo(place + shape.root, b.ranks()); };
+  const Rank me = b.rank();
   for (std::int64_t round = 0; round < trees.rounds(); ++round) {
     b.round();
     for (const int tree : {0, 1}) {
       for (const Rank child : trees.children(tree, me))
         if (const Block block = child == 0 ? TwoTree::none : trees.received(child, tree, round); block != TwoTree::none)
-          b.send(rank_of(child), output(block));
+          b.send(child, output(block));
       if (const Block block = me == 0 ? TwoTree::none : trees.received(me, tree, round); block != TwoTree::none)
-        b.receive(rank_of(trees.parent(tree, me)), output(block));
+        b.receive(trees.parent(tree, me), output(block));
     }
   }
+}
+
+void build(Builder& b, const Shape& shape, const Params&) {
+  b.in_group(patterns::from_root(b.ranks(), shape.root), broadcast);
 }
 
 /// Rounds in which a rank has nothing to do do not count.

@@ -22,13 +22,6 @@ inline std::vector<Rank> halved_skips(Rank ranks) {
   return skips;
 }
 
-/// p, then the powers of two below it, down to 1
-inline std::vector<Rank> power_skips(Rank ranks) {
-  std::vector<Rank> skips{ranks};
-  for (Rank s = ranks > 1 ? Rank{1} << (ceil_log2(ranks) - 1) : 0; s > 0; s /= 2) skips.push_back(s);
-  return skips;
-}
-
 /// The call's own skips, after p, or the halved ones.
 inline std::vector<Rank> given_skips(Rank ranks, const std::vector<Rank>& list) {
   if (list.empty()) return halved_skips(ranks);

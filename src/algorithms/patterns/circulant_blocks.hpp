@@ -97,12 +97,11 @@ class CirculantBlocks {
   std::vector<int> base_;
 };
 
-/// All blocks of `root`'s output come into every output.
-inline void circulant_blocks_bcast(Builder& b, Rank root) {
+/// All blocks of rank 0's output come into every output.
+inline void circulant_blocks_bcast(Builder& b) {
   const CirculantBlocks schedule(b.ranks(), b.blocks());
-  const Rank place = modulo(b.rank() - root, b.ranks());
-  const CirculantBlocks::Row sends = schedule.sends(place);
-  const CirculantBlocks::Row receives = schedule.receives(place);
+  const CirculantBlocks::Row sends = schedule.sends(b.rank());
+  const CirculantBlocks::Row receives = schedule.receives(b.rank());
   for (std::int64_t round = 0; round < schedule.rounds(); ++round) {
     const Rank skip = schedule.skip_of_round(round);
     const Block leaving = schedule.block(sends, round);

@@ -53,7 +53,7 @@ constinit const Algorithm reduce_binary_blocks{
     .volume = "2(p-1)/p if p = 2^k, else 1.5 to 3",
     .collective = Collective::reduce,
     .needs = {},
-    .blocks = [](const Shape& s, const Params&) -> Block { return patterns::floor_power_of_two(s.ranks); },
+    .blocks = patterns::kept_ranks,
     .rounds = [](const Shape& s, const Params&) -> std::int64_t {
       const Rank largest = patterns::floor_power_of_two(s.ranks);
       return 2 * patterns::floor_log2(s.ranks) + (s.ranks == largest ? 0 : 1) + (s.root < largest ? 0 : 1);

@@ -11,14 +11,15 @@
 //
 //   p = 5, root 1   round 1: 0→1 3→2   round 2: 2→1   round 3: 4→1
 
-#include "algorithms/patterns/binomial.hpp"
 #include "algorithms/list.hpp"
+#include "algorithms/patterns/in_order.hpp"
+#include "algorithms/patterns/powers.hpp"
 
 namespace stretto::algorithms {
 namespace {
 
 void build(Builder& b, const Shape& shape, const Params&) {
-  patterns::binomial_reduce(b, shape.root, [&] { return scratch(b.new_scratch(0, 1)); });
+  patterns::in_order_reduce(b, patterns::in_order_knomial(b.rank(), b.ranks(), shape.root, 2));
 }
 
 }  // namespace

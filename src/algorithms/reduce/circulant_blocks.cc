@@ -16,18 +16,19 @@
 
 #include "algorithms/patterns/circulant_blocks.hpp"
 #include "algorithms/list.hpp"
+#include "algorithms/patterns/groups.hpp"
 
 namespace stretto::algorithms {
 namespace {
 
 using patterns::CirculantBlocks;
 
-void build(Builder& b, const Shape& shape, const Params&) {
+/// To rank 0.
+void reduce(Builder& b) {
   if (b.ranks() == 1) return b.copy(input(0, b.blocks()), output(0, b.blocks()));
   const CirculantBlocks schedule(b.ranks(), b.blocks());
-  const Rank place = patterns::modulo(b.rank() - shape.root, b.ranks());
-  const CirculantBlocks::Row sends = schedule.receives(place);  // time runs backwards
-  const CirculantBlocks::Row receives = schedule.sends(place);
+  const CirculantBlocks::Row sends = schedule.receives(b.rank());  // time runs backwards
+  const CirculantBlocks::Row receives = schedule.sends(b.rank());
   std::vector<Ranges> now;  // where the partial results are
   for (Block block = 0; block < b.blocks(); ++block) now.push_back(input(block));
   for (std::int64_t round = schedule.rounds() - 1; round >= 0; --round) {
@@ -41,9 +42,13 @@ void build(Builder& b, const Shape& shape, const Params&) {
     const Ranges operand = now[static_cast<std::size_t>(arriving)];
     Ranges& target = now[static_cast<std::size_t>(arriving)];
     if (operand[0].buffer == Buffer::input)
-      target = place == 0 ? output(arriving) : scratch(b.new_scratch(arriving, 1));
+      target = b.rank() == 0 ? output(arriving) : scratch(b.new_scratch(arriving, 1));
     b.receive_reduce(patterns::modulo(b.rank() + skip, b.ranks()), target, Side::right, operand);
   }
+}
+
+void build(Builder& b, const Shape& shape, const Params&) {
+  b.in_group(patterns::from_root(b.ranks(), shape.root), reduce);
 }
 
 std::int64_t rounds(const Shape& s, const Params& params) { return CirculantBlocks::rounds(s.ranks, params.value); }
