@@ -126,6 +126,7 @@ def test_check_tries_parameters_lists_and_counts():
     assert variants("alltoall/bruck") >= {"", "radix=3", "radix=8"}
     skips = variants("allgather/circulant") - {""}
     assert skips and all(text.startswith("skips=") and text.endswith(":1") for text in skips)
+    assert any(text.startswith("radices=") for text in variants("allreduce/recursive_multiplying"))
     assert all(",counts=" in "," + text for text in variants("allgather/pipelined_ring"))
     # The parameters of rooted algorithms are tried from root p/3.
     rows = json_of("check", "gather/knomial", "--ranks", "30")["proved"]

@@ -38,11 +38,11 @@ inline std::string radices_misfit(const Shape& shape, const Params& params) {
   for (const Rank k : params.list) {
     if (k < 2) return "radix " + std::to_string(k) + " in the list: each is at least 2";
     product *= k;
-    if (product > shape.ranks) return "the product of the radices is above " + std::to_string(shape.ranks) + " ranks";
+    if (product > shape.ranks) return "the radices make more than " + std::to_string(shape.ranks) + " ranks";
   }
   if (params.list.empty() || 2 * product >= shape.ranks) return {};
-  return "the product of the radices is " + std::to_string(product) + ": at most half of " +
-         std::to_string(shape.ranks) + " ranks can be left over";
+  return "the radices make " + std::to_string(product) + " of " + std::to_string(shape.ranks) +
+         " ranks: at most half can be left over";
 }
 
 inline Rank product(const std::vector<Rank>& factors) {
