@@ -41,7 +41,8 @@ void build(Builder& b, const Shape&, const Params& params) {
 
 constinit const Algorithm allgather_bruck{
     .id = "allgather/bruck",
-    .summary = "every rank passes on all it has to the ranks z k^i before it, z < k; fewest rounds",
+    .summary =
+        "every rank passes on all it has to the ranks z k^i before it, z < k; fewest single-message rounds if k = 2",
     .source = "Bruck et al. 1997; Thakur, Rabenseifner and Gropp 2005, section 4.1.2",
     .volume = "(p-1)/p",
     .collective = Collective::allgather,

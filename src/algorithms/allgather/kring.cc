@@ -7,11 +7,11 @@
 //   combined  none
 //   scratch   none
 //   needs     k that divides p
-//   source    the k-ring of recent MPICH (generalized collective algorithms, Wilkins et al. 2023)
+//   source    the k-ring of Wilkins et al., CLUSTER 2023, as in MPICH
 //
 // The parameter "group" is k, the ranks of a group, best those of a node. Between groups every rank talks to the one in
-// its place, so all of them share that work. Its default is the largest divisor of p that is not above the square
-// root.
+// its place, so all of them share that work. The default, the largest divisor of p that is not above its square root,
+// knows nothing of nodes: rules set it.
 //
 //   p = 4, k = 2   0↔1 2↔3   0↔2 1↔3 [own]   0↔1 2↔3 [what came last]
 
@@ -47,7 +47,7 @@ void build(Builder& b, const Shape&, const Params& params) {
 constinit const Algorithm allgather_kring{
     .id = "allgather/kring",
     .summary = "rings of k neighbours, and steps from ring to ring by all ranks at once",
-    .source = "the k-ring of recent MPICH (generalized collective algorithms, Wilkins et al. 2023)",
+    .source = "the k-ring of Wilkins et al., CLUSTER 2023, as in MPICH",
     .volume = "(p-1)/p",
     .collective = Collective::allgather,
     .needs = {},

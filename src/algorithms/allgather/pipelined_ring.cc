@@ -8,7 +8,7 @@
 //   combined  none
 //   scratch   none
 //   needs     counts; to be worth it, different ones
-//   source    Träff, Ripke, Siebert, Balaji, Thakur and Gropp, pipelined allgatherv, sections 2.2 to 2.4
+//   source    Träff, Ripke, Siebert, Balaji, Thakur and Gropp 2010, sections 2.2 to 2.4
 //
 // If nobody's part is empty the rounds are the paper's (1), sum of b_i - min b_i. If z parts are, ranks with data stand
 // equidistantly among the others, and the rounds are its sum of b_i - 1 + z / (p - z), rounded up (the paper rounds
@@ -73,7 +73,7 @@ std::int64_t rounds(const Shape& shape, const Params& params) {
 constinit const Algorithm allgather_pipelined_ring{
     .id = "allgather/pipelined_ring",
     .summary = "parts cut into blocks of at most B bytes walk around a ring; for long parts of different sizes",
-    .source = "Träff, Ripke, Siebert, Balaji, Thakur and Gropp, pipelined allgatherv, section 2",
+    .source = "Träff, Ripke, Siebert, Balaji, Thakur and Gropp 2010, sections 2.2 to 2.4",
     .volume = "blocks sent, each of at most B bytes",
     .collective = Collective::allgather,
     .needs = {.irregular = true, .counts = true},

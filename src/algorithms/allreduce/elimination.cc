@@ -2,7 +2,7 @@
 //
 // allreduce/elimination: neighbours halve the vector; where their number is odd, three of them leave two; then back.
 //
-//   rounds    2 ceil(log2 p)
+//   rounds    2 ceil(lg p)
 //   volume    2(p-1)/p of the vector if p = 2^k; below 3 vectors for odd p, below 2.5 for p = 2 mod 4, …
 //   combined  half as much; with B = 2^floor(lg p) blocks and 2^v dividing p: B - 1 + B / 2^(v+1) blocks
 //   scratch   none
@@ -12,7 +12,7 @@
 // The ranks that hold the same segment form a list of L. Pairs of neighbours (a, c) split it: a keeps the lower half, c
 // the upper. If L is odd the first three (a, b, c) do: b and c exchange halves, then b gives its lower half to a and
 // retires, and a its upper half to c. Both halves go on with lists of floor(L/2). A second round of a triple delays no
-// other triple, so ceil(log2 p) rounds are enough; the way back is the exact reverse.
+// other triple, so ceil(lg p) rounds are enough; the way back is the exact reverse.
 //
 //   p = 3   1↔2 halves, then 1→0 lower, 0→2 upper; back: 0→1 lower, 2→0 upper, then 1→2 lower, 2→1 upper
 

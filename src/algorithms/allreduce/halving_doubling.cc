@@ -2,12 +2,12 @@
 //
 // allreduce/halving_doubling: reduce-scatter by vector halving and distance doubling, then allgather by the way back.
 //
-//   rounds    2 lg p; else 3 + 2 floor(lg p)
-//   volume    2(p-1)/p of the vector; else about 4 vectors      with p' = 2^floor(lg p): 2 + 2(p'-1)/p'
-//   combined  (p-1)/p of the vector; else 1/2 more
+//   rounds    2 lg p if p = 2^k; else 3 + 2 floor(lg p)
+//   volume    2(p-1)/p of the vector if p = 2^k; else about 4 vectors      with p' = 2^floor(lg p): 2 + 2(p'-1)/p'
+//   combined  (p-1)/p of the vector if p = 2^k; else 1/2 more
 //   scratch   none
 //   needs     nothing: rank order is kept
-//   source    Rabenseifner 2004; Thakur, Rabenseifner and Gropp 2005, section 5.1
+//   source    Rabenseifner 2004, section 3.5; Thakur, Rabenseifner and Gropp 2005, section 5.1
 //
 //   p = 4, blocks held after each round   rank 0: 01 0 01 0123   rank 1: 23 2 23 0123
 //                                         rank 2: 01 1 01 0123   rank 3: 23 3 23 0123
@@ -40,7 +40,7 @@ void build(Builder& b, const Shape&, const Params&) {
 constinit const Algorithm allreduce_halving_doubling{
     .id = "allreduce/halving_doubling",
     .summary = "vector halving with distance doubling, and back; least volume in few rounds if p = 2^k, in rank order",
-    .source = "Rabenseifner 2004; Thakur, Rabenseifner and Gropp 2005, section 5.1",
+    .source = "Rabenseifner 2004, section 3.5; Thakur, Rabenseifner and Gropp 2005, section 5.1",
     .volume = "2(p-1)/p if p = 2^k, else 2 + 2(p'-1)/p'",
     .collective = Collective::allreduce,
     .needs = {},

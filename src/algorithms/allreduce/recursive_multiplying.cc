@@ -42,9 +42,9 @@ std::int64_t rounds(const Shape& s, const Params& params) {
 
 constinit const Algorithm allreduce_recursive_multiplying{
     .id = "allreduce/recursive_multiplying",
-    .summary = "groups of up to k ranks exchange whole vectors at once; fewest rounds, in rank order",
+    .summary = "groups of up to k ranks exchange whole vectors at once; few rounds, in rank order",
     .source = "Wilkins et al., CLUSTER 2023",
-    .volume = "sum of (k_i - 1) over the factors of p', 2 more if p' < p",
+    .volume = "sum of (k_i - 1) over the radices, 2 more if ranks are folded",
     .collective = Collective::allreduce,
     .needs = {},
     .parameter = {.name = "radix", .least = 2, .default_value = [](const Shape&) -> std::int64_t { return 4; }},

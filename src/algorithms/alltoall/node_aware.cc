@@ -7,9 +7,11 @@
 //   combined  none
 //   scratch   (N-1)·(n-1) blocks, those that are handed out
 //   needs     nothing, but `group` = n must divide p
-//   source    node-aware alltoall (arXiv 2601.17606) with as many leaders as ranks; both steps pairwise
+//   source    full-lane alltoall of Träff and Hunold, arXiv 1910.13373; the node-aware one of arXiv 2601.17606 with as
+//             many leaders as ranks; both steps pairwise
 //
-// Ranks are numbered node by node. `group` is at best the ranks of a node; the default only makes both steps short.
+// Ranks are numbered node by node. `group` is at best the ranks of a node. The default makes both steps short and knows
+// nothing of nodes: rules set it.
 //
 //   p = 6, group=2, rank 0   to 2: blocks for 2 3   to 4: blocks for 4 5   to 1: blocks for 1 of ranks 0 2 4
 
@@ -73,7 +75,7 @@ void build(Builder& b, const Shape&, const Params& params) {
 constinit const Algorithm alltoall_node_aware{
     .id = "alltoall/node_aware",
     .summary = "first to the same place on the right node, then inside of the node; few messages",
-    .source = "arXiv 2601.17606",
+    .source = "Träff and Hunold, arXiv 1910.13373; arXiv 2601.17606",
     .volume = "((N-1)n + (n-1)N)/p for N nodes of n ranks",
     .collective = Collective::alltoall,
     .needs = {},

@@ -37,7 +37,7 @@ void build(Builder& b, const Shape&, const Params& params) {
 
 constinit const Algorithm barrier_dissemination{
     .id = "barrier/dissemination",
-    .summary = "everybody tells the ranks z k^i further on, z < k, in round i; fewest rounds",
+    .summary = "everybody tells the ranks z k^i further on, z < k, in round i; fewest single-message rounds if k = 2",
     .source = "Hensgen, Finkel and Manber 1988",
     .volume = "0",
     .collective = Collective::barrier,

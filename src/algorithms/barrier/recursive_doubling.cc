@@ -2,7 +2,7 @@
 //
 // barrier/recursive_doubling: partners at distance 1, 2, 4, … tell each other that they, and all they know of, came.
 //
-//   rounds    lg p; else 2 + floor(lg p)
+//   rounds    lg p if p = 2^k; else 2 + floor(lg p)
 //   volume    none: empty messages
 //   combined  none
 //   scratch   none

@@ -2,8 +2,8 @@
 //
 // bcast/binomial: whoever has the vector sends it on, to the largest remaining part first.
 //
-//   rounds    ceil(log2 p)
-//   volume    ceil(log2 p) vectors from the root
+//   rounds    ceil(lg p)
+//   volume    ceil(lg p) vectors from the root
 //   combined  none
 //   scratch   none
 //   needs     nothing
@@ -23,7 +23,7 @@ void build(Builder& b, const Shape& shape, const Params&) { patterns::knomial_bc
 
 constinit const Algorithm bcast_binomial{
     .id = "bcast/binomial",
-    .summary = "whoever has the vector sends it on along a binomial tree; fewest rounds",
+    .summary = "whoever has the vector sends it on along a binomial tree; fewest single-message rounds",
     .source = "Thakur, Rabenseifner and Gropp 2005, section 4.2",
     .volume = "ceil(lg p)",
     .collective = Collective::bcast,

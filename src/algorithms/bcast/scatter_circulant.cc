@@ -2,7 +2,7 @@
 //
 // bcast/scatter_circulant: the root scatters the vector along a binomial tree, then doubling on a circulant graph.
 //
-//   rounds    2 ceil(log2 p)
+//   rounds    2 ceil(lg p)
 //   volume    2(p-1)/p of the vector
 //   combined  none
 //   scratch   none

@@ -2,7 +2,7 @@
 //
 // bcast/scatter_ring: the root scatters the vector along a binomial tree, then the pieces walk around a ring.
 //
-//   rounds    ceil(log2 p) + p - 1
+//   rounds    ceil(lg p) + p - 1
 //   volume    2(p-1)/p of the vector
 //   combined  none
 //   scratch   none

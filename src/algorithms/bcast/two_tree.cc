@@ -2,15 +2,15 @@
 //
 // bcast/two_tree: every second block goes down one of two binary trees, in which no rank has children twice.
 //
-//   rounds    at most n - 2 + 2 ceil(log2 p)
+//   rounds    at most n - 2 + 2 ceil(lg p)
 //   volume    as many blocks as rounds: about one vector, if it is cut into many
 //   combined  none
 //   scratch   none
 //   needs     nothing
 //   source    Sanders, Speck and Träff 2009
 //
-// The parameter "pieces" is n. Trees and timing are explained in patterns/two_tree.hpp. A single binary tree moves two
-// vectors through the ranks that have children.
+// The parameter "pieces" is n; its default knows nothing of bytes: rules set it. Trees and timing are explained in
+// patterns/two_tree.hpp. A single binary tree moves two vectors through the ranks that have children.
 //
 //   p = 4, root 0, n = 2   trees 0→2→{1 3} and 0→3→{1 2}
 

@@ -2,7 +2,7 @@
 //
 // exscan/doubling: shifts that about double: first of prefixes with the own contribution, then of prefixes alone.
 //
-//   rounds    ceil(lg p) if `inclusive` rounds suffice for it; 1 + ceil(lg(p-1)) for inclusive=1
+//   rounds    ceil(lg p) if `inclusive` rounds suffice for it, else 1 more
 //   volume    as many vectors as rounds
 //   combined  2 vectors in every inclusive round but the first, which has none; 1 in every other; less at the end of
 //             the chain where few ranks are left
@@ -37,9 +37,9 @@ void build(Builder& b, const Shape& s, const Params& params) {
 
 constinit const Algorithm exscan_doubling{
     .id = "exscan/doubling",
-    .summary = "shifts by 1, 2, 3, 6, 12, …: few rounds with few operations",
+    .summary = "shifts that about double (1, 2, 3, 6, 12, … with inclusive=2): few rounds with few operations",
     .source = "Träff, arXiv 2507.04785 and 2604.25667",
-    .volume = "ceil(lg p)",
+    .volume = "ceil(lg p), or 1 more",
     .collective = Collective::exscan,
     .needs = {},
     .parameter = {.name = "inclusive", .least = 1, .default_value = fewest_inclusive},

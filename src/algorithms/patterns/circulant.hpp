@@ -2,7 +2,7 @@
 //
 // Reduce-scatter and allgather on a circulant graph (Träff, arXiv 2410.14234). Rank r counts blocks relative to
 // itself: relative block i is block (r + i) mod p. The skips fall from p to 1, each at least half of the one before;
-// halving rounded up gives ceil(log2 p) rounds, powers of two give Bruck's rounds.
+// halving rounded up gives ceil(lg p) rounds, powers of two give Bruck's rounds.
 #pragma once
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Vector halving with distance doubling and its reverse, for a group of 2^k ranks and 2^k blocks, and the fold that
-// brings any number of ranks down to 2^k (Rabenseifner 2004; Thakur, Rabenseifner and Gropp 2005, section 5.1).
-// Neighbours meet first, so every partial result covers an interval of ranks: rank order is kept.
+// brings any number of ranks down to 2^k (Rabenseifner 2004, section 3.5; Thakur, Rabenseifner and Gropp 2005, section
+// 5.1). Neighbours meet first, so every partial result covers an interval of ranks: rank order is kept.
 #pragma once
 
 #include <algorithm>

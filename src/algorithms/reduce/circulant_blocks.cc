@@ -2,15 +2,15 @@
 //
 // reduce/circulant_blocks: n blocks follow each other to the root along a circulant graph: the broadcast backwards.
 //
-//   rounds    n - 1 + ceil(log2 p): the least possible for n blocks
-//   volume    (n - 1 + ceil(log2 p)) / n of the vector
-//   combined  (n - 1 + ceil(log2 p)) / n of the vector
+//   rounds    n - 1 + ceil(lg p): the least possible for n blocks
+//   volume    (n - 1 + ceil(lg p)) / n of the vector
+//   combined  (n - 1 + ceil(lg p)) / n of the vector
 //   scratch   one vector at most, not on the root
 //   needs     a commutative operator
 //   source    Träff, arXiv 2407.18004
 //
 // The parameter "pieces" is n. The schedule is explained in patterns/circulant_blocks.hpp. With a round's cost a and a
-// byte's cost b the best n for m bytes is sqrt((ceil(log2 p) - 1) m b / a).
+// byte's cost b the best n for m bytes is sqrt((ceil(lg p) - 1) m b / a); the default knows no m: rules set it.
 //
 //   p = 3, root 0, n = 2   round 1: 2→0 [1], 1→2 [0]   round 2: 1→0 [1]   round 3: 2→0 [0]
 

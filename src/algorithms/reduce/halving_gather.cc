@@ -2,12 +2,12 @@
 //
 // reduce/halving_gather: reduce-scatter by vector halving and distance doubling, then a binomial gather to the root.
 //
-//   rounds    2 lg p; else 2 + 2 floor(lg p)
-//   volume    2(p-1)/p of the vector; else about 3 vectors      with p' = 2^floor(lg p): 1 + 2(p'-1)/p'
-//   combined  (p-1)/p of the vector; else 1/2 more
+//   rounds    2 lg p if p = 2^k; else 2 + 2 floor(lg p)
+//   volume    2(p-1)/p of the vector if p = 2^k; else about 3 vectors      with p' = 2^floor(lg p): 1 + 2(p'-1)/p'
+//   combined  (p-1)/p of the vector if p = 2^k; else 1/2 more
 //   scratch   one vector, not on the root
 //   needs     nothing: rank order is kept
-//   source    Rabenseifner 2004; Thakur, Rabenseifner and Gropp 2005, section 4.5
+//   source    Rabenseifner 2004, section 3.5; Thakur, Rabenseifner and Gropp 2005, section 5.1
 //
 // If p is no power of two, pairs of ranks are folded. When the root is the one of its pair that would be removed, the
 // two change roles, which costs nothing.
@@ -39,7 +39,7 @@ void build(Builder& b, const Shape& shape, const Params&) {
 constinit const Algorithm reduce_halving_gather{
     .id = "reduce/halving_gather",
     .summary = "reduce-scatter by vector halving, then gather to the root; for long vectors, in rank order",
-    .source = "Rabenseifner 2004; Thakur, Rabenseifner and Gropp 2005, section 4.5",
+    .source = "Rabenseifner 2004, section 3.5; Thakur, Rabenseifner and Gropp 2005, section 5.1",
     .volume = "2(p-1)/p if p = 2^k, else 1 + 2(p'-1)/p'",
     .collective = Collective::reduce,
     .needs = {},
