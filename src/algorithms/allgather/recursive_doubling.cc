@@ -4,7 +4,7 @@
 //
 //   rounds    lg p if p = 2^k; else at most 2 floor(lg p) + 1: incomplete subtrees hand what they got on to those
 //             without a partner
-//   volume    (p-1)/p of the gathered vector if p = 2^k; else more along the longest chain, up to 2.2 vectors
+//   volume    (p-1)/p of the gathered vector if p = 2^k; else more along the longest chain, below 2.25 vectors
 //   combined  none
 //   scratch   none
 //   needs     nothing
@@ -40,7 +40,7 @@ constinit const Algorithm allgather_recursive_doubling{
     .id = "allgather/recursive_doubling",
     .summary = "partners at distance 1, 2, 4, … exchange all they have; best if p = 2^k",
     .source = "Thakur, Rabenseifner and Gropp 2005, section 4.1.1",
-    .volume = "(p-1)/p if p = 2^k, else more",
+    .volume = "(p-1)/p if p = 2^k, else below 2.25",
     .collective = Collective::allgather,
     .needs = {},
     .blocks = [](const Shape& s, const Params&) -> Block { return s.ranks; },

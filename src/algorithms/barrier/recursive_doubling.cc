@@ -7,7 +7,7 @@
 //   combined  none
 //   scratch   none
 //   needs     nothing
-//   source    the butterfly barrier of Brooks (1986); fold as in Rabenseifner 2004
+//   source    the butterfly barrier of Brooks (1986); fold as in Rabenseifner 2004, section 3.5
 //
 // If p is no power of two, one rank of each surplus pair only tells its neighbour, and hears from it in the end.
 //
