@@ -17,16 +17,16 @@ class Builder;
 struct Params {
   Bytes segment = 0;       ///< the call is cut into segments of so many bytes of the vector; 0: not cut
   int depth = 2;           ///< segments in flight
-  std::int64_t value = 0;  ///< of the algorithm's own parameter; 0: its standard
-  std::vector<Rank> list;  ///< of the algorithm's own list; empty: its standard
+  std::int64_t value = 0;  ///< of the algorithm's own parameter; 0: its default
+  std::vector<Rank> list;  ///< of the algorithm's own list; empty: its default
   bool operator==(const Params&) const = default;
 };
 
 /// A number that an algorithm leaves open, such as the radix of a tree.
 struct Parameter {
-  std::string_view name;                             ///< "radix", as in "radix=4"; empty: there is none
-  std::int64_t least = 1;                            ///< the smallest value
-  std::int64_t (*standard)(const Shape&) = nullptr;  ///< the value if none is given
+  std::string_view name;                                  ///< "radix", as in "radix=4"; empty: there is none
+  std::int64_t least = 1;                                 ///< the smallest value
+  std::int64_t (*default_value)(const Shape&) = nullptr;  ///< the value if none is given
 };
 
 enum class RanksNeeded : std::uint8_t { any, even, power_of_two };
@@ -69,7 +69,7 @@ std::span<const Algorithm* const> all_algorithms();
 /// Null if there is none of that id.
 const Algorithm* find_algorithm(std::string_view id);
 
-/// `params` with the standard of what they leave open.
+/// `params` with the default of what they leave open.
 Params resolved(const Algorithm& algorithm, const Shape& shape, Params params);
 
 /// Why `algorithm` cannot be built with such ranks and parameters, in words for the user; empty if it can.

@@ -55,16 +55,17 @@ void register_params(nb::module_& m) {
           nb::arg("segment") = 0, nb::arg("depth") = 2, nb::arg("value") = 0, nb::arg("list") = std::vector<Rank>())
       .def_rw("segment", &Params::segment, "Segments of so many bytes of the vector; 0: not cut.")
       .def_rw("depth", &Params::depth, "Segments in flight.")
-      .def_rw("value", &Params::value, "Of the algorithm's own parameter; 0: its standard.")
+      .def_rw("value", &Params::value, "Of the algorithm's own parameter; 0: its default.")
       // In this class the name `list` is taken.
       .def_rw("list", &Params::list, nb::for_getter(nb::sig("def list(self) -> collections.abc.Sequence[int]")),
-              "The algorithm's own list; empty: its standard.")
+              "The algorithm's own list; empty: its default.")
       .def("__eq__", [](const Params& a, const Params& b) { return a == b; }, nb::is_operator());
   nb::class_<Parameter>(m, "Parameter", "A number that an algorithm leaves open, such as the radix of a tree.")
       .def_ro("name", &Parameter::name)
       .def_ro("least", &Parameter::least, "The smallest value.")
       .def(
-          "standard", [](const Parameter& p, const Shape& shape) { return p.standard ? p.standard(shape) : 0; },
+          "default",
+          [](const Parameter& p, const Shape& shape) { return p.default_value ? p.default_value(shape) : 0; },
           nb::arg("shape"), "The value if none is given.");
   nb::enum_<RanksNeeded>(m, "RanksNeeded", "Which numbers of ranks an algorithm is for.")
       .value("any", RanksNeeded::any)
@@ -121,7 +122,7 @@ void register_algorithm(nb::module_& m) {
   m.def("find_algorithm", &find_algorithm, nb::arg("id"), nb::rv_policy::reference,
         nb::sig("def find_algorithm(id: str) -> Algorithm | None"), "None if there is none of that id.");
   m.def("resolved", &resolved, nb::arg("algorithm"), nb::arg("shape"), nb::arg("params") = Params{},
-        "The parameters with the standard of what they leave open.");
+        "The parameters with the default of what they leave open.");
   m.def(
       "unsuitable",
       [](const Algorithm& algorithm, const Shape& shape, const Params& params) {

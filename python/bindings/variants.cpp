@@ -17,11 +17,11 @@ void register_variants(nb::module_& m) {
       .def_ro("shape", &Variant::shape)
       .def_ro("params", &Variant::params);
   m.def("variants", &variants, nb::arg("algorithm"), nb::arg("ranks"), nb::arg("root") = 0,
-        "The standard first, then other parameters, lists and counts, the same ones at every call; none if the "
+        "The default first, then other parameters, lists and counts, the same ones at every call; none if the "
         "algorithm is not for so many ranks.");
   m.def(
       "to_text", [](const Variant& variant, const Algorithm& algorithm) { return to_text(variant, algorithm); },
-      nb::arg("variant"), nb::arg("algorithm"), "\"radix=3\", \"skips=4:2:1\"; empty for the standard.");
+      nb::arg("variant"), nb::arg("algorithm"), "\"radix=3\", \"skips=4:2:1\"; empty for the default.");
 }
 
 }  // namespace stretto::python

@@ -159,7 +159,7 @@ def to_text(schedule: Schedule) -> str:
 
 @overload
 def to_text(variant: Variant, algorithm: Algorithm) -> str:
-    """"radix=3", "skips=4:2:1"; empty for the standard."""
+    """"radix=3", "skips=4:2:1"; empty for the default."""
 
 def parse_schedules(text: str, file: str = '<text>') -> list[Schedule]:
     """
@@ -418,14 +418,14 @@ class Params:
 
     @property
     def value(self) -> int:
-        """Of the algorithm's own parameter; 0: its standard."""
+        """Of the algorithm's own parameter; 0: its default."""
 
     @value.setter
     def value(self, arg: int, /) -> None: ...
 
     @property
     def list(self) -> Sequence[int]:
-        """The algorithm's own list; empty: its standard."""
+        """The algorithm's own list; empty: its default."""
 
     @list.setter
     def list(self, arg: Sequence[int], /) -> None: ...
@@ -442,7 +442,7 @@ class Parameter:
     def least(self) -> int:
         """The smallest value."""
 
-    def standard(self, shape: Shape) -> int:
+    def default(self, shape: Shape) -> int:
         """The value if none is given."""
 
 class RanksNeeded(enum.Enum):
@@ -531,7 +531,7 @@ def find_algorithm(id: str) -> Algorithm | None:
     """None if there is none of that id."""
 
 def resolved(algorithm: Algorithm, shape: Shape, params: Params = ...) -> Params:
-    """The parameters with the standard of what they leave open."""
+    """The parameters with the default of what they leave open."""
 
 @overload
 def unsuitable(algorithm: Algorithm, shape: Shape, params: Params = ...) -> str:
@@ -661,7 +661,7 @@ class Variant:
 
 def variants(algorithm: Algorithm, ranks: int, root: int = 0) -> list[Variant]:
     """
-    The standard first, then other parameters, lists and counts, the same ones at every call; none if the algorithm is not for so many ranks.
+    The default first, then other parameters, lists and counts, the same ones at every call; none if the algorithm is not for so many ranks.
     """
 
 class Call:

@@ -25,7 +25,7 @@ def roots_of(ranks: int, wish: str) -> list[int]:
         return [0]
     if wish == "all" or ranks <= FEW:
         return list(range(ranks))
-    # From p/3 all variants are tried, from the others the standard.
+    # From p/3 all variants are tried, from the others the default.
     return [0, 1, ranks // 3, ranks // 2, ranks - 1]
 
 

@@ -24,7 +24,7 @@ const Algorithm* find_algorithm(std::string_view id) {
 }
 
 Params resolved(const Algorithm& algorithm, const Shape& shape, Params params) {
-  if (params.value == 0 && algorithm.parameter.standard) params.value = algorithm.parameter.standard(shape);
+  if (params.value == 0 && algorithm.parameter.default_value) params.value = algorithm.parameter.default_value(shape);
   return params;
 }
 

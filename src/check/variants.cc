@@ -22,6 +22,14 @@ std::vector<Rank> random_skips(std::mt19937& random, Rank ranks) {
   return skips;
 }
 
+/// At least 2 each; their product is above half of p.
+std::vector<Rank> random_radices(std::mt19937& random, Rank ranks) {
+  std::vector<Rank> radices;
+  for (Rank left = ranks; left > 1; left /= radices.back())
+    radices.push_back(2 + static_cast<Rank>(below(random, left - 1)));
+  return radices;
+}
+
 std::vector<Rank> random_order(std::mt19937& random, Rank ranks) {
   std::vector<Rank> order(static_cast<std::size_t>(ranks));
   std::iota(order.begin(), order.end(), 0);
@@ -50,7 +58,7 @@ std::vector<Count> random_counts(std::mt19937& random, Rank ranks, int kind) {
 class Collector {
  public:
   Collector(const Algorithm& algorithm, Rank ranks, Rank root) : algorithm_(algorithm) {
-    standard_.shape = {ranks, root};
+    default_.shape = {ranks, root};
   }
 
   void add(const Variant& variant) {
@@ -63,22 +71,23 @@ class Collector {
   }
 
   void collect() {
-    const Rank ranks = standard_.shape.ranks;
+    const Rank ranks = default_.shape.ranks;
     std::mt19937 random(static_cast<std::uint32_t>(ranks));
-    if (algorithm_.needs.counts) standard_.shape.counts = random_counts(random, ranks, 3);
-    add(standard_);
-    // Other roots meet the standard only.
-    if (facts(algorithm_.collective).rooted && standard_.shape.root != ranks / 3) return;
+    if (algorithm_.needs.counts) default_.shape.counts = random_counts(random, ranks, 3);
+    add(default_);
+    // Other roots meet the default only.
+    if (facts(algorithm_.collective).rooted && default_.shape.root != ranks / 3) return;
     if (!algorithm_.parameter.name.empty())
       for (const std::int64_t value : {1, 2, 3, 4, 5, 7, 8, static_cast<int>(ranks) - 1, static_cast<int>(ranks)})
         if (value >= algorithm_.parameter.least) add_with(value, {});
     for (int i = 0; i < 3; ++i) {
       if (algorithm_.list == "skips") add_with(0, random_skips(random, ranks));
       if (algorithm_.list == "order") add_with(0, random_order(random, ranks));
+      if (algorithm_.list == "radices") add_with(0, random_radices(random, ranks));
     }
     if (algorithm_.needs.counts)
       for (const int kind : {0, 1, 2, 3, 4}) {
-        Variant v = standard_;
+        Variant v = default_;
         v.shape.counts = random_counts(random, ranks, kind);
         add(v);
       }
@@ -88,14 +97,14 @@ class Collector {
 
  private:
   void add_with(std::int64_t value, const std::vector<Rank>& list) {
-    Variant v = standard_;
+    Variant v = default_;
     v.params.value = value;
     v.params.list = list;
     add(v);
   }
 
   const Algorithm& algorithm_;
-  Variant standard_;
+  Variant default_;
 };
 
 template <typename Number>

@@ -78,11 +78,11 @@ def test_list_by_function():
 
 def test_list_names_needs_and_parameters():
     lines = {line.split()[0]: line for line in succeed("list", "alltoall").splitlines()}
-    assert "7 / –" in lines["alltoall/exclusive_or"]
-    assert "2^k ranks" in lines["alltoall/exclusive_or"]
+    assert "7 / –" in lines["alltoall/pairwise_xor"]
+    assert "2^k ranks" in lines["alltoall/pairwise_xor"]
     assert "radix=2 (from 2)" in lines["alltoall/bruck"]
     assert "alltoall, alltoallv, alltoallw" in lines["alltoall/bruck"]
-    (row,) = json_of("list", "alltoall/exclusive_or", "--ranks", 6)
+    (row,) = json_of("list", "alltoall/pairwise_xor", "--ranks", 6)
     assert row["at"] == [{"ranks": 6, "unsuitable": "6 ranks are not a power of two"}]
 
 
@@ -126,6 +126,7 @@ def test_check_tries_parameters_lists_and_counts():
     assert variants("alltoall/bruck") >= {"", "radix=3", "radix=8"}
     skips = variants("allgather/circulant") - {""}
     assert skips and all(text.startswith("skips=") and text.endswith(":1") for text in skips)
+    assert any(text.startswith("radices=") for text in variants("allreduce/recursive_multiplying"))
     assert all(",counts=" in "," + text for text in variants("allgather/pipelined_ring"))
     # The parameters of rooted algorithms are tried from root p/3.
     rows = json_of("check", "gather/knomial", "--ranks", "30")["proved"]
@@ -133,16 +134,16 @@ def test_check_tries_parameters_lists_and_counts():
 
 
 def test_check_table():
-    text = succeed("check", "allreduce/ring", "alltoall/exclusive_or", "--ranks", "1-9")
+    text = succeed("check", "allreduce/ring", "alltoall/pairwise_xor", "--ranks", "1-9")
     lines = {line.split()[0]: line.split(maxsplit=5) for line in text.splitlines()}
     assert lines["allreduce/ring"][1:3] == ["1-9", "9"]
     assert lines["allreduce/ring"][4:] == ["proved"]
-    assert lines["alltoall/exclusive_or"][1] == "1-2,4,8"
-    assert lines["alltoall/exclusive_or"][4:] == ["proved", "5: needs 2^k ranks"]
+    assert lines["alltoall/pairwise_xor"][1] == "1-2,4,8"
+    assert lines["alltoall/pairwise_xor"][4:] == ["proved", "5: needs 2^k ranks"]
 
 
 def test_check_of_nothing_but_skipped_ranks():
-    result = json_of("check", "alltoall/exclusive_or", "--ranks", "6-7")
+    result = json_of("check", "alltoall/pairwise_xor", "--ranks", "6-7")
     assert result["proved"] == result["refused"] == []
     assert result["skipped"][0]["ranks"] == [6, 7]
 

@@ -106,9 +106,9 @@ def test_parameters_are_resolved():
     bruck = stretto.algorithm_named("alltoall/bruck")
     shape = Shape(9)
     assert (bruck.parameter.name, bruck.parameter.least) == ("radix", 2)
-    standard = bruck.parameter.standard(shape)
-    assert stretto.resolved(bruck, shape).value == standard
-    assert bruck.rounds(shape) == bruck.rounds(shape, Params(value=standard))
+    usual = bruck.parameter.default(shape)
+    assert stretto.resolved(bruck, shape).value == usual
+    assert bruck.rounds(shape) == bruck.rounds(shape, Params(value=usual))
     assert bruck.rounds(shape, Params(value=3)) == 4
     assert stretto.check_algorithm(bruck, shape, Params(value=3)).measured.rounds == 4
     assert stretto.algorithm_named("allreduce/ring").parameter is None
@@ -122,13 +122,13 @@ def test_variants_are_the_same_each_time():
     assert texts[0] == "" and len(set(texts)) == len(texts) > 1
     skips = texts[1].removeprefix("skips=").split(":")
     assert list(first[1].params.list) == list(map(int, skips))
-    assert stretto.variants(stretto.algorithm_named("alltoall/exclusive_or"), 6) == []
+    assert stretto.variants(stretto.algorithm_named("alltoall/pairwise_xor"), 6) == []
 
 
 def test_why_an_algorithm_is_unsuitable():
     unsuitable, function = stretto.unsuitable, stretto.Function
     ring, circulant, power = map(
-        stretto.algorithm_named, ("allreduce/ring", "allgather/circulant", "alltoall/exclusive_or")
+        stretto.algorithm_named, ("allreduce/ring", "allgather/circulant", "alltoall/pairwise_xor")
     )
     assert unsuitable(ring, Shape(7)) == unsuitable(ring, function.allreduce, Shape(7)) == ""
     assert unsuitable(ring, function.allreduce, Shape(7), False) == "the operator does not commute"

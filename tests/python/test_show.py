@@ -109,7 +109,7 @@ def test_refused_parameters_and_counts():
     assert "radix=2…" in refuse("show", "alltoall/bruck,raddix=3")
     assert "unknown parameter 'radix=4'" in refuse("show", "allreduce/ring,radix=4")
     assert "does not depend on segment" in refuse("show", "allreduce/ring,segment=64K")
-    assert "cannot be built: 6 ranks are not" in refuse("show", "alltoall/exclusive_or", "-p", 6)
+    assert "cannot be built: 6 ranks are not" in refuse("show", "alltoall/pairwise_xor", "-p", 6)
     assert "skips" in refuse("show", "allgather/circulant,skips=9:1", "-p", 5)
     assert "--counts 3,0,5" in refuse("show", "allgather/pipelined_ring", "-p", 3)
     assert "does not go by the sizes" in refuse("show", "allgather/ring", "--counts", "1,2")
@@ -197,7 +197,7 @@ def test_every_collective_is_drawn(tmp_path, collective):
 
 def test_many_blocks_are_drawn_small(tmp_path):
     file = tmp_path / "many.svg"
-    succeed("show", "bcast/circulant,pieces=70", "-p", 3, "-o", file)
+    succeed("show", "bcast/circulant_blocks,pieces=70", "-p", 3, "-o", file)
     assert file.stat().st_size < 1_000_000
     assert "69" not in words_of(file)[:60]
 

@@ -65,7 +65,7 @@ TEST(records_are_complete) {
       CHECK_EQ(unsuitable(*a, f, {8, 0}, true, {}).empty(), serves);
       if (serves) CHECK_EQ(unsuitable(*a, f, {8, 0}, false, {}).empty(), !a->needs.commutative);
     }
-    CHECK_EQ(a->parameter.name.empty(), a->parameter.standard == nullptr);
+    CHECK_EQ(a->parameter.name.empty(), a->parameter.default_value == nullptr);
   }
   CHECK(find_algorithm("allreduce/rong") == nullptr);
   CHECK(find_algorithm("ring") == nullptr);
@@ -107,6 +107,49 @@ TEST(heads_say_what_the_records_say) {
       CHECK_EQ(id + (a->forwards ? ": forwards" : ""), id + (has_scratch ? ": forwards" : ""));
     CHECK_EQ(id + (says_no_scratch ? ": none" : ": scratch"), id + (has_scratch ? ": scratch" : ": none"));
   }
+}
+
+/// The peers to which each rank sends, "none" if it does not.
+std::string peers(const Algorithm& a, const Shape& shape, const Params& params) {
+  std::string text;
+  for (Rank r = 0; r < shape.ranks; ++r) {
+    std::set<Rank> to;
+    for (const Send& send : build_schedule(a, shape, r, params).sends) to.insert(send.peer);
+    text += text.empty() ? "" : ", ";
+    for (const Rank peer : to) text += std::to_string(r) + ">" + std::to_string(peer);
+  }
+  return text;
+}
+
+TEST(a_given_order_of_the_pipelined_ring_is_followed) {
+  const Algorithm& ring = *find_algorithm("allgather/pipelined_ring");
+  const Shape shape{4, 0, {5, 5, 0, 0}};
+  CHECK_EQ(peers(ring, shape, {.list = {0, 1, 2, 3}}), "0>1, 1>2, 2>3, 3>0");
+  CHECK_EQ(peers(ring, shape, {}), "0>2, 1>3, 2>1, 3>0");
+}
+
+TEST(a_pipelined_ring_with_data_on_one_rank_is_a_chain) {
+  const Algorithm& ring = *find_algorithm("allgather/pipelined_ring");
+  const Shape two{2, 0, {1'000'000, 0}};
+  CHECK_EQ(ring.rounds(two, resolved(ring, two, {})), 1);
+  const Shape four{4, 0, {1'000'000, 0, 0, 0}};
+  CHECK_EQ(resolved(ring, four, {}).value, 100'000);  // sqrt(m · 20 000 / (p - 2))
+  CHECK_EQ(ring.rounds(four, resolved(ring, four, {})), 12);
+}
+
+TEST(radices_are_free) {
+  const Algorithm& multiplying = *find_algorithm("allreduce/recursive_multiplying");
+  const auto why_not = [&](Rank ranks, const std::vector<Rank>& list) {
+    return unsuitable(multiplying, {ranks, 0}, {.list = list});
+  };
+  for (const std::vector<Rank>& list : {std::vector<Rank>{4, 6, 4}, {96}, {2, 48}, {7, 7}, {50}})
+    CHECK_EQ(why_not(96, list), "");
+  CHECK_EQ(multiplying.rounds({96, 0}, {.value = 4, .list = {4, 6, 4}}), 3);
+  CHECK_EQ(peers(multiplying, {6, 0}, {.list = {2, 3}}),
+           "0>10>20>4, 1>01>31>5, 2>02>32>4, 3>13>23>5, 4>04>24>5, 5>15>35>4");
+  CHECK_EQ(why_not(96, {4, 1}), "radix 1 in the list: each is at least 2");
+  CHECK_EQ(why_not(96, {4, 5, 5}), "the radices make more than 96 ranks");
+  CHECK_EQ(why_not(96, {5, 9}), "the radices make 45 of 96 ranks: at most half can be left over");
 }
 
 std::set<Rank> roots_to_prove(const Algorithm& a, Rank ranks) {

@@ -95,7 +95,8 @@ TEST(what_algorithms_need) {
     CHECK_EQ(unsuitable(power, {ranks, 0}), std::to_string(ranks) + " ranks are not a power of two");
   for (const Rank ranks : {1, 2, 64}) CHECK_EQ(unsuitable(power, {ranks, 0}), "");
 
-  even.parameter = {.name = "width", .least = 3, .standard = [](const Shape& s) -> std::int64_t { return s.ranks; }};
+  even.parameter = {
+      .name = "width", .least = 3, .default_value = [](const Shape& s) -> std::int64_t { return s.ranks; }};
   even.list = "order";
   even.misfit = [](const Shape& s, const Params& p) {
     return p.value > s.ranks ? std::string("too wide") : p.list.size() > 2 ? std::string("too long") : std::string();
@@ -147,11 +148,26 @@ constexpr Bytes K = 1024;
 
 bool power(const Call& c) { return (c.shape.ranks & (c.shape.ranks - 1)) == 0; }
 
+bool balanced_blocks(const Call& c) {
+  return c.shape.ranks > 32 && c.bytes >= 16 * K && blocks_balanced(c.shape.ranks, c.bytes);
+}
+
+std::string_view of_bcast(const Call& c) {
+  if (c.bytes < 12 * K || c.shape.ranks < 8) return "binomial";
+  if (c.bytes >= 512 * K) return "scatter_ring";
+  return power(c) ? "scatter_doubling" : "scatter_circulant";
+}
+
+std::string_view of_reduce(const Call& c) {
+  if (c.bytes <= 2 * K) return "binomial";
+  return !power(c) && balanced_blocks(c) ? "binary_blocks" : "halving_gather";
+}
+
 std::string_view of_allreduce(const Call& c) {
   if (c.bytes <= 2 * K) return "recursive_doubling";
   if (power(c)) return "halving_doubling";
   if (!c.commutative) return "elimination";
-  if (c.shape.ranks > 32 && c.bytes >= 16 * K && blocks_balanced(c.shape.ranks, c.bytes)) return "binary_blocks";
+  if (balanced_blocks(c)) return "binary_blocks";
   return c.shape.ranks <= 11 && c.bytes >= 16 * K ? "ring" : "circulant";
 }
 
@@ -165,18 +181,19 @@ std::string_view of_alltoall(const Call& c) {
   const Bytes part = c.bytes / c.shape.ranks;
   if (part <= 256 && c.shape.ranks > 4) return "bruck";
   if (part <= 32 * K) return "linear";
-  return power(c) ? "exclusive_or" : "pairwise";
+  return power(c) ? "pairwise_xor" : "pairwise";
 }
 
 std::string_view of_reduce_scatter(const Call& c) {
   if (!c.commutative) return c.bytes < 512 ? "recursive_doubling" : "butterfly";
-  return c.bytes <= 512 * K ? "halving" : "pairwise";
+  if (c.bytes > 512 * K) return "pairwise";
+  return power(c) ? "halving" : "circulant";
 }
 
 std::string_view of_scan(const Call& c) {
   if (c.bytes >= 128 * K && c.shape.ranks <= 16) return "chain";
   if (c.bytes >= 512 * K) return "binary_tree";
-  return c.function == Function::scan ? "recursive_doubling" : "doubling";
+  return "doubling";
 }
 
 std::string_view straight_or_tree(const Call& c) { return c.shape.ranks <= 8 ? "linear" : "ordered_tree"; }
@@ -184,10 +201,7 @@ std::string_view linear_or_windowed(const Call& c) { return c.shape.ranks <= 64 
 
 const Expected shipped[] = {
     {Function::barrier, [](const Call&) -> std::string_view { return "dissemination"; }},
-    {Function::bcast,
-     [](const Call& c) -> std::string_view {
-       return c.bytes < 12 * K || c.shape.ranks < 8 ? "binomial" : "scatter_allgather";
-     }},
+    {Function::bcast, of_bcast},
     {Function::gather, [](const Call&) -> std::string_view { return "binomial"; }},
     {Function::scatter, [](const Call&) -> std::string_view { return "binomial"; }},
     {Function::gatherv, straight_or_tree},
@@ -197,8 +211,7 @@ const Expected shipped[] = {
     {Function::alltoall, of_alltoall},
     {Function::alltoallv, linear_or_windowed},
     {Function::alltoallw, linear_or_windowed},
-    {Function::reduce,
-     [](const Call& c) -> std::string_view { return c.bytes <= 2 * K ? "binomial" : "halving_gather"; }},
+    {Function::reduce, of_reduce},
     {Function::allreduce, of_allreduce},
     {Function::reduce_scatter_block, of_reduce_scatter},
     {Function::reduce_scatter, of_reduce_scatter},

@@ -39,7 +39,7 @@ void check_refused(const std::string& text, const std::string& what, const std::
   CHECK(!refusal.hint.empty());
 }
 
-/// "choose from binomial, scatter_allgather, native", for functions that all algorithms of the collective serve.
+/// "choose from binomial, scatter_ring, native", for functions that all algorithms of the collective serve.
 std::string names_for(Collective collective) {
   std::string names = "choose from ";
   for (const Algorithm* a : all_algorithms())

@@ -53,8 +53,8 @@ def command(
 ) -> None:
     """Prove the algorithms right: run all ranks' schedules on symbols.
 
-    Each is tried with its standard parameters and with others, with lists and counts made at random
-    if it takes them (the same ones every time). From roots other than p/3 the standard is tried.
+    Each is tried with its default parameters and with others, with lists and counts made at random
+    if it takes them (the same ones every time). From roots other than p/3 the default is tried.
 
     Refused are unmatched messages, deadlock, double counting, wrong order, ranks that would hold
     different bits, a wrong result, and rounds or volume that differ from the algorithm's record.

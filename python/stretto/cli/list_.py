@@ -16,11 +16,18 @@ PAGE_HEAD = """\
 
 Made by `stretto list --markdown`. Rounds and volume are counted along the longest chain of rounds,
 as in the papers' formulas, and proved to be those of the schedules; the volume is a share of the
-vector, p' is the largest power of two that is not above p. A dash: not for so many ranks.
+vector. A round may hold many messages: `linear` has one round of p - 1. A dash: not for so many
+ranks. p' is the largest power of two that is not above p, n the number of pieces, k the radix (in
+`kring` the group) and B the block; in `node_aware` n is the ranks of a node.
+
+In gatherv, scatterv, alltoallv and alltoallw only two ranks know how large a block is. There,
+algorithms that pass on the blocks of others take twice the rounds, for the sizes go ahead; those
+that need the counts begin with an allgather of the sizes in gatherv and scatterv.
 
 Needs: a *commutative* operator (the others keep rank order), an even number of ranks or a power of
-two (*2^k*) of them, or the *counts* of all ranks. Parameters are shown with their standards
-(p = 8 / 13) and the least value; lists without: `STRETTO_ALLGATHER=circulant,skips=4:2:1`.
+two (*2^k*) of them, or the *counts* of all ranks. Parameters are shown with their defaults
+(p = 8 / 13; … if they go by the counts) and the least value; lists without:
+`STRETTO_ALLGATHER=circulant,skips=4:2:1`.
 """
 
 
@@ -80,14 +87,16 @@ def _shares(row: dict) -> str:
 
 
 def _parameters(algorithm: "Algorithm", ranks: tuple[int, ...]) -> str:
-    """ "radix=2 (from 2)", "skips=…"."""
+    """ "radix=2 (from 2)", "block=… (from 1)", "skips=…"."""
     from ..portfolio import sample_shape
 
     words = []
     if algorithm.parameter:
         own = algorithm.parameter
-        standards = [own.standard(sample_shape(algorithm, p)) for p in ranks]
-        shown = " / ".join(str(value) for value in dict.fromkeys(standards))
+        shown = "…"
+        if not algorithm.needs.counts:
+            defaults = [own.default(sample_shape(algorithm, p)) for p in ranks]
+            shown = " / ".join(str(value) for value in dict.fromkeys(defaults))
         words.append(f"{own.name}={shown} (from {own.least})")
     if algorithm.list:
         words.append(f"{algorithm.list}=…")

@@ -41,12 +41,13 @@ void build(Builder& b, const Shape&, const Params& params) {
 
 constinit const Algorithm allgather_bruck{
     .id = "allgather/bruck",
-    .summary = "every rank passes on all it has to the ranks z k^i before it, z < k; fewest rounds",
+    .summary =
+        "every rank passes on all it has to the ranks z k^i before it, z < k; fewest single-message rounds if k = 2",
     .source = "Bruck et al. 1997; Thakur, Rabenseifner and Gropp 2005, section 4.1.2",
     .volume = "(p-1)/p",
     .collective = Collective::allgather,
     .needs = {},
-    .parameter = {.name = "radix", .least = 2, .standard = [](const Shape&) -> std::int64_t { return 2; }},
+    .parameter = {.name = "radix", .least = 2, .default_value = [](const Shape&) -> std::int64_t { return 2; }},
     .blocks = [](const Shape& s, const Params&) -> Block { return s.ranks; },
     .rounds = [](const Shape& s, const Params& params) -> std::int64_t {
       return patterns::ceil_log(s.ranks, params.value);

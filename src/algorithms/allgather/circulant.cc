@@ -2,15 +2,15 @@
 //
 // allgather/circulant: like allgather/bruck with skips p/2, p/4, …, 1 rounded up, or with any others.
 //
-//   rounds    ceil(log2 p) with the standard skips, else their number
+//   rounds    ceil(lg p) with the default skips, else their number
 //   volume    (p-1)/p of the gathered vector: the least possible
 //   combined  none
 //   scratch   none
 //   needs     nothing
 //   source    Träff, arXiv 2410.14234
 //
-// The standard makes rounds of even size. The list "skips" falls from below p to 1, each at least half of the one
-// before; powers of two give allgather/bruck, p - 1, p - 2, …, 1 gives p - 1 rounds of one block.
+// The default makes each round about twice as large as the last. The list "skips" falls from below p to 1, each at
+// least half of the one before; powers of two give allgather/bruck, p - 1, p - 2, …, 1 gives p - 1 rounds of one block.
 //
 //   p = 5, skips 1 2 3, blocks arriving at rank 0: 1, then 2, then 3 4
 
@@ -29,16 +29,14 @@ void build(Builder& b, const Shape&, const Params& params) {
 
 constinit const Algorithm allgather_circulant{
     .id = "allgather/circulant",
-    .summary = "doubling on a circulant graph; fewest rounds, of even size for any p",
+    .summary = "doubling on a circulant graph; fewest single-message rounds, each about twice the last, for any p",
     .source = "Träff, arXiv 2410.14234",
     .volume = "(p-1)/p",
     .collective = Collective::allgather,
     .needs = {},
     .list = "skips",
     .blocks = [](const Shape& s, const Params&) -> Block { return s.ranks; },
-    .rounds = [](const Shape& s, const Params& params) -> std::int64_t {
-      return static_cast<std::int64_t>(patterns::given_skips(s.ranks, params.list).size()) - 1;
-    },
+    .rounds = [](const Shape& s, const Params& params) -> std::int64_t { return patterns::steps_of(s, params); },
     .sent = [](const Shape& s, const Params&) -> std::int64_t { return s.ranks - 1; },
     .combined = [](const Shape&, const Params&) -> std::int64_t { return 0; },
     .build = build,

@@ -2,7 +2,7 @@
 //
 // allgather/circulant_blocks: every rank broadcasts its part in n blocks along one circulant graph, all at once.
 //
-//   rounds    n - 1 + ceil(log2 p)
+//   rounds    n - 1 + ceil(lg p)
 //   volume    (p-1)/p of the gathered vector: the least possible
 //   combined  none
 //   scratch   none
@@ -10,9 +10,9 @@
 //   source    Träff, arXiv 2312.11236 and 2407.18004
 //
 // The parameter "pieces" is n. With several blocks no message is large because one part is: parts of different sizes
-// cost about (n - 1 + ceil(log2 p)) / n of the vector less the own part, where the other algorithms of few rounds may
-// move the largest part once in every round. Messages are of single blocks. For the schedule see
-// patterns/circulant_blocks.hpp.
+// cost about (n - 1 + ceil(lg p)) / n of the vector less the own part, where the other algorithms of few rounds may
+// move the largest part once in every round. Messages are of single blocks. The default knows nothing of
+// bytes: rules set n. For the schedule see patterns/circulant_blocks.hpp.
 //
 //   p = 3, n = 2, blocks [part.block] arriving at rank 0: [1.0], then [2.1], then [1.1 2.0]
 
@@ -66,7 +66,7 @@ constinit const Algorithm allgather_circulant_blocks{
     .volume = "(p-1)/p",
     .collective = Collective::allgather,
     .needs = {},
-    .parameter = {.name = "pieces", .least = 1, .standard = [](const Shape&) -> std::int64_t { return 4; }},
+    .parameter = {.name = "pieces", .least = 1, .default_value = [](const Shape&) -> std::int64_t { return 4; }},
     .blocks = [](const Shape& s, const Params& params) -> Block { return s.ranks * params.value; },
     .rounds = [](const Shape& s, const Params& params) -> std::int64_t {
       return CirculantBlocks::rounds(s.ranks, params.value);

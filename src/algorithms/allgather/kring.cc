@@ -7,16 +7,16 @@
 //   combined  none
 //   scratch   none
 //   needs     k that divides p
-//   source    the k-ring of recent MPICH (generalized collective algorithms, Wilkins et al. 2023)
+//   source    the k-ring of Wilkins et al., CLUSTER 2023, as in MPICH
 //
 // The parameter "group" is k, the ranks of a group, best those of a node. Between groups every rank talks to the one in
-// its place, so all of them share that work. Its standard is the largest divisor of p that is not above the square
-// root.
+// its place, so all of them share that work. The default, the largest divisor of p that is not above its square root,
+// knows nothing of nodes: rules set it.
 //
 //   p = 4, k = 2   0↔1 2↔3   0↔2 1↔3 [own]   0↔1 2↔3 [what came last]
 
 #include "algorithms/list.hpp"
-#include "algorithms/patterns/powers.hpp"
+#include "algorithms/patterns/groups.hpp"
 
 namespace stretto::algorithms {
 namespace {
@@ -42,34 +42,22 @@ void build(Builder& b, const Shape&, const Params& params) {
   }
 }
 
-std::int64_t standard_group(const Shape& s) {
-  std::int64_t best = 1;
-  for (std::int64_t k = 1; k * k <= s.ranks; ++k)
-    if (s.ranks % k == 0) best = k;
-  return best;
-}
-
-std::string misfit(const Shape& s, const Params& params) {
-  if (s.ranks % params.value == 0) return "";
-  return std::to_string(s.ranks) + " ranks are not groups of " + std::to_string(params.value);
-}
-
 }  // namespace
 
 constinit const Algorithm allgather_kring{
     .id = "allgather/kring",
     .summary = "rings of k neighbours, and steps from ring to ring by all ranks at once",
-    .source = "the k-ring of recent MPICH (generalized collective algorithms, Wilkins et al. 2023)",
+    .source = "the k-ring of Wilkins et al., CLUSTER 2023, as in MPICH",
     .volume = "(p-1)/p",
     .collective = Collective::allgather,
     .needs = {},
-    .parameter = {.name = "group", .least = 1, .standard = standard_group},
+    .parameter = {.name = "group", .least = 1, .default_value = patterns::default_group},
     .blocks = [](const Shape& s, const Params&) -> Block { return s.ranks; },
     .rounds = [](const Shape& s, const Params&) -> std::int64_t { return s.ranks - 1; },
     .sent = [](const Shape& s, const Params&) -> std::int64_t { return s.ranks - 1; },
     .combined = [](const Shape&, const Params&) -> std::int64_t { return 0; },
     .build = build,
-    .misfit = misfit,
+    .misfit = patterns::group_misfit,
 };
 
 }  // namespace stretto::algorithms

@@ -8,13 +8,14 @@
 //   combined  none
 //   scratch   none
 //   needs     counts; to be worth it, different ones
-//   source    Träff, Ripke, Siebert, Balaji, Thakur and Gropp, pipelined allgatherv, sections 2.2 to 2.4
+//   source    Träff, Ripke, Siebert, Balaji, Thakur and Gropp 2010, sections 2.2 to 2.4
 //
-// If nobody's part is empty the rounds are the paper's (1), sum of b_i - min b_i; if z parts are empty they are its sum
-// of b_i - 1 + z / (p - z), rounded up (the paper rounds down, but then not all gaps are alike). Ranks with data stand
-// equidistantly among those without. The parameter "block" is B. Its standard minimises (rounds)(a + b B), the paper's
-// (2), but with p - z where (2) has p + z: that is what its sum over the p - z parts gives. With equal parts B is
-// theirs. "order" is the order of the ring, such as node by node.
+// If nobody's part is empty the rounds are the paper's (1), sum of b_i - min b_i. If z parts are, ranks with data stand
+// equidistantly among the others, and the rounds are its sum of b_i - 1 + z / (p - z), rounded up (the paper rounds
+// down, but then not all gaps are alike). A list "order", such as node by node, is followed as it is. The parameter
+// "block" is B. Its default minimises (rounds)(α + β B), the paper's (2), but with p - z where (2) has p + z: that is
+// what its sum over the p - z parts gives; α/β is taken for 20 000 bytes. With equal parts B is theirs, with data on
+// one rank only that of a chain.
 //
 //   p = 4, parts of 2 1 0 0 blocks, ring 0 2 1 3   0→2 [1], 1→3 [2]   0→2 [0], 2→1 [1], 3→0 [2]   and so on
 
@@ -35,14 +36,17 @@ using patterns::PipelinedRing;
 constexpr double latency_in_bytes = 20'000;
 constexpr Count most_blocks = 1 << 16;  // beyond that B is larger than asked for
 
-std::int64_t standard_block(const Shape& shape) {
+std::int64_t default_block(const Shape& shape) {
   if (shape.counts.empty()) return 1;
   const auto p = static_cast<std::int64_t>(shape.counts.size());
   const std::int64_t empty = std::count(shape.counts.begin(), shape.counts.end(), 0);
   const Count largest = std::max<Count>(1, *std::max_element(shape.counts.begin(), shape.counts.end()));
   const double all = std::accumulate(shape.counts.begin(), shape.counts.end(), 0.0);
   if (empty == p || all == static_cast<double>(largest) * static_cast<double>(p)) return largest;
-  const double others = static_cast<double>(p - empty) / 2 - 1 + static_cast<double>(empty / (p - empty));
+  const std::int64_t holders = p - empty;
+  const std::int64_t gap = (empty + holders - 1) / holders;
+  // Rounds besides all/B: half a block too much for each part, but none for a single one.
+  const double others = static_cast<double>(holders == 1 ? 0 : holders) / 2 - 1 + static_cast<double>(gap);
   if (others <= 0) return largest;
   return std::clamp(static_cast<Count>(std::ceil(std::sqrt(all * latency_in_bytes / others))), Count{1}, largest);
 }
@@ -57,11 +61,11 @@ Parts parts(const Shape& shape, const Params& params) {
 }
 
 void build(Builder& b, const Shape& shape, const Params& params) {
-  patterns::pipelined_ring_allgather(b, parts(shape, params), patterns::given_order(shape.ranks, params.list));
+  patterns::pipelined_ring_allgather(b, parts(shape, params), params.list);
 }
 
 std::int64_t rounds(const Shape& shape, const Params& params) {
-  return PipelinedRing(parts(shape, params), patterns::given_order(shape.ranks, params.list)).rounds();
+  return PipelinedRing(parts(shape, params), shape.ranks, params.list).rounds();
 }
 
 }  // namespace
@@ -69,11 +73,11 @@ std::int64_t rounds(const Shape& shape, const Params& params) {
 constinit const Algorithm allgather_pipelined_ring{
     .id = "allgather/pipelined_ring",
     .summary = "parts cut into blocks of at most B bytes walk around a ring; for long parts of different sizes",
-    .source = "Träff, Ripke, Siebert, Balaji, Thakur and Gropp, pipelined allgatherv, section 2",
+    .source = "Träff, Ripke, Siebert, Balaji, Thakur and Gropp 2010, sections 2.2 to 2.4",
     .volume = "blocks sent, each of at most B bytes",
     .collective = Collective::allgather,
     .needs = {.irregular = true, .counts = true},
-    .parameter = {.name = "block", .least = 1, .standard = standard_block},
+    .parameter = {.name = "block", .least = 1, .default_value = default_block},
     .list = "order",
     .blocks = [](const Shape& s, const Params& params) -> Block { return parts(s, params).first.back(); },
     .rounds = rounds,

@@ -2,15 +2,16 @@
 //
 // allgather/recursive_doubling: partners at distance 1, 2, 4, … exchange all they have.
 //
-//   rounds    lg p; else more: each incomplete subtree hands what it got on to those without a partner
-//   volume    (p-1)/p of the gathered vector; else more along the longest chain (every rank still receives p-1 blocks)
+//   rounds    lg p if p = 2^k; else at most 2 floor(lg p) + 1: incomplete subtrees hand what they got on to those
+//             without a partner
+//   volume    (p-1)/p of the gathered vector if p = 2^k; else more along the longest chain, below 2.25 vectors
 //   combined  none
 //   scratch   none
 //   needs     nothing
-//   source    Thakur, Rabenseifner and Gropp 2005, section 4.1
+//   source    Thakur, Rabenseifner and Gropp 2005, section 4.1.1
 //
-// The paper bounds the rounds by 2 floor(lg p) for any p; p = 3 already needs 3 (0↔1, 0↔2, 0→1). How other numbers of
-// ranks are dealt with is in patterns/doubling.hpp.
+// The paper's bound, 2 floor(lg p) for any p, is exceeded by one round at p = 3 (0↔1, 0↔2, 0→1), 5, 7, 9, 13, 15, 17, …
+// How such numbers of ranks are dealt with is in patterns/doubling.hpp.
 //
 //   p = 5   0↔1 2↔3   0↔2 1↔3   0↔4   0→1   0→2 1→3
 
@@ -38,8 +39,8 @@ patterns::Clock cost(const Shape& s) {
 constinit const Algorithm allgather_recursive_doubling{
     .id = "allgather/recursive_doubling",
     .summary = "partners at distance 1, 2, 4, … exchange all they have; best if p = 2^k",
-    .source = "Thakur, Rabenseifner and Gropp 2005, section 4.1",
-    .volume = "(p-1)/p if p = 2^k, else more",
+    .source = "Thakur, Rabenseifner and Gropp 2005, section 4.1.1",
+    .volume = "(p-1)/p if p = 2^k, else below 2.25",
     .collective = Collective::allgather,
     .needs = {},
     .blocks = [](const Shape& s, const Params&) -> Block { return s.ranks; },

@@ -2,7 +2,7 @@
 //
 // allgather/sparbit: distances fall from the largest power of two to 1, so that only small messages go far.
 //
-//   rounds    ceil(log2 p)
+//   rounds    ceil(lg p)
 //   volume    (p-1)/p of the gathered vector: the least possible
 //   combined  none
 //   scratch   none
@@ -44,7 +44,8 @@ void build(Builder& b, const Shape&, const Params&) {
 
 constinit const Algorithm allgather_sparbit{
     .id = "allgather/sparbit",
-    .summary = "doubling from far to near; fewest rounds, large messages to neighbours, nothing to rotate",
+    .summary =
+        "doubling from far to near; fewest single-message rounds, large messages to neighbours, nothing to rotate",
     .source = "Loch and Koslovski, Sparbit (2021)",
     .volume = "(p-1)/p",
     .collective = Collective::allgather,

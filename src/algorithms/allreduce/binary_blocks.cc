@@ -3,9 +3,9 @@
 // allreduce/binary_blocks: subsets of 2^k ranks halve the vector each for itself, hand over to the next larger, and
 // back.
 //
-//   rounds    2 lg p; else 1 + 2 floor(lg p)
-//   volume    2(p-1)/p of the vector; else 2 to 3.5 vectors, more the further apart the bits of p are
-//   combined  (p-1)/p of the vector; else 1 to 1.5 vectors
+//   rounds    2 lg p if p = 2^k; else 1 + 2 floor(lg p)
+//   volume    2(p-1)/p of the vector if p = 2^k; else 2 to 3.5 vectors, more the further apart the bits of p are
+//   combined  (p-1)/p of the vector if p = 2^k; else 1 to 1.5 vectors
 //   scratch   none
 //   needs     nothing: rank order is kept
 //   source    Rabenseifner 2004, section 3.6; Thakur, Rabenseifner and Gropp 2005, section 5.2
@@ -15,7 +15,7 @@
 // more for each subset of 2^e ranks but the two smallest; the way back is measured by a recursion over the subsets.
 // One bit far below the others makes allreduce/halving_doubling or allreduce/circulant the better choice.
 //
-//   p = 13   8 ranks have block r, 4 ranks two blocks, 1 rank all eight   12→8 9 10 11   8→0 4 9→2 6 10→1 5 11→3 7
+//   p = 13   8 ranks have one block each, 4 ranks two, 1 rank all eight   12→8 9 10 11   8→0 4 9→1 5 10→2 6 11→3 7
 
 #include "algorithms/patterns/binary_blocks.hpp"
 #include "algorithms/list.hpp"
@@ -55,7 +55,7 @@ constinit const Algorithm allreduce_binary_blocks{
     .volume = "2(p-1)/p if p = 2^k, else 2 to 3.5",
     .collective = Collective::allreduce,
     .needs = {},
-    .blocks = [](const Shape& s, const Params&) -> Block { return patterns::floor_power_of_two(s.ranks); },
+    .blocks = patterns::kept_ranks,
     .rounds = [](const Shape& s, const Params&) -> std::int64_t {
       return 2 * patterns::floor_log2(s.ranks) + (patterns::is_power_of_two(s.ranks) ? 0 : 1);
     },

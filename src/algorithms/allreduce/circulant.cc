@@ -2,7 +2,7 @@
 //
 // allreduce/circulant: reduce-scatter with skips p/2, p/4, …, 1 (rounded up), then allgather with them reversed.
 //
-//   rounds    2 ceil(log2 p) with the standard skips, else twice their number
+//   rounds    2 ceil(lg p) with the default skips, else twice their number
 //   volume    2(p-1)/p of the vector: the least possible
 //   combined  (p-1)/p of the vector
 //   scratch   none

@@ -2,20 +2,21 @@
 //
 // allreduce/dual_root: two binary trees, one for each half of the ranks; partial results go up while results come down.
 //
-//   rounds    about 3 n + 4 lg p for n blocks; the record counts them
+//   rounds    at most 3n + 4 ceil(lg p) - 9 for n blocks and p >= 5; the record counts them
 //   volume    rounds / n of the vector, about 3 vectors
 //   combined  about 3 vectors along the longest chain; a rank combines 2, a root 3
 //   scratch   one vector, on the two roots
 //   needs     nothing: rank order is kept
 //   source    Träff, arXiv 2109.12626 (with trees in post-order; here in order)
 //
-// The parameter "pieces" is n. For each block j a rank meets its children and then its parent, both ways at once: block
-// j goes up, and at depth d block j - d comes down complete. The roots exchange their halves' results, so that no
-// broadcast follows.
+// The parameter "pieces" is n; its default knows nothing of bytes: rules set it. For each block j a rank meets its
+// children and then its parent, both ways at once: block j goes up, and at depth d block j - d comes down complete. The
+// roots exchange their halves' results, so that no broadcast follows.
 //
 //   p = 6   trees 0→1←2 and 3→4←5   block j: 0→1 2→1 3→4 5→4 1↔4, with block j - 1 on the way down
 
 #include "algorithms/list.hpp"
+#include "algorithms/patterns/clock.hpp"
 #include "algorithms/patterns/in_order.hpp"
 
 namespace stretto::algorithms {
@@ -68,14 +69,7 @@ void build(Builder& b, const Shape&, const Params&) {
   }
 }
 
-struct Clock {
-  std::int64_t rounds = 0;
-  std::int64_t combined = 0;
-  void wait_for(const Clock& other) {
-    rounds = std::max(rounds, other.rounds);
-    combined = std::max(combined, other.combined);
-  }
-};
+using patterns::Clock;
 
 /// Plays the rounds of all ranks, in which each sends and receives one block at most.
 Clock longest_chain(const Shape& s, const Params& params) {
@@ -114,8 +108,7 @@ Clock longest_chain(const Shape& s, const Params& params) {
     meet(roots[0], true, roots[1], true);
     for (const Rank root : roots) ++clocks[static_cast<std::size_t>(root)].combined;
   }
-  for (const Clock& c : clocks) clocks[0].wait_for(c);
-  return clocks[0];
+  return patterns::latest(clocks);
 }
 
 std::int64_t rounds(const Shape& s, const Params& params) { return longest_chain(s, params).rounds; }
@@ -126,10 +119,10 @@ constinit const Algorithm allreduce_dual_root{
     .id = "allreduce/dual_root",
     .summary = "blocks go up two binary trees while complete ones come down; long vectors in few rounds, in rank order",
     .source = "Träff, arXiv 2109.12626",
-    .volume = "about 3",
+    .volume = "at most (3n+4 ceil(lg p)-9)/n for p >= 5",
     .collective = Collective::allreduce,
     .needs = {},
-    .parameter = {.name = "pieces", .least = 1, .standard = [](const Shape&) -> std::int64_t { return 8; }},
+    .parameter = {.name = "pieces", .least = 1, .default_value = [](const Shape&) -> std::int64_t { return 8; }},
     .blocks = [](const Shape&, const Params& params) -> Block { return params.value; },
     .rounds = rounds,
     .sent = rounds,

@@ -2,7 +2,7 @@
 //
 // allreduce/elimination: neighbours halve the vector; where their number is odd, three of them leave two; then back.
 //
-//   rounds    2 ceil(log2 p)
+//   rounds    2 ceil(lg p)
 //   volume    2(p-1)/p of the vector if p = 2^k; below 3 vectors for odd p, below 2.5 for p = 2 mod 4, …
 //   combined  half as much; with B = 2^floor(lg p) blocks and 2^v dividing p: B - 1 + B / 2^(v+1) blocks
 //   scratch   none
@@ -12,7 +12,7 @@
 // The ranks that hold the same segment form a list of L. Pairs of neighbours (a, c) split it: a keeps the lower half, c
 // the upper. If L is odd the first three (a, b, c) do: b and c exchange halves, then b gives its lower half to a and
 // retires, and a its upper half to c. Both halves go on with lists of floor(L/2). A second round of a triple delays no
-// other triple, so ceil(log2 p) rounds are enough; the way back is the exact reverse.
+// other triple, so ceil(lg p) rounds are enough; the way back is the exact reverse.
 //
 //   p = 3   1↔2 halves, then 1→0 lower, 0→2 upper; back: 0→1 lower, 2→0 upper, then 1→2 lower, 2→1 upper
 
@@ -99,7 +99,7 @@ void build(Builder& b, const Shape&, const Params&) {
 }
 
 std::int64_t combined(const Shape& s, const Params&) {
-  const std::int64_t blocks = patterns::floor_power_of_two(s.ranks);
+  const std::int64_t blocks = patterns::kept_ranks(s);
   return blocks - 1 + blocks / (2 * (s.ranks & -s.ranks));
 }
 
@@ -112,7 +112,7 @@ constinit const Algorithm allreduce_elimination{
     .volume = "2(p-1)/p if p = 2^k, below 3 else",
     .collective = Collective::allreduce,
     .needs = {},
-    .blocks = [](const Shape& s, const Params&) -> Block { return patterns::floor_power_of_two(s.ranks); },
+    .blocks = patterns::kept_ranks,
     .rounds = [](const Shape& s, const Params&) -> std::int64_t { return 2 * patterns::ceil_log2(s.ranks); },
     .sent = [](const Shape& s, const Params& params) -> std::int64_t { return 2 * combined(s, params); },
     .combined = combined,

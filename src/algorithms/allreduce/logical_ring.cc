@@ -7,10 +7,11 @@
 //   combined  (p-1)/p of the vector
 //   scratch   none
 //   needs     a commutative operator
-//   source    Patarasuk and Yuan 2009
+//   source    Patarasuk and Yuan 2007, section 3.2; 2009 (Bandwidth optimal all-reduce algorithms)
 //
-// The list "order" names the ranks as they follow each other; standard is rank order. On a tree of switches the order
-// in which a depth-first walk meets the machines uses every link at most once in each direction: no contention.
+// The list "order" names the ranks as they follow each other; the default is rank order. On a tree of switches the
+// order in which a depth-first walk meets the machines uses every link at most once in each direction: no contention.
+// Where nodes hold consecutive ranks that is rank order already (lemma 5).
 //
 //   p = 4, order 0 2 1 3: 0→2 2→1 1→3 3→0 in every round
 
@@ -31,7 +32,7 @@ constinit const Algorithm allreduce_logical_ring{
     .id = "allreduce/logical_ring",
     .summary =
         "reduce-scatter and allgather around a ring in a given order; least volume, no contention on trees of switches",
-    .source = "Patarasuk and Yuan 2009",
+    .source = "Patarasuk and Yuan 2007, section 3.2; 2009",
     .volume = "2(p-1)/p",
     .collective = Collective::allreduce,
     .needs = {.commutative = true},

@@ -2,12 +2,12 @@
 //
 // allreduce/recursive_doubling: partners at distance 1, 2, 4, … exchange what they have reduced so far.
 //
-//   rounds    lg p; else 2 + floor(lg p)
+//   rounds    lg p if p = 2^k; else 2 + floor(lg p)
 //   volume    as many vectors as rounds
-//   combined  lg p vectors; else 1 + floor(lg p)
+//   combined  lg p vectors if p = 2^k; else 1 + floor(lg p)
 //   scratch   one vector
 //   needs     nothing: rank order is kept
-//   source    Thakur, Rabenseifner and Gropp 2005, section 4.5
+//   source    Rabenseifner 2004, section 3.4; Thakur, Rabenseifner and Gropp 2005, section 4.5
 //
 //   p = 6   round 1: 1→0 3→2   then among 0 2 4 5: 0↔2 4↔5, 0↔4 2↔5   round 4: 0→1 2→3
 
@@ -29,8 +29,10 @@ std::int64_t steps(const Shape& s, const Params& = {}) {
 
 constinit const Algorithm allreduce_recursive_doubling{
     .id = "allreduce/recursive_doubling",
-    .summary = "partners at distance 1, 2, 4, … exchange whole vectors; fewest rounds, in rank order",
-    .source = "Thakur, Rabenseifner and Gropp 2005, section 4.5",
+    .summary =
+        "partners at distance 1, 2, 4, … exchange whole vectors; fewest single-message rounds if p = 2^k, in rank "
+        "order",
+    .source = "Rabenseifner 2004, section 3.4; Thakur, Rabenseifner and Gropp 2005, section 4.5",
     .volume = "lg p if p = 2^k, else 2 + floor(lg p)",
     .collective = Collective::allreduce,
     .needs = {},

@@ -2,15 +2,16 @@
 //
 // allreduce/recursive_multiplying: groups of up to k ranks exchange what they have reduced so far, all with all.
 //
-//   rounds    one for each factor of p' <= p that is made of factors up to k; 2 more if p' < p
-//   volume    the sum of the factors, each less 1, in vectors; 2 more if p' < p
-//   combined  the same; 1 more if p' < p
+//   rounds    one for each factor k_i of p' <= p; 2 more if p' < p
+//   volume    sum of (k_i - 1) vectors; 2 more if p' < p
+//   combined  the same, but 1 more if p' < p
 //   scratch   a vector less than the largest factor
 //   needs     nothing: rank order is kept
 //   source    Wilkins et al., CLUSTER 2023
 //
-// The parameter "radix" is k. p' is the largest such number; pairs of ranks are folded to come down to it. Radix 2 is
-// allreduce/recursive_doubling, a radix from p on one exchange of all with all.
+// The parameter "radix" is k: p' is the largest number with factors up to k only. The list "radices" gives the factors
+// instead, first that of the nearest ranks, such as those of a node. Pairs of ranks are folded to come down to p'.
+// Radix 2 is allreduce/recursive_doubling, a radix from p on one exchange of all with all.
 //
 //   p = 6, radix 4 (factors 3 and 2)   round 1: 0↔1↔2↔0 3↔4↔5↔3   round 2: 0↔3 1↔4 2↔5
 
@@ -20,20 +21,20 @@
 namespace stretto::algorithms {
 namespace {
 
-void build(Builder& b, const Shape&, const Params& params) {
-  patterns::recursive_multiplying(b, patterns::radices(b.ranks(), params.value));
+void build(Builder& b, const Shape& shape, const Params& params) {
+  patterns::recursive_multiplying(b, patterns::given_radices(shape, params));
 }
 
 /// The factors, each less 1, and `folding` if there are ranks left over.
 std::int64_t sum(const Shape& s, const Params& params, std::int64_t folding) {
-  const std::vector<Rank> factors = patterns::radices(s.ranks, params.value);
+  const std::vector<Rank> factors = patterns::given_radices(s, params);
   std::int64_t total = patterns::product(factors) < s.ranks ? folding : 0;
   for (const Rank k : factors) total += k - 1;
   return total;
 }
 
 std::int64_t rounds(const Shape& s, const Params& params) {
-  const std::vector<Rank> factors = patterns::radices(s.ranks, params.value);
+  const std::vector<Rank> factors = patterns::given_radices(s, params);
   return static_cast<std::int64_t>(factors.size()) + (patterns::product(factors) < s.ranks ? 2 : 0);
 }
 
@@ -41,17 +42,19 @@ std::int64_t rounds(const Shape& s, const Params& params) {
 
 constinit const Algorithm allreduce_recursive_multiplying{
     .id = "allreduce/recursive_multiplying",
-    .summary = "groups of up to k ranks exchange whole vectors at once; fewest rounds, in rank order",
+    .summary = "groups of up to k ranks exchange whole vectors at once; few rounds, in rank order",
     .source = "Wilkins et al., CLUSTER 2023",
-    .volume = "about (k-1) log_k p",
+    .volume = "sum of (k_i - 1) over the radices, 2 more if ranks are folded",
     .collective = Collective::allreduce,
     .needs = {},
-    .parameter = {.name = "radix", .least = 2, .standard = [](const Shape&) -> std::int64_t { return 4; }},
+    .parameter = {.name = "radix", .least = 2, .default_value = [](const Shape&) -> std::int64_t { return 4; }},
+    .list = "radices",
     .blocks = [](const Shape&, const Params&) -> Block { return 1; },
     .rounds = rounds,
     .sent = [](const Shape& s, const Params& params) -> std::int64_t { return sum(s, params, 2); },
     .combined = [](const Shape& s, const Params& params) -> std::int64_t { return sum(s, params, 1); },
     .build = build,
+    .misfit = patterns::radices_misfit,
 };
 
 }  // namespace stretto::algorithms

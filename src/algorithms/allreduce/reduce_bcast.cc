@@ -2,22 +2,23 @@
 //
 // allreduce/reduce_bcast: reduce/binomial to rank 0, then bcast/binomial from there.
 //
-//   rounds    2 ceil(log2 p)
-//   volume    2 ceil(log2 p) vectors along the longest chain
-//   combined  ceil(log2 p) vectors
+//   rounds    2 ceil(lg p)
+//   volume    2 ceil(lg p) vectors along the longest chain
+//   combined  ceil(lg p) vectors
 //   scratch   none
 //   needs     nothing: rank order is kept
-//   source    Thakur, Rabenseifner and Gropp 2005, section 5
+//   source    Rabenseifner 2004, section 3.3; Thakur, Rabenseifner and Gropp 2005, section 5
 
 #include "algorithms/list.hpp"
-#include "algorithms/patterns/binomial.hpp"
+#include "algorithms/patterns/in_order.hpp"
+#include "algorithms/patterns/knomial.hpp"
 
 namespace stretto::algorithms {
 namespace {
 
 void build(Builder& b, const Shape&, const Params&) {
-  patterns::binomial_reduce(b, 0, [] { return output(0); });
-  patterns::binomial_bcast(b, 0);
+  patterns::in_order_reduce(b, patterns::in_order_knomial(b.rank(), b.ranks(), 0, 2), [] { return output(0); });
+  patterns::knomial_bcast(b, 0, 2);
 }
 
 }  // namespace
@@ -25,7 +26,7 @@ void build(Builder& b, const Shape&, const Params&) {
 constinit const Algorithm allreduce_reduce_bcast{
     .id = "allreduce/reduce_bcast",
     .summary = "reduce to rank 0, then broadcast, both along binomial trees; in rank order",
-    .source = "Thakur, Rabenseifner and Gropp 2005, section 5",
+    .source = "Rabenseifner 2004, section 3.3; Thakur, Rabenseifner and Gropp 2005, section 5",
     .volume = "2 ceil(lg p)",
     .collective = Collective::allreduce,
     .needs = {},

@@ -7,7 +7,9 @@
 //   combined  (p-1)/p of the vector
 //   scratch   none
 //   needs     a commutative operator
-//   source    Patarasuk and Yuan 2009; Thakur, Rabenseifner and Gropp 2005, section 5.3
+//   source    Patarasuk and Yuan 2007, section 3.2; Thakur, Rabenseifner and Gropp 2005, section 5.3
+//
+// Thakur et al. reduce by pairwise exchange, at the same cost; here partial results walk around the ring.
 //
 //   p = 4, first phase: the partial result of block b starts at rank b+1 and ends, complete, at rank b
 
@@ -24,7 +26,7 @@ void build(Builder& b, const Shape&, const Params&) { patterns::ring_allreduce(b
 constinit const Algorithm allreduce_ring{
     .id = "allreduce/ring",
     .summary = "reduce-scatter and allgather around a ring; least volume, only neighbours talk",
-    .source = "Patarasuk and Yuan 2009; Thakur, Rabenseifner and Gropp 2005, section 5.3",
+    .source = "Patarasuk and Yuan 2007, section 3.2; Thakur, Rabenseifner and Gropp 2005, section 5.3",
     .volume = "2(p-1)/p",
     .collective = Collective::allreduce,
     .needs = {.commutative = true},

@@ -2,7 +2,7 @@
 //
 // allreduce/swing: reduce-scatter and allgather with partners at distance 1, 1, 3, 5, 11, …, the near ones first.
 //
-//   rounds    2 ceil(log2 p)
+//   rounds    2 ceil(lg p)
 //   volume    2(p-1)/p of the vector: the least possible
 //   combined  (p-1)/p of the vector
 //   scratch   none

@@ -7,11 +7,12 @@
 //   combined  none
 //   scratch   a slot for every block that rests on its way: volume less (p-1)/p
 //   needs     nothing
-//   source    Bruck et al. 1997; Thakur, Rabenseifner and Gropp 2005, section 4.3
+//   source    Bruck et al. 1997; Thakur, Rabenseifner and Gropp 2005, section 4.3; alltoallv: Fan et al., HPDC 2022
 //
 // The paper gives n/2 lg p + n/p (p - 2^floor(lg p)) for p other than 2^k, as if all rounds but the last moved half of
 // the data; p = 5 moves 2, 2 and 1 blocks. Blocks go from the input and into the output, so the paper's two rotations
-// are not needed.
+// are not needed. In alltoallv and alltoallw it is the two-phase Bruck of Fan et al., with the sizes of all blocks in a
+// pass of their own before (theirs go ahead of each round): twice the rounds.
 //
 //   p = 6, radix=2, blocks that rank 0 sends, by their distance   to 1: 1 3 5   to 2: 2 3   to 4: 4 5
 
@@ -27,12 +28,13 @@ void build(Builder& b, const Shape&, const Params& params) { patterns::bruck_all
 
 constinit const Algorithm alltoall_bruck{
     .id = "alltoall/bruck",
-    .summary = "blocks travel by the digits of their distance, many in a message; fewest rounds",
-    .source = "Bruck et al. 1997; Thakur, Rabenseifner and Gropp 2005, section 4.3",
+    .summary =
+        "blocks travel by the digits of their distance, many in a message; fewest single-message rounds if k = 2",
+    .source = "Bruck et al. 1997; Thakur, Rabenseifner and Gropp 2005, section 4.3; alltoallv: Fan et al., HPDC 2022",
     .volume = "(lg p)/2 if p = 2^k",
     .collective = Collective::alltoall,
     .needs = {},
-    .parameter = {.name = "radix", .least = 2, .standard = [](const Shape&) -> std::int64_t { return 2; }},
+    .parameter = {.name = "radix", .least = 2, .default_value = [](const Shape&) -> std::int64_t { return 2; }},
     .forwards = true,
     .blocks = [](const Shape& s, const Params&) -> Block { return s.ranks; },
     .rounds = [](const Shape& s, const Params& params) -> std::int64_t {

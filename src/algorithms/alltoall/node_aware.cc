@@ -7,26 +7,21 @@
 //   combined  none
 //   scratch   (N-1)·(n-1) blocks, those that are handed out
 //   needs     nothing, but `group` = n must divide p
-//   source    node-aware alltoall (arXiv 2601.17606) with as many leaders as ranks; both steps pairwise
+//   source    full-lane alltoall of Träff and Hunold, arXiv 1910.13373; the node-aware one of arXiv 2601.17606 with as
+//             many leaders as ranks; both steps pairwise
 //
-// Ranks are numbered node by node. `group` is at best the ranks of a node; the standard only makes both steps short.
+// Ranks are numbered node by node. `group` is at best the ranks of a node. The default makes both steps short and knows
+// nothing of nodes: rules set it.
 //
 //   p = 6, group=2, rank 0   to 2: blocks for 2 3   to 4: blocks for 4 5   to 1: blocks for 1 of ranks 0 2 4
 
 #include "algorithms/list.hpp"
-#include "algorithms/patterns/powers.hpp"
+#include "algorithms/patterns/groups.hpp"
 
 namespace stretto::algorithms {
 namespace {
 
 using patterns::modulo;
-
-std::int64_t standard_group(const Shape& s) {
-  std::int64_t group = 1;
-  for (std::int64_t n = 2; n * n <= s.ranks; ++n)
-    if (s.ranks % n == 0) group = n;
-  return group;
-}
 
 struct Nodes {
   Rank ranks, group, count;  ///< of all ranks, ranks in a node, nodes
@@ -80,11 +75,11 @@ void build(Builder& b, const Shape&, const Params& params) {
 constinit const Algorithm alltoall_node_aware{
     .id = "alltoall/node_aware",
     .summary = "first to the same place on the right node, then inside of the node; few messages",
-    .source = "arXiv 2601.17606",
+    .source = "Träff and Hunold, arXiv 1910.13373; arXiv 2601.17606",
     .volume = "((N-1)n + (n-1)N)/p for N nodes of n ranks",
     .collective = Collective::alltoall,
     .needs = {},
-    .parameter = {.name = "group", .least = 1, .standard = standard_group},
+    .parameter = {.name = "group", .least = 1, .default_value = patterns::default_group},
     .forwards = true,
     .blocks = [](const Shape& s, const Params&) -> Block { return s.ranks; },
     .rounds = [](const Shape& s, const Params& params) -> std::int64_t {
@@ -96,10 +91,7 @@ constinit const Algorithm alltoall_node_aware{
     },
     .combined = [](const Shape&, const Params&) -> std::int64_t { return 0; },
     .build = build,
-    .misfit = [](const Shape& s, const Params& params) -> std::string {
-      if (s.ranks % params.value == 0) return {};
-      return std::to_string(s.ranks) + " ranks are no multiple of group=" + std::to_string(params.value);
-    },
+    .misfit = patterns::group_misfit,
 };
 
 }  // namespace stretto::algorithms

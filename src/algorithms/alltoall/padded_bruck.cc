@@ -30,7 +30,7 @@ constinit const Algorithm alltoall_padded_bruck{
     .volume = "(lg p)/2 if p = 2^k",
     .collective = Collective::alltoall,
     .needs = {.irregular = true},
-    .parameter = {.name = "radix", .least = 2, .standard = [](const Shape&) -> std::int64_t { return 2; }},
+    .parameter = {.name = "radix", .least = 2, .default_value = [](const Shape&) -> std::int64_t { return 2; }},
     .padded = true,
     .blocks = [](const Shape& s, const Params&) -> Block { return s.ranks; },
     .rounds = [](const Shape& s, const Params& params) -> std::int64_t {

@@ -28,7 +28,7 @@ constinit const Algorithm alltoall_windowed{
     .volume = "(p-1)/p",
     .collective = Collective::alltoall,
     .needs = {},
-    .parameter = {.name = "window", .least = 1, .standard = [](const Shape&) -> std::int64_t { return 8; }},
+    .parameter = {.name = "window", .least = 1, .default_value = [](const Shape&) -> std::int64_t { return 8; }},
     .blocks = [](const Shape& s, const Params&) -> Block { return s.ranks; },
     .rounds = [](const Shape& s, const Params& params) -> std::int64_t {
       return s.ranks > 1 ? (s.ranks - 2) / params.value + 1 : 0;

@@ -37,12 +37,12 @@ void build(Builder& b, const Shape&, const Params& params) {
 
 constinit const Algorithm barrier_dissemination{
     .id = "barrier/dissemination",
-    .summary = "everybody tells the ranks z k^i further on, z < k, in round i; fewest rounds",
+    .summary = "everybody tells the ranks z k^i further on, z < k, in round i; fewest single-message rounds if k = 2",
     .source = "Hensgen, Finkel and Manber 1988",
     .volume = "0",
     .collective = Collective::barrier,
     .needs = {},
-    .parameter = {.name = "radix", .least = 2, .standard = [](const Shape&) -> std::int64_t { return 2; }},
+    .parameter = {.name = "radix", .least = 2, .default_value = [](const Shape&) -> std::int64_t { return 2; }},
     .blocks = [](const Shape&, const Params&) -> Block { return 1; },
     .rounds = [](const Shape& s, const Params& params) -> std::int64_t {
       return patterns::ceil_log(s.ranks, params.value);

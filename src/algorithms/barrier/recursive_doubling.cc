@@ -2,12 +2,12 @@
 //
 // barrier/recursive_doubling: partners at distance 1, 2, 4, … tell each other that they, and all they know of, came.
 //
-//   rounds    lg p; else 2 + floor(lg p)
+//   rounds    lg p if p = 2^k; else 2 + floor(lg p)
 //   volume    none: empty messages
 //   combined  none
 //   scratch   none
 //   needs     nothing
-//   source    the butterfly barrier of Brooks (1986); fold as in Rabenseifner 2004
+//   source    the butterfly barrier of Brooks (1986); fold as in Rabenseifner 2004, section 3.5
 //
 // If p is no power of two, one rank of each surplus pair only tells its neighbour, and hears from it in the end.
 //

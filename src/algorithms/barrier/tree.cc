@@ -2,7 +2,7 @@
 //
 // barrier/tree: word that all have come goes up a binomial tree to rank 0, and the release goes down it.
 //
-//   rounds    2 ceil(log2 p); only 2 (p - 1) messages in all
+//   rounds    2 ceil(lg p); only 2 (p - 1) messages in all
 //   volume    none: empty messages
 //   combined  none
 //   scratch   none

@@ -17,19 +17,20 @@
 #include <bit>
 
 #include "algorithms/list.hpp"
-#include "algorithms/patterns/powers.hpp"
+#include "algorithms/patterns/groups.hpp"
 
 namespace stretto::algorithms {
 namespace {
 
 void build(Builder& b, const Shape& shape, const Params&) {
-  const auto rank_of = [&](Rank place) { return patterns::modulo(place + shape.root, b.ranks()); };
-  const Rank v = patterns::modulo(b.rank() - shape.root, b.ranks());
-  if (v > 0) b.receive(rank_of((v - 1) / 2), output(0));
-  for (const std::int64_t child : {std::int64_t{2} * v + 1, std::int64_t{2} * v + 2}) {
-    b.round();
-    if (child < b.ranks()) b.send(rank_of(static_cast<Rank>(child)), output(0));
-  }
+  b.in_group(patterns::from_root(b.ranks(), shape.root), [](Builder& places) {
+    const Rank v = places.rank();
+    if (v > 0) places.receive((v - 1) / 2, output(0));
+    for (const std::int64_t child : {std::int64_t{2} * v + 1, std::int64_t{2} * v + 2}) {
+      places.round();
+      if (child < places.ranks()) places.send(static_cast<Rank>(child), output(0));
+    }
+  });
 }
 
 /// Until place v = i - 1 has the vector. The latest i is p, or p with a digit 1 made 0 and all lower ones 1.

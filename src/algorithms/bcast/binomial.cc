@@ -2,8 +2,8 @@
 //
 // bcast/binomial: whoever has the vector sends it on, to the largest remaining part first.
 //
-//   rounds    ceil(log2 p)
-//   volume    ceil(log2 p) vectors from the root
+//   rounds    ceil(lg p)
+//   volume    ceil(lg p) vectors from the root
 //   combined  none
 //   scratch   none
 //   needs     nothing
@@ -11,19 +11,19 @@
 //
 //   p = 5, root 0   round 1: 0→4   round 2: 0→2   round 3: 0→1 2→3
 
-#include "algorithms/patterns/binomial.hpp"
 #include "algorithms/list.hpp"
+#include "algorithms/patterns/knomial.hpp"
 
 namespace stretto::algorithms {
 namespace {
 
-void build(Builder& b, const Shape& shape, const Params&) { patterns::binomial_bcast(b, shape.root); }
+void build(Builder& b, const Shape& shape, const Params&) { patterns::knomial_bcast(b, shape.root, 2); }
 
 }  // namespace
 
 constinit const Algorithm bcast_binomial{
     .id = "bcast/binomial",
-    .summary = "whoever has the vector sends it on along a binomial tree; fewest rounds",
+    .summary = "whoever has the vector sends it on along a binomial tree; fewest single-message rounds",
     .source = "Thakur, Rabenseifner and Gropp 2005, section 4.2",
     .volume = "ceil(lg p)",
     .collective = Collective::bcast,

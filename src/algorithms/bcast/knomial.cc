@@ -40,7 +40,7 @@ constinit const Algorithm bcast_knomial{
     .volume = "(k-1) ceil(log_k p), or less",
     .collective = Collective::bcast,
     .needs = {},
-    .parameter = {.name = "radix", .least = 2, .standard = [](const Shape&) -> std::int64_t { return 4; }},
+    .parameter = {.name = "radix", .least = 2, .default_value = [](const Shape&) -> std::int64_t { return 4; }},
     .blocks = [](const Shape&, const Params&) -> Block { return 1; },
     .rounds = [](const Shape& s, const Params& params) -> std::int64_t {
       return patterns::ceil_log(s.ranks, params.value);

@@ -2,7 +2,7 @@
 //
 // bcast/scatter_circulant: the root scatters the vector along a binomial tree, then doubling on a circulant graph.
 //
-//   rounds    2 ceil(log2 p)
+//   rounds    2 ceil(lg p)
 //   volume    2(p-1)/p of the vector
 //   combined  none
 //   scratch   none
@@ -12,8 +12,9 @@
 //   p = 3, root 0   round 1: 0→2 [2]   round 2: 0→1 [1]   round 3: v → v-1 [v]   round 4: v → v-2 [v]
 
 #include "algorithms/list.hpp"
-#include "algorithms/patterns/binomial.hpp"
 #include "algorithms/patterns/circulant.hpp"
+#include "algorithms/patterns/groups.hpp"
+#include "algorithms/patterns/scatter_bcast.hpp"
 
 namespace stretto::algorithms {
 namespace {

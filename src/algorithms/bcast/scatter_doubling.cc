@@ -2,8 +2,8 @@
 //
 // bcast/scatter_doubling: the root scatters the vector along a binomial tree, then recursive doubling gathers it.
 //
-//   rounds    2 lg p; else more, as for allgather/recursive_doubling
-//   volume    2(p-1)/p of the vector; else more
+//   rounds    2 lg p if p = 2^k; else more, as for allgather/recursive_doubling
+//   volume    2(p-1)/p of the vector if p = 2^k; else more
 //   combined  none
 //   scratch   none
 //   needs     nothing
@@ -14,8 +14,9 @@
 #include <vector>
 
 #include "algorithms/list.hpp"
-#include "algorithms/patterns/binomial.hpp"
 #include "algorithms/patterns/doubling.hpp"
+#include "algorithms/patterns/groups.hpp"
+#include "algorithms/patterns/scatter_bcast.hpp"
 
 namespace stretto::algorithms {
 namespace {

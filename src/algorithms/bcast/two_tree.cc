@@ -2,15 +2,15 @@
 //
 // bcast/two_tree: every second block goes down one of two binary trees, in which no rank has children twice.
 //
-//   rounds    at most n - 2 + 2 ceil(log2 p)
+//   rounds    at most n - 2 + 2 ceil(lg p)
 //   volume    as many blocks as rounds: about one vector, if it is cut into many
 //   combined  none
 //   scratch   none
 //   needs     nothing
 //   source    Sanders, Speck and Träff 2009
 //
-// The parameter "pieces" is n. Trees and timing are explained in patterns/two_tree.hpp. A single binary tree moves two
-// vectors through the ranks that have children.
+// The parameter "pieces" is n; its default knows nothing of bytes: rules set it. Trees and timing are explained in
+// patterns/two_tree.hpp. A single binary tree moves two vectors through the ranks that have children.
 //
 //   p = 4, root 0, n = 2   trees 0→2→{1 3} and 0→3→{1 2}
 
@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "algorithms/list.hpp"
+#include "algorithms/patterns/groups.hpp"
 #include "algorithms/patterns/two_tree.hpp"
 
 namespace stretto::algorithms {
@@ -25,20 +26,24 @@ namespace {
 
 using patterns::TwoTree;
 
-void build(Builder& b, const Shape& shape, const Params&) {
+/// From rank 0.
+void broadcast(Builder& b) {
   const TwoTree trees(b.ranks(), b.blocks());
-  const Rank me = patterns::modulo(b.rank() - shape.root, b.ranks());
-  const auto rank_of = [&](Rank place) { return patterns::modulo(place + shape.root, b.ranks()); };
+  const Rank me = b.rank();
   for (std::int64_t round = 0; round < trees.rounds(); ++round) {
     b.round();
     for (const int tree : {0, 1}) {
       for (const Rank child : trees.children(tree, me))
         if (const Block block = child == 0 ? TwoTree::none : trees.received(child, tree, round); block != TwoTree::none)
-          b.send(rank_of(child), output(block));
+          b.send(child, output(block));
       if (const Block block = me == 0 ? TwoTree::none : trees.received(me, tree, round); block != TwoTree::none)
-        b.receive(rank_of(trees.parent(tree, me)), output(block));
+        b.receive(trees.parent(tree, me), output(block));
     }
   }
+}
+
+void build(Builder& b, const Shape& shape, const Params&) {
+  b.in_group(patterns::from_root(b.ranks(), shape.root), broadcast);
 }
 
 /// Rounds in which a rank has nothing to do do not count.
@@ -70,7 +75,7 @@ constinit const Algorithm bcast_two_tree{
     .volume = "(n-2+2 ceil(lg p))/n, or less",
     .collective = Collective::bcast,
     .needs = {},
-    .parameter = {.name = "pieces", .least = 1, .standard = [](const Shape&) -> std::int64_t { return 8; }},
+    .parameter = {.name = "pieces", .least = 1, .default_value = [](const Shape&) -> std::int64_t { return 8; }},
     .blocks = [](const Shape&, const Params& params) -> Block { return params.value; },
     .rounds = rounds,
     .sent = rounds,

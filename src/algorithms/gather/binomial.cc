@@ -2,7 +2,7 @@
 //
 // gather/binomial: each place of a binomial tree passes on the blocks of its subtree, with its own, in one message.
 //
-//   rounds    ceil(log2 p)
+//   rounds    ceil(lg p)
 //   volume    (p-1)/p of the gathered vector: the least possible
 //   combined  none
 //   scratch   the blocks of the subtree but the own, on ranks that are neither root nor leaf
@@ -25,7 +25,7 @@ void build(Builder& b, const Shape& shape, const Params&) { patterns::knomial_ga
 
 constinit const Algorithm gather_binomial{
     .id = "gather/binomial",
-    .summary = "whole subtrees of blocks go up a binomial tree; fewest rounds",
+    .summary = "whole subtrees of blocks go up a binomial tree; fewest single-message rounds",
     .source = "Thakur, Rabenseifner and Gropp 2005, section 4.5 (there the end of a reduction)",
     .volume = "(p-1)/p",
     .collective = Collective::gather,

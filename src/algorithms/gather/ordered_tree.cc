@@ -2,15 +2,16 @@
 //
 // gather/ordered_tree: neighbouring intervals of ranks are joined at the rank that has more data, or at the root.
 //
-//   rounds    ceil(log2 p)
+//   rounds    ceil(lg p), after the ceil(lg p) of an allgather of the p sizes
 //   volume    in bytes about all but the root's part: what is large moves late, at best once
 //   combined  none
 //   scratch   the blocks of the others in the interval that the rank gives away
 //   needs     counts; to be worth it, different ones
 //   source    Träff, arXiv 1702.05967
 //
-// All ranks know all counts, so each finds its place in the tree by itself: the paper's exchange of sizes is left out,
-// and with it two of its three rounds for each level. A root that has little data costs more, for it always wins.
+// In gatherv no rank knows the others' sizes: they are gathered by all first (src/intercept/serve), and each rank finds
+// its place in the tree by itself. The paper's ranks exchange sizes level by level, 3 ceil(lg p) α in all. A root that
+// has little data costs more, for it always wins.
 //
 //   p = 4, root 0, parts of 1 1 1 9   1→0 2→3   3→0 [2 3]
 

@@ -2,7 +2,7 @@
 //
 // Reduce-scatter and allgather on a circulant graph (Träff, arXiv 2410.14234). Rank r counts blocks relative to
 // itself: relative block i is block (r + i) mod p. The skips fall from p to 1, each at least half of the one before;
-// halving rounded up gives ceil(log2 p) rounds, powers of two give Bruck's rounds.
+// halving rounded up gives ceil(lg p) rounds, powers of two give Bruck's rounds.
 #pragma once
 
 #include <algorithm>
@@ -19,13 +19,6 @@ namespace stretto::patterns {
 inline std::vector<Rank> halved_skips(Rank ranks) {
   std::vector<Rank> skips{ranks};
   while (skips.back() > 1) skips.push_back((skips.back() + 1) / 2);
-  return skips;
-}
-
-/// p, then the powers of two below it, down to 1
-inline std::vector<Rank> power_skips(Rank ranks) {
-  std::vector<Rank> skips{ranks};
-  for (Rank s = ranks > 1 ? Rank{1} << (ceil_log2(ranks) - 1) : 0; s > 0; s /= 2) skips.push_back(s);
   return skips;
 }
 

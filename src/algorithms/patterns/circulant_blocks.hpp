@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The round-optimal schedule that brings n blocks from one rank to all p along a circulant graph, in n - 1 + q rounds
-// with q = ceil(log2 p) (Träff, arXiv 2312.11236 and 2407.18004). Run backwards it is a reduction; p of them at once
+// with q = ceil(lg p) (Träff, arXiv 2312.11236 and 2407.18004). Run backwards it is a reduction; p of them at once
 // are an allgather. Places count from the root: place v is rank (v + root) mod p.
 //
 // Skips.  S[q] = p, S[k] = ceil(S[k+1] / 2), so S[0] = 1. The rounds go through k = 0 … q-1 again and again; in a round
@@ -11,6 +11,7 @@
 // Receive schedule.  In q rounds v gets q different blocks: its base block once, else blocks of the q before. For k the
 //   entry is the largest base, not yet used by v, among the places v - S[k+1] + 1 … v - S[k], else the base of
 //   v - S[k+1]. Base q stands for v's own base block; another base e for e - q, a block of the group before.
+//   The papers search for it in O(log p); this simpler rule gives the same tables in O(p).
 // Send schedule.  What v sends in round k is what v + S[k] receives in it.
 //
 // Each time through the q indices the entries rise by q. Entries below 0 are no block, those above the last block mean
@@ -97,12 +98,11 @@ class CirculantBlocks {
   std::vector<int> base_;
 };
 
-/// All blocks of `root`'s output come into every output.
-inline void circulant_blocks_bcast(Builder& b, Rank root) {
+/// All blocks of rank 0's output come into every output.
+inline void circulant_blocks_bcast(Builder& b) {
   const CirculantBlocks schedule(b.ranks(), b.blocks());
-  const Rank place = modulo(b.rank() - root, b.ranks());
-  const CirculantBlocks::Row sends = schedule.sends(place);
-  const CirculantBlocks::Row receives = schedule.receives(place);
+  const CirculantBlocks::Row sends = schedule.sends(b.rank());
+  const CirculantBlocks::Row receives = schedule.receives(b.rank());
   for (std::int64_t round = 0; round < schedule.rounds(); ++round) {
     const Rank skip = schedule.skip_of_round(round);
     const Block leaving = schedule.block(sends, round);

@@ -12,11 +12,13 @@ namespace stretto::patterns {
 /// What one rank's rounds and those it waited for amount to.
 struct Clock {
   std::int64_t rounds = 0;
-  std::int64_t sent = 0;  ///< blocks
+  std::int64_t sent = 0;      ///< blocks
+  std::int64_t combined = 0;  ///< blocks
 
   void wait_for(const Clock& other) {
     rounds = std::max(rounds, other.rounds);
     sent = std::max(sent, other.sent);
+    combined = std::max(combined, other.combined);
   }
   void pass(Block blocks) {
     ++rounds;

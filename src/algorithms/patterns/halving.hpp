@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Vector halving with distance doubling and its reverse, for a group of 2^k ranks and 2^k blocks, and the fold that
-// brings any number of ranks down to 2^k (Rabenseifner 2004; Thakur, Rabenseifner and Gropp 2005, section 4.5).
-// Neighbours meet first, so every partial result covers an interval of ranks: rank order is kept.
+// brings any number of ranks down to 2^k (Rabenseifner 2004, section 3.5; Thakur, Rabenseifner and Gropp 2005, section
+// 5.1). Neighbours meet first, so every partial result covers an interval of ranks: rank order is kept.
 #pragma once
 
 #include <algorithm>
 #include <vector>
 
 #include "algorithms/patterns/powers.hpp"
+#include "stretto/algorithm.hpp"
 #include "stretto/builder.hpp"
 
 namespace stretto::patterns {
@@ -17,6 +18,9 @@ struct Interval {
   Block first;
   Block count;
 };
+
+/// `blocks` of the algorithms that halve the vector among 2^k ranks: as many as these are.
+inline Block kept_ranks(const Shape& shape, const Params& = {}) { return floor_power_of_two(shape.ranks); }
 
 /// The blocks that `rank` of a group of 2^k holds after meeting the partners at distances 1, 2, … below `distance`.
 inline Interval halved(Rank rank, Rank distance, Block blocks) {
@@ -77,8 +81,8 @@ inline void doubling_gather(Builder& b, Rank root, Buffer work) {
   }
 }
 
-/// The first 2·surplus ranks form pairs (2i, 2i+1); one of each stays in the group, mostly of 2^k, the other is
-/// removed.
+/// The first 2·surplus ranks form pairs (2i, 2i+1); one of each stays in the group, the other is removed. The group has
+/// 2^k ranks, or as many as recursive multiplying can use.
 struct Fold {
   Rank ranks;
   Rank surplus;

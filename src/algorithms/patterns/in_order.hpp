@@ -77,21 +77,30 @@ inline InOrderPlace in_order_chains(Rank me, Rank ranks, Rank root) {
   return place;
 }
 
+/// The subtree of a rank in an in-order binary tree: ranks first … end-1. `top` is on top of all; every other subtree's
+/// root is its middle, the lower one of two.
+struct InOrderSubtree {
+  Rank first = 0;
+  Rank end;
+  Rank parent = no_rank;
+
+  InOrderSubtree(Rank rank, Rank ranks, Rank top) : end(ranks) {
+    for (Rank at = top; at != rank; at = middle(first, end)) {
+      parent = at;
+      (rank < at ? end : first) = rank < at ? at : at + 1;
+    }
+  }
+  static Rank middle(Rank first, Rank end) { return first + (end - first - 1) / 2; }
+};
+
 /// The lower ranks in one balanced binary tree and the higher ones in another, both below the root.
 inline InOrderPlace in_order_binary(Rank me, Rank ranks, Rank root) {
-  InOrderPlace place;
-  Rank first = 0;
-  Rank end = ranks;
-  for (Rank at = root;; at = first + (end - first) / 2) {
-    if (at == me) {
-      if (at > first) place.children.push_back({first + (at - first) / 2});
-      if (at + 1 < end) place.children.push_back({at + 1 + (end - at - 1) / 2});
-      if (at - first > end - at - 1) std::reverse(place.children.begin(), place.children.end());  // the smaller first
-      return place;
-    }
-    place.parent = at;
-    (me < at ? end : first) = me < at ? at : at + 1;
-  }
+  const InOrderSubtree at(me, ranks, root);
+  InOrderPlace place{{}, at.parent};
+  if (me > at.first) place.children.push_back({InOrderSubtree::middle(at.first, me)});
+  if (me + 1 < at.end) place.children.push_back({InOrderSubtree::middle(me + 1, at.end)});
+  if (me - at.first > at.end - me - 1) std::reverse(place.children.begin(), place.children.end());  // the smaller first
+  return place;
 }
 
 /// Rounds until a rank has heard of two subtrees of x >= y ranks, which take so many rounds themselves.

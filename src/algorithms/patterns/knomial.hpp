@@ -32,10 +32,15 @@ struct KnomialPlace {
   std::int64_t end;  ///< the power of the radix below which my digits are 0: my subtree ends before v+end
 
   KnomialPlace(const Builder& b, Rank root_rank, std::int64_t base)
-      : ranks(b.ranks()),
-        root(root_rank),
-        radix(usable_radix(base, b.ranks())),
-        v(modulo(b.rank() - root_rank, b.ranks())),
+      : KnomialPlace(modulo(b.rank() - root_rank, b.ranks()), b.ranks(), base) {
+    root = root_rank;
+  }
+  /// Place `place` of a tree whose root is rank 0.
+  KnomialPlace(Rank place, Rank all, std::int64_t base)
+      : ranks(all),
+        root(0),
+        radix(usable_radix(base, all)),
+        v(place),
         end(1) {
     while (end < ranks && v % (end * radix) == 0) end *= radix;
   }
@@ -54,6 +59,7 @@ struct KnomialPlace {
 /// Output block 0 of `root` comes into every output. ceil(log_k p) rounds.
 inline void knomial_bcast(Builder& b, Rank root, std::int64_t radix) {
   const KnomialPlace place(b, root, radix);
+  b.round();
   if (place.v != 0) b.receive(place.parent(), output(0));
   for (std::int64_t step = place.end / place.radix; step > 0; step /= place.radix) {
     b.round();

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <numeric>
+#include <string>
 #include <vector>
 
 #include "algorithms/patterns/halving.hpp"
@@ -24,6 +25,24 @@ inline std::vector<Rank> radices(Rank ranks, std::int64_t radix) {
       for (; left % k == 0; left /= k) factors.push_back(k);
     if (left == 1) return factors;
   }
+}
+
+/// The call's own factors, first that of the nearest ranks, or radices() up to its radix.
+inline std::vector<Rank> given_radices(const Shape& shape, const Params& params) {
+  return params.list.empty() ? radices(shape.ranks, params.value) : params.list;
+}
+
+/// `misfit` of an algorithm that takes the list "radices".
+inline std::string radices_misfit(const Shape& shape, const Params& params) {
+  std::int64_t product = 1;
+  for (const Rank k : params.list) {
+    if (k < 2) return "radix " + std::to_string(k) + " in the list: each is at least 2";
+    product *= k;
+    if (product > shape.ranks) return "the radices make more than " + std::to_string(shape.ranks) + " ranks";
+  }
+  if (params.list.empty() || 2 * product >= shape.ranks) return {};
+  return "the radices make " + std::to_string(product) + " of " + std::to_string(shape.ranks) +
+         " ranks: at most half can be left over";
 }
 
 inline Rank product(const std::vector<Rank>& factors) {
@@ -65,7 +84,7 @@ inline void recursive_multiplying(Builder& b, const std::vector<Rank>& factors) 
   if (paired && !removed) b.receive_reduce(partner, output(0), Side::right, input(0));
   b.in_group(fold.kept(), [&](Builder& group) {
     const Block arrived = group.new_scratch(0, 1);
-    for (Rank k = 2; k < factors.front(); ++k) group.new_scratch(0, 1);
+    for (Rank k = 2; k < *std::max_element(factors.begin(), factors.end()); ++k) group.new_scratch(0, 1);
     Rank distance = 1;
     for (const Rank k : factors) {
       const Buffer from = paired || distance > 1 ? Buffer::output : Buffer::input;

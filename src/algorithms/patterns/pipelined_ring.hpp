@@ -16,10 +16,13 @@ class PipelinedRing {
  public:
   using Place = std::size_t;
 
-  /// Ranks that have blocks stand equidistantly among those that have none, both as they come in `order`.
-  PipelinedRing(const Parts& parts, const std::vector<Rank>& order) {
+  /// In this order, or, where none is given, with the ranks that have blocks equidistantly among those that have none:
+  /// to spread the ranks of a given order would tear the nodes apart which it keeps together.
+  PipelinedRing(const Parts& parts, Rank ranks, const std::vector<Rank>& order) {
+    for (const Rank r : order) add(r, parts);
+    if (!order.empty()) return;
     std::vector<Rank> holders, others;
-    for (const Rank r : order) (parts.begin(r) < parts.end(r) ? holders : others).push_back(r);
+    for (Rank r = 0; r < ranks; ++r) (parts.begin(r) < parts.end(r) ? holders : others).push_back(r);
     std::size_t placed = 0;
     for (std::size_t h = 0; h < holders.size(); ++h) {
       add(holders[h], parts);
@@ -27,7 +30,7 @@ class PipelinedRing {
     }
   }
 
-  bool silent() const { return order_.size() < 2; }
+  bool silent() const { return order_.size() < 2 || total() == 0; }
   Rank rank_at(Place place) const { return order_[place]; }
   Place place_of(Rank rank) const {
     return static_cast<Place>(std::find(order_.begin(), order_.end(), rank) - order_.begin());
@@ -79,7 +82,7 @@ class PipelinedRing {
     for (Block b = parts.begin(rank); b < parts.end(rank); ++b) blocks_.push_back(b);
   }
 
-  std::vector<Rank> order_;    // place → rank; empty if nobody has a block
+  std::vector<Rank> order_;    // place → rank
   std::vector<Block> first_;   // place → index of its first block in blocks_
   std::vector<Block> blocks_;  // as they lie around the ring
 };
@@ -88,7 +91,7 @@ class PipelinedRing {
 inline void pipelined_ring_allgather(Builder& b, const Parts& parts, const std::vector<Rank>& order) {
   const Block own = parts.begin(b.rank());
   b.copy(input(own, parts.end(b.rank()) - own), output(own, parts.end(b.rank()) - own));
-  const PipelinedRing ring(parts, order);
+  const PipelinedRing ring(parts, b.ranks(), order);
   if (ring.silent()) return;
   const PipelinedRing::Place me = ring.place_of(b.rank());
   const PipelinedRing::Place prev = ring.prev(me);

@@ -7,29 +7,22 @@
 #include <algorithm>
 #include <vector>
 
+#include "algorithms/patterns/clock.hpp"
+#include "algorithms/patterns/in_order.hpp"
 #include "algorithms/patterns/scan.hpp"
 
 namespace stretto::patterns {
 
-/// A rank in the balanced in-order tree: its subtree is ranks first … last, and every subtree's root is its middle,
-/// the lower one of two: a rank with a left child has a right one.
-struct MiddlePlace {
-  Rank first, last;
-  Rank parent = no_rank, left = no_rank, right = no_rank;
+/// A rank in the balanced in-order tree: one with a left child has a right one.
+struct MiddlePlace : InOrderSubtree {
+  Rank left = no_rank, right = no_rank;
   bool up;    ///< ranks behind the subtree wait for its total
   bool down;  ///< there are ranks before the subtree
 
-  MiddlePlace(Rank rank, Rank ranks) : first(0), last(ranks - 1) {
-    for (Rank m = middle(first, last); m != rank; m = middle(first, last)) {
-      parent = m;
-      (rank < m ? last : first) = rank < m ? m - 1 : m + 1;
-    }
-    if (rank > first) left = middle(first, rank - 1);
-    if (rank < last) right = middle(rank + 1, last);
-    up = last < ranks - 1;
-    down = first > 0;
+  MiddlePlace(Rank rank, Rank ranks) : InOrderSubtree(rank, ranks, middle(0, ranks)), up(end < ranks), down(first > 0) {
+    if (rank > first) left = middle(first, rank);
+    if (rank + 1 < end) right = middle(rank + 1, end);
   }
-  static Rank middle(Rank a, Rank z) { return a + (z - a) / 2; }
   bool has_left() const { return left != no_rank; }
   bool has_right() const { return right != no_rank; }
 };
@@ -107,29 +100,23 @@ class TreeScan {
 /// Rounds, blocks sent and blocks combined along the longest chains of a TreeScan.
 class TreeScanCost {
  public:
-  struct Clock {
-    std::int64_t rounds = 0, sent = 0, combined = 0;
-    void wait_for(const Clock& c) {
-      *this = {std::max(rounds, c.rounds), std::max(sent, c.sent), std::max(combined, c.combined)};
-    }
-    void add(int messages, int combines) {
-      rounds += messages > 0 ? 1 : 0;
-      sent += messages;
-      combined += combines;
-    }
-  };
-
   TreeScanCost(Rank ranks, bool inclusive)
       : ranks_(ranks),
         inclusive_(inclusive),
         gathered_(static_cast<std::size_t>(ranks)) {
-    const Rank root = MiddlePlace::middle(0, ranks - 1);
+    const Rank root = MiddlePlace::middle(0, ranks);
     gather(root);
     spread(root, {});
   }
   const Clock& longest() const { return longest_; }
 
  private:
+  /// A round, if there are messages in it.
+  static void add(Clock& clock, int messages, int combines) {
+    if (messages > 0) clock.pass(messages);
+    clock.combined += combines;
+  }
+
   const Clock& gather(Rank rank) {
     const MiddlePlace at(rank, ranks_);
     const bool from_right = at.up && at.has_right();
@@ -140,7 +127,7 @@ class TreeScanCost {
       if (from_right) clock.wait_for(right);
     }
     const int messages = (at.has_left() ? 1 : 0) + (from_right ? 1 : 0);
-    clock.add(messages, messages);
+    add(clock, messages, messages);
     return gathered_[static_cast<std::size_t>(rank)] = clock;
   }
 
@@ -150,12 +137,12 @@ class TreeScanCost {
     Clock clock = gathered_[static_cast<std::size_t>(rank)];
     const int sends = (at.down && at.has_left() ? 1 : 0) + (at.has_right() ? 1 : 0);
     if (at.down) {
-      if (at.up) clock.add(1, 0);
+      if (at.up) add(clock, 1, 0);
       clock.wait_for(parent);
-      clock.add(1, inclusive_ ? 1 : (at.has_left() ? 1 : 0) + (at.has_right() ? 1 : 0));
+      add(clock, 1, inclusive_ ? 1 : (at.has_left() ? 1 : 0) + (at.has_right() ? 1 : 0));
     }
     const Clock begin = clock;
-    clock.add(sends + (at.up && !at.down ? 1 : 0), 0);
+    add(clock, sends + (at.up && !at.down ? 1 : 0), 0);
     longest_.wait_for(clock);
     if (at.has_left()) spread(at.left, begin);
     if (at.has_right()) spread(at.right, begin);

@@ -2,9 +2,9 @@
 //
 // reduce/binary_blocks: subsets of 2^k ranks halve the vector, hand over to the next larger, the largest one gathers.
 //
-//   rounds    2 lg p; else 1 + 2 floor(lg p), and 1 more if the root is not in the largest subset
-//   volume    2(p-1)/p of the vector; else 1.5 to 3 vectors, more the further apart the bits of p are
-//   combined  (p-1)/p of the vector; else 1 to 1.5 vectors
+//   rounds    2 lg p if p = 2^k; else 1 + 2 floor(lg p), and 1 more if the root is not in the largest subset
+//   volume    2(p-1)/p of the vector if p = 2^k; else 1.5 to 2.5 vectors, more the further apart the bits of p are
+//   combined  (p-1)/p of the vector if p = 2^k; else 1 to 1.5 vectors
 //   scratch   one vector, not on the root
 //   needs     nothing: rank order is kept
 //   source    Rabenseifner 2004, section 3.6; Thakur, Rabenseifner and Gropp 2005, section 5.2
@@ -50,10 +50,10 @@ constinit const Algorithm reduce_binary_blocks{
     .id = "reduce/binary_blocks",
     .summary = "halving in subsets of 2^k ranks joined at the end, then gather; few rounds for any p, in rank order",
     .source = "Rabenseifner 2004, section 3.6; Thakur, Rabenseifner and Gropp 2005, section 5.2",
-    .volume = "2(p-1)/p if p = 2^k, else 1.5 to 3",
+    .volume = "2(p-1)/p if p = 2^k, else 1.5 to 2.5",
     .collective = Collective::reduce,
     .needs = {},
-    .blocks = [](const Shape& s, const Params&) -> Block { return patterns::floor_power_of_two(s.ranks); },
+    .blocks = patterns::kept_ranks,
     .rounds = [](const Shape& s, const Params&) -> std::int64_t {
       const Rank largest = patterns::floor_power_of_two(s.ranks);
       return 2 * patterns::floor_log2(s.ranks) + (s.ranks == largest ? 0 : 1) + (s.root < largest ? 0 : 1);

@@ -2,12 +2,12 @@
 //
 // reduce/halving_gather: reduce-scatter by vector halving and distance doubling, then a binomial gather to the root.
 //
-//   rounds    2 lg p; else 2 + 2 floor(lg p)
-//   volume    2(p-1)/p of the vector; else about 3 vectors      with p' = 2^floor(lg p): 1 + 2(p'-1)/p'
-//   combined  (p-1)/p of the vector; else 1/2 more
+//   rounds    2 lg p if p = 2^k; else 2 + 2 floor(lg p)
+//   volume    2(p-1)/p of the vector if p = 2^k; else about 3 vectors      with p' = 2^floor(lg p): 1 + 2(p'-1)/p'
+//   combined  (p-1)/p of the vector if p = 2^k; else 1/2 more
 //   scratch   one vector, not on the root
 //   needs     nothing: rank order is kept
-//   source    Rabenseifner 2004; Thakur, Rabenseifner and Gropp 2005, section 4.5
+//   source    Rabenseifner 2004, section 3.5; Thakur, Rabenseifner and Gropp 2005, section 5.1
 //
 // If p is no power of two, pairs of ranks are folded. When the root is the one of its pair that would be removed, the
 // two change roles, which costs nothing.
@@ -34,26 +34,24 @@ void build(Builder& b, const Shape& shape, const Params&) {
   });
 }
 
-std::int64_t kept_ranks(const Shape& s, const Params& = {}) { return patterns::floor_power_of_two(s.ranks); }
-
 }  // namespace
 
 constinit const Algorithm reduce_halving_gather{
     .id = "reduce/halving_gather",
     .summary = "reduce-scatter by vector halving, then gather to the root; for long vectors, in rank order",
-    .source = "Rabenseifner 2004; Thakur, Rabenseifner and Gropp 2005, section 4.5",
+    .source = "Rabenseifner 2004, section 3.5; Thakur, Rabenseifner and Gropp 2005, section 5.1",
     .volume = "2(p-1)/p if p = 2^k, else 1 + 2(p'-1)/p'",
     .collective = Collective::reduce,
     .needs = {},
-    .blocks = kept_ranks,
+    .blocks = patterns::kept_ranks,
     .rounds = [](const Shape& s, const Params&) -> std::int64_t {
       return 2 * patterns::floor_log2(s.ranks) + (patterns::is_power_of_two(s.ranks) ? 0 : 2);
     },
     .sent = [](const Shape& s, const Params&) -> std::int64_t {
-      return 2 * (kept_ranks(s) - 1) + (patterns::is_power_of_two(s.ranks) ? 0 : kept_ranks(s));
+      return 2 * (patterns::kept_ranks(s) - 1) + (patterns::is_power_of_two(s.ranks) ? 0 : patterns::kept_ranks(s));
     },
     .combined = [](const Shape& s, const Params&) -> std::int64_t {
-      return kept_ranks(s) - 1 + (patterns::is_power_of_two(s.ranks) ? 0 : kept_ranks(s) / 2);
+      return patterns::kept_ranks(s) - 1 + (patterns::is_power_of_two(s.ranks) ? 0 : patterns::kept_ranks(s) / 2);
     },
     .build = build,
 };

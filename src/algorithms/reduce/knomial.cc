@@ -42,10 +42,10 @@ constinit const Algorithm reduce_knomial{
     .id = "reduce/knomial",
     .summary = "k neighbouring intervals of ranks are joined in a round; few rounds for short vectors, in rank order",
     .source = "Wilkins et al., CLUSTER 2023",
-    .volume = "(k-1) ceil(log_k p)",
+    .volume = "(k-1) ceil(log_k p), or less",
     .collective = Collective::reduce,
     .needs = {},
-    .parameter = {.name = "radix", .least = 2, .standard = [](const Shape&) -> std::int64_t { return 4; }},
+    .parameter = {.name = "radix", .least = 2, .default_value = [](const Shape&) -> std::int64_t { return 4; }},
     .blocks = [](const Shape&, const Params&) -> Block { return 1; },
     .rounds = [](const Shape& s, const Params& params) -> std::int64_t {
       return patterns::ceil_log(s.ranks, params.value);

@@ -2,9 +2,9 @@
 //
 // reduce_scatter/butterfly: partners at distance 1, 2, 4, … halve a vector whose blocks are taken in mirrored order.
 //
-//   rounds    lg p; else 2 + floor(lg p)
-//   volume    (p-1)/p of the vector; else 2 to 2.25 vectors
-//   combined  the same, without the last block
+//   rounds    lg p if p = 2^k; else 2 + floor(lg p)
+//   volume    (p-1)/p of the vector if p = 2^k; else 2 to 2.25 vectors
+//   combined  the same; if p is not 2^k, less the block handed over in the end
 //   scratch   half a vector; one vector on ranks that stand for two
 //   needs     nothing: rank order is kept
 //   source    Träff 2005 (improved algorithm for non-commutative reduce-scatter)

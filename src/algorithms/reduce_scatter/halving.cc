@@ -2,9 +2,9 @@
 //
 // reduce_scatter/halving: partners at distance p/2, p/4, …, 1 exchange what the other's half of the ranks needs.
 //
-//   rounds    lg p; else 2 + floor(lg p)
-//   volume    (p-1)/p of the vector; else 2 to 2.4 vectors
-//   combined  the same, without the last block
+//   rounds    lg p if p = 2^k; else 2 + floor(lg p)
+//   volume    (p-1)/p of the vector if p = 2^k; else 2 to 2.4 vectors
+//   combined  the same; if p is not 2^k, less the block handed over in the end
 //   scratch   half a vector; one vector on ranks that stand for two
 //   needs     a commutative operator
 //   source    Thakur, Rabenseifner and Gropp 2005, section 4.4
@@ -63,7 +63,8 @@ std::int64_t combined(const Shape& s, const Params&) {
 
 constinit const Algorithm reduce_scatter_halving{
     .id = "reduce_scatter/halving",
-    .summary = "partners at distance p/2, p/4, … exchange halves; least volume in fewest rounds if p = 2^k",
+    .summary =
+        "partners at distance p/2, p/4, … exchange halves; least volume in the fewest single-message rounds if p = 2^k",
     .source = "Thakur, Rabenseifner and Gropp 2005, section 4.4",
     .volume = "(p-1)/p if p = 2^k, else 2 to 2.4",
     .collective = Collective::reduce_scatter,

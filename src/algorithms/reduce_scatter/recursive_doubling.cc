@@ -2,9 +2,9 @@
 //
 // reduce_scatter/recursive_doubling: partners at distance 1, 2, 4, … exchange all but what their own side has done.
 //
-//   rounds    lg p; else 2 + floor(lg p)
-//   volume    lg p - (p-1)/p vectors; else about 1 + floor(lg p), and less than that
-//   combined  lg p - 2(p-1)/p vectors and lg p blocks; else about as much as sent
+//   rounds    lg p if p = 2^k; else 2 + floor(lg p)
+//   volume    lg p - (p-1)/p vectors if p = 2^k; else about 1 + floor(lg p), and less than that
+//   combined  lg p - 2(p-1)/p vectors and lg p blocks if p = 2^k; else about as much as sent
 //   scratch   two vectors
 //   needs     nothing: rank order is kept
 //   source    Thakur, Rabenseifner and Gropp 2005, section 4.4

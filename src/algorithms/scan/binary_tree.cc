@@ -22,7 +22,7 @@ namespace {
 
 void build(Builder& b, const Shape&, const Params&) { patterns::TreeScan(b, true).build(); }
 
-patterns::TreeScanCost::Clock longest(const Shape& s) { return patterns::TreeScanCost(s.ranks, true).longest(); }
+patterns::Clock longest(const Shape& s) { return patterns::TreeScanCost(s.ranks, true).longest(); }
 
 }  // namespace
 

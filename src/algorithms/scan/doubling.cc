@@ -26,7 +26,9 @@ void build(Builder& b, const Shape&, const Params&) { patterns::doubling_scan(b)
 
 constinit const Algorithm scan_doubling{
     .id = "scan/doubling",
-    .summary = "every rank sends the reduction of the last 1, 2, 4, … ranks as far on; fewest rounds and operations",
+    .summary =
+        "every rank sends the reduction of the last 1, 2, 4, … ranks as far on; fewest single-message rounds, one "
+        "operation each",
     .source = "Hillis and Steele 1986",
     .volume = "ceil(lg p)",
     .collective = Collective::scan,

@@ -2,7 +2,7 @@
 //
 // scatter/binomial: each place of a binomial tree gets the blocks of its subtree and passes the larger parts on.
 //
-//   rounds    ceil(log2 p)
+//   rounds    ceil(lg p)
 //   volume    (p-1)/p of the scattered vector: the least possible
 //   combined  none
 //   scratch   the blocks of the subtree but the own, on ranks that are neither root nor leaf
@@ -25,7 +25,7 @@ void build(Builder& b, const Shape& shape, const Params&) { patterns::knomial_sc
 
 constinit const Algorithm scatter_binomial{
     .id = "scatter/binomial",
-    .summary = "whole subtrees of blocks go down a binomial tree; fewest rounds",
+    .summary = "whole subtrees of blocks go down a binomial tree; fewest single-message rounds",
     .source = "Thakur, Rabenseifner and Gropp 2005, section 4.2 (there the scatter of a broadcast)",
     .volume = "(p-1)/p",
     .collective = Collective::scatter,

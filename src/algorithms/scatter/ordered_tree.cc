@@ -2,14 +2,16 @@
 //
 // scatter/ordered_tree: intervals of ranks are split, and the half with less data leaves the rank that has all.
 //
-//   rounds    ceil(log2 p)
+//   rounds    ceil(lg p), after the ceil(lg p) of an allgather of the p sizes
 //   volume    in bytes about all but the root's part: what is large moves early, at best once
 //   combined  none
 //   scratch   the blocks of the others in the interval that the rank is given
 //   needs     counts; to be worth it, different ones
 //   source    Träff, arXiv 1702.05967
 //
-// The reverse of gather/ordered_tree. All ranks know all counts, so each finds its place in the tree by itself.
+// The reverse of gather/ordered_tree. In scatterv only the root knows all sizes: they are gathered by all first
+// (src/intercept/serve), and each rank finds its place in the tree by itself. The paper's ranks exchange sizes level by
+// level, 3 ceil(lg p) α in all.
 //
 //   p = 4, root 0, parts of 1 1 1 9   0→3 [2 3]   0→1 3→2
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// bcast/scatter_allgather: the root scatters the vector along a binomial tree, then the pieces walk around a ring.
+// bcast/scatter_ring: the root scatters the vector along a binomial tree, then the pieces walk around a ring.
 //
-//   rounds    ceil(log2 p) + p - 1
+//   rounds    ceil(lg p) + p - 1
 //   volume    2(p-1)/p of the vector
 //   combined  none
 //   scratch   none
@@ -12,8 +12,8 @@
 //   p = 4, root 0   round 1: 0→2 [2 3]   round 2: 0→1 [1], 2→3 [3]   then three rounds r → r+1
 
 #include "algorithms/list.hpp"
-#include "algorithms/patterns/binomial.hpp"
 #include "algorithms/patterns/ring.hpp"
+#include "algorithms/patterns/scatter_bcast.hpp"
 
 namespace stretto::algorithms {
 namespace {
@@ -25,8 +25,8 @@ void build(Builder& b, const Shape& shape, const Params&) {
 
 }  // namespace
 
-constinit const Algorithm bcast_scatter_allgather{
-    .id = "bcast/scatter_allgather",
+constinit const Algorithm bcast_scatter_ring{
+    .id = "bcast/scatter_ring",
     .summary = "scatter along a binomial tree, then allgather around a ring; least volume",
     .source = "van de Geijn; Thakur, Rabenseifner and Gropp 2005, section 4.2",
     .volume = "2(p-1)/p",

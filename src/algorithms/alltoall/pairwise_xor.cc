@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// alltoall/exclusive_or: in round i rank r exchanges blocks with rank r xor i, so that both ways go between two ranks.
+// alltoall/pairwise_xor: in round i rank r exchanges blocks with rank r xor i, so that both ways go between two ranks.
 //
 //   rounds    p - 1
 //   volume    (p-1)/p of the vector: the least possible
@@ -28,8 +28,8 @@ void build(Builder& b, const Shape&, const Params&) {
 
 }  // namespace
 
-constinit const Algorithm alltoall_exclusive_or{
-    .id = "alltoall/exclusive_or",
+constinit const Algorithm alltoall_pairwise_xor{
+    .id = "alltoall/pairwise_xor",
     .summary = "in round i an exchange with rank r xor i; one partner at a time",
     .source = "Thakur, Rabenseifner and Gropp 2005, section 4.3",
     .volume = "(p-1)/p",
