@@ -20,6 +20,11 @@ struct Element {
   void (*unpack)(const Element&, const void* packed, Count n, void* elements) = nullptr;
 };
 
+/// Room for n elements: from the first byte touched to the last.
+constexpr Bytes footprint(const Element& element, Count n) {
+  return n > 0 ? (n - 1) * element.extent + element.span : 0;
+}
+
 /// target[i] = left[i] ∘ right[i]; `target` may be `left` or `right`.
 struct Combiner {
   void (*combine)(const Combiner&, const void* left, const void* right, void* target, Count n) = nullptr;

@@ -304,8 +304,7 @@ void Engine::unpack(const std::byte* packed, const std::vector<Span>& spans) con
 }
 
 std::byte* Engine::elements(Arena& arena, Count n) const {
-  const Element& element = work_->element;
-  return arena.take(n > 0 ? (n - 1) * element.extent + element.span : 0) - element.lower;
+  return arena.take(footprint(work_->element, n)) - work_->element.lower;
 }
 
 std::vector<Standstill> Engine::standstill() const {

@@ -34,7 +34,7 @@ class Layout {
   /// Block `b` of segment `s`.
   Piece block(Block b, Count s) const;
   /// The first element of block `b` of the first segment.
-  Count first(Block b) const { return b == 0 && kind_ != Kind::irregular ? 0 : block(b, 0).first; }
+  Count first(Block b) const { return block(b, 0).first; }
   /// Do the blocks of a segment lie one behind the other?
   bool adjacent() const { return kind_ == Kind::whole || (kind_ == Kind::per_rank && segments_ == 1); }
 

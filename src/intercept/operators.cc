@@ -63,8 +63,7 @@ void user(const execute::Combiner& combiner, const void* left, const void* right
   std::vector<char> packed;
   const bool needs_room = target == left;
   char* room = needs_room
-                   ? reinterpret_cast<char*>(temporary.take((std::min(part, n) - 1) * element.extent + element.span)) -
-                         element.lower
+                   ? reinterpret_cast<char*>(temporary.take(footprint(element, std::min(part, n)))) - element.lower
                    : nullptr;
   for (Count first = 0; first < n; first += part) {
     const Count count = std::min(part, n - first);

@@ -18,6 +18,9 @@ Communicator* usable(Function function, MPI_Comm comm);
 /// Null after counting that the rules say `native`.
 const Decision* decide(Communicator& c, const Call& call);
 
+inline bool root_exists(const Communicator& c, int root) { return root >= 0 && root < c.ranks(); }
+inline bool valid(const Described& d) { return d.count >= 0 && d.type != constants().type_null; }
+
 /// The end of a served call: errors of the program's types are found on the way.
 int finish(const Communicator& c, int code);
 

@@ -8,8 +8,6 @@ namespace stretto::intercept {
 namespace {
 
 bool is_root(const Communicator& c, int root) { return c.rank() == root; }
-bool root_exists(const Communicator& c, int root) { return root >= 0 && root < c.ranks(); }
-bool valid(const Described& d) { return d.count >= 0 && d.type != constants().type_null; }
 
 /// What gather, scatter, allgather and alltoall give the engine: `each` bytes for every rank.
 class EqualParts {

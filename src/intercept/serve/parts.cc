@@ -10,8 +10,6 @@ namespace {
 using execute::Layout;
 using execute::Region;
 
-bool valid(const Described& d) { return d.count >= 0 && d.type != constants().type_null; }
-
 /// My schedule, and the sizes of the blocks that it keeps in scratch, if it keeps any.
 struct Prepared {
   int code = MPI_SUCCESS;
@@ -62,7 +60,7 @@ Served rooted(Function function, const Described& own, const DescribedParts& all
   if (!c) return std::nullopt;
   const Rank me = c->rank();
   const bool in_place = own.in_place();
-  if (root < 0 || root >= c->ranks() || (in_place && me != root) || (!in_place && !valid(own)) ||
+  if (!root_exists(*c, root) || (in_place && me != root) || (!in_place && !valid(own)) ||
       (me == root && all.in_place()))
     return pass(function, Passed::arguments);
   std::optional<IrregularParts> parts;

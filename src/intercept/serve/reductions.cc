@@ -58,30 +58,29 @@ int perform_whole(Communicator& c, const Decision& decision, Function function, 
   return perform(c, decision, *decision.schedule, function, reduction, {input_of(o), layout}, {output, layout});
 }
 
-/// In place a reduce-scatter leaves the result where the own part stood; MPI wants it at the beginning.
-void move_to_front(void* buffer, const execute::Element& element, Count from, Count count) {
-  if (count == 0 || from == 0) return;
-  const char* part = static_cast<const char*>(buffer) + from * element.extent;
+void copy_elements(const execute::Element& element, const void* from, Count count, void* to) {
+  if (count == 0) return;
   if (element.dense) {
-    std::memmove(buffer, part, static_cast<std::size_t>(count * element.size));
+    std::memcpy(to, from, static_cast<std::size_t>(count * element.size));
     return;
   }
   std::byte* packed = staging().take(count * element.size);
-  element.pack(element, part, count, packed);
-  element.unpack(element, packed, count, buffer);
+  element.pack(element, from, count, packed);
+  element.unpack(element, packed, count, to);
 }
 
 /// Reduce-scatter: parts of the vector, `layout` tells which; mine has `count` elements.
 Served perform_parts(Communicator& c, const Decision& decision, Function function, const Reduction& reduction,
                      const Operands& o, const std::shared_ptr<const Schedule>& schedule, const Layout& layout,
                      Count count) {
-  const bool in_place = o.send == MPI_IN_PLACE;
+  const execute::Element& element = reduction.type.element;
   const Layout cut = layout.cut_into(schedule->parts);
-  const Rank me = c.rank();
-  const Count mine = layout.first(me);
-  const int code =
-      perform(c, decision, *schedule, function, reduction, {input_of(o), cut}, {o.receive, cut, in_place ? 0 : mine});
-  if (code == MPI_SUCCESS && in_place) move_to_front(o.receive, reduction.type.element, mine, count);
+  const Count mine = layout.first(c.rank());
+  // In place the result belongs to the front of the vector, and the rest of it, my part too, stays as it was.
+  const bool aside = o.send == MPI_IN_PLACE && mine > 0;
+  void* target = aside ? staging().take(footprint(element, count)) - element.lower : o.receive;
+  const int code = perform(c, decision, *schedule, function, reduction, {input_of(o), cut}, {target, cut, mine});
+  if (code == MPI_SUCCESS && aside) copy_elements(element, target, count, o.receive);
   return finish(c, code);
 }
 
@@ -92,7 +91,7 @@ Served reduce(const Operands& o, MPI_Count count, int root, MPI_Comm comm) {
   Communicator* c = usable(function, comm);
   if (!c) return std::nullopt;
   const bool is_root = c->rank() == root;
-  if (count < 0 || root < 0 || root >= c->ranks() || (is_root ? o.receive : o.send) == MPI_IN_PLACE)
+  if (count < 0 || !root_exists(*c, root) || (is_root ? o.receive : o.send) == MPI_IN_PLACE)
     return pass(function, Passed::arguments);
   const Reduction reduction(function, o);
   if (!reduction.usable) return std::nullopt;

@@ -29,8 +29,7 @@ void Buffer::mark(const Area& area) {
     for (const Place& p : area.model->places()) {
       const auto at = meaning_.begin() + origin_ + area.at + i * area.model->extent() + p.at;
       std::fill(at, at + p.basic->size, Meaning::padding);
-      if (i < area.results)
-        for (const Part& part : p.basic->parts) std::fill_n(at + part.offset, part.significant, Meaning::value);
+      for (const Part& part : p.basic->parts) std::fill_n(at + part.offset, part.significant, Meaning::value);
     }
 }
 

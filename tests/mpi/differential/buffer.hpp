@@ -16,7 +16,6 @@ struct Area {
   ModelPointer model;
   std::ptrdiff_t at;  ///< of the first element, in bytes from the buffer's address on
   int elements;
-  int results;  ///< so many are compared in the end; the others may change
 };
 
 class Buffer {

@@ -12,8 +12,7 @@ namespace {
 std::vector<Area> areas_of(const Side& side) {
   std::vector<Area> areas;
   if (!side.significant) return areas;
-  for (std::size_t i = 0; i < side.counts.size(); ++i)
-    areas.push_back({side.model(i), side.place(i), side.counts[i], side.counts[i]});
+  for (std::size_t i = 0; i < side.counts.size(); ++i) areas.push_back({side.model(i), side.place(i), side.counts[i]});
   return areas;
 }
 
@@ -43,7 +42,8 @@ Buffer Comparison::receive_buffer(const Plan& plan) const {
   if (plan.form->reduces()) {
     if (!plan.takes_part(plan.form->receive.who)) return Buffer({}, plan.receive_offset);
     const int own = plan.own_count();
-    Buffer buffer({{plan.receive.models[0], 0, plan.in_place ? plan.whole_count() : own, own}}, plan.receive_offset);
+    const int all = plan.in_place ? plan.whole_count() : own;
+    Buffer buffer({{plan.receive.models[0], 0, all}}, plan.receive_offset);
     if (plan.in_place) buffer.fill(0, plan.numbers, stream(plan, me));
     return buffer;
   }
@@ -74,7 +74,7 @@ void Comparison::compute_reduction(const Plan& plan, Buffer& expected) const {
   const int first = plan.count_before();
   const ModelPointer& model = plan.receive.models[0];
   expected.fill(0, n, plan.numbers, stream(plan, last), first);
-  Buffer operand({{model, 0, n, n}}, 0);
+  Buffer operand({{model, 0, n}}, 0);
   for (int rank = last - 1; rank >= 0; --rank) {
     operand.fill(0, n, plan.numbers, stream(plan, rank), first);
     plan.op->combine(operand.address(), expected.address(), n, model->type());
