@@ -160,9 +160,16 @@ std::set<Rank> roots_to_prove(const Algorithm& a, Rank ranks) {
   return roots;
 }
 
+// Sanitizers look at the code, which does not change with the number of ranks.
+#ifdef __SANITIZE_ADDRESS__
+constexpr Rank most_ranks = 33;
+#else
+constexpr Rank most_ranks = 70;
+#endif
+
 TEST(all_are_proved) {
   // Each thread takes the next number of ranks, the large ones first.
-  std::atomic<Rank> next{70};
+  std::atomic<Rank> next{most_ranks};
   std::atomic<int> proved{0};
   const auto prove = [&] {
     for (Rank ranks; (ranks = next--) >= 1;)
@@ -180,7 +187,7 @@ TEST(all_are_proved) {
   std::thread other(prove);
   prove();
   other.join();
-  CHECK(proved.load() >= 70 * static_cast<int>(all_algorithms().size()) / 2);
+  CHECK(proved.load() >= most_ranks * static_cast<int>(all_algorithms().size()) / 2);
 }
 
 }  // namespace
