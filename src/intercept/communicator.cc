@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::size_t most_decisions = 4096;
 constexpr std::size_t most_schedules = 1024;
+constexpr std::size_t most_schedule_bytes = std::size_t{16} << 20;  // those that go by counts can be long and many
 
 std::mutex mutex;
 int keyval = MPI_KEYVAL_INVALID;
@@ -69,6 +70,16 @@ bool ready() {
   const std::lock_guard lock(mutex);
   if (keyval == MPI_KEYVAL_INVALID) native().Comm_create_keyval(on_copy, on_delete, &keyval, nullptr);
   return true;
+}
+
+template <typename T>
+std::size_t memory_of(const std::vector<T>& v) {
+  return v.size() * sizeof(T);
+}
+
+std::size_t memory_of(const Schedule& s) {
+  return sizeof s + memory_of(s.parts.first) + memory_of(s.scratch) + memory_of(s.rounds) + memory_of(s.sends) +
+         memory_of(s.actions) + memory_of(s.ranges);
 }
 
 /// All ranks of `comm` must choose alike, or they would wait for messages that never come.
@@ -143,9 +154,15 @@ void Communicator::free_private() {
 
 std::shared_ptr<const Schedule> Communicator::schedule(const Algorithm& algorithm, const Shape& shape,
                                                        const Params& params) {
-  if (schedules_.size() >= most_schedules) schedules_.clear();
+  if (schedules_.size() >= most_schedules || schedule_bytes_ >= most_schedule_bytes) {
+    schedules_.clear();
+    schedule_bytes_ = 0;
+  }
   auto& schedule = schedules_[{&algorithm, shape.root, params.value, params.list, shape.counts}];
-  if (!schedule) schedule = std::make_shared<Schedule>(build_schedule(algorithm, shape, rank_, params));
+  if (!schedule) {
+    schedule = std::make_shared<Schedule>(build_schedule(algorithm, shape, rank_, params));
+    schedule_bytes_ += memory_of(*schedule) + shape.counts.size() * sizeof(Count);
+  }
   return schedule;
 }
 

@@ -56,6 +56,7 @@ class Communicator {
   Rank ranks_;
   std::map<Key, Decision> decisions_;
   std::map<ScheduleKey, std::shared_ptr<const Schedule>> schedules_;
+  std::size_t schedule_bytes_ = 0;
   Key last_key_{};
   const Decision* last_ = nullptr;
 };
