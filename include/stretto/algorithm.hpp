@@ -26,6 +26,7 @@ struct Params {
 struct Parameter {
   std::string_view name;                                  ///< "radix", as in "radix=4"; empty: there is none
   std::int64_t least = 1;                                 ///< the smallest value
+  std::int64_t most = 1 << 16;                            ///< the largest: schedules may grow with it
   std::int64_t (*default_value)(const Shape&) = nullptr;  ///< the value if none is given
 };
 

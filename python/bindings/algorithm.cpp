@@ -63,6 +63,7 @@ void register_params(nb::module_& m) {
   nb::class_<Parameter>(m, "Parameter", "A number that an algorithm leaves open, such as the radix of a tree.")
       .def_ro("name", &Parameter::name)
       .def_ro("least", &Parameter::least, "The smallest value.")
+      .def_ro("most", &Parameter::most, "The largest value.")
       .def(
           "default",
           [](const Parameter& p, const Shape& shape) { return p.default_value ? p.default_value(shape) : 0; },

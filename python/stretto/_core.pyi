@@ -442,6 +442,10 @@ class Parameter:
     def least(self) -> int:
         """The smallest value."""
 
+    @property
+    def most(self) -> int:
+        """The largest value."""
+
     def default(self, shape: Shape) -> int:
         """The value if none is given."""
 

@@ -37,6 +37,8 @@ std::string unsuitable(const Algorithm& algorithm, const Shape& shape, const Par
   if (algorithm.parameter.name.empty() && params.value != 0) return "it takes no parameter of its own";
   if (!algorithm.parameter.name.empty() && params.value < algorithm.parameter.least)
     return std::string(algorithm.parameter.name) + " must be at least " + std::to_string(algorithm.parameter.least);
+  if (!algorithm.parameter.name.empty() && params.value > algorithm.parameter.most)
+    return std::string(algorithm.parameter.name) + " must be at most " + std::to_string(algorithm.parameter.most);
   if (algorithm.list.empty() && !params.list.empty()) return "it takes no list";
   return algorithm.misfit ? algorithm.misfit(shape, params) : std::string();
 }

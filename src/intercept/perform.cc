@@ -2,6 +2,9 @@
 #include "intercept/perform.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <thread>
 
 #include "intercept/say.hpp"
 #include "intercept/settings.hpp"
@@ -68,10 +71,12 @@ int run(Communicator& c, const Schedule& schedule, Function function, int depth,
     }
     case transport::Outcome::expired: break;
   }
-  say(execute::hang_report(schedule, w.engine.standstill(),
-                           std::string(facts(function).name) + " (call " + std::to_string(c.calls) +
-                               " on this communicator, after " + std::to_string(*seconds) + " s)"),
+  char call[128];
+  std::snprintf(call, sizeof call, "%s (call %llu on this communicator, after %g s)", facts(function).name.data(),
+                static_cast<unsigned long long>(c.calls), *seconds);
+  say(execute::hang_report(schedule, w.engine.standstill(), call),
       "compare the reports of all ranks: the one that waits for nobody's message left early or never came");
+  std::this_thread::sleep_for(std::chrono::seconds(1));  // the others' deadlines are near: let them report as well
   native().Abort(c.comm(), 1);
   return MPI_ERR_OTHER;
 }

@@ -63,7 +63,7 @@ bool set_parameter(const Algorithm* algorithm, Params& params, std::string_view 
   } else if (name == "depth" && *value >= 1 && *value <= 64) {
     params.depth = static_cast<int>(*value);
   } else if (algorithm && !algorithm->parameter.name.empty() && name == algorithm->parameter.name &&
-             *value >= algorithm->parameter.least) {
+             *value >= algorithm->parameter.least && *value <= algorithm->parameter.most) {
     params.value = *value;
   } else {
     return false;
@@ -74,7 +74,8 @@ bool set_parameter(const Algorithm* algorithm, Params& params, std::string_view 
 std::string parameters_of(const Algorithm* algorithm) {
   std::string text = "the parameters are segment=SIZE, depth=1…64";
   if (algorithm && !algorithm->parameter.name.empty())
-    text += ", " + std::string(algorithm->parameter.name) + "=" + std::to_string(algorithm->parameter.least) + "…";
+    text += ", " + std::string(algorithm->parameter.name) + "=" + std::to_string(algorithm->parameter.least) + "…" +
+            std::to_string(algorithm->parameter.most);
   if (algorithm && !algorithm->list.empty()) text += ", " + std::string(algorithm->list) + "=A:B:C";
   return text;
 }
@@ -117,7 +118,7 @@ class RulesParser {
     if (!function) {
       std::string names;
       for (Function f : all_functions) names += (names.empty() ? "" : ", ") + std::string(facts(f).name);
-      refuse("unknown collective " + quoted(words[0]), "the collectives are " + names);
+      refuse("unknown function " + quoted(words[0]), "the functions are " + names);
     }
     rule.function = *function;
     std::size_t at = 1;
@@ -128,7 +129,7 @@ class RulesParser {
              "choose from " + names_of(rule.function));
     for (at += 2; at < words.size(); ++at)
       if (!set_parameter(rule.algorithm, rule.params, words[at]))
-        refuse("unknown parameter " + quoted(words[at]), parameters_of(rule.algorithm));
+        refuse("wrong parameter " + quoted(words[at]), parameters_of(rule.algorithm));
     rules_.rules.push_back(rule);
   }
 
@@ -254,7 +255,7 @@ Forced parse_forced(Function function, std::string_view value) {
     value = value.substr(value.find(',') + 1);
     const std::string_view word = value.substr(0, value.find(','));
     if (!set_parameter(forced.algorithm, forced.params, word))
-      throw Error("unknown parameter " + quoted(word) + " of " + quoted(name),
+      throw Error("wrong parameter " + quoted(word) + " of " + quoted(name),
                   parameters_of(forced.algorithm) + ", as in ring,segment=64K,depth=4");
   }
   return forced;

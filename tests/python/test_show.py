@@ -105,9 +105,9 @@ def test_own_parameters_and_counts():
 
 
 def test_refused_parameters_and_counts():
-    assert "unknown parameter 'radix=1'" in refuse("show", "alltoall/bruck,radix=1")
+    assert "wrong parameter 'radix=1'" in refuse("show", "alltoall/bruck,radix=1")
     assert "radix=2…" in refuse("show", "alltoall/bruck,raddix=3")
-    assert "unknown parameter 'radix=4'" in refuse("show", "allreduce/ring,radix=4")
+    assert "wrong parameter 'radix=4'" in refuse("show", "allreduce/ring,radix=4")
     assert "does not depend on segment" in refuse("show", "allreduce/ring,segment=64K")
     assert "cannot be built: 6 ranks are not" in refuse("show", "alltoall/pairwise_xor", "-p", 6)
     assert "skips" in refuse("show", "allgather/circulant,skips=9:1", "-p", 5)

@@ -60,8 +60,8 @@ TEST(wrong_files_are_refused_by_line) {
 TEST(wrong_rules_are_refused_by_line) {
   const std::string ending = "a rule ends with '-> algorithm'";
   const std::string names = "allgatherv, alltoall, alltoallv, alltoallw, reduce, allreduce, reduce_scatter_block, ";
-  check_refused(head + "alreduce -> ring\n", "my.rules:2: unknown collective 'alreduce'", names);
-  check_refused(head + "\n# c\nstretto-rules 1\n", "my.rules:4: unknown collective 'stretto-rules'", names);
+  check_refused(head + "alreduce -> ring\n", "my.rules:2: unknown function 'alreduce'", names);
+  check_refused(head + "\n# c\nstretto-rules 1\n", "my.rules:4: unknown function 'stretto-rules'", names);
   check_refused(head + "allreduce\n", "my.rules:2: no algorithm", ending);
   check_refused(head + "allreduce bytes<5 ->\n", "my.rules:2: no algorithm", ending);
   check_refused(head + "allreduce -> # ring\n", "my.rules:2: no algorithm", ending);
@@ -113,7 +113,7 @@ TEST(wrong_conditions_are_refused_by_line) {
 TEST(wrong_parameters_are_refused_by_line) {
   for (const std::string word : {"segment", "segment=", "segment=x", "segment=-1", "segment=5B", "depth=0", "depth=65",
                                  "depth=two", "width=3", "bytes<5", "->"})
-    check_refused(head + "allreduce -> ring " + word + "\n", "my.rules:2: unknown parameter '" + word + "'",
+    check_refused(head + "allreduce -> ring " + word + "\n", "my.rules:2: wrong parameter '" + word + "'",
                   "the parameters are segment=SIZE, depth=1…64");
 }
 
@@ -148,22 +148,23 @@ TEST(parameters_of_algorithms) {
       CHECK(parse_forced(function, std::string(a->name()) + ',' + word + ",depth=3").params == expected);
     }
     CHECK_EQ(params_of(parse_rules(rule_with(*a, name + "=4K"), "f")).value, 4096);
-    const std::string known = "the parameters are segment=SIZE, depth=1…64, " + name + '=' + least + "…";
+    const std::string known =
+        "the parameters are segment=SIZE, depth=1…64, " + name + '=' + least + "…" + std::to_string(a->parameter.most);
     for (const std::string& value : {std::to_string(a->parameter.least - 1), std::string("-1"), std::string("x"),
                                      std::string(), std::string("4:2")}) {
       const std::string word = name + '=' + value;
-      check_refused(rule_with(*a, word), "my.rules:2: unknown parameter '" + word + "'", known);
+      check_refused(rule_with(*a, word), "my.rules:2: wrong parameter '" + word + "'", known);
       const Refusal forced = refusal_of([&] { (void)parse_forced(function, std::string(a->name()) + ',' + word); });
-      CHECK_EQ(forced.what, "unknown parameter '" + word + "' of '" + std::string(a->name()) + "'");
+      CHECK_EQ(forced.what, "wrong parameter '" + word + "' of '" + std::string(a->name()) + "'");
       CHECK(forced.hint.starts_with(known));
     }
-    check_refused(rule_with(*a, name), "my.rules:2: unknown parameter '" + name + "'", known);
+    check_refused(rule_with(*a, name), "my.rules:2: wrong parameter '" + name + "'", known);
   }
   CHECK(seen > 0);
   // Another's parameter is none; nor has the native library any.
-  check_refused(head + "allreduce -> ring radix=4\n", "my.rules:2: unknown parameter 'radix=4'",
+  check_refused(head + "allreduce -> ring radix=4\n", "my.rules:2: wrong parameter 'radix=4'",
                 "the parameters are segment=SIZE, depth=1…64");
-  check_refused(head + "allreduce -> native radix=4\n", "my.rules:2: unknown parameter 'radix=4'",
+  check_refused(head + "allreduce -> native radix=4\n", "my.rules:2: wrong parameter 'radix=4'",
                 "the parameters are segment=SIZE, depth=1…64");
 }
 
@@ -183,11 +184,11 @@ TEST(lists_of_algorithms) {
     CHECK(list_of("0:3:2:1") == (std::vector<Rank>{0, 3, 2, 1}));
     CHECK(list_of("1") == std::vector<Rank>{1});
     for (const std::string numbers : {"", ":", "4:", ":4", "4::1", "4:x", "4:-1", "4:1K", "4.2", "4294967296"})
-      check_refused(rule_with(*a, name + '=' + numbers), "my.rules:2: unknown parameter '" + name + '=' + numbers + "'",
+      check_refused(rule_with(*a, name + '=' + numbers), "my.rules:2: wrong parameter '" + name + '=' + numbers + "'",
                     name + "=A:B:C");
   }
   CHECK(seen > 0);
-  check_refused(head + "allreduce -> native skips=4:2:1\n", "my.rules:2: unknown parameter 'skips=4:2:1'",
+  check_refused(head + "allreduce -> native skips=4:2:1\n", "my.rules:2: wrong parameter 'skips=4:2:1'",
                 "the parameters are segment=SIZE, depth=1…64");
 }
 
@@ -283,7 +284,7 @@ TEST(forced_values) {
   CHECK_EQ(refusal("").what, "unknown algorithm '' for allreduce");
   CHECK_EQ(refusal("bruck,depth=2").what, "unknown algorithm 'bruck' for allreduce");
   for (const std::string word : {"depth=0", "size=4", "", "segment", "segment=x"}) {
-    CHECK_EQ(refusal("ring,segment=1K," + word).what, "unknown parameter '" + word + "' of 'ring'");
+    CHECK_EQ(refusal("ring,segment=1K," + word).what, "wrong parameter '" + word + "' of 'ring'");
     CHECK_EQ(refusal("ring,segment=1K," + word).hint,
              "the parameters are segment=SIZE, depth=1…64, as in ring,segment=64K,depth=4");
   }

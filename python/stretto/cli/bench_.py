@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`stretto bench`."""
 
+import os
 from typing import TYPE_CHECKING
 
 import click
@@ -34,7 +35,7 @@ def _functions(wish: str) -> list[str]:
     "--sizes",
     default="8-1M",
     show_default=True,
-    help="Bytes of the vector or of each rank's part: 8-1M doubles, 8,4K is these two.",
+    help="Bytes of the vector or of each rank's part: 8-1M is 8, 16, 32, … 1M; 8,4K is these two.",
 )
 @click.option(
     "--time-per-size",
@@ -71,6 +72,7 @@ def command(
     mpi = choose_mpi(mpi_wish)
     for note in mpi.notes():
         click.echo(f"stretto: {note}", err=True)
+    _warn_of_few_cores(ranks)
     with progress(f"racing under {mpi.title}", len(names) * len(numbers)) as advance:
         race = run_race(mpi, ranks, names, numbers, time_per_size, advance)
     if as_json:
@@ -103,6 +105,16 @@ def command(
         raise click.exceptions.Exit(1)
     if not race.cells:
         raise Error("the race measured nothing", "`stretto doctor` shows what works")
+
+
+def _warn_of_few_cores(ranks: int) -> None:
+    cores = len(os.sched_getaffinity(0))
+    if ranks > cores:
+        click.echo(
+            f"stretto: {ranks} ranks on {cores} cores: these times are mostly the scheduler's, "
+            "of functions after which ranks need not meet above all",
+            err=True,
+        )
 
 
 def _ratio_text(cell: dict) -> str:

@@ -212,5 +212,7 @@ def _check_file(
         )
     if refused:
         click.echo(f"error: {file}: {refused.name}: {refused.message}", err=True)
-        click.echo("hint: ranks, rounds and blocks count from 0", err=True)
+        click.echo("hint: ranks and blocks count from 0, rounds from 1", err=True)
+        if refused.name == "wrong order":
+            click.echo("hint: --commutative allows any order of operands", err=True)
         raise click.exceptions.Exit(1)

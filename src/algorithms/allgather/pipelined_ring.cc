@@ -77,7 +77,7 @@ constinit const Algorithm allgather_pipelined_ring{
     .volume = "blocks sent, each of at most B bytes",
     .collective = Collective::allgather,
     .needs = {.irregular = true, .counts = true},
-    .parameter = {.name = "block", .least = 1, .default_value = default_block},
+    .parameter = {.name = "block", .least = 1, .most = std::int64_t{1} << 62, .default_value = default_block},
     .list = "order",
     .blocks = [](const Shape& s, const Params& params) -> Block { return parts(s, params).first.back(); },
     .rounds = rounds,
