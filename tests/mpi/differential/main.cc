@@ -3,11 +3,13 @@
 // stretto-differential-FLAVOUR: random collective calls, made natively and with Stretto in one process, must leave the
 // same bytes in memory. Started under mpiexec; ends with a line of JSON that says what was compared.
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
 #include <string_view>
+#include <thread>
 
 #include "comparison.hpp"
 #include "stretto/algorithm.hpp"
@@ -129,6 +131,7 @@ void compare_all(const Options& options, const std::vector<Library>& libraries) 
     std::fprintf(stderr, "difference: seed %llu, %s\ndifference: rank %d of it (%d of the world): %s\n",
                  static_cast<unsigned long long>(options.seed), plan.text().c_str(), member.rank, rank, wrong->c_str());
     std::fflush(stderr);
+    std::this_thread::sleep_for(std::chrono::seconds(1));  // launchers drop what was said in the last moment
     mpi.Abort(intercept::constants().world, 1);
   }
   report(comparison, rank);
