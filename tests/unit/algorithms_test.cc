@@ -173,7 +173,7 @@ std::set<Rank> roots_to_prove(const Algorithm& a, Rank ranks) {
 
 std::size_t prove(const Algorithm& a, Rank ranks, Rank root) {
   std::vector<Variant> all = variants(a, ranks, root);
-  if (ranks > 129) all.resize(1);  // the default
+  if (ranks > 129 && !all.empty()) all.resize(1);  // the default
   for (const Variant& v : all) {
     const Checked checked = check(a, v.shape, v.params);
     if (checked.refused)
