@@ -28,6 +28,7 @@ struct Call {
   Bytes bytes = 0;          ///< the whole vector: all parts together; 0 if not all ranks know it
   bool commutative = true;  ///< of reductions
   bool predefined = true;   ///< is the operator one of MPI's own?
+  bool one_node = false;    ///< do all ranks share memory?
 };
 
 /// Closed range of numbers.
@@ -40,6 +41,8 @@ struct Between {
 enum class RanksAre : std::uint8_t { any, power_of_two, not_power_of_two };
 enum class OperatorIs : std::uint8_t { any, commutative, not_commutative, predefined, user };
 
+enum class NodesAre : std::uint8_t { any, one, several };
+
 struct Rule {
   Function function;
   Between bytes;
@@ -48,6 +51,7 @@ struct Rule {
   bool balanced = false;  ///< demands blocks_balanced()
   RanksAre ranks_are = RanksAre::any;
   OperatorIs operator_is = OperatorIs::any;
+  NodesAre nodes_are = NodesAre::any;  ///< one: all ranks share memory
   const Algorithm* algorithm = nullptr;  ///< null: the native library
   Params params;
   int line = 0;

@@ -16,16 +16,17 @@ void register_values(nb::module_& m) {
   nb::class_<Call>(m, "Call", "What a choice may depend on: values that are equal on all ranks.")
       .def(
           "__init__",
-          [](Call* self, Function function, const Shape& shape, Bytes bytes, bool commutative, bool predefined) {
-            new (self) Call{function, shape, bytes, commutative, predefined};
+          [](Call* self, Function function, const Shape& shape, Bytes bytes, bool commutative, bool predefined,
+             bool one_node) { new (self) Call{function, shape, bytes, commutative, predefined, one_node};
           },
           nb::arg("function"), nb::arg("shape"), nb::arg("bytes"), nb::arg("commutative") = true,
-          nb::arg("predefined") = true)
+          nb::arg("predefined") = true, nb::arg("one_node") = false)
       .def_ro("function", &Call::function)
       .def_ro("shape", &Call::shape)
       .def_ro("bytes", &Call::bytes, "The whole vector: all parts together; 0 if not all ranks know it.")
       .def_ro("commutative", &Call::commutative)
-      .def_ro("predefined", &Call::predefined);
+      .def_ro("predefined", &Call::predefined)
+      .def_ro("one_node", &Call::one_node, "Do all ranks share memory?");
   nb::class_<Choice>(m, "Choice", "What was chosen for a call, and why.")
       .def_prop_ro(
           "algorithm", [](const Choice& c) { return c.algorithm; }, nb::rv_policy::reference,
@@ -50,6 +51,10 @@ void register_rule(nb::module_& m) {
       .value("not_commutative", OperatorIs::not_commutative)
       .value("predefined", OperatorIs::predefined)
       .value("user", OperatorIs::user);
+  nb::enum_<NodesAre>(m, "NodesAre", "A rule's condition on the nodes of the ranks.")
+      .value("any", NodesAre::any)
+      .value("one", NodesAre::one)
+      .value("several", NodesAre::several);
   nb::class_<Between>(m, "Between", "A closed range of numbers.")
       .def_ro("low", &Between::low)
       .def_ro("high", &Between::high)
@@ -62,6 +67,7 @@ void register_rule(nb::module_& m) {
       .def_ro("balanced", &Rule::balanced, "Demands blocks_balanced().")
       .def_ro("ranks_are", &Rule::ranks_are)
       .def_ro("operator_is", &Rule::operator_is)
+      .def_ro("nodes_are", &Rule::nodes_are)
       .def_prop_ro(
           "algorithm", [](const Rule& r) { return r.algorithm; }, nb::rv_policy::reference,
           nb::sig("def algorithm(self) -> Algorithm | None"), "None: the native library.")

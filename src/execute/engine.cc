@@ -3,62 +3,75 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace stretto::execute {
-namespace {
 
 using transport::Outcome;
-using transport::Ticket;
 
-// A ticket names the instance, the direction and the message of the instance's present round.
-constexpr int index_bits = 24;
-constexpr Ticket send_bit = Ticket{1} << index_bits;
+namespace {
 
-Ticket ticket(std::size_t instance, std::size_t index, bool send) {
-  return static_cast<Ticket>(instance << (index_bits + 1)) | (send ? send_bit : 0) | static_cast<Ticket>(index);
-}
-
-bool receives(const Action& action) {
-  return action.kind == ActionKind::receive || action.kind == ActionKind::receive_reduce;
-}
+constexpr Count most_depth = 64;  // lanes, where ranks share memory
 
 }  // namespace
 
-Outcome Engine::run(const Work& work, transport::Transport& transport, const Deadline& deadline) {
-  work_ = &work;
-  transport_ = &transport;
-  const Count segments = segments_ =
-      std::max({work.input.layout.segments(), work.output.layout.segments(), work.sizes.segments()});
-  const auto depth = static_cast<std::size_t>(std::clamp<Count>(work.depth, 1, std::min<Count>(segments, 64)));
-  if (instances_.size() < depth) instances_.resize(depth);
-  active_ = 0;
-  for (Instance& in : instances_) in.active = false;  // of a call that failed
-  trim();
-  depth_ = static_cast<Count>(depth);
-  for (std::size_t i = 0; i < depth; ++i) {
-    start(i, static_cast<Count>(i));
-    advance(i);
-  }
-  while (active_ > 0) {
-    done_.clear();
-    const Outcome outcome = transport.wait(done_, deadline.renewed());
-    if (outcome != Outcome::ok) return outcome;
-    if (done_.empty()) return Outcome::failed;  // waits, but for no message
-    for (const Ticket t : done_) {
-      Instance& in = instances_[t >> (index_bits + 1)];
-      const std::size_t index = t & (send_bit - 1);
-      if (t & send_bit) {
-        in.leaving[index].complete = true;
-        --in.sends_left;
-      } else {
-        in.arriving[index].complete = true;
-      }
+Outcome Engine::run(const Work& work, const Paths& paths, const Deadline& deadline, const Program* ready) {
+  begin(work, paths, ready);
+  for (std::size_t i = 0; i < depth_; ++i) start(instances_[i], static_cast<Count>(i));
+  static constexpr transport::shm::WaitPolicy none{};
+  transport::shm::Patience patience(paths.node ? paths.node->policy : none, paths.node ? paths.node->bell : nullptr);
+  Deadline expires;  // of this wait, known once it is long
+  bool long_wait = false;
+  for (;;) {
+    bool moved = false;
+    for (std::size_t i = 0; i < depth_; ++i)
+      if (instances_[i].active) moved |= advance(instances_[i]);
+    if (mismatch_) return Outcome::failed;
+    if (active_ == 0) break;
+    if (open_ > 0 || !paths_.node) {
+      const std::size_t before = open_;
+      const Outcome outcome = collect(!paths_.node, deadline);
+      if (outcome != Outcome::ok) return outcome;
+      moved |= open_ < before;
     }
-    for (std::size_t i = 0; i < depth; ++i)
-      if (instances_[i].active) advance(i);
+    if (moved) {
+      patience.begin_anew();
+      long_wait = false;
+      continue;
+    }
+    if (patience.at_rest()) {
+      for (std::size_t i = 0; i < depth_; ++i)
+        if (instances_[i].active) moved |= drain(instances_[i]);
+      if (!std::exchange(long_wait, true)) expires = deadline.renewed();
+      if (expires.expired()) return Outcome::expired;
+    }
+    patience.look_again(open_ == 0);
   }
   trim();
   return Outcome::ok;
+}
+
+void Engine::begin(const Work& work, const Paths& paths, const Program* ready) {
+  work_ = &work;
+  paths_ = paths;
+  ready_ = ready;
+  segments_ = std::max({work.input.layout.segments(), work.output.layout.segments(), work.sizes.segments()});
+  depth_ = static_cast<std::size_t>(std::clamp<Count>(work.depth, 1, std::min<Count>(segments_, most_depth)));
+  if (instances_.size() < depth_) {
+    instances_.resize(depth_);
+    for (std::size_t i = 0; i < depth_; ++i) instances_[i].lane = static_cast<int>(i);
+  }
+  if (active_ > 0) {  // left by a call that failed
+    for (Instance& in : instances_) in.active = false;
+    active_ = 0;
+    trim();
+  }
+  if (const auto ranks = static_cast<std::size_t>(work.schedule->ranks); blocked_.size() < ranks)
+    blocked_.resize(ranks);
+  open_ = 0;
+  mismatch_ = false;
+  alike_ = segments_ > 1 && segments_alike(work);
+  resolved_[0] = resolved_[1] = false;
 }
 
 void Engine::trim() {
@@ -68,243 +81,109 @@ void Engine::trim() {
   }
 }
 
-void Engine::start(std::size_t i, Count segment) {
-  Instance& in = instances_[i];
-  const Schedule& schedule = *work_->schedule;
+const Program& Engine::program_of(Instance& in, Count segment) {
+  if (ready_) return *ready_;
+  if (!alike_) {
+    in.own.resolve(*work_, segment);
+    return in.own;
+  }
+  const int which = segment + 1 == segments_ ? 1 : 0;
+  if (!resolved_[which]) programs_[which].resolve(*work_, segment);
+  resolved_[which] = true;
+  return programs_[which];
+}
+
+void Engine::start(Instance& in, Count segment) {
   if (!in.active) ++active_;
   in.active = true;
   in.segment = segment;
   in.round = 0;
-  if (!schedule.scratch.empty()) {
-    in.slot_first.resize(schedule.scratch.size() + 1);
-    Count n = 0;
-    for (std::size_t s = 0; s < schedule.scratch.size(); ++s) {
-      in.slot_first[s] = n;
-      n += work_->sizes.block(work_->sizes_by_slot ? static_cast<Block>(s) : schedule.scratch[s], segment).count;
-      n += slot_gap();
-    }
-    in.slot_first.back() = n;
+  in.program = &program_of(in, segment);
+  if (in.arrivals.size() < in.program->widest) in.arrivals.resize(in.program->widest);
+  in.scratch = nullptr;
+  if (in.program->scratch > 0) {
     in.scratch_arena.reset();
-    in.scratch = elements(in.scratch_arena, n);
+    in.scratch = in.scratch_arena.take(in.program->scratch) - work_->element.lower;
   }
-  enter_round(i);
+  const Count shift = alike_ ? segment * longest_segment(*work_) : 0;
+  in.buffers.bind(*work_, *in.program, shift * work_->element.extent, in.scratch);
+  enter_round(in);
 }
 
-void Engine::enter_round(std::size_t i) {
-  Instance& in = instances_[i];
-  const Schedule& schedule = *work_->schedule;
-  in.next_action = 0;
-  in.sends_left = 0;
-  if (in.round == schedule.rounds.size()) return;
+void Engine::enter_round(Instance& in) {
+  if (in.round == in.program->stages.size()) return;
+  const Program::Stage& stage = in.program->stages[in.round];
+  in.step = stage.first_step;
   in.arena.reset();
-  const Round& round = schedule.rounds[in.round];
-  const auto actions = schedule.actions_of(round);
-  const auto sends = schedule.sends_of(round);
-  in.arriving.assign(actions.size(), {});
-  in.leaving.assign(sends.size(), {});
+  std::fill_n(in.arrivals.begin(), stage.end_of_steps - stage.first_step, Arrival{});
   // Receives first: a message that finds its receive posted needs no buffer of the transport.
-  for (std::size_t a = 0; a < actions.size(); ++a)
-    if (receives(actions[a])) post_receive(i, a, actions[a]);
-  for (std::size_t s = 0; s < sends.size(); ++s) post_send(i, s, sends[s]);
+  if (paths_.messages) {
+    post_receives(in, stage);
+    post_sends(in, stage);
+  }
+  if (paths_.node) send_to_neighbours(in, stage);
 }
 
-void Engine::post_receive(std::size_t i, std::size_t index, const Action& action) {
-  Instance& in = instances_[i];
-  resolve(in, work_->schedule->at(action.target), targets_);
-  Count n = 0;
-  for (const Span& s : targets_) n += s.n;
-  if (n == 0 && action.target.count > 0) return;  // the sender knows as well that there is nothing to send
-  Message& message = in.arriving[index];
-  message = {nullptr, n * work_->element.size, action.peer, false};
-  std::byte* at = nullptr;
-  if (action.kind == ActionKind::receive && work_->element.dense && targets_.size() == 1)
-    at = targets_[0].at;
-  else if (n > 0)
-    at = message.bounce = in.arena.take(message.bytes);
-  transport_->receive(action.peer, static_cast<int>(i), at, message.bytes, ticket(i, index, false));
-}
-
-void Engine::post_send(std::size_t i, std::size_t index, const Send& send) {
-  Instance& in = instances_[i];
-  resolve(in, work_->schedule->at(send.blocks), sources_);
-  Count n = 0;
-  for (const Span& s : sources_) n += s.n;
-  if (n == 0 && send.blocks.count > 0) return;
-  const Bytes bytes = n * work_->element.size;
-  const std::byte* at = nullptr;
-  if (work_->element.dense && sources_.size() == 1)
-    at = sources_[0].at;
-  else if (n > 0)
-    at = pack(in, sources_, bytes);
-  in.leaving[index] = {nullptr, bytes, send.peer, false};
-  ++in.sends_left;
-  transport_->send(send.peer, static_cast<int>(i), at, bytes, ticket(i, index, true));
-}
-
-void Engine::advance(std::size_t i) {
-  Instance& in = instances_[i];
-  const Schedule& schedule = *work_->schedule;
+bool Engine::advance(Instance& in) {
+  bool moved = !in.unsent.empty() && pump(in);
   for (;;) {
-    if (in.round == schedule.rounds.size()) {
+    if (in.round == in.program->stages.size()) {
       // Instance i takes every depth-th segment, on all ranks alike: whoever took the next free one would find its
       // peer at work on another.
-      const Count next = in.segment + depth_;
+      const Count next = in.segment + static_cast<Count>(depth_);
+      moved = true;
       if (next >= segments_) break;
-      start(i, next);
+      start(in, next);
       continue;
     }
-    const auto actions = schedule.actions_of(schedule.rounds[in.round]);
-    for (; in.next_action < actions.size(); ++in.next_action) {
-      const Message& message = in.arriving[in.next_action];
-      if (!message.complete) return;
-      perform(in, actions[in.next_action], message);
-    }
-    if (in.sends_left > 0) return;
+    const Program::Stage& stage = in.program->stages[in.round];
+    for (; in.step < stage.end_of_steps; ++in.step, moved = true)
+      if (!carry_out(in, in.step)) return moved;
+    if (in.sends_left > 0 || !in.unsent.empty()) return moved;
+    moved = true;
     ++in.round;
-    enter_round(i);
+    enter_round(in);
   }
   in.active = false;
   --active_;
+  return true;
 }
 
-Engine::Span Engine::resolve(const Instance& in, const Range& range, Block first, Block count) const {
-  const Element& element = work_->element;
-  if (range.buffer == Buffer::scratch) {
-    const Count begin = in.slot_first[static_cast<std::size_t>(first)];
-    const Count end = in.slot_first[static_cast<std::size_t>(first + count)] - slot_gap();
-    return {in.scratch + begin * element.extent, end - begin};
+/// False: its message has not come.
+bool Engine::carry_out(Instance& in, std::uint32_t index) {
+  const Program::Step& step = in.program->steps[index];
+  switch (step.kind) {
+    case ActionKind::copy: in.buffers.copy(step, in.arena); return true;
+    case ActionKind::reduce: in.buffers.reduce(step, in.arena); return true;
+    case ActionKind::receive:
+    case ActionKind::receive_reduce: break;
   }
-  const Region& region = range.buffer == Buffer::input ? work_->input : work_->output;
-  const Layout& layout = region.layout;
-  const Piece head = layout.block(first, in.segment);
-  const Piece tail = count == 1 ? head : layout.block(first + count - 1, in.segment);
-  auto* base = static_cast<std::byte*>(region.at);
-  return {base + (head.first - region.first) * element.extent, tail.first + tail.count - head.first};
+  const Arrival& arrival = in.arrivals[index - in.program->stages[in.round].first_step];
+  if (!arrival.complete && !(neighbour(step.peer) && take(in, index, true))) return false;
+  if (arrival.bounce) arrived(in, step, arrival);
+  return true;
 }
 
-/// Elements that interleave have room for those of one slot only.
-Count Engine::slot_gap() const {
-  const Element& element = work_->element;
-  if (element.extent <= 0 || element.span <= element.extent) return 0;
-  return (element.span - 1) / element.extent;
+/// A part of a message, `arrival.got` bytes after its beginning.
+void Engine::deliver(Instance& in, const Program::Step& step, Arrival& arrival, const std::byte* part, Bytes bytes) {
+  const Bytes size = work_->element.size;
+  if (!arrival.bounce && bytes % size != 0) arrival.bounce = in.arena.take(step.bytes);  // parts of an element
+  if (arrival.bounce)
+    std::memcpy(arrival.bounce + arrival.got, part, static_cast<std::size_t>(bytes));
+  else if (step.kind == ActionKind::receive)
+    in.buffers.store(step.target, arrival.got / size, bytes / size, part);
+  else
+    in.buffers.combine_message(step, arrival.got / size, bytes / size, part, in.arena);
+  arrival.got += bytes;
 }
 
-void Engine::resolve(const Instance& in, std::span<const Range> ranges, std::vector<Span>& spans) const {
-  spans.clear();
-  const auto add = [&](Span span) {
-    if (span.n == 0) return;
-    if (!spans.empty() && spans.back().at + spans.back().n * work_->element.extent == span.at)
-      spans.back().n += span.n;
-    else
-      spans.push_back(span);
-  };
-  for (const Range& r : ranges) {
-    const bool adjacent = r.buffer == Buffer::scratch
-                              ? slot_gap() == 0
-                              : (r.buffer == Buffer::input ? work_->input : work_->output).layout.adjacent();
-    if (adjacent)
-      add(resolve(in, r, r.first, r.count));
-    else
-      for (Block b = r.first; b < r.first + r.count; ++b) add(resolve(in, r, b, 1));
-  }
-}
-
-void Engine::perform(Instance& in, const Action& action, const Message& message) {
-  const Schedule& schedule = *work_->schedule;
-  if (action.kind == ActionKind::receive && !message.bounce) return;
-  resolve(in, schedule.at(action.target), targets_);
-  if (targets_.empty()) return;
-  switch (action.kind) {
-    case ActionKind::receive: unpack(message.bounce, targets_); break;
-    case ActionKind::copy:
-      resolve(in, schedule.at(action.source), sources_);
-      copy(in, sources_, targets_);
-      break;
-    case ActionKind::receive_reduce: {
-      const std::byte* arrived = message.bounce;
-      if (!work_->element.dense) {
-        const Count n = message.bytes / work_->element.size;
-        sources_.assign(1, {elements(in.arena, n), n});
-        unpack(arrived, sources_);
-        arrived = sources_[0].at;
-      }
-      resolve(in, schedule.at(action.operand), operands_);
-      combine(action.side, arrived, operands_, targets_);
-      break;
-    }
-    case ActionKind::reduce:
-      resolve(in, schedule.at(action.source), sources_);
-      resolve(in, schedule.at(action.operand), operands_);
-      if (sources_.size() > 1) {  // rare: gather the pieces first
-        Count n = 0;
-        for (const Span& s : sources_) n += s.n;
-        std::byte* gathered = elements(in.arena, n);
-        const std::vector<Span> pieces = sources_;
-        copy(in, pieces, {{gathered, n}});
-        sources_.assign(1, {gathered, n});
-      }
-      combine(action.side, sources_[0].at, operands_, targets_);
-      break;
-  }
-}
-
-void Engine::combine(Side side, const std::byte* other, const std::vector<Span>& operand,
-                     const std::vector<Span>& target) {
-  const Combiner& combiner = work_->combiner;
-  const Bytes extent = work_->element.extent;
-  std::size_t o = 0;
-  std::size_t t = 0;
-  Count in_o = 0;
-  Count in_t = 0;
-  while (t < target.size()) {
-    const Count n = std::min(operand[o].n - in_o, target[t].n - in_t);
-    const std::byte* mine = operand[o].at + in_o * extent;
-    std::byte* to = target[t].at + in_t * extent;
-    combiner.combine(combiner, side == Side::left ? other : mine, side == Side::left ? mine : other, to, n);
-    other += n * extent;
-    if ((in_o += n) == operand[o].n) ++o, in_o = 0;
-    if ((in_t += n) == target[t].n) ++t, in_t = 0;
-  }
-}
-
-void Engine::copy(Instance& in, const std::vector<Span>& from, const std::vector<Span>& to) {
-  if (from.size() == 1 && to.size() == 1 && from[0].at == to[0].at) return;  // in place
-  if (work_->element.dense && from.size() == 1 && to.size() == 1) {
-    std::memmove(to[0].at, from[0].at, static_cast<std::size_t>(from[0].n * work_->element.size));
-    return;
-  }
-  Count n = 0;
-  for (const Span& s : from) n += s.n;
-  unpack(pack(in, from, n * work_->element.size), to);
-}
-
-std::byte* Engine::pack(Instance& in, const std::vector<Span>& spans, Bytes bytes) {
-  const Element& element = work_->element;
-  std::byte* packed = in.arena.take(bytes);
-  std::byte* to = packed;
-  for (const Span& s : spans) {
-    if (element.dense)
-      std::memcpy(to, s.at, static_cast<std::size_t>(s.n * element.size));
-    else
-      element.pack(element, s.at, s.n, to);
-    to += s.n * element.size;
-  }
-  return packed;
-}
-
-void Engine::unpack(const std::byte* packed, const std::vector<Span>& spans) const {
-  const Element& element = work_->element;
-  for (const Span& s : spans) {
-    if (element.dense)
-      std::memcpy(s.at, packed, static_cast<std::size_t>(s.n * element.size));
-    else
-      element.unpack(element, packed, s.n, s.at);
-    packed += s.n * element.size;
-  }
-}
-
-std::byte* Engine::elements(Arena& arena, Count n) const {
-  return arena.take(footprint(work_->element, n)) - work_->element.lower;
+/// A message that was put aside is all there.
+void Engine::arrived(Instance& in, const Program::Step& step, const Arrival& arrival) {
+  const Count n = step.bytes / work_->element.size;
+  if (step.kind == ActionKind::receive)
+    in.buffers.store(step.target, 0, n, arrival.bounce);
+  else
+    in.buffers.combine_message(step, 0, n, arrival.bounce, in.arena);
 }
 
 std::vector<Standstill> Engine::standstill() const {
@@ -312,10 +191,20 @@ std::vector<Standstill> Engine::standstill() const {
   for (const Instance& in : instances_) {
     if (!in.active) continue;
     Standstill still{in.segment, in.round, {}};
-    for (const Message& m : in.arriving)
-      if (!m.complete) still.awaited.push_back({false, m.peer, m.bytes});
+    if (in.round < in.program->stages.size()) {
+      const Program::Stage& stage = in.program->stages[in.round];
+      for (std::uint32_t s = in.step; s < stage.end_of_steps; ++s) {
+        const Program::Step& step = in.program->steps[s];
+        const bool receives = step.kind == ActionKind::receive || step.kind == ActionKind::receive_reduce;
+        if (receives && !in.arrivals[s - stage.first_step].complete)
+          still.awaited.push_back({false, step.peer, step.bytes});
+      }
+    }
     for (const Message& m : in.leaving)
       if (!m.complete) still.awaited.push_back({true, m.peer, m.bytes});
+    for (const Departure& d : in.unsent)
+      for (std::uint32_t s = d.send; s < d.send + d.readers; ++s)
+        still.awaited.push_back({true, in.program->sends[s].peer, in.program->sends[s].bytes});
     all.push_back(std::move(still));
   }
   return all;

@@ -1,37 +1,25 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The engine: carries out one rank's schedule over a transport, segment by segment.
+// The engine: carries out one rank's schedule, segment by segment; over shared memory where the peer is on this node,
+// over messages where it is not.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "execute/arena.hpp"
-#include "execute/element.hpp"
-#include "execute/layout.hpp"
-#include "stretto/schedule.hpp"
+#include "execute/buffers.hpp"
+#include "transport/shm/node.hpp"
 #include "transport/transport.hpp"
 
 namespace stretto::execute {
 
-/// A buffer of the call. Element `first` of the layout lies at `at`: in a buffer with some of the slots only (the input
-/// of an allgather has one) that is the first element of the first of them.
-struct Region {
-  void* at = nullptr;  ///< the engine writes to outputs only: the checker has proved it
-  Layout layout = Layout::whole(0, 1, 0);
-  Count first = 0;
-};
+/// How to reach the other ranks.
+struct Paths {
+  transport::Transport* messages = nullptr;          ///< null: all are on this node
+  const transport::shm::Neighbours* node = nullptr;  ///< null: none is
 
-/// A schedule bound to buffers.
-struct Work {
-  const Schedule* schedule;
-  Element element;
-  Combiner combiner = {};
-  Region input = {};
-  Region output = {};
-  Layout sizes;                ///< of the blocks in scratch; it has as many segments as the sides, or more
-  bool sizes_by_slot = false;  ///< `sizes` goes by slots of scratch, not by blocks
-  int depth = 1;               ///< segments in flight
+  Paths(transport::Transport* m, const transport::shm::Neighbours* n) : messages(m), node(n) {}
+  Paths(transport::Transport& m) : messages(&m) {}
 };
 
 /// A message that is still awaited, for the hang report.
@@ -50,8 +38,10 @@ struct Standstill {
 /// Used by one thread at a time; keeps its memory from call to call.
 class Engine {
  public:
-  /// `deadline` is for each wait: its span begins anew when some message has come or gone.
-  transport::Outcome run(const Work& work, transport::Transport& transport, const Deadline& deadline);
+  /// `deadline` is for each wait: its span begins anew when some message has come or gone. `ready`: what
+  /// Program::resolve() gave for the same work before, of a call in one segment.
+  transport::Outcome run(const Work& work, const Paths& paths, const Deadline& deadline,
+                         const Program* ready = nullptr);
 
   /// After an outcome that is not ok: what every segment in flight was waiting for.
   std::vector<Standstill> standstill() const;
@@ -60,58 +50,91 @@ class Engine {
   const std::byte* scratch() const { return instances_[0].scratch; }
 
  private:
-  struct Span {
-    std::byte* at;
-    Count n;
+  struct Arrival {                // of a step of the present round
+    std::byte* bounce = nullptr;  // where the message is put, if not in its target
+    Bytes got = 0;
+    bool complete = false;
   };
-  struct Message {                // of the present round
-    std::byte* bounce = nullptr;  // where it arrives, if not in its target
-    Bytes bytes = 0;
+  /// A message to neighbours that has not been posted yet.
+  struct Departure {
+    std::uint32_t send;
+    std::uint32_t readers;              // this and the next sends: the same blocks
+    Bytes window = 0;                   // of a message that does not fit into the room at once, else 0
+    std::byte* memory = nullptr;        // the window
+    const std::byte* packed = nullptr;  // if pieces cut elements that have holes
+    std::uint64_t before = 0;           // the number of the part before its first
+    Bytes posted = 0;
+    std::uint64_t pieces = 0;
+  };
+  struct Message {  // over paths_.messages
     Rank peer = no_rank;
+    Bytes bytes = 0;
     bool complete = true;
   };
   /// One segment in flight.
   struct Instance {
     bool active = false;
+    int lane = 0;
     Count segment = 0;
     std::size_t round = 0;
-    std::size_t next_action = 0;
-    std::size_t sends_left = 0;
-    std::vector<Message> arriving;  // one for each action of the round
+    std::uint32_t step = 0;
+    const Program* program = nullptr;
+    Program own;                    // if no other segment has the same
+    std::vector<Arrival> arrivals;  // one for each step of the round
     std::vector<Message> leaving;   // one for each send of the round
-    std::byte* scratch = nullptr;   // address of element 0 of slot 0
-    std::vector<Count> slot_first;  // first element of each scratch slot, and the end
-    Arena arena;                    // of the round
-    Arena scratch_arena;            // of the segment
+    std::size_t sends_left = 0;     // of `leaving`
+    std::vector<Departure> unsent;
+    std::byte* scratch = nullptr;  // address of element 0 of slot 0
+    Buffers buffers;
+    Arena arena;          // of the round
+    Arena scratch_arena;  // of the segment
   };
 
+  void begin(const Work& work, const Paths& paths, const Program* ready);
   /// Gives back what a call with long vectors took; before a call what a failed one left.
   void trim();
-  void start(std::size_t i, Count segment);
-  void enter_round(std::size_t i);
-  void post_receive(std::size_t i, std::size_t index, const Action& action);
-  void post_send(std::size_t i, std::size_t index, const Send& send);
-  /// Works on until a message is missing or the segment is done.
-  void advance(std::size_t i);
-  void perform(Instance& in, const Action& action, const Message& message);
-  Count slot_gap() const;
-  void resolve(const Instance& in, std::span<const Range> ranges, std::vector<Span>& spans) const;
-  Span resolve(const Instance& in, const Range& range, Block first, Block count) const;
-  void combine(Side side, const std::byte* other, const std::vector<Span>& operand, const std::vector<Span>& target);
-  void copy(Instance& in, const std::vector<Span>& from, const std::vector<Span>& to);
-  std::byte* pack(Instance& in, const std::vector<Span>& spans, Bytes bytes);
-  void unpack(const std::byte* packed, const std::vector<Span>& spans) const;
-  /// Room for n elements; returns the address of element 0.
-  std::byte* elements(Arena& arena, Count n) const;
+  void start(Instance& in, Count segment);
+  const Program& program_of(Instance& in, Count segment);
+  void enter_round(Instance& in);
+  /// Works on until a message is missing or the segments are done. False: could do nothing.
+  bool advance(Instance& in);
+  bool carry_out(Instance& in, std::uint32_t step);
+  void deliver(Instance& in, const Program::Step& step, Arrival& arrival, const std::byte* part, Bytes bytes);
+  void arrived(Instance& in, const Program::Step& step, const Arrival& arrival);
+
+  // Neighbours: engine_node.cc
+  transport::shm::Connection* neighbour(Rank peer) const {
+    return paths_.node ? paths_.node->connections[static_cast<std::size_t>(peer)] : nullptr;
+  }
+  void send_to_neighbours(Instance& in, const Program::Stage& stage);
+  void cut_into_pieces(Instance& in, Bytes room);
+  bool depart(Instance& in, Departure& d);
+  bool depart_in_pieces(Instance& in, Departure& d);
+  bool pump(Instance& in);
+  bool take(Instance& in, std::uint32_t step, bool in_order);
+  bool drain(Instance& in);
+
+  // Messages: engine_messages.cc
+  void post_receives(Instance& in, const Program::Stage& stage);
+  void post_sends(Instance& in, const Program::Stage& stage);
+  transport::Ticket ticket(const Instance& in, std::uint32_t index, bool send) const;
+  transport::Outcome collect(bool wait, const Deadline& deadline);
 
   const Work* work_ = nullptr;
-  transport::Transport* transport_ = nullptr;
+  Paths paths_{nullptr, nullptr};
   std::vector<Instance> instances_;
-  Count depth_ = 1;
+  std::size_t depth_ = 1;
   Count segments_ = 1;
   std::size_t active_ = 0;
+  bool alike_ = false;  // programs_[0] serves all segments but the last
+  const Program* ready_ = nullptr;
+  Program programs_[2];  // of all segments but the last, and of the last
+  bool resolved_[2] = {};
+  bool mismatch_ = false;  // a neighbour's message had another size than awaited
+  std::size_t open_ = 0;   // messages under way
   std::vector<transport::Ticket> done_;
-  std::vector<Span> targets_, operands_, sources_;
+  std::vector<std::uint64_t> blocked_;  // by rank: the last pass in which a message of it had to wait
+  std::uint64_t pass_ = 0;
 };
 
 /// One paragraph for people: rank, collective's call, algorithm, and for every segment its round and what it awaits,

@@ -31,6 +31,11 @@ class Layout {
   Layout cut_into(const Parts& parts) const;
 
   Count segments() const { return segments_; }
+  Count segment() const { return segment_; }  ///< elements of a segment (of each part) but the last
+  bool empty() const { return n_ == 0; }
+  /// Do equal parts make all segments but the last alike?
+  bool even() const { return kind_ != Kind::irregular; }
+  bool cut_alike(const Layout& other) const { return n_ == other.n_ && segment_ == other.segment_; }
   /// Block `b` of segment `s`.
   Piece block(Block b, Count s) const;
   /// The first element of block `b` of the first segment.

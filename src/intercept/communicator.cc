@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "intercept/communicator.hpp"
 
+#include <algorithm>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -43,7 +44,7 @@ struct Last {
 
 void forget(Communicator* c) {
   epoch.fetch_add(1, std::memory_order_release);
-  c->free_private();
+  c->disconnect();
   delete c;
 }
 
@@ -103,7 +104,7 @@ Communicator* make(MPI_Comm comm) {
   if (inter)
     c->unusable = Passed::intercommunicator;
   else if (ranks > 1)
-    c->make_private();
+    c->connect();
   {
     const std::lock_guard lock(mutex);
     all().push_back(c);
@@ -114,41 +115,94 @@ Communicator* make(MPI_Comm comm) {
 
 }  // namespace
 
-void Communicator::make_private() {
-  const Native& mpi = native();
-  // An MPI that runs out of communicators must not end the program: it could have done without this one. Other threads
-  // may need the program's own error handler meanwhile.
-  int threads = MPI_THREAD_SINGLE;
-  mpi.Query_thread(&threads);
-  const bool alone = threads != MPI_THREAD_MULTIPLE;
-  MPI_Errhandler handler{};
-  if (alone) {
-    mpi.Comm_get_errhandler(comm_, &handler);
-    mpi.Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
+namespace {
+
+/// The program's error handler put aside: an MPI that runs out of communicators must not end the program, which could
+/// have done without this one. Not where other threads may need the handler meanwhile.
+class ErrorsReturned {
+ public:
+  explicit ErrorsReturned(MPI_Comm comm) : comm_(comm) {
+    int threads = MPI_THREAD_SINGLE;
+    native().Query_thread(&threads);
+    aside_ = threads != MPI_THREAD_MULTIPLE;
+    if (!aside_) return;
+    native().Comm_get_errhandler(comm_, &handler_);
+    native().Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
   }
-  // Not MPI_Comm_dup: that would copy the program's attributes, which calls its functions.
+  ~ErrorsReturned() {
+    if (!aside_) return;
+    native().Comm_set_errhandler(comm_, handler_);
+    native().Errhandler_free(&handler_);
+  }
+  ErrorsReturned(const ErrorsReturned&) = delete;
+  ErrorsReturned& operator=(const ErrorsReturned&) = delete;
+
+ private:
+  MPI_Comm comm_;
+  MPI_Errhandler handler_{};
+  bool aside_;
+};
+
+/// A communicator of this process alone.
+MPI_Comm& alone() {
+  static MPI_Comm comm = constants().comm_null;
+  const std::lock_guard lock(mutex);
+  if (comm != constants().comm_null || finalized) return comm;
   MPI_Group group{};
-  mpi.Comm_group(comm_, &group);
-  const int error = mpi.Comm_create(comm_, group, &private_);
-  mpi.Group_free(&group);
-  if (alone) {
-    mpi.Comm_set_errhandler(comm_, handler);
-    mpi.Errhandler_free(&handler);
-  }
-  if (error != MPI_SUCCESS) {
-    private_ = constants().comm_null;
-    unusable = Passed::communicator;
-    return;
-  }
-  mpi.Comm_set_errhandler(private_, MPI_ERRORS_RETURN);
-  if (settings_agree(private_)) return;
-  unusable = Passed::communicator;
-  if (rank_ == 0)
-    say("the ranks of a communicator have different STRETTO_ variables or rules; its calls go to the native library",
-        "export the same variables to all ranks, for example with `stretto run`");
+  native().Comm_group(constants().self, &group);
+  if (native().Comm_create(constants().self, group, &comm) != MPI_SUCCESS) comm = constants().comm_null;
+  native().Group_free(&group);
+  if (comm != constants().comm_null) native().Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  return comm;
 }
 
-void Communicator::free_private() {
+}  // namespace
+
+void Communicator::connect() {
+  const ErrorsReturned quiet(comm_);
+  node_ = known_neighbours(comm_);
+  one_node_ = node_.has_value();
+  if (one_node_) {
+    errors_returned_ = alone();
+    return;
+  }
+  if (!settings_agree(comm_)) {
+    unusable = Passed::communicator;
+    if (rank_ == 0)
+      say("the ranks of a communicator have different STRETTO_ variables or rules; its calls go to the native library",
+          "export the same variables to all ranks, for example with `stretto run`");
+    return;
+  }
+  node_ = meet_neighbours(comm_);
+  const auto near = node_ ? std::ranges::count_if(node_->connections, [](const auto* c) { return c != nullptr; }) : 0;
+  const int mine[2] = {near == ranks_ - 1 ? 1 : 0, near == 0 ? 1 : 0};
+  int all[2] = {};
+  native().Allreduce(mine, all, 2, MPI_INT, MPI_MIN, comm_);
+  one_node_ = all[0] != 0;
+  if (all[1] != 0) most_depth_ = 64;
+  if (one_node_)
+    errors_returned_ = alone();
+  else
+    make_private();
+}
+
+void Communicator::make_private() {
+  // Not MPI_Comm_dup: that would copy the program's attributes, which calls its functions.
+  MPI_Group group{};
+  native().Comm_group(comm_, &group);
+  const int error = native().Comm_create(comm_, group, &private_);
+  native().Group_free(&group);
+  if (error == MPI_SUCCESS) {
+    native().Comm_set_errhandler(private_, MPI_ERRORS_RETURN);
+    errors_returned_ = private_;
+    return;
+  }
+  private_ = constants().comm_null;
+  unusable = Passed::communicator;
+}
+
+void Communicator::disconnect() {
+  if (node_) leave(*node_);
   if (private_ != constants().comm_null) native().Comm_free(&private_);
 }
 
@@ -166,7 +220,8 @@ std::shared_ptr<const Schedule> Communicator::schedule(const Algorithm& algorith
   return schedule;
 }
 
-Decision Communicator::make_decision(const Call& call) {
+Decision Communicator::make_decision(Call call) {
+  call.one_node = one_node_;
   const Settings& s = settings();
   const auto function = static_cast<std::size_t>(call.function);
   const auto& forced = s.forced[function];
@@ -237,6 +292,7 @@ void free_communicators() {
     finalized = true;
   }
   for (Communicator* c : left) forget(c);
+  if (alone() != constants().comm_null) native().Comm_free(&alone());
 }
 
 }  // namespace stretto::intercept

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "intercept/native.hpp"
+#include "intercept/node.hpp"
 #include "intercept/statistics.hpp"
 #include "stretto/rules.hpp"
 
@@ -27,10 +28,23 @@ struct Decision {
 /// Used by one thread at a time, as MPI demands of collective calls on one communicator.
 class Communicator {
  public:
-  Communicator(MPI_Comm comm, Rank rank, Rank ranks) : comm_(comm), rank_(rank), ranks_(ranks) {}
+  Communicator(MPI_Comm comm, Rank rank, Rank ranks)
+      : comm_(comm),
+        private_(constants().comm_null),
+        errors_returned_(comm),
+        rank_(rank),
+        ranks_(ranks) {}
 
   MPI_Comm comm() const { return comm_; }
-  MPI_Comm messages() const { return private_; }  ///< the private duplicate that messages travel on
+  /// The private duplicate that messages travel on; null if none do.
+  MPI_Comm messages() const { return private_; }
+  /// One that returns its errors, for calls that concern this rank only; comm() itself if there is no other rank.
+  MPI_Comm errors_returned() const { return errors_returned_; }
+  /// Null if no other rank is on my node.
+  const NodeView* node() const { return node_ ? &*node_ : nullptr; }
+  bool one_node() const { return one_node_; }  ///< all ranks share memory
+  /// Segments in flight that the ways of all ranks allow: their schedules would not match with more on some.
+  int most_depth() const { return most_depth_; }
   Rank rank() const { return rank_; }
   Rank ranks() const { return ranks_; }
   std::optional<Passed> unusable;  ///< set: every call is passed on
@@ -42,16 +56,22 @@ class Communicator {
   /// My schedule, built when it is first asked for.
   std::shared_ptr<const Schedule> schedule(const Algorithm& algorithm, const Shape& shape, const Params& params);
 
-  void make_private();
-  void free_private();
+  /// Finds the ways to the other ranks. Collective.
+  void connect();
+  void disconnect();
 
  private:
   using Key = std::tuple<Function, Bytes, Rank, bool, bool>;
   using ScheduleKey = std::tuple<const Algorithm*, Rank, std::int64_t, std::vector<Rank>, std::vector<Count>>;
-  Decision make_decision(const Call& call);
+  Decision make_decision(Call call);
+  void make_private();
 
   MPI_Comm comm_;
-  MPI_Comm private_ = MPI_COMM_NULL;
+  MPI_Comm private_;
+  MPI_Comm errors_returned_;
+  std::optional<NodeView> node_;
+  bool one_node_ = false;
+  int most_depth_ = transport::shm::lanes;
   Rank rank_;
   Rank ranks_;
   std::map<Key, Decision> decisions_;

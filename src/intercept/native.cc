@@ -79,7 +79,8 @@ void fill(const std::string& path) {
   STRETTO_NATIVE_TEST_FUNCTIONS(STRETTO_LOOK_UP)
   STRETTO_NATIVE_LARGE_FUNCTIONS(STRETTO_LOOK_UP)
 #undef STRETTO_LOOK_UP
-  detail::constants = {MPI_COMM_NULL, MPI_COMM_WORLD, MPI_DATATYPE_NULL, MPI_BYTE, MPI_OP_NULL, MPI_REQUEST_NULL};
+  detail::constants = {MPI_COMM_NULL, MPI_COMM_WORLD, MPI_COMM_SELF,   MPI_DATATYPE_NULL,
+                       MPI_BYTE,      MPI_OP_NULL,    MPI_REQUEST_NULL};
   detail::found.store(true, std::memory_order_release);
 }
 

@@ -18,14 +18,14 @@ namespace stretto::intercept {
 #define STRETTO_NATIVE_FUNCTIONS(X) \
   STRETTO_NATIVE_COLLECTIVES(X) \
   X(Abort) X(Cancel) X(Comm_call_errhandler) X(Comm_create) X(Comm_create_keyval) X(Comm_delete_attr) X(Comm_disconnect) X(Comm_free) X(Comm_get_attr) \
-  X(Comm_get_errhandler) X(Comm_group) X(Comm_rank) X(Comm_set_attr) X(Comm_set_errhandler) X(Comm_size) \
-  X(Comm_test_inter) X(Errhandler_free) X(Finalize) X(Group_free) X(Initialized) X(Irecv) X(Isend) \
+  X(Comm_get_errhandler) X(Comm_group) X(Comm_rank) X(Comm_set_attr) X(Comm_set_errhandler) X(Comm_size) X(Comm_split) X(Comm_split_type) \
+  X(Comm_test_inter) X(Errhandler_free) X(Finalize) X(Group_free) X(Group_translate_ranks) X(Initialized) X(Irecv) X(Isend) \
   X(Op_commutative) X(Pack) X(Query_thread) X(Reduce_local) X(Request_free) X(Test) X(Type_free) X(Type_get_contents) \
   X(Type_get_envelope) X(Type_get_extent) X(Type_get_true_extent) X(Type_size) X(Type_size_x) X(Unpack)
 
 // Only tests and benchmarks use these: null in an MPI without them.
 #define STRETTO_NATIVE_TEST_FUNCTIONS(X) \
-  X(Comm_dup) X(Comm_split) X(Init_thread) X(Op_create) X(Op_free) X(Type_commit) X(Type_contiguous) X(Type_create_resized) \
+  X(Comm_dup) X(Init_thread) X(Op_create) X(Op_free) X(Type_commit) X(Type_contiguous) X(Type_create_resized) \
   X(Type_create_struct) X(Type_indexed) X(Type_vector) X(Wtime)
 // clang-format on
 
@@ -56,6 +56,7 @@ struct Native {
 struct Constants {
   MPI_Comm comm_null;
   MPI_Comm world;
+  MPI_Comm self;
   MPI_Datatype type_null;
   MPI_Datatype byte;
   MPI_Op op_null;

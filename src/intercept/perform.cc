@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <optional>
 #include <thread>
 
 #include "intercept/say.hpp"
@@ -18,6 +19,11 @@ struct Worker {
   execute::Engine engine;
   transport::MpiTransport transport;
   execute::Arena staging;
+  std::optional<transport::shm::Rooms> rooms;
+
+  ~Worker() {
+    if (rooms) give_back(*rooms);
+  }
 };
 
 thread_local Worker* mine = nullptr;
@@ -58,14 +64,21 @@ int run(Communicator& c, const Schedule& schedule, Function function, int depth,
                            .output = job.output,
                            .sizes = job.sizes,
                            .sizes_by_slot = job.sizes_by_slot,
-                           .depth = depth};
-  w.transport.use(c.messages());
+                           .depth = std::min(depth, c.most_depth())};
+  std::optional<transport::shm::Neighbours> node;
+  if (c.node()) {
+    if (!w.rooms) w.rooms = take_rooms();
+    node = neighbours(*c.node(), *w.rooms);
+  }
+  if (!c.one_node()) w.transport.use(c.messages());
   const auto& seconds = settings().deadline;
   const Deadline deadline = seconds ? Deadline::in(std::chrono::duration<double>(*seconds)) : Deadline();
-  switch (w.engine.run(work, w.transport, deadline)) {
+  const execute::Paths paths(c.one_node() ? nullptr : &w.transport, node ? &*node : nullptr);
+  switch (w.engine.run(work, paths, deadline)) {
     case transport::Outcome::ok: return MPI_SUCCESS;
     case transport::Outcome::failed: {
-      const int code = w.transport.error_code();
+      const int sent = c.one_node() ? MPI_SUCCESS : w.transport.error_code();
+      const int code = sent == MPI_SUCCESS ? MPI_ERR_TRUNCATE : sent;  // of another size than awaited
       native().Comm_call_errhandler(c.comm(), code);
       return code;
     }

@@ -2,6 +2,7 @@
 #include "intercept/settings.hpp"
 
 #include <cctype>
+#include <cstdio>
 #include <cstdlib>
 #include <functional>
 #include <string_view>
@@ -49,12 +50,33 @@ void read_deadline(Settings& s) {
     complain("STRETTO_DEADLINE: '" + text + "' is no number of seconds, ignored", "for example STRETTO_DEADLINE=60");
 }
 
-void read_disable(Settings& s) {
-  const std::string_view value = variable("STRETTO_DISABLE");
-  s.disabled = value == "1";
+bool read_switch(const std::string& name, bool if_unset, const char* hint) {
+  const std::string_view value = variable(name);
   if (!value.empty() && value != "0" && value != "1")
-    complain("STRETTO_DISABLE: unknown value '" + std::string(value) + "', ignored",
-             "1 hands every call to the native library, 0 does not");
+    complain(name + ": unknown value '" + std::string(value) + "', ignored", hint);
+  return value == "0" || value == "1" ? value == "1" : if_unset;
+}
+
+void read_node(Settings& s, std::string& all) {
+  constexpr Bytes least = Bytes{4} << 20;
+  s.shm = read_switch("STRETTO_SHM", true, "0 sends everything through the MPI, 1 uses the node's shared memory");
+  const std::string_view memory = variable("STRETTO_SHM_MEMORY");
+  const auto bytes = parse_size(memory);
+  if (bytes && *bytes >= least)
+    s.shared_memory = *bytes;
+  else if (!memory.empty())
+    complain("STRETTO_SHM_MEMORY: '" + std::string(memory) + "' is no size of 4M or more, ignored",
+             "for example STRETTO_SHM_MEMORY=256M");
+  const std::string nodes(variable("STRETTO_NODES"));
+  Nodes n{};
+  char end = 0;
+  if (std::sscanf(nodes.c_str(), "%dx%d%c", &n.count, &n.ranks, &end) == 2 && n.count > 0 && n.ranks > 0)
+    s.nodes = n;
+  else if (!nodes.empty())
+    complain("STRETTO_NODES: '" + nodes + "' is not understood, ignored",
+             "STRETTO_NODES=2x4 pretends two nodes of four ranks");
+  all += s.shm ? "shm" : "";
+  if (s.nodes) all += std::to_string(n.count) + 'x' + std::to_string(n.ranks) + '\n';
 }
 
 void read_rules(Settings& s, std::string& all) {
@@ -68,9 +90,9 @@ void read_rules(Settings& s, std::string& all) {
              std::to_string(r.bytes.low) + ':' + std::to_string(r.bytes.high) + ':' + std::to_string(r.part.low) + ':' +
              std::to_string(r.part.high) + ':' + std::to_string(static_cast<int>(r.balanced)) + ':' +
              std::to_string(r.ranks.low) + ':' + std::to_string(r.ranks.high) + ':' +
-             std::to_string(static_cast<int>(r.ranks_are)) + std::to_string(static_cast<int>(r.operator_is)) + ':' +
-             std::to_string(r.params.segment) + ':' + std::to_string(r.params.depth) + ':' +
-             std::to_string(r.params.value);
+             std::to_string(static_cast<int>(r.ranks_are)) + std::to_string(static_cast<int>(r.nodes_are)) +
+             std::to_string(static_cast<int>(r.operator_is)) + ':' + std::to_string(r.params.segment) + ':' +
+             std::to_string(r.params.depth) + ':' + std::to_string(r.params.value);
       for (const Rank item : r.params.list) all += ':' + std::to_string(item);
       all += '\n';
     }
@@ -98,9 +120,10 @@ void read_forced(Settings& s, std::string& all) {
 Settings read() {
   Settings s;
   std::string all = STRETTO_VERSION;
-  read_disable(s);
+  s.disabled = read_switch("STRETTO_DISABLE", false, "1 hands every call to the native library, 0 does not");
   read_log(s);
   read_deadline(s);
+  read_node(s, all);
   read_rules(s, all);
   read_forced(s, all);
   s.fingerprint = std::hash<std::string>{}(all);

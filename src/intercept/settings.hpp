@@ -12,12 +12,21 @@
 
 namespace stretto::intercept {
 
+/// STRETTO_NODES=2x4: rank r of the world is on pretended node r / 4 (modulo 2).
+struct Nodes {
+  int count;
+  int ranks;
+};
+
 struct Settings {
-  bool disabled = false;           ///< STRETTO_DISABLE=1
-  bool log_select = false;         ///< STRETTO_LOG=select
-  bool log_summary = false;        ///< STRETTO_LOG=summary
-  std::optional<double> deadline;  ///< STRETTO_DEADLINE: seconds that one wait may take
-  const Rules* rules = nullptr;    ///< STRETTO_RULES, else the shipped ones
+  bool disabled = false;                  ///< STRETTO_DISABLE=1
+  bool log_select = false;                ///< STRETTO_LOG=select
+  bool log_summary = false;               ///< STRETTO_LOG=summary
+  std::optional<double> deadline;         ///< STRETTO_DEADLINE: seconds that one wait may take
+  bool shm = true;                        ///< STRETTO_SHM=0: everything goes through the MPI
+  Bytes shared_memory = Bytes{64} << 20;  ///< STRETTO_SHM_MEMORY: most that this process provides
+  std::optional<Nodes> nodes;             ///< STRETTO_NODES: for tests
+  const Rules* rules = nullptr;           ///< STRETTO_RULES, else the shipped ones
   std::array<std::optional<Forced>, std::size(all_functions)> forced;  ///< STRETTO_ALLREDUCE=… and so on
   std::array<std::string, std::size(all_functions)> forced_text;
   std::uint64_t fingerprint = 0;  ///< equal on two ranks that will choose alike

@@ -138,6 +138,10 @@ class RulesParser {
       set_once(rule.ranks_are, RanksAre::power_of_two, word);
     } else if (word == "ranks!=2^k") {
       set_once(rule.ranks_are, RanksAre::not_power_of_two, word);
+    } else if (word == "nodes=1") {
+      set_once(rule.nodes_are, NodesAre::one, word);
+    } else if (word == "nodes>1") {
+      set_once(rule.nodes_are, NodesAre::several, word);
     } else if (word == "ranks=balanced") {
       needs_bytes(rule, word);
       rule.balanced = true;
@@ -168,7 +172,7 @@ class RulesParser {
   [[noreturn]] void refuse_condition(std::string_view word) const {
     refuse("unknown condition " + quoted(word),
            "conditions are bytes, part and ranks with <, <=, =, >= or > and a number, ranks=2^k, ranks!=2^k, "
-           "ranks=balanced, and operator=commutative, not-commutative, predefined or user");
+           "ranks=balanced, nodes=1, nodes>1, and operator=commutative, not-commutative, predefined or user");
   }
 
   template <typename Condition>

@@ -16,6 +16,7 @@ bool holds(const Rule& rule, const Call& call) {
   const bool power = patterns::is_power_of_two(call.shape.ranks);
   if (rule.ranks_are == RanksAre::power_of_two && !power) return false;
   if (rule.ranks_are == RanksAre::not_power_of_two && power) return false;
+  if (rule.nodes_are != NodesAre::any && (rule.nodes_are == NodesAre::one) != call.one_node) return false;
   switch (rule.operator_is) {
     case OperatorIs::any: return true;
     case OperatorIs::commutative: return call.commutative;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the engine asks of a transport. Implementations: transport/mpi, transport/threads.
+// What the engine asks of a transport. Implementations: transport/mpi, transport/threads. Ranks of
+// one node have a faster way, transport/shm, which the engine knows by itself.
 #pragma once
 
 #include <vector>
@@ -27,6 +28,12 @@ class Transport {
 
   /// Waits until something is complete and appends its tickets to `done`. With nothing posted: ok at once.
   virtual Outcome wait(std::vector<Ticket>& done, const Deadline& deadline) = 0;
+
+  /// The same without waiting: ok even if nothing is complete.
+  virtual Outcome poll(std::vector<Ticket>& done) {
+    const Outcome outcome = wait(done, Deadline::in(std::chrono::seconds(0)));
+    return outcome == Outcome::expired ? Outcome::ok : outcome;
+  }
 
   /// After Outcome::failed: the underlying library's error code.
   virtual int error_code() const { return 0; }

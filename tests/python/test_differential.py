@@ -35,6 +35,8 @@ INTEL_CALLS = {3: (3000, 1500), 8: (1000, 600)}
 WANTED = 200_000
 BUILDS = {"plain": "STRETTO_TEST_BUILD", "sanitized": "STRETTO_TEST_SANITIZED_BUILD"}
 PARAMETERS = ["", ",segment=4K,depth=3", ",segment=100,depth=7"]
+# How messages go: all through shared memory, some (between pretended nodes), none.
+WAYS = [{}, {"nodes": "2x2"}, {"shm": "0"}]
 ROWS = 36  # settings: enough for four of most algorithms
 NAMES = [facts(f).name for f in all_functions()]
 
@@ -66,7 +68,8 @@ def choices(function, ranks: int) -> list[list[str]]:
 
 
 def settings(ranks: int) -> list[dict[str, str]]:
-    """The rules' choice, then every algorithm in turn, with other parameters for other ranks."""
+    """The rules' choice, then every algorithm in turn, with other parameters for other ranks, each
+    time on another way."""
     every: list[dict[str, str]] = [{}]
     for i in range(ROWS):
         every.append({})
@@ -75,6 +78,7 @@ def settings(ranks: int) -> list[dict[str, str]]:
             values = algorithms[i % len(algorithms)]
             chosen = values[(i // len(algorithms) + 3 * ranks) % len(values)]
             every[-1][facts(f).name] = chosen + PARAMETERS[(i + ranks) % len(PARAMETERS)]
+        every[-1] |= WAYS[(i + i // len(WAYS)) % len(WAYS)]
     return every
 
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "support/test.hpp"
+#include "transport/shm/node.hpp"
 #include "transport/transport.hpp"
 
 namespace stretto::test {
@@ -24,6 +25,7 @@ struct Session {
   Transport& transport;
   Rank rank;
   Rank ranks;
+  const transport::shm::Neighbours* node = nullptr;  // of engines that have any
 
   Rank next() const { return (rank + 1) % ranks; }
   Rank previous() const { return (rank + ranks - 1) % ranks; }

@@ -89,7 +89,7 @@ class Player {
 };
 
 inline void Player::carry_out(const execute::Work& work, const std::string& name) {
-  const Outcome outcome = engine_.run(work, s_.transport, Deadline::in(std::chrono::seconds(60)));
+  const Outcome outcome = engine_.run(work, {&s_.transport, s_.node}, Deadline::in(std::chrono::seconds(60)));
   if (outcome != Outcome::ok)
     throw std::runtime_error(name + (outcome == Outcome::failed ? ": failed\n" : ": expired\n") +
                              execute::hang_report(*work.schedule, engine_.standstill(), name));

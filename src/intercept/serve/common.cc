@@ -21,7 +21,7 @@ Communicator* usable(Function function, MPI_Comm comm) {
     pass(function, c ? *c->unusable : Passed::not_ready);
     return nullptr;
   }
-  begin_packing(c->ranks() > 1 ? c->messages() : comm);
+  begin_packing(c->errors_returned());
   staging().trim();
   return c;
 }

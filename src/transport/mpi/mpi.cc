@@ -59,7 +59,7 @@ bool MpiTransport::pending(Ticket ticket) const {
 
 // One MPI_Test for each, not one MPI_Testsome for all: MPICH reports errors of the latter to MPI_COMM_WORLD, whose
 // error handler may end the program.
-void MpiTransport::poll(std::vector<Ticket>& done) {
+void MpiTransport::test_each(std::vector<Ticket>& done) {
   for (std::size_t i = 0; i < posted_.size() && error_ == MPI_SUCCESS;) {
     int complete = 0;
     MPI_Status status;
@@ -89,13 +89,20 @@ Outcome MpiTransport::wait(std::vector<Ticket>& done, const Deadline& deadline) 
   int polls = 0;
   while (error_ == MPI_SUCCESS && done.size() == before) {
     if (posted_.empty()) return Outcome::ok;
-    poll(done);
+    test_each(done);
     if (done.size() == before && ++polls >= patience()) {
       polls = 0;
       if (deadline.expired()) return Outcome::expired;
       sched_yield();
     }
   }
+  if (error_ == MPI_SUCCESS) return Outcome::ok;
+  give_up();
+  return Outcome::failed;
+}
+
+Outcome MpiTransport::poll(std::vector<Ticket>& done) {
+  if (error_ == MPI_SUCCESS) test_each(done);
   if (error_ == MPI_SUCCESS) return Outcome::ok;
   give_up();
   return Outcome::failed;

@@ -22,6 +22,7 @@ class MpiTransport final : public Transport {
   void send(Rank peer, int channel, const void* data, Bytes bytes, Ticket ticket) override;
   void receive(Rank peer, int channel, void* data, Bytes bytes, Ticket ticket) override;
   Outcome wait(std::vector<Ticket>& done, const Deadline& deadline) override;
+  Outcome poll(std::vector<Ticket>& done) override;
   int error_code() const override { return error_; }
 
  private:
@@ -35,7 +36,7 @@ class MpiTransport final : public Transport {
   void in_parts(Bytes bytes, Ticket ticket, bool receive, Post post);
   bool pending(Ticket ticket) const;
   /// Asks for every operation once; appends the tickets of complete messages.
-  void poll(std::vector<Ticket>& done);
+  void test_each(std::vector<Ticket>& done);
   void give_up();
 
   MPI_Comm comm_{};

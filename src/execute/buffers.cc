@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "execute/buffers.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace stretto::execute {
+
+/// Calls use(address, n) for every piece of elements first … first+n-1.
+template <typename Use>
+void Buffers::in_spans(Slice blocks, Count first, Count n, Use use) const {
+  for (const Span& s : program_->at(blocks)) {
+    if (n == 0) return;
+    if (first >= s.n) {
+      first -= s.n;
+      continue;
+    }
+    const Count here = std::min(n, s.n - first);
+    use(at(s) + first * element().extent, here);
+    n -= here;
+    first = 0;
+  }
+}
+
+std::byte* Buffers::in_one_piece(Slice blocks) const {
+  return blocks.count == 1 && element().dense ? at(program_->at(blocks)[0]) : nullptr;
+}
+
+Count Buffers::elements(Slice blocks) const {
+  Count n = 0;
+  for (const Span& s : program_->at(blocks)) n += s.n;
+  return n;
+}
+
+void Buffers::pack(Slice blocks, Bytes first, Bytes bytes, std::byte* to) const {
+  const Element& e = element();
+  if (!e.dense) {
+    in_spans(blocks, first / e.size, bytes / e.size, [&](const std::byte* from, Count n) {
+      e.pack(e, from, n, to);
+      to += n * e.size;
+    });
+    return;
+  }
+  for (const Span& s : program_->at(blocks)) {
+    if (bytes == 0) return;
+    const Bytes whole = s.n * e.size;
+    if (first >= whole) {
+      first -= whole;
+      continue;
+    }
+    const Bytes here = std::min(bytes, whole - first);
+    std::memcpy(to, at(s) + first, static_cast<std::size_t>(here));
+    to += here;
+    bytes -= here;
+    first = 0;
+  }
+}
+
+void Buffers::unpack(const std::byte* packed, Count n, std::byte* to) const {
+  const Element& e = element();
+  if (e.dense)
+    std::memcpy(to, packed, static_cast<std::size_t>(n * e.size));
+  else
+    e.unpack(e, packed, n, to);
+}
+
+void Buffers::store(Slice target, Count first, Count n, const std::byte* packed) const {
+  in_spans(target, first, n, [&](std::byte* to, Count here) {
+    unpack(packed, here, to);
+    packed += here * element().size;
+  });
+}
+
+void Buffers::combine(const Program::Step& step, Count first, Count n, const std::byte* other) const {
+  const Combiner& combiner = work_->combiner;
+  const Bytes extent = element().extent;
+  const auto apply = [&](const std::byte* mine, std::byte* to, Count here) {
+    combiner.combine(combiner, step.side == Side::left ? other : mine, step.side == Side::left ? mine : other, to,
+                     here);
+    other += here * extent;
+  };
+  if (step.target.count == 1 && step.operand.count == 1) {
+    const Bytes shift = first * extent;
+    apply(at(program_->at(step.operand)[0]) + shift, at(program_->at(step.target)[0]) + shift, n);
+    return;
+  }
+  in_spans(step.target, first, n, [&](std::byte* to, Count in_target) {
+    in_spans(step.operand, first, in_target, [&](const std::byte* mine, Count here) {
+      apply(mine, to, here);
+      to += here * extent;
+    });
+    first += in_target;
+  });
+}
+
+void Buffers::combine_message(const Program::Step& step, Count first, Count n, const std::byte* packed,
+                              Arena& arena) const {
+  if (element().dense) {
+    combine(step, first, n, packed);
+    return;
+  }
+  std::byte* unpacked = room_for(arena, n);
+  unpack(packed, n, unpacked);
+  combine(step, first, n, unpacked);
+}
+
+void Buffers::copy(const Program::Step& step, Arena& arena) const {
+  const std::byte* from = in_one_piece(step.source);
+  std::byte* to = in_one_piece(step.target);
+  if (from && to) {
+    if (from != to) std::memmove(to, from, static_cast<std::size_t>(step.bytes));  // else in place
+    return;
+  }
+  if (step.source.count == 1 && step.target.count == 1 &&
+      at(program_->at(step.source)[0]) == at(program_->at(step.target)[0]))
+    return;
+  std::byte* packed = arena.take(step.bytes);
+  pack(step.source, 0, step.bytes, packed);
+  store(step.target, 0, step.bytes / element().size, packed);
+}
+
+void Buffers::reduce(const Program::Step& step, Arena& arena) const {
+  const Count n = elements(step.target);
+  if (step.source.count == 1) {
+    combine(step, 0, n, at(program_->at(step.source)[0]));
+    return;
+  }
+  std::byte* packed = arena.take(step.bytes);  // rare: the pieces are gathered first
+  pack(step.source, 0, step.bytes, packed);
+  combine_message(step, 0, n, packed, arena);
+}
+
+}  // namespace stretto::execute

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "execute/arena.hpp"
+#include "execute/program.hpp"
+
+namespace stretto::execute {
+
+/// The memory of one segment of a call: what moves and combines elements there.
+class Buffers {
+ public:
+  void bind(const Work& work, const Program& program, Bytes shift, std::byte* scratch) {
+    work_ = &work;
+    program_ = &program;
+    base_[static_cast<int>(Buffer::input)] = static_cast<std::byte*>(work.input.at) + shift;
+    base_[static_cast<int>(Buffer::output)] = static_cast<std::byte*>(work.output.at) + shift;
+    base_[static_cast<int>(Buffer::scratch)] = scratch;
+  }
+
+  const Element& element() const { return work_->element; }
+  std::byte* at(const Span& s) const { return base_[static_cast<int>(s.buffer)] + s.at; }
+  /// The bytes of a message as they lie in memory, or null if they have to be packed.
+  std::byte* in_one_piece(Slice blocks) const;
+
+  /// Bytes first … first+bytes-1 of a message of these blocks. Where elements have holes, whole elements.
+  void pack(Slice blocks, Bytes first, Bytes bytes, std::byte* to) const;
+  /// Elements first … first+n-1 of a message arrive.
+  void store(Slice target, Count first, Count n, const std::byte* packed) const;
+  /// The same, and are combined: step.target = message ∘ step.operand, or the other way round.
+  void combine_message(const Program::Step& step, Count first, Count n, const std::byte* packed, Arena& arena) const;
+  void copy(const Program::Step& step, Arena& arena) const;
+  void reduce(const Program::Step& step, Arena& arena) const;
+
+ private:
+  std::byte* room_for(Arena& arena, Count n) const { return arena.take(footprint(element(), n)) - element().lower; }
+  /// `other` are elements as they lie in memory.
+  void combine(const Program::Step& step, Count first, Count n, const std::byte* other) const;
+  void unpack(const std::byte* packed, Count n, std::byte* to) const;
+  Count elements(Slice blocks) const;
+  template <typename Use>
+  void in_spans(Slice blocks, Count first, Count n, Use use) const;
+
+  const Work* work_ = nullptr;
+  const Program* program_ = nullptr;
+  std::byte* base_[3] = {};
+};
+
+}  // namespace stretto::execute

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The engine's side of shared memory: ranks of this node.
+//
+// No message of a round waits for another one of the same round: each is sure of its place in the room. So what the
+// checker proves under rendezvous holds here, too.
+#include <algorithm>
+#include <cstring>
+
+#include "execute/engine.hpp"
+
+namespace stretto::execute {
+namespace {
+
+using transport::shm::Connection;
+using transport::shm::inline_payload;
+using transport::shm::Line;
+using transport::shm::Outbox;
+using transport::shm::Room;
+
+constexpr Bytes pieces_of_window = 4;
+
+}  // namespace
+
+/// Neighbouring messages with the same blocks become one, which all their receivers read.
+void Engine::send_to_neighbours(Instance& in, const Program::Stage& stage) {
+  in.unsent.clear();
+  const auto& sends = in.program->sends;
+  const Room& room = *paths_.node->rooms[in.lane];
+  Bytes all = 0;
+  Bytes largest = 0;
+  for (std::uint32_t s = stage.first_send; s < stage.end_of_sends;) {
+    Departure d{.send = s, .readers = 0};
+    const auto alike = static_cast<std::uint32_t>(sends[s].alike);
+    while (d.readers < alike && neighbour(sends[s + d.readers].peer)) ++d.readers;
+    s += std::max<std::uint32_t>(d.readers, 1);
+    if (d.readers == 0) continue;
+    in.unsent.push_back(d);
+    if (sends[d.send].bytes <= inline_payload) continue;
+    all += Room::rounded(sends[d.send].bytes);
+    largest = std::max(largest, sends[d.send].bytes);
+  }
+  if (all + Room::rounded(largest) > room.bytes()) cut_into_pieces(in, room.bytes());
+  if (!in.unsent.empty()) pump(in);
+}
+
+/// Messages that do not fit into the room together get a window each, where their parts take turns. Every receiver has
+/// a window of its own: it must not have to wait until another one has read.
+void Engine::cut_into_pieces(Instance& in, Bytes room) {
+  std::vector<Departure> one_by_one;
+  for (Departure d : in.unsent)
+    for (; d.readers > 0; ++d.send, --d.readers) one_by_one.push_back({.send = d.send, .readers = 1});
+  const Bytes window = std::max<Bytes>(room / 2 / static_cast<Bytes>(one_by_one.size()) / 64 * 64, 64);
+  for (Departure& d : one_by_one)
+    if (in.program->sends[d.send].bytes > window) d.window = window;
+  in.unsent.swap(one_by_one);
+}
+
+/// Posts what can be posted. A message does not overtake another one to the same rank, but does not wait for those to
+/// other ranks.
+bool Engine::pump(Instance& in) {
+  bool moved = false;
+  ++pass_;
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < in.unsent.size(); ++i) {
+    Departure d = in.unsent[i];
+    const auto peers = [&](auto use) {
+      for (std::uint32_t s = d.send; s < d.send + d.readers; ++s)
+        if (use(blocked_[static_cast<std::size_t>(in.program->sends[s].peer)])) return true;
+      return false;
+    };
+    const bool waits = kept > 0 && peers([&](std::uint64_t pass) { return pass == pass_; });
+    const std::uint64_t before = d.pieces + d.send;
+    if (!waits && depart(in, d)) {
+      moved = true;
+      continue;
+    }
+    moved |= d.pieces + d.send != before;
+    peers([&](std::uint64_t& pass) { return pass = pass_, false; });
+    in.unsent[kept++] = d;
+  }
+  in.unsent.resize(kept);
+  return moved;
+}
+
+/// True: the whole message is posted.
+bool Engine::depart(Instance& in, Departure& d) {
+  const Program::Outgoing* send = &in.program->sends[d.send];
+  if (d.window > 0) return depart_in_pieces(in, d);
+  const Bytes bytes = send->bytes;
+  if (bytes <= inline_payload) {
+    for (; d.readers > 0; --d.readers, ++d.send, ++send) {
+      Connection& peer = *neighbour(send->peer);
+      Outbox& box = peer.out[in.lane];
+      if (box.full()) return false;
+      Line& line = box.next();
+      line.bytes = static_cast<std::uint32_t>(bytes);
+      line.inlined = line.last = 1;
+      if (bytes > 0) in.buffers.pack(send->blocks, 0, bytes, line.payload);
+      box.post();
+      ring_bell(peer.bell);
+    }
+    return true;
+  }
+  for (std::uint32_t r = 0; r < d.readers; ++r)
+    if (neighbour(send[r].peer)->out[in.lane].full()) return false;
+  Room& room = *paths_.node->rooms[in.lane];
+  std::byte* memory = room.take(bytes);
+  if (!memory) return false;
+  in.buffers.pack(send->blocks, 0, bytes, memory);
+  for (std::uint32_t r = 0; r < d.readers; ++r) {
+    Connection& peer = *neighbour(send[r].peer);
+    Outbox& box = peer.out[in.lane];
+    Line& line = box.next();
+    line.bytes = static_cast<std::uint32_t>(bytes);
+    line.inlined = 0;
+    line.last = 1;
+    line.at = paths_.node->offset(memory);
+    box.post();
+    room.lend(box, box.sent(), r + 1 == d.readers);
+    ring_bell(peer.bell);
+  }
+  return true;
+}
+
+bool Engine::depart_in_pieces(Instance& in, Departure& d) {
+  const Program::Outgoing& send = in.program->sends[d.send];
+  const Element& element = work_->element;
+  Connection& peer = *neighbour(send.peer);
+  Outbox& box = peer.out[in.lane];
+  Bytes piece = std::max<Bytes>(d.window / pieces_of_window / 64 * 64, 64);
+  const bool whole_elements = element.size <= piece;
+  if (whole_elements) piece -= piece % element.size;
+  if (!d.memory) {
+    Room& room = *paths_.node->rooms[in.lane];
+    d.memory = room.take(d.window);
+    if (!d.memory) return false;
+    d.before = box.sent();
+    room.lend(box, d.before + static_cast<std::uint64_t>((send.bytes + piece - 1) / piece), true);
+    if (!whole_elements && !element.dense) {
+      std::byte* packed = in.arena.take(send.bytes);
+      in.buffers.pack(send.blocks, 0, send.bytes, packed);
+      d.packed = packed;
+    }
+  }
+  for (; d.posted < send.bytes; ++d.pieces) {
+    if (box.full()) return false;
+    if (d.pieces >= pieces_of_window && !box.taken(d.before + d.pieces + 1 - pieces_of_window)) return false;
+    const Bytes bytes = std::min(piece, send.bytes - d.posted);
+    std::byte* memory = d.memory + static_cast<Bytes>(d.pieces % pieces_of_window) * piece;
+    if (d.packed)
+      std::memcpy(memory, d.packed + d.posted, static_cast<std::size_t>(bytes));
+    else
+      in.buffers.pack(send.blocks, d.posted, bytes, memory);
+    d.posted += bytes;
+    Line& line = box.next();
+    line.bytes = static_cast<std::uint32_t>(bytes);
+    line.inlined = 0;
+    line.last = d.posted == send.bytes;
+    line.at = paths_.node->offset(memory);
+    box.post();
+    ring_bell(peer.bell);
+  }
+  return true;
+}
+
+/// Takes what has come of the message of a step. True: it is complete. Out of order it is put aside, unless it only has
+/// to be stored.
+bool Engine::take(Instance& in, std::uint32_t index, bool in_order) {
+  const Program::Step& step = in.program->steps[index];
+  Arrival& arrival = in.arrivals[index - in.program->stages[in.round].first_step];
+  Connection& peer = *neighbour(step.peer);
+  auto& box = peer.in[in.lane];
+  while (const Line* line = box.next()) {
+    const Bytes bytes = line->bytes;
+    if ((arrival.got + bytes == step.bytes) != (line->last != 0) || arrival.got + bytes > step.bytes) {
+      mismatch_ = true;
+      return false;
+    }
+    if (!in_order && step.kind == ActionKind::receive_reduce && arrival.got == 0)
+      arrival.bounce = in.arena.take(step.bytes);
+    if (bytes > 0) deliver(in, step, arrival, box.content(*line), bytes);
+    arrival.complete = line->last != 0;
+    box.release();
+    ring_bell(peer.bell);
+    if (arrival.complete) return true;
+  }
+  return false;
+}
+
+/// Makes room for others' messages while the one that is next in order does not come: theirs may depend on it.
+bool Engine::drain(Instance& in) {
+  if (in.round == in.program->stages.size()) return false;
+  const Program::Stage& stage = in.program->stages[in.round];
+  bool moved = false;
+  ++pass_;
+  for (std::uint32_t s = in.step; s < stage.end_of_steps; ++s) {
+    const Program::Step& step = in.program->steps[s];
+    if (step.kind != ActionKind::receive && step.kind != ActionKind::receive_reduce) continue;
+    Arrival& arrival = in.arrivals[s - stage.first_step];
+    if (arrival.complete || !neighbour(step.peer)) continue;
+    std::uint64_t& blocked = blocked_[static_cast<std::size_t>(step.peer)];
+    if (blocked == pass_) continue;  // an earlier message of this rank comes first
+    const Bytes got = arrival.got;
+    const bool complete = take(in, s, s == in.step);
+    moved |= complete || arrival.got != got;
+    if (!complete) blocked = pass_;
+  }
+  return moved;
+}
+
+}  // namespace stretto::execute

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "execute/program.hpp"
+
+#include <algorithm>
+
+namespace stretto::execute {
+namespace {
+
+/// Elements that interleave have room for those of one slot only.
+Count slot_gap(const Element& element) {
+  if (element.extent <= 0 || element.span <= element.extent) return 0;
+  return (element.span - 1) / element.extent;
+}
+
+}  // namespace
+
+class Program::Resolver {
+ public:
+  Resolver(Program& program, const Work& work, Count segment)
+      : p_(program),
+        work_(work),
+        segment_(segment),
+        gap_(slot_gap(work.element)),
+        shift_(segments_alike(work) ? segment * longest_segment(work) : 0) {}
+
+  void resolve() {
+    const Schedule& schedule = *work_.schedule;
+    p_.stages.clear();
+    p_.sends.clear();
+    p_.steps.clear();
+    p_.spans.clear();
+    p_.widest = 0;
+    place_scratch();
+    for (const Round& round : schedule.rounds) {
+      Stage stage{size(p_.sends), 0, size(p_.steps), 0};
+      for (const Send& send : schedule.sends_of(round)) add(send);
+      for (const Action& action : schedule.actions_of(round)) add(action);
+      stage.end_of_sends = size(p_.sends);
+      stage.end_of_steps = size(p_.steps);
+      for (std::uint32_t s = stage.end_of_sends; s-- > stage.first_send;)
+        if (s + 1 < stage.end_of_sends && same(p_.sends[s].blocks, p_.sends[s + 1].blocks))
+          p_.sends[s].alike = p_.sends[s + 1].alike + 1;
+      p_.widest = std::max<std::size_t>(p_.widest, stage.end_of_steps - stage.first_step);
+      p_.stages.push_back(stage);
+    }
+  }
+
+ private:
+  template <typename T>
+  static std::uint32_t size(const std::vector<T>& v) {
+    return static_cast<std::uint32_t>(v.size());
+  }
+
+  void place_scratch() {
+    const Schedule& schedule = *work_.schedule;
+    slots_.clear();
+    if (schedule.scratch.empty()) {
+      p_.scratch = 0;
+      return;
+    }
+    Count n = 0;
+    for (std::size_t s = 0; s < schedule.scratch.size(); ++s) {
+      slots_.push_back(n);
+      n += work_.sizes.block(work_.sizes_by_slot ? static_cast<Block>(s) : schedule.scratch[s], segment_).count;
+      n += gap_;
+    }
+    slots_.push_back(n);
+    p_.scratch = footprint(work_.element, n);
+  }
+
+  bool same(Slice a, Slice b) const {
+    return std::ranges::equal(p_.at(a), p_.at(b), [](const Span& x, const Span& y) {
+      return x.buffer == y.buffer && x.n == y.n && x.at == y.at;
+    });
+  }
+
+  void add(const Send& send) {
+    const Slice blocks = resolve(send.blocks);
+    const Count n = elements(blocks);
+    if (n == 0 && send.blocks.count > 0) return;  // the receiver knows as well that there is nothing
+    p_.sends.push_back({send.peer, blocks, n * work_.element.size, 1});
+  }
+
+  void add(const Action& action) {
+    const bool receives = action.kind == ActionKind::receive || action.kind == ActionKind::receive_reduce;
+    Step step{action.kind, action.side, action.peer, resolve(action.target), {}, {}, 0};
+    const Count n = elements(step.target);
+    if (n == 0 && (!receives || action.target.count > 0)) return;
+    step.bytes = n * work_.element.size;
+    step.source = resolve(action.source);
+    step.operand = resolve(action.operand);
+    p_.steps.push_back(step);
+  }
+
+  Count elements(Slice s) const {
+    Count n = 0;
+    for (const Span& span : p_.at(s)) n += span.n;
+    return n;
+  }
+
+  Slice resolve(Slice ranges) {
+    const auto first = size(p_.spans);
+    for (const Range& r : work_.schedule->at(ranges)) {
+      if (adjacent(r.buffer))
+        add(first, span_of(r, r.first, r.count));
+      else
+        for (Block b = r.first; b < r.first + r.count; ++b) add(first, span_of(r, b, 1));
+    }
+    return {first, size(p_.spans) - first};
+  }
+
+  bool adjacent(Buffer buffer) const {
+    return buffer == Buffer::scratch ? gap_ == 0 : region(buffer).layout.adjacent();
+  }
+  const Region& region(Buffer buffer) const { return buffer == Buffer::input ? work_.input : work_.output; }
+
+  void add(std::uint32_t first, const Span& span) {
+    if (span.n == 0) return;
+    if (size(p_.spans) > first) {
+      Span& last = p_.spans.back();
+      if (last.buffer == span.buffer && last.at + last.n * work_.element.extent == span.at) {
+        last.n += span.n;
+        return;
+      }
+    }
+    p_.spans.push_back(span);
+  }
+
+  Span span_of(const Range& range, Block first, Block count) const {
+    const Bytes extent = work_.element.extent;
+    if (range.buffer == Buffer::scratch) {
+      const Count begin = slots_[static_cast<std::size_t>(first)];
+      const Count end = slots_[static_cast<std::size_t>(first + count)] - gap_;
+      return {range.buffer, end - begin, begin * extent};
+    }
+    const Region& r = region(range.buffer);
+    const Piece head = r.layout.block(first, segment_);
+    const Piece tail = count == 1 ? head : r.layout.block(first + count - 1, segment_);
+    return {range.buffer, tail.first + tail.count - head.first, (head.first - r.first - shift_) * extent};
+  }
+
+  Program& p_;
+  const Work& work_;
+  Count segment_;
+  Count gap_;
+  Count shift_;               // elements that the buffers are moved on for this segment
+  std::vector<Count> slots_;  // first element of each scratch slot, and the end
+};
+
+void Program::resolve(const Work& work, Count segment) { Resolver(*this, work, segment).resolve(); }
+
+bool segments_alike(const Work& work) {
+  const Layout* longest = nullptr;
+  for (const Layout* l : {&work.input.layout, &work.output.layout, &work.sizes}) {
+    if (l->empty()) continue;
+    if (!l->even() || (longest && !l->cut_alike(*longest))) return false;
+    longest = l;
+  }
+  return true;
+}
+
+Count longest_segment(const Work& work) {
+  Count longest = 0;
+  for (const Layout* l : {&work.input.layout, &work.output.layout, &work.sizes})
+    if (!l->empty()) longest = std::max(longest, l->segment());
+  return longest;
+}
+
+}  // namespace stretto::execute

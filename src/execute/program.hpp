@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// A schedule with its blocks turned into addresses, for one segment of a call: what the engine carries out.
+#pragma once
+
+#include <vector>
+
+#include "execute/element.hpp"
+#include "execute/layout.hpp"
+#include "stretto/schedule.hpp"
+
+namespace stretto::execute {
+
+/// A buffer of the call. Element `first` of the layout lies at `at`: in a buffer with some of the slots only (the input
+/// of an allgather has one) that is the first element of the first of them.
+struct Region {
+  void* at = nullptr;  ///< the engine writes to outputs only: the checker has proved it
+  Layout layout = Layout::whole(0, 1, 0);
+  Count first = 0;
+};
+
+/// A schedule bound to buffers.
+struct Work {
+  const Schedule* schedule;
+  Element element;
+  Combiner combiner = {};
+  Region input = {};
+  Region output = {};
+  Layout sizes;                ///< of the blocks in scratch; it has as many segments as the sides, or more
+  bool sizes_by_slot = false;  ///< `sizes` goes by slots of scratch, not by blocks
+  int depth = 1;  ///< segments in flight; equal on all ranks, at most shm::lanes where any of them share memory
+};
+
+/// Elements of one buffer that lie one behind the other.
+struct Span {
+  Buffer buffer;
+  Count n;
+  Bytes at;  ///< of the first element, from the address of the buffer
+};
+
+/// Independent of addresses. Messages of nothing are left out, unless the schedule wants them.
+struct Program {
+  struct Outgoing {
+    Rank peer;
+    Slice blocks;  ///< of `spans`
+    Bytes bytes;   ///< packed
+    int alike;     ///< this message and those that follow it have the same blocks: so many peers
+  };
+  struct Step {
+    ActionKind kind;
+    Side side;
+    Rank peer;
+    Slice target, source, operand;
+    Bytes bytes;  ///< of the message, packed
+  };
+  struct Stage {  ///< a round
+    std::uint32_t first_send, end_of_sends;
+    std::uint32_t first_step, end_of_steps;
+  };
+
+  std::vector<Stage> stages;
+  std::vector<Outgoing> sends;
+  std::vector<Step> steps;
+  std::vector<Span> spans;
+  Bytes scratch = 0;       ///< bytes that the scratch needs
+  std::size_t widest = 0;  ///< most steps of a stage
+
+  std::span<const Span> at(Slice s) const { return {spans.data() + s.first, s.count}; }
+
+  /// Makes this the program of segment `segment`.
+  void resolve(const Work& work, Count segment);
+
+ private:
+  class Resolver;
+};
+
+/// Are the programs of all segments but the last the same? Their input and output then are addresses moved on by
+/// longest_segment() elements for every segment.
+bool segments_alike(const Work& work);
+Count longest_segment(const Work& work);
+
+}  // namespace stretto::execute

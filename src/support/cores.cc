@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "support/cores.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <fstream>
+#include <string>
+
+namespace stretto {
+namespace {
+
+/// Version 2: "QUOTA PERIOD" or "max PERIOD" in cpu.max of the group and of those above it.
+int quota_of(std::string group) {
+  int quota = no_quota;
+  for (;;) {
+    std::ifstream file("/sys/fs/cgroup" + group + "/cpu.max");
+    double time = 0;
+    double period = 0;
+    if (file >> time >> period && period > 0) quota = std::min(quota, static_cast<int>(std::ceil(time / period)));
+    if (group.empty()) return quota;
+    group.resize(group.rfind('/') == std::string::npos ? 0 : group.rfind('/'));
+  }
+}
+
+/// Version 1: two files, where the group's own tree is mounted as the root.
+int quota_of_first_version() {
+  std::ifstream time_file("/sys/fs/cgroup/cpu/cpu.cfs_quota_us");
+  std::ifstream period_file("/sys/fs/cgroup/cpu/cpu.cfs_period_us");
+  double time = 0;
+  double period = 0;
+  if (!(time_file >> time) || !(period_file >> period) || time <= 0 || period <= 0) return no_quota;
+  return static_cast<int>(std::ceil(time / period));
+}
+
+}  // namespace
+
+void CoreSet::add(const CoreSet& other) {
+  for (std::size_t w = 0; w < words.size(); ++w) words[w] |= other.words[w];
+}
+
+int CoreSet::size() const {
+  int n = 0;
+  for (const std::uint64_t word : words) n += std::popcount(word);
+  return n;
+}
+
+CoreSet allowed_cores() {
+  CoreSet cores;
+  cpu_set_t mask;
+  CPU_ZERO(&mask);
+  if (sched_getaffinity(0, sizeof mask, &mask) != 0) return cores;
+  for (std::size_t core = 0; core < cores.words.size() * 64; ++core)
+    if (CPU_ISSET(core, &mask)) cores.words[core / 64] |= std::uint64_t{1} << core % 64;
+  return cores;
+}
+
+int core_quota() {
+  int quota = quota_of_first_version();
+  std::ifstream groups("/proc/self/cgroup");
+  for (std::string line; std::getline(groups, line);)
+    if (line.starts_with("0::/")) quota = std::min(quota, quota_of(line.size() > 4 ? line.substr(3) : ""));
+  return quota;
+}
+
+}  // namespace stretto

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What processes of one node share: the layout of memory that both sides of a connection see.
+//
+// Every flag has one writer, grows and is never reset; writers release, readers acquire.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "stretto/types.hpp"
+
+namespace stretto::transport::shm {
+
+inline constexpr std::size_t cache_line = 64;
+inline constexpr int lanes = 4;              ///< of a connection: so many segments of a call are in flight
+inline constexpr std::uint64_t ring = 8;     ///< lines of a lane
+inline constexpr Bytes inline_payload = 48;  ///< a message of so few bytes travels in its line
+
+/// One part of a message: the part itself, or where it lies in the sender's segment.
+struct alignas(cache_line) Line {
+  std::atomic<std::uint64_t> number{0};  ///< of the part in its lane, from 1 on: written last
+  std::uint32_t bytes = 0;
+  std::uint16_t inlined = 0;
+  std::uint16_t last = 0;  ///< of its message
+  union {
+    std::byte payload[inline_payload];
+    Bytes at;
+  };
+};
+static_assert(sizeof(Line) == cache_line);
+
+/// The way from one rank to another, in the sender's segment.
+struct Lane {
+  Line lines[ring];
+  alignas(cache_line) std::atomic<std::uint64_t> taken{0};  ///< parts that the receiver has done with
+};
+
+/// On which the threads of a process sleep.
+struct alignas(cache_line) Bell {
+  std::atomic<std::uint32_t> sleepers{0};
+  std::atomic<std::uint32_t> rings{0};  ///< the futex
+};
+
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free && std::atomic<std::uint32_t>::is_always_lock_free);
+
+}  // namespace stretto::transport::shm

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "transport/shm/process.hpp"
+
+#include <algorithm>
+#include <new>
+
+namespace stretto::transport::shm {
+
+std::unique_ptr<Process> Process::create(Bytes most, std::string& why) {
+  auto segment = Segment::create(most, why);
+  if (!segment) return nullptr;
+  return std::unique_ptr<Process>(new Process(std::move(segment)));
+}
+
+Connection* Process::new_connection() {
+  const std::lock_guard lock(mutex_);
+  const auto drained = std::ranges::find_if(retired_, [](const Connection* c) { return c->drained(); });
+  if (drained != retired_.end()) {
+    Connection* connection = *drained;
+    retired_.erase(drained);
+    return connection;
+  }
+  std::byte* memory = segment_->take(sizeof(Lane) * lanes);
+  if (!memory) return nullptr;
+  Half& half = halves_.emplace_back();
+  half.lanes = reinterpret_cast<Lane*>(memory);
+  for (int l = 0; l < lanes; ++l) half.connection.out[l].open(new (half.lanes + l) Lane, 0);
+  return &half.connection;
+}
+
+Address Process::address(const Connection& connection) const {
+  Address address;
+  address.lanes = segment_->offset(connection.out[0].lane());
+  for (std::size_t l = 0; l < lanes; ++l) address.start[l] = connection.out[l].sent();
+  return address;
+}
+
+void Process::connect(Connection& connection, const Address& theirs, std::byte* segment, Bell* bell) {
+  auto* first = reinterpret_cast<Lane*>(segment + theirs.lanes);
+  for (std::size_t l = 0; l < lanes; ++l) connection.in[l].open(first + l, segment, theirs.start[l]);
+  connection.bell = bell;
+}
+
+void Process::retire(Connection* connection) {
+  const std::lock_guard lock(mutex_);
+  retired_.push_back(connection);
+}
+
+Mapping* Process::mapping(const Card& card, std::string& why) {
+  const std::lock_guard lock(mutex_);
+  auto& mapping = mappings_[card.token];
+  if (!mapping) mapping = Mapping::open(card, why);
+  return mapping.get();
+}
+
+std::optional<Rooms> Process::take_rooms() {
+  const std::lock_guard lock(mutex_);
+  if (free_rooms_.empty()) {
+    std::byte* memory = segment_->take(room_bytes * lanes);
+    if (!memory) return std::nullopt;
+    Rooms rooms;
+    for (Room*& room : rooms) {
+      room = &rooms_.emplace_back(memory, room_bytes);
+      memory += room_bytes;
+    }
+    return rooms;
+  }
+  const Rooms rooms = free_rooms_.back();
+  free_rooms_.pop_back();
+  return rooms;
+}
+
+void Process::give_back(const Rooms& rooms) {
+  const std::lock_guard lock(mutex_);
+  free_rooms_.push_back(rooms);
+}
+
+}  // namespace stretto::transport::shm

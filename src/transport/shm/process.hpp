@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What one process shares with the others of its node: a segment, ways to them, and rooms for its threads.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "transport/shm/node.hpp"
+#include "transport/shm/segment.hpp"
+
+namespace stretto::transport::shm {
+
+/// Where the other side finds my lanes of a connection.
+struct Address {
+  Bytes lanes = -1;  ///< in the segment
+  std::array<std::uint64_t, shm::lanes> start{};
+};
+
+class Process {
+ public:
+  static constexpr Bytes room_bytes = 256 << 10;
+
+  /// Null: `why` says what failed.
+  static std::unique_ptr<Process> create(Bytes most, std::string& why);
+
+  Segment& segment() { return *segment_; }
+
+  /// My half of a way to another process. Null: the segment is full.
+  Connection* new_connection();
+  Address address(const Connection& connection) const;
+  /// The other half. `mapping` outlives the connection.
+  static void connect(Connection& connection, const Address& theirs, std::byte* segment, Bell* bell);
+  /// Once its last messages have been read, it serves another peer.
+  void retire(Connection* connection);
+
+  /// The mapping of another process's segment, made when first asked for. Null: `why` says what failed.
+  Mapping* mapping(const Card& card, std::string& why);
+
+  /// Nothing if the segment is full.
+  std::optional<Rooms> take_rooms();
+  void give_back(const Rooms& rooms);
+
+ private:
+  explicit Process(std::unique_ptr<Segment> segment) : segment_(std::move(segment)) {}
+
+  std::mutex mutex_;
+  std::unique_ptr<Segment> segment_;
+  struct Half {
+    Lane* lanes;
+    Connection connection;
+  };
+  std::deque<Half> halves_;  // never freed: loans of rooms refer to them
+  std::vector<Connection*> retired_;
+  std::map<std::array<std::uint64_t, 2>, std::unique_ptr<Mapping>> mappings_;
+  std::deque<Room> rooms_;
+  std::vector<Rooms> free_rooms_;
+};
+
+}  // namespace stretto::transport::shm

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Memory of one process that the others of its node read and write. It has no name: nothing is left of it when the last
+// process that uses it ends, however it ends, and no /dev/shm need be large enough.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "transport/shm/format.hpp"
+
+namespace stretto::transport::shm {
+
+/// What the others need to find a segment. Copied as bytes.
+struct Card {
+  std::array<std::uint64_t, 2> token{};  ///< stands at the beginning of the segment as well
+  std::int64_t process = 0;
+  std::int64_t file = -1;
+  Bytes bytes = 0;
+};
+
+/// My own segment: memory is taken from it and never given back.
+class Segment {
+ public:
+  /// `most` bytes at most; the system provides them as they are taken. Null: `why` says what failed.
+  static std::unique_ptr<Segment> create(Bytes most, std::string& why);
+  ~Segment();
+  Segment(const Segment&) = delete;
+  Segment& operator=(const Segment&) = delete;
+
+  /// Zeroed, aligned to a page of 4 KiB if that large, else to a cache line. Null: there is no more.
+  std::byte* take(Bytes bytes);
+  const std::byte* memory() const { return memory_; }
+  Bytes offset(const void* at) const { return static_cast<const std::byte*>(at) - memory_; }
+  Bell* bell() const { return bell_; }
+  const Card& card() const { return card_; }
+
+ private:
+  Segment() = default;
+
+  std::mutex mutex_;
+  Card card_;
+  std::byte* memory_ = nullptr;
+  Bell* bell_ = nullptr;
+  Bytes taken_ = 0;
+  Bytes provided_ = 0;
+};
+
+/// Another process's segment, where this process sees it.
+class Mapping {
+ public:
+  /// Null: `why` says what failed.
+  static std::unique_ptr<Mapping> open(const Card& card, std::string& why);
+  ~Mapping();
+  Mapping(const Mapping&) = delete;
+  Mapping& operator=(const Mapping&) = delete;
+
+  std::byte* memory() const { return memory_; }
+  Bell* bell() const;
+
+ private:
+  Mapping(std::byte* memory, Bytes bytes) : memory_(memory), bytes_(bytes) {}
+  std::byte* memory_;
+  Bytes bytes_;
+};
+
+}  // namespace stretto::transport::shm

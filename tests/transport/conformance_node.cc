@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Every algorithm through shared memory, with ranks as threads: all on one node, and on several pretended ones, between
+// which messages go.
+#include "support/neighbours.hpp"
+#include "transport/matrix.hpp"
+
+namespace stretto::test {
+namespace {
+
+// Sanitizers make everything slower: one case of so many is tried, on fewer ranks.
+struct Effort {
+  std::uint32_t thinned;
+  Rank most_ranks;
+};
+#if defined(__SANITIZE_THREAD__)
+constexpr Effort effort{96, 9};
+#elif defined(__SANITIZE_ADDRESS__)
+constexpr Effort effort{8, 17};
+#else
+constexpr Effort effort{1, 17};
+#endif
+
+using std::chrono::microseconds;
+using transport::shm::WaitPolicy;
+
+std::set<std::string_view> run_on_nodes(Rank ranks, Rank per_node, WaitPolicy policy, std::uint32_t seed) {
+  std::set<std::string_view> done;
+  const References references(ranks);
+  Neighbourhood node(ranks, per_node, policy);
+  on_threads(ranks, 500, [&](transport::Transport& t, Rank r) {
+    const int draws = effort.thinned > 1 ? 1 : ranks <= 4 ? 4 : 1;
+    const auto mine = run_matrix({t, r, ranks, &node.of(r)}, references, {draws, effort.thinned, seed});
+    if (r == 0) done = mine;
+  });
+  return done;
+}
+
+TEST(one_node) {
+  std::set<std::string_view> done;
+  for (const Rank ranks : {1, 2, 3, 4, 5, 7, 8, 9, 16, 17})
+    if (ranks <= effort.most_ranks && failures() == 0)
+      done.merge(run_on_nodes(ranks, ranks, {.looks = 1}, static_cast<std::uint32_t>(ranks)));
+  for (const Algorithm* a : all_algorithms()) CHECK_EQ(done.count(a->id), 1);
+}
+
+TEST(several_nodes) {
+  for (const auto& [ranks, per_node] : {std::pair{3, 2}, {4, 2}, {6, 3}, {8, 4}, {9, 4}, {9, 1}})
+    if (failures() == 0) run_on_nodes(ranks, per_node, {.looks = 1}, static_cast<std::uint32_t>(ranks * 7 + per_node));
+}
+
+/// Whoever waits goes to sleep at once, and has to be woken.
+TEST(sleepers) {
+  for (const Rank ranks : {2, 5})
+    if (failures() == 0) run_on_nodes(ranks, ranks, {.looks = 1, .awake = microseconds(0)}, 5);
+}
+
+}  // namespace
+}  // namespace stretto::test
+
+TEST_MAIN()
