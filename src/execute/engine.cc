@@ -55,7 +55,7 @@ void Engine::begin(const Work& work, const Paths& paths, const Program* ready) {
   work_ = &work;
   paths_ = paths;
   ready_ = ready;
-  segments_ = std::max({work.input.layout.segments(), work.output.layout.segments(), work.sizes.segments()});
+  segments_ = ready ? 1 : segments_of(work);
   depth_ = static_cast<std::size_t>(std::clamp<Count>(work.depth, 1, std::min<Count>(segments_, most_depth)));
   if (instances_.size() < depth_) {
     instances_.resize(depth_);

@@ -26,6 +26,15 @@ constexpr Bytes pieces_of_window = 4;
 void Engine::send_to_neighbours(Instance& in, const Program::Stage& stage) {
   in.unsent.clear();
   const auto& sends = in.program->sends;
+  if (const std::uint32_t n = stage.end_of_sends - stage.first_send; n <= 1) {
+    if (n == 0 || !neighbour(sends[stage.first_send].peer)) return;
+    Departure only{.send = stage.first_send, .readers = 1};
+    const Bytes bytes = sends[stage.first_send].bytes;
+    if (bytes <= paths_.node->rooms[in.lane]->bytes() / 2) {
+      if (!depart(in, only)) in.unsent.push_back(only);
+      return;
+    }
+  }
   const Room& room = *paths_.node->rooms[in.lane];
   Bytes all = 0;
   Bytes largest = 0;

@@ -149,6 +149,10 @@ class Program::Resolver {
 
 void Program::resolve(const Work& work, Count segment) { Resolver(*this, work, segment).resolve(); }
 
+Count segments_of(const Work& work) {
+  return std::max({work.input.layout.segments(), work.output.layout.segments(), work.sizes.segments()});
+}
+
 bool segments_alike(const Work& work) {
   const Layout* longest = nullptr;
   for (const Layout* l : {&work.input.layout, &work.output.layout, &work.sizes}) {

@@ -74,6 +74,8 @@ struct Program {
   class Resolver;
 };
 
+Count segments_of(const Work& work);
+
 /// Are the programs of all segments but the last the same? Their input and output then are addresses moved on by
 /// longest_segment() elements for every segment.
 bool segments_alike(const Work& work);

@@ -259,9 +259,13 @@ const Decision& Communicator::decide(const Call& call) {
   return *last_;
 }
 
+Communicator* last_communicator(MPI_Comm comm) {
+  return last.comm == comm && last.epoch == epoch.load(std::memory_order_acquire) ? last.found : nullptr;
+}
+
 Communicator* communicator(MPI_Comm comm) {
+  if (Communicator* c = last_communicator(comm)) return c;
   const std::uint64_t now = epoch.load(std::memory_order_acquire);
-  if (last.comm == comm && last.epoch == now) return last.found;
   if (comm == (native(), constants().comm_null) || (dying && comm == *dying) || !ready()) return nullptr;
   void* value = nullptr;
   int found = 0;

@@ -12,6 +12,7 @@
 
 #include "intercept/native.hpp"
 #include "intercept/node.hpp"
+#include "intercept/replay.hpp"
 #include "intercept/statistics.hpp"
 #include "stretto/rules.hpp"
 
@@ -50,6 +51,8 @@ class Communicator {
   std::optional<Passed> unusable;  ///< set: every call is passed on
   std::uint64_t calls = 0;         ///< served, for the hang report
 
+  Replays replays;
+
   /// The choice for `call`, made at the first call of its kind.
   const Decision& decide(const Call& call);
 
@@ -80,6 +83,9 @@ class Communicator {
   Key last_key_{};
   const Decision* last_ = nullptr;
 };
+
+/// The one that this thread used last, if it is that of `comm`; else null. Never collective.
+Communicator* last_communicator(MPI_Comm comm);
 
 /// Null before MPI_Init and for MPI_COMM_NULL. The first call for a communicator is collective over it.
 Communicator* communicator(MPI_Comm comm);

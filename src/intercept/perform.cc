@@ -20,6 +20,7 @@ struct Worker {
   transport::MpiTransport transport;
   execute::Arena staging;
   std::optional<transport::shm::Rooms> rooms;
+  transport::shm::Neighbours node;
 
   ~Worker() {
     if (rooms) give_back(*rooms);
@@ -55,38 +56,28 @@ Count segment_of(const Decision& decision, Bytes element_size, Rank parts) {
 
 namespace {
 
-int run(Communicator& c, const Schedule& schedule, Function function, int depth, const Job& job) {
-  Worker& w = worker();
-  const execute::Work work{.schedule = &schedule,
-                           .element = job.element,
-                           .combiner = job.combiner,
-                           .input = job.input,
-                           .output = job.output,
-                           .sizes = job.sizes,
-                           .sizes_by_slot = job.sizes_by_slot,
-                           .depth = std::min(depth, c.most_depth())};
-  std::optional<transport::shm::Neighbours> node;
-  if (c.node()) {
+/// The ways of `c`, in this thread.
+execute::Paths paths_of(Worker& w, const Communicator& c) {
+  const NodeView* view = c.node();
+  if (view) {
     if (!w.rooms) w.rooms = take_rooms();
-    node = neighbours(*c.node(), *w.rooms);
+    w.node = neighbours(*view, *w.rooms);
   }
   if (!c.one_node()) w.transport.use(c.messages());
-  const auto& seconds = settings().deadline;
-  const Deadline deadline = seconds ? Deadline::in(std::chrono::duration<double>(*seconds)) : Deadline();
-  const execute::Paths paths(c.one_node() ? nullptr : &w.transport, node ? &*node : nullptr);
-  switch (w.engine.run(work, paths, deadline)) {
-    case transport::Outcome::ok: return MPI_SUCCESS;
-    case transport::Outcome::failed: {
-      const int sent = c.one_node() ? MPI_SUCCESS : w.transport.error_code();
-      const int code = sent == MPI_SUCCESS ? MPI_ERR_TRUNCATE : sent;  // of another size than awaited
-      native().Comm_call_errhandler(c.comm(), code);
-      return code;
-    }
-    case transport::Outcome::expired: break;
-  }
+  return {c.one_node() ? nullptr : &w.transport, view ? &w.node : nullptr};
+}
+
+int failed(const Worker& w, const Communicator& c) {
+  const int sent = c.one_node() ? MPI_SUCCESS : w.transport.error_code();
+  const int code = sent == MPI_SUCCESS ? MPI_ERR_TRUNCATE : sent;  // of another size than awaited
+  native().Comm_call_errhandler(c.comm(), code);
+  return code;
+}
+
+int expired(const Worker& w, const Communicator& c, Function function, const Schedule& schedule) {
   char call[128];
   std::snprintf(call, sizeof call, "%s (call %llu on this communicator, after %g s)", facts(function).name.data(),
-                static_cast<unsigned long long>(c.calls), *seconds);
+                static_cast<unsigned long long>(c.calls), *settings().deadline);
   say(execute::hang_report(schedule, w.engine.standstill(), call),
       "compare the reports of all ranks: the one that waits for nobody's message left early or never came");
   std::this_thread::sleep_for(std::chrono::seconds(1));  // the others' deadlines are near: let them report as well
@@ -94,17 +85,55 @@ int run(Communicator& c, const Schedule& schedule, Function function, int depth,
   return MPI_ERR_OTHER;
 }
 
+int run(Communicator& c, Function function, const execute::Work& work, const execute::Program* ready) {
+  Worker& w = worker();
+  const auto& seconds = settings().deadline;
+  const Deadline deadline = seconds ? Deadline::in(std::chrono::duration<double>(*seconds)) : Deadline();
+  switch (w.engine.run(work, paths_of(w, c), deadline, ready)) {
+    case transport::Outcome::ok: return MPI_SUCCESS;
+    case transport::Outcome::failed: return failed(w, c);
+    case transport::Outcome::expired: break;
+  }
+  return expired(w, c, function, *work.schedule);
+}
+
+execute::Work work_of(const Communicator& c, const Schedule& schedule, int depth, const Job& job) {
+  return {.schedule = &schedule,
+          .element = job.element,
+          .combiner = job.combiner,
+          .input = job.input,
+          .output = job.output,
+          .sizes = job.sizes,
+          .sizes_by_slot = job.sizes_by_slot,
+          .depth = std::min(depth, c.most_depth())};
+}
+
 }  // namespace
 
-int perform(Communicator& c, const Decision& decision, const Schedule& schedule, Function function, const Job& job) {
+int perform(Communicator& c, const Decision& decision, const std::shared_ptr<const Schedule>& schedule,
+            Function function, const Job& job) {
   decision.served->fetch_add(1, std::memory_order_relaxed);
   set_last_algorithm(decision.algorithm->id.data());
   ++c.calls;
-  return run(c, schedule, function, decision.params.depth, job);
+  const execute::Work work = work_of(c, *schedule, decision.params.depth, job);
+  if (job.origin && segments_of(work) == 1) c.replays.keep(*job.origin, decision, schedule, work);
+  return run(c, function, work, nullptr);
 }
 
 int prepare(Communicator& c, const Schedule& schedule, Function function, const Job& job) {
-  return run(c, schedule, function, 1, job);
+  return run(c, function, work_of(c, schedule, 1, job), nullptr);
+}
+
+std::optional<int> replay(MPI_Comm comm, const Origin& origin) {
+  Communicator* c = last_communicator(comm);
+  Replays::Replay* r = c ? c->replays.find(origin.signature) : nullptr;
+  if (!r) return std::nullopt;
+  ++r->calls;
+  ++c->calls;
+  set_last_algorithm(r->algorithm->id.data());
+  r->work.input.at = r->input ? static_cast<char*>(const_cast<void*>(origin.input)) + *r->input : nullptr;
+  r->work.output.at = r->output ? static_cast<char*>(origin.output) + *r->output : nullptr;
+  return run(*c, origin.signature.function, r->work, &r->program);
 }
 
 }  // namespace stretto::intercept

@@ -16,10 +16,12 @@ struct Job {
   bool sizes_by_slot = false;
   execute::Element element = {};
   execute::Combiner combiner = {};
+  const Origin* origin = nullptr;  ///< of a call that may be kept for replay()
 };
 
 /// Counts the call as served and runs it.
-int perform(Communicator& c, const Decision& decision, const Schedule& schedule, Function function, const Job& job);
+int perform(Communicator& c, const Decision& decision, const std::shared_ptr<const Schedule>& schedule,
+            Function function, const Job& job);
 
 /// Runs a schedule that prepares a call: the ranks tell each other sizes.
 int prepare(Communicator& c, const Schedule& schedule, Function function, const Job& job);

@@ -74,12 +74,11 @@ void Packed::unpack(void* buffer) const {
 Count* stage_numbers(Count n) { return reinterpret_cast<Count*>(staging().take(n * Bytes{sizeof(Count)})); }
 
 void before_finalize() {
-  if (settings().log_summary) {
-    int rank = 0;
-    native().Comm_rank(constants().world, &rank);
-    if (rank == 0) print_summary();
-  }
-  free_communicators();
+  free_communicators();  // they count their last calls then
+  if (!settings().log_summary) return;
+  int rank = 0;
+  native().Comm_rank(constants().world, &rank);
+  if (rank == 0) print_summary();
 }
 
 }  // namespace stretto::intercept

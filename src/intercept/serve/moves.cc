@@ -20,10 +20,11 @@ class EqualParts {
 
   execute::Region all(void* at) const { return {at, layout_, 0}; }
   execute::Region own(void* at) const { return {at, layout_, c_.rank() * each_}; }
-  int perform(const Decision& decision, Function function, const execute::Region& input,
+  int perform(const Decision& decision, const Origin& origin, bool keep, const execute::Region& input,
               const execute::Region& output) const {
-    return intercept::perform(c_, decision, *schedule_, function,
-                              {.input = input, .output = output, .sizes = layout_, .element = one_byte});
+    return intercept::perform(
+        c_, decision, schedule_, origin.signature.function,
+        {.input = input, .output = output, .sizes = layout_, .element = one_byte, .origin = keep ? &origin : nullptr});
   }
 
  private:
@@ -33,9 +34,23 @@ class EqualParts {
   execute::Layout layout_;
 };
 
+/// `in` is not given in place: then all is in `out`.
+Origin origin_of(Function function, const Described& in, const Described& out, Rank root) {
+  const bool in_place = in.in_place();
+  return {{function, in_place, root, {in.count, out.count}, {in.type, out.type}, {}},
+          in_place ? out.buffer : in.buffer,
+          out.buffer};
+}
+
 /// Gather and scatter: `all` is the root's.
 Served rooted(Function function, const Described& own, const Described& all, int root, MPI_Comm comm) {
   const bool gathers = function == Function::gather;
+  Origin origin = gathers ? origin_of(function, own, all, root) : origin_of(function, all, own, root);
+  if (own.in_place()) {
+    origin.signature.in_place = true;
+    origin.input = origin.output = all.buffer;
+  }
+  if (const Served replayed = replay(comm, origin)) return replayed;
   Communicator* c = usable(function, comm);
   if (!c) return std::nullopt;
   const bool root_is_me = is_root(*c, root);
@@ -63,7 +78,8 @@ Served rooted(Function function, const Described& own, const Described& all, int
   const EqualParts parts(*c, *decision, root, each);
   const execute::Region here = parts.own(at_own);
   const execute::Region there = parts.all(at_all);
-  const int code = parts.perform(*decision, function, gathers ? here : there, gathers ? there : here);
+  const bool keep = &whole != &storage[0] && &part != &storage[1];
+  const int code = parts.perform(*decision, origin, keep, gathers ? here : there, gathers ? there : here);
   if (code == MPI_SUCCESS && gathers && root_is_me) everything.unpack(all.buffer);
   if (code == MPI_SUCCESS && !gathers && !in_place) mine.unpack(own.buffer);
   return finish(*c, code);
@@ -72,15 +88,19 @@ Served rooted(Function function, const Described& own, const Described& all, int
 }  // namespace
 
 Served barrier(MPI_Comm comm) {
+  const Origin origin{{Function::barrier}};
+  if (const Served replayed = replay(comm, origin)) return replayed;
   Communicator* c = usable(Function::barrier, comm);
   if (!c) return std::nullopt;
   const Decision* decision = decide(*c, {.function = Function::barrier, .shape = {c->ranks(), 0}});
   if (!decision) return std::nullopt;
-  return perform(*c, *decision, *decision->schedule, Function::barrier, {});
+  return perform(*c, *decision, decision->schedule, Function::barrier, {.origin = &origin});
 }
 
 Served bcast(const Described& vector, int root, MPI_Comm comm) {
   constexpr Function function = Function::bcast;
+  const Origin origin{{function, false, root, {vector.count, 0}, {vector.type, {}}}, nullptr, vector.buffer};
+  if (const Served replayed = replay(comm, origin)) return replayed;
   Communicator* c = usable(function, comm);
   if (!c) return std::nullopt;
   if (!valid(vector) || !root_exists(*c, root)) return pass(function, Passed::arguments);
@@ -94,8 +114,9 @@ Served bcast(const Described& vector, int root, MPI_Comm comm) {
   void* at = packed.in(vector.buffer);
   if (is_root(*c, root)) packed.pack(vector.buffer, 0, vector.count);
   const auto layout = execute::Layout::whole(bytes, decision->schedule->blocks, segment_of(*decision, 1, 1));
-  const int code = perform(*c, *decision, *decision->schedule, function,
-                           {.output = {at, layout}, .sizes = layout, .element = one_byte});
+  const int code = perform(
+      *c, *decision, decision->schedule, function,
+      {.output = {at, layout}, .sizes = layout, .element = one_byte, .origin = &facts != &storage ? &origin : nullptr});
   if (code == MPI_SUCCESS && !is_root(*c, root)) packed.unpack(vector.buffer);
   return finish(*c, code);
 }
@@ -110,6 +131,8 @@ Served scatter(const Described& all, const Described& own, int root, MPI_Comm co
 
 Served allgather(const Described& own, const Described& all, MPI_Comm comm) {
   constexpr Function function = Function::allgather;
+  const Origin origin = origin_of(function, own, all, 0);
+  if (const Served replayed = replay(comm, origin)) return replayed;
   Communicator* c = usable(function, comm);
   if (!c) return std::nullopt;
   const bool in_place = own.in_place();
@@ -131,13 +154,16 @@ Served allgather(const Described& own, const Described& all, MPI_Comm comm) {
   else
     mine.pack(own.buffer, 0, own.count);
   const EqualParts parts(*c, *decision, 0, each);
-  const int code = parts.perform(*decision, function, parts.own(input), parts.all(output));
+  const bool keep = &to != &storage[0] && &from != &storage[1];
+  const int code = parts.perform(*decision, origin, keep, parts.own(input), parts.all(output));
   if (code == MPI_SUCCESS) gathered.unpack(all.buffer);
   return finish(*c, code);
 }
 
 Served alltoall(const Described& from, const Described& to, MPI_Comm comm) {
   constexpr Function function = Function::alltoall;
+  const Origin origin = origin_of(function, from, to, 0);
+  if (const Served replayed = replay(comm, origin)) return replayed;
   Communicator* c = usable(function, comm);
   if (!c) return std::nullopt;
   const bool in_place = from.in_place();
@@ -157,7 +183,8 @@ Served alltoall(const Described& from, const Described& to, MPI_Comm comm) {
   void* at_output = output.in(to.buffer);
   input.pack(source.buffer, 0, source.count * c->ranks());
   const EqualParts parts(*c, *decision, 0, each);
-  const int code = parts.perform(*decision, function, parts.all(at_input), parts.all(at_output));
+  const bool keep = &arriving != &storage[0] && &leaving != &storage[1] && !in_place;
+  const int code = parts.perform(*decision, origin, keep, parts.all(at_input), parts.all(at_output));
   if (code == MPI_SUCCESS) output.unpack(to.buffer);
   return finish(*c, code);
 }

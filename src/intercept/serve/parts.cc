@@ -44,7 +44,7 @@ Prepared prepare_unknown(Communicator& c, const Decision& decision, Function fun
 int perform(Communicator& c, const Decision& decision, Function function, const Prepared& p, const Region& input,
             const Region& output) {
   return intercept::perform(
-      c, decision, *p.schedule, function,
+      c, decision, p.schedule, function,
       {.input = input, .output = output, .sizes = p.sizes, .sizes_by_slot = p.by_slot, .element = one_byte});
 }
 
@@ -104,7 +104,7 @@ int perform_padded(Communicator& c, const Decision& decision, Function function,
   input.copy(size);
   output.copy(size);
   input.pack();
-  const int code = intercept::perform(c, decision, *decision.schedule, function,
+  const int code = intercept::perform(c, decision, decision.schedule, function,
                                       {.input = input.even_region(size, segment),
                                        .output = output.even_region(size, segment),
                                        .sizes = Layout::per_rank(size, segment),

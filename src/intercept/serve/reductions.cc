@@ -33,6 +33,9 @@ struct Reduction {
     if (!usable) pass(function, Passed::op);
   }
 
+  /// Are the type and the operator MPI's own?
+  bool predefined() const { return &type != &storage && op.predefined; }
+
   Call call(Function function, const Shape& shape, Count elements) const {
     return {function, shape, elements * type.element.size, op.commutative, op.predefined};
   }
@@ -40,22 +43,29 @@ struct Reduction {
 
 void* input_of(const Operands& o) { return o.send == MPI_IN_PLACE ? o.receive : const_cast<void*>(o.send); }
 
-int perform(Communicator& c, const Decision& decision, const Schedule& schedule, Function function,
-            const Reduction& reduction, const execute::Region& input, const execute::Region& output) {
-  return intercept::perform(c, decision, schedule, function,
+Origin origin_of(Function function, const Operands& o, Count count, Rank root) {
+  return {{function, o.send == MPI_IN_PLACE, root, {count, 0}, {o.type, {}}, o.op}, input_of(o), o.receive};
+}
+
+int perform(Communicator& c, const Decision& decision, const std::shared_ptr<const Schedule>& schedule,
+            const Origin& origin, const Reduction& reduction, const execute::Region& input,
+            const execute::Region& output, bool keep = true) {
+  return intercept::perform(c, decision, schedule, origin.signature.function,
                             {.input = input,
                              .output = output,
                              .sizes = input.layout,
                              .element = reduction.type.element,
-                             .combiner = reduction.op.combiner});
+                             .combiner = reduction.op.combiner,
+                             .origin = keep && reduction.predefined() ? &origin : nullptr});
 }
 
 /// A vector that the algorithm cuts.
-int perform_whole(Communicator& c, const Decision& decision, Function function, const Reduction& reduction,
-                  const Operands& o, void* output, Count count) {
-  const auto layout =
-      Layout::whole(count, decision.schedule->blocks, segment_of(decision, reduction.type.element.size, 1));
-  return perform(c, decision, *decision.schedule, function, reduction, {input_of(o), layout}, {output, layout});
+int perform_whole(Communicator& c, const Decision& decision, const Origin& origin, const Reduction& reduction,
+                  bool has_output) {
+  const auto layout = Layout::whole(origin.signature.counts[0], decision.schedule->blocks,
+                                    segment_of(decision, reduction.type.element.size, 1));
+  return perform(c, decision, decision.schedule, origin, reduction, {const_cast<void*>(origin.input), layout},
+                 {has_output ? origin.output : nullptr, layout});
 }
 
 void copy_elements(const execute::Element& element, const void* from, Count count, void* to) {
@@ -70,17 +80,17 @@ void copy_elements(const execute::Element& element, const void* from, Count coun
 }
 
 /// Reduce-scatter: parts of the vector, `layout` tells which; mine has `count` elements.
-Served perform_parts(Communicator& c, const Decision& decision, Function function, const Reduction& reduction,
-                     const Operands& o, const std::shared_ptr<const Schedule>& schedule, const Layout& layout,
-                     Count count) {
+Served perform_parts(Communicator& c, const Decision& decision, const Origin& origin, const Reduction& reduction,
+                     const std::shared_ptr<const Schedule>& schedule, const Layout& layout, Count count) {
   const execute::Element& element = reduction.type.element;
   const Layout cut = layout.cut_into(schedule->parts);
   const Count mine = layout.first(c.rank());
   // In place the result belongs to the front of the vector, and the rest of it, my part too, stays as it was.
-  const bool aside = o.send == MPI_IN_PLACE && mine > 0;
-  void* target = aside ? staging().take(footprint(element, count)) - element.lower : o.receive;
-  const int code = perform(c, decision, *schedule, function, reduction, {input_of(o), cut}, {target, cut, mine});
-  if (code == MPI_SUCCESS && aside) copy_elements(element, target, count, o.receive);
+  const bool aside = origin.signature.in_place && mine > 0;
+  void* target = aside ? staging().take(footprint(element, count)) - element.lower : origin.output;
+  const int code = perform(c, decision, schedule, origin, reduction, {const_cast<void*>(origin.input), cut},
+                           {target, cut, mine}, !aside && layout.even());
+  if (code == MPI_SUCCESS && aside) copy_elements(element, target, count, origin.output);
   return finish(c, code);
 }
 
@@ -88,6 +98,8 @@ Served perform_parts(Communicator& c, const Decision& decision, Function functio
 
 Served reduce(const Operands& o, MPI_Count count, int root, MPI_Comm comm) {
   constexpr Function function = Function::reduce;
+  const Origin origin = origin_of(function, o, count, root);
+  if (const Served replayed = replay(comm, origin)) return replayed;
   Communicator* c = usable(function, comm);
   if (!c) return std::nullopt;
   const bool is_root = c->rank() == root;
@@ -97,10 +109,12 @@ Served reduce(const Operands& o, MPI_Count count, int root, MPI_Comm comm) {
   if (!reduction.usable) return std::nullopt;
   const Decision* decision = decide(*c, reduction.call(function, {c->ranks(), root}, count));
   if (!decision) return std::nullopt;
-  return finish(*c, perform_whole(*c, *decision, function, reduction, o, is_root ? o.receive : nullptr, count));
+  return finish(*c, perform_whole(*c, *decision, origin, reduction, is_root));
 }
 
 Served reduce_everywhere(Function function, const Operands& o, MPI_Count count, MPI_Comm comm) {
+  const Origin origin = origin_of(function, o, count, 0);
+  if (const Served replayed = replay(comm, origin)) return replayed;
   Communicator* c = usable(function, comm);
   if (!c) return std::nullopt;
   if (count < 0 || o.receive == MPI_IN_PLACE) return pass(function, Passed::arguments);
@@ -108,11 +122,13 @@ Served reduce_everywhere(Function function, const Operands& o, MPI_Count count, 
   if (!reduction.usable) return std::nullopt;
   const Decision* decision = decide(*c, reduction.call(function, {c->ranks(), 0}, count));
   if (!decision) return std::nullopt;
-  return finish(*c, perform_whole(*c, *decision, function, reduction, o, o.receive, count));
+  return finish(*c, perform_whole(*c, *decision, origin, reduction, true));
 }
 
 Served reduce_scatter_block(const Operands& o, MPI_Count count, MPI_Comm comm) {
   constexpr Function function = Function::reduce_scatter_block;
+  const Origin origin = origin_of(function, o, count, 0);
+  if (const Served replayed = replay(comm, origin)) return replayed;
   Communicator* c = usable(function, comm);
   if (!c) return std::nullopt;
   if (count < 0 || o.receive == MPI_IN_PLACE) return pass(function, Passed::arguments);
@@ -122,7 +138,7 @@ Served reduce_scatter_block(const Operands& o, MPI_Count count, MPI_Comm comm) {
   if (!decision) return std::nullopt;
   const auto schedule = schedule_of(*c, *decision, 0, [count](Rank) { return count; });
   const Count segment = segment_of(*decision, reduction.type.element.size, c->ranks());
-  return perform_parts(*c, *decision, function, reduction, o, schedule, Layout::per_rank(count, segment), count);
+  return perform_parts(*c, *decision, origin, reduction, schedule, Layout::per_rank(count, segment), count);
 }
 
 Served reduce_scatter(const Operands& o, Numbers counts, MPI_Comm comm) {
@@ -147,7 +163,7 @@ Served reduce_scatter(const Operands& o, Numbers counts, MPI_Comm comm) {
   const auto schedule = schedule_of(*c, *decision, 0, [each](Rank r) { return each[r]; });
   const auto n = static_cast<std::size_t>(ranks);
   const Count segment = segment_of(*decision, reduction.type.element.size, ranks);
-  return perform_parts(*c, *decision, function, reduction, o, schedule,
+  return perform_parts(*c, *decision, origin_of(function, o, 0, 0), reduction, schedule,
                        Layout::irregular({each, n}, {first, n}, segment), each[c->rank()]);
 }
 

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Calls that were served before: what was found out then is kept, so that the same call begins to send within a few
+// dozen nanoseconds, wherever its buffers are.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "execute/program.hpp"
+#include "intercept/mpi_header.hpp"
+#include "intercept/statistics.hpp"
+
+namespace stretto::intercept {
+
+class Communicator;
+struct Decision;
+struct Job;
+
+/// The arguments of a call but for its buffers. Types and operators are MPI's own: a program's may be freed, and their
+/// handles come back for others. What a rank need not give may be anything.
+struct Signature {
+  Function function;
+  bool in_place = false;
+  Rank root = 0;
+  std::array<Count, 2> counts{};
+  std::array<MPI_Datatype, 2> types{};
+  MPI_Op op{};
+
+  bool operator==(const Signature&) const = default;
+};
+
+/// The beginning of a buffer, as the program gave it.
+struct Origin {
+  Signature signature;
+  const void* input = nullptr;
+  void* output = nullptr;
+};
+
+/// Calls in one segment, of one communicator: used by one thread at a time.
+class Replays {
+ public:
+  ~Replays();
+
+  struct Replay {
+    Signature signature;
+    std::shared_ptr<const Schedule> schedule = nullptr;
+    execute::Work work;
+    execute::Program program = {};
+    const Algorithm* algorithm = nullptr;
+    std::optional<Bytes> input = {}, output = {};  ///< where the engine's buffers begin, from the program's; none: it has none
+    Counter* served = nullptr;
+    std::uint64_t calls = 0;  ///< not yet in `served`
+  };
+
+  Replay* find(const Signature& signature) {
+    Replay* r = replays_[slot(signature)].get();
+    return r && r->signature == signature ? r : nullptr;
+  }
+  void keep(const Origin& origin, const Decision& decision, std::shared_ptr<const Schedule> schedule,
+            const execute::Work& work);
+
+ private:
+  static constexpr std::size_t size = 32;
+  static std::size_t slot(const Signature& s) {
+    const auto mixed = static_cast<std::uint64_t>(s.counts[0]) * 0x9e3779b97f4a7c15u >> 59;
+    return (static_cast<std::size_t>(s.function) + static_cast<std::size_t>(mixed) +
+            static_cast<std::size_t>(s.root) * 5) %
+           size;
+  }
+  static void count(Replay& replay);
+
+  std::array<std::unique_ptr<Replay>, size> replays_;
+};
+
+/// MPI's return code, if the call was served before.
+std::optional<int> replay(MPI_Comm comm, const Origin& origin);
+
+}  // namespace stretto::intercept
