@@ -156,8 +156,9 @@ void Engine::advance(std::size_t i) {
     const auto actions = schedule.actions_of(schedule.rounds[in.round]);
     for (; in.next_action < actions.size(); ++in.next_action) {
       const Message& message = in.arriving[in.next_action];
-      if (!message.complete) return;
-      perform(in, actions[in.next_action], message);
+      const Action& action = actions[in.next_action];
+      if (!message.complete || (action.after_sends && in.sends_left > 0)) return;
+      perform(in, action, message);
     }
     if (in.sends_left > 0) return;
     ++in.round;

@@ -18,9 +18,8 @@ namespace stretto::algorithms {
 namespace {
 
 void build(Builder& b, const Shape&, const Params&) {
-  patterns::direct_allgather(b, input(b.rank()));
-  b.round();  // in place the round before sends it
   b.copy(input(b.rank()), output(b.rank()));
+  patterns::direct_allgather(b, input(b.rank()));
 }
 
 }  // namespace

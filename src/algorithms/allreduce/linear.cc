@@ -5,7 +5,7 @@
 //   rounds    1, of p-1 messages
 //   volume    p-1 vectors from every rank; one where a message is written once for all its readers
 //   combined  p-1 vectors on every rank
-//   scratch   one vector
+//   scratch   one vector if p > 2
 //   needs     nothing: rank order is kept, and all ranks form the same expression
 //   source    folklore; one stage of recursive multiplying (Wilkins et al., CLUSTER 2023) with radix p, but without
 //   scratch
@@ -23,7 +23,7 @@ namespace {
 
 void build(Builder& b, const Shape&, const Params&) {
   patterns::for_each_other(b, [&](Rank to, Rank) { b.send(to, input(0)); });
-  patterns::combine_what_is_sent(b, b.ranks());
+  patterns::combine_in_rank_order(b, b.ranks(), input(0), output(0));
 }
 
 }  // namespace

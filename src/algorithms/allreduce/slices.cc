@@ -5,7 +5,7 @@
 //   rounds    2, of p-1 messages each
 //   volume    2(p-1)/p of the vector: the least possible
 //   combined  (p-1)/p of the vector
-//   scratch   one slice
+//   scratch   one slice if p > 2
 //   needs     nothing: rank order is kept
 //   source    the direct sends of SparCML's split phase (Renggli et al., SC 2019), then an allgather of the same kind
 //

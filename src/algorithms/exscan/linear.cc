@@ -19,7 +19,7 @@ namespace {
 
 void build(Builder& b, const Shape&, const Params&) {
   for (Rank to = b.rank() + 1; to < b.ranks(); ++to) b.send(to, input(0));
-  patterns::combine_what_is_sent(b, b.rank());
+  patterns::combine_in_rank_order(b, b.rank(), input(0), output(0));
 }
 
 }  // namespace

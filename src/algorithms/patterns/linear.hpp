@@ -18,23 +18,22 @@ void for_each_other(const Builder& b, Each each) {
 
 /// target = x0 ∘ x1 ∘ … ∘ x(end-1), from left to right, hence the same expression wherever it is formed. `own`, one
 /// block, is mine of these if my rank is below `end`; the others arrive in this round. Partial results stand in
-/// scratch: only the last action writes a `target` outside of it, which in place is `own`.
+/// scratch: only the last action writes a `target` outside of it, which in place is `own`, and may be on its way.
 inline void combine_in_rank_order(Builder& b, Rank end, const Ranges& own, const Ranges& target) {
+  if (end == 0) return;
   const Rank me = b.rank();
-  Ranges partial;
-  const auto sum_to = [&](Rank rank) {
-    if (rank + 1 == end || target[0].buffer == Buffer::scratch) return target;
+  Ranges partial = target[0].buffer == Buffer::scratch ? target : Ranges{};
+  const auto in_scratch = [&] {
     if (partial.empty()) partial = scratch(b.new_scratch(own[0].first, 1));
     return partial;
   };
-  if (end == 0) return;
-  if (end == 1 && me == 0) return b.copy(own, target);
+  const auto sum_to = [&](Rank rank) { return rank + 1 == end ? target : in_scratch(); };
   const bool second = me == 1 && end > 1;
-  Ranges sum = me == 0 ? own : sum_to(second ? 1 : 0);
+  Ranges sum = own;
   if (second)
-    b.receive_reduce(0, sum, Side::left, own);
+    b.receive_reduce(0, sum = sum_to(1), Side::left, own);
   else if (me > 0)
-    b.receive(0, sum);
+    b.receive(0, sum = in_scratch());  // which may land before the own block has left
   for (Rank rank = second ? 2 : 1; rank < end; ++rank) {
     const Ranges next = sum_to(rank);
     if (rank == me)
@@ -43,20 +42,7 @@ inline void combine_in_rank_order(Builder& b, Rank end, const Ranges& own, const
       b.receive_reduce(rank, next, Side::right, sum);
     sum = next;
   }
-}
-
-/// The same for block 0 of the inputs, into the output, where the round also sends that block: in place it is the
-/// output, which is therefore written in a round of its own.
-inline void combine_what_is_sent(Builder& b, Rank end) {
-  if (end == 0) return;
-  if (end == 1 && b.rank() == 0) {
-    b.round();
-    return b.copy(input(0), output(0));
-  }
-  const Ranges sum = scratch(b.new_scratch(0, 1));
-  combine_in_rank_order(b, end, input(0), sum);
-  b.round();
-  b.copy(sum, output(0));
+  b.copy(sum, target);  // a single contribution
 }
 
 /// Block r of all inputs is combined in rank order into `own` of rank r.

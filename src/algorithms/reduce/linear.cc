@@ -5,7 +5,7 @@
 //   rounds    1, of p-1 messages at the root
 //   volume    p-1 vectors at the root; one from every other rank
 //   combined  p-1 vectors at the root
-//   scratch   one vector, on the root
+//   scratch   one vector, on the root, if p > 2
 //   needs     nothing: rank order is kept, and the expression is the same for any root
 //   source    folklore; reduce/knomial with radix p, but from left to right
 //

@@ -5,7 +5,7 @@
 //   rounds    1, of p-1 messages
 //   volume    (p-1)/p of the vector: the least possible
 //   combined  (p-1)/p of the vector
-//   scratch   one part
+//   scratch   one part if p > 2
 //   needs     nothing: rank order is kept
 //   source    the direct sends of SparCML's split phase (Renggli et al., SC 2019)
 //

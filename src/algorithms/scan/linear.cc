@@ -5,7 +5,7 @@
 //   rounds    1, of up to p-1 messages
 //   volume    p-1 vectors from rank 0, as many at rank p-1
 //   combined  p-1 vectors on the last rank
-//   scratch   one vector
+//   scratch   one vector if p > 2
 //   needs     nothing: rank order is kept, and prefixes begin with the same expression
 //   source    folklore
 //
@@ -19,7 +19,7 @@ namespace {
 
 void build(Builder& b, const Shape&, const Params&) {
   for (Rank to = b.rank() + 1; to < b.ranks(); ++to) b.send(to, input(0));
-  patterns::combine_what_is_sent(b, b.rank() + 1);
+  patterns::combine_in_rank_order(b, b.rank() + 1, input(0), output(0));
 }
 
 }  // namespace
