@@ -19,7 +19,7 @@ enum class Refusal : std::uint8_t {
   misordered_message,    ///< the blocks sent are not the blocks awaited
   deadlock,              ///< under rendezvous: a send leaves only when its receive is posted
   never_written,         ///< reads a slot that holds nothing
-  overlapping_send,      ///< writes in a round what the round sends
+  overlapping_send,      ///< receives in a round into what the round sends
   overlapping_receive,   ///< touches, earlier in the round, the target of one of its receives
   double_counting,       ///< combines two partial results that share a contribution
   wrong_order,           ///< operands out of rank order, for an operator that does not commute

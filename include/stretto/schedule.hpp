@@ -62,14 +62,16 @@ struct Send {
 struct Action {
   ActionKind kind;
   Side side = Side::left;
-  Rank peer = no_rank;  ///< of a receive
+  bool after_sends = false;  ///< waits until the round's sends have left; set by order_after_sends()
+  Rank peer = no_rank;       ///< of a receive
   Slice target = {};
   Slice source = {};   ///< copy and reduce
   Slice operand = {};  ///< receive_reduce and reduce: the other operand, often the target itself
 };
 
 /// All sends are posted first and read what stood before the round; then the actions are worked through in
-/// their order. The round ends when the last action is done and all sends have left.
+/// their order. An action that writes what the round sends waits until the sends have left. The round ends when the
+/// last action is done and all sends have left.
 struct Round {
   Slice sends;    ///< of `Schedule::sends`
   Slice actions;  ///< of `Schedule::actions`
@@ -105,6 +107,9 @@ struct Schedule {
     return {actions.data() + r.actions.first, r.actions.count};
   }
 };
+
+/// Finds the actions that write what their round sends, be it only in place, where input and output are one.
+void order_after_sends(Schedule& schedule);
 
 /// The one text form: stable, readable, and read back by `parse_schedules`.
 std::string to_text(const Schedule& schedule);

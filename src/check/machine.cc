@@ -229,9 +229,11 @@ Expression Machine::read(Rank rank, std::size_t action, Location at, const char*
 
 void Machine::write(Rank rank, std::size_t action, Location at, Expression e) {
   touch(rank, action, at, "writes");
-  if (marks_[index(at)].sent_in == acted_rounds_)
+  // Other actions wait until the sends have left, which depends on no action of the round.
+  const bool lands_when_it_likes = schedule(rank).actions[action].kind == ActionKind::receive;
+  if (lands_when_it_likes && marks_[index(at)].sent_in == acted_rounds_)
     refuse(Refusal::overlapping_send,
-           where(rank, state(rank).round) + "writes " + layout(rank).name(at) + ", which the same round sends");
+           where(rank, state(rank).round) + "receives into " + layout(rank).name(at) + ", which the same round sends");
   values_[index(rank)][index(at)] = e;
 }
 

@@ -149,17 +149,19 @@ bool Engine::advance(Instance& in) {
   return true;
 }
 
-/// False: its message has not come.
+/// False: its message has not come, or what it writes has not left.
 bool Engine::carry_out(Instance& in, std::uint32_t index) {
   const Program::Step& step = in.program->steps[index];
-  switch (step.kind) {
-    case ActionKind::copy: in.buffers.copy(step, in.arena); return true;
-    case ActionKind::reduce: in.buffers.reduce(step, in.arena); return true;
-    case ActionKind::receive:
-    case ActionKind::receive_reduce: break;
+  const bool later = held(in, step);
+  if (step.kind == ActionKind::copy || step.kind == ActionKind::reduce) {
+    if (later) return false;
+    step.kind == ActionKind::copy ? in.buffers.copy(step, in.arena) : in.buffers.reduce(step, in.arena);
+    return true;
   }
   const Arrival& arrival = in.arrivals[index - in.program->stages[in.round].first_step];
-  if (!arrival.complete && !(neighbour(step.peer) && take(in, index, true))) return false;
+  // Taken all the same, and put aside: the peer's sends, too, may wait for that.
+  if (!arrival.complete && !(neighbour(step.peer) && take(in, index, !later))) return false;
+  if (later) return false;
   if (arrival.bounce) arrived(in, step, arrival);
   return true;
 }

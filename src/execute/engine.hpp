@@ -99,6 +99,10 @@ class Engine {
   /// Works on until a message is missing or the segments are done. False: could do nothing.
   bool advance(Instance& in);
   bool carry_out(Instance& in, std::uint32_t step);
+  /// Would write what the round has still to send.
+  bool held(const Instance& in, const Program::Step& step) const {
+    return step.after_sends && (in.sends_left > 0 || !in.unsent.empty());
+  }
   void deliver(Instance& in, const Program::Step& step, Arrival& arrival, const std::byte* part, Bytes bytes);
   void arrived(Instance& in, const Program::Step& step, const Arrival& arrival);
 

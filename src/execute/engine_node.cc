@@ -211,7 +211,7 @@ bool Engine::drain(Instance& in) {
     std::uint64_t& blocked = blocked_[static_cast<std::size_t>(step.peer)];
     if (blocked == pass_) continue;  // an earlier message of this rank comes first
     const Bytes got = arrival.got;
-    const bool complete = take(in, s, s == in.step);
+    const bool complete = take(in, s, s == in.step && !held(in, step));
     moved |= complete || arrival.got != got;
     if (!complete) blocked = pass_;
   }

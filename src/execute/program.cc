@@ -83,7 +83,7 @@ class Program::Resolver {
 
   void add(const Action& action) {
     const bool receives = action.kind == ActionKind::receive || action.kind == ActionKind::receive_reduce;
-    Step step{action.kind, action.side, action.peer, resolve(action.target), {}, {}, 0};
+    Step step{action.kind, action.side, action.after_sends, action.peer, resolve(action.target), {}, {}, 0};
     const Count n = elements(step.target);
     if (n == 0 && (!receives || action.target.count > 0)) return;
     step.bytes = n * work_.element.size;

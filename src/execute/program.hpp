@@ -49,6 +49,7 @@ struct Program {
   struct Step {
     ActionKind kind;
     Side side;
+    bool after_sends;
     Rank peer;
     Slice target, source, operand;
     Bytes bytes;  ///< of the message, packed

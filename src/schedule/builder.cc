@@ -108,6 +108,7 @@ void Builder::leave(const Saved& outer) {
 Schedule Builder::finish() {
   round();
   schedule_.rounds.pop_back();
+  order_after_sends(schedule_);
   return std::move(schedule_);
 }
 

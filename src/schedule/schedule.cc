@@ -4,6 +4,35 @@
 #include <algorithm>
 
 namespace stretto {
+namespace {
+
+bool one_memory(Buffer a, Buffer b) { return (a == Buffer::scratch) == (b == Buffer::scratch); }
+
+/// What the round sends, with neighbours joined: messages that go to all ranks are one or two ranges.
+void ranges_sent(const Schedule& s, const Round& round, Ranges& sent) {
+  sent.clear();
+  for (const Send& send : s.sends_of(round))
+    for (const Range& r : s.at(send.blocks)) {
+      if (!sent.empty() && one_memory(sent.back().buffer, r.buffer)) {
+        Range& last = sent.back();
+        if (r.first == last.first && r.count == last.count) continue;
+        if (r.first == last.first + last.count) {
+          last.count += r.count;
+          continue;
+        }
+      }
+      sent.push_back(r);
+    }
+}
+
+bool overlap(std::span<const Range> targets, const Ranges& sent) {
+  for (const Range& t : targets)
+    for (const Range& r : sent)
+      if (one_memory(t.buffer, r.buffer) && t.first < r.first + r.count && r.first < t.first + t.count) return true;
+  return false;
+}
+
+}  // namespace
 
 Block blocks_in(std::span<const Range> ranges) {
   Block n = 0;
@@ -18,6 +47,18 @@ Ranges wrapped(Buffer buffer, Block first, Block count, Block modulus) {
   const Block head = std::min(count, modulus - first);
   if (head == count) return {{buffer, first, count}};
   return {{buffer, first, head}, {buffer, 0, count - head}};
+}
+
+void order_after_sends(Schedule& s) {
+  Ranges sent;
+  for (const Round& round : s.rounds) {
+    ranges_sent(s, round, sent);
+    for (std::size_t i = round.actions.first; i < round.actions.first + round.actions.count; ++i) {
+      Action& action = s.actions[i];
+      // A plain receive lands when it likes: where it would overlap, the checker refuses it.
+      action.after_sends = action.kind != ActionKind::receive && overlap(s.at(action.target), sent);
+    }
+  }
 }
 
 std::string_view name_of(Buffer buffer) {

@@ -64,7 +64,10 @@ class Parser {
     });
   }
 
-  std::vector<Schedule> take() { return std::move(schedules_); }
+  std::vector<Schedule> take() {
+    for (Schedule& s : schedules_) order_after_sends(s);
+    return std::move(schedules_);
+  }
 
  private:
   [[noreturn]] void refuse(const std::string& what) const {

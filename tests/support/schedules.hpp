@@ -118,6 +118,20 @@ inline void doubling_allreduce(Builder& b) {
   b.copy(sum, output(0));
 }
 
+/// In place the last action writes what its round sends.
+inline void direct_allreduce(Builder& b) {
+  const Rank p = b.ranks(), me = b.rank();
+  for (Rank t = 1; t < p; ++t) b.send((me + t) % p, input(0));
+  const Ranges part = scratch(b.new_scratch(0, 1));
+  if (me == 0) b.copy(input(0), part);
+  for (Rank r = 0; r < p; ++r) {
+    const Ranges sum = r + 1 == p ? output(0) : part;
+    if (r == me && r > 0) b.reduce(part, sum, Side::left, input(0));
+    if (r != me && r == 0) b.receive(0, part);
+    if (r != me && r > 0) b.receive_reduce(r, sum, Side::right, part);
+  }
+}
+
 /// For operators that commute.
 inline void pairwise_reduce_scatter(Builder& b) {
   const Rank p = b.ranks();
@@ -165,6 +179,7 @@ struct Right {
 inline const std::vector<Right> right_schedules{
     {"doubling on 2", Collective::allreduce, 2, 1, false, doubling_allreduce, {1, 1, 1, 2}},
     {"doubling on 8", Collective::allreduce, 8, 1, false, doubling_allreduce, {3, 3, 3, 24}},
+    {"direct", Collective::allreduce, 3, 1, false, direct_allreduce, {1, 2, 2, 6}},
     {"ring", Collective::allgather, 4, 4, false, ring_allgather, {3, 3, 0, 12}},
     {"dissemination", Collective::barrier, 5, 0, false, dissemination, {3, 0, 0, 15}},
     {"chain of bcast", Collective::bcast, 4, 2, false, chain_bcast, {3, 6, 0, 3}},

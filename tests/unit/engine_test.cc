@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The engine by itself. That it carries out every algorithm is tested by the conformance suite of the transports.
+#include <functional>
 #include <map>
 #include <mutex>
+#include <utility>
 
 #include "stretto/algorithm.hpp"
 #include "stretto/builder.hpp"
@@ -182,6 +184,44 @@ Outcome allreduce(Engine& engine, Transport& t, std::string_view id, Rank ranks,
   const Outcome outcome = engine.run(work, t, deadline);
   if (outcome == Outcome::ok) CHECK(!in.wrong_byte() && !out.wrong_byte());
   return outcome;
+}
+
+/// Reads what it sends only after a message has come.
+class HeldSends final : public Transport {
+ public:
+  explicit HeldSends(Transport& inner) : inner_(inner) {}
+  void send(Rank peer, int channel, const void* data, Bytes bytes, Ticket ticket) override {
+    held_.push_back([=, this] { inner_.send(peer, channel, data, bytes, ticket); });
+  }
+  void receive(Rank peer, int channel, void* data, Bytes bytes, Ticket ticket) override {
+    inner_.receive(peer, channel, data, bytes, ticket);
+  }
+  Outcome wait(std::vector<Ticket>& done, const Deadline& deadline) override {
+    if (came_)
+      for (const auto& send : std::exchange(held_, {})) send();
+    came_ = true;
+    return inner_.wait(done, deadline);
+  }
+
+ private:
+  Transport& inner_;
+  std::vector<std::function<void()>> held_;
+  bool came_ = false;
+};
+
+TEST(what_is_sent_is_written_when_it_has_left) {
+  on_threads(2, 0, [](Transport& t, Rank me) {
+    HeldSends held(t);
+    const Schedule schedule = build_schedule(*find_algorithm("allreduce/linear"), {2, 0}, me);
+    CHECK_EQ(schedule.rounds.size(), 1);
+    Guarded data(matrices, 10);
+    for (Count i = 0; i < 10; ++i) data.put(i, contribution(me, i));
+    for (Count i = 0; i < 10; ++i) data.expect(i, matrices.op(contribution(0, i), contribution(1, i)));
+    Engine engine;
+    const Work in_place = work_on(schedule, matrices, Layout::whole(10, 1, 0), data.at(0), data.at(0));
+    CHECK_EQ(engine.run(in_place, me == 0 ? t : static_cast<Transport&>(held), soon()), Outcome::ok);
+    CHECK(!data.wrong_byte());
+  });
 }
 
 TEST(segments_travel_on_as_many_channels_as_are_in_flight) {

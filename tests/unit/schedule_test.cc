@@ -72,6 +72,32 @@ TEST(text_is_read_back) {
   }
 }
 
+/// "1 3": the actions of the only round, from 1, that wait until its sends have left.
+std::string after_sends(const Schedule& s) {
+  std::string numbers;
+  for (std::size_t i = 0; i < s.actions.size(); ++i)
+    if (s.actions[i].after_sends) numbers += (numbers.empty() ? "" : " ") + std::to_string(i + 1);
+  return numbers;
+}
+
+TEST(what_writes_what_the_round_sends_waits) {
+  Builder b(0, 4, 4);
+  const Block slot = b.new_scratch(3, 1);
+  b.send(1, input(0));
+  b.send(2, output(1));
+  b.send(3, scratch(slot));
+  b.copy(input(3), output(3));
+  b.receive_reduce(1, output(0, 4), Side::left, input(0, 4));
+  b.receive_reduce(2, output(2, 2), Side::left, input(2, 2));
+  b.copy(input(3), scratch(slot));
+  b.receive(3, output(1));  // lands when it likes
+  b.reduce(input(1), output(1), Side::right, output(1));
+  Schedule s = b.finish();
+  CHECK_EQ(after_sends(s), "2 4 6");
+  s.algorithm = "allreduce/some";
+  CHECK_EQ(after_sends(parse_schedules(to_text(s), "f").at(0)), "2 4 6");
+}
+
 TEST(parts_are_written_and_read_back) {
   Schedule s = everything();
   s.parts = {{0, 1, 1, 3, 4}};

@@ -13,13 +13,13 @@
 namespace stretto::patterns {
 
 /// Every block goes straight to its rank: to the rank i further on, from the rank i before, i = 1 … p-1, `window` of
-/// them in a round.
+/// them in a round. The own block is copied while the first of them are on their way.
 inline void shifted_alltoall(Builder& b, std::int64_t window) {
   const Rank r = b.rank();
   const Rank p = b.ranks();
   b.copy(input(r), output(r));
   for (Rank i = 1; i < p; ++i) {
-    if ((i - 1) % window == 0) b.round();
+    if (i > 1 && (i - 1) % window == 0) b.round();
     const Rank to = modulo(r + i, p);
     const Rank from = modulo(r - i, p);
     b.send(to, input(to));
