@@ -70,9 +70,9 @@ static_assert(std::size(op_names) == op_count);
 
 std::span<const Variant> variants() { return {all_variants(), variant_count}; }
 
-Kernel kernel(Op op, Type type) {
+Kernel kernel(Op op, Type type, Stores stores) {
   static const Table& best = best_table();
-  return best(op, type);
+  return best(op, type, stores);
 }
 
 std::string_view name_of(Op op) { return op_names[static_cast<int>(op)]; }

@@ -15,6 +15,7 @@
 
 #include "reduce/kernels.hpp"
 #include "reduce/variants.hpp"
+#include "support/streaming.hpp"
 #include "support/test.hpp"
 
 namespace {
@@ -217,24 +218,32 @@ bool right_result(Op op, Kernel kernel, Count n, std::size_t offset, Target wher
   return left_stands && right_stands && target.guards_stand();
 }
 
+template <typename T>
+void check_kernel(Op op, Kernel kernel, std::size_t alignment, const std::string& name) {
+  for (const Count n : {0, 1, 2, 3, 7, 16, 17, 31, 64, 1000}) {
+    for (const std::size_t offset : {std::size_t{0}, alignment, 3 * alignment, std::size_t{1}}) {
+      for (const Target where : {Target::distinct, Target::is_left, Target::is_right, Target::is_both}) {
+        if (right_result<T>(op, kernel, n, offset, where)) continue;
+        test::fail(__FILE__, __LINE__,
+                   name + ", n = " + std::to_string(n) + ", offset " + std::to_string(offset) + ", target " +
+                       std::to_string(static_cast<int>(where)));
+      }
+    }
+  }
+}
+
 // Runs all kernels of a type in all variants; `alignment` is the least that a user's buffer has.
 template <typename T>
 void check_type(Type type, std::size_t alignment = alignof(T)) {
   for (const Variant& variant : variants()) {
     if (!variant.supported) continue;
     for (const Op op : all_ops) {
-      const Kernel kernel = (*variant.table)(op, type);
-      if (kernel == nullptr) continue;
-      for (const Count n : {0, 1, 2, 3, 7, 16, 17, 31, 64, 1000}) {
-        for (const std::size_t offset : {std::size_t{0}, alignment, 3 * alignment, std::size_t{1}}) {
-          for (const Target where : {Target::distinct, Target::is_left, Target::is_right, Target::is_both}) {
-            if (right_result<T>(op, kernel, n, offset, where)) continue;
-            test::fail(__FILE__, __LINE__,
-                       std::string(name_of(op)) + " of " + std::string(name_of(type)) + ", " +
-                           std::string(variant.name) + ", n = " + std::to_string(n) + ", offset " +
-                           std::to_string(offset) + ", target " + std::to_string(static_cast<int>(where)));
-          }
-        }
+      for (const Stores stores : {Stores::cached, Stores::streaming}) {
+        const Kernel kernel = (*variant.table)(op, type, stores);
+        if (kernel == nullptr) continue;
+        const std::string name = std::string(name_of(op)) + " of " + std::string(name_of(type)) + ", " +
+                                 std::string(variant.name) + (stores == Stores::streaming ? ", streaming" : "");
+        check_kernel<T>(op, kernel, alignment, name);
       }
     }
   }
@@ -312,7 +321,10 @@ TEST(defined_as_mpi_says) {
       if ((kernel(op, e.type) != nullptr) != defined) {
         test::fail(__FILE__, __LINE__, std::string(name_of(op)) + " of " + std::string(e.name));
       }
-      for (const Variant& variant : variants()) CHECK_EQ((*variant.table)(op, e.type) != nullptr, defined);
+      for (const Variant& variant : variants()) {
+        CHECK_EQ((*variant.table)(op, e.type) != nullptr, defined);
+        CHECK_EQ((*variant.table)(op, e.type, Stores::streaming) != nullptr, defined);
+      }
     }
   }
 }
@@ -338,6 +350,8 @@ TEST(best_supported_variant_is_used) {
     if (variant.supported) best = variant.table;
   }
   CHECK(kernel(Op::sum, Type::f64) == (*best)(Op::sum, Type::f64));
+  CHECK(kernel(Op::sum, Type::f64, Stores::streaming) == (*best)(Op::sum, Type::f64, Stores::streaming));
+  CHECK_EQ(kernel(Op::sum, Type::f64, Stores::streaming) != kernel(Op::sum, Type::f64), can_stream);
 }
 
 }  // namespace
