@@ -16,8 +16,9 @@ enum class Type : std::uint8_t {
   none,
   i8, i16, i32, i64,
   u8, u16, u32, u64,
+  f16, bf16,            ///< binary16, and the upper half of an f32: rounded after every operation, ties to even
   f32, f64, f80,        ///< f80: long double, 16 bytes apart
-  c32, c64, c80,        ///< complex of the above
+  c32, c64, c80,        ///< complex of the line above
   bool8,                ///< C and C++ bool
   logical8, logical16, logical32, logical64,  ///< Fortran: any non-zero value is true
   byte,                 ///< bitwise operators only

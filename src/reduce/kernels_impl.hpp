@@ -10,60 +10,13 @@
 #include <utility>
 
 #include "reduce/definitions.hpp"
+#include "reduce/element.hpp"
+#include "reduce/short_floats.hpp"
 #include "reduce/variants.hpp"
 #include "support/streaming.hpp"
 
 namespace stretto::reduce {
 namespace {
-
-/// An element anywhere in memory: users' buffers need not be aligned, nor have the type we see in them.
-template <typename T>
-struct [[gnu::packed, gnu::may_alias]] Cell {
-  T element;
-};
-
-template <int bytes>
-struct UnsignedOf;
-template <>
-struct UnsignedOf<1> {
-  using type = std::uint8_t;
-};
-template <>
-struct UnsignedOf<2> {
-  using type = std::uint16_t;
-};
-template <>
-struct UnsignedOf<4> {
-  using type = std::uint32_t;
-};
-template <>
-struct UnsignedOf<8> {
-  using type = std::uint64_t;
-};
-template <typename T>
-using Unsigned = typename UnsignedOf<sizeof(T)>::type;
-
-// Unsigned integers of less than 32 bits would be promoted to int, whose products overflow.
-constexpr std::uint32_t wide(std::uint8_t x) { return x; }
-constexpr std::uint32_t wide(std::uint16_t x) { return x; }
-template <typename T>
-constexpr T wide(T x) {
-  return x;
-}
-
-template <Op op, typename T>
-T combine(T a, T b) {
-  if constexpr (op == Op::sum) return static_cast<T>(wide(a) + wide(b));
-  if constexpr (op == Op::prod) return static_cast<T>(wide(a) * wide(b));
-  if constexpr (op == Op::min) return a < b ? a : b;
-  if constexpr (op == Op::max) return a > b ? a : b;
-  if constexpr (op == Op::land) return static_cast<T>((a != 0) & (b != 0));
-  if constexpr (op == Op::lor) return static_cast<T>((a | b) != 0);
-  if constexpr (op == Op::lxor) return static_cast<T>((a != 0) != (b != 0));
-  if constexpr (op == Op::band) return static_cast<T>(a & b);
-  if constexpr (op == Op::bor) return static_cast<T>(a | b);
-  if constexpr (op == Op::bxor) return static_cast<T>(a ^ b);
-}
 
 template <Op op, typename T, int per_element>
 struct Scalars {
@@ -217,6 +170,19 @@ struct Bits<T, false> {
   using type = Unsigned<T>;
 };
 
+template <Op op, typename Format>
+struct ShortFloat {
+  static constexpr Kernels kernels = both<ShortFloats<op, Format>>();
+};
+template <typename Format>
+struct ShortFloat<Op::min, Format> {
+  static constexpr Kernels kernels = both<ShortFloatOrder<Op::min, Format>>();
+};
+template <typename Format>
+struct ShortFloat<Op::max, Format> {
+  static constexpr Kernels kernels = both<ShortFloatOrder<Op::max, Format>>();
+};
+
 /// The kernels of an operator on elements T. Integers of one size share the kernels that need no order.
 template <Op op, Class on, typename T>
 struct Chosen {
@@ -227,6 +193,10 @@ template <Op op>
 struct Chosen<op, Class::floating, long double> {
   static constexpr Kernels kernels = slow(cached<Scalars<op, long double, 1>>);
 };
+template <Op op>
+struct Chosen<op, Class::floating, Float16> : ShortFloat<op, Float16> {};
+template <Op op>
+struct Chosen<op, Class::floating, BFloat16> : ShortFloat<op, BFloat16> {};
 template <typename Part>
 struct Chosen<Op::sum, Class::complex, Complex<Part>> {
   static constexpr Kernels kernels = both<Scalars<Op::sum, Part, 2>>();

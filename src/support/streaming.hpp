@@ -27,9 +27,7 @@ inline constexpr std::size_t line_size = 64;
 
 /// `to` is aligned; `from` need not be. Others may see the line in any order until `finish_streaming`.
 [[gnu::always_inline]] static inline void stream_line(void* to, const void* from) {
-#if defined(__AVX512F__)
-  _mm512_stream_si512(static_cast<__m512i*>(to), _mm512_loadu_si512(from));
-#elif defined(__AVX2__)
+#if defined(__AVX2__)
   auto* t = static_cast<__m256i*>(to);
   const auto* f = static_cast<const __m256i*>(from);
   const __m256i low = _mm256_loadu_si256(f), high = _mm256_loadu_si256(f + 1);
