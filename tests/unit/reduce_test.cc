@@ -388,9 +388,8 @@ TEST(names_and_sizes) {
 TEST(best_supported_variant_is_used) {
   CHECK(variants().front().supported);
   const Table* best = nullptr;
-  for (const Variant& variant : variants()) {
+  for (const Variant& variant : variants())
     if (variant.supported) best = variant.table;
-  }
   CHECK(kernel(Op::sum, Type::f64) == (*best)(Op::sum, Type::f64));
   CHECK(kernel(Op::sum, Type::f64, Stores::streaming) == (*best)(Op::sum, Type::f64, Stores::streaming));
   CHECK_EQ(kernel(Op::sum, Type::f64, Stores::streaming) != kernel(Op::sum, Type::f64), can_stream);
