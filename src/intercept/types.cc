@@ -68,6 +68,7 @@ void add_numbers(Table& table) {
                          MPI_UINT8_T, MPI_UINT16_T, MPI_UINT32_T, MPI_UINT64_T})
     add(t, unsigned_integer);
   for (MPI_Datatype t : {MPI_FLOAT, MPI_DOUBLE, MPI_REAL, MPI_DOUBLE_PRECISION, MPI_REAL4, MPI_REAL8}) add(t, floating);
+  for (const flavour::ShortFloat& t : flavour::short_floats()) insert(table, t.handle, t.type, 2, false);
   add(MPI_LONG_DOUBLE, long_double);
   for (MPI_Datatype t : {MPI_C_FLOAT_COMPLEX, MPI_C_DOUBLE_COMPLEX, MPI_CXX_FLOAT_COMPLEX, MPI_CXX_DOUBLE_COMPLEX,
                          MPI_COMPLEX, MPI_DOUBLE_COMPLEX, MPI_COMPLEX8, MPI_COMPLEX16})

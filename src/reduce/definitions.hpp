@@ -22,6 +22,14 @@ struct Complex {
   Part real, imaginary;
 };
 
+/// Bits of IEEE 754's binary16, and of a float's upper half.
+struct Float16 {
+  std::uint16_t bits;
+};
+struct BFloat16 {
+  std::uint16_t bits;
+};
+
 template <typename Value, typename Index>
 struct Pair {
   Value value;
@@ -39,6 +47,8 @@ struct Pair {
   STRETTO_TYPE(u16, integer, std::uint16_t)                     \
   STRETTO_TYPE(u32, integer, std::uint32_t)                     \
   STRETTO_TYPE(u64, integer, std::uint64_t)                     \
+  STRETTO_TYPE(f16, floating, Float16)                          \
+  STRETTO_TYPE(bf16, floating, BFloat16)                        \
   STRETTO_TYPE(f32, floating, float)                            \
   STRETTO_TYPE(f64, floating, double)                           \
   STRETTO_TYPE(f80, floating, long double)                      \

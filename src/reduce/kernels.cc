@@ -2,6 +2,10 @@
 
 #include "reduce/kernels.hpp"
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
 #include <iterator>
 
 #include "reduce/definitions.hpp"
@@ -16,10 +20,16 @@ extern const Table avx512_table;
 namespace {
 
 #if defined(__x86_64__)
+// Clang's __builtin_cpu_supports does not know this one.
+bool has_f16c() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C) != 0;
+}
+
 const Variant* all_variants() {
   __builtin_cpu_init();
-  const bool avx2 = __builtin_cpu_supports("avx2");
-  const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+  const bool avx2 = __builtin_cpu_supports("avx2") && has_f16c();
+  const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
   static const Variant all[] = {
       {"baseline", &baseline_table, true}, {"avx2", &avx2_table, avx2}, {"avx512", &avx512_table, avx512}};
@@ -70,9 +80,9 @@ static_assert(std::size(op_names) == op_count);
 
 std::span<const Variant> variants() { return {all_variants(), variant_count}; }
 
-Kernel kernel(Op op, Type type) {
+Kernel kernel(Op op, Type type, Stores stores) {
   static const Table& best = best_table();
-  return best(op, type);
+  return best(op, type, stores);
 }
 
 std::string_view name_of(Op op) { return op_names[static_cast<int>(op)]; }

@@ -16,8 +16,9 @@ enum class Type : std::uint8_t {
   none,
   i8, i16, i32, i64,
   u8, u16, u32, u64,
+  f16, bf16,            ///< binary16, and the upper half of an f32: rounded after every operation, ties to even
   f32, f64, f80,        ///< f80: long double, 16 bytes apart
-  c32, c64, c80,        ///< complex of the above
+  c32, c64, c80,        ///< complex of the line above
   bool8,                ///< C and C++ bool
   logical8, logical16, logical32, logical64,  ///< Fortran: any non-zero value is true
   byte,                 ///< bitwise operators only
@@ -34,8 +35,13 @@ inline constexpr int op_count = static_cast<int>(Op::maxloc) + 1;
 /// Integers wrap around. Equal values give the smaller index (minloc, maxloc).
 using Kernel = void (*)(const void* left, const void* right, void* target, Count n);
 
+/// Where results go. `streaming`: past the cache into memory, for a target that is not in the cache and too large for
+/// it; an ordinary kernel where that brings nothing. The bits are the same.
+enum class Stores : std::uint8_t { cached, streaming };
+inline constexpr int store_kinds = static_cast<int>(Stores::streaming) + 1;
+
 /// Null where MPI does not define `op` on `type` (MPI 4.1, section 6.9.2).
-Kernel kernel(Op op, Type type);
+Kernel kernel(Op op, Type type, Stores stores = Stores::cached);
 
 std::string_view name_of(Op op);
 std::string_view name_of(Type type);

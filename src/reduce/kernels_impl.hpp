@@ -10,68 +10,26 @@
 #include <utility>
 
 #include "reduce/definitions.hpp"
+#include "reduce/element.hpp"
+#include "reduce/short_floats.hpp"
 #include "reduce/variants.hpp"
+#include "support/streaming.hpp"
 
 namespace stretto::reduce {
 namespace {
 
-/// An element anywhere in memory: users' buffers need not be aligned, nor have the type we see in them.
-template <typename T>
-struct [[gnu::packed, gnu::may_alias]] Cell {
-  T element;
-};
-
-template <int bytes>
-struct UnsignedOf;
-template <>
-struct UnsignedOf<1> {
-  using type = std::uint8_t;
-};
-template <>
-struct UnsignedOf<2> {
-  using type = std::uint16_t;
-};
-template <>
-struct UnsignedOf<4> {
-  using type = std::uint32_t;
-};
-template <>
-struct UnsignedOf<8> {
-  using type = std::uint64_t;
-};
-template <typename T>
-using Unsigned = typename UnsignedOf<sizeof(T)>::type;
-
-// Unsigned integers of less than 32 bits would be promoted to int, whose products overflow.
-constexpr std::uint32_t wide(std::uint8_t x) { return x; }
-constexpr std::uint32_t wide(std::uint16_t x) { return x; }
-template <typename T>
-constexpr T wide(T x) {
-  return x;
-}
-
-template <Op op, typename T>
-T combine(T a, T b) {
-  if constexpr (op == Op::sum) return static_cast<T>(wide(a) + wide(b));
-  if constexpr (op == Op::prod) return static_cast<T>(wide(a) * wide(b));
-  if constexpr (op == Op::min) return a < b ? a : b;
-  if constexpr (op == Op::max) return a > b ? a : b;
-  if constexpr (op == Op::land) return static_cast<T>((a != 0) & (b != 0));
-  if constexpr (op == Op::lor) return static_cast<T>((a | b) != 0);
-  if constexpr (op == Op::lxor) return static_cast<T>((a != 0) != (b != 0));
-  if constexpr (op == Op::band) return static_cast<T>(a & b);
-  if constexpr (op == Op::bor) return static_cast<T>(a | b);
-  if constexpr (op == Op::bxor) return static_cast<T>(a ^ b);
-}
-
 template <Op op, typename T, int per_element>
-void scalars(const void* left, const void* right, void* target, Count n) {
-  const auto* l = static_cast<const Cell<T>*>(left);
-  const auto* r = static_cast<const Cell<T>*>(right);
-  auto* t = static_cast<Cell<T>*>(target);
+struct Scalars {
+  static constexpr int size = per_element * static_cast<int>(sizeof(T));
+
+  [[gnu::always_inline]] static void run(const void* left, const void* right, void* target, Count n) {
+    const auto* l = static_cast<const Cell<T>*>(left);
+    const auto* r = static_cast<const Cell<T>*>(right);
+    auto* t = static_cast<Cell<T>*>(target);
 #pragma GCC ivdep
-  for (Count i = 0; i < n * per_element; ++i) t[i].element = combine<op, T>(l[i].element, r[i].element);
-}
+    for (Count i = 0; i < n * per_element; ++i) t[i].element = combine<op, T>(l[i].element, r[i].element);
+  }
+};
 
 // GCC 12 fuses the products of a vectorised complex product with their sum in spite of -ffp-contract=off, where it can;
 // the bits would then depend on the variant.
@@ -122,22 +80,26 @@ struct Half {
 };
 
 template <Op op, typename Value, typename Index>
-void pairs(const void* left, const void* right, void* target, Count n) {
-  using Word = typename UnsignedOf<sizeof(Pair<Value, Index>) / 2>::type;
-  const auto* l = static_cast<const Cell<Word>*>(left);
-  const auto* r = static_cast<const Cell<Word>*>(right);
-  auto* t = static_cast<Cell<Word>*>(target);
+struct Pairs {
+  static constexpr int size = sizeof(Pair<Value, Index>);
+
+  [[gnu::always_inline]] static void run(const void* left, const void* right, void* target, Count n) {
+    using Word = typename UnsignedOf<size / 2>::type;
+    const auto* l = static_cast<const Cell<Word>*>(left);
+    const auto* r = static_cast<const Cell<Word>*>(right);
+    auto* t = static_cast<Cell<Word>*>(target);
 #pragma GCC ivdep
-  for (Count i = 0; i < n; ++i) {
-    const Word l0 = l[2 * i].element, l1 = l[2 * i + 1].element;
-    const Word r0 = r[2 * i].element, r1 = r[2 * i + 1].element;
-    using First = Half<Value, Word>;
-    using Second = Half<Index, Word>;
-    const bool wins = left_wins<op>(First::key(l0), Second::key(l1), First::key(r0), Second::key(r1));
-    t[2 * i].element = wins ? l0 : r0;
-    t[2 * i + 1].element = wins ? l1 : r1;
+    for (Count i = 0; i < n; ++i) {
+      const Word l0 = l[2 * i].element, l1 = l[2 * i + 1].element;
+      const Word r0 = r[2 * i].element, r1 = r[2 * i + 1].element;
+      using First = Half<Value, Word>;
+      using Second = Half<Index, Word>;
+      const bool wins = left_wins<op>(First::key(l0), Second::key(l1), First::key(r0), Second::key(r1));
+      t[2 * i].element = wins ? l0 : r0;
+      t[2 * i + 1].element = wins ? l1 : r1;
+    }
   }
-}
+};
 
 /// For pairs whose halves are no machine words (long double): selects by address, to have no branch either.
 template <Op op, typename Value, typename Index>
@@ -156,6 +118,49 @@ void large_pairs(const void* left, const void* right, void* target, Count n) {
   }
 }
 
+template <typename Loop>
+void cached(const void* left, const void* right, void* target, Count n) {
+  Loop::run(left, right, target, n);
+}
+
+/// Results go from the registers past the cache, a few lines at a time. Not where the target is an operand, whose lines
+/// are in the cache by then, nor where no element begins on a line.
+template <typename Loop>
+void streaming(const void* left, const void* right, void* target, Count n) {
+  constexpr Count step = 4 * static_cast<Count>(line_size) / Loop::size;
+  constexpr auto size = static_cast<std::size_t>(Loop::size);
+  const std::size_t before_line = -reinterpret_cast<std::uintptr_t>(target) % line_size;
+  const auto head = static_cast<Count>(before_line / size);
+  if (target == left || target == right || before_line % size != 0 || n < head + step)
+    return cached<Loop>(left, right, target, n);
+  const auto* l = static_cast<const char*>(left);
+  const auto* r = static_cast<const char*>(right);
+  auto* t = static_cast<char*>(target);
+  const auto advance = [&](Count elements) {
+    const auto bytes = static_cast<std::size_t>(elements) * size;
+    l += bytes, r += bytes, t += bytes, n -= elements;
+  };
+  cached<Loop>(l, r, t, head);
+  for (advance(head); n >= step; advance(step)) {
+    alignas(line_size) char lines[step * Loop::size];
+    Loop::run(l, r, lines, step);
+    for (std::size_t at = 0; at < sizeof lines; at += line_size) stream_line(t + at, lines + at);
+  }
+  finish_streaming();
+  cached<Loop>(l, r, t, n);
+}
+
+struct Kernels {
+  Kernel cached = nullptr, streaming = nullptr;
+};
+
+template <typename Loop>
+consteval Kernels both() {
+  return {cached<Loop>, can_stream ? streaming<Loop> : cached<Loop>};
+}
+/// Slower than memory whatever the stores are.
+consteval Kernels slow(Kernel kernel) { return {kernel, kernel}; }
+
 template <typename T, bool as_it_is>
 struct Bits {
   using type = T;
@@ -165,34 +170,60 @@ struct Bits<T, false> {
   using type = Unsigned<T>;
 };
 
-/// The kernel of an operator on elements T. Integers of one size share the kernels that need no order.
+template <Op op, typename Format>
+struct ShortFloat {
+  static constexpr Kernels kernels = both<ShortFloats<op, Format>>();
+};
+template <typename Format>
+struct ShortFloat<Op::min, Format> {
+  static constexpr Kernels kernels = both<ShortFloatOrder<Op::min, Format>>();
+};
+template <typename Format>
+struct ShortFloat<Op::max, Format> {
+  static constexpr Kernels kernels = both<ShortFloatOrder<Op::max, Format>>();
+};
+
+/// The kernels of an operator on elements T. Integers of one size share the kernels that need no order.
 template <Op op, Class on, typename T>
 struct Chosen {
   static constexpr bool as_it_is = op == Op::min || op == Op::max || on == Class::floating;
-  static constexpr Kernel kernel = scalars<op, typename Bits<T, as_it_is>::type, 1>;
+  static constexpr Kernels kernels = both<Scalars<op, typename Bits<T, as_it_is>::type, 1>>();
 };
+template <Op op>
+struct Chosen<op, Class::floating, long double> {
+  static constexpr Kernels kernels = slow(cached<Scalars<op, long double, 1>>);
+};
+template <Op op>
+struct Chosen<op, Class::floating, Float16> : ShortFloat<op, Float16> {};
+template <Op op>
+struct Chosen<op, Class::floating, BFloat16> : ShortFloat<op, BFloat16> {};
 template <typename Part>
 struct Chosen<Op::sum, Class::complex, Complex<Part>> {
-  static constexpr Kernel kernel = scalars<Op::sum, Part, 2>;
+  static constexpr Kernels kernels = both<Scalars<Op::sum, Part, 2>>();
+};
+template <>
+struct Chosen<Op::sum, Class::complex, Complex<long double>> {
+  static constexpr Kernels kernels = slow(cached<Scalars<Op::sum, long double, 2>>);
 };
 template <typename Part>
 struct Chosen<Op::prod, Class::complex, Complex<Part>> {
-  static constexpr Kernel kernel = complex_product<Part>;
+  static constexpr Kernels kernels = slow(complex_product<Part>);
 };
 template <Op op, typename Value, typename Index>
 struct Chosen<op, Class::pair, Pair<Value, Index>> {
-  static constexpr Kernel kernel = pairs<op, Value, Index>;
+  static constexpr Kernels kernels = both<Pairs<op, Value, Index>>();
 };
 template <Op op, typename Index>
 struct Chosen<op, Class::pair, Pair<long double, Index>> {
-  static constexpr Kernel kernel = large_pairs<op, long double, Index>;
+  static constexpr Kernels kernels = slow(large_pairs<op, long double, Index>);
 };
 
-template <Op op, Type type>
+template <Stores stores, Op op, Type type>
 consteval Kernel chosen() {
   using Its = Definition<type>;
   if constexpr (is_defined(op, Its::class_of)) {
-    return Chosen<op, Its::class_of, typename Its::Element>::kernel;
+    constexpr Kernels kernels = Chosen<op, Its::class_of, typename Its::Element>::kernels;
+    return stores == Stores::cached ? kernels.cached : kernels.streaming;
   } else {
     return nullptr;
   }
@@ -200,7 +231,8 @@ consteval Kernel chosen() {
 
 template <int... i>
 consteval Table make_table(std::integer_sequence<int, i...>) {
-  return {{chosen<static_cast<Op>(i / type_count), static_cast<Type>(i % type_count)>()...}};
+  return {{{chosen<Stores::cached, static_cast<Op>(i / type_count), static_cast<Type>(i % type_count)>()...},
+           {chosen<Stores::streaming, static_cast<Op>(i / type_count), static_cast<Type>(i % type_count)>()...}}};
 }
 
 constexpr Table table = make_table(std::make_integer_sequence<int, op_count * type_count>());

@@ -11,9 +11,11 @@
 namespace stretto::reduce {
 
 struct Table {
-  Kernel at[op_count * type_count];  ///< null where the operator is not defined on the type
+  Kernel at[store_kinds][op_count * type_count];  ///< null where the operator is not defined on the type
 
-  Kernel operator()(Op op, Type type) const { return at[static_cast<int>(op) * type_count + static_cast<int>(type)]; }
+  Kernel operator()(Op op, Type type, Stores stores = Stores::cached) const {
+    return at[static_cast<int>(stores)][static_cast<int>(op) * type_count + static_cast<int>(type)];
+  }
 };
 
 struct Variant {

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstring>
 #include <limits>
+#include <numeric>
 #include <random>
 #include <set>
 #include <string>
@@ -15,6 +16,8 @@
 
 #include "reduce/kernels.hpp"
 #include "reduce/variants.hpp"
+#include "short_float.hpp"
+#include "support/streaming.hpp"
 #include "support/test.hpp"
 
 namespace {
@@ -47,6 +50,8 @@ const Expected expected[] = {
     {Type::u16, "u16", 2, c_integer},
     {Type::u32, "u32", 4, c_integer},
     {Type::u64, "u64", 8, c_integer},
+    {Type::f16, "f16", 2, floating},
+    {Type::bf16, "bf16", 2, floating},
     {Type::f32, "f32", 4, floating},
     {Type::f64, "f64", 8, floating},
     {Type::f80, "f80", 16, floating},
@@ -96,6 +101,12 @@ void draw(T& x) {
     if (bits % 61 == 3) x = -T(0);
     if (bits % 61 == 4) x = std::numeric_limits<T>::denorm_min();
   }
+}
+template <int fraction_bits>
+void draw(test::ShortFloat<fraction_bits>& x) {
+  const auto bits = engine();
+  x.bits = static_cast<std::uint16_t>(bits >> 8);
+  if (bits % 3 == 0) x = x.nearest(static_cast<double>((bits >> 8) % 4) - 1);
 }
 template <typename T>
 void draw(std::complex<T>& x) {
@@ -154,6 +165,10 @@ bool same(T a, T b) {
   } else {
     return a == b;
   }
+}
+template <int fraction_bits>
+bool same(test::ShortFloat<fraction_bits> a, test::ShortFloat<fraction_bits> b) {
+  return a.bits == b.bits || (std::isnan(a.value()) && std::isnan(b.value()));
 }
 template <typename T>
 bool same(std::complex<T> a, std::complex<T> b) {
@@ -217,24 +232,32 @@ bool right_result(Op op, Kernel kernel, Count n, std::size_t offset, Target wher
   return left_stands && right_stands && target.guards_stand();
 }
 
+template <typename T>
+void check_kernel(Op op, Kernel kernel, std::size_t alignment, const std::string& name) {
+  for (const Count n : {0, 1, 2, 3, 7, 16, 17, 31, 64, 1000}) {
+    for (const std::size_t offset : {std::size_t{0}, alignment, 3 * alignment, std::size_t{1}}) {
+      for (const Target where : {Target::distinct, Target::is_left, Target::is_right, Target::is_both}) {
+        if (right_result<T>(op, kernel, n, offset, where)) continue;
+        test::fail(__FILE__, __LINE__,
+                   name + ", n = " + std::to_string(n) + ", offset " + std::to_string(offset) + ", target " +
+                       std::to_string(static_cast<int>(where)));
+      }
+    }
+  }
+}
+
 // Runs all kernels of a type in all variants; `alignment` is the least that a user's buffer has.
 template <typename T>
 void check_type(Type type, std::size_t alignment = alignof(T)) {
   for (const Variant& variant : variants()) {
     if (!variant.supported) continue;
     for (const Op op : all_ops) {
-      const Kernel kernel = (*variant.table)(op, type);
-      if (kernel == nullptr) continue;
-      for (const Count n : {0, 1, 2, 3, 7, 16, 17, 31, 64, 1000}) {
-        for (const std::size_t offset : {std::size_t{0}, alignment, 3 * alignment, std::size_t{1}}) {
-          for (const Target where : {Target::distinct, Target::is_left, Target::is_right, Target::is_both}) {
-            if (right_result<T>(op, kernel, n, offset, where)) continue;
-            test::fail(__FILE__, __LINE__,
-                       std::string(name_of(op)) + " of " + std::string(name_of(type)) + ", " +
-                           std::string(variant.name) + ", n = " + std::to_string(n) + ", offset " +
-                           std::to_string(offset) + ", target " + std::to_string(static_cast<int>(where)));
-          }
-        }
+      for (const Stores stores : {Stores::cached, Stores::streaming}) {
+        const Kernel kernel = (*variant.table)(op, type, stores);
+        if (kernel == nullptr) continue;
+        const std::string name = std::string(name_of(op)) + " of " + std::string(name_of(type)) + ", " +
+                                 std::string(variant.name) + (stores == Stores::streaming ? ", streaming" : "");
+        check_kernel<T>(op, kernel, alignment, name);
       }
     }
   }
@@ -249,6 +272,34 @@ TEST(integers) {
   check_type<std::uint16_t>(Type::u16);
   check_type<std::uint32_t>(Type::u32);
   check_type<std::uint64_t>(Type::u64);
+}
+
+// With every number on the left.
+template <typename T>
+void check_all_numbers(Type type) {
+  std::vector<std::uint16_t> left(1 << 16), target(left.size());
+  std::iota(left.begin(), left.end(), std::uint16_t{0});
+  for (const int number :
+       {0, 0x8000, 1, 0x8003, 0x3ff, 0x3c01, T::infinity - 1, T::infinity + 0x8000, 0x7fff, 0x3f81}) {
+    const std::vector<std::uint16_t> right(left.size(), static_cast<std::uint16_t>(number));
+    for (const Op op : floating) {
+      for (const Variant& variant : variants()) {
+        if (!variant.supported) continue;
+        (*variant.table)(op, type)(left.data(), right.data(), target.data(), 1 << 16);
+        std::size_t wrong = 0;
+        for (std::size_t i = 0; i < left.size(); ++i)
+          wrong += same(T{target[i]}, reference(op, T{left[i]}, T{right[i]})) ? 0 : 1;
+        CHECK_EQ(wrong, std::size_t{0});
+      }
+    }
+  }
+}
+
+TEST(short_floats) {
+  check_type<test::Float16>(Type::f16);
+  check_type<test::BFloat16>(Type::bf16);
+  check_all_numbers<test::Float16>(Type::f16);
+  check_all_numbers<test::BFloat16>(Type::bf16);
 }
 
 TEST(floating_point) {
@@ -312,7 +363,10 @@ TEST(defined_as_mpi_says) {
       if ((kernel(op, e.type) != nullptr) != defined) {
         test::fail(__FILE__, __LINE__, std::string(name_of(op)) + " of " + std::string(e.name));
       }
-      for (const Variant& variant : variants()) CHECK_EQ((*variant.table)(op, e.type) != nullptr, defined);
+      for (const Variant& variant : variants()) {
+        CHECK_EQ((*variant.table)(op, e.type) != nullptr, defined);
+        CHECK_EQ((*variant.table)(op, e.type, Stores::streaming) != nullptr, defined);
+      }
     }
   }
 }
@@ -334,10 +388,11 @@ TEST(names_and_sizes) {
 TEST(best_supported_variant_is_used) {
   CHECK(variants().front().supported);
   const Table* best = nullptr;
-  for (const Variant& variant : variants()) {
+  for (const Variant& variant : variants())
     if (variant.supported) best = variant.table;
-  }
   CHECK(kernel(Op::sum, Type::f64) == (*best)(Op::sum, Type::f64));
+  CHECK(kernel(Op::sum, Type::f64, Stores::streaming) == (*best)(Op::sum, Type::f64, Stores::streaming));
+  CHECK_EQ(kernel(Op::sum, Type::f64, Stores::streaming) != kernel(Op::sum, Type::f64), can_stream);
 }
 
 }  // namespace

@@ -20,6 +20,14 @@ int size_of_predefined(MPI_Datatype type) {
   return (handle & 0xff000000) == basic ? static_cast<int>(handle >> 8 & 0xff) : 0;
 }
 
+// By their numbers: the names are not the same in all headers, and older ones lack them.
+std::vector<ShortFloat> short_floats() {
+  return {{0x4c000246, reduce::Type::f16},    // MPIX_C_FLOAT16
+          {0x4c000226, reduce::Type::f16},    // MPI_REAL2
+          {0x4c00024c, reduce::Type::bf16},   // MPIX_BFLOAT16 of MPICH
+          {0x4c000247, reduce::Type::bf16}};  // MPIX_C_BF16 of Intel MPI
+}
+
 bool is_predefined(MPI_Op op) {
   constexpr unsigned builtin = 0x58000000;
   return (static_cast<unsigned>(op) & 0xff000000) == builtin;

@@ -20,6 +20,13 @@ int size_of_predefined(MPI_Datatype type) {
   return size;
 }
 
+// MPIX_C_FLOAT16 of mpi-ext.h: not in versions before 5, and empty where the compiler knew no such type.
+std::vector<ShortFloat> short_floats() {
+  const auto handle = static_cast<MPI_Datatype>(address_of_global("ompi_mpi_short_float"));
+  if (size_of_predefined(handle) != 2) return {};
+  return {{handle, reduce::Type::f16}};
+}
+
 // Open MPI has no operators beyond the standard's.
 bool is_predefined(MPI_Op) { return false; }
 

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "basics.hpp"
 
+#include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstring>
+#include <iterator>
+#include <string_view>
 
 #include "intercept/flavour/flavour.hpp"
+#include "intercept/native.hpp"
 #include "random.hpp"
 
 namespace stretto::differential {
@@ -35,9 +40,20 @@ std::int64_t value_of(const Basic& basic, const Part& part, Numbers numbers, std
   return part.floating ? bits % 17 - 8 : static_cast<std::int64_t>(hash);
 }
 
+/// Of a number that needs no rounding.
+std::uint16_t short_float(float number, bool bfloat) {
+  const auto bits = std::bit_cast<std::uint32_t>(number);
+  if (bfloat || number == 0) return static_cast<std::uint16_t>(bits >> 16);
+  constexpr std::uint32_t bias = (127u - 15u) << 23;
+  return static_cast<std::uint16_t>((bits >> 16 & 0x8000) | ((bits & 0x7fffffff) - bias) >> 13);
+}
+
 void write_number(const Part& part, std::int64_t value, char* to) {
   if (!part.floating) {
     std::memcpy(to, &value, static_cast<std::size_t>(part.size));  // little endian
+  } else if (part.size == 2) {
+    const std::uint16_t number = short_float(static_cast<float>(value), part.bfloat);
+    std::memcpy(to, &number, sizeof number);
   } else if (part.size == sizeof(float)) {
     const auto number = static_cast<float>(value);
     std::memcpy(to, &number, sizeof number);
@@ -114,6 +130,22 @@ void add_fortran(Collector& all) {
     all.add_pair<double, double>(NAMED(MPI_2DOUBLE_PRECISION), true);
 }
 
+/// Those that the MPI at hand has: to others it gives no name, or that of a type with the same number.
+void add_short_floats(Collector& all) {
+  constexpr std::string_view names[] = {"MPIX_C_FLOAT16", "MPI_REAL2", "MPIX_BFLOAT16", "MPIX_C_BF16",
+                                        "MPI_SHORT_FLOAT"};
+  for (const auto& [handle, type] : intercept::flavour::short_floats()) {
+    char name[MPI_MAX_OBJECT_NAME] = "";
+    int length = 0;
+    if (intercept::native().Type_get_name(handle, name, &length) != MPI_SUCCESS) continue;
+    if (std::ranges::find(names, name) == std::end(names)) continue;
+    const bool bfloat = type == reduce::Type::bf16;
+    // MPICH 5.0.2 ends the program where it is to find the product or an extreme of these.
+    const Group group = std::string_view(name) == "MPIX_BFLOAT16" ? Group::sum_only : Group::floating;
+    all.types.push_back({name, handle, group, 2, 2, {{0, 2, 2, true, false, bfloat}}});
+  }
+}
+
 }  // namespace
 
 void write_value(const Basic& basic, Numbers numbers, std::uint64_t hash, char* element) {
@@ -143,6 +175,7 @@ std::vector<Basic> predefined_types() {
   all.add_pair<int, int>(NAMED(MPI_2INT), false);
   all.add_pair<long, int>(NAMED(MPI_LONG_INT), false);
   add_fortran(all);
+  add_short_floats(all);
   return all.types;
 }
 

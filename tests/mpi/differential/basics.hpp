@@ -11,7 +11,7 @@
 namespace stretto::differential {
 
 /// The groups of types for which MPI 4.1, section 6.9.2, defines the operators.
-enum class Group { c_integer, other_integer, floating, complex, logical, byte, pair, character };
+enum class Group { c_integer, other_integer, floating, sum_only, complex, logical, byte, pair, character };
 
 /// One number of an element. Bytes that belong to no part are padding.
 struct Part {
@@ -19,7 +19,8 @@ struct Part {
   int size;         // with the padding of a long double
   int significant;  // bytes that carry the value
   bool floating;
-  bool index = false;  // of a pair
+  bool index = false;   // of a pair
+  bool bfloat = false;  // the upper half of a float
 };
 
 struct Basic {

@@ -113,6 +113,7 @@ Operators::Operators() {
   integer_ = join({&sums, &order, &bits, &logical_});
   other_integer_ = join({&sums, &order, &bits});
   floating_ = join({&sums, &order});
+  sum_only_ = {sums[0]};
   complex_ = sums;
   byte_ = bits;
   pair_ = {own("MPI_MINLOC", MPI_MINLOC, Numbers::any), own("MPI_MAXLOC", MPI_MAXLOC, Numbers::any)};
@@ -138,6 +139,7 @@ const std::vector<Operator>& Operators::of(Group group) const {
     case Group::c_integer: return integer_;
     case Group::other_integer: return other_integer_;
     case Group::floating: return floating_;
+    case Group::sum_only: return sum_only_;
     case Group::complex: return complex_;
     case Group::logical: return logical_;
     case Group::byte: return byte_;

@@ -36,7 +36,7 @@ class Operators {
   const std::vector<Operator>& users() const { return users_; }
 
  private:
-  std::vector<Operator> integer_, other_integer_, floating_, complex_, logical_, byte_, pair_, none_, users_;
+  std::vector<Operator> integer_, other_integer_, floating_, sum_only_, complex_, logical_, byte_, pair_, none_, users_;
 };
 
 /// What the user's operators work on until the next call: they do not look into the handle.
