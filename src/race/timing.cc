@@ -39,17 +39,22 @@ double slowest(double seconds) {
   return all;
 }
 
-/// The best of some blocks: what else the machine does must not make them look full.
-double quickest(Runner& runner, const Side& side, int calls) {
+/// The best of some blocks, as `patience` lasts: what else the machine does must not make them look full.
+double quickest(Runner& runner, const Side& side, int calls, double patience) {
   double best = slowest(block(runner, side, calls));
-  for (int i = 0; i < 2 && best * calls < cheap_call; ++i) best = std::min(best, slowest(block(runner, side, calls)));
+  double spent = best * calls;
+  for (int i = 0; i < 4 && spent < patience; ++i) {
+    const double one = slowest(block(runner, side, calls));
+    spent += one * calls;
+    best = std::min(best, one);
+  }
   return best;
 }
 
 /// Finds how many calls fill a block. The first call connects, chooses and touches memory.
-void calibrate(Runner& runner, Side& side, double block_seconds) {
+void calibrate(Runner& runner, Side& side, double block_seconds, double patience) {
   for (int calls = 1;; calls *= 8) {
-    side.one = quickest(runner, side, calls);
+    side.one = quickest(runner, side, calls, patience);
     if (4 * calls * side.one > block_seconds) break;
   }
   side.calls = static_cast<int>(std::clamp(std::ceil(block_seconds / side.one), 1.0, 1e5));
@@ -102,9 +107,9 @@ Result race(const Cell& cell, const Functions& native_functions, const Functions
   runner.refresh(0);
   runner.call(stretto_functions, true);
   result.algorithm = last_algorithm();
-  calibrate(runner, sides[1], block_seconds);
+  calibrate(runner, sides[1], block_seconds, seconds / 4);
   stage("native");
-  calibrate(runner, sides[0], block_seconds);
+  calibrate(runner, sides[0], block_seconds, seconds / 4);
   stage("both");
   // What a pair costs beside its calls: new inputs and the check.
   const double start = native().Wtime();
