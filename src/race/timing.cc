@@ -13,6 +13,7 @@ using intercept::native;
 
 constexpr double longest_block = 5e-3;  // seconds: more than a time slice of the scheduler
 constexpr double cheap_call = 20e-3;    // a call that may be repeated only to warm up
+constexpr double dear_call = 10;        // times the cell's seconds: not repeated at all
 
 struct Side {
   const Functions& functions;
@@ -117,9 +118,14 @@ Result race(const Cell& cell, const Functions& native_functions, const Functions
   bool correct = runner.equal();
   double pair = slowest(native().Wtime() - start);
   for (const Side& side : sides) pair += side.one * (side.calls + (side.one < cheap_call ? 1 : 0));
-  const double least = pair < seconds ? 3 : pair < 4 * seconds ? 2 : 1;
-  result.blocks = static_cast<int>(std::clamp(seconds / pair, least, 1000.0));
-  for (int i = 0; i < result.blocks; ++i) correct = pair_of_blocks(runner, sides, i) && correct;
+  if (std::max(sides[0].one, sides[1].one) > dear_call * seconds) {
+    result.blocks = 1;
+    for (Side& side : sides) side.times.push_back(side.one);
+  } else {
+    const double least = pair < seconds ? 3 : pair < 4 * seconds ? 2 : 1;
+    result.blocks = static_cast<int>(std::clamp(seconds / pair, least, 1000.0));
+    for (int i = 0; i < result.blocks; ++i) correct = pair_of_blocks(runner, sides, i) && correct;
+  }
   result.native = summary(sides[0]);
   result.stretto = summary(sides[1]);
   result.correct = on_all_ranks(correct);

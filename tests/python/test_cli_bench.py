@@ -18,7 +18,8 @@ from stretto.race import parse_sizes, run_race
 
 CELL = {
     "cell": "allreduce", "function": "allreduce", "bytes": 8, "ranks": 2,
-    "native_us": 2.0, "stretto_us": 1.0, "ratio": 2.0, "algorithm": "allreduce/ring", "reason": "r", "correct": True, "repetitions": 9,
+    "native_us": 2.0, "stretto_us": 1.0, "ratio": 2.0,
+    "algorithm": "allreduce/ring", "reason": "r", "correct": True, "repetitions": 9,
 }  # fmt: skip
 MPIS = [mpi for mpi in all_mpis() if mpi.flavour in installed_flavours()]
 every_mpi = pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.title)

@@ -28,7 +28,7 @@ def sample(peer: str, native: float, own: float, **other: object) -> dict:
     return {
         "cell": "allreduce", "function": "allreduce", "asked": MIB16, "bytes": MIB16,
         "native_us": native, "stretto_us": own, "correct": True, "algorithm": "allreduce/ring",
-        "seconds": 0.2, "dear": False, "peer": peer, **STILL.as_row(), **other,
+        "native_spread": 0.1, "stretto_spread": 0.1, "seconds": 0.2, "dear": False, "peer": peer, **STILL.as_row(), **other,
     }  # fmt: skip
 
 
@@ -246,6 +246,17 @@ def test_what_takes_long_or_fails_is_not_repeated(driven, fake_mpi, monkeypatch)
     campaign.run()
     [only] = campaign.rounds
     assert [said["cell"] for said in only.samples + only.failures] == ["bcast", "scan"]
+
+
+def test_rounds_that_would_end_too_late_are_not_begun(driven, fake_mpi, monkeypatch):
+    driven({})
+    monkeypatch.setattr(campaign_module, "measure", lambda: STILL)
+    monkeypatch.setattr(campaign_module, "LONGEST", 0.0)
+    mpis = {"mpich": choose_mpi(str(fake_mpi("mpich")))}
+    for all_rounds, rounds in ((False, 1), (True, 3)):
+        campaign = Campaign(mpis, Wish([2], ["bcast"], [8], rounds=3, all_rounds=all_rounds))
+        campaign.run()
+        assert len(campaign.rounds) == rounds
 
 
 def test_environment_of_another_version(fake_mpi):

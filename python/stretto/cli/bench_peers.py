@@ -49,6 +49,7 @@ def _wish(
         raise Error("--ranks: a comparison needs 2 ranks or more", "write 2,4,8")
     wish = Wish(cells=_names(cells, list(CELLS), "cells"), **chosen)
     wish.repeats = -(-wish.rounds // 2) if wish.rounds > 1 else 0
+    wish.all_rounds = rounds is not None
     wish.limit = max(wish.limit, 40 * wish.budget)
     return wish
 

@@ -12,8 +12,9 @@ from .cells import plan
 from .state import State, agree, measure
 
 Cell = tuple[str, int]  # name and size asked for
-DEAR = 10.0  # a cell that took so many times its share is measured in one round only
-LATEST_REPEAT = 20 * 60.0  # seconds after which no round is repeated
+DEAR = 8.0  # a cell that took so many times its share is measured in one round only
+LATEST_REPEAT = 22 * 60.0  # seconds after which nothing is repeated
+LONGEST = 25 * 60.0  # seconds; a round that would not end in them is not begun
 
 
 @dataclass
@@ -27,7 +28,8 @@ class Wish:
     repeats: int = 2
     budget: float = 0.25
     limit: float = 20.0  # seconds that a cell may take
-    per_run: int = 1
+    per_run: int = 2
+    all_rounds: bool = False  # however long they take
 
     def groups(self) -> list[list[Cell]]:
         parts = range(0, len(self.cells), self.per_run)
@@ -106,15 +108,24 @@ class Campaign:
         steps, done = wish.rounds * len(work), 0
         for number in range(1, wish.rounds + wish.repeats + 1):
             if number > wish.rounds:
-                if time.monotonic() - self._begun > LATEST_REPEAT:
-                    break
                 work = [one for one in work if self._agreements(*one) < wish.rounds]
                 steps += len(work)
+            elif number > 1 and self._too_late(number):
+                return
             for ranks, group in work:
+                if number > wish.rounds and self._elapsed() > LATEST_REPEAT:
+                    return
                 advance(done, steps, f"round {number}, {ranks} ranks, {group[0][0]}")
                 self._round(number, ranks, group)
                 done += 1
         advance(done, steps)
+
+    def _elapsed(self) -> float:
+        return time.monotonic() - self._begun
+
+    def _too_late(self, number: int) -> bool:
+        """Whether this round would not end in time, by the pace of those before it."""
+        return not self.wish.all_rounds and self._elapsed() * number / (number - 1) > LONGEST
 
     def _agreements(self, ranks: int, group: list[Cell]) -> int:
         return sum(r.agreed for r in self.rounds if (r.ranks, r.group) == (ranks, group))
@@ -124,11 +135,12 @@ class Campaign:
             peer: [cell for cell in group if (peer, ranks, *cell) not in self._once]
             for peer in self.mpis
         }
+        todo = {peer: cells for peer, cells in todo.items() if cells}
+        if not todo:
+            return
         found = Round(number, ranks, group)
         states: list[State] = [measure()]
         for peer, cells in todo.items():
-            if not cells:
-                continue
             samples, failures = run_cells(self.mpis[peer], ranks, cells, self.wish)
             states.append(measure())
             state = between(states[-2], states[-1])
@@ -136,9 +148,8 @@ class Campaign:
                 dear = said["seconds"] > DEAR * self.wish.budget
                 found.samples.append({**said, **state, "peer": peer, "dear": dear})
             found.failures += [{**said, "peer": peer} for said in failures]
-        if len(states) > 1:
-            found.agreed = agree(states)
-            self.rounds.append(found)
+        found.agreed = agree(states)
+        self.rounds.append(found)
         self._spare(found)
 
     def _spare(self, found: Round) -> None:

@@ -128,7 +128,7 @@ def page(document: dict, notes: str, figures: dict[int, str]) -> str:
         f"in the runs: {_state_line(document)}.\n",
         "Native and Stretto take turns in one process, in blocks of calls between barriers of "
         "their own side; a time is the median over the blocks of the slowest rank's mean, a ratio "
-        "is native over Stretto within one run. The peers run one after the other, in "
+        "is native over Stretto within one run. The peers run one after the other, in up to "
         f"{wish['rounds']} rounds; only rounds count in which the machine's state stayed within a "
         f"factor of {document['agree']}. Cells without enough of them are marked ~ and not judged. "
         "*Against it* is the fastest peer's ratio; *slowest flavour* its time over that of the "

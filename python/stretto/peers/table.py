@@ -9,9 +9,10 @@ from .environments import PEERS
 
 COLUMNS = (
     "ranks", "cell", "asked", "bytes", "peer", "status", "native_us", "stretto_us", "ratio",
-    "spread", "best_ratio", "of_bound", "rounds", "rounds_agreed", "algorithm", "latency_ns",
+    "spread", "native_spread", "stretto_spread", "best_ratio", "of_bound", "rounds", "rounds_agreed", "algorithm", "latency_ns",
     "transfer_gbs", "memory_gbs", "reason",
 )  # fmt: skip
+MIDDLES = ("native_us", "stretto_us", "native_spread", "stretto_spread")
 STATE = ("latency_ns", "transfer_gbs", "memory_gbs")
 
 Key = tuple[int, str, int]  # ranks, cell, size asked for
@@ -39,15 +40,13 @@ def _measured(samples: list[tuple[int, bool, dict]], ranks: int, enough: int) ->
     return {
         "bytes": used[0]["bytes"],
         "status": "wrong" if not correct else "ok" if stable else "unstable",
-        "native_us": _middle(used, "native_us"),
-        "stretto_us": _middle(used, "stretto_us"),
         "ratio": median(ratios),
         "spread": max(ratios) / min(ratios),
         "of_bound": median(_bound_share(said, ranks) for said in used),
         "rounds": len(all_of_them),
         "rounds_agreed": len(agreed),
         "algorithm": used[-1]["algorithm"],
-        **{name: _middle(used, name) for name in STATE},
+        **{name: _middle(used, name) for name in MIDDLES + STATE},
     }
 
 
