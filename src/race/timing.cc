@@ -52,13 +52,14 @@ double quickest(Runner& runner, const Side& side, int calls, double patience) {
   return best;
 }
 
-/// Finds how many calls fill a block. The first call connects, chooses and touches memory.
+/// Finds how many calls fill a block. The first call connects, chooses and touches memory. Never fewer than were tried:
+/// one call after a barrier may cost nothing, where its data wait in a buffer, of which the eighth must wait for room.
 void calibrate(Runner& runner, Side& side, double block_seconds, double patience) {
-  for (int calls = 1;; calls *= 8) {
-    side.one = quickest(runner, side, calls, patience);
-    if (4 * calls * side.one > block_seconds) break;
+  for (side.calls = 1;; side.calls *= 8) {
+    side.one = quickest(runner, side, side.calls, patience);
+    if (4 * side.calls * side.one > block_seconds) break;
   }
-  side.calls = static_cast<int>(std::clamp(std::ceil(block_seconds / side.one), 1.0, 1e5));
+  side.calls *= static_cast<int>(std::max(std::ceil(block_seconds / side.calls / side.one), 1.0));
 }
 
 /// A round of the race: each side's block, and the check that both have the same results. A call before each block

@@ -28,7 +28,8 @@ def sample(peer: str, native: float, own: float, **other: object) -> dict:
     return {
         "cell": "allreduce", "function": "allreduce", "asked": MIB16, "bytes": MIB16,
         "native_us": native, "stretto_us": own, "correct": True, "algorithm": "allreduce/ring",
-        "native_spread": 0.1, "stretto_spread": 0.1, "seconds": 0.2, "dear": False, "peer": peer, **STILL.as_row(), **other,
+        "native_spread": 0.1, "stretto_spread": 0.1, "seconds": 0.2, "dear": False,
+        "peer": peer, **STILL.as_row(), **other,
     }  # fmt: skip
 
 

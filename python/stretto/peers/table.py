@@ -9,8 +9,8 @@ from .environments import PEERS
 
 COLUMNS = (
     "ranks", "cell", "asked", "bytes", "peer", "status", "native_us", "stretto_us", "ratio",
-    "spread", "native_spread", "stretto_spread", "best_ratio", "of_bound", "rounds", "rounds_agreed", "algorithm", "latency_ns",
-    "transfer_gbs", "memory_gbs", "reason",
+    "spread", "native_spread", "stretto_spread", "best_ratio", "of_bound", "rounds",
+    "rounds_agreed", "algorithm", "latency_ns", "transfer_gbs", "memory_gbs", "reason",
 )  # fmt: skip
 MIDDLES = ("native_us", "stretto_us", "native_spread", "stretto_spread")
 STATE = ("latency_ns", "transfer_gbs", "memory_gbs")
