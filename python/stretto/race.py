@@ -17,6 +17,11 @@ from .launch.library import library_of, race_driver_of
 from .launch.mpi import Mpi, no_mpi
 
 PATIENCE = 120.0  # seconds without a line before the race is given up
+VARIANTS = ("allreduce-maxloc", "allgatherv-spike", "allgatherv-halving")  # beside the functions
+
+
+class SilenceError(Error):
+    """The driver said nothing for too long."""
 
 
 @dataclass
@@ -25,6 +30,7 @@ class Race:
 
     machine: dict = field(default_factory=dict)
     cells: list[dict] = field(default_factory=list)
+    stage: str = ""  # whose calls the driver has begun: Stretto, native, both
 
     @property
     def wrong(self) -> list[dict]:
@@ -111,16 +117,23 @@ def run_race(
     advance: Callable[..., None] = lambda done, of=None, what="": None,
 ) -> Race:
     """Races; raises Error if the driver fails or hangs."""
-    arguments = [
-        "--collectives",
-        ",".join(functions),
-        "--sizes",
-        ",".join(map(str, sizes)),
-        "--budget",
-        str(budget),
-    ]
-    command = driver_command(mpi, ranks, arguments)
     race = Race()
+    arguments = ["--collectives", ",".join(functions), "--sizes", ",".join(map(str, sizes))]
+    drive(mpi, ranks, arguments, budget, PATIENCE + 20 * budget, race, advance)
+    return race
+
+
+def drive(
+    mpi: Mpi,
+    ranks: int,
+    arguments: list[str],
+    budget: float,
+    patience: float,
+    race: Race,
+    advance: Callable[..., None] = lambda done, of=None, what="": None,
+) -> None:
+    """Runs the driver and fills `race`, which keeps what was heard even if this raises Error."""
+    command = driver_command(mpi, ranks, [*arguments, "--budget", str(budget)])
     with subprocess.Popen(
         command,
         stdout=subprocess.PIPE,
@@ -129,32 +142,28 @@ def run_race(
         env=mpi.environment(),
         start_new_session=True,
     ) as process:
-        watch = _Watch(process, PATIENCE + 20 * budget)
+        watch = _Watch(process, patience)
         watch.heard()
         try:
             for line in process.stdout or ():
-                watch.heard()
-                _take(line, race, advance)
+                if _take(line, race, advance):
+                    watch.heard()
             status = process.wait()
         except BaseException:
             stop(process)
             raise
         finally:
             watch.end()
+    hint = "`stretto doctor` shows whether this MPI works at all"
     if watch.expired:
-        raise Error(
-            f"the race under {mpi.title} said nothing for {watch.patience:.0f} s",
-            "`stretto doctor` shows whether this MPI works at all",
-        )
+        what = f"the race under {mpi.title} said nothing for {watch.patience:.0f} s"
+        raise SilenceError(what, hint)
     if status != 0 and not race.wrong:
-        raise Error(
-            f"the race under {mpi.title} ended with exit code {status}",
-            "`stretto doctor` shows whether this MPI works at all",
-        )
-    return race
+        raise Error(f"the race under {mpi.title} ended with exit code {status}", hint)
 
 
-def _take(line: str, race: Race, advance: Callable[..., None]) -> None:
+def _take(line: str, race: Race, advance: Callable[..., None]) -> bool:
+    """True if the driver has got on."""
     try:
         said = json.loads(line)
     except json.JSONDecodeError:
@@ -165,5 +174,9 @@ def _take(line: str, race: Race, advance: Callable[..., None]) -> None:
         race.machine = said["machine"]
     elif "progress" in said:
         advance(said["progress"], said["of"])
+    elif "stage" in said:
+        race.stage = said["stage"]
+        return False
     elif "function" in said:
         race.cells.append(said)
+    return True

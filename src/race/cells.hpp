@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// One cell of the race: a function at one size, native and with Stretto in turn, in one process.
+// What the race measures: a function at one size, with buffers for the native library's result and for Stretto's.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "intercept/native.hpp"
 #include "stretto/function.hpp"
@@ -17,24 +20,54 @@ struct Functions {
 #undef STRETTO_MEMBER
 };
 
-struct Cell {
+/// Sums of doubles and parts that fall linearly; or pairs of MPI_DOUBLE_INT by MPI_MAXLOC, all data on rank 0, or each
+/// part half of the one before.
+enum class Variant : std::uint8_t { usual, maxloc, spike, halving };
+
+struct Kind {
   Function function;
-  Bytes bytes;  ///< of the vector; of each rank's part, on average, where a call moves parts
+  Variant variant = Variant::usual;
 };
 
-struct Result {
-  double native_us;  ///< medians over the repetitions of the slowest rank's time of one call
-  double stretto_us;
-  int repetitions;
-  bool correct;           ///< in every repetition, on every rank
-  std::string algorithm;  ///< id, or "native"
+/// "allreduce", "allreduce-maxloc", "allgatherv-spike", …
+std::string name_of(const Kind& kind);
+std::optional<Kind> kind_named(std::string_view name);
+
+struct Cell {
+  Kind kind;
+  Bytes bytes;  ///< of the vector; of each rank's part, on average, where a call moves parts
+  Bytes asked;  ///< what the user asked for: `bytes` are whole elements; 0 of a barrier
 };
 
 /// The sizes that can be measured: whole elements, for reductions into parts one for each rank.
-Bytes measured_bytes(Function function, Bytes wish, int ranks);
+Cell cell_of(const Kind& kind, Bytes wish, int ranks);
 
-/// Collective over MPI_COMM_WORLD; the result is the same on all ranks, but for `algorithm`.
-Result race(const Cell& cell, const Functions& native, const Functions& stretto, const char* (*last_algorithm)(),
-            double seconds);
+/// A cell's buffers and its call. Values are small whole numbers: their sums are exact in any order.
+class Runner {
+ public:
+  explicit Runner(const Cell& cell);
+
+  /// Fills the inputs with values that no repetition before had.
+  void refresh(int repetition);
+  void call(const Functions& f, bool stretto);
+  /// Of the results on this rank.
+  bool equal() const;
+
+ private:
+  void describe_pairs();
+
+  Kind kind_;
+  MPI_Comm comm_ = intercept::constants().world;
+  int rank_ = 0;
+  int ranks_ = 1;
+  MPI_Datatype type_ = MPI_DOUBLE;
+  MPI_Op op_ = MPI_SUM;
+  std::size_t doubles_ = 1;  // an element takes the room of so many
+  int mine_ = 0;
+  std::vector<int> counts_, displacements_;
+  std::vector<int> in_counts_, in_displacements_, in_bytes_, out_bytes_;  // of alltoallv and alltoallw
+  std::vector<MPI_Datatype> types_;
+  std::vector<double> in_, native_out_, stretto_out_;
+};
 
 }  // namespace stretto::race

@@ -17,8 +17,9 @@ from stretto.plot.race import draw
 from stretto.race import parse_sizes, run_race
 
 CELL = {
-    "function": "allreduce", "bytes": 8, "ranks": 2, "native_us": 2.0, "stretto_us": 1.0,
-    "ratio": 2.0, "algorithm": "allreduce/ring", "reason": "r", "correct": True, "repetitions": 9,
+    "cell": "allreduce", "function": "allreduce", "bytes": 8, "ranks": 2,
+    "native_us": 2.0, "stretto_us": 1.0, "ratio": 2.0,
+    "algorithm": "allreduce/ring", "reason": "r", "correct": True, "repetitions": 9,
 }  # fmt: skip
 MPIS = [mpi for mpi in all_mpis() if mpi.flavour in installed_flavours()]
 every_mpi = pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.title)
@@ -76,9 +77,9 @@ def test_wrong_result_is_kept_though_the_driver_fails(driver):
 
 
 def test_plot_of_cells():
-    cells = [CELL | {"bytes": n, "ratio": n / 32, "function": name}
+    cells = [CELL | {"bytes": n, "ratio": n / 32, "cell": name}
              for name in ("allreduce", "bcast") for n in (8, 64, 512)]  # fmt: skip
-    figure = draw([*cells, CELL | {"function": "barrier", "bytes": 0}], "title")
+    figure = draw([*cells, CELL | {"cell": "barrier", "bytes": 0}], "title")
     titles = [axes.get_title(loc="left") for part in figure.subfigs for axes in part.axes]
     assert [title for title in titles if title] == ["allreduce", "bcast", "barrier"]
 
@@ -90,6 +91,12 @@ def test_plot_of_cells():
         (["--sizes", "x"], "write 8-1M"),
         (["--plot", "x.gif"], ".svg, .png or .pdf"),
         (["--mpi", "/no/such"], "there is no /no/such"),
+        (["--ranks", "2,4"], "one number of ranks"),
+        (["--rounds", "2"], "goes only with --peers"),
+        (["--plot", "x.svg", "--peers"], "does not go with --peers"),
+        (["--cells", "allgatherv-spkie", "--peers"], "did you mean allgatherv-spike"),
+        (["--peers", "mpihc"], "did you mean mpich"),
+        (["--ranks", "1", "--peers"], "2 ranks or more"),
     ],
 )
 def test_misuse(arguments, words):
@@ -120,6 +127,27 @@ def test_bench_of_all_functions(mpi, ranks):
     assert all(cell["correct"] for cell in cells)
     # Parts of reductions are at least an element for each rank.
     assert all(cell["bytes"] % 8 == 0 for cell in cells)
+
+
+@every_mpi
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_bench_of_special_uses(mpi, ranks):
+    options = ["--mpi", mpi.mpiexec, "-n", ranks, "--sizes", "8,1K", "--time-per-size", 0.005]
+    cells = json_of("bench", *options, "--collectives", ",".join(race_module.VARIANTS))["cells"]
+    assert [cell["cell"] for cell in cells[::2]] == list(race_module.VARIANTS)
+    assert [cell["function"] for cell in cells[::2]] == ["allreduce", "allgatherv", "allgatherv"]
+    assert [cell["bytes"] for cell in cells] == [16, 1024, 8, 1024, 8, 1024]
+    assert all(cell["correct"] for cell in cells)
+
+
+@every_mpi
+def test_blocks_last(mpi):
+    options = ["--mpi", mpi.mpiexec, "--collectives", "allreduce", "--sizes", "8"]
+    [cell] = json_of("bench", *options, "--time-per-size", 0.2)["cells"]
+    for side in ("native", "stretto"):
+        # Blocks of 5 ms, as far as the calibration could know.
+        assert cell[f"{side}_calls"] >= 20 or cell[f"{side}_us"] > 20
+    assert cell["repetitions"] >= 3
 
 
 @every_mpi

@@ -8,7 +8,7 @@ import click
 
 from ..algorithms import near
 from ..errors import Error
-from .options import json_option, mpi_option, ranks_option, size_in_words, write_json
+from .options import RanksType, json_option, mpi_option, size_in_words, write_json
 
 if TYPE_CHECKING:
     from ..race import Race
@@ -16,10 +16,12 @@ if TYPE_CHECKING:
 
 def _functions(wish: str) -> list[str]:
     from .. import all_functions, facts
+    from ..race import VARIANTS
 
     known = [facts(function).name for function in all_functions()]
     if wish == "all":
         return known
+    known += VARIANTS
     names = [name.strip() for name in wish.split(",")]
     for name in names:
         if name not in known:
@@ -27,27 +29,81 @@ def _functions(wish: str) -> list[str]:
     return names
 
 
+def _refuse(options: dict[str, object], why: str, hint: str) -> None:
+    for name, value in options.items():
+        if value:
+            raise Error(f"--{name} {why}", hint)
+
+
 @click.command("bench")
-@ranks_option
+@click.option(
+    "-n", "--ranks", "ranks", type=RanksType(), help="How many processes.  [default: 2; or 2,4,8]"
+)
 @mpi_option
-@click.option("--collectives", default="all", show_default=True, help="Such as allreduce,gatherv.")
+@click.option("--collectives", help="Such as allreduce,gatherv,allreduce-maxloc.  [default: all]")
 @click.option(
     "--sizes",
-    default="8-1M",
-    show_default=True,
-    help="Bytes of the vector or of each rank's part: 8-1M is 8, 16, 32, … 1M; 8,4K is these two.",
+    help="Bytes of the vector or of each rank's part: 8-1M is 8, 16, 32, … 1M; 8,4K is these two."
+    "  [default: 8-1M; or 8,1K,32K,1M,16M]",
 )
 @click.option(
     "--time-per-size",
     type=click.FloatRange(min=0.001),
-    default=0.3,
-    show_default=True,
     metavar="SECONDS",
-    help="For each function and size.",
+    help="For each function and size.  [default: 0.3]",
 )
 @click.option("--plot", metavar="FILE", default=None, help="Draw into FILE: .svg, .png or .pdf.")
 @json_option
+@click.option(
+    "--peers",
+    is_flag=False,
+    flag_value="all",
+    metavar="[NAMES]",
+    help="Race under MPICH, Open MPI and Intel MPI, brought by this command, and compare all.",
+)
+@click.option("--cells", help="With --peers, such as bcast,allgatherv-spike.  [default: all]")
+@click.option("--rounds", type=click.IntRange(1, 100), help="With --peers.  [default: 3]")
+@click.option(
+    "--time-per-cell",
+    type=click.FloatRange(min=0.001),
+    metavar="SECONDS",
+    help="With --peers: for each cell, size, peer and round.  [default: 0.25]",
+)
+@click.option("--output", metavar="DIR", help="With --peers: TSV, JSON and heat maps go there.")
+@click.option("--environments", metavar="DIR", help="With --peers: where the MPIs are or go.")
+@click.option("--quick", is_flag=True, help="With --peers: a minute's look, on 2 ranks.")
 def command(
+    ranks: tuple[int, ...] | None,
+    mpi_wish: str,
+    collectives: str | None,
+    sizes: str | None,
+    time_per_size: float | None,
+    plot: str | None,
+    as_json: bool,
+    peers: str | None,
+    **of_peers: object,
+) -> None:
+    """Race Stretto against the native library, block by block in one process.
+
+    Every result is checked; a wrong one makes the exit code 1. The ratio is native over Stretto.
+    """
+    if peers:
+        from .bench_peers import command as run_peers
+
+        others = {"collectives": collectives, "time-per-size": time_per_size, "plot": plot}
+        others["mpi"] = mpi_wish != "auto"
+        _refuse(others, "does not go with --peers", "it has --cells, --time-per-cell and --output")
+        run_peers(peers, ranks, sizes, as_json, **of_peers)
+        return
+    words = {name.replace("_", "-"): value for name, value in of_peers.items()}
+    _refuse(words, "goes only with --peers", "`stretto bench --help` shows what goes together")
+    if ranks is not None and len(ranks) != 1:
+        raise Error("--ranks: a race is run by one number of ranks", "write -n 4, or add --peers")
+    n = 2 if ranks is None else ranks[0]
+    _race(n, mpi_wish, collectives or "all", sizes or "8-1M", time_per_size or 0.3, plot, as_json)
+
+
+def _race(
     ranks: int,
     mpi_wish: str,
     collectives: str,
@@ -56,10 +112,6 @@ def command(
     plot: str | None,
     as_json: bool,
 ) -> None:
-    """Race Stretto against the native library, call by call in one process.
-
-    Every result is checked; a wrong one makes the exit code 1. The ratio is native over Stretto.
-    """
     from ..launch import choose_mpi
     from ..race import parse_sizes, run_race
     from .terminal import progress
@@ -94,10 +146,14 @@ def command(
 
         save(draw(race.cells, f"{mpi.title}, {ranks} ranks"), plot)
         click.echo(f"wrote {plot}", err=True)
+    _judge(race)
+
+
+def _judge(race: "Race") -> None:
     if race.wrong:
         first = race.wrong[0]
         click.echo(
-            f"error: {first['function']} of {first['bytes']} bytes by "
+            f"error: {first['cell']} of {first['bytes']} bytes by "
             f"{first['algorithm']}: wrong result",
             err=True,
         )
@@ -130,14 +186,14 @@ def _print_tables(race: "Race", title: str, ranks: int) -> None:
     from .terminal import stderr, stdout
 
     console = stdout()
-    for name in dict.fromkeys(cell["function"] for cell in race.cells):
+    for name in dict.fromkeys(cell["cell"] for cell in race.cells):
         console.print(f"# {name}, {ranks} ranks, {title}")
         table = Table(box=None, pad_edge=False, header_style="bold")
         for heading in ("size", "native µs", "Stretto µs", "ratio"):
             table.add_column(heading, justify="right", min_width=10)
         table.add_column("algorithm")
         for cell in race.cells:
-            if cell["function"] == name:
+            if cell["cell"] == name:
                 table.add_row(
                     size_in_words(cell["bytes"]),
                     f"{cell['native_us']:.2f}",

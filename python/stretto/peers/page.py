@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Writes docs/performance.md from what a campaign has measured and from notes written by hand.
+
+python -m stretto.peers.page PEERS.json NOTES.md PAGE.md
+"""
+
+import json
+import sys
+from pathlib import Path
+
+from ..cli.options import size_in_words
+from ..plot.files import save
+from ..plot.heat import draw
+from .cells import MEANING
+from .environments import PEERS
+from .goals import Goal, judge
+from .table import mean_ratio
+
+
+def name_of(cell: dict) -> str:
+    """`allreduce, 16M`."""
+    return cell["cell"] + (f", {size_in_words(cell['asked'])}" if cell["asked"] else "")
+
+
+def microseconds(value: float) -> str:
+    digits = 2 if value < 10 else 1 if value < 100 else 0
+    return f"{value:.{digits}f}"
+
+
+def _table(head: list[str], lines: list[list[str]]) -> str:
+    rows = [head, ["---", *["---:"] * (len(head) - 1)], *lines]
+    return "\n".join("| " + " | ".join(row) + " |" for row in rows) + "\n"
+
+
+def _times(row: dict | None) -> list[str]:
+    if row is None:
+        return ["", "", ""]
+    if row["status"] == "failed":
+        return ["failed", "", ""]
+    mark = {"ok": "", "unstable": " ~", "wrong": " WRONG"}[row["status"]]
+    native, own = microseconds(row["native_us"]), microseconds(row["stretto_us"])
+    return [native, own, f"{row['ratio']:.2f}{mark}"]
+
+
+def _cells_table(document: dict, ranks: int) -> str:
+    titles = {peer.name: peer.title for peer in PEERS if peer.name in document["peers"]}
+    head = ["cell"]
+    for title in titles.values():
+        head += [f"{title}, µs", "Stretto, µs", "ratio"]
+    head += ["fastest", "against it", "slowest flavour", "of the bound"]
+    by_key = {(r["ranks"], r["cell"], r["asked"], r["peer"]): r for r in document["records"]}
+    lines: list[list[str]] = []
+    for cell in (one for one in document["cells"] if one["ranks"] == ranks):
+        line = [name_of(cell)]
+        for peer in titles:
+            line += _times(by_key.get((ranks, cell["cell"], cell["asked"], peer)))
+        if "best_peer" not in cell:
+            line += ["", "", "", ""]
+        else:
+            mark = "" if cell["status"] == "ok" else f" ({cell['status']})"
+            bound = f"{100 * cell['of_bound']:.0f} %" if cell["of_bound"] >= 0.005 else ""
+            fastest, ratio = titles[cell["best_peer"]], f"**{cell['ratio']:.2f}**{mark}"
+            line += [fastest, ratio, f"{cell['least']:.2f}", bound]
+        lines.append(line)
+    return _table(head, lines)
+
+
+def _goal_line(goal: Goal) -> list[str]:
+    said = {True: "reached", False: "**missed**", None: "not measured"}[goal.reached]
+    value = "" if goal.value is None else f"{goal.value:.2f}"
+    left_out = str(goal.left_out or "")
+    return [goal.words, f"{goal.target:.2f}", value, said, left_out]
+
+
+def _short(cell: dict, of: str) -> str:
+    return f"{cell[of]:.2f}" if cell["status"] == "ok" else cell["status"]
+
+
+def _misses(goals: list[Goal]) -> str:
+    lines = []
+    for goal in (one for one in goals if one.reached is False and one.missed):
+        of = "of_bound" if goal.words.endswith("bound") else "ratio"
+        named = "; ".join(f"{name_of(cell)} ({_short(cell, of)})" for cell in goal.missed)
+        lines.append(f"- {goal.words}, at least {goal.target:.2f}: {named}")
+    return "\n".join(lines) + "\n" if lines else "None.\n"
+
+
+def _not_judged(document: dict) -> str:
+    titles = {peer.name: peer.title for peer in PEERS}
+    lines = []
+    for ranks in document["wish"]["ranks"]:
+        for status in ("wrong", "failed", "unstable"):
+            here = [c for c in document["cells"] if (c["ranks"], c["status"]) == (ranks, status)]
+            if here:
+                lines.append(f"- {ranks} ranks, {status}: {'; '.join(map(name_of, here))}")
+    lines += [
+        f"- {row['ranks']} ranks, {name_of(row)}, {titles[row['peer']]}: {row['reason']}"
+        for row in document["records"]
+        if row["status"] == "failed"
+    ]
+    lines += [f"- {titles[peer]}: {why}" for peer, why in document["absent"].items()]
+    return "\n".join(lines) + "\n" if lines else "None.\n"
+
+
+def _state_line(document: dict) -> str:
+    rows = [row for row in document["records"] if "latency_ns" in row]
+    units = (("latency_ns", "ns"), ("transfer_gbs", "GB/s"), ("memory_gbs", "GB/s"))
+    ranges = []
+    for name, unit in units:
+        values = [row[name] for row in rows]
+        ranges.append(f"{min(values):.3g} to {max(values):.3g} {unit}" if values else "?")
+    return (
+        f"cache line to the other core {ranges[0]}, reading what it wrote {ranges[1]}, "
+        f"copying memory (read and written, two cores) {ranges[2]}"
+    )
+
+
+def page(document: dict, notes: str, figures: dict[int, str]) -> str:
+    """Markdown; `figures` has the path of each heat map by its number of ranks."""
+    goals = judge(document["records"], document["cells"])
+    facts, wish = document["machine"], document["wish"]
+    peers = ", ".join(document["peers"].values())
+    parts = [
+        "<!-- Written by benchmarks/node/run; the last chapter is benchmarks/node/notes.md. -->\n",
+        "# Performance on one node\n",
+        f"Measured on {document['date']}: {peers}; Stretto {document['version']}.\n\n"
+        f"Machine: {facts['cpu']}, {facts['cores']} cores, {facts['system']}; "
+        f"in the runs: {_state_line(document)}.\n",
+        "Native and Stretto take turns in one process, in blocks of calls between barriers of "
+        "their own side; a time is the median over the blocks of the slowest rank's mean, a ratio "
+        "is native over Stretto within one run. The peers run one after the other, in up to "
+        f"{wish['rounds']} rounds; only rounds count in which the machine's state stayed within a "
+        f"factor of {document['agree']}. Cells without enough of them are marked ~ and not judged. "
+        "*Against it* is the fastest peer's ratio; *slowest flavour* its time over that of the "
+        "slowest Stretto under any peer. The bound reads and writes every user buffer once at the "
+        "memory bandwidth measured beside the run; caches can beat it.\n",
+        MEANING + "\n",
+        "## Numbers to reach\n",
+        _table(
+            ["number", "to reach", "measured", "", "cells not judged"],
+            [_goal_line(goal) for goal in goals],
+        ),
+        "## Cells that miss\n",
+        _misses(goals),
+        "## Not judged, failed\n",
+        _not_judged(document),
+    ]
+    for ranks in wish["ranks"]:
+        mean = mean_ratio([cell for cell in document["cells"] if cell["ranks"] == ranks])
+        words = "" if mean is None else f"Geometric mean against the fastest peer: {mean:.2f}.\n"
+        parts += [f"## {ranks} ranks\n", words]
+        if ranks in figures:
+            parts.append(f"![Fastest peer over Stretto, {ranks} ranks]({figures[ranks]})\n")
+        parts.append(_cells_table(document, ranks))
+    parts += ["## Explanations\n", notes.strip() + "\n"]
+    return "\n".join(part for part in parts if part)
+
+
+def write(source: Path, notes: Path, target: Path) -> None:
+    """The page, and its figures beside it."""
+    document = json.loads(source.read_text(encoding="utf-8"))
+    folder = target.parent / "figures"
+    folder.mkdir(parents=True, exist_ok=True)
+    figures: dict[int, str] = {}
+    for ranks in document["wish"]["ranks"]:
+        file = folder / f"peers-{ranks}.svg"
+        save(draw(document["cells"], ranks), str(file))
+        figures[ranks] = f"figures/{file.name}"
+    text = page(document, notes.read_text(encoding="utf-8"), figures)
+    target.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 4:
+        sys.exit(__doc__)
+    write(*map(Path, sys.argv[1:]))

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A heat map of the fastest peer's time over Stretto's: cells down, sizes across."""
+
+from math import log2
+
+from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.figure import Figure
+
+from ..cli.options import size_in_words
+from .race import INK, STRETTO
+
+LOSS = "#d1495b"
+SPAN = 2.0  # the colours end at ratios of 2**-SPAN and 2**SPAN
+
+
+def draw(cells: list[dict], ranks: int) -> Figure:
+    """Of the comparison that `stretto bench --peers` writes under "cells"."""
+    here = [cell for cell in cells if cell["ranks"] == ranks]
+    names = list(dict.fromkeys(cell["cell"] for cell in here))
+    sizes = sorted({cell["asked"] for cell in here if cell["asked"]}) or [0]
+    figure = Figure(
+        figsize=(1.0 * len(sizes) + 2.6, 0.36 * len(names) + 1.2),
+        layout="constrained",
+        facecolor="white",
+    )
+    axes = figure.subplots()
+    colours = LinearSegmentedColormap.from_list("ratio", [LOSS, "#ffffff", STRETTO])
+    for cell in here:
+        row = names.index(cell["cell"])
+        # A barrier has no bytes.
+        column, width = (sizes.index(cell["asked"]), 1) if cell["asked"] else (0, len(sizes))
+        ratio = cell.get("ratio")
+        judged = cell["status"] == "ok" and ratio is not None
+        share = (log2(ratio) + SPAN) / (2 * SPAN) if judged else 0.5
+        axes.add_patch(
+            axes_box(column, row, width, colours(min(max(share, 0.0), 1.0)), not judged)
+        )
+        words = cell["status"] if ratio is None else f"{ratio:.2f}" + ("" if judged else " ~")
+        ink = "white" if judged and abs(share - 0.5) > 0.38 else INK
+        axes.text(
+            column + width / 2, row + 0.5, words, ha="center", va="center", fontsize=8, color=ink
+        )
+    axes.set_xlim(0, len(sizes))
+    axes.set_ylim(len(names), 0)
+    axes.set_xticks([i + 0.5 for i in range(len(sizes))], [size_in_words(size) for size in sizes])
+    axes.set_yticks([i + 0.5 for i in range(len(names))], names)
+    axes.tick_params(labelsize=8, colors=INK, length=0)
+    for side in axes.spines.values():
+        side.set_visible(False)
+    title = f"Fastest peer / Stretto, {ranks} ranks"
+    axes.set_title(title, fontsize=10, fontweight="bold", color=INK, loc="left")
+    return figure
+
+
+def axes_box(column: int, row: int, width: int, colour: object, hatched: bool) -> object:
+    from matplotlib.patches import Rectangle
+
+    hatch = "////" if hatched else None
+    edge = "#dde3e6" if hatched else "white"
+    return Rectangle((column, row), width, 1, facecolor=colour, edgecolor=edge, hatch=hatch)

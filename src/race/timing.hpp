@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// One cell of the race: native and Stretto in one process, in blocks of calls that take turns.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "race/cells.hpp"
+
+namespace stretto::race {
+
+/// One side's time of a call.
+struct Time {
+  double us;      ///< median over the blocks of the slowest rank's mean
+  double spread;  ///< distance of the quartiles over the median
+  int calls;      ///< in a block
+};
+
+struct Result {
+  Time native;
+  Time stretto;
+  int blocks;             ///< of each side
+  bool correct;           ///< in every repetition, on every rank
+  std::string algorithm;  ///< id, or "native"
+  double seconds;         ///< that all this took
+};
+
+/// Collective over MPI_COMM_WORLD; the result is the same on all ranks, but for `algorithm`. `stage` is told what
+/// begins, so that whoever waits in vain knows whose calls do not end.
+Result race(const Cell& cell, const Functions& native, const Functions& stretto, const char* (*last_algorithm)(),
+            double seconds, const std::function<void(const char*)>& stage);
+
+}  // namespace stretto::race

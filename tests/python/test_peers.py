@@ -1,0 +1,294 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`stretto bench --peers`: table, goals and page of made-up rounds, order of runs, a real one."""
+
+import json
+
+import programs
+import pytest
+from commands import stretto
+from stretto import Error
+from stretto.launch import choose_mpi
+from stretto.peers import campaign as campaign_module
+from stretto.peers.campaign import Campaign, Round, Wish, run_cells
+from stretto.peers.cells import CELLS, plan, traffic
+from stretto.peers.environments import BY_NAME, prepare, wheels_of
+from stretto.peers.goals import BOUND, LARGE, judge
+from stretto.peers.page import page, write
+from stretto.peers.state import State, agree
+from stretto.peers.table import COLUMNS, compare, records, tsv
+from stretto.race import SilenceError
+
+MIB16 = 16 << 20
+STILL = State(50.0, 20.0, 10.0)
+SHAKEN = State(65.0, 20.0, 10.0)
+WISH = Wish([2], ["allreduce"], [MIB16], rounds=3)
+
+
+def sample(peer: str, native: float, own: float, **other: object) -> dict:
+    return {
+        "cell": "allreduce", "function": "allreduce", "asked": MIB16, "bytes": MIB16,
+        "native_us": native, "stretto_us": own, "correct": True, "algorithm": "allreduce/ring",
+        "native_spread": 0.1, "stretto_spread": 0.1, "seconds": 0.2, "dear": False,
+        "peer": peer, **STILL.as_row(), **other,
+    }  # fmt: skip
+
+
+def rounds_of(*samples: list[dict], agreed: tuple[bool, ...] = (True, True, True)) -> list[Round]:
+    """A round from the samples of each of them."""
+    return [
+        Round(i + 1, said[0].get("ranks", 2), [("allreduce", MIB16)], agreed[i], said)
+        for i, said in enumerate(samples)
+    ]
+
+
+def three(native: float = 100.0, own: float = 50.0) -> list[dict]:
+    return [
+        sample("mpich", 4 * native, 2 * own),
+        sample("openmpi", native, own),
+        sample("intel", 2 * native, own / 2),
+    ]
+
+
+def test_states_agree_within_the_factor():
+    assert agree([STILL, State(60.0, 17.0, 9.0), STILL])
+    assert not agree([STILL, SHAKEN])
+    assert not agree([STILL, State(50.0, 20.0, 7.9)])
+
+
+def test_traffic_of_two_ranks():
+    assert {cell: traffic(cell, 1, 2) for cell in CELLS} == {
+        "barrier": 0, "bcast": 2, "reduce": 3, "allreduce": 4, "allreduce-maxloc": 4,
+        "allgather": 6, "allgatherv-spike": 6, "allgatherv-halving": 6, "alltoall": 8,
+        "reduce_scatter_block": 3, "gather": 4, "scatter": 4, "scan": 4, "exscan": 2,
+    }  # fmt: skip
+
+
+def test_plan_has_one_barrier():
+    assert plan(["barrier", "bcast"], [8, 16]) == [("barrier", 0), ("bcast", 8), ("bcast", 16)]
+
+
+def test_records_are_medians_of_ratios_within_runs():
+    rows = records(rounds_of(three(), three(200.0), three(110.0)), WISH)
+    assert [row["peer"] for row in rows] == ["mpich", "openmpi", "intel"]
+    middle = rows[1]
+    assert (middle["native_us"], middle["ratio"]) == (110.0, 2.2)
+    assert middle["spread"] == pytest.approx(2.0)
+    assert middle["status"] == "ok"
+    # 64 MiB at 10 GB/s are 6.7 ms.
+    assert middle["of_bound"] == pytest.approx(4 * MIB16 / 10e9 * 1e6 / 50.0)
+
+
+def test_only_rounds_that_agreed_count():
+    rounds = rounds_of(three(), three(900.0), three(120.0), agreed=(True, False, True))
+    row = records(rounds, WISH)[1]
+    assert (row["native_us"], row["rounds"], row["rounds_agreed"]) == (110.0, 3, 2)
+    rounds = rounds_of(three(), three(900.0), three(120.0), agreed=(True, False, False))
+    assert {row["status"] for row in records(rounds, WISH)} == {"unstable"}
+
+
+def test_a_dear_cell_needs_one_round():
+    one = [sample("mpich", 9e6, 1e3, dear=True)]
+    assert records(rounds_of(one), WISH)[0]["status"] == "ok"
+    assert records(rounds_of(one, agreed=(False,)), WISH)[0]["status"] == "unstable"
+
+
+def test_best_peer_and_slowest_flavour():
+    rows = records(rounds_of(three(), three()), WISH)
+    [cell] = compare(rows)
+    assert (cell["best_peer"], cell["ratio"], cell["least"]) == ("openmpi", 2.0, 1.0)
+    assert [row["best_ratio"] for row in rows] == [1.0, 2.0, 4.0]
+
+
+def failing(side: str) -> list[Round]:
+    rounds = rounds_of(three()[:2], three()[:2])
+    why = {"cell": "allreduce", "asked": MIB16, "reason": "it ended", "side": side, "peer": "intel"}
+    rounds[0].failures.append(why)
+    return rounds
+
+
+def test_a_peer_that_fails_is_said_and_the_others_compared():
+    rows = records(failing("native"), WISH)
+    assert rows[2]["status"] == "failed"
+    assert rows[2]["reason"] == "it ended"
+    assert compare(rows)[0]["status"] == "ok"
+
+
+def test_stretto_that_fails_misses():
+    rows = records(failing("Stretto"), WISH)
+    cells = compare(rows)
+    assert cells[0]["status"] == "failed"
+    assert judge(rows, cells)[0].missed == cells
+
+
+def test_wrong_results_miss():
+    said = three()
+    said[0]["correct"] = False
+    rows = records(rounds_of(said, three()), WISH)
+    cells = compare(rows)
+    assert cells[0]["status"] == "wrong"
+    assert not judge(rows, cells)[0].reached
+
+
+def goals_of(*rounds: Round) -> dict:
+    rows = records(list(rounds), WISH)
+    return {goal.words: goal for goal in judge(rows, compare(rows))}
+
+
+def test_goals():
+    goals = goals_of(*rounds_of(three(), three()))
+    large = goals["2 ranks, 16 MiB, allreduce against the best peer"]
+    assert (large.target, large.value, large.reached) == (LARGE["allreduce"], 2.0, True)
+    assert goals["2 ranks, 16 MiB, allreduce: share of the bound"].target == BOUND
+    assert goals["2 ranks, geometric mean against MPICH"].value == pytest.approx(4.0)
+    assert goals["2 ranks, geometric mean against Open MPI"].reached is False
+    assert goals["2 ranks, 16 MiB, scan against the best peer"].reached is None
+    slow = goals_of(*rounds_of(three(own=120.0), three(own=120.0)))
+    assert slow["2 ranks, slowest cell against the best peer"].missed
+    within = goals_of(*rounds_of(three(own=104.0), three(own=104.0)))
+    assert within["2 ranks, slowest cell against the best peer"].reached
+
+
+def test_unstable_cells_are_not_judged():
+    goals = goals_of(*rounds_of(three(), three(), agreed=(False, False)))
+    goal = goals["2 ranks, slowest cell against the best peer"]
+    assert (goal.reached, goal.left_out) == (None, 1)
+
+
+def document(rounds: list[Round]) -> dict:
+    rows = records(rounds, WISH)
+    return {
+        "date": "2026-01-02", "version": "0.1.0", "absent": {}, "agree": 1.25,
+        "peers": {"mpich": "MPICH 5.0.2", "openmpi": "Open MPI 5.0.11", "intel": "Intel MPI 2021"},
+        "machine": {"cpu": "CPU of tests", "cores": 2, "system": "Linux"},
+        "wish": {"ranks": [2], "rounds": 3}, "records": rows, "cells": compare(rows),
+    }  # fmt: skip
+
+
+def test_tsv():
+    lines = tsv(records(rounds_of(three(), three()), WISH)).splitlines()
+    assert lines[0].split("\t") == list(COLUMNS)
+    assert lines[2].split("\t")[:6] == ["2", "allreduce", str(MIB16), str(MIB16), "openmpi", "ok"]
+    assert {line.count("\t") for line in lines} == {len(COLUMNS) - 1}
+
+
+def test_page_names_what_misses():
+    text = page(document(rounds_of(three(own=120.0), three(own=120.0))), "By hand.", {2: "f.svg"})
+    assert "- 2 ranks, slowest cell against the best peer, at least 0.95: allreduce, 16M" in text
+    assert "CPU of tests, 2 cores" in text
+    assert "![Fastest peer over Stretto, 2 ranks](f.svg)" in text
+    assert "| allreduce, 16M | 400 | 240 | 1.67 | 100 | 120 | 0.83 |" in text
+    assert text.endswith("## Explanations\n\nBy hand.\n")
+
+
+def test_page_names_failures(tmp_path):
+    (tmp_path / "peers.json").write_text(json.dumps(document(failing("native"))), encoding="utf-8")
+    (tmp_path / "notes.md").write_text("Why.", encoding="utf-8")
+    write(tmp_path / "peers.json", tmp_path / "notes.md", tmp_path / "page.md")
+    text = (tmp_path / "page.md").read_text(encoding="utf-8")
+    assert "- 2 ranks, allreduce, 16M, Intel MPI: it ended" in text
+    assert (tmp_path / "figures" / "peers-2.svg").stat().st_size > 2000
+
+
+@pytest.fixture
+def driven(monkeypatch):
+    """The driver measures all but the cells in `bad`; returns the command lines."""
+
+    def make(bad: dict[str, Exception], starts: bool = True) -> list[str]:
+        calls: list[str] = []
+
+        def drive(_mpi, _ranks, arguments, _budget, _limit, race):
+            calls.append(arguments[1])
+            race.machine = {"cores": 2} if starts else {}
+            for word in arguments[1].split(","):
+                cell, _, size = word.partition(":")
+                race.stage = "native"
+                if cell in bad:
+                    raise bad[cell]
+                race.cells.append(sample("", 2.0, 1.0, cell=cell, asked=int(size)))
+
+        monkeypatch.setattr(campaign_module, "drive", drive)
+        return calls
+
+    return make
+
+
+def test_cells_behind_a_failure_are_tried_again(driven, fake_mpi):
+    mpi = choose_mpi(str(fake_mpi("mpich")))
+    cells = [("bcast", 8), ("scan", 8), ("gather", 8)]
+    calls = driven({"scan": SilenceError("silent")})
+    samples, failures = run_cells(mpi, 2, cells, WISH)
+    assert calls == ["bcast:8,scan:8,gather:8", "gather:8"]
+    assert [said["cell"] for said in samples] == ["bcast", "gather"]
+    assert [said["cell"] for said in failures] == ["scan"]
+    assert failures[0]["reason"] == "MPICH 9.8.7 took more than 20 s"
+    driven({"bcast": Error("no start")}, starts=False)
+    assert [said["reason"] for said in run_cells(mpi, 2, cells, WISH)[1]] == ["no start"] * 3
+
+
+def test_rounds_alternate_the_peers_and_are_repeated(driven, fake_mpi, monkeypatch):
+    driven({})
+    states = [STILL] * 3 + [STILL, SHAKEN, STILL] + [STILL] * 3
+    monkeypatch.setattr(campaign_module, "measure", lambda: states.pop(0))
+    mpis = {name: choose_mpi(str(fake_mpi(name))) for name in ("mpich", "intel")}
+    campaign = Campaign(mpis, Wish([2], ["bcast"], [8], rounds=2, repeats=3))
+    campaign.run()
+    assert [one.agreed for one in campaign.rounds] == [True, False, True]
+    peers = [said["peer"] for one in campaign.rounds for said in one.samples]
+    assert peers == ["mpich", "intel"] * 3
+    assert states == []
+
+
+def test_what_takes_long_or_fails_is_not_repeated(driven, fake_mpi, monkeypatch):
+    driven({"scan": Error("no")})
+    monkeypatch.setattr(campaign_module, "measure", lambda: STILL)
+    monkeypatch.setattr(campaign_module, "DEAR", 0.1)
+    mpis = {"mpich": choose_mpi(str(fake_mpi("mpich")))}
+    campaign = Campaign(mpis, Wish([2], ["bcast", "scan"], [8], rounds=3, per_run=2))
+    campaign.run()
+    [only] = campaign.rounds
+    assert [said["cell"] for said in only.samples + only.failures] == ["bcast", "scan"]
+
+
+def test_rounds_that_would_end_too_late_are_not_begun(driven, fake_mpi, monkeypatch):
+    driven({})
+    monkeypatch.setattr(campaign_module, "measure", lambda: STILL)
+    monkeypatch.setattr(campaign_module, "LONGEST", 0.0)
+    mpis = {"mpich": choose_mpi(str(fake_mpi("mpich")))}
+    for all_rounds, rounds in ((False, 1), (True, 3)):
+        campaign = Campaign(mpis, Wish([2], ["bcast"], [8], rounds=3, all_rounds=all_rounds))
+        campaign.run()
+        assert len(campaign.rounds) == rounds
+
+
+def test_environment_of_another_version(fake_mpi):
+    assert wheels_of(BY_NAME["mpich"]) == ["mpich==5.0.2"]
+    assert wheels_of(BY_NAME["intel"])[0].startswith("impi-rt==")
+    prefix = fake_mpi("mpich")
+    with pytest.raises(Error, match=r"has MPICH 9\.8\.7, and not mpich==5\.0\.2"):
+        prepare(BY_NAME["mpich"], prefix.parent)
+
+
+def test_small_campaign(tmp_path):
+    """Under the MPIs that tests/run has set up."""
+    environments = tmp_path / "environments"
+    environments.mkdir()
+    prefix = programs.from_environment("STRETTO_TEST_MPICH")
+    (environments / "mpich").symlink_to(prefix)
+    output = tmp_path / "out"
+    done = stretto(
+        "bench", "--peers", "mpich", "--environments", environments, "--output", output,
+        "--ranks", 2, "--cells", "bcast,allreduce-maxloc", "--sizes", "1K", "--rounds", 1,
+        "--time-per-cell", 0.02,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    lines = [line.split("\t") for line in done.stdout.splitlines()]
+    assert [line[1] for line in lines] == ["cell", "bcast", "allreduce-maxloc"]
+    said = json.loads((output / "peers.json").read_text(encoding="utf-8"))
+    assert said["peers"] == {"mpich": "MPICH 5.0.2"}
+    for row in said["records"]:
+        assert row["status"] in ("ok", "unstable")
+        assert row["ratio"] == pytest.approx(row["native_us"] / row["stretto_us"], rel=0.01)
+        assert 1 < row["latency_ns"] < 1e6
+        assert row["memory_gbs"] > 0.01
+    assert (output / "heat-2.svg").stat().st_size > 2000
+    assert (output / "peers.tsv").read_text(encoding="utf-8") == done.stdout
