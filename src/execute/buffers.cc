@@ -4,7 +4,14 @@
 #include <algorithm>
 #include <cstring>
 
+#include "support/memory.hpp"
+
 namespace stretto::execute {
+namespace {
+
+constexpr Bytes least_streamed = 4096;  // less does not pay for the fence at its end
+
+}  // namespace
 
 /// Calls use(address, n) for every piece of elements first … first+n-1.
 template <typename Use>
@@ -56,17 +63,19 @@ void Buffers::pack(Slice blocks, Bytes first, Bytes bytes, std::byte* to) const 
   }
 }
 
-void Buffers::unpack(const std::byte* packed, Count n, std::byte* to) const {
+void Buffers::unpack(const std::byte* packed, Count n, std::byte* to, bool streams) const {
   const Element& e = element();
-  if (e.dense)
+  if (e.dense && streams && n * e.size >= least_streamed)
+    copy_streaming(to, packed, n * e.size);
+  else if (e.dense)
     std::memcpy(to, packed, static_cast<std::size_t>(n * e.size));
   else
     e.unpack(e, packed, n, to);
 }
 
-void Buffers::store(Slice target, Count first, Count n, const std::byte* packed) const {
-  in_spans(target, first, n, [&](std::byte* to, Count here) {
-    unpack(packed, here, to);
+void Buffers::store(const Program::Step& step, Count first, Count n, const std::byte* packed) const {
+  in_spans(step.target, first, n, [&](std::byte* to, Count here) {
+    unpack(packed, here, to, step.streams);
     packed += here * element().size;
   });
 }
@@ -74,8 +83,10 @@ void Buffers::store(Slice target, Count first, Count n, const std::byte* packed)
 void Buffers::combine(const Program::Step& step, Count first, Count n, const std::byte* other) const {
   const Combiner& combiner = work_->combiner;
   const Bytes extent = element().extent;
+  const bool streams = step.streams && combiner.combine_streaming && n * extent >= least_streamed;
+  const auto function = streams ? combiner.combine_streaming : combiner.combine;
   const auto apply = [&](const std::byte* mine, std::byte* to, Count here) {
-    combiner.combine(combiner, step.side == Side::left ? other : mine, step.side == Side::left ? mine : other, to,
+    function(combiner, step.side == Side::left ? other : mine, step.side == Side::left ? mine : other, to,
                      here);
     other += here * extent;
   };
@@ -100,7 +111,7 @@ void Buffers::combine_message(const Program::Step& step, Count first, Count n, c
     return;
   }
   std::byte* unpacked = room_for(arena, n);
-  unpack(packed, n, unpacked);
+  unpack(packed, n, unpacked, false);
   combine(step, first, n, unpacked);
 }
 
@@ -108,7 +119,11 @@ void Buffers::copy(const Program::Step& step, Arena& arena) const {
   const std::byte* from = in_one_piece(step.source);
   std::byte* to = in_one_piece(step.target);
   if (from && to) {
-    if (from != to) std::memmove(to, from, static_cast<std::size_t>(step.bytes));  // else in place
+    if (from == to) return;  // in place
+    if (step.streams && step.bytes >= least_streamed)
+      copy_streaming(to, from, step.bytes);
+    else
+      std::memmove(to, from, static_cast<std::size_t>(step.bytes));
     return;
   }
   if (step.source.count == 1 && step.target.count == 1 &&
@@ -116,7 +131,7 @@ void Buffers::copy(const Program::Step& step, Arena& arena) const {
     return;
   std::byte* packed = arena.take(step.bytes);
   pack(step.source, 0, step.bytes, packed);
-  store(step.target, 0, step.bytes / element().size, packed);
+  store(step, 0, step.bytes / element().size, packed);
 }
 
 void Buffers::reduce(const Program::Step& step, Arena& arena) const {

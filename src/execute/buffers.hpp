@@ -25,7 +25,7 @@ class Buffers {
   /// Bytes first … first+bytes-1 of a message of these blocks. Where elements have holes, whole elements.
   void pack(Slice blocks, Bytes first, Bytes bytes, std::byte* to) const;
   /// Elements first … first+n-1 of a message arrive.
-  void store(Slice target, Count first, Count n, const std::byte* packed) const;
+  void store(const Program::Step& step, Count first, Count n, const std::byte* packed) const;
   /// The same, and are combined: step.target = message ∘ step.operand, or the other way round.
   void combine_message(const Program::Step& step, Count first, Count n, const std::byte* packed, Arena& arena) const;
   void copy(const Program::Step& step, Arena& arena) const;
@@ -35,7 +35,7 @@ class Buffers {
   std::byte* room_for(Arena& arena, Count n) const { return arena.take(footprint(element(), n)) - element().lower; }
   /// `other` are elements as they lie in memory.
   void combine(const Program::Step& step, Count first, Count n, const std::byte* other) const;
-  void unpack(const std::byte* packed, Count n, std::byte* to) const;
+  void unpack(const std::byte* packed, Count n, std::byte* to, bool streams) const;
   Count elements(Slice blocks) const;
   template <typename Use>
   void in_spans(Slice blocks, Count first, Count n, Use use) const;

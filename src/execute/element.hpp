@@ -30,6 +30,9 @@ struct Combiner {
   void (*combine)(const Combiner&, const void* left, const void* right, void* target, Count n) = nullptr;
   const void* context = nullptr;
   const void* element = nullptr;
+  /// The same, with stores past the cache; null: there is nothing better.
+  void (*combine_streaming)(const Combiner&, const void* left, const void* right, void* target, Count n) = nullptr;
+  const void* streaming_context = nullptr;
 };
 
 }  // namespace stretto::execute

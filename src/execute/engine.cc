@@ -173,7 +173,7 @@ void Engine::deliver(Instance& in, const Program::Step& step, Arrival& arrival, 
   if (arrival.bounce)
     std::memcpy(arrival.bounce + arrival.got, part, static_cast<std::size_t>(bytes));
   else if (step.kind == ActionKind::receive)
-    in.buffers.store(step.target, arrival.got / size, bytes / size, part);
+    in.buffers.store(step, arrival.got / size, bytes / size, part);
   else
     in.buffers.combine_message(step, arrival.got / size, bytes / size, part, in.arena);
   arrival.got += bytes;
@@ -183,7 +183,7 @@ void Engine::deliver(Instance& in, const Program::Step& step, Arrival& arrival, 
 void Engine::arrived(Instance& in, const Program::Step& step, const Arrival& arrival) {
   const Count n = step.bytes / work_->element.size;
   if (step.kind == ActionKind::receive)
-    in.buffers.store(step.target, 0, n, arrival.bounce);
+    in.buffers.store(step, 0, n, arrival.bounce);
   else
     in.buffers.combine_message(step, 0, n, arrival.bounce, in.arena);
 }

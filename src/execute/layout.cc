@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <numeric>
 
 namespace stretto::execute {
 
@@ -33,6 +34,11 @@ Layout Layout::irregular(std::span<const Count> counts, std::span<const Count> d
   layout.counts_ = counts;
   layout.displacements_ = displacements;
   return layout;
+}
+
+Count Layout::elements(Rank ranks) const {
+  if (kind_ == Kind::irregular) return std::accumulate(counts_.begin(), counts_.end(), Count{0});
+  return kind_ == Kind::whole ? n_ : n_ * ranks;
 }
 
 Layout Layout::cut_into(const Parts& parts) const {

@@ -33,6 +33,7 @@ class Layout {
   Count segments() const { return segments_; }
   Count segment() const { return segment_; }  ///< elements of a segment (of each part) but the last
   bool empty() const { return n_ == 0; }
+  Count elements(Rank ranks) const;  ///< of all parts
   /// Do equal parts make all segments but the last alike?
   bool even() const { return kind_ != Kind::irregular; }
   bool cut_alike(const Layout& other) const { return n_ == other.n_ && segment_ == other.segment_; }

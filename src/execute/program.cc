@@ -43,6 +43,7 @@ class Program::Resolver {
       p_.widest = std::max<std::size_t>(p_.widest, stage.end_of_steps - stage.first_step);
       p_.stages.push_back(stage);
     }
+    if (work_.bypass_cache) mark_streams();
   }
 
  private:
@@ -68,6 +69,31 @@ class Program::Resolver {
     p_.scratch = footprint(work_.element, n);
   }
 
+  /// Backwards: what is read later in the segment should stay in the cache.
+  void mark_streams() {
+    std::vector<Span> read;
+    const auto reads = [&](Slice blocks) {
+      for (const Span& s : p_.at(blocks))
+        if (s.buffer == Buffer::output) read.push_back(s);
+    };
+    const Bytes extent = work_.element.extent;
+    const auto is_read = [&](const Span& s) {
+      return std::ranges::any_of(
+          read, [&](const Span& r) { return s.at < r.at + r.n * extent && r.at < s.at + s.n * extent; });
+    };
+    for (std::size_t stage = p_.stages.size(); stage-- > 0;) {
+      const Stage& now = p_.stages[stage];
+      for (std::uint32_t i = now.end_of_steps; i-- > now.first_step;) {
+        Step& step = p_.steps[i];
+        step.streams = std::ranges::all_of(
+            p_.at(step.target), [&](const Span& s) { return s.buffer == Buffer::output && !is_read(s); });
+        reads(step.source);
+        reads(step.operand);
+      }
+      for (std::uint32_t i = now.first_send; i < now.end_of_sends; ++i) reads(p_.sends[i].blocks);
+    }
+  }
+
   bool same(Slice a, Slice b) const {
     return std::ranges::equal(p_.at(a), p_.at(b), [](const Span& x, const Span& y) {
       return x.buffer == y.buffer && x.n == y.n && x.at == y.at;
@@ -83,7 +109,7 @@ class Program::Resolver {
 
   void add(const Action& action) {
     const bool receives = action.kind == ActionKind::receive || action.kind == ActionKind::receive_reduce;
-    Step step{action.kind, action.side, action.after_sends, action.peer, resolve(action.target), {}, {}, 0};
+    Step step{action.kind, action.side, action.after_sends, false, action.peer, resolve(action.target), {}, {}, 0};
     const Count n = elements(step.target);
     if (n == 0 && (!receives || action.target.count > 0)) return;
     step.bytes = n * work_.element.size;

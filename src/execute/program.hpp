@@ -28,7 +28,8 @@ struct Work {
   Region output = {};
   Layout sizes;                ///< of the blocks in scratch; it has as many segments as the sides, or more
   bool sizes_by_slot = false;  ///< `sizes` goes by slots of scratch, not by blocks
-  int depth = 1;  ///< segments in flight; equal on all ranks, at most shm::lanes where any of them share memory
+  int depth = 1;               ///< segments in flight; equal on all ranks, at most shm::lanes if any share memory
+  bool bypass_cache = false;   ///< the buffers of all ranks of the node are larger than the cache
 };
 
 /// Elements of one buffer that lie one behind the other.
@@ -50,6 +51,7 @@ struct Program {
     ActionKind kind;
     Side side;
     bool after_sends;
+    bool streams;  ///< what it writes is not read again: past the cache
     Rank peer;
     Slice target, source, operand;
     Bytes bytes;  ///< of the message, packed

@@ -42,6 +42,11 @@ void predefined(const execute::Combiner& combiner, const void* left, const void*
   reinterpret_cast<reduce::Kernel>(const_cast<void*>(combiner.context))(left, right, target, n);
 }
 
+void predefined_streaming(const execute::Combiner& combiner, const void* left, const void* right, void* target,
+                          Count n) {
+  reinterpret_cast<reduce::Kernel>(const_cast<void*>(combiner.streaming_context))(left, right, target, n);
+}
+
 void copy(const execute::Element& element, const void* from, void* to, Count n, std::vector<char>& packed) {
   if (element.dense) {
     std::memcpy(to, from, static_cast<std::size_t>(n * element.size));
@@ -85,7 +90,10 @@ OperatorFacts facts_of(const MPI_Op& op, const TypeFacts& type) {
   if (const reduce::Op* known = table().find(op)) {
     const reduce::Kernel kernel = *known == reduce::Op::none ? nullptr : reduce::kernel(*known, type.type);
     facts.usable = kernel != nullptr;
-    facts.combiner = {predefined, reinterpret_cast<const void*>(kernel), nullptr};
+    if (!kernel) return facts;
+    const reduce::Kernel streaming = reduce::kernel(*known, type.type, reduce::Stores::streaming);
+    facts.combiner = {predefined, reinterpret_cast<const void*>(kernel), nullptr, predefined_streaming,
+                      reinterpret_cast<const void*>(streaming)};
     return facts;
   }
   if (flavour::is_predefined(op)) return facts;  // not of the standard: what it may be applied to is not known
@@ -94,7 +102,7 @@ OperatorFacts facts_of(const MPI_Op& op, const TypeFacts& type) {
   facts.usable = true;
   facts.predefined = false;
   facts.commutative = commutative != 0;
-  facts.combiner = {user, &op, &type.element};
+  facts.combiner = {.combine = user, .context = &op, .element = &type.element};
   return facts;
 }
 

@@ -9,6 +9,7 @@
 
 #include "intercept/say.hpp"
 #include "intercept/settings.hpp"
+#include "support/memory.hpp"
 #include "transport/mpi/mpi.hpp"
 
 namespace stretto::intercept {
@@ -97,6 +98,15 @@ int run(Communicator& c, Function function, const execute::Work& work, const exe
   return expired(w, c, function, *work.schedule);
 }
 
+/// Are the program's buffers, of all ranks of the node, larger than the cache? Each rank may decide for itself.
+bool bypass_cache(const Communicator& c, const Job& job) {
+  static const Bytes cache = last_level_cache();
+  Count elements = 0;
+  for (const execute::Region* r : {&job.input, &job.output})
+    if (r->at) elements += r->layout.elements(c.ranks());
+  return elements * job.element.extent * c.ranks() > cache;
+}
+
 execute::Work work_of(const Communicator& c, const Schedule& schedule, int depth, const Job& job) {
   return {.schedule = &schedule,
           .element = job.element,
@@ -105,7 +115,8 @@ execute::Work work_of(const Communicator& c, const Schedule& schedule, int depth
           .output = job.output,
           .sizes = job.sizes,
           .sizes_by_slot = job.sizes_by_slot,
-          .depth = std::min(depth, c.most_depth())};
+          .depth = std::min(depth, c.most_depth()),
+          .bypass_cache = bypass_cache(c, job)};
 }
 
 }  // namespace
