@@ -10,6 +10,7 @@ namespace stretto::execute {
 namespace {
 
 constexpr Bytes least_streamed = 4096;  // less does not pay for the fence at its end
+constexpr Bytes least_by_lines = 512;
 
 }  // namespace
 
@@ -39,7 +40,7 @@ Count Buffers::elements(Slice blocks) const {
   return n;
 }
 
-void Buffers::pack(Slice blocks, Bytes first, Bytes bytes, std::byte* to) const {
+void Buffers::pack(Slice blocks, Bytes first, Bytes bytes, std::byte* to, bool streams) const {
   const Element& e = element();
   if (!e.dense) {
     in_spans(blocks, first / e.size, bytes / e.size, [&](const std::byte* from, Count n) {
@@ -56,7 +57,10 @@ void Buffers::pack(Slice blocks, Bytes first, Bytes bytes, std::byte* to) const 
       continue;
     }
     const Bytes here = std::min(bytes, whole - first);
-    std::memcpy(to, at(s) + first, static_cast<std::size_t>(here));
+    if (streams)
+      copy_streaming(to, at(s) + first, here);
+    else
+      std::memcpy(to, at(s) + first, static_cast<std::size_t>(here));
     to += here;
     bytes -= here;
     first = 0;
@@ -67,6 +71,8 @@ void Buffers::unpack(const std::byte* packed, Count n, std::byte* to, bool strea
   const Element& e = element();
   if (e.dense && streams && n * e.size >= least_streamed)
     copy_streaming(to, packed, n * e.size);
+  else if (e.dense && n * e.size >= least_by_lines && reinterpret_cast<std::uintptr_t>(packed) % 64 == 0)
+    copy_lines(to, packed, n * e.size);
   else if (e.dense)
     std::memcpy(to, packed, static_cast<std::size_t>(n * e.size));
   else

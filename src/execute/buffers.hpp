@@ -23,7 +23,7 @@ class Buffers {
   std::byte* in_one_piece(Slice blocks) const;
 
   /// Bytes first … first+bytes-1 of a message of these blocks. Where elements have holes, whole elements.
-  void pack(Slice blocks, Bytes first, Bytes bytes, std::byte* to) const;
+  void pack(Slice blocks, Bytes first, Bytes bytes, std::byte* to, bool streams = false) const;
   /// Elements first … first+n-1 of a message arrive.
   void store(const Program::Step& step, Count first, Count n, const std::byte* packed) const;
   /// The same, and are combined: step.target = message ∘ step.operand, or the other way round.

@@ -9,6 +9,7 @@
 
 #include "execute/buffers.hpp"
 #include "transport/shm/node.hpp"
+#include "transport/shm/stores.hpp"
 #include "transport/transport.hpp"
 
 namespace stretto::execute {
@@ -139,6 +140,7 @@ class Engine {
   std::vector<transport::Ticket> done_;
   std::vector<std::uint64_t> blocked_;  // by rank: the last pass in which a message of it had to wait
   std::uint64_t pass_ = 0;
+  transport::shm::Stores stores_;
 };
 
 /// One paragraph for people: rank, collective's call, algorithm, and for every segment its round and what it awaits,

@@ -116,7 +116,7 @@ bool Engine::depart(Instance& in, Departure& d) {
   Room& room = *paths_.node->rooms[in.lane];
   std::byte* memory = room.take(bytes);
   if (!memory) return false;
-  in.buffers.pack(send->blocks, 0, bytes, memory);
+  stores_.write(bytes, [&](bool streams) { in.buffers.pack(send->blocks, 0, bytes, memory, streams); });
   for (std::uint32_t r = 0; r < d.readers; ++r) {
     Connection& peer = *neighbour(send[r].peer);
     Outbox& box = peer.out[in.lane];
@@ -160,7 +160,7 @@ bool Engine::depart_in_pieces(Instance& in, Departure& d) {
     if (d.packed)
       std::memcpy(memory, d.packed + d.posted, static_cast<std::size_t>(bytes));
     else
-      in.buffers.pack(send.blocks, d.posted, bytes, memory);
+      stores_.write(bytes, [&](bool streams) { in.buffers.pack(send.blocks, d.posted, bytes, memory, streams); });
     d.posted += bytes;
     Line& line = box.next();
     line.bytes = static_cast<std::uint32_t>(bytes);

@@ -26,6 +26,14 @@ void copy_streaming(void* to, const void* from, Bytes bytes) {
   std::memcpy(t, f, static_cast<std::size_t>(end - f));
 }
 
+void copy_lines(void* to, const void* from, Bytes bytes) {
+  auto* t = static_cast<char*>(to);
+  const auto* f = static_cast<const char*>(from);
+  const char* end = f + bytes;
+  for (; end - f >= static_cast<std::ptrdiff_t>(line_size); t += line_size, f += line_size) copy_line(t, f);
+  std::memcpy(t, f, static_cast<std::size_t>(end - f));
+}
+
 Bytes last_level_cache() {
   static const Bytes size = [] {
     for (const int level : {_SC_LEVEL3_CACHE_SIZE, _SC_LEVEL2_CACHE_SIZE})

@@ -9,6 +9,11 @@ namespace stretto {
 /// on return like any other store.
 void copy_streaming(void* to, const void* from, Bytes bytes);
 
+/// memcpy from whole lines (`from` is aligned to 64 bytes) that another core has just written: it reads each line once.
+/// memcpy goes by lines of the target and reads most lines twice, which takes twice the time where they are not in this
+/// core's cache.
+void copy_lines(void* to, const void* from, Bytes bytes);
+
 /// Size of the largest cache, shared by cores or not; an assumption where the system does not tell.
 Bytes last_level_cache();
 
