@@ -69,6 +69,7 @@ def test_many_communicators(built, name, threads, in_a_row, at_once, memory):
 
 
 def processes_of(program: Path) -> set[int]:
+    program = program.resolve()
     found = set()
     for link in Path("/proc").glob("[0-9]*/exe"):
         try:
@@ -79,8 +80,8 @@ def processes_of(program: Path) -> set[int]:
     return found
 
 
-def namespace(size: str) -> list[str]:
-    """Begins a command that has a /dev/shm of its own and lists at last what is left there."""
+def own_shm(size: str) -> list[str] | None:
+    """Begins a command that has a /dev/shm of its own, and lists at last what is left there."""
     mount = f"mount -t tmpfs -o size={size} tmpfs {SHM}"
     script = f'{mount} && "$@"; code=$?; ls -A {SHM} | sed "s/^/left: /"; exit $code'
     for words in OWN_NAMESPACE:
@@ -90,7 +91,7 @@ def namespace(size: str) -> list[str]:
                 return command
         except OSError:
             continue
-    return pytest.skip("mount namespaces are not permitted here")
+    return None
 
 
 def left_over(done: Finished) -> set[str]:
@@ -104,7 +105,8 @@ def left_over(done: Finished) -> set[str]:
 @pytest.mark.parametrize("name", MPIS)
 def test_killed_rank(built, name):
     program = built("killed_rank.c", name)
-    command = [*namespace("64m"), *stretto_words(3, [program], mpi_of(name))]
+    # Without one nothing is listed: other jobs of this machine come and go in /dev/shm.
+    command = [*(own_shm("64m") or []), *stretto_words(3, [program], mpi_of(name))]
     environment = {**os.environ, **PATIENT}
     native = finish(command, {**environment, "STRETTO_DISABLE": "1"}, 60)
     begin = time.monotonic()
@@ -127,9 +129,12 @@ def test_killed_rank(built, name):
     [("mpich", "64m"), ("openmpi", "64m"), ("openmpi", "1m")],
 )
 def test_small_dev_shm(built, name, size):
-    words = stretto_words(3, [built("collectives.c", name)], mpi_of(name))
+    command = own_shm(size)
+    if command is None:
+        pytest.skip("mount namespaces are not permitted here")
+    command += stretto_words(3, [built("collectives.c", name)], mpi_of(name))
     environment = {**os.environ, **PATIENT, "STRETTO_LOG": "summary"}
-    done = all_right(finish([*namespace(size), *words], environment, 60))
+    done = all_right(finish(command, environment, 60))
     done.err = done.err.replace("\0", "")  # Open MPI's warning ends with one
     assert said(done) == []
     assert all(done.served(collective) > 0 for collective in COLLECTIVES)
