@@ -33,14 +33,14 @@ void on_node(Rank ranks, Body body, transport::shm::WaitPolicy policy = {.looks 
 /// Elements of this kind that need `bytes` in a message, or a few more.
 Count elements(const Kind& kind, Bytes bytes) { return bytes / kind.element().size + 1; }
 
-/// Element i of everybody's output is to become what rank `from(i)` has as element `of(i)` of its input.
+/// Element i of my output is to become element `of(i)` of the input of rank `from(i)`. Inputs differ from turn to turn.
 template <typename From, typename Of>
-Outcome move(Engine& engine, const Paths& paths, const Schedule& schedule, const Kind& kind, Count n, From from,
-             Of of) {
+Outcome move(Engine& engine, const Paths& paths, const Schedule& schedule, const Kind& kind, Count n, From from, Of of,
+             int turn = 0) {
   Guarded in(kind, n), out(kind, n);
-  for (Count i = 0; i < n; ++i) in.put(i, contribution(schedule.rank, i));
+  for (Count i = 0; i < n; ++i) in.put(i, contribution(schedule.rank, i + turn));
   for (Count i = 0; i < n; ++i)
-    if (from(i) != no_rank) out.expect(i, contribution(from(i), of(i)));
+    if (from(i) != no_rank) out.expect(i, contribution(from(i), of(i) + turn));
   const Work work = work_on(schedule, kind, Layout::whole(n, schedule.blocks, 0), in.at(0), out.at(0));
   const Outcome outcome = engine.run(work, paths, soon());
   if (outcome == Outcome::ok) CHECK(!in.wrong_byte() && !out.wrong_byte());
@@ -110,22 +110,25 @@ Schedule star(Rank ranks, Rank r) {
 /// One piece of memory that three ranks read: those in time do not wait for the late one, which finds all in order.
 TEST(a_reader_that_is_late) {
   const Kind& kind = kinds[0];
-  const Count n = elements(kind, 60000);  // four of them fill the room
-  std::atomic<int> in_time{0};
-  on_node(4, [&](const Paths& paths, Rank r) {
-    const Schedule schedule = star(4, r);
-    const auto from = [&](Count) { return r == 0 ? no_rank : 0; };
-    Engine engine;
-    if (r == 3) {
-      const Deadline deadline = soon();
-      while (in_time < 6 && !deadline.expired()) std::this_thread::sleep_for(milliseconds(1));
-      CHECK_EQ(in_time.load(), 6);
-    }
-    for (int call = 0; call < 30; ++call) {
-      CHECK_EQ(move(engine, paths, schedule, kind, n, from, same), Outcome::ok);
-      if (call < 3 && (r == 1 || r == 2)) ++in_time;
-    }
-  });
+  for (const Bytes bytes : {Bytes{60000}, Bytes{1000}}) {  // four of them fill the room, eight a lane
+    const Count n = elements(kind, bytes);
+    std::atomic<int> in_time{0};
+    on_node(4, [&](const Paths& paths, Rank r) {
+      const Schedule schedule = star(4, r);
+      const auto from = [&](Count) { return r == 0 ? no_rank : 0; };
+      Engine engine;
+      if (r == 3) {
+        const Deadline deadline = soon();
+        while (in_time < 6 && !deadline.expired()) std::this_thread::sleep_for(milliseconds(1));
+        CHECK_EQ(in_time.load(), 6);
+        std::this_thread::sleep_for(milliseconds(20));
+      }
+      for (int call = 0; call < 30; ++call) {
+        CHECK_EQ(move(engine, paths, schedule, kind, n, from, same, call), Outcome::ok);
+        if (call < 3 && (r == 1 || r == 2)) ++in_time;
+      }
+    });
+  }
 }
 
 /// Of a round's messages to one peer with the same blocks, more than a lane has lines.
@@ -159,13 +162,15 @@ TEST(a_message_of_another_size_than_awaited) {
     on_node(2, [&](const Paths& paths, Rank r) {
       const Count n = (r == 0 ? sent : awaited) / 8;
       const Schedule schedule = star(2, r);
-      Guarded in(kind, n), out(kind, n);
+      const Count behind = large / 8;  // nothing may be written there
+      Guarded in(kind, n), out(kind, n + behind), untouched(kind, n + behind);
       const Work work = work_on(schedule, kind, Layout::whole(n, 1, 0), in.at(0), out.at(0));
       Engine engine;
       const Outcome outcome = engine.run(work, paths, Deadline::in(milliseconds(300)));
       // The sender may not have been able to send all.
       if (r == 0) CHECK(outcome == Outcome::ok || (sent == large && outcome == Outcome::expired));
       if (r == 1) CHECK_EQ(outcome, Outcome::failed);
+      CHECK(std::memcmp(out.at(n), untouched.at(n), static_cast<std::size_t>(behind * 8)) == 0);
     });
 }
 

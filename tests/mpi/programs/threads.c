@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Threads that call collectives at the same time, each on a communicator of its own; then these go from hand to hand.
+// Then more threads, one after the other, than could have memory of their own at once.
 // Argument: first (the first calls are made by one thread) or together (by all at once).
 #include <mpi.h>
 #include <pthread.h>
@@ -8,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { threads = 3, handovers = 4, most = 1 << 17 };  // doubles: 1 MiB
+enum { threads = 3, handovers = 4, short_lived = 100, most = 1 << 17 };  // doubles: 1 MiB
 
 static int rank, ranks;
 static MPI_Comm comms[threads];
@@ -50,6 +51,12 @@ static void* work(void* argument) {
   return NULL;
 }
 
+static void* work_once(void* argument) {
+  double in[64], out[64];
+  collectives(comms[0], *(int*)argument, 64, in, out);
+  return NULL;
+}
+
 int main(int argc, char** argv) {
   int given, numbers[threads];
   double one[2] = {0, 0};
@@ -68,6 +75,10 @@ int main(int argc, char** argv) {
     pthread_create(&all[t], NULL, work, &numbers[t]);
   }
   for (int t = 0; t < threads; ++t) pthread_join(all[t], NULL);
+  for (int i = 0; i < short_lived; ++i) {
+    pthread_create(&all[0], NULL, work_once, &i);
+    pthread_join(all[0], NULL);
+  }
   for (int t = 0; t < threads; ++t) MPI_Comm_free(&comms[t]);
   if (rank == 0) printf("all right\n");
   MPI_Finalize();
