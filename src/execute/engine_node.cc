@@ -6,6 +6,7 @@
 // checker proves under rendezvous holds here, too.
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "execute/engine.hpp"
 
@@ -41,7 +42,12 @@ void Engine::send_to_neighbours(Instance& in, const Program::Stage& stage) {
   for (std::uint32_t s = stage.first_send; s < stage.end_of_sends;) {
     Departure d{.send = s, .readers = 0};
     const auto alike = static_cast<std::uint32_t>(sends[s].alike);
-    while (d.readers < alike && neighbour(sends[s + d.readers].peer)) ++d.readers;
+    ++pass_;
+    for (; d.readers < alike; ++d.readers) {
+      const Rank peer = sends[s + d.readers].peer;
+      // Readers are different ranks: one that gets the same blocks again may have no line left for the second message.
+      if (!neighbour(peer) || std::exchange(blocked_[static_cast<std::size_t>(peer)], pass_) == pass_) break;
+    }
     s += std::max<std::uint32_t>(d.readers, 1);
     if (d.readers == 0) continue;
     in.unsent.push_back(d);

@@ -43,18 +43,16 @@ std::map<std::array<std::uint64_t, 2>, Connection*>& acquaintances() {
 }
 std::atomic<int> looks{1};  // before the core is offered to others
 
-/// Null if this process cannot share memory, which has been said.
-Process* process() {
-  static Process* const made = [] {
-    std::string why;
-    Process* p = Process::create(settings().shared_memory, why).release();
-    if (!p && launched_rank() <= 0)
-      say("no memory can be shared on this node (" + why + "); messages go through the MPI",
-          "STRETTO_SHM=0 says that this is meant");
-    return p;
-  }();
-  return made;
+struct Made {
+  std::string why;  ///< there is none
+  Process* process = Process::create(settings().shared_memory, why).release();
+};
+const Made& made() {
+  static const Made& once = *new Made;
+  return once;
 }
+/// Null if this process cannot share memory.
+Process* process() { return made().process; }
 
 bool threads_at_once() {
   int level = MPI_THREAD_SINGLE;
@@ -137,14 +135,11 @@ class Meeting {
   bool hold() {
     introduce();
     std::vector<Address> mine(all_.size()), theirs(all_.size());
-    for (std::size_t r = 0; r < all_.size() && ok_; ++r)
+    for (std::size_t r = 0; r < all_.size() && refused_.empty(); ++r)
       if (r != me()) mine[r] = offer(r);
     native().Alltoall(mine.data(), sizeof(Address), constants().byte, theirs.data(), sizeof(Address), constants().byte,
                       node_);
-    int ok = ok_ ? 1 : 0;
-    int all_ok = 0;
-    native().Allreduce(&ok, &all_ok, 1, MPI_INT, MPI_MIN, node_);
-    if (!all_ok) {
+    if (!agreed()) {
       for (const std::size_t r : new_) process()->retire(connections_[r]);
       return false;
     }
@@ -170,7 +165,8 @@ class Meeting {
       mine.card = p->segment().card();
       mine.cores = allowed_cores();
     } else {
-      ok_ = false;
+      refused_ = "no memory can be shared on this node (" + made().why + "); messages go through the MPI";
+      hint_ = "STRETTO_SHM=0 says that this is meant";
     }
     native().Allgather(&mine, sizeof mine, constants().byte, all_.data(), sizeof mine, constants().byte, node_);
     mappings_.resize(all_.size());
@@ -187,24 +183,29 @@ class Meeting {
         return {};
       }
     }
-    std::string why = "a process of this node has none";
-    mappings_[r] = card.file < 0 ? nullptr : process()->mapping(card, why);
-    if (!mappings_[r]) return refuse(why);
-    connections_[r] = process()->new_connection();
-    if (!connections_[r]) return refuse("STRETTO_SHM_MEMORY is used up");
+    if (card.file < 0) return {};  // its process says so
+    std::string why;
+    mappings_[r] = process()->mapping(card, why);
+    if (mappings_[r]) connections_[r] = process()->new_connection();
+    if (!connections_[r]) {
+      refused_ = "a communicator cannot use shared memory (" + (mappings_[r] ? "STRETTO_SHM_MEMORY is used up" : why) +
+                 "); its messages go through the MPI";
+      hint_ = "STRETTO_SHM_MEMORY=256M gives more of it; STRETTO_SHM=0 uses none";
+      return {};
+    }
     new_.push_back(r);
     return process()->address(*connections_[r]);
   }
 
-  Address refuse(const std::string& why) {
-    ok_ = false;
-    static std::once_flag said;
-    std::call_once(said, [&] {
-      if (rank_ == 0)
-        say("a communicator cannot use shared memory (" + why + "); its messages go through the MPI",
-            "STRETTO_SHM_MEMORY=256M gives more of it; STRETTO_SHM=0 uses none");
-    });
-    return {};
+  /// Does no rank refuse? Else the first one that does says why, unless the ranks have heard of such a thing before.
+  bool agreed() const {
+    const int mine = refused_.empty() ? static_cast<int>(all_.size()) : rank_;
+    int first = 0;
+    native().Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, node_);
+    if (first == static_cast<int>(all_.size())) return true;
+    static std::atomic<bool> said{false};
+    if (!said.exchange(true) && first == rank_) say(refused_, hint_);
+    return false;
   }
 
   void set_policy() const {
@@ -222,7 +223,7 @@ class Meeting {
   MPI_Comm node_;
   int rank_ = 0;
   bool fresh_ = false;
-  bool ok_ = true;
+  std::string refused_, hint_;  // empty: I can share memory with all
   std::vector<Introduction> all_;
   std::vector<Connection*> connections_;
   std::vector<transport::shm::Mapping*> mappings_;

@@ -48,7 +48,8 @@ class Replays {
     execute::Work work;
     execute::Program program = {};
     const Algorithm* algorithm = nullptr;
-    std::optional<Bytes> input = {}, output = {};  ///< where the engine's buffers begin, from the program's; none: it has none
+    std::optional<Bytes> input = {},
+                         output = {};  ///< where the engine's buffers begin, from the program's; none: it has none
     Counter* served = nullptr;
     std::uint64_t calls = 0;  ///< not yet in `served`
   };

@@ -134,6 +134,12 @@ def launch(mpi: Mpi, ranks: int, program: list, timeout: float = 60, **variables
     return finish(words, mpi.environment(), timeout)
 
 
+def stretto_words(ranks: int, program: list, mpi: Mpi | None = None) -> list:
+    """The command line of `stretto run`."""
+    wish = ["--mpi", mpi.mpiexec] if mpi else []
+    return [sys.executable, "-m", "stretto", "run", "-n", ranks, *wish, "--", *program]
+
+
 def stretto_run(
     ranks: int,
     program: list,
@@ -145,9 +151,7 @@ def stretto_run(
 ) -> Finished:
     """With `stretto run`; prints the summary unless STRETTO_LOG is given."""
     environment = {**os.environ, **PATIENT, "STRETTO_LOG": "summary", **variables}
-    wish = ["--mpi", mpi.mpiexec] if mpi else []
-    words = [sys.executable, "-m", "stretto", "run", "-n", ranks, *wish, "--", *program]
-    return finish(words, environment, timeout, cwd)
+    return finish(stretto_words(ranks, program, mpi), environment, timeout, cwd)
 
 
 def needed(name: str) -> str:

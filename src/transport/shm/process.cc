@@ -9,7 +9,15 @@ namespace stretto::transport::shm {
 std::unique_ptr<Process> Process::create(Bytes most, std::string& why) {
   auto segment = Segment::create(most, why);
   if (!segment) return nullptr;
-  return std::unique_ptr<Process>(new Process(std::move(segment)));
+  std::unique_ptr<Process> process(new Process(std::move(segment)));
+  // Of one thread at least: whoever has told others of its ways must be able to send.
+  const auto rooms = process->take_rooms();
+  if (!rooms) {
+    why = "there is no memory for the messages of a thread";
+    return nullptr;
+  }
+  process->give_back(*rooms);
+  return process;
 }
 
 Connection* Process::new_connection() {
@@ -20,7 +28,7 @@ Connection* Process::new_connection() {
     retired_.erase(drained);
     return connection;
   }
-  std::byte* memory = segment_->take(sizeof(Lane) * lanes);
+  std::byte* memory = segment_->take(sizeof(Lane) * lanes, segment_->card().bytes / 4);
   if (!memory) return nullptr;
   Half& half = halves_.emplace_back();
   half.lanes = reinterpret_cast<Lane*>(memory);

@@ -30,7 +30,8 @@ class Process {
 
   Segment& segment() { return *segment_; }
 
-  /// My half of a way to another process. Null: the segment is full.
+  /// My half of a way to another process. Null: the segment is full, but for a quarter that is kept for rooms: a thread
+  /// without rooms could not serve its calls, while a communicator without ways can do without.
   Connection* new_connection();
   Address address(const Connection& connection) const;
   /// The other half. `mapping` outlives the connection.

@@ -30,8 +30,9 @@ class Segment {
   Segment(const Segment&) = delete;
   Segment& operator=(const Segment&) = delete;
 
-  /// Zeroed, aligned to a page of 4 KiB if that large, else to a cache line. Null: there is no more.
-  std::byte* take(Bytes bytes);
+  /// Zeroed, aligned to a page of 4 KiB if that large, else to a cache line. Null: there is no more, but for the last
+  /// `kept` bytes.
+  std::byte* take(Bytes bytes, Bytes kept = 0);
   const std::byte* memory() const { return memory_; }
   Bytes offset(const void* at) const { return static_cast<const std::byte*>(at) - memory_; }
   Bell* bell() const { return bell_; }

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The engine over shared memory: more than fits into a room, readers that are late, and what goes wrong.
+#include <atomic>
+#include <mutex>
+
+#include "stretto/algorithm.hpp"
+#include "stretto/builder.hpp"
+#include "support/neighbours.hpp"
+#include "support/work.hpp"
+
+namespace stretto::execute {
+namespace {
+
+using std::chrono::milliseconds;
+using test::contribution;
+using test::Guarded;
+using test::Kind;
+using test::kinds;
+using test::Neighbourhood;
+using test::soon;
+using test::work_on;
+using transport::Outcome;
+using transport::shm::Process;
+
+/// Runs `body(paths, rank)` on a thread for each rank of one node.
+template <typename Body>
+void on_node(Rank ranks, Body body, transport::shm::WaitPolicy policy = {.looks = 1}) {
+  const Neighbourhood node(ranks, ranks, policy);
+  test::on_threads(ranks, 0, [&](transport::Transport&, Rank r) { body(Paths(nullptr, &node.of(r)), r); });
+}
+
+/// Elements of this kind that need `bytes` in a message, or a few more.
+Count elements(const Kind& kind, Bytes bytes) { return bytes / kind.element().size + 1; }
+
+/// Element i of my output is to become element `of(i)` of the input of rank `from(i)`. Inputs differ from turn to turn.
+template <typename From, typename Of>
+Outcome move(Engine& engine, const Paths& paths, const Schedule& schedule, const Kind& kind, Count n, From from, Of of,
+             int turn = 0) {
+  Guarded in(kind, n), out(kind, n);
+  for (Count i = 0; i < n; ++i) in.put(i, contribution(schedule.rank, i + turn));
+  for (Count i = 0; i < n; ++i)
+    if (from(i) != no_rank) out.expect(i, contribution(from(i), of(i) + turn));
+  const Work work = work_on(schedule, kind, Layout::whole(n, schedule.blocks, 0), in.at(0), out.at(0));
+  const Outcome outcome = engine.run(work, paths, soon());
+  if (outcome == Outcome::ok) CHECK(!in.wrong_byte() && !out.wrong_byte());
+  return outcome;
+}
+
+constexpr auto same = [](Count i) { return i; };
+
+TEST(messages_larger_than_the_room_are_streamed) {
+  for (const Kind& kind : kinds)
+    on_node(3, [&](const Paths& paths, Rank r) {
+      Builder b(r, 3, 1);
+      if (r > 0) b.receive(r - 1, output(0));
+      b.round();
+      if (r < 2) b.send(r + 1, r == 0 ? input(0) : output(0));
+      const Schedule chain = b.finish();
+      Engine engine;
+      const auto from = [&](Count) { return r == 0 ? no_rank : 0; };
+      for (const Bytes bytes : {Process::room_bytes / 2, Process::room_bytes, 5 * Process::room_bytes + 1000})
+        CHECK_EQ(move(engine, paths, chain, kind, elements(kind, bytes), from, same), Outcome::ok);
+    });
+}
+
+TEST(reductions_of_streamed_messages) {
+  for (const Kind& kind : kinds)
+    on_node(2, [&](const Paths& paths, Rank r) {
+      const Count n = elements(kind, 3 * Process::room_bytes);
+      const Schedule schedule = build_schedule(*find_algorithm("allreduce/recursive_doubling"), {2, 0}, r);
+      const auto sum = test::reduction_in_rank_order(kind, 2, n);
+      Guarded in(kind, n), out(kind, n);
+      for (Count i = 0; i < n; ++i) in.put(i, contribution(r, i));
+      for (Count i = 0; i < n; ++i) out.expect(i, sum[static_cast<std::size_t>(i)]);
+      Engine engine;
+      const Work work = work_on(schedule, kind, Layout::whole(n, schedule.blocks, 0), in.at(0), out.at(0));
+      CHECK_EQ(engine.run(work, paths, soon()), Outcome::ok);
+      CHECK(!in.wrong_byte() && !out.wrong_byte());
+    });
+}
+
+/// Everybody sends a block to everybody, all in one round. A barrier of the threads keeps receivers away for a while.
+TEST(a_round_of_more_than_the_room) {
+  constexpr Rank ranks = 5;
+  for (const Bytes block : {Bytes{60000}, Bytes{130000}, Process::room_bytes + 5000})
+    for (const Kind* kind : {&kinds[0], &kinds[3]})
+      on_node(ranks, [&](const Paths& paths, Rank r) {
+        Builder b(r, ranks, ranks);
+        for (Rank d = 1; d < ranks; ++d) b.send((r + d) % ranks, input((r + d) % ranks));
+        for (Rank d = 1; d < ranks; ++d) b.receive((r + d) % ranks, output((r + d) % ranks));
+        const Schedule all = b.finish();
+        const Count each = elements(*kind, block);
+        const auto from = [&](Count i) { return i / each == r ? no_rank : static_cast<Rank>(i / each); };
+        const auto of = [&](Count i) { return i % each + r * each; };
+        Engine engine;
+        std::this_thread::sleep_for(milliseconds(10 * r));
+        for (int turn = 0; turn < 3; ++turn)
+          CHECK_EQ(move(engine, paths, all, *kind, each * ranks, from, of), Outcome::ok);
+      });
+}
+
+Schedule star(Rank ranks, Rank r) {
+  Builder b(r, ranks, 1);
+  if (r > 0) b.receive(0, output(0));
+  for (Rank to = 1; r == 0 && to < ranks; ++to) b.send(to, input(0));
+  return b.finish();
+}
+
+/// One piece of memory that three ranks read: those in time do not wait for the late one, which finds all in order.
+TEST(a_reader_that_is_late) {
+  const Kind& kind = kinds[0];
+  for (const Bytes bytes : {Bytes{60000}, Bytes{1000}}) {  // four of them fill the room, eight a lane
+    const Count n = elements(kind, bytes);
+    std::atomic<int> in_time{0};
+    on_node(4, [&](const Paths& paths, Rank r) {
+      const Schedule schedule = star(4, r);
+      const auto from = [&](Count) { return r == 0 ? no_rank : 0; };
+      Engine engine;
+      if (r == 3) {
+        const Deadline deadline = soon();
+        while (in_time < 6 && !deadline.expired()) std::this_thread::sleep_for(milliseconds(1));
+        CHECK_EQ(in_time.load(), 6);
+        std::this_thread::sleep_for(milliseconds(20));
+      }
+      for (int call = 0; call < 30; ++call) {
+        CHECK_EQ(move(engine, paths, schedule, kind, n, from, same, call), Outcome::ok);
+        if (call < 3 && (r == 1 || r == 2)) ++in_time;
+      }
+    });
+  }
+}
+
+/// Of a round's messages to one peer with the same blocks, more than a lane has lines.
+TEST(the_same_blocks_again_and_again_to_one_peer) {
+  constexpr Block times = 20;
+  for (const Count n : {Count{1}, Count{100}})
+    on_node(2, [&](const Paths& paths, Rank r) {
+      Builder b(r, 2, times);
+      for (Block i = 0; i < times; ++i)
+        if (r == 0)
+          b.send(1, input(0));
+        else
+          b.receive(0, output(i));
+      const Schedule schedule = b.finish();
+      const auto from = [&](Count) { return r == 0 ? no_rank : 0; };
+      Engine engine;
+      CHECK_EQ(move(engine, paths, schedule, kinds[0], n * times, from, [&](Count i) { return i % n; }), Outcome::ok);
+    });
+}
+
+TEST(a_message_of_another_size_than_awaited) {
+  constexpr Bytes large = 3 * Process::room_bytes;
+  const Kind& kind = kinds[0];
+  for (const auto& [sent, awaited] : {std::pair<Bytes, Bytes>{8, 16},
+                                      {16, 8},
+                                      {4000, 4008},
+                                      {4008, 4000},
+                                      {large, 4000},
+                                      {4000, large},
+                                      {large, large - 8}})
+    on_node(2, [&](const Paths& paths, Rank r) {
+      const Count n = (r == 0 ? sent : awaited) / 8;
+      const Schedule schedule = star(2, r);
+      const Count behind = large / 8;  // nothing may be written there
+      Guarded in(kind, n), out(kind, n + behind), untouched(kind, n + behind);
+      const Work work = work_on(schedule, kind, Layout::whole(n, 1, 0), in.at(0), out.at(0));
+      Engine engine;
+      const Outcome outcome = engine.run(work, paths, Deadline::in(milliseconds(300)));
+      // The sender may not have been able to send all.
+      if (r == 0) CHECK(outcome == Outcome::ok || (sent == large && outcome == Outcome::expired));
+      if (r == 1) CHECK_EQ(outcome, Outcome::failed);
+      CHECK(std::memcmp(out.at(n), untouched.at(n), static_cast<std::size_t>(behind * 8)) == 0);
+    });
+}
+
+TEST(standstill_names_the_peer) {
+  std::vector<std::vector<Standstill>> all(4);
+  on_node(4, [&](const Paths& paths, Rank r) {
+    if (r == 2) return;  // never comes
+    // In a ring: rank 3 waits for rank 2, rank 0 for rank 3; rank 1 cannot get rid of its message.
+    Builder b(r, 4, 1);
+    if (r == 1)
+      b.send(2, input(0));
+    else if (r == 3)
+      b.receive(2, output(0));
+    b.round();
+    if (r == 3) b.send(0, output(0));
+    if (r == 0) b.receive(3, output(0));
+    const Schedule schedule = b.finish();
+    const Kind& kind = kinds[0];
+    const Count n = elements(kind, 2 * Process::room_bytes);
+    Guarded in(kind, n), out(kind, n);
+    Engine engine;
+    const auto begin = Deadline::Clock::now();
+    const Work work = work_on(schedule, kind, Layout::whole(n, 1, 0), in.at(0), out.at(0));
+    CHECK_EQ(engine.run(work, paths, Deadline::in(milliseconds(100))), Outcome::expired);
+    const auto waited = Deadline::Clock::now() - begin;
+    CHECK(waited >= milliseconds(100) && waited < std::chrono::seconds(20));
+    all[static_cast<std::size_t>(r)] = engine.standstill();
+  });
+  const Rank expected[] = {3, 2, no_rank, 2};
+  for (const Rank r : {0, 1, 3}) {
+    const auto& still = all[static_cast<std::size_t>(r)];
+    CHECK(still.size() == 1 && still[0].awaited.size() == 1);
+    if (still.size() != 1 || still[0].awaited.size() != 1) continue;
+    CHECK_EQ(still[0].round, 0);
+    CHECK_EQ(still[0].awaited[0].peer, expected[r]);
+    CHECK_EQ(still[0].awaited[0].send, r == 1);
+    CHECK_EQ(still[0].awaited[0].bytes, elements(kinds[0], 2 * Process::room_bytes) * 8);
+  }
+}
+
+}  // namespace
+}  // namespace stretto::execute
+
+TEST_MAIN()

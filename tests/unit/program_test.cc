@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Schedules bound to buffers: every program says which elements its blocks are, wherever the segment is.
+#include "stretto/algorithm.hpp"
+#include "stretto/builder.hpp"
+#include "support/test.hpp"
+#include "support/work.hpp"
+
+namespace stretto::execute {
+namespace {
+
+using test::Kind;
+using test::kinds;
+using test::work_on;
+
+struct Place {
+  Buffer buffer;
+  Count element;
+  bool operator==(const Place&) const = default;
+};
+using Places = std::vector<Place>;
+
+/// Elements of a message, by the schedule. Of scratch only how many.
+Places by_schedule(const Schedule& s, Slice ranges, const Work& work, Count segment) {
+  Places places;
+  for (const Range& r : s.at(ranges))
+    for (Block b = r.first; b < r.first + r.count; ++b) {
+      const bool scratch = r.buffer == Buffer::scratch;
+      const Layout& layout = r.buffer == Buffer::input ? work.input.layout : work.output.layout;
+      const Piece piece =
+          scratch ? work.sizes.block(s.scratch[static_cast<std::size_t>(b)], segment) : layout.block(b, segment);
+      for (Count i = 0; i < piece.count; ++i) places.push_back({r.buffer, scratch ? 0 : piece.first + i});
+    }
+  return places;
+}
+
+/// By a program whose buffers are moved on by `shift` elements.
+Places by_program(const Program& p, Slice spans, const Work& work, Count shift) {
+  Places places;
+  for (const Span& span : p.at(spans)) {
+    CHECK_EQ(span.at % work.element.extent, 0);
+    for (Count i = 0; i < span.n; ++i)
+      places.push_back({span.buffer, span.buffer == Buffer::scratch ? 0 : span.at / work.element.extent + i + shift});
+  }
+  return places;
+}
+
+/// `program` as the one of `segment`.
+void check_program(const Program& program, const Schedule& s, const Work& work, Count segment, Count shift) {
+  std::uint32_t send = 0, step = 0;
+  for (std::size_t r = 0; r < s.rounds.size(); ++r) {
+    for (const Send& wanted : s.sends_of(s.rounds[r])) {
+      const Places places = by_schedule(s, wanted.blocks, work, segment);
+      if (places.empty() && wanted.blocks.count > 0) continue;
+      const Program::Outgoing& found = program.sends.at(send++);
+      CHECK_EQ(found.peer, wanted.peer);
+      CHECK_EQ(found.bytes, static_cast<Bytes>(places.size()) * work.element.size);
+      CHECK(by_program(program, found.blocks, work, shift) == places);
+    }
+    for (const Action& wanted : s.actions_of(s.rounds[r])) {
+      const Places places = by_schedule(s, wanted.target, work, segment);
+      const bool receives = wanted.kind == ActionKind::receive || wanted.kind == ActionKind::receive_reduce;
+      if (places.empty() && (!receives || wanted.target.count > 0)) continue;
+      const Program::Step& found = program.steps.at(step++);
+      CHECK(found.kind == wanted.kind && found.peer == wanted.peer);
+      CHECK(by_program(program, found.target, work, shift) == places);
+      CHECK(by_program(program, found.source, work, shift) == by_schedule(s, wanted.source, work, segment));
+      CHECK(by_program(program, found.operand, work, shift) == by_schedule(s, wanted.operand, work, segment));
+    }
+    CHECK_EQ(program.stages[r].end_of_sends, send);
+    CHECK_EQ(program.stages[r].end_of_steps, step);
+  }
+  CHECK_EQ(program.sends.size(), send);
+  CHECK_EQ(program.steps.size(), step);
+}
+
+/// Segments are alike if the first one's program, moved on, is that of all others but the last.
+void check_segments(const Schedule& s, const Work& work) {
+  const bool alike = segments_alike(work);
+  Program first;
+  first.resolve(work, 0);
+  const Count segments = segments_of(work);
+  for (Count segment = 0; segment < segments; ++segment) {
+    const Count shift = alike ? segment * longest_segment(work) : 0;
+    Program own;
+    own.resolve(work, segment);
+    check_program(own, s, work, segment, shift);
+    if (alike && segment + 1 < segments) check_program(first, s, work, segment, shift);
+  }
+}
+
+TEST(segments_of_every_algorithm) {
+  int several = 0;
+  for (const Algorithm* a : all_algorithms())
+    for (const Rank ranks : {2, 4, 5}) {
+      const Shape shape{ranks, 0};
+      if (a->needs.counts || !unsuitable(*a, shape).empty() || a->collective == Collective::alltoall) continue;
+      const Schedule s = build_schedule(*a, shape, ranks - 1);
+      for (const Kind* kind : {&kinds[0], &kinds[1]})
+        for (const auto& [n, segment] : {std::pair<Count, Count>{37, 0}, {37, 10}, {40, 8}, {3, 1}, {0, 5}}) {
+          const Layout layout = facts(a->collective).per_rank ? Layout::per_rank(n, segment).cut_into(s.parts)
+                                                              : Layout::whole(n, s.blocks, segment);
+          several += segments_of(work_on(s, *kind, layout, nullptr, nullptr)) > 2 ? 1 : 0;
+          if (test::failures() == 0) check_segments(s, work_on(s, *kind, layout, nullptr, nullptr));
+          if (test::failures() > 0) return test::fail(a->id.data(), ranks, "is the first that is wrong");
+        }
+    }
+  CHECK(several > 200);
+}
+
+TEST(only_even_parts_make_segments_alike) {
+  const Schedule s = build_schedule(*find_algorithm("allgather/ring"), {3, 0}, 1);
+  const std::vector<Count> counts{30, 5, 12}, places{100, 0, 40};
+  Work work = work_on(s, kinds[0], Layout::irregular(counts, places, 10), nullptr, nullptr);
+  CHECK(!segments_alike(work));
+  CHECK_EQ(segments_of(work), 3);
+  check_segments(s, work);
+  work = work_on(s, kinds[0], Layout::per_rank(30, 10), nullptr, nullptr);
+  CHECK(segments_alike(work));
+  CHECK_EQ(longest_segment(work), 10);
+  work.input.layout = Layout::per_rank(30, 7);
+  CHECK(!segments_alike(work));
+  CHECK_EQ(segments_of(work), 5);
+}
+
+TEST(messages_of_the_same_blocks_are_counted) {
+  Builder b(0, 6, 2);
+  for (const Rank peer : {1, 2, 3}) b.send(peer, input(0));
+  b.send(4, input(1));
+  b.send(5, input(0));
+  const Schedule s = b.finish();
+  Program program;
+  program.resolve(work_on(s, kinds[0], Layout::whole(10, 2, 0), nullptr, nullptr), 0);
+  std::vector<int> alike;
+  for (const auto& send : program.sends) alike.push_back(send.alike);
+  CHECK(alike == (std::vector<int>{3, 2, 1, 1, 1}));
+}
+
+}  // namespace
+}  // namespace stretto::execute
+
+TEST_MAIN()

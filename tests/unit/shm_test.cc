@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What processes of a node share: rooms, lanes, segments, ways.
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <set>
+
+#include "support/test.hpp"
+#include "transport/shm/process.hpp"
+
+namespace stretto::transport::shm {
+namespace {
+
+/// A lane and both its ends.
+struct Way {
+  Lane lane{};
+  Outbox out;
+  Inbox in;
+
+  explicit Way(std::uint64_t start = 0) {
+    lane.taken = start;
+    out.open(&lane, start);
+    in.open(&lane, nullptr, start);
+  }
+  void post(std::uint32_t bytes = 0) {
+    out.next().bytes = bytes;
+    out.next().inlined = 1;
+    out.post();
+  }
+  void lend(Room& room, bool last_reader = true) {
+    post();
+    room.lend(out, out.sent(), last_reader);
+  }
+};
+
+TEST(lines_of_a_lane) {
+  for (const std::uint64_t start : {0, 5, 1000003}) {
+    Way way(start);
+    CHECK(!way.in.next());
+    std::uint32_t sent = 0, read = 0;
+    for (int turn = 0; turn < 5; ++turn) {
+      for (; !way.out.full(); ++sent) way.post(sent);
+      CHECK_EQ(sent - read, ring);
+      CHECK(way.out.taken(way.out.sent() - ring));
+      CHECK(!way.out.taken(way.out.sent() - ring + 1));
+      for (int i = 0; i < 3 + turn; ++i, ++read) {
+        const Line* line = way.in.next();
+        CHECK(line != nullptr);
+        if (!line) return;
+        CHECK_EQ(line->bytes, read);
+        CHECK(way.in.content(*line) == line->payload);
+        way.in.release();
+      }
+      CHECK(!way.out.full());
+    }
+    while (way.in.next()) way.in.release();
+    CHECK(way.out.taken(way.out.sent()));
+  }
+}
+
+TEST(a_part_lies_in_the_segment_of_its_sender) {
+  Way way;
+  std::byte segment[256]{};
+  way.in.open(&way.lane, segment, 0);
+  way.out.next().inlined = 0;
+  way.out.next().at = 192;
+  way.out.post();
+  CHECK(way.in.content(*way.in.next()) == segment + 192);
+}
+
+TEST(room_is_taken_back_in_order) {
+  alignas(cache_line) std::byte memory[1024];
+  Room room(memory, sizeof memory);
+  Way a, b;
+  CHECK(room.take(400) == memory);
+  a.lend(room);
+  CHECK(room.take(448) == memory + 448);
+  b.lend(room);
+  CHECK(!room.take(200));  // would wrap around, where a's is
+  b.in.release();
+  CHECK(!room.take(200));  // b's lies behind a's
+  CHECK(room.take(128) == memory + 896);
+  b.lend(room);
+  a.in.release();
+  CHECK(room.take(448) == memory);
+  a.lend(room);
+  CHECK(room.take(448) == memory + 448);
+  a.lend(room);
+  CHECK(!room.take(64));
+}
+
+TEST(a_piece_that_several_read) {
+  alignas(cache_line) std::byte memory[1024];
+  Room room(memory, sizeof memory);
+  Way readers[3];
+  CHECK(room.take(1024) == memory);
+  for (int r = 0; r < 3; ++r) readers[r].lend(room, r == 2);
+  for (const int r : {2, 0, 1}) {
+    CHECK(!room.take(1));
+    readers[r].in.release();
+  }
+  CHECK(room.take(1) == memory);
+}
+
+TEST(as_many_loans_as_there_are) {
+  constexpr Bytes pieces = 200;
+  alignas(cache_line) static std::byte memory[pieces * 64];
+  Room room(memory, sizeof memory);
+  std::vector<Way> ways(40);
+  for (int i = 0; i < 10; ++i) {  // so that the loans that follow do not begin with the first one
+    CHECK(room.take(pieces * 64 / 10) != nullptr);
+    ways[0].lend(room);
+    ways[0].in.release();
+  }
+  for (int turn = 0; turn < 7; ++turn) {
+    std::set<std::byte*> taken;
+    for (Bytes i = 0; i < pieces; ++i) {
+      std::byte* piece = room.take(1 + i % 64);
+      CHECK(piece && (piece - memory) % 64 == 0);
+      taken.insert(piece);
+      ways[static_cast<std::size_t>(i) % ways.size()].lend(room);
+    }
+    CHECK_EQ(taken.size(), pieces);
+    CHECK(!room.take(1));
+    for (auto w = ways.rbegin(); w != ways.rend(); ++w)
+      while (w->in.next()) w->in.release();
+    CHECK(room.take(64) != nullptr);
+    ways[0].lend(room);
+    ways[0].in.release();
+  }
+}
+
+/// Wherever the free part begins: half of the room at once, or pieces that fill it but for the largest one.
+TEST(what_always_fits) {
+  alignas(cache_line) std::byte memory[1024];
+  for (Bytes before = 0; before <= 1024; before += 64) {
+    Room room(memory, sizeof memory);
+    Way way;
+    if (before > 0) {
+      room.take(before);
+      way.lend(room);
+      way.in.release();
+    }
+    for (const Bytes bytes : {192, 128, 192, 192, 128}) {
+      const std::byte* piece = room.take(bytes);
+      CHECK(piece >= memory && piece + bytes <= memory + sizeof memory);
+      way.lend(room);
+    }
+    while (way.in.next()) way.in.release();
+    CHECK(room.take(512) != nullptr);
+  }
+  CHECK_EQ(Room(memory, sizeof memory).capacity(190), 1024 - 192);
+}
+
+std::unique_ptr<Segment> segment_of(Bytes most) {
+  std::string why;
+  auto segment = Segment::create(most, why);
+  if (!segment) test::fail(__FILE__, __LINE__, why);
+  return segment;
+}
+
+TEST(a_segment_has_an_end) {
+  const auto segment = segment_of(1 << 20);
+  Bytes all = 0;
+  std::byte* last = nullptr;
+  for (const Bytes bytes : {Bytes{64}, Bytes{100}, Bytes{4096}, Bytes{64}, Bytes{500000}}) {
+    std::byte* memory = segment->take(bytes);
+    CHECK(memory > last);
+    CHECK_EQ(segment->offset(memory) % (bytes >= 4096 ? 4096 : 64), 0);
+    for (Bytes i = 0; i < bytes; ++i) all += static_cast<Bytes>(memory[i]);
+    std::fill_n(memory, bytes, std::byte{255});
+    last = memory;
+  }
+  CHECK_EQ(all, 0);
+  CHECK(!segment->take(600000));
+  CHECK(!segment->take(1 << 18, 1 << 19));  // but for the last half
+  CHECK(segment->take(1 << 18) != nullptr);
+  Bytes more = 0;
+  while (segment->take(64)) more += 64;
+  CHECK(more > 200000 && more < 300000);
+}
+
+TEST(segments_that_cannot_be) {
+  std::string why;
+  CHECK(!Segment::create(Bytes{1} << 62, why));
+  CHECK(!why.empty());
+  why.clear();
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  const rlimit less{1 << 20, before.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &less);
+  CHECK(!Segment::create(2 << 20, why));  // and no signal
+  const auto small = Segment::create(1 << 20, why);
+  setrlimit(RLIMIT_FSIZE, &before);
+  CHECK_EQ(why, "the limit on the size of files, ulimit -f, is less than 2048 KiB");
+  CHECK(small != nullptr);
+}
+
+TEST(a_segment_is_mapped_by_its_card) {
+  const auto segment = segment_of(2 << 20);
+  std::byte* mine = segment->take(64);
+  std::string why;
+  const auto mapping = Mapping::open(segment->card(), why);
+  CHECK(mapping != nullptr);
+  if (!mapping) return test::fail(__FILE__, __LINE__, why);
+  std::byte* theirs = mapping->memory() + segment->offset(mine);
+  CHECK(theirs != mine);
+  *mine = std::byte{42};
+  CHECK(*theirs == std::byte{42});
+  mapping->bell()->rings = 7;
+  CHECK_EQ(segment->bell()->rings.load(), 7);
+}
+
+/// What a process of the same number in another container may have there.
+TEST(what_is_no_such_segment_is_not_mapped) {
+  const auto segment = segment_of(1 << 20);
+  const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+  const auto refused = [&](auto change) {
+    Card card = segment->card();
+    change(card);
+    std::string why;
+    CHECK(!Mapping::open(card, why));
+    return why.substr(why.find_last_of('/') + 1);
+  };
+  const std::string number = std::to_string(segment->card().file);
+  CHECK_EQ(refused([](Card& c) { c.token[1] ^= 1; }), number + " is of another process");
+  CHECK_EQ(refused([](Card& c) { c.bytes *= 2; }), number + " is of another process");
+  CHECK_EQ(refused([&](Card& c) { c.file = null; }), std::to_string(null) + " is of another process");
+  close(null);
+  CHECK_EQ(refused([&](Card& c) { c.file = null; }), std::to_string(null) + ": No such file or directory");
+}
+
+std::unique_ptr<Process> process_of(Bytes most) {
+  std::string why;
+  auto process = Process::create(most, why);
+  if (!process) test::fail(__FILE__, __LINE__, why);
+  return process;
+}
+
+TEST(ways_leave_room_for_threads) {
+  const auto process = process_of(4 << 20);
+  int ways = 0;
+  while (process->new_connection()) ++ways;
+  // One set of rooms is there from the beginning; another one fits into the last quarter.
+  CHECK(ways > 800 && ways < 1000);
+  const auto first = process->take_rooms(), second = process->take_rooms();
+  CHECK(first && second && (*first)[0] != (*second)[0]);
+  CHECK(!process->take_rooms());
+  process->give_back(*first);
+  const auto again = process->take_rooms();
+  CHECK(again && (*again)[0] == (*first)[0]);
+  std::string why;
+  CHECK(!Process::create(1 << 20, why));
+  CHECK_EQ(why, "there is no memory for the messages of a thread");
+}
+
+TEST(a_way_serves_another_peer_once_all_is_read) {
+  const auto a = process_of(4 << 20), b = process_of(4 << 20);
+  Connection* to_b = a->new_connection();
+  Connection* to_a = b->new_connection();
+  const auto meet = [&](Connection& mine, Process& me, Connection& theirs, Process& other) {
+    auto* memory = const_cast<std::byte*>(other.segment().memory());
+    const Address at = other.address(theirs);
+    const Address back = me.address(mine);
+    Process::connect(mine, at, memory, other.segment().bell());
+    Process::connect(theirs, back, const_cast<std::byte*>(me.segment().memory()), me.segment().bell());
+  };
+  meet(*to_b, *a, *to_a, *b);
+  for (int l = 0; l < lanes; ++l) to_b->out[l].post();
+  a->retire(to_b);
+  for (int l = 0; l < lanes; ++l) {
+    Connection* other = a->new_connection();
+    CHECK(other != to_b);
+    CHECK(to_a->in[l].next() != nullptr);
+    to_a->in[l].release();
+  }
+  Connection* again = a->new_connection();
+  CHECK(again == to_b);
+  meet(*again, *a, *b->new_connection(), *b);
+  CHECK_EQ(a->address(*again).start[3], 1);
+}
+
+}  // namespace
+}  // namespace stretto::transport::shm
+
+TEST_MAIN()

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// How ranks wait for each other, and what for: cores and deadlines.
+#include <linux/futex.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <thread>
+
+#include "support/cores.hpp"
+#include "support/test.hpp"
+#include "transport/shm/patience.hpp"
+
+namespace stretto {
+namespace {
+
+using std::chrono::microseconds;
+using std::chrono::seconds;
+using transport::shm::Bell;
+using transport::shm::Patience;
+using transport::shm::ring_bell;
+
+/// False: it did not come true in ten seconds.
+template <typename Condition>
+bool comes_true(Condition condition) {
+  const Deadline deadline = Deadline::in(seconds(10));
+  while (!condition() && !deadline.expired()) std::this_thread::yield();
+  return condition();
+}
+
+TEST(nobody_sleeps_before_all_looks_are_done) {
+  Bell bell;
+  Patience patience({.looks = 5, .awake = seconds(100)}, &bell);
+  for (int i = 0; i < 4; ++i) {
+    CHECK(!patience.at_rest());
+    patience.look_again(true);
+  }
+  CHECK(!patience.at_rest());
+  for (int i = 0; i < 100; ++i) patience.look_again(true);
+  CHECK(patience.at_rest());
+  CHECK_EQ(bell.sleepers.load(), 0);
+  patience.begin_anew();
+  CHECK(!patience.at_rest());
+}
+
+TEST(a_sleeper_says_so_and_looks_once_more) {
+  Bell bell;
+  {
+    Patience patience({.looks = 1, .awake = microseconds(0)}, &bell);
+    patience.look_again(false);  // nobody would ring
+    CHECK_EQ(bell.sleepers.load(), 0);
+    patience.look_again(true);
+    CHECK_EQ(bell.sleepers.load(), 1);
+    patience.look_again(true);  // sleeps, and wakes up by itself
+    CHECK_EQ(bell.sleepers.load(), 0);
+    patience.look_again(true);
+    CHECK_EQ(bell.sleepers.load(), 1);
+    patience.begin_anew();
+    CHECK_EQ(bell.sleepers.load(), 0);
+    patience.look_again(true);
+    CHECK_EQ(bell.sleepers.load(), 1);
+  }
+  CHECK_EQ(bell.sleepers.load(), 0);
+}
+
+TEST(a_bell_that_rang_between_the_last_look_and_sleep) {
+  Bell bell;
+  Patience patience({.looks = 1, .awake = microseconds(0)}, &bell);
+  auto shortest = Deadline::Clock::duration::max();
+  for (int i = 0; i < 20; ++i) {
+    patience.look_again(true);
+    ring_bell(&bell);
+    const auto begin = Deadline::Clock::now();
+    patience.look_again(true);
+    shortest = std::min(shortest, Deadline::Clock::now() - begin);
+    patience.begin_anew();
+  }
+  CHECK(shortest < microseconds(700));  // a whole sleep is a millisecond
+}
+
+TEST(a_bell_wakes_those_who_sleep) {
+  Bell bell;
+  ring_bell(&bell);
+  CHECK_EQ(bell.rings.load(), 0);  // nobody to wake
+  long outcome[2] = {-1, -1};
+  std::thread sleepers[2];
+  for (int i = 0; i < 2; ++i)
+    sleepers[i] = std::thread([&, i] {
+      const timespec long_time{20, 0};
+      bell.sleepers.fetch_add(1);
+      while (bell.rings.load() == 0)
+        outcome[i] = syscall(SYS_futex, &bell.rings, FUTEX_WAIT, 0, &long_time, nullptr, 0);
+      bell.sleepers.fetch_sub(1);
+    });
+  CHECK(comes_true([&] { return bell.sleepers == 2; }));
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  const auto begin = Deadline::Clock::now();
+  ring_bell(&bell);
+  for (std::thread& s : sleepers) s.join();
+  CHECK_EQ(outcome[0], 0);
+  CHECK_EQ(outcome[1], 0);
+  CHECK(Deadline::Clock::now() - begin < seconds(10));
+  CHECK_EQ(bell.rings.load(), 1);
+}
+
+TEST(whoever_waits_long_is_found_asleep) {
+  Bell bell;
+  std::atomic<bool> come{false};
+  std::thread waits([&] {
+    Patience patience({.looks = 1, .awake = microseconds(100)}, &bell);
+    while (!come) patience.look_again(true);
+  });
+  CHECK(comes_true([&] { return bell.sleepers == 1; }));
+  come = true;
+  ring_bell(&bell);
+  waits.join();
+  CHECK_EQ(bell.sleepers.load(), 0);
+}
+
+TEST(deadlines) {
+  CHECK(!Deadline().expired());
+  CHECK(!Deadline().at());
+  const Deadline past = Deadline::in(seconds(0));
+  CHECK(past.expired());
+  const Deadline far = Deadline::in(seconds(100));
+  CHECK(!far.expired());
+  std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  CHECK(*far.renewed().at() - *far.at() >= std::chrono::milliseconds(2));
+  CHECK(!Deadline().renewed().at());
+}
+
+TEST(cores) {
+  const CoreSet before = allowed_cores();
+  CHECK(before.size() >= 1);
+  cpu_set_t all, one;
+  CHECK_EQ(sched_getaffinity(0, sizeof all, &all), 0);
+  CHECK_EQ(before.size(), CPU_COUNT(&all));
+  CoreSet sum;
+  for (int core = 0; core < CPU_SETSIZE; ++core) {
+    if (!CPU_ISSET(core, &all)) continue;
+    CPU_ZERO(&one);
+    CPU_SET(core, &one);
+    CHECK_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+    const CoreSet alone = allowed_cores();
+    CHECK_EQ(alone.size(), 1);
+    CHECK((alone.words[static_cast<std::size_t>(core) / 64] >> core % 64) == 1);
+    sum.add(alone);
+    sum.add(alone);
+  }
+  sched_setaffinity(0, sizeof all, &all);
+  CHECK(sum == before);
+  CHECK_EQ(sum.size(), before.size());
+  CHECK(core_quota() >= 1);
+}
+
+}  // namespace
+}  // namespace stretto
+
+TEST_MAIN()
