@@ -51,7 +51,7 @@ struct Rule {
   bool balanced = false;  ///< demands blocks_balanced()
   RanksAre ranks_are = RanksAre::any;
   OperatorIs operator_is = OperatorIs::any;
-  NodesAre nodes_are = NodesAre::any;  ///< one: all ranks share memory
+  NodesAre nodes_are = NodesAre::any;    ///< one: all ranks share memory
   const Algorithm* algorithm = nullptr;  ///< null: the native library
   Params params;
   int line = 0;

@@ -17,8 +17,7 @@ void register_values(nb::module_& m) {
       .def(
           "__init__",
           [](Call* self, Function function, const Shape& shape, Bytes bytes, bool commutative, bool predefined,
-             bool one_node) { new (self) Call{function, shape, bytes, commutative, predefined, one_node};
-          },
+             bool one_node) { new (self) Call{function, shape, bytes, commutative, predefined, one_node}; },
           nb::arg("function"), nb::arg("shape"), nb::arg("bytes"), nb::arg("commutative") = true,
           nb::arg("predefined") = true, nb::arg("one_node") = false)
       .def_ro("function", &Call::function)

@@ -92,8 +92,7 @@ void Buffers::combine(const Program::Step& step, Count first, Count n, const std
   const bool streams = step.streams && combiner.combine_streaming && n * extent >= least_streamed;
   const auto function = streams ? combiner.combine_streaming : combiner.combine;
   const auto apply = [&](const std::byte* mine, std::byte* to, Count here) {
-    function(combiner, step.side == Side::left ? other : mine, step.side == Side::left ? mine : other, to,
-                     here);
+    function(combiner, step.side == Side::left ? other : mine, step.side == Side::left ? mine : other, to, here);
     other += here * extent;
   };
   if (step.target.count == 1 && step.operand.count == 1) {

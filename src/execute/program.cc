@@ -85,8 +85,8 @@ class Program::Resolver {
       const Stage& now = p_.stages[stage];
       for (std::uint32_t i = now.end_of_steps; i-- > now.first_step;) {
         Step& step = p_.steps[i];
-        step.streams = std::ranges::all_of(
-            p_.at(step.target), [&](const Span& s) { return s.buffer == Buffer::output && !is_read(s); });
+        step.streams = std::ranges::all_of(p_.at(step.target),
+                                           [&](const Span& s) { return s.buffer == Buffer::output && !is_read(s); });
         reads(step.source);
         reads(step.operand);
       }

@@ -30,5 +30,6 @@ def test_unit(build, name):
 
 
 @pytest.mark.parametrize("build", BUILDS)
-def test_transport_of_threads(build):
-    run(build, "conformance_threads")
+@pytest.mark.parametrize("name", ["conformance_threads", "conformance_node"])
+def test_ranks_as_threads(build, name):
+    run(build, name)

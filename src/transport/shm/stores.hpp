@@ -12,8 +12,8 @@ namespace stretto::transport::shm {
 
 /// Writes parts of messages into a room, by stores through the cache or past it: whichever is faster here and now, for
 /// parts of that size. Lines that another core has read must be taken away from it before they can be written, which on
-/// some machines costs eight times as much as to go past the cache, and on others less; and where the cores of a virtual
-/// machine lie changes from minute to minute. So now and then both are timed.
+/// some machines costs eight times as much as to go past the cache, and on others less; and where the cores of a
+/// virtual machine lie changes from minute to minute. So now and then both are timed.
 class Stores {
  public:
   template <typename Write>
