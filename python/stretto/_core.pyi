@@ -671,7 +671,7 @@ def variants(algorithm: Algorithm, ranks: int, root: int = 0) -> list[Variant]:
 class Call:
     """What a choice may depend on: values that are equal on all ranks."""
 
-    def __init__(self, function: Function, shape: Shape, bytes: int, commutative: bool = True, predefined: bool = True) -> None: ...
+    def __init__(self, function: Function, shape: Shape, bytes: int, commutative: bool = True, predefined: bool = True, one_node: bool = False) -> None: ...
 
     @property
     def function(self) -> Function: ...
@@ -688,6 +688,10 @@ class Call:
 
     @property
     def predefined(self) -> bool: ...
+
+    @property
+    def one_node(self) -> bool:
+        """Do all ranks share memory?"""
 
 class Choice:
     """What was chosen for a call, and why."""
@@ -734,6 +738,15 @@ class OperatorIs(enum.Enum):
 
     user = 4
 
+class NodesAre(enum.Enum):
+    """A rule's condition on the nodes of the ranks."""
+
+    any = 0
+
+    one = 1
+
+    several = 2
+
 class Between:
     """A closed range of numbers."""
 
@@ -770,6 +783,9 @@ class Rule:
 
     @property
     def operator_is(self) -> OperatorIs: ...
+
+    @property
+    def nodes_are(self) -> NodesAre: ...
 
     @property
     def algorithm(self) -> Algorithm | None:

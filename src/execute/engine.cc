@@ -42,6 +42,12 @@ Outcome Engine::run(const Work& work, const Paths& paths, const Deadline& deadli
     if (patience.at_rest()) {
       for (std::size_t i = 0; i < depth_; ++i)
         if (instances_[i].active) moved |= drain(instances_[i]);
+      if (moved) {
+        patience.begin_anew();
+        long_wait = false;
+        continue;
+      }
+      if (paths_.progress && patience.time_for_others()) paths_.progress();
       if (!std::exchange(long_wait, true)) expires = deadline.renewed();
       if (expires.expired()) return Outcome::expired;
     }
@@ -62,7 +68,12 @@ void Engine::begin(const Work& work, const Paths& paths, const Program* ready) {
     for (std::size_t i = 0; i < depth_; ++i) instances_[i].lane = static_cast<int>(i);
   }
   if (active_ > 0) {  // left by a call that failed
-    for (Instance& in : instances_) in.active = false;
+    for (Instance& in : instances_) {
+      in.active = false;
+      in.unsent.clear();
+      in.leaving.clear();
+      in.sends_left = 0;
+    }
     active_ = 0;
     trim();
   }

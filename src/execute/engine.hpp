@@ -18,8 +18,13 @@ namespace stretto::execute {
 struct Paths {
   transport::Transport* messages = nullptr;          ///< null: all are on this node
   const transport::shm::Neighbours* node = nullptr;  ///< null: none is
+  /// Lets the messages of others go on, which may need this rank: called now and then in a long wait. May be null.
+  void (*progress)() = nullptr;
 
-  Paths(transport::Transport* m, const transport::shm::Neighbours* n) : messages(m), node(n) {}
+  Paths(transport::Transport* m, const transport::shm::Neighbours* n, void (*p)() = nullptr)
+      : messages(m),
+        node(n),
+        progress(p) {}
   Paths(transport::Transport& m) : messages(&m) {}
 };
 

@@ -146,6 +146,7 @@ bool Engine::depart_in_pieces(Instance& in, Departure& d) {
   Bytes piece = std::max<Bytes>(d.window / pieces_of_window / 64 * 64, 64);
   const bool whole_elements = element.size <= piece;
   if (whole_elements) piece -= piece % element.size;
+  const auto slots = static_cast<std::uint64_t>(std::min(pieces_of_window, d.window / piece));
   if (!d.memory) {
     Room& room = *paths_.node->rooms[in.lane];
     d.memory = room.take(d.window);
@@ -160,9 +161,9 @@ bool Engine::depart_in_pieces(Instance& in, Departure& d) {
   }
   for (; d.posted < send.bytes; ++d.pieces) {
     if (box.full()) return false;
-    if (d.pieces >= pieces_of_window && !box.taken(d.before + d.pieces + 1 - pieces_of_window)) return false;
+    if (d.pieces >= slots && !box.taken(d.before + d.pieces + 1 - slots)) return false;
     const Bytes bytes = std::min(piece, send.bytes - d.posted);
-    std::byte* memory = d.memory + static_cast<Bytes>(d.pieces % pieces_of_window) * piece;
+    std::byte* memory = d.memory + static_cast<Bytes>(d.pieces % slots) * piece;
     if (d.packed)
       std::memcpy(memory, d.packed + d.posted, static_cast<std::size_t>(bytes));
     else

@@ -24,6 +24,7 @@ using transport::shm::Process;
 struct Introduction {
   Card card;
   CoreSet cores;
+  bool threads = false;  ///< MPI_THREAD_MULTIPLE, which the ranks of a job need not have in common
 };
 
 /// Ranks of the world that have all met each other, in rising order, and the way to each.
@@ -128,7 +129,6 @@ class Meeting {
     native().Comm_size(node, &ranks);
     all_.resize(static_cast<std::size_t>(ranks));
     connections_.resize(all_.size());
-    fresh_ = threads_at_once();
   }
 
   /// False, on all ranks alike: they cannot share memory.
@@ -145,7 +145,7 @@ class Meeting {
     }
     for (const std::size_t r : new_)
       Process::connect(*connections_[r], theirs[r], mappings_[r]->memory(), mappings_[r]->bell());
-    if (!fresh_) {
+    if (!own_ways_) {
       const std::lock_guard lock(mutex);
       for (const std::size_t r : new_) acquaintances()[all_[r].card.token] = connections_[r];
     }
@@ -153,6 +153,8 @@ class Meeting {
     return true;
   }
 
+  /// Where threads make calls at once, in any rank of them, a communicator needs ways of its own.
+  bool own_ways() const { return own_ways_; }
   /// By rank of the node; null for myself.
   const std::vector<Connection*>& connections() const { return connections_; }
 
@@ -168,14 +170,16 @@ class Meeting {
       refused_ = "no memory can be shared on this node (" + made().why + "); messages go through the MPI";
       hint_ = "STRETTO_SHM=0 says that this is meant";
     }
+    mine.threads = threads_at_once();
     native().Allgather(&mine, sizeof mine, constants().byte, all_.data(), sizeof mine, constants().byte, node_);
+    own_ways_ = std::ranges::any_of(all_, &Introduction::threads);
     mappings_.resize(all_.size());
   }
 
   /// My half of the way to rank `r` of the node.
   Address offer(std::size_t r) {
     const Card& card = all_[r].card;
-    if (!fresh_) {
+    if (!own_ways_) {
       const std::lock_guard lock(mutex);
       const auto found = acquaintances().find(card.token);
       if (found != acquaintances().end()) {
@@ -217,12 +221,14 @@ class Meeting {
     }
     const int ranks = std::max(launched_here(), static_cast<int>(all_.size()));
     const bool scarce = ranks > std::min(cores.size(), core_quota()) || as_mine > all_[me()].cores.size();
-    looks = scarce ? 1 : transport::shm::WaitPolicy{}.looks;
+    static std::atomic<bool> ever_scarce{false};  // a later, smaller meeting does not see all ranks
+    if (scarce) ever_scarce = true;
+    looks = ever_scarce ? 1 : transport::shm::WaitPolicy{}.looks;
   }
 
   MPI_Comm node_;
   int rank_ = 0;
-  bool fresh_ = false;
+  bool own_ways_ = false;
   std::string refused_, hint_;  // empty: I can share memory with all
   std::vector<Introduction> all_;
   std::vector<Connection*> connections_;
@@ -233,7 +239,7 @@ class Meeting {
 }  // namespace
 
 std::optional<NodeView> known_neighbours(MPI_Comm comm) {
-  if (!settings().shm || threads_at_once()) return std::nullopt;
+  if (!settings().shm) return std::nullopt;
   return known(translate(comm, constants().world));
 }
 
@@ -249,7 +255,7 @@ std::optional<NodeView> meet_neighbours(MPI_Comm comm) {
     native().Comm_size(comm, &all);
     view.emplace();
     view->connections.resize(static_cast<std::size_t>(all));
-    view->own = threads_at_once();
+    view->own = meeting.own_ways();
     for (std::size_t r = 0; r < ranks.size(); ++r)
       view->connections[static_cast<std::size_t>(ranks[r])] = meeting.connections()[r];
     if (!view->own) remember(translate(node, constants().world), meeting.connections());

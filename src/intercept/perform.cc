@@ -2,6 +2,7 @@
 #include "intercept/perform.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <optional>
@@ -57,6 +58,17 @@ Count segment_of(const Decision& decision, Bytes element_size, Rank parts) {
 
 namespace {
 
+/// What the program has under way in the MPI goes on only while somebody calls it: a peer may wait for that before it
+/// comes to the collective. Not on MPI_COMM_SELF, for which MPICH looks at nothing else.
+void progress() {
+  int any = 0;
+  native().Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, constants().world, &any, MPI_STATUS_IGNORE);
+}
+
+/// Set when a neighbour's message had another size than awaited: what is left of it stands in ways that other
+/// communicators use as well, so none of them can be trusted.
+std::atomic<bool> out_of_step{false};
+
 /// The ways of `c`, in this thread.
 execute::Paths paths_of(Worker& w, const Communicator& c) {
   const NodeView* view = c.node();
@@ -65,12 +77,14 @@ execute::Paths paths_of(Worker& w, const Communicator& c) {
     w.node = neighbours(*view, *w.rooms);
   }
   if (!c.one_node()) w.transport.use(c.messages());
-  return {c.one_node() ? nullptr : &w.transport, view ? &w.node : nullptr};
+  return {c.one_node() ? nullptr : &w.transport, view ? &w.node : nullptr, progress};
 }
 
-int failed(const Worker& w, const Communicator& c) {
+int failed(Worker& w, const Communicator& c) {
   const int sent = c.one_node() ? MPI_SUCCESS : w.transport.error_code();
-  const int code = sent == MPI_SUCCESS ? MPI_ERR_TRUNCATE : sent;  // of another size than awaited
+  if (sent == MPI_SUCCESS) out_of_step = true;
+  if (!c.one_node()) w.transport.use(c.messages());  // gives up what is posted into the program's buffers
+  const int code = sent == MPI_SUCCESS ? MPI_ERR_TRUNCATE : sent;
   native().Comm_call_errhandler(c.comm(), code);
   return code;
 }
@@ -88,6 +102,8 @@ int expired(const Worker& w, const Communicator& c, Function function, const Sch
 
 int run(Communicator& c, Function function, const execute::Work& work, const execute::Program* ready) {
   Worker& w = worker();
+  if (c.node() && out_of_step.load(std::memory_order_relaxed)) [[unlikely]]
+    return failed(w, c);
   const auto& seconds = settings().deadline;
   const Deadline deadline = seconds ? Deadline::in(std::chrono::duration<double>(*seconds)) : Deadline();
   switch (w.engine.run(work, paths_of(w, c), deadline, ready)) {
@@ -138,7 +154,7 @@ int prepare(Communicator& c, const Schedule& schedule, Function function, const 
 std::optional<int> replay(MPI_Comm comm, const Origin& origin) {
   Communicator* c = last_communicator(comm);
   Replays::Replay* r = c ? c->replays.find(origin.signature) : nullptr;
-  if (!r) return std::nullopt;
+  if (!r || origin.output == MPI_IN_PLACE) return std::nullopt;
   ++r->calls;
   ++c->calls;
   set_last_algorithm(r->algorithm->id.data());

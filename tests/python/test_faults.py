@@ -216,3 +216,11 @@ def test_waiting_leaves_the_cores_to_others(built, name):
     assert done.served("barrier") == 11
     percent = float(done.out.split()[0])
     assert percent < 20
+
+
+@pytest.mark.parametrize("name", MPIS)
+@pytest.mark.parametrize("nodes", ["", "2x2"])
+def test_messages_of_the_program_go_on(built, name, nodes):
+    variables = {"STRETTO_NODES": nodes} if nodes else {}
+    done = all_right(stretto_run(3, [built("progress.c", name)], mpi=mpi_of(name), **variables))
+    assert done.served("barrier") > 0

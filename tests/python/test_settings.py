@@ -61,9 +61,9 @@ def test_log_of_choices(run):
     done = run(3, STRETTO_LOG="select,summary")
     lines = [line for line in done.err.splitlines() if line.startswith("stretto: select: ")]
     begin = "stretto: select: "
-    pattern = begin + r"barrier 0 bytes, 3 ranks -> dissemination \(shipped rules:\d+\)"
+    pattern = begin + r"barrier 0 bytes, 3 ranks -> linear \(shipped rules:\d+\)"
     assert sum(re.fullmatch(pattern, line) is not None for line in lines) == 1
-    assert any(x.startswith(f"{begin}allreduce 34568 bytes, 3 ranks -> ring") for x in lines)
+    assert any(x.startswith(f"{begin}allreduce 34568 bytes, 3 ranks -> slices") for x in lines)
     # Two reductions of this kind are one choice.
     assert sum(x.startswith(f"{begin}reduce 34568 bytes") for x in lines) == 1
     assert done.served("allreduce") == 6
@@ -78,10 +78,10 @@ def test_forced_algorithm(run):
 
 def test_forced_algorithm_that_cannot_serve(run):
     done = run(3, STRETTO_ALLREDUCE="ring", STRETTO_LOG="select,summary")
-    assert done.summary["allreduce"].served == {"ring": 5, "recursive_doubling": 1}
+    assert done.summary["allreduce"].served == {"ring": 5, "linear": 1}
     reasons = [line for line in done.err.splitlines() if "not STRETTO_ALLREDUCE=ring: " in line]
     assert len(reasons) == 1
-    assert reasons[0].startswith("stretto: select: allreduce 8 bytes, 3 ranks -> recursive_doubl")
+    assert reasons[0].startswith("stretto: select: allreduce 8 bytes, 3 ranks -> linear")
     assert reasons[0].endswith("; not STRETTO_ALLREDUCE=ring: the operator does not commute)")
 
 
@@ -162,7 +162,7 @@ def test_hang_is_reported(built, name):
     says = "hangs in allreduce (call 2 on this communicator, after 2 s)"
     found = [line for line in done.err.splitlines() if says in line]
     assert len(found) == 2  # both ranks that wait
-    assert all("algorithm allreduce/recursive_doubling" in line for line in found)
+    assert all("algorithm allreduce/linear" in line for line in found)
     assert "stretto: rank 0 of 3 " in done.err and "stretto: rank 1 of 3 " in done.err
     pattern = r"  segment 0, round \d of \d, waits to receive 4 bytes from rank \d"
     assert any(re.match(pattern, line) for line in done.err.splitlines())

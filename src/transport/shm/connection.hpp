@@ -24,9 +24,9 @@ class Outbox {
   bool full() const { return sent_ >= ring && !taken(sent_ - ring + 1); }
   /// Has the peer done with part `number`?
   bool taken(std::uint64_t number) const {
-    if (taken_.load(std::memory_order_relaxed) >= number) return true;
+    if (taken_.load(std::memory_order_acquire) >= number) return true;
     const std::uint64_t now = lane_->taken.load(std::memory_order_acquire);
-    taken_.store(now, std::memory_order_relaxed);
+    taken_.store(now, std::memory_order_release);
     return now >= number;
   }
 

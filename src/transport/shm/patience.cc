@@ -12,7 +12,7 @@
 namespace stretto::transport::shm {
 namespace {
 
-constexpr long longest_sleep = 1'000'000;  // ns
+constexpr long longest_sleep = 250'000;  // ns; the messages of others may need this process
 
 void* futex_of(Bell& bell) {
   static_assert(sizeof bell.rings == sizeof(std::uint32_t));

@@ -37,6 +37,8 @@ class Patience {
   }
   /// Is it time for what need not be done at every look?
   bool at_rest() const { return looks_ >= policy_.looks; }
+  /// And for what costs more?
+  bool time_for_others() const { return announced_ || offers_ % 8 == 7; }
 
  private:
   static void pause() {
@@ -58,8 +60,8 @@ class Patience {
   Deadline::Clock::time_point since_{};
 };
 
-/// Wakes the threads that sleep on `bell`. A sleeper that this call misses wakes up by itself a millisecond later:
-/// that is cheaper than a fence in every message.
+/// Wakes the threads that sleep on `bell`. A sleeper that this call misses wakes up by itself a quarter of a
+/// millisecond later: that is cheaper than a fence in every message.
 void wake(Bell& bell);
 
 inline void ring_bell(Bell* bell) {

@@ -45,7 +45,8 @@ class Stores {
     std::uint32_t turn = 0;
     float seconds_per_byte[2] = {0, 0};  // through the cache, past it
 
-    bool streaming() const { return seconds_per_byte[1] < seconds_per_byte[0]; }
+    /// The reader then has to fetch it from memory, which is not seen here.
+    bool streaming() const { return seconds_per_byte[1] < seconds_per_byte[0] * 0.6f; }
     void note(bool streams, float sample) {
       float& now = seconds_per_byte[streams ? 1 : 0];
       now = now == 0 ? sample : now + (std::min(sample, 8 * now) - now) / 4;  // an interrupt is no measurement
