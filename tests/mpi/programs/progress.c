@@ -8,13 +8,13 @@
 
 enum { count = 1 << 20 };
 
-static void check(int right, const char *what) {
+static void check(int right, const char* what) {
   if (right) return;
   fprintf(stderr, "%s is wrong\n", what);
   MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-static void long_message(int rank, double *data) {
+static void long_message(int rank, double* data) {
   if (rank == 0) {
     MPI_Request request;
     MPI_Isend(data, count, MPI_DOUBLE, 1, 0, MPI_COMM_WORLD, &request);
@@ -40,7 +40,7 @@ static void nonblocking(int rank, int ranks, MPI_Comm other) {
 }
 
 static void window(int rank, int ranks) {
-  int *memory = NULL;
+  int* memory = NULL;
   MPI_Win win;
   MPI_Win_allocate(sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
   *memory = 0;
@@ -60,14 +60,14 @@ static void window(int rank, int ranks) {
   MPI_Win_free(&win);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   int rank, ranks;
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   MPI_Comm other;
   MPI_Comm_dup(MPI_COMM_WORLD, &other);
-  double *data = malloc(count * sizeof *data);
+  double* data = malloc(count * sizeof *data);
   for (int i = 0; i < count; ++i) data[i] = rank == 0 ? 7 : 0;
   for (int i = 0; i < 20; ++i) {
     long_message(rank, data);
