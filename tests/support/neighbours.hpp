@@ -17,7 +17,7 @@ class Neighbourhood {
     using transport::shm::Process;
     for (Member& m : members_) {
       std::string why;
-      m.process = Process::create(Bytes{8} << 20, why);
+      m.process = Process::create(Bytes{64} << 20, why);
       if (!m.process) throw std::runtime_error(why);
       m.connections.resize(size(ranks));
     }

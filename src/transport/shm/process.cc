@@ -64,12 +64,16 @@ Mapping* Process::mapping(const Card& card, std::string& why) {
 std::optional<Rooms> Process::take_rooms() {
   const std::lock_guard lock(mutex_);
   if (free_rooms_.empty()) {
-    std::byte* memory = segment_->take(room_bytes * lanes);
+    // Smaller ones for threads beyond the first few, and where little memory may be shared.
+    constexpr std::size_t first_threads = 4;
+    const Bytes share = segment_->card().bytes / 64 / 4096 * 4096;
+    const Bytes bytes = std::min(room_bytes, share) / (rooms_.size() < first_threads * lanes ? 1 : 4);
+    std::byte* memory = bytes > 0 ? segment_->take(bytes * lanes) : nullptr;
     if (!memory) return std::nullopt;
     Rooms rooms;
     for (Room*& room : rooms) {
-      room = &rooms_.emplace_back(memory, room_bytes);
-      memory += room_bytes;
+      room = &rooms_.emplace_back(memory, bytes);
+      memory += bytes;
     }
     return rooms;
   }
