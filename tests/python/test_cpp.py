@@ -29,7 +29,11 @@ def test_unit(build, name):
     run(build, name)
 
 
+@pytest.mark.parametrize("build", ["plain", "address+undefined"])
+def test_messages_of_threads(build):
+    run(build, "conformance_threads")
+
+
 @pytest.mark.parametrize("build", BUILDS)
-@pytest.mark.parametrize("name", ["conformance_threads", "conformance_node"])
-def test_ranks_as_threads(build, name):
-    run(build, name)
+def test_shared_memory_of_threads(build):
+    run(build, "conformance_node")

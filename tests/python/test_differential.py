@@ -32,7 +32,7 @@ CALLS = {
         8: (1600, 1600),
     },
 }
-INTEL_CALLS = {3: (3000, 1500), 8: (1000, 600)}
+INTEL_CALLS = {3: (1500, 700), 8: (1000, 600)}
 WANTED = 200_000
 BUILDS = {"plain": "STRETTO_TEST_BUILD", "sanitized": "STRETTO_TEST_SANITIZED_BUILD"}
 PARAMETERS = ["", ",segment=4K,depth=3", ",segment=100,depth=7"]
