@@ -55,7 +55,7 @@ void Engine::send_to_neighbours(Instance& in, const Program::Stage& stage) {
     all += Room::rounded(sends[d.send].bytes);
     largest = std::max(largest, sends[d.send].bytes);
   }
-  if (all + Room::rounded(largest) > room.bytes()) cut_into_pieces(in, room.bytes());
+  if (all > room.capacity(largest)) cut_into_pieces(in, room.bytes());
   if (!in.unsent.empty()) pump(in);
 }
 

@@ -8,7 +8,7 @@
 namespace stretto::transport::shm {
 
 /// Where parts of messages stand until they have been read: a ring in this process's segment, given out in order and
-/// taken back in order. Small enough to stay in cache.
+/// taken back in order. Small enough for the last cache.
 class Room {
  public:
   Room(std::byte* memory, Bytes bytes) : memory_(memory), bytes_(bytes), loans_(64) {}
