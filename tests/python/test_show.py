@@ -213,7 +213,13 @@ def test_there_are_six_figures():
     names = {name for _, name in figures()}
     assert len(names) == 6
     assert all(f"]({name})" in text for name in names)
-    assert names == {f"figures/{path.name}" for path in (FIGURES.parent / "figures").iterdir()}
+    kept = {f"figures/{path.name}" for path in (FIGURES.parent / "figures").iterdir()}
+    measured = set(
+        re.findall(
+            r"\((figures/.*?\.svg)\)", (FIGURES.parent / "performance.md").read_text("utf-8")
+        )
+    )
+    assert names == kept - measured
 
 
 @pytest.mark.parametrize(("arguments", "name"), figures(), ids=lambda word: word.split()[0])
