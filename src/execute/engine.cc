@@ -16,8 +16,14 @@ constexpr Count most_depth = 64;  // lanes, where ranks share memory
 }  // namespace
 
 Outcome Engine::run(const Work& work, const Paths& paths, const Deadline& deadline, const Program* ready) {
+  const bool brief = ready && has_short_way(paths, *ready);
+  Place reached;
+  if (brief && run_brief(work, paths, *ready, reached)) return Outcome::ok;
   begin(work, paths, ready);
-  for (std::size_t i = 0; i < depth_; ++i) start(instances_[i], static_cast<Count>(i));
+  if (brief)
+    resume(instances_[0], reached);
+  else
+    for (std::size_t i = 0; i < depth_; ++i) start(instances_[i], static_cast<Count>(i));
   static constexpr transport::shm::WaitPolicy none{};
   transport::shm::Patience patience(paths.node ? paths.node->policy : none, paths.node ? paths.node->bell : nullptr);
   Deadline expires;  // of this wait, known once it is long
@@ -105,6 +111,12 @@ const Program& Engine::program_of(Instance& in, Count segment) {
 }
 
 void Engine::start(Instance& in, Count segment) {
+  occupy(in, segment);
+  enter_round(in);
+}
+
+/// Makes `in` the instance of a segment.
+void Engine::occupy(Instance& in, Count segment) {
   if (!in.active) ++active_;
   in.active = true;
   in.segment = segment;
@@ -118,21 +130,24 @@ void Engine::start(Instance& in, Count segment) {
   }
   const Count shift = alike_ ? segment * longest_segment(*work_) : 0;
   in.buffers.bind(*work_, *in.program, shift * work_->element.extent, in.scratch);
-  enter_round(in);
 }
 
 void Engine::enter_round(Instance& in) {
   if (in.round == in.program->stages.size()) return;
   const Program::Stage& stage = in.program->stages[in.round];
-  in.step = stage.first_step;
-  in.arena.reset();
-  std::fill_n(in.arrivals.begin(), stage.end_of_steps - stage.first_step, Arrival{});
+  begin_round(in, stage);
   // Receives first: a message that finds its receive posted needs no buffer of the transport.
   if (paths_.messages) {
     post_receives(in, stage);
     post_sends(in, stage);
   }
   if (paths_.node) send_to_neighbours(in, stage);
+}
+
+void Engine::begin_round(Instance& in, const Program::Stage& stage) {
+  in.step = stage.first_step;
+  in.arena.reset();
+  std::fill_n(in.arrivals.begin(), stage.end_of_steps - stage.first_step, Arrival{});
 }
 
 bool Engine::advance(Instance& in) {

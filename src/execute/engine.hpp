@@ -72,6 +72,12 @@ class Engine {
     Bytes posted = 0;
     std::uint64_t pieces = 0;
   };
+  using Neighbours = transport::shm::Neighbours;
+  struct Place {  // in a program
+    std::size_t round = 0;
+    std::uint32_t send = 0;
+    std::uint32_t step = 0;
+  };
   struct Message {  // over paths_.messages
     Rank peer = no_rank;
     Bytes bytes = 0;
@@ -100,8 +106,10 @@ class Engine {
   /// Gives back what a call with long vectors took; before a call what a failed one left.
   void trim();
   void start(Instance& in, Count segment);
+  void occupy(Instance& in, Count segment);
   const Program& program_of(Instance& in, Count segment);
   void enter_round(Instance& in);
+  void begin_round(Instance& in, const Program::Stage& stage);
   /// Works on until a message is missing or the segments are done. False: could do nothing.
   bool advance(Instance& in);
   bool carry_out(Instance& in, std::uint32_t step);
@@ -112,11 +120,21 @@ class Engine {
   void deliver(Instance& in, const Program::Step& step, Arrival& arrival, const std::byte* part, Bytes bytes);
   void arrived(Instance& in, const Program::Step& step, const Arrival& arrival);
 
+  // Brief programs: engine_brief.cc
+  bool has_short_way(const Paths& paths, const Program& program) const;
+  bool run_brief(const Work& work, const Paths& paths, const Program& program, Place& at);
+  int send_inline(const Neighbours& node, const Program::Outgoing& send, const std::byte* from);
+  int send_by_room(const Neighbours& node, const Program::Outgoing* send, const std::byte* from);
+  template <typename Address>
+  static bool step_brief(const Work& work, const Neighbours& node, const Program::Step& step, Address address);
+  void resume(Instance& in, const Place& at);
+
   // Neighbours: engine_node.cc
   transport::shm::Connection* neighbour(Rank peer) const {
     return paths_.node ? paths_.node->connections[static_cast<std::size_t>(peer)] : nullptr;
   }
   void send_to_neighbours(Instance& in, const Program::Stage& stage);
+  void queue_sends(Instance& in, std::uint32_t first, std::uint32_t end);
   void cut_into_pieces(Instance& in, Bytes room);
   bool depart(Instance& in, Departure& d);
   bool depart_in_pieces(Instance& in, Departure& d);

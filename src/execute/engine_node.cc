@@ -36,10 +36,16 @@ void Engine::send_to_neighbours(Instance& in, const Program::Stage& stage) {
       return;
     }
   }
+  queue_sends(in, stage.first_send, stage.end_of_sends);
+  if (!in.unsent.empty()) pump(in);
+}
+
+void Engine::queue_sends(Instance& in, std::uint32_t first, std::uint32_t end) {
+  const auto& sends = in.program->sends;
   const Room& room = *paths_.node->rooms[in.lane];
   Bytes all = 0;
   Bytes largest = 0;
-  for (std::uint32_t s = stage.first_send; s < stage.end_of_sends;) {
+  for (std::uint32_t s = first; s < end;) {
     Departure d{.send = s, .readers = 0};
     const auto alike = static_cast<std::uint32_t>(sends[s].alike);
     ++pass_;
@@ -56,7 +62,6 @@ void Engine::send_to_neighbours(Instance& in, const Program::Stage& stage) {
     largest = std::max(largest, sends[d.send].bytes);
   }
   if (all > room.capacity(largest)) cut_into_pieces(in, room.bytes());
-  if (!in.unsent.empty()) pump(in);
 }
 
 /// Messages that do not fit into the room together get a window each, where their parts take turns. Every receiver has
@@ -126,11 +131,7 @@ bool Engine::depart(Instance& in, Departure& d) {
   for (std::uint32_t r = 0; r < d.readers; ++r) {
     Connection& peer = *neighbour(send[r].peer);
     Outbox& box = peer.out[in.lane];
-    Line& line = box.next();
-    line.bytes = static_cast<std::uint32_t>(bytes);
-    line.inlined = 0;
-    line.last = 1;
-    line.at = paths_.node->offset(memory);
+    box.next().refer(paths_.node->offset(memory), bytes, true);
     box.post();
     room.lend(box, box.sent(), r + 1 == d.readers);
     ring_bell(peer.bell);
@@ -169,11 +170,7 @@ bool Engine::depart_in_pieces(Instance& in, Departure& d) {
     else
       stores_.write(bytes, [&](bool streams) { in.buffers.pack(send.blocks, d.posted, bytes, memory, streams); });
     d.posted += bytes;
-    Line& line = box.next();
-    line.bytes = static_cast<std::uint32_t>(bytes);
-    line.inlined = 0;
-    line.last = d.posted == send.bytes;
-    line.at = paths_.node->offset(memory);
+    box.next().refer(paths_.node->offset(memory), bytes, d.posted == send.bytes);
     box.post();
     ring_bell(peer.bell);
   }
@@ -197,8 +194,7 @@ bool Engine::take(Instance& in, std::uint32_t index, bool in_order) {
       arrival.bounce = in.arena.take(step.bytes);
     if (bytes > 0) deliver(in, step, arrival, box.content(*line), bytes);
     arrival.complete = line->last != 0;
-    box.release();
-    ring_bell(peer.bell);
+    if (box.release(*line)) ring_bell(peer.bell);
     if (arrival.complete) return true;
   }
   return false;

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "transport/shm/room.hpp"
+
 namespace stretto::execute {
 namespace {
 
@@ -44,6 +46,7 @@ class Program::Resolver {
       p_.stages.push_back(stage);
     }
     if (work_.bypass_cache) mark_streams();
+    p_.brief = {};
   }
 
  private:
@@ -109,9 +112,10 @@ class Program::Resolver {
 
   void add(const Action& action) {
     const bool receives = action.kind == ActionKind::receive || action.kind == ActionKind::receive_reduce;
-    Step step{action.kind, action.side, action.after_sends, false, action.peer, resolve(action.target), {}, {}, 0};
+    Step step{action.kind, action.side, action.after_sends, false, action.peer, resolve(action.target), {}, {}, 0, 0};
     const Count n = elements(step.target);
     if (n == 0 && (!receives || action.target.count > 0)) return;
+    step.n = n;
     step.bytes = n * work_.element.size;
     step.source = resolve(action.source);
     step.operand = resolve(action.operand);
@@ -174,6 +178,33 @@ class Program::Resolver {
 };
 
 void Program::resolve(const Work& work, Count segment) { Resolver(*this, work, segment).resolve(); }
+
+void Program::find_brief(const Work& work) {
+  using transport::shm::inline_payload;
+  using transport::shm::Room;
+  constexpr Bytes longest = 4096;
+  const auto fits = [](Bytes bytes, std::initializer_list<Slice> slices) {
+    return bytes <= longest && std::ranges::all_of(slices, [](Slice s) { return s.count <= 1; });
+  };
+  // Nobody gets the same blocks twice in a stage: there may be no line left for the second message.
+  const auto once = [&](std::uint32_t s) {
+    const auto alike = static_cast<std::uint32_t>(sends[s].alike);
+    return std::none_of(sends.begin() + s + 1, sends.begin() + s + alike,
+                        [&](const Outgoing& other) { return other.peer == sends[s].peer; });
+  };
+  brief = {.is = work.element.dense};
+  for (const Step& s : steps) brief.is = brief.is && fits(s.bytes, {s.target, s.source, s.operand});
+  for (const Stage& stage : stages) {
+    Bytes in_room = 0;
+    for (std::uint32_t s = stage.first_send; s < stage.end_of_sends && brief.is; ++s) {
+      brief.is = fits(sends[s].bytes, {sends[s].blocks}) && once(s);
+      if (sends[s].bytes <= inline_payload) continue;
+      in_room += Room::rounded(sends[s].bytes);
+      brief.largest = std::max(brief.largest, sends[s].bytes);
+    }
+    brief.in_room = std::max(brief.in_room, in_room);
+  }
+}
 
 Count segments_of(const Work& work) {
   return std::max({work.input.layout.segments(), work.output.layout.segments(), work.sizes.segments()});

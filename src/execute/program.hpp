@@ -55,6 +55,7 @@ struct Program {
     Rank peer;
     Slice target, source, operand;
     Bytes bytes;  ///< of the message, packed
+    Count n;      ///< elements
   };
   struct Stage {  ///< a round
     std::uint32_t first_send, end_of_sends;
@@ -68,10 +69,19 @@ struct Program {
   Bytes scratch = 0;       ///< bytes that the scratch needs
   std::size_t widest = 0;  ///< most steps of a stage
 
+  /// Short messages that lie in one piece and without holes, for the engine's short way. Known after find_brief().
+  struct Brief {
+    bool is = false;
+    Bytes in_room = 0;  ///< the most that a stage needs in the room,
+    Bytes largest = 0;  ///< and the largest message there
+  } brief;
+
   std::span<const Span> at(Slice s) const { return {spans.data() + s.first, s.count}; }
 
   /// Makes this the program of segment `segment`.
   void resolve(const Work& work, Count segment);
+  /// Worth its time if the program is used again.
+  void find_brief(const Work& work);
 
  private:
   class Resolver;

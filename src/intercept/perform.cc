@@ -29,7 +29,7 @@ struct Worker {
   }
 };
 
-thread_local Worker* mine = nullptr;
+[[gnu::tls_model("initial-exec")]] thread_local Worker* mine = nullptr;
 
 struct Release {
   ~Release() {
@@ -40,11 +40,11 @@ struct Release {
 
 // A program may call MPI from the destructor of a global object, when this thread's own objects are gone already: then
 // it gets a new worker, which nobody frees.
-Worker& worker() {
+Worker& new_worker() {
   static thread_local Release at_end_of_thread;
-  if (!mine) mine = new Worker;
-  return *mine;
+  return *(mine = new Worker);
 }
+Worker& worker() { return mine ? *mine : new_worker(); }
 
 }  // namespace
 

@@ -35,6 +35,7 @@ void Replays::keep(const Origin& origin, const Decision& decision, std::shared_p
   replay->work = work;
   replay->work.schedule = replay->schedule.get();
   replay->program.resolve(work, 0);
+  replay->program.find_brief(work);
   replay->algorithm = decision.algorithm;
   replay->input = from(origin.input, work.input.at);
   replay->output = from(origin.output, work.output.at);

@@ -27,7 +27,11 @@ struct Signature {
   std::array<MPI_Datatype, 2> types{};
   MPI_Op op{};
 
-  bool operator==(const Signature&) const = default;
+  /// Spelt out: arrays would be compared by a function of the C library.
+  bool operator==(const Signature& s) const {
+    return function == s.function && counts[0] == s.counts[0] && counts[1] == s.counts[1] && types[0] == s.types[0] &&
+           types[1] == s.types[1] && op == s.op && root == s.root && in_place == s.in_place;
+  }
 };
 
 /// The beginning of a buffer, as the program gave it.

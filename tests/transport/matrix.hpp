@@ -86,10 +86,20 @@ class Player {
   Session s_;
   const References& references_;
   execute::Engine engine_;
+  int calls_ = 0;
 };
 
 inline void Player::carry_out(const execute::Work& work, const std::string& name) {
-  const Outcome outcome = engine_.run(work, {&s_.transport, s_.node}, Deadline::in(std::chrono::seconds(60)));
+  const bool one_node = s_.node && std::ranges::count(s_.node->connections, nullptr) == 1;
+  // Half of the calls have a program of an earlier one: another half on each rank, for peers need not do alike.
+  execute::Program known;
+  const bool ready = segments_of(work) == 1 && (++calls_ + s_.rank / 2) % 2 == 0;
+  if (ready) {
+    known.resolve(work, 0);
+    known.find_brief(work);
+  }
+  const Outcome outcome = engine_.run(work, {one_node ? nullptr : &s_.transport, s_.node},
+                                      Deadline::in(std::chrono::seconds(60)), ready ? &known : nullptr);
   if (outcome != Outcome::ok)
     throw std::runtime_error(name + (outcome == Outcome::failed ? ": failed\n" : ": expired\n") +
                              execute::hang_report(*work.schedule, engine_.standstill(), name));

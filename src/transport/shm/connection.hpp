@@ -49,22 +49,43 @@ class Inbox {
   void open(Lane* lane, const std::byte* segment, std::uint64_t start) {
     lane_ = lane;
     segment_ = segment;
-    taken_ = start;
+    taken_ = given_back_ = start;
   }
 
   /// The next part, or null if it has not come.
-  const Line* next() const {
+  const Line* next() {
     const Line& line = lane_->lines[taken_ % ring];
-    return line.number.load(std::memory_order_acquire) == taken_ + 1 ? &line : nullptr;
+    if (line.number.load(std::memory_order_acquire) != taken_ + 1) {
+      waited_ = true;
+      return nullptr;
+    }
+    // The sender is ahead: what it has written comes while this part is worked on.
+    if (!waited_) __builtin_prefetch(&lane_->lines[(taken_ + 1) % ring]);
+    return &line;
   }
   const std::byte* content(const Line& line) const { return line.inlined ? line.payload : segment_ + line.at; }
-  /// The part that next() gave is not needed any more.
-  void release() { lane_->taken.store(++taken_, std::memory_order_release); }
+  /// The part that next() gave is not needed any more. Inlined ones are given back in groups: a sender that runs ahead
+  /// would wait for the line of `taken` once for each. False: not given back yet.
+  bool release(const Line& line) {
+    waited_ = false;
+    const bool whole_group = ++taken_ % group == 0;
+    if (line.inlined && !whole_group) return false;
+    given_back_ = taken_;
+    lane_->taken.store(taken_, std::memory_order_release);
+    return true;
+  }
+  /// Gives back the rest. Where there is none, the sender may use the lane for another peer already.
+  void close() {
+    if (taken_ != given_back_) lane_->taken.store(taken_, std::memory_order_release);
+    given_back_ = taken_;
+  }
 
  private:
   Lane* lane_ = nullptr;
   const std::byte* segment_ = nullptr;
   std::uint64_t taken_ = 0;
+  std::uint64_t given_back_ = 0;
+  bool waited_ = false;  // for this part
 };
 
 struct Connection {
@@ -72,6 +93,11 @@ struct Connection {
   Inbox in[lanes];
   Bell* bell = nullptr;  ///< the peer's
 
+  /// The last use of it on this side.
+  void close() {
+    for (Inbox& box : in) box.close();
+  }
+  /// Has the peer closed it, or given all back?
   bool drained() const {
     for (const Outbox& box : out)
       if (!box.taken(box.sent())) return false;

@@ -15,7 +15,8 @@ namespace stretto::transport::shm {
 
 inline constexpr std::size_t cache_line = 64;
 inline constexpr int lanes = 4;              ///< of a connection: so many segments of a call are in flight
-inline constexpr std::uint64_t ring = 8;     ///< lines of a lane
+inline constexpr std::uint64_t ring = 16;    ///< lines of a lane
+inline constexpr std::uint64_t group = 4;    ///< so many inlined parts are given back at once
 inline constexpr Bytes inline_payload = 48;  ///< a message of so few bytes travels in its line
 
 /// One part of a message: the part itself, or where it lies in the sender's segment.
@@ -28,13 +29,20 @@ struct alignas(cache_line) Line {
     std::byte payload[inline_payload];
     Bytes at;
   };
+
+  void refer(Bytes offset, Bytes count, bool is_last) {
+    bytes = static_cast<std::uint32_t>(count);
+    inlined = 0;
+    last = is_last;
+    at = offset;
+  }
 };
 static_assert(sizeof(Line) == cache_line);
 
 /// The way from one rank to another, in the sender's segment.
 struct Lane {
   Line lines[ring];
-  alignas(cache_line) std::atomic<std::uint64_t> taken{0};  ///< parts that the receiver has done with
+  alignas(cache_line) std::atomic<std::uint64_t> taken{0};  ///< parts that the receiver has given back
 };
 
 /// On which the threads of a process sleep.

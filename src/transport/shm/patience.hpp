@@ -40,7 +40,7 @@ class Patience {
   /// And for what costs more?
   bool time_for_others() const { return announced_ || offers_ % 8 == 7; }
 
- private:
+  /// Between two looks.
   static void pause() {
 #if defined(__x86_64__)
     __builtin_ia32_pause();
@@ -48,6 +48,8 @@ class Patience {
     asm volatile("yield");
 #endif
   }
+
+ private:
   void offer(bool may_sleep);
   void retract();
 

@@ -51,6 +51,7 @@ void Process::connect(Connection& connection, const Address& theirs, std::byte* 
 
 void Process::retire(Connection* connection) {
   const std::lock_guard lock(mutex_);
+  connection->close();
   retired_.push_back(connection);
 }
 

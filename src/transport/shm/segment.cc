@@ -100,7 +100,7 @@ Segment::~Segment() {
 
 std::byte* Segment::take(Bytes bytes, Bytes kept) {
   const std::lock_guard lock(mutex_);
-  const Bytes first = rounded(taken_, bytes >= page ? page : static_cast<Bytes>(cache_line));
+  const Bytes first = rounded(taken_, bytes % page == 0 ? page : static_cast<Bytes>(cache_line));
   const Bytes end = first + bytes;
   if (end > card_.bytes - kept) return nullptr;
   if (end > provided_) {
