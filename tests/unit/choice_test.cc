@@ -115,7 +115,7 @@ TEST(reasons_of_what_is_passed_over) {
   const Algorithm uneven = record("allgather/uneven", Collective::allgather, {.irregular = true});
   Algorithm narrow = record("allgather/narrow", Collective::allgather, {.commutative = true});
   narrow.misfit = [](const Shape&, const Params&) { return std::string("it is too narrow"); };
-  Rules rules{.file = "f", .rules = {}};
+  Rules rules{.file = "f", .machine = {}, .rules = {}};
   const auto add = [&](Function function, const Algorithm* algorithm) {
     Rule& rule =
         rules.rules.emplace_back(Rule{.function = function, .bytes = {}, .part = {}, .ranks = {}, .params = {}});
