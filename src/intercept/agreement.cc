@@ -53,7 +53,8 @@ const Known& mine(bool speak) {
   const FoundRules found = find_rules(settings().rules, title_of_mpi);
   for (const Error& e : found.refused)
     if (speak) say(e.what(), e.hint());
-  if (speak && settings().log_select) say("select: by the " + (found.file == shipped_name ? found.file : "rules of " + found.file));
+  if (speak && settings().log_select)
+    say("select: by the " + (found.file == shipped_name ? found.file : "rules of " + found.file));
   return keep(found.file, found.text);
 }
 

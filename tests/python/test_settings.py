@@ -90,7 +90,7 @@ def test_forced_algorithm_that_cannot_serve(run):
     [
         ("STRETTO_ALLREDUCE", "rong", "STRETTO_ALLREDUCE: unknown algorithm 'rong'"),
         ("STRETTO_ALLREDUCE", "ring,depht=3", "STRETTO_ALLREDUCE: wrong parameter 'depht=3'"),
-        ("STRETTO_ALLREDUCE", "circulant,skips=1:2", "STRETTO_ALLREDUCE: 'circulant skips=1:2' can"),
+        ("STRETTO_ALLREDUCE", "circulant,skips=1:2", "STRETTO_ALLREDUCE: 'circulant skips=1:2'"),
         ("STRETTO_DISABLE", "maybe", "STRETTO_DISABLE: unknown value 'maybe'"),
         ("STRETTO_DEADLINE", "soon", "STRETTO_DEADLINE: 'soon'"),
         ("STRETTO_RULES", "/nowhere/to/be.found", "cannot read the rules file /nowhere/to/be"),
