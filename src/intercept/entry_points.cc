@@ -36,9 +36,9 @@ int serve_or_pass(Serve serve, Pass pass) {
   return served ? *served : pass();
 }
 
-/// The end of a function that has given `info` to `comm`, if it succeeded. By reference: the function may make `comm`.
-int with_hints(int error, const MPI_Comm& comm, MPI_Info info) {
-  if (error == MPI_SUCCESS) guarded([&] { intercept::take_hints(comm, info); });
+/// The end of a function that has given `info` to `comm`, if it succeeded.
+int with_hints(int error, const MPI_Comm* comm, MPI_Info info) {
+  if (error == MPI_SUCCESS) guarded([&] { intercept::take_hints(*comm, info); });
   return error;
 }
 
@@ -104,17 +104,17 @@ STRETTO_ENTRY MPI_Comm_disconnect(MPI_Comm* comm) {
 STRETTO_ALWAYS_PMPI(Comm_disconnect)
 
 STRETTO_ENTRY MPI_Comm_set_info(MPI_Comm comm, MPI_Info info) {
-  return with_hints(native().Comm_set_info(comm, info), comm, info);
+  return with_hints(native().Comm_set_info(comm, info), &comm, info);
 }
 STRETTO_ALWAYS_PMPI(Comm_set_info)
 
 STRETTO_ENTRY MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm) {
-  return with_hints(native().Comm_dup_with_info(comm, info, newcomm), *newcomm, info);
+  return with_hints(native().Comm_dup_with_info(comm, info, newcomm), newcomm, info);
 }
 STRETTO_ALWAYS_PMPI(Comm_dup_with_info)
 
 STRETTO_ENTRY MPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm* newcomm) {
-  return with_hints(native().Comm_split_type(comm, type, key, info, newcomm), *newcomm, info);
+  return with_hints(native().Comm_split_type(comm, type, key, info, newcomm), newcomm, info);
 }
 STRETTO_ALWAYS_PMPI(Comm_split_type)
 
