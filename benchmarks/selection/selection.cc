@@ -64,28 +64,25 @@ double cost(Communicator& c, const std::vector<Call>& calls) {
   return times[samples / 2];
 }
 
-/// ns of one look-up where every call is of a size that never was before, of one kind otherwise.
-double cost_of_new_sizes() {
-  const auto c = communicator();
-  std::vector<Call> calls;
-  for (int i = 0; i < samples * calls_of_a_sample / 4; ++i) calls.push_back(call_of(Function::allreduce, 8 + 8 * i));
-  const auto start = Clock::now();
-  for (const Call& call : calls) c->decide(call);
-  return std::chrono::duration<double, std::nano>(Clock::now() - start).count() / static_cast<double>(calls.size());
-}
-
-/// ns of the first choice of a kind, with the schedule that it builds.
-double cost_of_first() {
-  const std::vector<Call> calls = mixed(20);
+/// Median ns of one choice for each of `calls` on a new communicator.
+double cost_when_new(const std::vector<Call>& calls) {
   std::vector<double> times;
   for (int s = 0; s < samples; ++s) {
     const auto c = communicator();
     const auto start = Clock::now();
     for (const Call& call : calls) c->decide(call);
-    times.push_back(std::chrono::duration<double, std::nano>(Clock::now() - start).count() / 20);
+    times.push_back(std::chrono::duration<double, std::nano>(Clock::now() - start).count() /
+                    static_cast<double>(calls.size()));
   }
   std::nth_element(times.begin(), times.begin() + samples / 2, times.end());
   return times[samples / 2];
+}
+
+/// Calls of one kind, none of them of the same size as another.
+std::vector<Call> of_all_sizes() {
+  std::vector<Call> calls;
+  for (int i = 1; i <= calls_of_a_sample; ++i) calls.push_back(call_of(Function::allreduce, Bytes{264} * i));
+  return calls;
 }
 
 }  // namespace
@@ -98,6 +95,6 @@ int main() {
   report("two kinds of calls", cost(*c, {call_of(Function::allreduce, 65536), call_of(Function::bcast, 8)}));
   report("16 kinds of calls", cost(*c, mixed(16)));
   report("360 kinds of calls", cost(*c, mixed(360)));
-  report("every call of a new size", cost_of_new_sizes());
-  report("the first call of a kind, its schedule included", cost_of_first());
+  report("every call of a new size", cost_when_new(of_all_sizes()));
+  report("the first call of a kind, its schedule included", cost_when_new(mixed(20)));
 }
