@@ -2,17 +2,19 @@
 //
 // Rules files: which algorithm serves which call.
 //
-//   stretto-rules 1
+//   stretto-rules 2
+//   machine AMD EPYC 9B14, 2 cores, MPICH 5.0.2
 //   # function    conditions                          -> algorithm  parameters
 //   allreduce     bytes<=2K                           -> recursive_doubling
 //   allreduce     operator=commutative ranks=2^k      -> halving_doubling segment=1M depth=2
 //   allreduce                                         -> native
 //
 // The first rule whose conditions hold and whose algorithm can serve the call decides. Sizes take K, M and G
-// (powers of 1024).
+// (powers of 1024). The machine line (see sources.hpp) came with version 2 and may be missing.
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -59,6 +61,8 @@ struct Rule {
 
 struct Rules {
   std::string file;
+  std::string machine;   ///< the only one that they are for; empty: any
+  int machine_line = 0;  ///< 0: there is none
   std::vector<Rule> rules;
 };
 
@@ -83,9 +87,6 @@ struct Choice {
   std::string reason;  ///< for people: the source that decided, and what it passed over
 };
 
-/// The algorithm of the first rule that fits.
-Choice choose(const Rules& rules, const Call& call);
-
 /// `value` as the user writes it: "ring", "ring,segment=64K,depth=4", "kring,group=2" or "native". Throws
 /// stretto::Error.
 struct Forced {
@@ -93,5 +94,21 @@ struct Forced {
   Params params;
 };
 Forced parse_forced(Function function, std::string_view value);
+
+/// A choice that stands above the rules, where its algorithm can serve the call.
+struct Wish {
+  Forced forced;
+  std::string text;  ///< for people: "STRETTO_ALLREDUCE=ring"
+};
+
+/// The algorithm of the first wish (null: none) that can be granted, else of the first rule that fits.
+Choice choose(std::span<const Wish* const> wishes, const Rules& rules, const Call& call);
+inline Choice choose(const Rules& rules, const Call& call) { return choose({}, rules, call); }
+
+/// The numbers of bytes, with those of `call` among them, for which the rules choose alike if nothing else changes.
+Between chosen_alike(const Rules& rules, const Call& call);
+
+/// "ring segment=64K depth=4": an algorithm and parameters as they stand in a rule. Null is the native library.
+std::string written(const Algorithm* algorithm, const Params& params);
 
 }  // namespace stretto

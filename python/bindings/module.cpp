@@ -21,4 +21,5 @@ NB_MODULE(_core, m) {
   register_check(m);
   register_variants(m);
   register_rules(m);
+  register_sources(m);
 }

@@ -18,5 +18,6 @@ void register_algorithm(nb::module_& m);
 void register_check(nb::module_& m);
 void register_variants(nb::module_& m);
 void register_rules(nb::module_& m);
+void register_sources(nb::module_& m);
 
 }  // namespace stretto::python

@@ -74,6 +74,7 @@ void register_rule(nb::module_& m) {
       .def_ro("line", &Rule::line);
   nb::class_<Rules>(m, "Rules", "The rules of one file, in their order.")
       .def_ro("file", &Rules::file)
+      .def_ro("machine", &Rules::machine, "The only one that they are for; empty: any.")
       .def_ro("rules", &Rules::rules);
 }
 
@@ -89,7 +90,13 @@ void register_rules(nb::module_& m) {
   m.def("read_rules", &read_rules, nb::arg("path"));
   m.def("shipped_rules", &shipped_rules, nb::rv_policy::reference, "The rules that are part of the library.");
   m.def("parse_size", &parse_size, nb::arg("text"), "\"64K\", \"2M\", \"100\" to bytes; None if it is no size.");
-  m.def("choose", &choose, nb::arg("rules"), nb::arg("call"), "The algorithm of the first rule that fits.");
+  m.def(
+      "choose", [](const Rules& rules, const Call& call) { return choose(rules, call); }, nb::arg("rules"),
+      nb::arg("call"), "The algorithm of the first rule that fits.");
+  m.def("chosen_alike", &chosen_alike, nb::arg("rules"), nb::arg("call"),
+        "The numbers of bytes for which the rules choose as for this call.");
+  m.def("written", &written, nb::arg("algorithm").none(), nb::arg("params"),
+        "\"ring segment=64K depth=4\": an algorithm and parameters as they stand in a rule.");
   m.def("parse_forced", &parse_forced, nb::arg("function"), nb::arg("value"),
         "Read \"ring,segment=64K,depth=4\", \"kring,group=2\" or \"native\"; raises stretto.Error.");
 }

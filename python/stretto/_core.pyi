@@ -804,6 +804,10 @@ class Rules:
     def file(self) -> str: ...
 
     @property
+    def machine(self) -> str:
+        """The only one that they are for; empty: any."""
+
+    @property
     def rules(self) -> list[Rule]: ...
 
 def blocks_balanced(ranks: int, bytes: int) -> bool:
@@ -825,7 +829,30 @@ def parse_size(text: str) -> int | None:
 def choose(rules: Rules, call: Call) -> Choice:
     """The algorithm of the first rule that fits."""
 
+def chosen_alike(rules: Rules, call: Call) -> Between:
+    """The numbers of bytes for which the rules choose as for this call."""
+
+def written(algorithm: Algorithm | None, params: Params) -> str:
+    """
+    "ring segment=64K depth=4": an algorithm and parameters as they stand in a rule.
+    """
+
 def parse_forced(function: Function, value: str) -> Forced:
     """
     Read "ring,segment=64K,depth=4", "kring,group=2" or "native"; raises stretto.Error.
+    """
+
+shipped_word: str = 'shipped'
+
+def mpi_title(library_version: str) -> str:
+    """"MPICH 5.0.2", "Open MPI 5.0.11": the MPI that says so of itself."""
+
+def this_machine(mpi: str) -> str:
+    """
+    What stands in a machine line: model and number of this node's cores, and the MPI's title.
+    """
+
+def tuned_rules_path() -> str:
+    """
+    Where the rules tuned for this machine are looked for; empty if the environment names no folder.
     """

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "intercept/agreement.hpp"
 #include "intercept/say.hpp"
-#include "intercept/settings.hpp"
 
 namespace stretto::intercept {
 namespace {
@@ -83,13 +83,11 @@ std::size_t memory_of(const Schedule& s) {
          memory_of(s.actions) + memory_of(s.ranges);
 }
 
-/// All ranks of `comm` must choose alike, or they would wait for messages that never come.
-bool settings_agree(MPI_Comm comm) {
-  const auto mine = static_cast<std::int64_t>(settings().fingerprint >> 1);
-  std::int64_t low[2] = {mine, -mine};
-  std::int64_t lowest[2] = {0, 1};  // no agreement, if this fails
-  native().Allreduce(low, lowest, 2, MPI_INT64_T, MPI_MIN, comm);
-  return lowest[0] == -lowest[1];
+void log_choice(const Call& call, const Choice& choice) {
+  const FunctionFacts& f = facts(call.function);
+  const Params params = choice.algorithm ? resolved(*choice.algorithm, call.shape, choice.params) : Params{};
+  say("select: " + std::string(f.name) + (f.bytes_known ? ' ' + std::to_string(call.bytes) + " bytes, " : " ") +
+      std::to_string(call.shape.ranks) + " ranks -> " + written(choice.algorithm, params) + " (" + choice.reason + ')');
 }
 
 Communicator* make(MPI_Comm comm) {
@@ -103,7 +101,7 @@ Communicator* make(MPI_Comm comm) {
   auto* c = new Communicator(comm, rank, ranks);
   if (inter)
     c->unusable = Passed::intercommunicator;
-  else if (ranks > 1)
+  else
     c->connect();
   {
     const std::lock_guard lock(mutex);
@@ -159,21 +157,28 @@ MPI_Comm& alone() {
 }  // namespace
 
 void Communicator::connect() {
+  if (ranks_ == 1) {
+    rules_ = &own_rules();
+    return;
+  }
   const ErrorsReturned quiet(comm_);
   node_ = known_neighbours(comm_);
   one_node_ = node_.has_value();
   if (one_node_) {
+    rules_ = node_->rules;
     errors_returned_ = alone();
     return;
   }
-  if (!settings_agree(comm_)) {
+  const Rules* agreed = agree(comm_, rank_);
+  if (!agreed) {
     unusable = Passed::communicator;
     if (rank_ == 0)
-      say("the ranks of a communicator have different STRETTO_ variables or rules; its calls go to the native library",
+      say("the ranks of a communicator have different STRETTO_ variables; its calls go to the native library",
           "export the same variables to all ranks, for example with `stretto run`");
     return;
   }
-  node_ = meet_neighbours(comm_);
+  rules_ = agreed;
+  node_ = meet_neighbours(comm_, *agreed);
   const auto near = node_ ? std::ranges::count_if(node_->connections, [](const auto* c) { return c != nullptr; }) : 0;
   const int mine[2] = {near == ranks_ - 1 ? 1 : 0, near == 0 ? 1 : 0};
   int all[2] = {};
@@ -220,43 +225,26 @@ std::shared_ptr<const Schedule> Communicator::schedule(const Algorithm& algorith
   return schedule;
 }
 
-Decision Communicator::make_decision(Call call) {
+const Decision& Communicator::make_decision(Call call) {
   call.one_node = one_node_;
-  const Settings& s = settings();
-  const auto function = static_cast<std::size_t>(call.function);
-  const auto& forced = s.forced[function];
-  Choice choice;
-  std::string refused;
-  if (forced && forced->algorithm)
-    refused = unsuitable(*forced->algorithm, call.function, call.shape, call.commutative, forced->params);
-  if (forced && refused.empty())
-    choice = {forced->algorithm, forced->params, s.forced_text[function]};
-  else
-    choice = choose(*s.rules, call);
-  if (!refused.empty()) choice.reason += "; not " + s.forced_text[function] + ": " + refused;
-  if (s.log_select && rank_ == 0)
-    say("select: " + std::string(facts(call.function).name) +
-        (facts(call.function).bytes_known ? ' ' + std::to_string(call.bytes) + " bytes, " : " ") +
-        std::to_string(ranks_) + " ranks -> " + (choice.algorithm ? std::string(choice.algorithm->name()) : "native") +
-        " (" + choice.reason + ')');
+  const Wish* wishes[] = {wish_for(settings().forced, call.function), wish_for(wishes_, call.function)};
+  const Choice choice = choose(wishes, *rules_, call);
+  const bool log = settings().log_select;
+  if (log && rank_ == 0) log_choice(call, choice);
   Decision decision{choice.algorithm, choice.params, nullptr, nullptr};
-  if (!choice.algorithm) return decision;
-  decision.served = &statistics().of(call.function, *choice.algorithm);
-  if (!choice.algorithm->needs.counts) decision.schedule = schedule(*choice.algorithm, call.shape, choice.params);
-  return decision;
+  if (choice.algorithm) {
+    decision.served = &statistics().of(call.function, *choice.algorithm);
+    if (!choice.algorithm->needs.counts) decision.schedule = schedule(*choice.algorithm, call.shape, choice.params);
+  }
+  if (decisions_.size() >= most_decisions) decisions_.clear();
+  // The log names every size.
+  return decisions_.add(call, log ? Between{call.bytes, call.bytes} : chosen_alike(*rules_, call), std::move(decision));
 }
 
-const Decision& Communicator::decide(const Call& call) {
-  const Key key{call.function, call.bytes, call.shape.root, call.commutative, call.predefined};
-  if (last_ && key == last_key_) return *last_;
-  auto found = decisions_.find(key);
-  if (found == decisions_.end()) {
-    if (decisions_.size() >= most_decisions) decisions_.clear();
-    found = decisions_.emplace(key, make_decision(call)).first;
-  }
-  last_key_ = key;
-  last_ = &found->second;
-  return *last_;
+void Communicator::wish(Function function, std::optional<Wish> wish) {
+  wishes_[static_cast<std::size_t>(function)] = std::move(wish);
+  decisions_.clear();
+  replays.clear();
 }
 
 Communicator* last_communicator(MPI_Comm comm) {

@@ -6,15 +6,15 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <string>
 #include <tuple>
 #include <vector>
 
 #include "intercept/native.hpp"
 #include "intercept/node.hpp"
 #include "intercept/replay.hpp"
+#include "intercept/settings.hpp"
 #include "intercept/statistics.hpp"
-#include "stretto/rules.hpp"
+#include "select/choice_table.hpp"
 
 namespace stretto::intercept {
 
@@ -54,19 +54,25 @@ class Communicator {
   Replays replays;
 
   /// The choice for `call`, made at the first call of its kind.
-  const Decision& decide(const Call& call);
+  const Decision& decide(const Call& call) {
+    const Decision* known = decisions_.find(call);
+    return known ? *known : make_decision(call);
+  }
+
+  /// What the program wishes for this communicator from now on, for one function; nothing: the rules decide. On all
+  /// ranks alike, between the same two calls.
+  void wish(Function function, std::optional<Wish> wish);
 
   /// My schedule, built when it is first asked for.
   std::shared_ptr<const Schedule> schedule(const Algorithm& algorithm, const Shape& shape, const Params& params);
 
-  /// Finds the ways to the other ranks. Collective.
+  /// Agrees with the other ranks on rules, and finds the ways to them. Collective.
   void connect();
   void disconnect();
 
  private:
-  using Key = std::tuple<Function, Bytes, Rank, bool, bool>;
   using ScheduleKey = std::tuple<const Algorithm*, Rank, std::int64_t, std::vector<Rank>, std::vector<Count>>;
-  Decision make_decision(Call call);
+  const Decision& make_decision(Call call);
   void make_private();
 
   MPI_Comm comm_;
@@ -77,11 +83,11 @@ class Communicator {
   int most_depth_ = transport::shm::lanes;
   Rank rank_;
   Rank ranks_;
-  std::map<Key, Decision> decisions_;
+  const Rules* rules_ = &shipped_rules();  ///< the same on all ranks
+  Wishes wishes_;                          ///< of the program, by info keys
+  ChoiceTable<Decision> decisions_;
   std::map<ScheduleKey, std::shared_ptr<const Schedule>> schedules_;
   std::size_t schedule_bytes_ = 0;
-  Key last_key_{};
-  const Decision* last_ = nullptr;
 };
 
 /// The one that this thread used last, if it is that of `comm`; else null. Never collective.

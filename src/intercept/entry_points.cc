@@ -4,6 +4,7 @@
 #include <new>
 
 #include "intercept/communicator.hpp"
+#include "intercept/hints.hpp"
 #include "intercept/native.hpp"
 #include "intercept/say.hpp"
 #include "intercept/serve/serve.hpp"
@@ -18,16 +19,27 @@ namespace intercept = stretto::intercept;
 
 /// Stretto itself throws nothing through MPI's C interface: without memory, it says so and ends. What the program's own
 /// error handler throws goes on to the program, as it would natively.
-template <typename Serve, typename Pass>
-int serve_or_pass(Serve serve, Pass pass) {
-  intercept::Served served;
+template <typename Body>
+void guarded(Body body) {
   try {
-    served = serve();
+    body();
   } catch (const std::bad_alloc&) {
     intercept::say("out of memory in a collective call", "smaller segments need less: STRETTO_RULES, segment=256K");
     intercept::native().Abort(intercept::constants().world, 1);
   }
+}
+
+template <typename Serve, typename Pass>
+int serve_or_pass(Serve serve, Pass pass) {
+  intercept::Served served;
+  guarded([&] { served = serve(); });
   return served ? *served : pass();
+}
+
+/// The end of a function that has given `info` to `comm`, if it succeeded.
+int with_hints(int error, const MPI_Comm* comm, MPI_Info info) {
+  if (error == MPI_SUCCESS) guarded([&] { intercept::take_hints(*comm, info); });
+  return error;
 }
 
 #ifdef STRETTO_MPICH
@@ -90,6 +102,21 @@ STRETTO_ENTRY MPI_Comm_disconnect(MPI_Comm* comm) {
   return intercept::free_communicator(comm, native().Comm_disconnect);
 }
 STRETTO_ALWAYS_PMPI(Comm_disconnect)
+
+STRETTO_ENTRY MPI_Comm_set_info(MPI_Comm comm, MPI_Info info) {
+  return with_hints(native().Comm_set_info(comm, info), &comm, info);
+}
+STRETTO_ALWAYS_PMPI(Comm_set_info)
+
+STRETTO_ENTRY MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm) {
+  return with_hints(native().Comm_dup_with_info(comm, info, newcomm), newcomm, info);
+}
+STRETTO_ALWAYS_PMPI(Comm_dup_with_info)
+
+STRETTO_ENTRY MPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm* newcomm) {
+  return with_hints(native().Comm_split_type(comm, type, key, info, newcomm), newcomm, info);
+}
+STRETTO_ALWAYS_PMPI(Comm_split_type)
 
 STRETTO_ENTRY MPI_Finalize() {
   intercept::before_finalize();

@@ -31,6 +31,7 @@ struct Introduction {
 struct Circle {
   std::vector<int> ranks;
   std::vector<Connection*> connections;
+  const Rules* rules;  ///< that they agreed on
 };
 
 std::mutex mutex;  // guards what follows; never destroyed, like all that a program may use at its very end
@@ -80,6 +81,7 @@ std::optional<NodeView> known(const std::vector<int>& world) {
   const std::lock_guard lock(mutex);
   for (const Circle& circle : circles()) {
     NodeView view;
+    view.rules = circle.rules;
     for (const int rank : world) {
       const auto at = std::ranges::lower_bound(circle.ranks, rank);
       if (at == circle.ranks.end() || *at != rank) break;
@@ -90,12 +92,12 @@ std::optional<NodeView> known(const std::vector<int>& world) {
   return std::nullopt;
 }
 
-void remember(const std::vector<int>& world, const std::vector<Connection*>& connections) {
+void remember(const std::vector<int>& world, const std::vector<Connection*>& connections, const Rules& rules) {
   if (std::ranges::count(world, MPI_UNDEFINED) > 0 || known(world)) return;
   std::vector<std::pair<int, Connection*>> pairs;
   for (std::size_t r = 0; r < world.size(); ++r) pairs.emplace_back(world[r], connections[r]);
   std::ranges::sort(pairs);
-  Circle circle;
+  Circle circle{{}, {}, &rules};
   for (const auto& [rank, connection] : pairs) {
     circle.ranks.push_back(rank);
     circle.connections.push_back(connection);
@@ -243,7 +245,7 @@ std::optional<NodeView> known_neighbours(MPI_Comm comm) {
   return known(translate(comm, constants().world));
 }
 
-std::optional<NodeView> meet_neighbours(MPI_Comm comm) {
+std::optional<NodeView> meet_neighbours(MPI_Comm comm, const Rules& rules) {
   if (!settings().shm) return std::nullopt;
   MPI_Comm node = split(comm);
   if (node == constants().comm_null) return std::nullopt;
@@ -256,9 +258,10 @@ std::optional<NodeView> meet_neighbours(MPI_Comm comm) {
     view.emplace();
     view->connections.resize(static_cast<std::size_t>(all));
     view->own = meeting.own_ways();
+    view->rules = &rules;
     for (std::size_t r = 0; r < ranks.size(); ++r)
       view->connections[static_cast<std::size_t>(ranks[r])] = meeting.connections()[r];
-    if (!view->own) remember(translate(node, constants().world), meeting.connections());
+    if (!view->own) remember(translate(node, constants().world), meeting.connections(), rules);
   }
   native().Comm_free(&node);
   return view;

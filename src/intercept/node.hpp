@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "intercept/native.hpp"
+#include "stretto/rules.hpp"
 #include "transport/shm/process.hpp"
 
 namespace stretto::intercept {
@@ -15,14 +16,15 @@ namespace stretto::intercept {
 struct NodeView {
   std::vector<transport::shm::Connection*> connections;  ///< by rank; null: other nodes, and myself
   bool own = false;                                      ///< they serve this communicator only
+  const Rules* rules = nullptr;                          ///< by which these ranks choose
 };
 
 /// The ways to the ranks of `comm`, if all of them have met before: no rank need ask another then.
 std::optional<NodeView> known_neighbours(MPI_Comm comm);
 
 /// The ranks of `comm` that are on my node. Collective over `comm`, with the native library's functions; all ranks have
-/// the same settings. Nothing if there are none, or if memory cannot be shared.
-std::optional<NodeView> meet_neighbours(MPI_Comm comm);
+/// the same settings and `rules`. Nothing if there are none, or if memory cannot be shared.
+std::optional<NodeView> meet_neighbours(MPI_Comm comm, const Rules& rules);
 
 /// At the end of a communicator.
 void leave(const NodeView& view);

@@ -13,9 +13,11 @@ std::optional<Bytes> from(const void* begin, const void* at) {
 
 }  // namespace
 
-Replays::~Replays() {
-  for (const auto& replay : replays_)
+void Replays::clear() {
+  for (auto& replay : replays_) {
     if (replay) count(*replay);
+    replay.reset();
+  }
 }
 
 void Replays::count(Replay& replay) {

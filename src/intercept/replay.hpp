@@ -44,7 +44,7 @@ struct Origin {
 /// Calls in one segment, of one communicator: used by one thread at a time.
 class Replays {
  public:
-  ~Replays();
+  ~Replays() { clear(); }
 
   struct Replay {
     Signature signature;
@@ -62,6 +62,8 @@ class Replays {
     Replay* r = replays_[slot(signature)].get();
     return r && r->signature == signature ? r : nullptr;
   }
+  /// Forgets all of them: the communicator may choose otherwise from now on.
+  void clear();
   void keep(const Origin& origin, const Decision& decision, std::shared_ptr<const Schedule> schedule,
             const execute::Work& work);
 

@@ -1,20 +1,35 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "intercept/settings.hpp"
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <cctype>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <set>
 #include <string_view>
 
 #include "intercept/launcher.hpp"
 #include "intercept/say.hpp"
 #include "stretto/error.hpp"
+#include "support/nearest.hpp"
 
 namespace stretto::intercept {
 namespace {
 
+/// All variables that were asked for: whatever else begins like them is a mistake.
+std::set<std::string, std::less<>>& known() {
+  static std::set<std::string, std::less<>> names;
+  return names;
+}
+
+/// Beginnings of the variables that the package's build and tests read.
+constexpr std::string_view for_others[] = {"STRETTO_MPICC", "STRETTO_TEST_"};
+
 std::string_view variable(const std::string& name) {
+  known().insert(name);
   const char* value = std::getenv(name.c_str());
   return value ? value : "";
 }
@@ -79,28 +94,6 @@ void read_node(Settings& s, std::string& all) {
   if (s.nodes) all += std::to_string(n.count) + 'x' + std::to_string(n.ranks) + '\n';
 }
 
-void read_rules(Settings& s, std::string& all) {
-  s.rules = &shipped_rules();
-  const std::string path(variable("STRETTO_RULES"));
-  if (path.empty()) return;
-  try {
-    s.rules = new Rules(stretto::read_rules(path));  // like the settings, for good
-    for (const Rule& r : s.rules->rules) {
-      all += std::to_string(static_cast<int>(r.function)) + (r.algorithm ? std::string(r.algorithm->id) : "native") +
-             std::to_string(r.bytes.low) + ':' + std::to_string(r.bytes.high) + ':' + std::to_string(r.part.low) + ':' +
-             std::to_string(r.part.high) + ':' + std::to_string(static_cast<int>(r.balanced)) + ':' +
-             std::to_string(r.ranks.low) + ':' + std::to_string(r.ranks.high) + ':' +
-             std::to_string(static_cast<int>(r.ranks_are)) + std::to_string(static_cast<int>(r.nodes_are)) +
-             std::to_string(static_cast<int>(r.operator_is)) + ':' + std::to_string(r.params.segment) + ':' +
-             std::to_string(r.params.depth) + ':' + std::to_string(r.params.value);
-      for (const Rank item : r.params.list) all += ':' + std::to_string(item);
-      all += '\n';
-    }
-  } catch (const Error& e) {
-    complain(std::string(e.what()) + "; the shipped rules decide", e.hint());
-  }
-}
-
 void read_forced(Settings& s, std::string& all) {
   for (const Function f : all_functions) {
     std::string name = "STRETTO_";
@@ -108,12 +101,31 @@ void read_forced(Settings& s, std::string& all) {
     const std::string_view value = variable(name);
     if (value.empty()) continue;
     try {
-      s.forced[static_cast<std::size_t>(f)] = parse_forced(f, value);
-      s.forced_text[static_cast<std::size_t>(f)] = name + '=' + std::string(value);
-      all += s.forced_text[static_cast<std::size_t>(f)] + '\n';
+      const Wish wish{parse_forced(f, value), name + '=' + std::string(value)};
+      s.forced[static_cast<std::size_t>(f)] = wish;
+      all += wish.text + '\n';
     } catch (const Error& e) {
       complain(name + ": " + e.what() + "; the rules decide", e.hint());
     }
+  }
+}
+
+void complain_of_unknown() {
+  constexpr std::string_view ours = "STRETTO_";
+  std::vector<std::string_view> words;
+  std::string all;
+  for (const std::string& name : known()) {
+    words.push_back(std::string_view(name).substr(ours.size()));
+    all += (all.empty() ? "" : ", ") + name;
+  }
+  for (char** at = environ; at && *at; ++at) {
+    const std::string_view entry = *at;
+    const std::string_view name = entry.substr(0, entry.find('='));
+    if (!name.starts_with(ours) || known().contains(name)) continue;
+    if (std::ranges::any_of(for_others, [&](std::string_view begin) { return name.starts_with(begin); })) continue;
+    const std::string_view meant = nearest(name.substr(ours.size()), words);
+    complain(std::string(name) + ": unknown variable, ignored",
+             meant.empty() ? "the variables are " + all : "is " + std::string(ours) + std::string(meant) + " meant?");
   }
 }
 
@@ -124,8 +136,9 @@ Settings read() {
   read_log(s);
   read_deadline(s);
   read_node(s, all);
-  read_rules(s, all);
+  s.rules = variable("STRETTO_RULES");
   read_forced(s, all);
+  complain_of_unknown();
   s.fingerprint = std::hash<std::string>{}(all);
   return s;
 }

@@ -18,6 +18,14 @@ struct Nodes {
   int ranks;
 };
 
+/// By function.
+using Wishes = std::array<std::optional<Wish>, std::size(all_functions)>;
+
+inline const Wish* wish_for(const Wishes& wishes, Function function) {
+  const auto& wish = wishes[static_cast<std::size_t>(function)];
+  return wish ? &*wish : nullptr;
+}
+
 struct Settings {
   bool disabled = false;                  ///< STRETTO_DISABLE=1
   bool log_select = false;                ///< STRETTO_LOG=select
@@ -26,14 +34,13 @@ struct Settings {
   bool shm = true;                        ///< STRETTO_SHM=0: everything goes through the MPI
   Bytes shared_memory = Bytes{64} << 20;  ///< STRETTO_SHM_MEMORY: most that this process provides
   std::optional<Nodes> nodes;             ///< STRETTO_NODES: for tests
-  const Rules* rules = nullptr;           ///< STRETTO_RULES, else the shipped ones
-  std::array<std::optional<Forced>, std::size(all_functions)> forced;  ///< STRETTO_ALLREDUCE=… and so on
-  std::array<std::string, std::size(all_functions)> forced_text;
-  std::uint64_t fingerprint = 0;  ///< equal on two ranks that will choose alike
+  std::string rules;                      ///< STRETTO_RULES: for find_rules()
+  Wishes forced;                          ///< STRETTO_ALLREDUCE=… and so on
+  std::uint64_t fingerprint = 0;          ///< equal on two ranks that will choose alike by the same rules
 };
 
 /// Reads the environment at the first call. What is wrong there is said once, by rank 0 if the launcher tells which
-/// one that is, and ignored: the next source decides.
+/// one that is, and ignored: the next source decides. So are variables that look like Stretto's and are not.
 const Settings& settings();
 
 }  // namespace stretto::intercept

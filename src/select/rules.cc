@@ -2,19 +2,21 @@
 #include "stretto/rules.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
-#include <fstream>
-#include <sstream>
+#include <limits>
 
 #include "select/shipped.hpp"
 #include "stretto/error.hpp"
+#include "stretto/sources.hpp"
 #include "support/text.hpp"
 
 namespace stretto {
 namespace {
 
 constexpr std::string_view heading = "stretto-rules";
-constexpr std::string_view version = "1";
+constexpr std::string_view first_version = "1";
+constexpr std::string_view version = "2";       // knows the machine line
 constexpr Bytes largest_size = Bytes{1} << 62;  // so that sums with small numbers do not overflow
 
 std::string quoted(std::string_view word) { return '\'' + std::string(word) + '\''; }
@@ -80,6 +82,27 @@ std::string parameters_of(const Algorithm* algorithm) {
   return text;
 }
 
+/// Why the algorithm can serve no call that fulfils the rule's conditions; empty if it can serve some, or if there are
+/// too many numbers of ranks to try them.
+std::string never_serves(const Rule& rule) {
+  constexpr std::int64_t most_tried = 1 << 14;
+  if (!rule.algorithm) return {};
+  std::int64_t product = 2;  // no list fits more ranks than twice the product or the number of its items
+  for (const Rank item : rule.params.list) product = std::min(product * std::max<Rank>(item, 2), most_tried);
+  const std::int64_t least = std::max<std::int64_t>(rule.ranks.low, 1);
+  const std::int64_t most = std::min(rule.ranks.high, least + std::max(product, 2 * rule.params.value) + 64);
+  if (most > std::min<std::int64_t>(least + most_tried, std::numeric_limits<Rank>::max())) return {};
+  std::string why;
+  for (auto p = static_cast<Rank>(least); p <= most; ++p) {
+    const bool power = std::has_single_bit(static_cast<std::uint32_t>(p));
+    if (rule.ranks_are != RanksAre::any && power != (rule.ranks_are == RanksAre::power_of_two)) continue;
+    const std::string refused = unsuitable(*rule.algorithm, {p, 0, {}}, rule.params);
+    if (refused.empty()) return {};
+    if (why.empty()) why = refused;
+  }
+  return why;
+}
+
 class RulesParser {
  public:
   RulesParser(std::string_view text, std::string_view file) {
@@ -90,6 +113,8 @@ class RulesParser {
       if (words.empty()) return;
       if (!headed_)
         header(words);
+      else if (words[0] == "machine")
+        machine(words);
       else
         rule(words);
     });
@@ -103,12 +128,26 @@ class RulesParser {
     throw Error(rules_.file + ':' + std::to_string(line_) + ": " + what, hint);
   }
 
-  static std::string hint_header() { return "a rules file begins with the line 'stretto-rules 1'"; }
+  static std::string hint_header() { return "a rules file begins with the line 'stretto-rules 2'"; }
 
   void header(const std::vector<std::string_view>& words) {
     if (words[0] != heading || words.size() != 2) refuse("this is not a rules file", hint_header());
-    if (words[1] != version) refuse("unknown version " + quoted(words[1]), hint_header());
+    if (words[1] != version && words[1] != first_version)
+      refuse("unknown version " + quoted(words[1]), "this Stretto reads versions 1 and 2");
     headed_ = true;
+    first_version_ = words[1] == first_version;
+  }
+
+  void machine(const std::vector<std::string_view>& words) {
+    if (first_version_) refuse("version 1 has no machine line", "begin the file with 'stretto-rules 2'");
+    if (rules_.machine_line > 0 || !rules_.rules.empty() || words.size() == 1)
+      refuse("the machine line is out of place",
+             "one line 'machine ' and the machine's name stands before the first rule, or none");
+    for (const std::string_view word : std::span(words).subspan(1)) {
+      if (!rules_.machine.empty()) rules_.machine += ' ';
+      rules_.machine += word;
+    }
+    rules_.machine_line = line_;
   }
 
   void rule(const std::vector<std::string_view>& words) {
@@ -130,6 +169,10 @@ class RulesParser {
     for (at += 2; at < words.size(); ++at)
       if (!set_parameter(rule.algorithm, rule.params, words[at]))
         refuse("wrong parameter " + quoted(words[at]), parameters_of(rule.algorithm));
+    if (const std::string why = never_serves(rule); !why.empty())
+      refuse(
+          quoted(written(rule.algorithm, rule.params)) + " can serve no number of ranks that the rule admits: " + why,
+          "`stretto list` and docs/rules.md say what algorithms need and what lists must be like");
     rules_.rules.push_back(rule);
   }
 
@@ -211,6 +254,7 @@ class RulesParser {
   Rules rules_;
   int line_ = 1;
   bool headed_ = false;
+  bool first_version_ = false;
 };
 
 }  // namespace
@@ -235,17 +279,11 @@ std::optional<Bytes> parse_size(std::string_view text) {
 
 Rules parse_rules(std::string_view text, std::string_view file) { return RulesParser(text, file).take(); }
 
-Rules read_rules(const std::string& path) {
-  std::ifstream in(path);
-  std::stringstream text;
-  text << in.rdbuf();
-  if (!in) throw Error("cannot read the rules file " + path, "STRETTO_RULES names a file that all ranks can read");
-  return parse_rules(text.str(), path);
-}
+Rules read_rules(const std::string& path) { return parse_rules(text_of_rules(path), path); }
 
 const Rules& shipped_rules() {
   // Never destroyed: a preloaded program may call MPI until its very end.
-  static const Rules& rules = *new Rules(parse_rules(shipped_rules_text, "shipped rules"));
+  static const Rules& rules = *new Rules(parse_rules(shipped_rules_text, shipped_name));
   return rules;
 }
 
@@ -262,6 +300,11 @@ Forced parse_forced(Function function, std::string_view value) {
       throw Error("wrong parameter " + quoted(word) + " of " + quoted(name),
                   parameters_of(forced.algorithm) + ", as in ring,segment=64K,depth=4");
   }
+  Rule rule{.function = function, .bytes = {}, .part = {}, .ranks = {}, .params = forced.params};
+  rule.algorithm = forced.algorithm;
+  if (const std::string why = never_serves(rule); !why.empty())
+    throw Error(quoted(written(forced.algorithm, forced.params)) + " can serve no number of ranks: " + why,
+                "`stretto list` and docs/rules.md say what algorithms need and what lists must be like");
   return forced;
 }
 

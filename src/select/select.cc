@@ -27,6 +27,29 @@ bool holds(const Rule& rule, const Call& call) {
   return false;
 }
 
+constexpr Bytes most_bytes = Bytes{1} << 62;
+
+/// The smallest number of bytes for which blocks_balanced().
+Bytes balanced_from(Rank ranks) {
+  Bytes no = 0;
+  Bytes yes = most_bytes;
+  while (yes - no > 1) {
+    const Bytes middle = no + (yes - no) / 2;
+    (blocks_balanced(ranks, middle) ? yes : no) = middle;
+  }
+  return yes;
+}
+
+std::string written_size(Bytes size) {
+  constexpr std::string_view units = "KMG";
+  std::string unit;
+  for (std::size_t i = 0; i < units.size() && size > 0 && size % 1024 == 0; ++i) {
+    size /= 1024;
+    unit = units[i];
+  }
+  return std::to_string(size) + unit;
+}
+
 }  // namespace
 
 bool blocks_balanced(Rank ranks, Bytes bytes) {
@@ -39,18 +62,60 @@ bool blocks_balanced(Rank ranks, Bytes bytes) {
   return bytes > 0 && delta < std::log2(static_cast<double>(bytes)) / 2 - 2.5;
 }
 
-Choice choose(const Rules& rules, const Call& call) {
+Choice choose(std::span<const Wish* const> wishes, const Rules& rules, const Call& call) {
+  const auto why_not = [&call](const Algorithm* algorithm, const Params& params) {
+    return algorithm ? unsuitable(*algorithm, call.function, call.shape, call.commutative, params) : "";
+  };
+  std::string not_granted;
+  for (const Wish* wish : wishes) {
+    if (!wish) continue;
+    const std::string refused = why_not(wish->forced.algorithm, wish->forced.params);
+    if (refused.empty()) return {wish->forced.algorithm, wish->forced.params, wish->text + not_granted};
+    not_granted += "; not " + wish->text + ": " + refused;
+  }
   std::string passed_over;
   for (const Rule& rule : rules.rules) {
     if (!holds(rule, call)) continue;
-    const std::string why_not =
-        rule.algorithm ? unsuitable(*rule.algorithm, call.function, call.shape, call.commutative, rule.params) : "";
-    if (why_not.empty())
-      return {rule.algorithm, rule.params, rules.file + ':' + std::to_string(rule.line) + passed_over};
+    const std::string refused = why_not(rule.algorithm, rule.params);
+    if (refused.empty())
+      return {rule.algorithm, rule.params, rules.file + ':' + std::to_string(rule.line) + passed_over + not_granted};
     passed_over +=
-        "; not " + std::string(rule.algorithm->name()) + " (line " + std::to_string(rule.line) + "): " + why_not;
+        "; not " + std::string(rule.algorithm->name()) + " (line " + std::to_string(rule.line) + "): " + refused;
   }
-  return {nullptr, {}, "no rule of " + rules.file + " fits" + passed_over};
+  return {nullptr, {}, "no rule of " + rules.file + " fits" + passed_over + not_granted};
+}
+
+Between chosen_alike(const Rules& rules, const Call& call) {
+  Between alike;
+  // Conditions hold up to `last`, or fail up to there.
+  const auto split_after = [&](Bytes last) {
+    if (last < call.bytes)
+      alike.low = std::max(alike.low, last + 1);
+    else
+      alike.high = std::min(alike.high, last);
+  };
+  const auto split = [&](const Between& condition, Rank parts) {
+    if (condition.low > 0) split_after(condition.low * parts - 1);
+    if (condition.high < most_bytes / parts) split_after(condition.high * parts + parts - 1);
+  };
+  for (const Rule& rule : rules.rules) {
+    if (rule.function != call.function) continue;
+    split(rule.bytes, 1);
+    if (rule.part.low <= most_bytes / call.shape.ranks) split(rule.part, call.shape.ranks);
+    if (rule.balanced) split_after(balanced_from(call.shape.ranks) - 1);
+  }
+  return alike;
+}
+
+std::string written(const Algorithm* algorithm, const Params& params) {
+  if (!algorithm) return "native";
+  std::string text(algorithm->name());
+  if (params.segment > 0) text += " segment=" + written_size(params.segment) + " depth=" + std::to_string(params.depth);
+  if (!algorithm->parameter.name.empty() && params.value != 0)
+    text += ' ' + std::string(algorithm->parameter.name) + '=' + std::to_string(params.value);
+  for (std::size_t i = 0; i < params.list.size(); ++i)
+    text += (i == 0 ? ' ' + std::string(algorithm->list) + '=' : ":") + std::to_string(params.list[i]);
+  return text;
 }
 
 }  // namespace stretto

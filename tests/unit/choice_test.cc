@@ -3,6 +3,7 @@
 // Which algorithm serves a call: the first rule that fits decides.
 #include <utility>
 
+#include "select/choice_table.hpp"
 #include "stretto/rules.hpp"
 #include "support/test.hpp"
 
@@ -65,6 +66,37 @@ TEST(unsuitable_algorithms_are_passed_over_with_the_reason) {
            "not circulant (line 4): the operator does not commute");
 }
 
+TEST(wishes_stand_above_the_rules) {
+  const Rules rules = parse_rules(head + "allreduce -> ring\nallreduce -> recursive_doubling\n", "f");
+  const Wish first{parse_forced(Function::allreduce, "circulant,segment=4K"), "A"};
+  const Wish second{parse_forced(Function::allreduce, "linear"), "B"};
+  const Wish none{parse_forced(Function::allreduce, "native"), "C"};
+  Call call{.function = Function::allreduce, .shape = {5, 0}, .bytes = 8};
+  const auto reason = [&](std::vector<const Wish*> wishes) {
+    const Choice choice = choose(wishes, rules, call);
+    return written(choice.algorithm, choice.params) + " (" + choice.reason + ')';
+  };
+  CHECK_EQ(reason({nullptr, nullptr}), "ring (f:2)");
+  CHECK_EQ(reason({&first, &second}), "circulant segment=4K depth=2 (A)");
+  CHECK_EQ(reason({nullptr, &second}), "linear (B)");
+  CHECK_EQ(reason({&none, &first}), "native (C)");
+  call.commutative = false;
+  CHECK_EQ(reason({&first, &second}), "linear (B; not A: the operator does not commute)");
+  CHECK_EQ(reason({&first, nullptr}),
+           "recursive_doubling (f:3; not ring (line 2): the operator does not commute; not A: the operator does not "
+           "commute)");
+}
+
+TEST(choices_as_they_stand_in_rules) {
+  for (const std::string words :
+       {"ring", "ring segment=1000 depth=2", "ring segment=64K depth=7", "ring segment=3M depth=1",
+        "ring segment=2G depth=64", "circulant skips=4:2:1", "recursive_multiplying radix=5", "native",
+        "recursive_multiplying segment=1K depth=3 radices=4:6"}) {
+    const Rule rule = parse_rules(head + "allreduce -> " + words + '\n', "f").rules.at(0);
+    CHECK_EQ(written(rule.algorithm, rule.params), words);
+  }
+}
+
 /// A record for tests of the choice, which builds nothing.
 Algorithm record(std::string_view id, Collective collective, const Needs& needs) {
   return {.id = id,
@@ -115,7 +147,7 @@ TEST(reasons_of_what_is_passed_over) {
   const Algorithm uneven = record("allgather/uneven", Collective::allgather, {.irregular = true});
   Algorithm narrow = record("allgather/narrow", Collective::allgather, {.commutative = true});
   narrow.misfit = [](const Shape&, const Params&) { return std::string("it is too narrow"); };
-  Rules rules{.file = "f", .rules = {}};
+  Rules rules{.file = "f", .machine = {}, .rules = {}};
   const auto add = [&](Function function, const Algorithm* algorithm) {
     Rule& rule =
         rules.rules.emplace_back(Rule{.function = function, .bytes = {}, .part = {}, .ranks = {}, .params = {}});
@@ -251,6 +283,75 @@ TEST(shipped_rules_choose_what_they_say) {
               ++calls;
             }
   CHECK(calls > 10000);
+}
+
+TEST(sizes_in_a_range_are_chosen_alike) {
+  const Rules odd = parse_rules(head +
+                                    "allgather part<100 ranks>2 -> bruck\n"
+                                    "allgather part=7000 -> linear\n"
+                                    "allgather bytes>=9000 bytes<=9001 -> ring\n"
+                                    "allgather ranks=balanced -> sparbit\n"
+                                    "allgather part<4611686018427387904 -> ring\n",
+                                "f");
+  for (const Rules* rules : {&shipped_rules(), &odd})
+    for (const Function function : {Function::allreduce, Function::allgather, Function::bcast, Function::barrier})
+      for (const Rank ranks : {1, 3, 8, 33, 100})
+        for (const bool commutative : {true, false}) {
+          Call call{.function = function, .shape = {ranks, 0}, .commutative = commutative};
+          int ranges = 0;
+          // From range to range, until the last one.
+          for (;; ++ranges) {
+            const Between alike = chosen_alike(*rules, call);
+            CHECK(alike.holds(call.bytes));
+            const std::string chosen = choose(*rules, call).reason;
+            Call other = call;
+            for (const Bytes bytes : {alike.low, alike.low + (std::min(alike.high, Bytes{1} << 40) - alike.low) / 2,
+                                      std::min(alike.high, Bytes{1} << 40)}) {
+              other.bytes = std::max(bytes, alike.low);
+              CHECK_EQ(choose(*rules, other).reason, chosen);
+            }
+            if (alike.high >= Bytes{1} << 40) break;
+            call.bytes = alike.high + 1;
+          }
+          CHECK(ranges < 40);
+        }
+}
+
+TEST(table_of_choices) {
+  ChoiceTable<int> table;
+  const Between ranges[] = {{0, 99}, {100, 127}, {128, 5000}, {5001, INT64_MAX}};
+  const auto call_of = [](Function function, Rank root, Bytes bytes) {
+    return Call{.function = function, .shape = {8, root, {}}, .bytes = bytes};
+  };
+  CHECK(table.find(call_of(Function::bcast, 0, 7)) == nullptr);
+  const auto number = [](Function function, Rank root, std::size_t range) {
+    return static_cast<int>(function) * 1000 + root * 10 + static_cast<int>(range);
+  };
+  const int* first = nullptr;
+  std::size_t added = 0;
+  for (int again = 0; again < 2; ++again)
+    for (const Function function : all_functions)
+      for (Rank root = 0; root < 20; ++root)
+        for (std::size_t r = 0; r < std::size(ranges); ++r)
+          for (const Bytes bytes : {ranges[r].low, ranges[r].low + 20, std::min(ranges[r].high, Bytes{1} << 40)}) {
+            const Call call = call_of(function, root, bytes);
+            const int* found = table.find(call);
+            CHECK(again == 0 || found);  // sizes with other numbers of bits are added once more
+            if (!found) {
+              found = &table.add(call, ranges[r], number(function, root, r));
+              ++added;
+            }
+            if (!first) first = found;
+            CHECK_EQ(*found, number(function, root, r));
+            Call other = call;
+            other.predefined = false;
+            CHECK(table.find(other) == nullptr);
+          }
+  CHECK_EQ(table.size(), added);
+  CHECK_EQ(table.find(call_of(Function::barrier, 0, 0)), first);  // where it was
+  table.clear();
+  CHECK_EQ(table.size(), 0);
+  CHECK(table.find(call_of(Function::barrier, 0, 0)) == nullptr);
 }
 
 }  // namespace

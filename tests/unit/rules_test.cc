@@ -48,13 +48,56 @@ std::string names_for(Collective collective) {
 }
 
 TEST(wrong_files_are_refused_by_line) {
-  const std::string heading = "begins with the line 'stretto-rules 1'";
+  const std::string heading = "begins with the line 'stretto-rules 2'";
   check_refused("", "my.rules:1: the file is empty", heading);
   check_refused("\n# only a comment\n", "my.rules:2: the file is empty", heading);
   check_refused("\nallreduce -> ring\n", "my.rules:2: this is not a rules file", heading);
   check_refused("stretto-rules\n", "my.rules:1: this is not a rules file", heading);
   check_refused("stretto-rules 1 2\n", "my.rules:1: this is not a rules file", heading);
-  check_refused("stretto-rules 2\n", "my.rules:1: unknown version '2'", heading);
+  check_refused("stretto-rules 3\n", "my.rules:1: unknown version '3'", "reads versions 1 and 2");
+}
+
+TEST(machine_lines) {
+  const std::string second = "stretto-rules 2\n";
+  const Rules rules = parse_rules(second + "# c\nmachine  AMD EPYC,\t2 cores # c\nallreduce -> ring\n", "f");
+  CHECK_EQ(rules.machine, "AMD EPYC, 2 cores");
+  CHECK_EQ(rules.machine_line, 3);
+  CHECK_EQ(rules.rules.size(), 1);
+  for (const std::string& any : {second, head}) {
+    CHECK_EQ(parse_rules(any + "allreduce -> ring\n", "f").machine, "");
+    CHECK_EQ(parse_rules(any + "allreduce -> ring\n", "f").machine_line, 0);
+  }
+  check_refused(head + "machine X\n", "my.rules:2: version 1 has no machine line", "'stretto-rules 2'");
+  const std::string place = "the machine line is out of place";
+  check_refused(second + "machine\n", "my.rules:2: " + place, "stands before the first rule");
+  check_refused(second + "machine X\nmachine X\n", "my.rules:3: " + place, "stands before the first rule");
+  check_refused(second + "allreduce -> ring\nmachine X\n", "my.rules:3: " + place, "stands before the first rule");
+}
+
+TEST(rules_that_can_serve_nobody_are_refused_by_line) {
+  const auto refused = [](const std::string& rule, const std::string& what, const std::string& why) {
+    check_refused(head + rule + "\n",
+                  "my.rules:2: '" + what + "' can serve no number of ranks that the rule admits: " + why,
+                  "what lists must be like");
+  };
+  refused("allreduce ranks=8 -> circulant skips=5:2:1", "circulant skips=5:2:1",
+          "skip 2 after 5: skips fall from below the number of ranks to 1, each at least half of the one before");
+  refused("allgatherv ranks>8 ranks<12 -> circulant skips=4:2:1", "circulant skips=4:2:1",
+          "skip 4 after 9: skips fall from below the number of ranks to 1, each at least half of the one before");
+  refused("allreduce -> circulant skips=1:2", "circulant skips=1:2",
+          "skip 1 after 1: skips fall from below the number of ranks to 1, each at least half of the one before");
+  refused("allreduce ranks=4 -> logical_ring order=0:1:2", "logical_ring order=0:1:2",
+          "the order does not name every rank once");
+  refused("allreduce -> logical_ring segment=64K order=0:0", "logical_ring segment=64K depth=2 order=0:0",
+          "the order does not name every rank once");
+  refused("allreduce ranks=100 -> recursive_multiplying radices=4:4", "recursive_multiplying radices=4:4",
+          "the radices make 16 of 100 ranks: at most half can be left over");
+  refused("alltoall ranks!=2^k -> pairwise_xor", "pairwise_xor", "3 ranks are not a power of two");
+  for (const std::string rule :
+       {"allreduce ranks=8 -> circulant skips=4:2:1", "allreduce ranks>4 -> circulant skips=4:2:1",
+        "allreduce ranks=3000000 -> ring", "alltoall ranks=2^k -> pairwise_xor",
+        "allreduce ranks>=16 -> recursive_multiplying radices=4:4"})
+    CHECK_EQ(parse_rules(head + rule + '\n', "f").rules.size(), 1);
 }
 
 TEST(wrong_rules_are_refused_by_line) {
@@ -180,9 +223,16 @@ TEST(lists_of_algorithms) {
       CHECK(forced.params == params);
       return params.list;
     };
-    CHECK(list_of("4:2:1") == (std::vector<Rank>{4, 2, 1}));
-    CHECK(list_of("0:3:2:1") == (std::vector<Rank>{0, 3, 2, 1}));
-    CHECK(list_of("1") == std::vector<Rank>{1});
+    if (name == "skips") {
+      CHECK(list_of("4:2:1") == (std::vector<Rank>{4, 2, 1}));
+      CHECK(list_of("1") == std::vector<Rank>{1});
+    } else if (name == "order") {
+      CHECK(list_of("0:3:2:1") == (std::vector<Rank>{0, 3, 2, 1}));
+      CHECK(list_of("0") == std::vector<Rank>{0});
+    } else {
+      CHECK(list_of("4:6:4") == (std::vector<Rank>{4, 6, 4}));
+      CHECK(list_of("2") == std::vector<Rank>{2});
+    }
     for (const std::string numbers : {"", ":", "4:", ":4", "4::1", "4:x", "4:-1", "4:1K", "4.2", "4294967296"})
       check_refused(rule_with(*a, name + '=' + numbers), "my.rules:2: wrong parameter '" + name + '=' + numbers + "'",
                     name + "=A:B:C");
@@ -278,11 +328,13 @@ TEST(forced_values) {
   CHECK(forced("ring").params == Params{});
   CHECK(forced("ring,segment=64K,depth=4").params == (Params{.segment = 65536, .depth = 4, .list = {}}));
   CHECK(forced("native").algorithm == nullptr);
+  CHECK(forced("circulant,skips=4:2:1").params.list == (std::vector<Rank>{4, 2, 1}));
   const auto refusal = [&](std::string_view value) { return refusal_of([&] { (void)forced(value); }); };
   CHECK_EQ(refusal("rong").what, "unknown algorithm 'rong' for allreduce");
   CHECK_EQ(refusal("rong").hint, names_for(Collective::allreduce));
   CHECK_EQ(refusal("").what, "unknown algorithm '' for allreduce");
   CHECK_EQ(refusal("bruck,depth=2").what, "unknown algorithm 'bruck' for allreduce");
+  CHECK(refusal("circulant,skips=2:2").what.starts_with("'circulant skips=2:2' can serve no number of ranks: skip 2 "));
   for (const std::string word : {"depth=0", "size=4", "", "segment", "segment=x"}) {
     CHECK_EQ(refusal("ring,segment=1K," + word).what, "wrong parameter '" + word + "' of 'ring'");
     CHECK_EQ(refusal("ring,segment=1K," + word).hint,

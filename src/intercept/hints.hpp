@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Info keys on communicators: "stretto_allreduce" = "ring,segment=64K" and so on, one for each function. MPIs may
+// forget keys that they do not know, so that these are taken when the program hands them over.
+#pragma once
+
+#include "intercept/mpi_header.hpp"
+
+namespace stretto::intercept {
+
+/// After the native function that gave `info` to `comm`: takes the keys that all ranks give alike, complains of the
+/// others, and lets the communicator choose again. Collective over `comm`, as that function is.
+void take_hints(MPI_Comm comm, MPI_Info info);
+
+}  // namespace stretto::intercept

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "stretto/sources.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+
+#include "select/shipped.hpp"
+#include "support/text.hpp"
+
+namespace stretto {
+namespace {
+
+constexpr std::string_view tuned_file = "stretto/tuned.rules";
+
+/// The value of the first line of /proc/cpuinfo with this key; empty if there is none.
+std::string cpu_info(std::string_view key) {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    const std::size_t colon = line.find(':');
+    if (colon == std::string::npos || !line.starts_with(key)) continue;
+    if (line.find_first_not_of(" \t", key.size()) == colon) return line.substr(colon + 1);
+  }
+  return {};
+}
+
+/// Without what a rules file would read otherwise: comments and several blanks.
+std::string in_one_line(std::string text) {
+  for (char& c : text)
+    if (c == '#' || static_cast<unsigned char>(c) < ' ') c = ' ';
+  std::string line;
+  for (const std::string_view word : words_of(text)) {
+    if (!line.empty()) line += ' ';
+    line += word;
+  }
+  return line;
+}
+
+std::string cpu_model() {
+  if (const std::string model = cpu_info("model name"); !model.empty()) return model;
+  // ARM tells numbers: who made it and which design it is.
+  const std::string numbers = cpu_info("CPU implementer") + cpu_info("CPU part");
+  return numbers.empty() ? "unknown processor" : "processor" + numbers;
+}
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
+/// The text, if it is rules for this machine; else throws.
+std::string usable_text(const std::string& path, bool tuned, const std::function<std::string()>& mpi) {
+  std::string text = text_of_rules(path);
+  const Rules rules = parse_rules(text, path);
+  const std::string at = path + ':' + std::to_string(std::max(rules.machine_line, 1)) + ": ";
+  if (rules.machine.empty()) {
+    if (!tuned) return text;
+    throw Error(at + "it does not say for which machine it was tuned",
+                "tune again; or name the file in STRETTO_RULES, and it need not say so");
+  }
+  const std::string here = this_machine(mpi());
+  if (rules.machine == here) return text;
+  throw Error(at + "it is for '" + rules.machine + "', and this is '" + here + '\'',
+              "tune on this machine with this MPI, or take out the machine line to use the file in STRETTO_RULES");
+}
+
+void say_instead(std::vector<Error>& refused, const std::string& what) {
+  for (Error& e : refused) e = Error(std::string(e.what()) + "; " + what, e.hint());
+}
+
+}  // namespace
+
+std::string mpi_title(std::string_view library_version) {
+  constexpr std::string_view known[][2] = {
+      {"Open MPI v", "Open MPI "}, {"Intel(R) MPI Library ", "Intel MPI "}, {"MPICH Version:", "MPICH "}};
+  for (const auto& [says, title] : known) {
+    const std::size_t at = library_version.find(says);
+    if (at == std::string_view::npos) continue;
+    std::string_view rest = library_version.substr(at + says.size());
+    rest = rest.substr(std::min(rest.find_first_not_of(" \t"), rest.size()));
+    return std::string(title) + std::string(rest.substr(0, rest.find_first_of(" ,\t\n")));
+  }
+  return in_one_line(std::string(library_version.substr(0, library_version.find('\n'))));
+}
+
+std::string this_machine(std::string_view mpi) {
+  const long cores = sysconf(_SC_NPROCESSORS_CONF);
+  return in_one_line(cpu_model() + ", " + std::to_string(cores) + (cores == 1 ? " core, " : " cores, ") +
+                     std::string(mpi));
+}
+
+std::string tuned_rules_path() {
+  const std::string config = variable("XDG_CONFIG_HOME");
+  if (config.starts_with('/')) return config + '/' + std::string(tuned_file);  // a relative one is to be ignored
+  const std::string home = variable("HOME");
+  return home.empty() ? "" : home + "/.config/" + std::string(tuned_file);
+}
+
+std::string text_of_rules(const std::string& path) {
+  constexpr std::size_t most = 1 << 20;
+  std::string text(most + 1, '\0');
+  std::ifstream in(path, std::ios::binary);
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (!in && !in.eof())
+    throw Error("cannot read the rules file " + path, "STRETTO_RULES names a file that rank 0 can read");
+  text.resize(static_cast<std::size_t>(in.gcount()));
+  if (text.size() > most)
+    throw Error(path + ":1: this is not a rules file: it has more than 1M", "give the path of a rules file");
+  return text;
+}
+
+FoundRules find_rules(const std::string& named, const std::function<std::string()>& mpi) {
+  FoundRules found;
+  const auto usable = [&](const std::string& path, bool tuned) {
+    try {
+      found.text = usable_text(path, tuned, mpi);
+      found.file = path;
+    } catch (const Error& e) {
+      found.refused.push_back(e);
+    }
+    return !found.file.empty();
+  };
+  const std::string tuned = tuned_rules_path();
+  if (named != shipped_word && !named.empty() && usable(named, false)) return found;
+  if (named != shipped_word && !tuned.empty() && access(tuned.c_str(), F_OK) == 0 && usable(tuned, true)) {
+    say_instead(found.refused, "the rules of " + tuned + " decide");
+    return found;
+  }
+  say_instead(found.refused, std::string("the ").append(shipped_name).append(" decide"));
+  found.file = shipped_name;
+  found.text = shipped_rules_text;
+  return found;
+}
+
+}  // namespace stretto
