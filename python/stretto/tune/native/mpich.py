@@ -134,19 +134,14 @@ class Mpich(Target):
     title = "MPICH"
 
     @cached_property
-    def _text(self) -> str:
-        library = self.mpi.library
-        return library.read_bytes().decode("latin-1") if library else ""
+    def _bytes(self) -> bytes:
+        return self.mpi.library.read_bytes() if self.mpi.library else b""
 
     def _built_in(self, leaf: str) -> dict:
         """The tree in the library whose leaves begin so."""
-        for match in re.finditer(r'\{"collective=[^\0]*', self._text):
-            text = match[0]
-            if f'"{leaf}' in text:
-                try:
-                    return json.loads(text)
-                except json.JSONDecodeError:
-                    continue
+        for text in re.findall(rb'\{"collective=[^\0]*', self._bytes):
+            if f'"{leaf}'.encode() in text:
+                return json.loads(text)
         raise Error(
             f"{self.mpi.library} has no decision tree of MPICH 4 or 5 in it",
             "other versions need an exporter of their own",
@@ -156,13 +151,13 @@ class Mpich(Target):
         return [
             name
             for name, (own, _) in ALGORITHMS.get(function, {}).items()
-            if self._leaf_name(function, own) in self._text
+            if self._leaf(function, own).encode() + b"\0" in self._bytes
             and not ((function, own) in POWERS and ranks & (ranks - 1))
         ]
 
     @staticmethod
-    def _leaf_name(function: str, own: str) -> str:
-        return f"algorithm=MPIR_{function.capitalize()}_intra_{own}\0"
+    def _leaf(function: str, own: str) -> str:
+        return f"algorithm=MPIR_{function.capitalize()}_intra_{own}"
 
     def sized(self, function: str) -> bool:
         return function in AVERAGE + TOTAL
@@ -170,7 +165,7 @@ class Mpich(Target):
     def write(self, table: Table, folder: Path) -> list[Path]:
         def algorithm(function: str, name: str) -> dict:
             own, parameters = ALGORITHMS[function][name]
-            return {self._leaf_name(function, own).rstrip("\0"): parameters}
+            return {self._leaf(function, own): parameters}
 
         def straight(function: str, _: str) -> dict:
             return {f"composition=MPIDI_{function.capitalize()}_intra_composition_"
