@@ -61,7 +61,7 @@ def parse_sizes(text: str) -> list[int]:
 
 
 def driver_command(
-    mpi: Mpi, ranks: int, arguments: list[str], variables: dict[str, str]
+    mpi: Mpi, ranks: int, arguments: list[str], variables: dict[str, str] | None = None
 ) -> list[str]:
     """The command line of the race driver under this MPI."""
     if mpi.library is None:
@@ -74,7 +74,7 @@ def driver_command(
         str(library_of(mpi.flavour)),
         *arguments,
     ]
-    return mpi.command(ranks, program, variables)
+    return mpi.command(ranks, program, variables or {})
 
 
 def stop(process: subprocess.Popen) -> None:
@@ -140,7 +140,7 @@ def drive(
 
     `variables` are for the ranks; `quiet` hides what the MPI says on stderr.
     """
-    command = driver_command(mpi, ranks, [*arguments, "--budget", str(budget)], variables or {})
+    command = driver_command(mpi, ranks, [*arguments, "--budget", str(budget)], variables)
     with subprocess.Popen(
         command,
         stdout=subprocess.PIPE,
