@@ -144,7 +144,8 @@ class Campaign:
         words = ",".join(f"{cell}:{max(size, 1)}" for cell, size in cells)
         arguments = ["--cells", words, "--native-only"]
         reason = ""
-        with tempfile.TemporaryDirectory(prefix="stretto-tune-") as name:
+        # Beside the journal: all nodes of a job must see it.
+        with tempfile.TemporaryDirectory(prefix="trial-", dir=self.journal.path.parent) as name:
             variables = {}
             if table:
                 self.target.write(table, Path(name))
