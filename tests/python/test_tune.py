@@ -127,7 +127,10 @@ def test_a_campaign_finds_what_is_faster(made):
     assert failures == {
         ("bcast", "three", "took more than 30 s"), ("barrier", "three", "wrong result"),
     }  # fmt: skip
-    confirmed, gains = campaign.confirmed(table, campaign.confirm(table, quiet))
+    assert not campaign.finished()
+    campaign.confirm(table, quiet)
+    assert campaign.finished()
+    confirmed, gains = campaign.confirmed(table)
     assert confirmed == table
     [(cell, (name, one))] = gains.items()
     assert (cell, name, one.ratio) == (("bcast", 2, 512), "two", 0.5)
@@ -137,10 +140,11 @@ def test_what_is_not_confirmed_is_not_written(made):
     campaign, _ = made
     campaign.scan(quiet)
     wrong = {("bcast", 2): [Rule(0, "two")]}  # not faster but for one size
-    confirmed, gains = campaign.confirmed(wrong, campaign.confirm(wrong, quiet))
+    assert campaign.confirmed(wrong) == ({}, {}), "not yet"
+    campaign.confirm(wrong, quiet)
+    confirmed, gains = campaign.confirmed(wrong)
     assert confirmed == {("bcast", 2): MIDDLE}
     assert list(gains) == [("bcast", 2, 512)]
-    assert campaign.confirmed(wrong, "another stage") == ({}, {})
 
 
 def test_nothing_is_measured_twice(made, tmp_path):
@@ -161,6 +165,7 @@ def test_a_budget_ends_the_scan(made):
     campaign.scan(quiet)
     assert not calls
     assert campaign.found() == {}
+    assert not campaign.finished()
 
 
 def test_the_share_of_a_cell_goes_by_the_budget():

@@ -109,9 +109,9 @@ def _measure(campaign: "Campaign") -> tuple["Table", dict]:
 
         campaign.scan(whole_seconds)
         found = campaign.found()
-        if not found:
-            return {}, {}
-        return campaign.confirmed(found, campaign.confirm(found, whole_seconds))
+        if found:
+            campaign.confirm(found, whole_seconds)
+        return campaign.confirmed(found)
 
 
 def _report(campaign: "Campaign", folder: Path, table: "Table", gains: dict, as_json: bool) -> None:
@@ -137,9 +137,8 @@ def _report(campaign: "Campaign", folder: Path, table: "Table", gains: dict, as_
 
 
 def _print_nothing(campaign: "Campaign") -> None:
-    rounds = {one.run.round for one in campaign.journal.samples if one.run.part == "after"}
-    if len(rounds) < 2:
-        click.echo("nothing is known yet: run the same command again to go on")
+    if not campaign.finished():
+        click.echo("nothing is certain yet: run the same command again to go on")
     else:
         click.echo(
             f"{campaign.target.mpi.title}: nothing beats its own choice by more than the noise; "

@@ -11,8 +11,18 @@ from pathlib import Path
 from ...errors import Error
 from ...peers.cells import plan
 from ...race import Race, SilenceError, drive
-from .choice import Cell, Comparison, best, comparisons, complete, group_won, table_of, together
-from .choice import won as cell_won
+from .choice import (
+    LEAST_ROUNDS,
+    Cell,
+    Comparison,
+    best,
+    comparisons,
+    complete,
+    group_won,
+    table_of,
+    together,
+    won,
+)
 from .journal import Failure, Journal, Run, Sample
 from .target import Table, Target, everywhere
 
@@ -180,20 +190,24 @@ class Campaign:
 
     # --- the second: the table that was found
 
-    def confirm(self, table: Table, advance: Callable[..., None]) -> str:
-        """The same rounds with the whole table in use; the stage in the journal."""
+    @staticmethod
+    def _stage(table: Table) -> str:
+        """Of the journal."""
+        return hashlib.sha256(repr(sorted(table.items())).encode()).hexdigest()[:12]
+
+    def confirm(self, table: Table, advance: Callable[..., None]) -> None:
+        """The same rounds with the whole table in use."""
         self._advance = advance
-        stage = hashlib.sha256(repr(sorted(table.items())).encode()).hexdigest()[:12]
+        stage = self._stage(table)
         for number in range(MOST_ROUNDS):
             for ranks in self.wish.ranks:
                 cells = [cell for cell in self.cells(ranks) if (cell[0], ranks) in table]
                 for part in ("before", "table", "after") if cells else ():
                     if self.elapsed() > self.wish.budget:
-                        return stage
+                        return
                     what = f"confirming, round {number + 1}, {ranks} ranks"
                     self._advance(min(self.elapsed(), self.wish.budget), self.wish.budget, what)
                     self._confirm_part(Run(stage, number, ranks, part), table, cells)
-        return stage
 
     def _confirm_part(self, run: Run, table: Table, cells: list[tuple[str, int]]) -> None:
         if run.part != "table":
@@ -247,9 +261,31 @@ class Campaign:
         known = {cell: name for cell, name in chosen.items() if cell in sizes}
         return table_of(known, sizes, self.target.sized, self.target.complete)
 
-    def confirmed(self, table: Table, stage: str) -> tuple[Table, dict[Cell, tuple]]:
+    def finished(self) -> bool:
+        """Whether both stages had the rounds that a verdict needs."""
+        found = self.found()
+        scanned = {one.run for one in self.journal.samples if one.run.stage == "scan"}
+        enough = all(
+            Run("scan", LEAST_ROUNDS - 1, ranks, "after") in scanned
+            for ranks in self.wish.ranks
+            if self.cells(ranks)
+        )
+        last = [cells.get("table") for cells in self._confirmations(found).values()]
+        return enough and all(one and len(one.ratios) >= LEAST_ROUNDS for one in last)
+
+    def _confirmations(self, table: Table) -> dict[Cell, dict[str, Comparison]]:
+        """Of the table's cells."""
+        comparison = comparisons(self.journal.samples, self._stage(table))
+        return {
+            cell: comparison.get(cell, {})
+            for group in self._groups()
+            for cell in group
+            if cell[:2] in table
+        }
+
+    def confirmed(self, table: Table) -> tuple[Table, dict[Cell, tuple]]:
         """What of the table held; its cells' algorithms and comparisons."""
-        comparison = comparisons(self.journal.samples, stage)
+        comparison = self._confirmations(table)
         sizes = self.sizes_of()
         chosen: dict[Cell, str | None] = {}
         gains: dict[Cell, tuple] = {}
@@ -262,7 +298,7 @@ class Campaign:
             held = group_won(seen) if share else True
             for cell, one in zip(group, seen, strict=True):
                 name = [rule.algorithm for rule in rules if rule.least <= sizes[cell]][-1]
-                holds = held and (share or cell_won(one.ratios, one.noise))
+                holds = held and (share or won(one.ratios, one.noise))
                 chosen[cell] = name if holds else None
                 if chosen[cell]:
                     gains[cell] = (name, one)
