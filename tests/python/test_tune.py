@@ -14,6 +14,8 @@ from commands import refuse, stretto
 from programs import installed
 from stretto import Error
 from stretto.cli.tune_ import DurationType
+from stretto.cli.tune_native import _head
+from stretto.cli.tune_native import run as run_tune
 from stretto.race import SilenceError
 from stretto.tune.native import choice
 from stretto.tune.native.campaign import Campaign, Wish, seconds_for
@@ -25,6 +27,7 @@ from stretto.tune.native.openmpi import OpenMpi
 from stretto.tune.native.target import Rule, Target
 
 SIZES = [8, 512, 32768]
+FILE = "coll_tuned_dynamic_rules_filename"
 MIDDLE = [Rule(0, None), Rule(64, "two"), Rule(4096, None)]
 
 
@@ -145,6 +148,46 @@ def test_what_is_not_confirmed_is_not_written(made):
     confirmed, gains = campaign.confirmed(wrong)
     assert confirmed == {("bcast", 2): MIDDLE}
     assert list(gains) == [("bcast", 2, 512)]
+
+
+@pytest.mark.parametrize("as_json", [False, True], ids=["table", "json"])
+def test_the_report_and_the_files(as_json, tmp_path, capsys):
+    """A measurement that is complete: the command writes at once, whatever its budget."""
+    mpi = installed("openmpi")
+    wish = Wish([2], ["bcast"], SIZES, budget=0.001)
+    journal = Journal(tmp_path, _head("openmpi", mpi, wish, False))
+
+    def add(stage: str, **us_of_512: float) -> None:
+        for part, us in us_of_512.items():
+            runs = [Run(stage, number, 2, part) for number in range(3)]
+            journal.add(
+                Sample(one, "bcast", size, size, us if size == 512 else 10.0)
+                for one in runs
+                for size in SIZES
+            )
+
+    add("scan", before=10.0, binomial=4.0, knomial=6.0, after=10.0)
+    campaign = Campaign(OpenMpi(mpi), wish, journal, 0.01)
+    add(campaign._stage(campaign.found()), before=10.0, table=5.0, after=10.0)
+    run_tune(
+        "openmpi", as_json, mpi=str(mpi.mpiexec), ranks=(2,), sizes="8,512,32K",
+        collectives="bcast", budget=0.001, limit=30.0, commutative=False, output=str(tmp_path),
+        fresh=False,
+    )  # fmt: skip
+    out = capsys.readouterr().out
+    rules = tmp_path / "tuned.rules"
+    assert "64 6 0 0  # binomial\n4096 0 0 0  # as built in\n" in rules.read_text()
+    if as_json:
+        said = json.loads(out)
+        assert said["files"] == [str(rules)]
+        [cell] = said["cells"]
+        assert (cell["bytes"], cell["algorithm"], cell["ratio"]) == (512, "binomial", 2.0)
+    else:
+        row = ["bcast", "2", "512", "10.00", "5.00", "2.00x", "1.03x", "binomial"]
+        assert row in [line.split() for line in out.splitlines()]
+        assert (
+            f"use it: mpiexec -n 2 --mca coll_tuned_use_dynamic_rules 1 --mca {FILE} {rules}" in out
+        )
 
 
 def test_nothing_is_measured_twice(made, tmp_path):
