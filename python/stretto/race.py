@@ -46,10 +46,10 @@ class Race:
 
 
 def parse_sizes(text: str) -> list[int]:
-    """`8-1M` doubles from 8 B to 1 MiB; `8,4K` is these two."""
+    """`8-1M` or `8:1M` doubles from 8 B to 1 MiB; `8,4K` is these two."""
     sizes: set[int] = set()
     for part in text.split(","):
-        low_text, dash, high_text = part.strip().partition("-")
+        low_text, dash, high_text = part.strip().replace(":", "-").partition("-")
         low = _core.parse_size(low_text)
         high = _core.parse_size(high_text) if dash else low
         if low is None or high is None or low < 1 or high < low:
@@ -60,7 +60,9 @@ def parse_sizes(text: str) -> list[int]:
     return sorted(sizes)
 
 
-def driver_command(mpi: Mpi, ranks: int, arguments: list[str]) -> list[str]:
+def driver_command(
+    mpi: Mpi, ranks: int, arguments: list[str], variables: dict[str, str] | None = None
+) -> list[str]:
     """The command line of the race driver under this MPI."""
     if mpi.library is None:
         raise no_mpi(f"{mpi.title}: its library was not found beside {mpi.mpiexec}")
@@ -72,7 +74,7 @@ def driver_command(mpi: Mpi, ranks: int, arguments: list[str]) -> list[str]:
         str(library_of(mpi.flavour)),
         *arguments,
     ]
-    return mpi.command(ranks, program, {})
+    return mpi.command(ranks, program, variables or {})
 
 
 def stop(process: subprocess.Popen) -> None:
@@ -131,12 +133,18 @@ def drive(
     patience: float,
     race: Race,
     advance: Callable[..., None] = lambda done, of=None, what="": None,
+    variables: dict[str, str] | None = None,
+    quiet: bool = False,
 ) -> None:
-    """Runs the driver and fills `race`, which keeps what was heard even if this raises Error."""
-    command = driver_command(mpi, ranks, [*arguments, "--budget", str(budget)])
+    """Runs the driver and fills `race`, which keeps what was heard even if this raises Error.
+
+    `variables` are for the ranks; `quiet` hides what the MPI says on stderr.
+    """
+    command = driver_command(mpi, ranks, [*arguments, "--budget", str(budget)], variables)
     with subprocess.Popen(
         command,
         stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL if quiet else None,
         stdin=subprocess.DEVNULL,
         text=True,
         env=mpi.environment(),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// stretto-race-FLAVOUR: races the native collectives against Stretto's, block by block in one process. Started
-// by `stretto bench` under mpiexec; writes one JSON object a line.
+// stretto-race-FLAVOUR: races the native collectives against Stretto's, block by block in one process, or times the
+// native ones alone. Started by `stretto bench` and `stretto tune` under mpiexec; writes one JSON object a line.
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -29,6 +29,7 @@ struct Options {
   std::vector<std::pair<Kind, Bytes>> cells;  // or these, and nothing else
   double seconds = 0.2;                       // for each cell
   bool smoke = false;
+  bool native_only = false;
 };
 
 template <typename Each>
@@ -59,6 +60,10 @@ Options parse(int argc, char** argv) {
     const std::string_view name = argv[i];
     if (name == "--smoke") {
       o.smoke = true;
+      continue;
+    }
+    if (name == "--native-only") {
+      o.native_only = true;
       continue;
     }
     if (i + 1 == argc) throw Error("option " + std::string(name) + " needs a value");
@@ -157,6 +162,15 @@ void print(const Cell& cell, const Result& r, int ranks) {
       r.algorithm.c_str(), r.correct ? "true" : "false", r.blocks, r.seconds);
 }
 
+void print_native(const Cell& cell, const Result& r, int ranks) {
+  std::printf(
+      "{\"cell\":\"%s\",\"function\":\"%s\",\"asked\":%lld,\"bytes\":%lld,\"ranks\":%d,\"native_us\":%.4f,"
+      "\"native_spread\":%.3f,\"native_calls\":%d,\"correct\":%s,\"repetitions\":%d,\"seconds\":%.3f}\n",
+      name_of(cell.kind).c_str(), std::string(facts(cell.kind.function).name).c_str(),
+      static_cast<long long>(cell.asked), static_cast<long long>(cell.bytes), ranks, r.native.us, r.native.spread,
+      r.native.calls, r.correct ? "true" : "false", r.blocks, r.seconds);
+}
+
 /// MPICH takes other, shared-memory algorithms from a communicator's sixth collective call on
 /// (MPIR_CVAR_POSIX_NUM_COLLS_THRESHOLD): what is measured is what lasts, whatever cell comes first.
 void settle(const Functions& native) {
@@ -192,10 +206,12 @@ int run(int argc, char** argv) {
   };
   bool correct = true;
   for (std::size_t i = 0; i < cells.size(); ++i) {
-    const Result result = race(cells[i], native, stretto.functions, stretto.last_algorithm, options.seconds, stage);
+    const Result result =
+        options.native_only ? time_native(cells[i], native, stretto.functions, options.seconds, stage)
+                            : race(cells[i], native, stretto.functions, stretto.last_algorithm, options.seconds, stage);
     correct = correct && result.correct;
     if (rank != 0) continue;
-    print(cells[i], result, ranks);
+    options.native_only ? print_native(cells[i], result, ranks) : print(cells[i], result, ranks);
     std::printf("{\"progress\":%zu,\"of\":%zu}\n", i + 1, cells.size());
     std::fflush(stdout);
   }

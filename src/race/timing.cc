@@ -11,6 +11,7 @@ namespace {
 using intercept::constants;
 using intercept::native;
 
+constexpr int most_blocks = 1000;
 constexpr double longest_block = 5e-3;  // seconds: more than a time slice of the scheduler
 constexpr double cheap_call = 20e-3;    // a call that may be repeated only to warm up
 constexpr double dear_call = 10;        // times the cell's seconds: not repeated at all
@@ -124,11 +125,39 @@ Result race(const Cell& cell, const Functions& native_functions, const Functions
     for (Side& side : sides) side.times.push_back(side.one);
   } else {
     const double least = pair < seconds ? 3 : pair < 4 * seconds ? 2 : 1;
-    result.blocks = static_cast<int>(std::clamp(seconds / pair, least, 1000.0));
+    result.blocks = static_cast<int>(std::clamp(seconds / pair, least, 1.0 * most_blocks));
     for (int i = 0; i < result.blocks; ++i) correct = pair_of_blocks(runner, sides, i) && correct;
   }
   result.native = summary(sides[0]);
   result.stretto = summary(sides[1]);
+  result.correct = on_all_ranks(correct);
+  result.seconds = native().Wtime() - begun;
+  return result;
+}
+
+Result time_native(const Cell& cell, const Functions& native_functions, const Functions& stretto_functions,
+                   double seconds, const std::function<void(const char*)>& stage) {
+  const double begun = native().Wtime();
+  Runner runner(cell);
+  Side side{native_functions, false};
+  Result result{};
+
+  stage("Stretto");
+  runner.refresh(0);
+  runner.call(stretto_functions, true);
+  stage("native");
+  runner.call(native_functions, false);
+  bool correct = runner.equal();
+  calibrate(runner, side, std::min(longest_block, seconds / 8), seconds / 4);
+  if (side.one > dear_call * seconds) {
+    result.blocks = 1;
+    side.times.push_back(side.one);
+  } else {
+    result.blocks = static_cast<int>(std::clamp(seconds / side.one / side.calls, 3.0, 1.0 * most_blocks));
+    for (int i = 0; i < result.blocks; ++i) side.times.push_back(block(runner, side, side.calls));
+  }
+  correct = runner.equal() && correct;
+  result.native = summary(side);
   result.correct = on_all_ranks(correct);
   result.seconds = native().Wtime() - begun;
   return result;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// One cell of the race: native and Stretto in one process, in blocks of calls that take turns.
+// One cell of the race: native and Stretto in one process, in blocks of calls that take turns; or native alone.
 #pragma once
 
 #include <functional>
@@ -30,5 +30,9 @@ struct Result {
 /// begins, so that whoever waits in vain knows whose calls do not end.
 Result race(const Cell& cell, const Functions& native, const Functions& stretto, const char* (*last_algorithm)(),
             double seconds, const std::function<void(const char*)>& stage);
+
+/// The native side alone, as `race` times it; one call of Stretto's says what the result must be.
+Result time_native(const Cell& cell, const Functions& native, const Functions& stretto, double seconds,
+                   const std::function<void(const char*)>& stage);
 
 }  // namespace stretto::race

@@ -18,6 +18,7 @@ COMMANDS = {
     "run": "Run an MPI program with Stretto in it.",
     "env": "Print the variables that put Stretto into a program.",
     "bench": "Race Stretto against the native library.",
+    "tune": "Measure algorithms and write a tuning file for an MPI.",
     "doctor": "Say what works on this machine and what to do about the rest.",
 }
 

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`stretto tune --target openmpi|mpich|intel`."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from ..algorithms import near
+from ..errors import Error
+from .options import size_in_words, write_json
+
+if TYPE_CHECKING:
+    from ..launch.mpi import Mpi
+    from ..tune.native.campaign import Campaign, Wish
+    from ..tune.native.target import Table, Target
+
+
+def _functions(wish: str | None) -> list[str]:
+    from .. import all_functions, facts
+
+    known = [facts(function).name for function in all_functions()]
+    names = [name.strip() for name in wish.split(",")] if wish else known
+    for name in names:
+        if name not in known:
+            raise Error(f"--collectives: no function is called '{name}'", near(name, known))
+    return names
+
+
+def _ranks(wish: tuple[int, ...] | None) -> list[int]:
+    from ..launch.mpi import cores
+
+    ranks = list(wish) if wish else sorted({2, max(2, cores())})
+    if ranks[0] < 2:
+        raise Error("--ranks: one rank has no collectives to tune", "write 2 or more")
+    if ranks[-1] > cores():
+        click.echo(
+            f"stretto: {ranks[-1]} ranks on {cores()} cores: these times are mostly the "
+            "scheduler's; such a file is good for nothing but trying this command",
+            err=True,
+        )
+    return ranks
+
+
+def _head(name: str, mpi: "Mpi", wish: "Wish", commutative: bool) -> dict:
+    """What must be equal for one measurement to go on with another."""
+    return {
+        "target": name,
+        "mpi": f"{mpi.title}, {mpi.library}",
+        "ranks": wish.ranks,
+        "sizes": wish.sizes,
+        "collectives": wish.functions,
+        "commutative": commutative,
+    }
+
+
+def run(
+    name: str,
+    as_json: bool,
+    *,
+    mpi: str | None,
+    ranks: tuple[int, ...] | None,
+    sizes: str,
+    collectives: str | None,
+    budget: float,
+    limit: float,
+    commutative: bool,
+    output: str | None,
+    fresh: bool,
+) -> None:
+    from ..launch import choose_mpi
+    from ..race import parse_sizes
+    from ..tune.native import target_of
+    from ..tune.native.campaign import Campaign, Wish, seconds_for
+    from ..tune.native.journal import Journal
+
+    wish_of_mpi = str(Path(mpi).absolute()) if mpi else name
+    target = target_of(name, choose_mpi(wish_of_mpi), commutative)
+    for note in target.mpi.notes():
+        click.echo(f"stretto: {note}", err=True)
+    functions, numbers = _functions(collectives), parse_sizes(sizes)
+    wish = Wish(_ranks(ranks), functions, numbers, budget, limit)
+    folder = Path(output or f"stretto-tune-{name}")
+    seconds, needed = seconds_for(target, wish)
+    journal = Journal(folder, _head(name, target.mpi, wish, commutative), fresh)
+    if needed > budget:
+        click.echo(
+            f"stretto: two rounds take some {needed / 60:.0f} min, --budget is {budget:.0f} s: "
+            "run the same command again to go on, or tune less at a time",
+            err=True,
+        )
+    campaign = Campaign(target, wish, journal, seconds)
+    try:
+        table, gains = _measure(campaign)
+    except KeyboardInterrupt:
+        click.echo(f"stretto: what was measured is in {journal.path}; run again to go on", err=True)
+        raise
+    _report(campaign, folder, table, gains, as_json)
+
+
+def _measure(campaign: "Campaign") -> tuple["Table", dict]:
+    from .terminal import progress
+
+    budget = campaign.wish.budget
+    with progress(f"tuning {campaign.target.mpi.title}", budget) as advance:
+
+        def whole_seconds(done: float, of: float | None = None, what: str = "") -> None:
+            advance(int(done), int(of or budget), what)
+
+        campaign.scan(whole_seconds)
+        found = campaign.found()
+        if found:
+            campaign.confirm(found, whole_seconds)
+        return campaign.confirmed(found)
+
+
+def _report(campaign: "Campaign", folder: Path, table: "Table", gains: dict, as_json: bool) -> None:
+    target = campaign.target
+    paths = target.write(table, folder) if table else []
+    usage = target.usage(table, folder) if table else []
+    if as_json:
+        _print_json(campaign, paths, usage, gains)
+        return
+    for failure in campaign.journal.failures:
+        click.echo(
+            f"stretto: given up: {failure.function}, {failure.ranks} ranks, "
+            f"{failure.algorithm}: {failure.reason}",
+            err=True,
+        )
+    if not table:
+        _print_nothing(campaign)
+        return
+    _print_gains(gains, target)
+    click.echo("wrote " + ", ".join(map(str, paths)))
+    for line in usage:
+        click.echo("use it: " + line)
+
+
+def _print_nothing(campaign: "Campaign") -> None:
+    if not campaign.finished():
+        click.echo("nothing is certain yet: run the same command again to go on")
+    else:
+        click.echo(
+            f"{campaign.target.mpi.title}: nothing beats its own choice by more than the noise; "
+            "no file was written"
+        )
+
+
+def _print_gains(gains: dict, target: "Target") -> None:
+    from rich.table import Table as Grid
+
+    from .terminal import stdout
+
+    grid = Grid(box=None, pad_edge=False, header_style="bold")
+    grid.add_column("function")
+    for heading in ("ranks", "size", "its own µs", "tuned µs", "faster", "noise"):
+        grid.add_column(heading, justify="right", min_width=6)
+    grid.add_column("algorithm")
+    for (function, ranks, size), (algorithm, one) in gains.items():
+        grid.add_row(
+            function, str(ranks), size_in_words(size),
+            f"{one.library_us:.2f}", f"{one.us:.2f}", f"{1 / one.ratio:.2f}x",
+            f"{one.noise:.2f}x", algorithm,
+        )  # fmt: skip
+    console = stdout()
+    console.print(f"# {target.mpi.title}: what the file wins over its own choice")
+    console.print(grid)
+
+
+def _print_json(campaign: "Campaign", paths: list[Path], usage: list[str], gains: dict) -> None:
+    cells = [
+        {
+            "function": function,
+            "ranks": ranks,
+            "bytes": size,
+            "algorithm": algorithm,
+            "library_us": one.library_us,
+            "tuned_us": one.us,
+            "ratio": 1 / one.ratio,
+            "noise": one.noise,
+        }
+        for (function, ranks, size), (algorithm, one) in gains.items()
+    ]
+    failures = [vars(one) for one in campaign.journal.failures]
+    write_json(
+        {
+            "mpi": campaign.target.mpi.title,
+            "files": [str(path) for path in paths],
+            "usage": usage,
+            "cells": cells,
+            "failures": failures,
+        }
+    )

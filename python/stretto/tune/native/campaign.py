@@ -1,0 +1,319 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Rounds of runs under the native library: as it is, with each algorithm forced, as it is again."""
+
+import hashlib
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from ...errors import Error
+from ...peers.cells import plan
+from ...race import Race, SilenceError, drive
+from .choice import (
+    LEAST_ROUNDS,
+    Cell,
+    Comparison,
+    best,
+    comparisons,
+    complete,
+    group_won,
+    table_of,
+    together,
+    won,
+)
+from .journal import Failure, Journal, Run, Sample
+from .target import Table, Target, everywhere
+
+SCAN_SHARE = 0.6  # of the budget; the rest confirms what was found
+MOST_ROUNDS = 9
+HOPELESS = 1.3  # times the library's time: not measured again
+START = 1.5  # seconds to start a job, roughly
+OVERHEAD = 2.5  # a cell takes so many times its share, with finding how many calls fill a block
+
+
+@dataclass
+class Wish:
+    """What to measure."""
+
+    ranks: list[int]
+    functions: list[str]
+    sizes: list[int]
+    budget: float  # seconds of this start of the command
+    limit: float = 30.0  # that a cell may take
+
+
+class Campaign:
+    """Fills the journal, as long as the budget lasts."""
+
+    def __init__(self, target: Target, wish: Wish, journal: Journal, seconds: float) -> None:
+        self.target, self.wish, self.journal, self.seconds = target, wish, journal, seconds
+        self._begun = time.monotonic()
+        self._advance: Callable[..., None] = lambda done, of=None, what="": None
+
+    def elapsed(self) -> float:
+        return time.monotonic() - self._begun
+
+    def cells(self, ranks: int) -> list[tuple[str, int]]:
+        """That have a choice."""
+        return plan([f for f in self.wish.functions if self._choices(f, ranks)], self.wish.sizes)
+
+    def _choices(self, function: str, ranks: int) -> list[str]:
+        return self.target.algorithms(function, ranks)
+
+    # --- the first stage: every algorithm
+
+    def scan(self, advance: Callable[..., None]) -> None:
+        """Rounds until the scan's share of the budget is used up."""
+        self._advance = advance
+        for number in range(MOST_ROUNDS):
+            for ranks in self.wish.ranks:
+                found = comparisons(self.journal.samples, "scan")
+                if not self._round(number, ranks, found):
+                    return
+
+    def _round(self, number: int, ranks: int, found: dict[Cell, dict[str, Comparison]]) -> bool:
+        cells = self.cells(ranks)
+        line_ups = self._line_ups(ranks)
+        for i, algorithms in enumerate([{}, *line_ups, {}]):
+            if self.elapsed() > SCAN_SHARE * self.wish.budget:
+                return False
+            what = f"round {number + 1}, {ranks} ranks, {i + 1} of {len(line_ups) + 2}"
+            self._advance(self.elapsed(), self.wish.budget, what)
+            if not algorithms:
+                part = "before" if i == 0 else "after"
+                self._plain(Run("scan", number, ranks, part), cells)
+                continue
+            self._forced("scan", number, ranks, algorithms, [
+                (function, size)
+                for function, size in cells
+                if function in algorithms
+                and not self._hopeless(found.get((function, ranks, size), {}), algorithms[function])
+            ])  # fmt: skip
+        return True
+
+    def _line_ups(self, ranks: int) -> list[dict[str, str]]:
+        """The k-th algorithms of all functions share a job."""
+        lists = {f: self._choices(f, ranks) for f in self.wish.functions}
+        most = max(map(len, lists.values()), default=0)
+        return [{f: own[k] for f, own in lists.items() if k < len(own)} for k in range(most)]
+
+    @staticmethod
+    def _hopeless(found: dict[str, Comparison], algorithm: str) -> bool:
+        return algorithm in found and found[algorithm].ratio > HOPELESS
+
+    def _plain(self, run: Run, cells: list[tuple[str, int]]) -> None:
+        for _ in range(2):
+            todo = [cell for cell in cells if not self.journal.has(run, *cell)]
+            if not todo:
+                return
+            reason = self._drive(lambda _: run, {}, todo)
+        if reason:
+            title = self.target.mpi.title
+            raise Error(f"{title} as it is: {reason}", "`stretto doctor` shows what works")
+
+    def _forced(
+        self,
+        stage: str,
+        number: int,
+        ranks: int,
+        algorithms: dict[str, str],
+        cells: list[tuple[str, int]],
+    ) -> None:
+        def run_of(function: str) -> Run:
+            return Run(stage, number, ranks, algorithms[function])
+
+        todo = [
+            (function, size)
+            for function, size in cells
+            if not self.journal.has(run_of(function), function, size)
+            and not self.journal.failed(function, ranks, algorithms[function])
+        ]
+        functions = list(dict.fromkeys(function for function, _ in todo))
+        if not functions:
+            return
+        table = everywhere({f: algorithms[f] for f in functions}, ranks)
+        reason = self._drive(run_of, table, todo)
+        if not reason:
+            return
+        if len(functions) == 1:
+            failure = Failure(functions[0], ranks, algorithms[functions[0]], reason)
+            self.journal.add(failures=[failure])
+            return
+        # The driver's own calls may have been the ones that failed: each alone says whose.
+        for function in functions:
+            own = [cell for cell in todo if cell[0] == function]
+            self._forced(stage, number, ranks, {function: algorithms[function]}, own)
+
+    def _drive(
+        self, run_of: Callable[[str], Run], table: Table, cells: list[tuple[str, int]]
+    ) -> str:
+        """Measures; why it did not come to its end, or nothing."""
+        race, ranks = Race(), run_of(cells[0][0]).ranks
+        words = ",".join(f"{cell}:{max(size, 1)}" for cell, size in cells)
+        arguments = ["--cells", words, "--native-only"]
+        reason = ""
+        # Beside the journal: all nodes of a job must see it.
+        with tempfile.TemporaryDirectory(prefix="trial-", dir=self.journal.path.parent) as name:
+            variables = {}
+            if table:
+                self.target.write(table, Path(name))
+                variables = self.target.variables(table, Path(name), ranks)
+            try:
+                drive(
+                    self.target.mpi, ranks, arguments, self.seconds, self.wish.limit, race,
+                    variables=variables, quiet=bool(table),
+                )  # fmt: skip
+            except SilenceError:
+                reason = f"took more than {self.wish.limit:.0f} s"
+            except Error as error:
+                reason = str(error)
+            finally:
+                self._keep(race, run_of)
+        if race.wrong:
+            reason = "wrong result"
+        return reason
+
+    def _keep(self, race: Race, run_of: Callable[[str], Run]) -> None:
+        self.journal.add(
+            Sample(
+                run_of(said["function"]),
+                said["function"],
+                said["asked"],
+                said["bytes"],
+                said["native_us"],
+            )
+            for said in race.cells
+            if said["correct"]
+        )
+
+    # --- the second: the table that was found
+
+    @staticmethod
+    def _stage(table: Table) -> str:
+        """Of the journal."""
+        return hashlib.sha256(repr(sorted(table.items())).encode()).hexdigest()[:12]
+
+    def confirm(self, table: Table, advance: Callable[..., None]) -> None:
+        """The same rounds with the whole table in use."""
+        self._advance = advance
+        stage = self._stage(table)
+        for number in range(MOST_ROUNDS):
+            for ranks in self.wish.ranks:
+                cells = [cell for cell in self.cells(ranks) if (cell[0], ranks) in table]
+                for part in ("before", "table", "after") if cells else ():
+                    if self.elapsed() > self.wish.budget:
+                        return
+                    what = f"confirming, round {number + 1}, {ranks} ranks"
+                    self._advance(min(self.elapsed(), self.wish.budget), self.wish.budget, what)
+                    self._confirm_part(Run(stage, number, ranks, part), table, cells)
+
+    def _confirm_part(self, run: Run, table: Table, cells: list[tuple[str, int]]) -> None:
+        if run.part != "table":
+            self._plain(run, cells)
+            return
+        todo = [cell for cell in cells if not self.journal.has(run, *cell)]
+        reason = self._drive(lambda _: run, table, todo) if todo else ""
+        if reason:
+            raise Error(f"with the tuning files: {reason}", "tune fewer --collectives at a time")
+
+    # --- what follows from both
+
+    def sizes_of(self) -> dict[Cell, int]:
+        return {(one.function, one.run.ranks, one.asked): one.bytes for one in self.journal.samples}
+
+    def _groups(self) -> list[list[Cell]]:
+        """Cells of a function on so many ranks."""
+        return [
+            [(function, ranks, size) for name, size in self.cells(ranks) if name == function]
+            for ranks in self.wish.ranks
+            for function in self.wish.functions
+            if self._choices(function, ranks)
+        ]
+
+    def found(self) -> Table:
+        """What the scan says."""
+        comparison = comparisons(self.journal.samples, "scan")
+        failed = {(one.function, one.ranks, one.algorithm) for one in self.journal.failures}
+        chosen: dict[Cell, str | None] = {}
+        for group in self._groups():
+            function, ranks, _ = group[0]
+            by_cell = [
+                {
+                    name: one
+                    for name, one in comparison.get(cell, {}).items()
+                    if (function, ranks, name) not in failed
+                }
+                for cell in group
+            ]
+            if not self.target.sized(function):
+                picked = [together(by_cell)] * len(group)
+            elif self.target.complete:
+                picked = complete(by_cell)
+            else:
+                picked = [best(one) for one in by_cell]
+            chosen |= dict(zip(group, picked, strict=True))
+        return self._table(chosen)
+
+    def _table(self, chosen: dict[Cell, str | None]) -> Table:
+        sizes = self.sizes_of()
+        known = {cell: name for cell, name in chosen.items() if cell in sizes}
+        return table_of(known, sizes, self.target.sized, self.target.complete)
+
+    def finished(self) -> bool:
+        """Whether both stages had the rounds that a verdict needs."""
+        found = self.found()
+        scanned = {one.run for one in self.journal.samples if one.run.stage == "scan"}
+        enough = all(
+            Run("scan", LEAST_ROUNDS - 1, ranks, "after") in scanned
+            for ranks in self.wish.ranks
+            if self.cells(ranks)
+        )
+        last = [cells.get("table") for cells in self._confirmations(found).values()]
+        return enough and all(one and len(one.ratios) >= LEAST_ROUNDS for one in last)
+
+    def _confirmations(self, table: Table) -> dict[Cell, dict[str, Comparison]]:
+        """Of the table's cells."""
+        comparison = comparisons(self.journal.samples, self._stage(table))
+        return {
+            cell: comparison.get(cell, {})
+            for group in self._groups()
+            for cell in group
+            if cell[:2] in table
+        }
+
+    def confirmed(self, table: Table) -> tuple[Table, dict[Cell, tuple]]:
+        """What of the table held; its cells' algorithms and comparisons."""
+        comparison = self._confirmations(table)
+        sizes = self.sizes_of()
+        chosen: dict[Cell, str | None] = {}
+        gains: dict[Cell, tuple] = {}
+        for group in self._groups():
+            rules = table.get(group[0][:2], [])
+            seen = [comparison.get(cell, {}).get("table") for cell in group]
+            if not rules or None in seen:
+                continue
+            share = self.target.complete or not self.target.sized(group[0][0])
+            held = group_won(seen) if share else True
+            for cell, one in zip(group, seen, strict=True):
+                name = [rule.algorithm for rule in rules if rule.least <= sizes[cell]][-1]
+                holds = held and (share or won(one.ratios, one.noise))
+                chosen[cell] = name if holds else None
+                if chosen[cell]:
+                    gains[cell] = (name, one)
+        return self._table(chosen), gains
+
+
+def seconds_for(target: Target, wish: Wish) -> tuple[float, float]:
+    """Of each cell, so that two rounds fit into the scan's share; and what two will take."""
+    cells = starts = 0
+    for ranks in wish.ranks:
+        counts = {f: len(target.algorithms(f, ranks)) for f in wish.functions}
+        cells += sum((n + 2) * len(plan([f], wish.sizes)) for f, n in counts.items() if n)
+        starts += max(counts.values(), default=0) + 2
+    if not cells:
+        raise Error(f"{target.title} has no choice in any of these functions", "see docs")
+    free = SCAN_SHARE * wish.budget / 2 - starts * START
+    seconds = min(max(free / cells / OVERHEAD, 0.003), 0.1)
+    return seconds, 2 * (starts * START + cells * seconds * OVERHEAD)

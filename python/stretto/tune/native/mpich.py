@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""MPICH: JSON decision trees, one for algorithms and one for what chooses before them.
+
+Sources: its reader csel.c and the parameters in csel_container.c; what was tried with 5.0.2 is in
+docs/native-tuning.md. A file must be complete: it is the tree built into the library, taken out of
+it, with what was measured put in.
+"""
+
+import json
+import re
+from functools import cached_property
+from pathlib import Path
+
+from ...errors import Error
+from .target import Rule, Table, Target, ranks_of
+
+# Sizes that the reader defines and that all ranks know: of the vector or a part; of all parts.
+AVERAGE = ("allreduce", "alltoall", "bcast", "reduce")
+TOTAL = ("allgather", "allgatherv", "reduce_scatter", "reduce_scatter_block")
+PARTS = ("allgather", "allgatherv")  # whose size in the race is that of one
+LARGEST = 2**31 - 1  # read by atoi
+
+TREE = {
+    "is_non_blocking=0": {}, "topo_overhead=0": {}, "topo_diff_groups=0": {},
+    "topo_diff_switches=0": {}, "topo_same_switches=0": {},
+}  # fmt: skip
+# name in a list of ours: (the library's, its parameters, all of which must be named)
+ALGORITHMS: dict[str, dict[str, tuple[str, dict]]] = {
+    "allgather": {
+        "recursive_doubling": ("recursive_doubling", {}),
+        "brucks": ("brucks", {}),
+        "ring": ("ring", {}),
+        "k_brucks,k=4": ("k_brucks", {"k=4": {}}),
+        "recexch_doubling": ("recexch_doubling", {"k=2": {}, "single_phase_recv=0": {}}),
+        "recexch_halving": ("recexch_halving", {"k=2": {}, "single_phase_recv=0": {}}),
+    },
+    "allgatherv": {
+        "recursive_doubling": ("recursive_doubling", {}),
+        "brucks": ("brucks", {}),
+        "ring": ("ring", {}),
+    },
+    "allreduce": {
+        "recursive_doubling": ("recursive_doubling", {}),
+        "reduce_scatter_allgather": ("reduce_scatter_allgather", {}),
+        "ring": ("ring", {}),
+        "recursive_multiplying,k=4": ("recursive_multiplying", {"k=4": {}}),
+        "recexch": ("recexch", {"k=2": {}, "single_phase_recv=0": {}}),
+        "tree,chunk=64K": (
+            "tree",
+            {"tree_type=knomial_1": {}, "k=2": {}, "chunk_size=65536": {}, "buffer_per_child=0": {}}
+            | {name: value for name, value in TREE.items() if name.startswith("topo")},
+        ),
+    },
+    "alltoall": {
+        "brucks": ("brucks", {}),
+        "k_brucks,k=4": ("k_brucks", {"k=4": {}}),
+        "pairwise": ("pairwise", {}),
+        "scattered": ("scattered", {}),
+    },
+    "barrier": {
+        "k_dissemination,k=2": ("k_dissemination", {"k=2": {}}),
+        "k_dissemination,k=4": ("k_dissemination", {"k=4": {}}),
+        "recexch,k=2": ("recexch", {"k=2": {}, "single_phase_recv=0": {}}),
+    },
+    "bcast": {
+        "binomial": ("binomial", {}),
+        "scatter_recursive_doubling_allgather": ("scatter_recursive_doubling_allgather", {}),
+        "scatter_ring_allgather": ("scatter_ring_allgather", {}),
+        "tree,k=4": ("tree", {"tree_type=kary": {}, "k=4": {}, **TREE}),
+        "pipelined_tree,chunk=8K": (
+            "pipelined_tree",
+            {"tree_type=kary": {}, "k=1": {}, "is_non_blocking=1": {}, "chunk_size=8192": {}}
+            | {"recv_pre_posted=0": {}},
+        ),
+    },
+    "reduce": {
+        "binomial": ("binomial", {}),
+        "reduce_scatter_gather": ("reduce_scatter_gather", {}),
+    },
+    "reduce_scatter": {
+        "pairwise": ("pairwise", {}),
+        "recursive_doubling": ("recursive_doubling", {}),
+        "recursive_halving": ("recursive_halving", {}),
+    },
+    "reduce_scatter_block": {
+        "pairwise": ("pairwise", {}),
+        "recursive_doubling": ("recursive_doubling", {}),
+        "recursive_halving": ("recursive_halving", {}),
+    },
+    "scan": {"recursive_doubling": ("recursive_doubling", {})},
+}
+POWERS = (
+    ("allgather", "recursive_doubling"),
+    ("allgatherv", "recursive_doubling"),
+    ("bcast", "scatter_recursive_doubling_allgather"),
+)  # which serve powers of two only
+# What a call must be for an algorithm to be put in; all others go where they went.
+GUARDS = {
+    "allreduce": ("is_commutative", "is_op_built_in"),
+    "reduce": ("is_commutative", "is_op_built_in"),
+    "reduce_scatter": ("is_commutative",),
+    "reduce_scatter_block": ("is_commutative",),
+}
+AT_LEAST_RANKS = ("reduce_scatter_allgather", "reduce_scatter_gather")  # elements
+# The composition that goes to the algorithms of the first file, where another may come before.
+STRAIGHT = {
+    "allgather": "beta", "allreduce": "beta", "alltoall": "beta", "barrier": "beta",
+    "bcast": "gamma", "reduce": "gamma", "scan": "beta",
+}  # fmt: skip
+OF_CALLS = ("avg_msg_size", "total_msg_size", "count", "is_commutative", "is_op_built_in",
+            "is_sendbuf_inplace", "is_block_regular", "is_multi_threaded", "algorithm=",
+            "composition=")  # fmt: skip
+FILES = {"MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE": "mpich-algorithms.json",
+         "MPIR_CVAR_CH4_COLL_SELECTION_TUNING_JSON_FILE": "mpich-compositions.json"}  # fmt: skip
+
+
+def _of_calls(node: dict) -> bool:
+    """Whether the node asks about a call; what asks about the communicator must come before."""
+    return next(iter(node)).startswith(OF_CALLS)
+
+
+def _chosen(function: str, algorithm: str, leaf: dict, otherwise: dict) -> dict:
+    """The leaf for the calls that the algorithm serves, for others what was there."""
+    if algorithm in AT_LEAST_RANKS:
+        leaf = {"count<pow2": otherwise, "count=any": leaf}
+    for question in GUARDS.get(function, ()):
+        leaf = {f"{question}=yes": leaf, f"{question}=no": otherwise}
+    if function == "alltoall":
+        leaf = {"is_sendbuf_inplace=yes": otherwise, "is_sendbuf_inplace=no": leaf}
+    return leaf
+
+
+class Mpich(Target):
+    title = "MPICH"
+
+    @cached_property
+    def _bytes(self) -> bytes:
+        return self.mpi.library.read_bytes() if self.mpi.library else b""
+
+    def _built_in(self, leaf: str) -> dict:
+        """The tree in the library whose leaves begin so."""
+        for text in re.findall(rb'\{"collective=[^\0]*', self._bytes):
+            if f'"{leaf}'.encode() in text:
+                return json.loads(text)
+        raise Error(
+            f"{self.mpi.library} has no decision tree of MPICH 4 or 5 in it",
+            "other versions need an exporter of their own",
+        )
+
+    def algorithms(self, function: str, ranks: int) -> list[str]:
+        return [
+            name
+            for name, (own, _) in ALGORITHMS.get(function, {}).items()
+            if self._leaf(function, own).encode() + b"\0" in self._bytes
+            and not ((function, own) in POWERS and ranks & (ranks - 1))
+        ]
+
+    @staticmethod
+    def _leaf(function: str, own: str) -> str:
+        return f"algorithm=MPIR_{function.capitalize()}_intra_{own}"
+
+    def sized(self, function: str) -> bool:
+        return function in AVERAGE + TOTAL
+
+    def write(self, table: Table, folder: Path) -> list[Path]:
+        def algorithm(function: str, name: str) -> dict:
+            own, parameters = ALGORITHMS[function][name]
+            return {self._leaf(function, own): parameters}
+
+        def straight(function: str, _: str) -> dict:
+            return {f"composition=MPIDI_{function.capitalize()}_intra_composition_"
+                    f"{STRAIGHT.get(function, 'alpha')}": {}}  # fmt: skip
+
+        paths = []
+        for path, leaves, make in zip(
+            FILES.values(), ("algorithm=MPIR_", "composition="), (algorithm, straight), strict=True
+        ):
+            tree = self._built_in(leaves)
+            for function in {function for function, _ in table}:
+                self._put_in(tree, function, table, make)
+            paths.append(folder / path)
+            paths[-1].write_text(json.dumps(tree, indent=1), encoding="utf-8")
+        return paths
+
+    def _put_in(self, tree: dict, function: str, table: Table, make) -> None:
+        """Into the tree's part for this function, and there for intracommunicators."""
+        key = f"collective={function}"
+        part = tree[key]
+        own = part.get("comm_type=intra", part)
+        branches: dict = {}
+        for (other, ranks), rules in sorted(table.items()):
+            if other == function:
+                branches.setdefault(f"comm_size<={ranks - 1}", own)
+                branches[f"comm_size<={ranks}"] = self._overlay(own, function, ranks, rules, make)
+        branches["comm_size=any"] = own
+        tree[key] = {**part, "comm_type=intra": branches} if own is not part else branches
+
+    def _overlay(self, node: dict, function: str, ranks: int, rules: list[Rule], make) -> dict:
+        if not _of_calls(node):
+            return {
+                key: self._overlay(below, function, ranks, rules, make)
+                for key, below in node.items()
+            }
+        choices = [
+            node
+            if rule.algorithm is None
+            else _chosen(
+                function,
+                ALGORITHMS[function][rule.algorithm][0],
+                make(function, rule.algorithm),
+                node,
+            )
+            for rule in rules
+        ]
+        word = "avg_msg_size" if function in AVERAGE else "total_msg_size"
+        factor = ranks if function in PARTS else 1
+        chain = {}
+        for rule, choice in zip(rules[1:], choices, strict=False):
+            if rule.least * factor <= LARGEST:
+                chain[f"{word}<{rule.least * factor}"] = choice
+        return {**chain, f"{word}=any": choices[len(chain)]} if chain else choices[0]
+
+    def variables(self, table: Table, folder: Path, ranks: int) -> dict[str, str]:
+        return {name: str((folder / path).absolute()) for name, path in FILES.items()}
+
+    def usage(self, table: Table, folder: Path) -> list[str]:
+        words = [f"-genv {name} {value}" for name, value in self.variables({}, folder, 0).items()]
+        return [f"mpiexec -n {ranks_of(table)[-1]} {' '.join(words)} ./app"]
