@@ -28,14 +28,14 @@ double interpolated(const std::vector<Point>& points, double at);
 
 /// The messages of one level.
 struct Link {
-  double alpha = 0;                   ///< of a message, while both ranks send to each other
-  double beta = 0;                    ///< per byte, likewise
-  double f_alpha = 1;                 ///< share of α in a round that only sends or only receives
-  double f_beta = 1;                  ///< the same of β
-  std::vector<Point> message = {};    ///< seconds by bytes, instead of α and β: with the step of the rendezvous
-  double send_overhead = 0;           ///< of the sender for each message, beside α
-  double receive_overhead = 0;        ///< of the receiver
-  std::vector<Point> contention = {}; ///< by ranks of a node that use the level at once: so many times slower
+  double alpha = 0;                    ///< of a message, while both ranks send to each other
+  double beta = 0;                     ///< per byte, likewise
+  double f_alpha = 1;                  ///< share of α in a round that only sends or only receives
+  double f_beta = 1;                   ///< the same of β
+  std::vector<Point> message = {};     ///< seconds by bytes, instead of α and β: with the step of the rendezvous
+  double send_overhead = 0;            ///< of the sender for each message, beside α
+  double receive_overhead = 0;         ///< of the receiver
+  std::vector<Point> contention = {};  ///< by ranks of a node that use the level at once: so many times slower
   bool operator==(const Link&) const = default;
 
   double latency() const { return message.empty() ? alpha : interpolated(message, 0); }
@@ -68,7 +68,7 @@ struct Machine {
   std::vector<Speed> speeds = {};  ///< of operations that differ from that
   double copy = 0;                 ///< seconds per byte that is copied within a rank
   int cores = 0;                   ///< of a node; 0: one for every rank
-  double wait = 0;     ///< of a rank for a message, where a core has to serve two ranks; twice that where three, …
+  double wait = 0;       ///< of a rank for a message, where a core has to serve two ranks; twice that where three, …
   bool in_turn = false;  ///< the messages that a rank sends in a round leave one after the other, and arrive so
   bool operator==(const Machine&) const = default;
 

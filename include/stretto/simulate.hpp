@@ -3,7 +3,8 @@
 // Runs the schedules of all ranks under a machine's model, round by round.
 //
 // A rank's round waits for its messages; it then takes α, the time of its port and that of its reductions and copies.
-// A rank has one port in each direction and one core. On a machine with α, β and γ only this is what the checker counts.
+// A rank has one port in each direction and one core. On a machine with α, β and γ only this is what the checker
+// counts.
 #pragma once
 
 #include <memory>

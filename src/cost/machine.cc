@@ -19,9 +19,9 @@ void check_number(double value, const std::string& what) {
 
 void check_points(const std::vector<Point>& points, const std::string& what, double least) {
   for (std::size_t i = 0; i < points.size(); ++i) {
-    require(std::isfinite(points[i].at) && points[i].at >= 0 && std::isfinite(points[i].value) &&
-                points[i].value >= least,
-            what + ": a point is out of range", "both numbers are 0 or more, and a slowdown is 1 or more");
+    require(
+        std::isfinite(points[i].at) && points[i].at >= 0 && std::isfinite(points[i].value) && points[i].value >= least,
+        what + ": a point is out of range", "both numbers are 0 or more, and a slowdown is 1 or more");
     require(i == 0 || points[i].at >= points[i - 1].at, what + ": the points are not in order",
             "sort them by their first number");
     require(i == 0 || points[i].value >= points[i - 1].value, what + ": more takes less time",
@@ -48,8 +48,7 @@ void check_link(const Link& link, const std::string& name) {
 double interpolated(const std::vector<Point>& points, double at) {
   if (points.empty()) return 0;
   if (at <= points.front().at || points.size() == 1) return points.front().value;
-  const auto found =
-      std::find_if(points.begin() + 1, points.end() - 1, [&](const Point& p) { return at <= p.at; });
+  const auto found = std::find_if(points.begin() + 1, points.end() - 1, [&](const Point& p) { return at <= p.at; });
   const Point& high = *found;
   const Point& low = *(found - 1);
   return low.value + (high.value - low.value) * ((at - low.at) / (high.at - low.at));

@@ -33,7 +33,8 @@ class Run::Clockwork {
     if (!run.shares_) return;
     if (machine.network.slowdown(on_node) > 1)
       share(shared_[0], [&machine](double n) { return machine.network.slowdown(n); });
-    if (machine.node.slowdown(on_node) > 1) share(shared_[1], [&machine](double n) { return machine.node.slowdown(n); });
+    if (machine.node.slowdown(on_node) > 1)
+      share(shared_[1], [&machine](double n) { return machine.node.slowdown(n); });
     if (crowded(machine, static_cast<Rank>(k)))
       share(shared_[2], [cores = machine.cores](double n) { return std::max(1.0, n / cores); });
   }
@@ -69,13 +70,12 @@ class Run::Clockwork {
   };
   struct Port {
     std::uint8_t busy = 0;
+    double sends_until = 0;  // as far as it is known
     std::vector<std::uint32_t> queue;
   };
 
   const Price& price(const Instance& i) const { return run_.price(i.segment, i.rank, i.round); }
-  Times* times(const Instance& i) {
-    return times_ ? &(*times_)[run_.slot(i.segment, i.rank, i.round)] : nullptr;
-  }
+  Times* times(const Instance& i) { return times_ ? &(*times_)[run_.slot(i.segment, i.rank, i.round)] : nullptr; }
 
   void at(double time, std::uint32_t id) { events_.push({time, number_++, id, 0, whole}); }
 
@@ -88,9 +88,20 @@ class Run::Clockwork {
     Instance& i = run_.instances_[id];
     const bool active = run_.enter_round(i, now);
     stages_[id] = Stage::before;
+    if (active && !run_.delays_.empty()) reserve(i, now);
     run_.wake(i.rank, [&](std::uint32_t other) { awake_.push_back(other); });
     if (active) awake_.push_back(id);
     for (const std::uint32_t each : std::exchange(awake_, {})) receive(each);
+  }
+
+  /// What the rank's other segments are to send goes first: the receivers know by this when the messages can leave.
+  void reserve(const Instance& i, double now) {
+    const Price& p = price(i);
+    if (!p.out) return;
+    double& free = ranks_[i.rank].sends_until;
+    const double could = now + p.latency + p.wait;
+    run_.delays_[run_.slot(i.segment, i.rank, i.round)] = std::max(0.0, free - could);
+    free = std::max(free, could) + p.out_port;
   }
 
   void receive(std::uint32_t id) {
@@ -115,9 +126,7 @@ class Run::Clockwork {
         stages_[id] = Stage::network;
         if (p.out || p.in) return request(id, now);
         return compute(id, now);
-      case Stage::network:
-        stages_[id] = Stage::node;
-        return work(id, now, 1, p.port * (1 - p.network));
+      case Stage::network: stages_[id] = Stage::node; return work(id, now, 1, p.port * (1 - p.network));
       case Stage::node:
         if (Times* t = times(i)) t->end_of_port = now;
         release(id, now);
@@ -198,6 +207,7 @@ class Run::Clockwork {
 
 void Run::run_in_time(std::vector<Times>* times) {
   if (times) times->assign(begins_.size(), {});
+  if (depth_ > 1) delays_.assign(begins_.size(), 0);
   Clockwork(*this, times).run();
 }
 

@@ -21,8 +21,9 @@ bool is_receive(const Action& a) { return a.kind == ActionKind::receive || a.kin
 std::uint32_t index(std::size_t n) { return static_cast<std::uint32_t>(n); }
 
 [[noreturn]] void too_large(const Algorithm& algorithm, const Shape& shape, const std::string& why) {
-  throw Error(std::string(algorithm.id) + " on " + std::to_string(shape.ranks) + " ranks is too large to simulate: " + why,
-              "take fewer ranks, or an algorithm of fewer rounds");
+  throw Error(
+      std::string(algorithm.id) + " on " + std::to_string(shape.ranks) + " ranks is too large to simulate: " + why,
+      "take fewer ranks, or an algorithm of fewer rounds");
 }
 
 /// How large ranges are, in blocks of the mean size.
@@ -89,14 +90,16 @@ class Maker {
 
   Plan make(const Params& params, bool all_ranks) {
     const Rank p = shape_.ranks;
-    plan_.symmetry = all_ranks ? Symmetry{Symmetry::Kind::none, p, p}
-                               : find_symmetry(algorithm_, shape_, params, plan_.placement);
+    plan_.symmetry =
+        all_ranks ? Symmetry{Symmetry::Kind::none, p, p} : find_symmetry(algorithm_, shape_, params, plan_.placement);
     const Params filled = resolved(algorithm_, shape_, params);
     plan_.blocks = static_cast<double>(std::max<Block>(algorithm_.blocks(shape_, filled), 1));
     const auto begin = std::chrono::steady_clock::now();
     for (Rank r = 0; r < plan_.symmetry.period; ++r) {
       add(build_schedule(algorithm_, shape_, r, params));
-      if (r == 99) check_pace(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() / 100);
+      if (r == 7 || r == 99)
+        check_pace(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() / (r + 1),
+                   r == 7 ? 10 * longest_building : longest_building);
       if (sends_.size() + plan_.receives.size() + plan_.rounds.size() > most_messages)
         too_large(algorithm_, shape_, "more than " + std::to_string(most_messages >> 20) + " Mi messages and rounds");
     }
@@ -109,11 +112,12 @@ class Maker {
     std::uint32_t label, round, place;
   };
 
-  void check_pace(double each) const {
+  void check_pace(double each, double longest) const {
     const double all = each * plan_.symmetry.period;
-    if (all > longest_building)
-      too_large(algorithm_, shape_, "to build all schedules would take some " +
-                                        std::to_string(static_cast<std::int64_t>(all / 60)) + " minutes");
+    if (all > longest)
+      too_large(
+          algorithm_, shape_,
+          "to build all schedules would take some " + std::to_string(static_cast<std::int64_t>(all / 60)) + " minutes");
   }
 
   void add(const Schedule& s) {
@@ -156,9 +160,8 @@ class Maker {
     first_receive_ = plan_.receives.size();
     order_.resize(first_receive_ - first);
     std::iota(order_.begin(), order_.end(), first);
-    std::stable_sort(order_.begin(), order_.end(), [&](std::size_t a, std::size_t b) {
-      return plan_.receives[a].from < plan_.receives[b].from;
-    });
+    std::stable_sort(order_.begin(), order_.end(),
+                     [&](std::size_t a, std::size_t b) { return plan_.receives[a].from < plan_.receives[b].from; });
     for (std::size_t i = 1; i < order_.size(); ++i) {
       const Plan::Receive& before = plan_.receives[order_[i - 1]];
       Plan::Receive& now = plan_.receives[order_[i]];
@@ -178,7 +181,8 @@ class Maker {
       const auto label = static_cast<std::uint32_t>(symmetry.back(me, peer));
       const auto first = sends_.begin() + first_send_[receive.from];
       const auto last = sends_.begin() + first_send_[receive.from + 1];
-      const auto sent = std::lower_bound(first, last, label, [](const Sent& s, std::uint32_t l) { return s.label < l; });
+      const auto sent =
+          std::lower_bound(first, last, label, [](const Sent& s, std::uint32_t l) { return s.label < l; });
       const auto found = sent + receive.round;
       if (last - sent <= static_cast<std::ptrdiff_t>(receive.round) || found->label != label)
         throw Error(std::string(algorithm_.id) + ": rank " + std::to_string(me) + " awaits a message that rank " +

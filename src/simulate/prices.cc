@@ -12,7 +12,8 @@ struct Way {
   double network = 0, node = 0;  // seconds of the bytes
   double overhead = 0;
 
-  Way(const std::vector<Lot>& lots, const Machine& machine, double block_bytes, bool alone, double Link::*overhead_of) {
+  Way(const std::vector<Lot>& lots, const Machine& machine, double block_bytes, bool alone,
+      double Link::* overhead_of) {
     for (const Lot& lot : lots) {
       const Link& link = machine.link(lot.level);
       latency = std::max(latency, link.latency() * (alone ? link.f_alpha : 1));
@@ -32,6 +33,7 @@ Price price(const Form& form, const Machine& machine, double block_bytes, double
   p.latency = std::max(out.latency, in.latency);
   p.overhead = out.overhead + in.overhead;
   p.port = std::max(out.bytes(), in.bytes()) + p.overhead;
+  p.out_port = out.bytes() + out.overhead;
   const double all = out.bytes() + in.bytes();
   p.network = all > 0 ? (out.network + in.network) / all : 0;
   p.out = !form.sends.empty();

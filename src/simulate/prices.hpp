@@ -11,10 +11,11 @@
 namespace stretto::simulation {
 
 struct Price {
-  double latency = 0;  ///< α: keeps neither port nor core
-  double port = 0;     ///< of both directions, and the overheads of messages
+  double latency = 0;   ///< α: keeps neither port nor core
+  double port = 0;      ///< of both directions, and the overheads of messages
+  double out_port = 0;  ///< of the messages that are sent
   double overhead = 0;  ///< of that, what the bytes do not take
-  double network = 0;  ///< share of `port` that the node's network is used
+  double network = 0;   ///< share of `port` that the node's network is used
   bool out = false, in = false;
   double reduction = 0;
   double copy = 0;

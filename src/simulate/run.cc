@@ -68,14 +68,14 @@ bool Run::receive_all(std::uint32_t id) {
   const std::uint32_t end = plan_.rounds[plan_.first_round[in.rank] + in.round].end_of_receives;
   for (; in.receive < end; ++in.receive) {
     const Plan::Receive& receive = plan_.receives[in.receive];
-    const std::size_t sent = slot(in.segment, receive.from, receive.round);
-    double at = begins_[sent];
-    if (at < 0) {
-      in.awaits = sent;
+    const std::size_t from = slot(in.segment, receive.from, receive.round);
+    if (begins_[from] < 0) {
+      in.awaits = from;
       in.next_waiting = waiting_[receive.from];
       waiting_[receive.from] = id;
       return false;
     }
+    double at = sent(from);
     if (machine_.in_turn && receive.place > 0)
       at += head_start(plan_.forms[plan_.rounds[plan_.first_round[receive.from] + receive.round].form], receive.place,
                        machine_, block_bytes(in.segment));
@@ -137,23 +137,19 @@ Prediction Run::prediction() const {
     --round;
     const std::size_t here = slot(segment, rank, round);
     const Price& cost = price(segment, rank, round);
-    double ready = begins_[here];
-    const std::uint32_t waited_for = causes_[here];
+    const double end = begins_[here + 1];
+    double since = begins_[here];
     double left_before = 0;
-    if (waited_for != no_cause) {
-      const Plan::Receive& receive = plan_.receives[waited_for];
-      const std::uint32_t sent = plan_.first_round[receive.from] + receive.round;
+    if (causes_[here] != no_cause) {
+      const Plan::Receive& receive = plan_.receives[causes_[here]];
+      const std::uint32_t sender = plan_.first_round[receive.from] + receive.round;
       if (machine_.in_turn && receive.place > 0)
-        left_before =
-            head_start(plan_.forms[plan_.rounds[sent].form], receive.place, machine_, block_bytes(segment));
-      ready = begins_[slot(segment, receive.from, receive.round)] + left_before;
+        left_before = head_start(plan_.forms[plan_.rounds[sender].form], receive.place, machine_, block_bytes(segment));
       rank = receive.from;
-      const double end = begins_[here + 1];
       round = receive.round;
-      p.waiting += std::max(0.0, end - ready - cost.all());
-    } else {
-      p.waiting += std::max(0.0, begins_[here + 1] - ready - cost.all());
+      since = begins_[slot(segment, rank, round)];
     }
+    p.waiting += std::max(0.0, end - since - left_before - cost.all());
     p.waiting += cost.wait;
     p.latency += cost.latency + cost.overhead;
     p.bandwidth += cost.port - cost.overhead + cost.copy + left_before;

@@ -62,6 +62,8 @@ class Run {
   int last(Count segment) const { return segment + 1 == segments_ ? 1 : 0; }
   /// Notes that the instance's round begins. False: it was the last of its last segment.
   bool enter_round(Instance& in, double now);
+  /// When the messages of a round that has begun could leave.
+  double sent(std::size_t slot) const { return begins_[slot] + (delays_.empty() ? 0 : delays_[slot]); }
   /// False: a message is not under way yet, and the instance was put on its sender's list.
   bool receive_all(std::uint32_t id);
   /// Calls use(instance) for those that can go on, now that the rank has entered a round.
@@ -81,6 +83,7 @@ class Run {
   std::vector<std::uint32_t> waiting_;  // for each rank, the first instance that waits for it
   std::vector<double> begins_;          // below 0: not yet
   std::vector<std::uint32_t> causes_;
+  std::vector<double> delays_;  // of the round's messages, by those of other segments; empty: none
 };
 
 template <typename Use>

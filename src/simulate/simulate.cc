@@ -38,8 +38,7 @@ Simulator::Simulator(const Algorithm& algorithm, const Shape& shape, const Param
       params_(params),
       placement_(placement) {
   check_placement(placement);
-  plan_ = std::make_shared<simulation::Plan>(
-      simulation::make_plan(algorithm, shape, params, placement, all_ranks));
+  plan_ = std::make_shared<simulation::Plan>(simulation::make_plan(algorithm, shape, params, placement, all_ranks));
 }
 
 Prediction Simulator::run(const Load& load, const Machine& machine) const {
@@ -54,7 +53,8 @@ Prediction Simulator::run(const Load& load, const Machine& machine) const {
 
 std::vector<TraceEvent> Simulator::trace(const Load& load, const Machine& machine) const {
   check_load(load);
-  if (simulated_ranks() < shape_.ranks) return Simulator(*algorithm_, shape_, params_, placement_, true).trace(load, machine);
+  if (simulated_ranks() < shape_.ranks)
+    return Simulator(*algorithm_, shape_, params_, placement_, true).trace(load, machine);
   simulation::Run run(*plan_, machine, load);
   if (plan_->rounds.size() > most_traced_rounds / static_cast<std::size_t>(run.segments()))
     throw Error("too much for a trace: " + std::to_string(plan_->rounds.size()) + " rounds in " +

@@ -10,7 +10,7 @@
 namespace stretto::simulation {
 namespace {
 
-constexpr Rank few_ranks = 32;      // are simulated at once
+constexpr Rank few_ranks = 32;       // are simulated at once
 constexpr Rank longest_period = 64;  // that is looked for
 
 using Signature = std::vector<std::int64_t>;
@@ -56,9 +56,8 @@ class Finder {
     const Rank p = shape_.ranks;
     std::map<Rank, Signature> stand_ins;
     const std::int64_t wide = p;
-    for (const std::int64_t r :
-         {wide - 1, wide / 2, std::int64_t{base}, wide / 3, 2 * wide / 3, wide / 2 - 1, wide / 2 + base, wide - 2,
-          5 * wide / 7, wide / 4 + 1, 3 * wide / 5, wide / 11}) {
+    for (const std::int64_t r : {wide - 1, wide / 2, std::int64_t{base}, wide / 3, 2 * wide / 3, wide / 2 - 1,
+                                 wide / 2 + base, wide - 2, 5 * wide / 7, wide / 4 + 1, 3 * wide / 5, wide / 11}) {
       const auto rank = static_cast<Rank>(r);
       const Rank for_it = rank % base;
       if (!stand_ins.contains(for_it)) stand_ins[for_it] = signature(schedule(for_it), symmetry);
