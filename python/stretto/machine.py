@@ -162,7 +162,8 @@ def parse_machine(text: str, name: str = "<text>") -> _core.Machine:
         )  # fmt: skip
     for table in data:
         if table not in (*KEYS, "reduction"):
-            raise file.error("", table, f"unknown '{table}'", near(table, [*KEYS, "reduction"]))
+            where = (table, "") if isinstance(data[table], dict) else ("", table)
+            raise file.error(*where, f"unknown '{table}'", near(table, [*KEYS, "reduction"]))
     words = _table(file, data, "machine")
     for key, value in words.items():
         if not isinstance(value, str):

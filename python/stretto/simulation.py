@@ -10,7 +10,7 @@ from .portfolio import sample_shape
 
 LEAST_SEGMENT = 8 << 10
 SEGMENTS = (4, 16)  # into so many a vector is cut, for the candidates
-MOST_SEGMENT_ROUNDS = 1 << 21  # more would take seconds for each candidate
+MOST_SEGMENT_ROUNDS = 1 << 19  # more would take a second for each candidate
 
 
 @dataclass(frozen=True)
@@ -122,19 +122,19 @@ def compare(
     algorithms: list[_core.Algorithm],
     machine: _core.Machine,
     advance: Callable[[float], None] = lambda done: None,
-) -> tuple[list[dict], dict[str, str]]:
+) -> tuple[list[dict], dict[str, Error]]:
     """All rows, the fastest first, and why some algorithms have none."""
     rows: list[dict] = []
-    refused: dict[str, str] = {}
+    refused: dict[str, Error] = {}
     for done, algorithm in enumerate(algorithms, 1):
         for value in values(call, algorithm):
             try:
                 rows += compare_one(call, algorithm, machine, value)
             except Error as error:
-                refused.setdefault(algorithm.id, str(error))
+                refused.setdefault(algorithm.id, error)
         advance(done)
     if not rows:
-        raise Error(*(next(iter(refused.items()))[1:] if refused else ("nothing to compare",)))
+        raise next(iter(refused.values()))
     rows.sort(key=lambda row: (row["seconds"], row["algorithm"]))
     for row in rows:
         best = rows[0]["seconds"]

@@ -64,7 +64,7 @@ def _title(call: "Call", machine: str) -> str:
     )
 
 
-def _as_json(call: "Call", machine: str, rows: list[dict], refused: dict[str, str]) -> dict:
+def _as_json(call: "Call", machine: str, rows: list[dict], refused: dict[str, Error]) -> dict:
     from .. import facts
 
     return {
@@ -76,7 +76,7 @@ def _as_json(call: "Call", machine: str, rows: list[dict], refused: dict[str, st
         "operation": [call.operation.name, call.operation.type],
         "machine": machine,
         "rows": rows,
-        "refused": refused,
+        "refused": {identifier: str(why) for identifier, why in refused.items()},
     }
 
 
@@ -230,8 +230,8 @@ def command(
         write_json(_as_json(call, machine.name, rows, refused))
     else:
         _print_table(rows if everything else best_of_each(rows), title)
-    for identifier, why in refused.items():
-        click.echo(f"{identifier}: {why}", err=True)
+    for why in refused.values():
+        click.echo(f"left out: {why}", err=True)
     if plot is not None:
         _plot(call, algorithms, machine, title, plot)
     if timeline is not None:
