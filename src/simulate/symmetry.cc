@@ -10,8 +10,9 @@
 namespace stretto::simulation {
 namespace {
 
-constexpr Rank few_ranks = 32;       // are simulated at once
-constexpr Rank longest_period = 64;  // that is looked for
+constexpr Rank few_ranks = 32;              // are simulated at once
+constexpr Rank longest_period = 64;         // that is looked for
+constexpr std::size_t most_kept = 1 << 16;  // ranges of a schedule that is looked at again
 
 using Signature = std::vector<std::int64_t>;
 
@@ -60,17 +61,20 @@ class Finder {
                                  wide / 2 + base, wide - 2, 5 * wide / 7, wide / 4 + 1, 3 * wide / 5, wide / 11}) {
       const auto rank = static_cast<Rank>(r);
       const Rank for_it = rank % base;
-      if (!stand_ins.contains(for_it)) stand_ins[for_it] = signature(schedule(for_it), symmetry);
-      if (rank != for_it && signature(schedule(rank), symmetry) != stand_ins[for_it]) return false;
+      if (!stand_ins.contains(for_it)) stand_ins[for_it] = signature_of(for_it, symmetry);
+      if (rank != for_it && signature_of(rank, symmetry) != stand_ins[for_it]) return false;
     }
     return true;
   }
 
  private:
-  const Schedule& schedule(Rank rank) {
+  Signature signature_of(Rank rank, const Symmetry& symmetry) {
     const auto found = built_.find(rank);
-    if (found != built_.end()) return found->second;
-    return built_.emplace(rank, build_schedule(algorithm_, shape_, rank, params_)).first->second;
+    if (found != built_.end()) return signature(found->second, symmetry);
+    Schedule fresh = build_schedule(algorithm_, shape_, rank, params_);
+    const Signature s = signature(fresh, symmetry);
+    if (fresh.ranges.size() < most_kept) built_.emplace(rank, std::move(fresh));
+    return s;
   }
 
   const Algorithm& algorithm_;
