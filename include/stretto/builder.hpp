@@ -3,12 +3,21 @@
 // How an algorithm writes its schedule down.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <vector>
 
 #include "stretto/schedule.hpp"
 
 namespace stretto {
+
+/// Some ranks of a group in an order of their own, without a list of them: schedules of many ranks are built one by
+/// one.
+struct Members {
+  Rank count;
+  Rank place;                         ///< mine among them, or no_rank
+  std::function<Rank(Rank)> rank_at;  ///< which rank of the present group has a place
+};
 
 /// Writes one rank's schedule round by round. Peers are ranks of the present group.
 ///
@@ -39,9 +48,14 @@ class Builder {
   /// this is how an algorithm is used on some of the ranks.
   template <typename Body>
   void in_group(std::span<const Rank> members, Body body) {
-    const Saved outer = enter(members);
-    if (rank_ != no_rank) body(*this);
-    leave(outer);
+    in_group(listed(members), body);
+  }
+  template <typename Body>
+  void in_group(const Members& members, Body body) {
+    if (members.place == no_rank) return;
+    Saved outer = enter(members);
+    body(*this);
+    leave(std::move(outer));
   }
 
   /// Runs `body(builder)` with its block 0 standing for block `first`, in all buffers but scratch: this is how an
@@ -58,18 +72,19 @@ class Builder {
  private:
   struct Saved {
     Rank rank, ranks;
-    std::vector<Rank> members;
+    std::function<Rank(Rank)> world;
   };
-  Saved enter(std::span<const Rank> members);
-  void leave(const Saved& outer);
-  Rank world(Rank peer) const { return members_.empty() ? peer : members_[static_cast<std::size_t>(peer)]; }
+  Members listed(std::span<const Rank> members) const;
+  Saved enter(const Members& members);
+  void leave(Saved outer);
+  Rank world(Rank peer) const { return world_ ? world_(peer) : peer; }
   Slice store(const Ranges& ranges);
 
   Schedule schedule_;
   Rank rank_;
   Rank ranks_;
   Block offset_ = 0;
-  std::vector<Rank> members_;  // world ranks of the present group; empty: all
+  std::function<Rank(Rank)> world_;  // from ranks of the present group; empty: it is all
 };
 
 }  // namespace stretto

@@ -19,5 +19,8 @@ void register_check(nb::module_& m);
 void register_variants(nb::module_& m);
 void register_rules(nb::module_& m);
 void register_sources(nb::module_& m);
+void register_machine(nb::module_& m);
+void register_cost(nb::module_& m);
+void register_simulate(nb::module_& m);
 
 }  // namespace stretto::python

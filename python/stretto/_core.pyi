@@ -856,3 +856,229 @@ def tuned_rules_path() -> str:
     """
     Where the rules tuned for this machine are looked for; empty if the environment names no folder.
     """
+class Link:
+    """
+    What the messages of one level cost: α-β, or seconds by bytes. Times in seconds.
+    """
+
+    def __init__(self, *, alpha: float = 0.0, beta: float = 0.0, f_alpha: float = 1.0, f_beta: float = 1.0, message: Sequence[tuple[float, float]] = [], send_overhead: float = 0.0, receive_overhead: float = 0.0, contention: Sequence[tuple[float, float]] = []) -> None: ...
+
+    @property
+    def alpha(self) -> float:
+        """Of a message, while both ranks send to each other."""
+
+    @property
+    def beta(self) -> float:
+        """Per byte, likewise."""
+
+    @property
+    def f_alpha(self) -> float:
+        """Share of α in a round that only sends or only receives."""
+
+    @property
+    def f_beta(self) -> float:
+        """The same of β."""
+
+    @property
+    def message(self) -> list[tuple[float, float]]:
+        """Seconds by bytes, instead of α and β."""
+
+    @property
+    def send_overhead(self) -> float:
+        """Of the sender for each message, beside α."""
+
+    @property
+    def receive_overhead(self) -> float: ...
+
+    @property
+    def contention(self) -> list[tuple[float, float]]:
+        """By ranks of a node that use the level at once: so many times slower."""
+
+    def latency(self) -> float:
+        """Of an empty message."""
+
+    def transfer(self, bytes: float) -> float:
+        """What a message takes longer than an empty one."""
+
+    def slowdown(self, ranks: float) -> float: ...
+
+    def __eq__(self, arg: Link, /) -> bool: ...
+
+class Operation:
+    """What combines: "sum" of "f64". Empty: any."""
+
+    def __init__(self, name: str = '', type: str = '') -> None: ...
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def type(self) -> str: ...
+
+class Speed:
+    """Seconds per byte of an operation."""
+
+    def __init__(self, operation: Operation, gamma: float) -> None: ...
+
+    @property
+    def operation(self) -> Operation: ...
+
+    @property
+    def gamma(self) -> float: ...
+
+class Placement:
+    """Where the ranks are: node n has ranks n·k … n·k + k-1."""
+
+    def __init__(self, ranks_per_node: int = 1) -> None: ...
+
+    @property
+    def ranks_per_node(self) -> int: ...
+
+class Machine:
+    """
+    What messages and reductions cost. Raises stretto.Error if that makes no sense.
+    """
+
+    def __init__(self, *, name: str = '', fingerprint: str = '', node: Link = ..., network: Link = ..., gamma: float = 0.0, speeds: Sequence[Speed] = [], copy: float = 0.0, cores: int = 0, wait: float = 0.0, in_turn: bool = False) -> None: ...
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def fingerprint(self) -> str:
+        """Of the machine that was measured; empty: of none."""
+
+    @property
+    def node(self) -> Link: ...
+
+    @property
+    def network(self) -> Link: ...
+
+    @property
+    def gamma(self) -> float:
+        """Seconds per byte that is combined."""
+
+    @property
+    def speeds(self) -> list[Speed]:
+        """Of operations that differ from that."""
+
+    @property
+    def copy(self) -> float:
+        """Seconds per byte that is copied within a rank."""
+
+    @property
+    def cores(self) -> int:
+        """Of a node; 0: one for every rank."""
+
+    @property
+    def wait(self) -> float:
+        """Of a rank for a message, where a core has to serve two ranks."""
+
+    @property
+    def in_turn(self) -> bool:
+        """Messages of a round leave one after the other."""
+
+    def gamma_of(self, operation: Operation) -> float: ...
+
+def crowded(machine: Machine, ranks_per_node: int) -> bool:
+    """Do ranks share a core?"""
+
+class Prediction:
+    """The seconds of a call, and what of them goes to what."""
+
+    @property
+    def seconds(self) -> float: ...
+
+    @property
+    def latency(self) -> float:
+        """α, and the overheads of messages."""
+
+    @property
+    def bandwidth(self) -> float:
+        """Bytes on their way or copied."""
+
+    @property
+    def reduction(self) -> float: ...
+
+    @property
+    def waiting(self) -> float:
+        """For a port, a core or a wire that others use."""
+
+class Load:
+    """What is to be done with an algorithm."""
+
+    def __init__(self, bytes: int, segment: int = 0, depth: int = 2, operation: Operation = ...) -> None: ...
+
+    @property
+    def bytes(self) -> int:
+        """The whole vector: all parts together."""
+
+    @property
+    def segment(self) -> int: ...
+
+    @property
+    def depth(self) -> int: ...
+
+    @property
+    def operation(self) -> Operation: ...
+
+def formula(algorithm: Algorithm, shape: Shape, params: Params, load: Load, machine: Machine, placement: Placement = ...) -> Prediction:
+    """rounds·α + bytes sent·β + bytes combined·γ, by the algorithm's record."""
+
+def formula_misses(algorithm: Algorithm, shape: Shape, load: Load, machine: Machine, placement: Placement = ...) -> str:
+    """Why the formula is not what the simulation gives; empty if it is."""
+
+class TraceEvent:
+    """Something that one rank does for a while."""
+
+    @property
+    def activity(self) -> str: ...
+
+    @property
+    def rank(self) -> int: ...
+
+    @property
+    def peer(self) -> int:
+        """-1 if there is none."""
+
+    @property
+    def start(self) -> float:
+        """Seconds."""
+
+    @property
+    def seconds(self) -> float: ...
+
+    @property
+    def bytes(self) -> float: ...
+
+    @property
+    def round(self) -> int: ...
+
+    @property
+    def segment(self) -> int: ...
+
+class Simulator:
+    """
+    The schedules of an algorithm, reduced to what time depends on. Raises stretto.Error where there would be too much to do.
+    """
+
+    def __init__(self, algorithm: Algorithm, shape: Shape, params: Params = ..., placement: Placement = ..., all_ranks: bool = False) -> None: ...
+
+    def run(self, load: Load, machine: Machine) -> Prediction:
+        """The time of a call."""
+
+    def trace(self, load: Load, machine: Machine) -> list[TraceEvent]:
+        """What every rank does, in the order of ranks and time."""
+
+    @property
+    def simulated_ranks(self) -> int:
+        """
+        Fewer than all where ranks do the same but for a rotation of their numbers.
+        """
+
+    @property
+    def rounds(self) -> int:
+        """Of all simulated ranks."""
+
+def predict(algorithm: Algorithm, shape: Shape, params: Params, bytes: int, machine: Machine, placement: Placement = ..., operation: Operation = ...) -> Prediction:
+    """The time of a call: by the formula where it holds, else by simulation."""

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cassert>
+#include <memory>
+#include <utility>
 
 namespace stretto {
 namespace {
@@ -87,22 +89,28 @@ Block Builder::new_scratch(Block first, Block count) {
   return slot;
 }
 
-Builder::Saved Builder::enter(std::span<const Rank> members) {
-  Saved outer{rank_, ranks_, members_};
-  std::vector<Rank> world_members;
-  world_members.reserve(members.size());
-  for (Rank m : members) world_members.push_back(world(m));
+Members Builder::listed(std::span<const Rank> members) const {
   const auto me = std::find(members.begin(), members.end(), rank_);
-  rank_ = me == members.end() ? no_rank : static_cast<Rank>(me - members.begin());
-  ranks_ = static_cast<Rank>(members.size());
-  members_ = std::move(world_members);
+  const auto list = std::make_shared<const std::vector<Rank>>(members.begin(), members.end());
+  return {static_cast<Rank>(members.size()), me == members.end() ? no_rank : static_cast<Rank>(me - members.begin()),
+          [list](Rank place) { return (*list)[static_cast<std::size_t>(place)]; }};
+}
+
+Builder::Saved Builder::enter(const Members& members) {
+  Saved outer{rank_, ranks_, world_};
+  rank_ = members.place;
+  ranks_ = members.count;
+  if (world_)
+    world_ = [inner = members.rank_at, outer = std::move(world_)](Rank place) { return outer(inner(place)); };
+  else
+    world_ = members.rank_at;
   return outer;
 }
 
-void Builder::leave(const Saved& outer) {
+void Builder::leave(Saved outer) {
   rank_ = outer.rank;
   ranks_ = outer.ranks;
-  members_ = outer.members;
+  world_ = std::move(outer.world);
 }
 
 Schedule Builder::finish() {

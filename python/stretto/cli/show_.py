@@ -37,8 +37,22 @@ def _shape(algorithm: "Algorithm", ranks: int | None, root: int, counts: list[in
     return Shape(ranks or len(counts) or 8, root, counts)
 
 
+def _draw_timeline(trace: str, output: str | None) -> None:
+    from ..plot.files import format_of, save
+    from ..plot.timeline import draw
+    from ..timeline import read
+
+    if output is None:
+        raise Error("--timeline needs -o FILE", "draw into a file that ends in .svg, .png or .pdf")
+    format_of(output)  # before the work
+    events = read(trace)
+    names = sorted({str(e.args["algorithm"]) for e in events if "algorithm" in e.args})
+    save(draw(events, ", ".join(names)), output)
+    click.echo(f"wrote {output}", err=True)
+
+
 @click.command("show")
-@click.argument("algorithm", metavar="ALGORITHM[,NAME=VALUE…]")
+@click.argument("algorithm", metavar="[ALGORITHM[,NAME=VALUE…]]", required=False)
 @click.option(
     "--ranks", "-p", type=click.IntRange(min=1, max=4096), default=None, help="8 if not given."
 )
@@ -60,14 +74,21 @@ def _shape(algorithm: "Algorithm", ranks: int | None, root: int, counts: list[in
     default=None,
     help="Draw into FILE: .svg, .png or .pdf.",
 )
+@click.option(
+    "--timeline",
+    metavar="TRACE.json",
+    default=None,
+    help="Draw a trace, of `stretto simulate` or of a real run, instead of a schedule.",
+)
 def command(
-    algorithm: str,
+    algorithm: str | None,
     ranks: int | None,
     root: int,
     counts: list[int] | None,
     rank: int | None,
     text: bool,
     output: str | None,
+    timeline: str | None,
 ) -> None:
     """Print or draw the schedule of ALGORITHM: allreduce/ring, or allgather/circulant,skips=3:1.
 
@@ -77,6 +98,14 @@ def command(
     from .. import build_schedule
     from ..algorithms import algorithm_and_params
 
+    if (algorithm is None) == (timeline is None):
+        raise Error(
+            "show either an ALGORITHM or a --timeline",
+            "`stretto show allreduce/ring`, or `stretto show --timeline TRACE.json -o FILE.svg`",
+        )
+    if timeline is not None:
+        _draw_timeline(timeline, output)
+        return
     found, params = algorithm_and_params(algorithm)
     shape = _shape(found, ranks, root, counts or [])
     if rank is not None and not text:

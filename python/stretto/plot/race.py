@@ -3,19 +3,12 @@
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from matplotlib.ticker import FuncFormatter, NullFormatter
+
+from .axes import INK, bytes_across, style
 
 NATIVE = "#8d99a6"
 STRETTO = "#1f6f8b"
-INK = "#22333b"
-GRID = "#dde3e6"
-
-
-def _bytes(value: float, _position: int = 0) -> str:
-    for unit, letter in ((1 << 30, "G"), (1 << 20, "M"), (1 << 10, "K")):
-        if value >= unit:
-            return f"{value / unit:g}{letter}"
-    return f"{value:g}"
 
 
 def _plain(value: float, _position: int = 0) -> str:
@@ -23,15 +16,8 @@ def _plain(value: float, _position: int = 0) -> str:
 
 
 def _style(axes: Axes) -> None:
-    axes.grid(True, which="major", color=GRID, linewidth=0.7)
-    axes.set_axisbelow(True)
-    axes.tick_params(labelsize=8, colors=INK, which="both", length=2)
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
-    axes.set_xscale("log", base=2)
-    axes.xaxis.set_major_locator(LogLocator(base=2, numticks=8))
-    axes.xaxis.set_major_formatter(FuncFormatter(_bytes))
-    axes.xaxis.set_minor_formatter(NullFormatter())
+    style(axes)
+    bytes_across(axes)
 
 
 def _draw_function(above: Axes, below: Axes, name: str, cells: list[dict]) -> None:

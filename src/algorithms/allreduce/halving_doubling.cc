@@ -23,7 +23,7 @@ void build(Builder& b, const Shape&, const Params&) {
   const patterns::Fold fold(b.ranks(), no_rank);
   patterns::fold_pairs(b, fold, Buffer::output);
   const Buffer from = fold.paired(b.rank()) ? Buffer::output : Buffer::input;
-  b.in_group(fold.kept(), [&](Builder& group) {
+  b.in_group(fold.kept(b.rank()), [&](Builder& group) {
     patterns::halving_reduce_scatter(group, from, Buffer::output);
     patterns::doubling_allgather(group);
   });

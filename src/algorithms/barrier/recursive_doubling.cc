@@ -29,7 +29,7 @@ void build(Builder& b, const Shape&, const Params&) {
     return;
   }
   if (fold.paired(me)) b.receive(me ^ 1, {});
-  b.in_group(fold.kept(), [](Builder& group) {
+  b.in_group(fold.kept(b.rank()), [](Builder& group) {
     for (Rank mask = 1; mask < group.ranks(); mask *= 2) {
       group.round();
       group.send(group.rank() ^ mask, {});

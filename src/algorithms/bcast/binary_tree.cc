@@ -23,7 +23,7 @@ namespace stretto::algorithms {
 namespace {
 
 void build(Builder& b, const Shape& shape, const Params&) {
-  b.in_group(patterns::from_root(b.ranks(), shape.root), [](Builder& places) {
+  b.in_group(patterns::from_root(b, shape.root), [](Builder& places) {
     const Rank v = places.rank();
     if (v > 0) places.receive((v - 1) / 2, output(0));
     for (const std::int64_t child : {std::int64_t{2} * v + 1, std::int64_t{2} * v + 2}) {

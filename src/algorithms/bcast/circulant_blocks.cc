@@ -22,7 +22,7 @@ namespace stretto::algorithms {
 namespace {
 
 void build(Builder& b, const Shape& shape, const Params&) {
-  b.in_group(patterns::from_root(b.ranks(), shape.root), patterns::circulant_blocks_bcast);
+  b.in_group(patterns::from_root(b, shape.root), patterns::circulant_blocks_bcast);
 }
 
 std::int64_t rounds(const Shape& s, const Params& params) {

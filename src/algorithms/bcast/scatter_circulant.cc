@@ -21,7 +21,7 @@ namespace {
 
 void build(Builder& b, const Shape& shape, const Params&) {
   patterns::binomial_bcast_scatter(b, shape.root);
-  b.in_group(patterns::from_root(b.ranks(), shape.root), [](Builder& group) {
+  b.in_group(patterns::from_root(b, shape.root), [](Builder& group) {
     patterns::circulant_allgather(group, patterns::halved_skips(group.ranks()), Buffer::output);
   });
 }

@@ -23,7 +23,7 @@ namespace {
 
 void build(Builder& b, const Shape& shape, const Params&) {
   patterns::binomial_bcast_scatter(b, shape.root);
-  b.in_group(patterns::from_root(b.ranks(), shape.root),
+  b.in_group(patterns::from_root(b, shape.root),
              [](Builder& group) { patterns::recursive_doubling_allgather(group, 0, group.ranks()); });
 }
 

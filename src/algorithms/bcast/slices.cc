@@ -25,13 +25,12 @@ namespace stretto::algorithms {
 namespace {
 
 void build(Builder& b, const Shape& shape, const Params&) {
-  const std::vector<Rank> all = patterns::from_root(b.ranks(), shape.root);
-  b.in_group(all, [](Builder& places) {
+  b.in_group(patterns::from_root(b, shape.root), [](Builder& places) {
     if (places.rank() > 0) return places.receive(0, output(places.rank() - 1));
     patterns::for_each_other(places, [&](Rank to, Rank) { places.send(to, output(to - 1)); });
   });
   b.round();
-  b.in_group(std::span(all).subspan(1),
+  b.in_group(patterns::after_root(b, shape.root),
              [](Builder& others) { patterns::direct_allgather(others, output(others.rank())); });
 }
 

@@ -42,9 +42,7 @@ void broadcast(Builder& b) {
   }
 }
 
-void build(Builder& b, const Shape& shape, const Params&) {
-  b.in_group(patterns::from_root(b.ranks(), shape.root), broadcast);
-}
+void build(Builder& b, const Shape& shape, const Params&) { b.in_group(patterns::from_root(b, shape.root), broadcast); }
 
 /// Rounds in which a rank has nothing to do do not count.
 std::int64_t rounds(const Shape& shape, const Params& params) {

@@ -67,7 +67,7 @@ void folded_reduce_scatter(Builder& b, Need need, Among among) {
     append(all, {0, b.blocks()});
     b.receive_reduce(me + 1, partial.at(all), Side::right, input_blocks(all));
   }
-  b.in_group(fold.kept(), [&](Builder& group) { among(group, fold, partial, paired); });
+  b.in_group(fold.kept(b.rank()), [&](Builder& group) { among(group, fold, partial, paired); });
   b.round();
   if (paired) b.send(me + 1, partial.at({me + 1}));
 }

@@ -8,14 +8,21 @@
 
 #include "algorithms/patterns/powers.hpp"
 #include "stretto/algorithm.hpp"
+#include "stretto/builder.hpp"
 
 namespace stretto::patterns {
 
 /// The ranks as they come after the root: with these as a group, ranks are places and the root is 0.
-inline std::vector<Rank> from_root(Rank ranks, Rank root) {
-  std::vector<Rank> members;
-  for (Rank v = 0; v < ranks; ++v) members.push_back(modulo(v + root, ranks));
-  return members;
+inline Members from_root(const Builder& b, Rank root) {
+  return {b.ranks(), modulo(b.rank() - root, b.ranks()),
+          [root, ranks = b.ranks()](Rank v) { return modulo(v + root, ranks); }};
+}
+
+/// The same without the root.
+inline Members after_root(const Builder& b, Rank root) {
+  const Rank v = modulo(b.rank() - root, b.ranks());
+  return {b.ranks() - 1, v == 0 ? no_rank : v - 1,
+          [root, ranks = b.ranks()](Rank place) { return modulo(place + 1 + root, ranks); }};
 }
 
 /// `default_value` of the parameter "group": the largest divisor of p that is not above its square root.

@@ -96,11 +96,15 @@ struct Fold {
 
   bool paired(Rank r) const { return r < 2 * surplus; }
   bool removed(Rank r) const { return paired(r) && ((r % 2 == 1) != (r == kept_odd || (r ^ 1) == kept_odd)); }
-  std::vector<Rank> kept() const {
-    std::vector<Rank> members;
-    for (Rank r = 0; r < ranks; ++r)
-      if (!removed(r)) members.push_back(r);
-    return members;
+  /// Of a kept rank among those.
+  Rank place(Rank r) const { return paired(r) ? r / 2 : r - surplus; }
+  Rank kept_at(Rank place) const {
+    if (place >= surplus) return place + surplus;
+    return 2 * place + (2 * place + 1 == kept_odd ? 1 : 0);
+  }
+  /// The kept ranks, for in_group().
+  Members kept(Rank me) const {
+    return {ranks - surplus, removed(me) ? no_rank : place(me), [fold = *this](Rank p) { return fold.kept_at(p); }};
   }
   /// What kept ranks `first` … `first` + `count` - 1 stand for: themselves and the ranks removed next to them.
   Interval stands_for(Rank first, Rank count = 1) const {

@@ -82,7 +82,7 @@ inline void recursive_multiplying(Builder& b, const std::vector<Rank>& factors) 
   const Rank partner = b.rank() ^ 1;
   if (removed) b.send(partner, input(0));
   if (paired && !removed) b.receive_reduce(partner, output(0), Side::right, input(0));
-  b.in_group(fold.kept(), [&](Builder& group) {
+  b.in_group(fold.kept(b.rank()), [&](Builder& group) {
     const Block arrived = group.new_scratch(0, 1);
     for (Rank k = 2; k < *std::max_element(factors.begin(), factors.end()); ++k) group.new_scratch(0, 1);
     Rank distance = 1;

@@ -47,9 +47,7 @@ void reduce(Builder& b) {
   }
 }
 
-void build(Builder& b, const Shape& shape, const Params&) {
-  b.in_group(patterns::from_root(b.ranks(), shape.root), reduce);
-}
+void build(Builder& b, const Shape& shape, const Params&) { b.in_group(patterns::from_root(b, shape.root), reduce); }
 
 std::int64_t rounds(const Shape& s, const Params& params) { return CirculantBlocks::rounds(s.ranks, params.value); }
 

@@ -24,13 +24,10 @@ void build(Builder& b, const Shape& shape, const Params&) {
   if (b.ranks() == 1) return b.copy(input(0), output(0));
   if (work == Buffer::scratch) b.new_scratch(0, b.blocks());
   patterns::fold_pairs(b, fold, work);
-  const std::vector<Rank> kept = fold.kept();
-  Rank root_in_group = 0;
-  while (kept[static_cast<std::size_t>(root_in_group)] != shape.root) ++root_in_group;
   const Buffer from = fold.paired(b.rank()) ? work : Buffer::input;
-  b.in_group(kept, [&](Builder& group) {
+  b.in_group(fold.kept(b.rank()), [&](Builder& group) {
     patterns::halving_reduce_scatter(group, from, work);
-    patterns::doubling_gather(group, root_in_group, work);
+    patterns::doubling_gather(group, fold.place(shape.root), work);
   });
 }
 

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "stretto/cost.hpp"
+
+#include <nanobind/stl/string.h>
+
+#include "checked.hpp"
+#include "register.hpp"
+
+namespace stretto::python {
+
+void register_cost(nb::module_& m) {
+  nb::class_<Prediction>(m, "Prediction", "The seconds of a call, and what of them goes to what.")
+      .def_ro("seconds", &Prediction::seconds)
+      .def_ro("latency", &Prediction::latency, "α, and the overheads of messages.")
+      .def_ro("bandwidth", &Prediction::bandwidth, "Bytes on their way or copied.")
+      .def_ro("reduction", &Prediction::reduction)
+      .def_ro("waiting", &Prediction::waiting, "For a port, a core or a wire that others use.");
+  nb::class_<Load>(m, "Load", "What is to be done with an algorithm.")
+      .def(
+          "__init__",
+          [](Load* self, Bytes bytes, Bytes segment, int depth, const Operation& operation) {
+            new (self) Load{bytes, segment, depth, operation};
+          },
+          nb::arg("bytes"), nb::arg("segment") = 0, nb::arg("depth") = 2, nb::arg("operation") = Operation{})
+      .def_ro("bytes", &Load::bytes, "The whole vector: all parts together.")
+      .def_ro("segment", &Load::segment)
+      .def_ro("depth", &Load::depth)
+      .def_ro("operation", &Load::operation);
+  m.def(
+      "formula",
+      [](const Algorithm& algorithm, const Shape& shape, const Params& params, const Load& load, const Machine& machine,
+         const Placement& placement) {
+        require_suitable(algorithm, shape, params);
+        return formula(algorithm, shape, params, load, machine, placement);
+      },
+      nb::arg("algorithm"), nb::arg("shape"), nb::arg("params"), nb::arg("load"), nb::arg("machine"),
+      nb::arg("placement") = Placement{}, "rounds·α + bytes sent·β + bytes combined·γ, by the algorithm's record.");
+  m.def("formula_misses", &formula_misses, nb::arg("algorithm"), nb::arg("shape"), nb::arg("load"), nb::arg("machine"),
+        nb::arg("placement") = Placement{}, "Why the formula is not what the simulation gives; empty if it is.");
+}
+
+}  // namespace stretto::python

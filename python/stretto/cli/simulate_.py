@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`stretto simulate`."""
+
+import re
+from typing import TYPE_CHECKING
+
+import click
+
+from ..errors import Error
+from .options import json_option, size_in_words, write_json
+
+if TYPE_CHECKING:
+    from .. import Algorithm, Placement
+    from ..simulation import Call
+
+SIZES_OF_PLOT = 12
+
+
+def _size(text: str) -> int:
+    from .._core import parse_size
+
+    found = parse_size(text)
+    if found is None:
+        raise Error(f"--bytes: '{text}' is no size", "write 8, 64K, 2M or 1G")
+    return found
+
+
+def _placement(ranks: int, nodes: str | None, per_node: int | None) -> "Placement":
+    from .. import Placement
+
+    if nodes is None:
+        return Placement(min(per_node or 1, ranks))
+    found = re.fullmatch(r"(\d+)x(\d+)", nodes)
+    if per_node is not None:
+        raise Error("both --nodes and --ranks-per-node", "leave one out")
+    if not found or int(found[1]) * int(found[2]) != ranks:
+        raise Error(
+            f"--nodes: '{nodes}' are not {ranks} ranks",
+            "write NODESxRANKS, whose product is the number of ranks: 4x8 for 32",
+        )
+    return Placement(int(found[2]))
+
+
+def _algorithms(collective: str, names: str) -> list["Algorithm"]:
+    from ..algorithms import algorithm_named
+
+    words = [word.strip() for word in names.split(",") if word.strip()]
+    if not words:
+        raise Error("--algorithms: no algorithm", "write ring,circulant or allreduce/ring")
+    found = [algorithm_named(w if "/" in w else f"{collective}/{w}") for w in words]
+    for algorithm in found:
+        if not algorithm.id.startswith(f"{collective}/"):
+            raise Error(f"{algorithm.id} is no {collective}", f"see `stretto list {collective}`")
+    return found
+
+
+def _title(call: "Call", machine: str) -> str:
+    from .. import facts
+
+    nodes = -(-call.ranks // call.placement.ranks_per_node)
+    return (
+        f"{facts(call.function).name}, {call.ranks} ranks on {nodes} node{'s' * (nodes > 1)}, "
+        f"{size_in_words(call.bytes)} bytes, machine {machine}"
+    )
+
+
+def _as_json(call: "Call", machine: str, rows: list[dict], refused: dict[str, Error]) -> dict:
+    from .. import facts
+
+    return {
+        "function": facts(call.function).name,
+        "ranks": call.ranks,
+        "ranks_per_node": call.placement.ranks_per_node,
+        "bytes": call.bytes,
+        "root": call.root,
+        "operation": [call.operation.name, call.operation.type],
+        "machine": machine,
+        "rows": rows,
+        "refused": {identifier: str(why) for identifier, why in refused.items()},
+    }
+
+
+def _function(name: str, names: str | None, ranks: int, root: int):
+    """The function, by its name or its collective's, and the algorithms that are wanted."""
+    from .. import all_algorithms, all_functions, facts, function_named
+
+    of_collective = {facts(facts(f).collective).name: f for f in reversed(all_functions())}
+    function = of_collective.get(name) or function_named(name)
+    collective = facts(facts(function).collective)
+    if root >= ranks or (root and not collective.rooted):
+        raise Error(f"{facts(function).name} on {ranks} ranks has no root {root}", "leave it out")
+    if names is None:
+        return function, all_algorithms()
+    return function, _algorithms(collective.name, names)
+
+
+def _time(seconds: float) -> str:
+    for unit, name in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
+        if seconds >= unit:
+            return f"{seconds / unit:.4g} {name}"
+    return f"{seconds / 1e-9:.4g} ns"
+
+
+def _print_table(rows: list[dict], head: str) -> None:
+    from rich.table import Table
+
+    from .terminal import stdout
+
+    table = Table(box=None, pad_edge=False, header_style="bold", title=head, title_justify="left")
+    table.add_column("algorithm")
+    table.add_column("parameters")
+    for name in ("time", "latency", "bandwidth", "reduction", "waiting", "behind the best"):
+        table.add_column(name, justify="right")
+    for row in rows:
+        all_of_it = row["seconds"] or 1.0
+        shares = [
+            row[part] / all_of_it for part in ("latency", "bandwidth", "reduction", "waiting")
+        ]
+        behind = f"+{row['behind']:.1%}" if row["behind"] < 10 else f"×{row['behind'] + 1:.3g}"
+        table.add_row(
+            row["algorithm"],
+            row["parameters"] or "-",
+            _time(row["seconds"]),
+            *(f"{share:.0%}" for share in shares),
+            behind if row["behind"] > 0 else "best",
+        )
+    stdout().print(table)
+
+
+def _plot(call: "Call", algorithms: list["Algorithm"], machine, title: str, path: str) -> None:
+    from ..plot.files import save
+    from ..plot.simulation import draw
+    from ..simulation import curve
+
+    most = max(call.bytes, 1 << 20).bit_length() - 1
+    exponents = {3 + (most - 3) * i // (SIZES_OF_PLOT - 1) for i in range(SIZES_OF_PLOT)}
+    sizes = [1 << e for e in sorted(exponents)]
+    curves = {}
+    for algorithm in algorithms:
+        try:
+            curves[algorithm.id] = curve(call, algorithm, machine, sizes)
+        except Error as error:
+            click.echo(f"not drawn: {error}", err=True)
+    if not curves:
+        raise Error("nothing to draw", "take fewer ranks")
+    save(draw(curves, sizes, title), path)
+    click.echo(f"wrote {path}", err=True)
+
+
+def _write_timeline(call: "Call", row: dict, machine, path: str) -> None:
+    from .. import Load, Params, Simulator, algorithm_named
+    from ..timeline import write
+
+    algorithm = algorithm_named(row["algorithm"])
+    params = Params(value=row["value"])
+    load = Load(call.bytes, row["segment"], row["depth"], call.operation)
+    simulator = Simulator(algorithm, call.shape(algorithm), params, call.placement, True)
+    write(simulator.trace(load, machine), algorithm.id, path)
+    words = ",".join(filter(None, [algorithm.id, row["parameters"]]))
+    click.echo(f"wrote {path}: {words}; see it with `stretto show --timeline {path} -o FILE.svg` "
+               "or in https://ui.perfetto.dev", err=True)  # fmt: skip
+
+
+@click.command("simulate")
+@click.argument("function")
+@click.option("--ranks", "-p", type=click.IntRange(min=1, max=1 << 24), required=True)
+@click.option("--bytes", "size", default="1M", show_default=True, metavar="SIZE",
+              help="Of the whole vector, all parts together: 8, 64K, 2M.")  # fmt: skip
+@click.option("--machine", "wish", default="flat", show_default=True, metavar="FILE|NAME",
+              help="A machine file, or a shipped machine: flat, gigabit-ethernet.")  # fmt: skip
+@click.option("--algorithms", "names", default=None, metavar="A,B", help="Only these.")
+@click.option("--nodes", default=None, metavar="NxK", help="N nodes of K ranks each.")
+@click.option("--ranks-per-node", type=click.IntRange(min=1), default=None,
+              help="1 if not given: all messages take the network.")  # fmt: skip
+@click.option("--root", type=click.IntRange(min=0), default=0, show_default=True)
+@click.option("--operation", default="", metavar="NAME[.TYPE]",
+              help="Of a reduction: sum.f64. The machine's gamma if not given.")  # fmt: skip
+@click.option("--not-commutative", is_flag=True, help="The operator keeps rank order.")
+@click.option("--all", "everything", is_flag=True, help="All parameters, not each one's best.")
+@click.option(
+    "--plot", metavar="FILE", default=None, help="Draw time over bytes: .svg, .png, .pdf."
+)
+@click.option("--timeline", metavar="FILE", default=None,
+              help="Write what the fastest does as a trace for Perfetto.")  # fmt: skip
+@json_option
+def command(
+    function: str,
+    ranks: int,
+    size: str,
+    wish: str,
+    names: str | None,
+    nodes: str | None,
+    ranks_per_node: int | None,
+    root: int,
+    operation: str,
+    not_commutative: bool,
+    everything: bool,
+    plot: str | None,
+    timeline: str | None,
+    as_json: bool,
+) -> None:
+    """Predict the time of FUNCTION by all its algorithms, on a machine that need not be there.
+
+    Each is tried with its default, some other parameters and in segments; docs/simulation.md
+    describes the model and machine files.
+    """
+    from .. import Operation
+    from ..machine import machine_named
+    from ..simulation import Call, best_of_each, compare, suitable
+    from .terminal import progress
+
+    if plot is not None:
+        from ..plot.files import format_of
+
+        format_of(plot)  # before the work
+    found, wanted = _function(function, names, ranks, root)
+    machine = machine_named(wish)
+    kind, _, type_of = operation.partition(".")
+    call = Call(found, ranks, _size(size), root, not not_commutative,
+                _placement(ranks, nodes, ranks_per_node), Operation(kind, type_of))  # fmt: skip
+    algorithms = suitable(call, wanted)
+    if not algorithms:
+        raise Error(
+            "none of these algorithms can serve the call", "`stretto list` says what they need"
+        )
+    with progress("simulating", len(algorithms)) as advance:
+        rows, refused = compare(call, algorithms, machine, advance)
+    title = _title(call, machine.name)
+    if as_json:
+        write_json(_as_json(call, machine.name, rows, refused))
+    else:
+        _print_table(rows if everything else best_of_each(rows), title)
+    for why in refused.values():
+        click.echo(f"left out: {why}", err=True)
+    if plot is not None:
+        _plot(call, algorithms, machine, title, plot)
+    if timeline is not None:
+        _write_timeline(call, rows[0], machine, timeline)

@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Machine files: what messages and reductions cost, in TOML (docs/simulation.md)."""
+
+import re
+from pathlib import Path
+
+from . import _core
+from .algorithms import near
+from .errors import Error
+
+VERSION = 1
+FOLDER = Path(__file__).parent / "machines"
+LINK_NUMBERS = ("alpha", "beta", "f_alpha", "f_beta", "send_overhead", "receive_overhead")
+LINK_POINTS = ("message", "contention")
+KEYS = {
+    "machine": ("name", "fingerprint"),
+    "node": LINK_NUMBERS + LINK_POINTS,
+    "network": LINK_NUMBERS + LINK_POINTS,
+    "processor": ("cores", "copy", "wait", "in_turn"),
+}
+PAGE = "docs/simulation.md describes machine files"
+
+
+def shipped_machines() -> list[str]:
+    """Names that `machine_named` knows."""
+    return sorted(path.stem for path in FOLDER.glob("*.toml"))
+
+
+class _File:
+    """The text, for errors that name file and line."""
+
+    def __init__(self, name: str, text: str) -> None:
+        self.name = name
+        self.lines = text.splitlines()
+
+    def line(self, table: str, key: str = "") -> int:
+        """Of a key of a table, or of the table; 1 if it is written in a way not looked for."""
+        in_table = not table
+        found = 1
+        for number, line in enumerate(self.lines, 1):
+            header = re.match(r"\s*\[\s*([\w.\"-]+)\s*\]", line)
+            if header:
+                inside = header[1]
+                in_table = inside == table or inside.startswith(f"{table}.")
+                if inside in (table, f"{table}.{key}"):
+                    found = number
+            elif in_table and key and re.match(rf'\s*"?{re.escape(key)}"?\s*[.=]', line):
+                return number
+        return found
+
+    def error(self, table: str, key: str, what: str, hint: str = PAGE) -> Error:
+        return Error(f"{self.name}:{self.line(table, key)}: {what}", hint)
+
+
+def _table(file: _File, data: dict, name: str) -> dict:
+    table = data.get(name, {})
+    if not isinstance(table, dict):
+        raise file.error("", name, f"'{name}' is no table", f"write [{name}] and its keys below")
+    known = KEYS.get(name)
+    for key in table:
+        if known and key not in known:
+            raise file.error(name, key, f"[{name}] has no '{key}'", near(key, list(known)))
+    return table
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _number(file: _File, table: str, key: str, value: object) -> float:
+    if not _is_number(value):
+        raise file.error(table, key, f"'{key}' is no number", "times are in seconds: 2e-6")
+    return float(value)
+
+
+def _points(file: _File, table: str, key: str, value: object) -> list[tuple[float, float]]:
+    fits = isinstance(value, list) and value
+    for point in value if fits else []:
+        fits = fits and isinstance(point, list) and len(point) == 2 and all(map(_is_number, point))
+    if not fits:
+        raise file.error(
+            table, key, f"'{key}' is no list of points", "write [[0, 2e-6], [65536, 9e-6]]"
+        )
+    return [(float(at), float(number)) for at, number in value]
+
+
+def _link(file: _File, data: dict, name: str) -> _core.Link:
+    table = _table(file, data, name)
+    if "message" in table and ("alpha" in table or "beta" in table):
+        raise file.error(name, "message", "both 'message' and 'alpha' or 'beta'", "leave one out")
+    words = {
+        key: (_points if key in LINK_POINTS else _number)(file, name, key, value)
+        for key, value in table.items()
+    }
+    return _checked(file, name, _core.Link(**words))
+
+
+def _checked(file: _File, name: str, link: _core.Link) -> _core.Link:
+    """The core's own checks, with the line of the table or key that they name."""
+    try:
+        _core.Machine(**{name: link})
+    except Error as error:
+        message = str(error).removeprefix("machine: ")
+        key = re.match(rf"{name}\.(\w+)", message)
+        raise file.error(name, key[1] if key else "", message, error.hint) from None
+    return link
+
+
+def _speeds(file: _File, table: dict) -> list[_core.Speed]:
+    speeds = []
+    for name, value in table.items():
+        if name == "gamma":
+            continue
+        types = value if isinstance(value, dict) else {"": value}
+        for kind, gamma in types.items():
+            if not _is_number(gamma) or gamma < 0:
+                raise file.error(
+                    "reduction", name, f"'{name}' is no time", "write sum.f64 = 1.5e-10, s per byte"
+                )
+            speeds.append(_core.Speed(_core.Operation(name, kind), float(gamma)))
+    return speeds
+
+
+def _processor(file: _File, data: dict) -> dict:
+    table = _table(file, data, "processor")
+    for key, wanted in (("cores", int), ("in_turn", bool)):
+        if not isinstance(table.get(key, wanted()), wanted):
+            words = "a whole number" if wanted is int else "true or false"
+            raise file.error("processor", key, f"'{key}' is not {words}")
+    for key in ("copy", "wait"):
+        if key in table:
+            _number(file, "processor", key, table[key])
+    for key, value in table.items():
+        if value < 0:
+            raise file.error("processor", key, f"'{key}' is negative")
+    return table
+
+
+def _read(text: str, name: str) -> dict:
+    try:
+        import tomllib
+    except ModuleNotFoundError:  # Python 3.10
+        import tomli as tomllib
+
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        at = re.search(r"\(at line (\d+), column \d+\)", str(error))
+        line = at[1] if at else str(len(text.splitlines()))
+        what = re.sub(r"\s*\(at .*\)$", "", str(error))
+        raise Error(f"{name}:{line}: {what[:1].lower()}{what[1:]}", PAGE) from None
+
+
+def parse_machine(text: str, name: str = "<text>") -> _core.Machine:
+    """The machine that a file's text describes; raises Error that names `name` and the line."""
+    data = _read(text, name)
+    file = _File(name, text)
+    if data.pop("stretto-machine", None) != VERSION:
+        raise file.error(
+            "", "stretto-machine", f"not a machine file of version {VERSION}",
+            f"it begins with: stretto-machine = {VERSION}",
+        )  # fmt: skip
+    for table in data:
+        if table not in (*KEYS, "reduction"):
+            where = (table, "") if isinstance(data[table], dict) else ("", table)
+            raise file.error(*where, f"unknown '{table}'", near(table, [*KEYS, "reduction"]))
+    words = _table(file, data, "machine")
+    for key, value in words.items():
+        if not isinstance(value, str):
+            raise file.error("machine", key, f"'{key}' is no text", f'write {key} = "…"')
+    reduction = _table(file, data, "reduction")
+    gamma = _number(file, "reduction", "gamma", reduction.get("gamma", 0.0))
+    if gamma < 0:
+        raise file.error("reduction", "gamma", "'gamma' is negative")
+    network = _link(file, data, "network")
+    return _core.Machine(
+        name=words.get("name", Path(name).stem),
+        fingerprint=words.get("fingerprint", ""),
+        # Of one level only: all messages take it.
+        node=_link(file, data, "node") if "node" in data else network,
+        network=network if "network" in data else _link(file, data, "node"),
+        gamma=gamma,
+        speeds=_speeds(file, reduction),
+        **_processor(file, data),
+    )
+
+
+def machine_named(wish: str) -> _core.Machine:
+    """A shipped machine by its name, or one by the path of its file; raises Error."""
+    path = Path(wish)
+    if path.suffix != ".toml" and "/" not in wish:
+        if wish not in shipped_machines():
+            hint = near(wish, shipped_machines())
+            raise Error(f"no machine is called '{wish}'", f"{hint}, or give a file: ./{wish}.toml")
+        path = FOLDER / f"{wish}.toml"
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise Error(f"{path}: not a text file", PAGE) from None
+    return parse_machine(text, str(path))

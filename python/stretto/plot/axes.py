@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How axes look in all figures of times and bytes."""
+
+from matplotlib.axes import Axes
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+INK = "#22333b"
+GRID = "#dde3e6"
+
+
+def bytes_in_words(value: float, _position: int = 0) -> str:
+    """65536 as "64K"."""
+    for unit, letter in ((1 << 30, "G"), (1 << 20, "M"), (1 << 10, "K")):
+        if value >= unit:
+            return f"{value / unit:g}{letter}"
+    return f"{value:g}"
+
+
+def style(axes: Axes) -> None:
+    """Quiet lines and small labels."""
+    axes.grid(True, which="major", color=GRID, linewidth=0.7)
+    axes.set_axisbelow(True)
+    axes.tick_params(labelsize=8, colors=INK, which="both", length=2)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+
+
+def bytes_across(axes: Axes) -> None:
+    """Powers of two on the x axis."""
+    axes.set_xscale("log", base=2)
+    axes.xaxis.set_major_locator(LogLocator(base=2, numticks=8))
+    axes.xaxis.set_major_formatter(FuncFormatter(bytes_in_words))
+    axes.xaxis.set_minor_formatter(NullFormatter())

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Predicted time over bytes, a line for each algorithm."""
+
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter
+
+from .axes import INK, bytes_across, style
+
+COLOURS = ("#1f6f8b", "#d1495b", "#e0a030", "#5b8c5a", "#7a5195", "#8d99a6", "#b5651d", "#22333b")
+STYLES = ("-", "--", ":", "-.")
+
+
+def _seconds(value: float, _position: int = 0) -> str:
+    for unit, name in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns")):
+        if value >= unit:
+            return f"{value / unit:g} {name}"
+    return f"{value:g} s"
+
+
+def draw(curves: dict[str, list[float]], sizes: list[int], title: str) -> Figure:
+    """`curves`: for each algorithm the seconds at each of the sizes."""
+    figure = Figure(figsize=(8.4, 5.2), layout="constrained", facecolor="white")
+    axes = figure.subplots()
+    best = [min(times) for times in zip(*curves.values(), strict=True)]
+    # The legend in the order in which the lines end.
+    order = sorted(curves, key=lambda name: -curves[name][-1])
+    for i, name in enumerate(sorted(curves)):
+        wins = any(t <= b for t, b in zip(curves[name], best, strict=True))
+        axes.plot(
+            sizes,
+            curves[name],
+            STYLES[i // len(COLOURS) % len(STYLES)],
+            color=COLOURS[i % len(COLOURS)],
+            linewidth=2.2 if wins else 1.1,
+            label=name + (" *" if wins else ""),
+        )
+    style(axes)
+    bytes_across(axes)
+    axes.set_yscale("log")
+    axes.yaxis.set_major_formatter(FuncFormatter(_seconds))
+    axes.set_xlabel("bytes of the vector", fontsize=9, color=INK)
+    axes.set_ylabel("predicted time of a call", fontsize=9, color=INK)
+    axes.set_title(title, fontsize=10, fontweight="bold", color=INK, loc="left")
+    handles, labels = axes.get_legend_handles_labels()
+    by_name = dict(zip([label.removesuffix(" *") for label in labels], handles, strict=True))
+    figure.legend(
+        [by_name[name] for name in order],
+        [by_name[name].get_label() for name in order],
+        loc="outside right upper",
+        fontsize=8,
+        frameon=False,
+        title="* fastest somewhere",
+        title_fontsize=8,
+    )
+    return figure

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What each rank did when: a row for each rank."""
+
+from matplotlib.collections import PolyCollection
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+from matplotlib.ticker import FuncFormatter
+
+from ..errors import Error
+from ..timeline import ACTIVITIES, Event
+from .axes import INK, style
+
+# In pictures a nested event is lower, so that both are seen.
+LOOKS = {
+    "wait": ("#e6eaec", 0.86),
+    "send": ("#1f6f8b", 0.86),
+    "receive": ("#7fb7c9", 0.5),
+    "reduce": ("#d1495b", 0.86),
+    "copy": ("#e0a030", 0.86),
+}
+MOST_RANKS = 512
+
+
+def _time(value: float, _position: int = 0) -> str:
+    for unit, name in ((1e6, "s"), (1e3, "ms"), (1.0, "µs"), (1e-3, "ns")):
+        if abs(value) >= unit:
+            return f"{value / unit:g} {name}"
+    return f"{value:g}"
+
+
+def _box(event: Event, origin: float, row: int) -> list[tuple[float, float]]:
+    left, right = event.start - origin, event.start - origin + event.duration
+    half = LOOKS[event.activity][1] / 2
+    return [(left, row - half), (right, row - half), (right, row + half), (left, row + half)]
+
+
+def draw(events: list[Event], title: str) -> Figure:
+    """The figure of a trace; the first event is at 0."""
+    ranks = sorted({event.rank for event in events})
+    if len(ranks) > MOST_RANKS:
+        raise Error(f"{len(ranks)} ranks are too many for a picture", "look at it in Perfetto")
+    rows = {rank: row for row, rank in enumerate(ranks)}
+    origin = min(event.start for event in events)
+    end = max(event.start + event.duration for event in events) - origin
+    height = min(24.0, 1.5 + max(0.07, 0.3 - len(ranks) / 600) * len(ranks))
+    figure = Figure(figsize=(10, height), layout="constrained", facecolor="white")
+    axes = figure.subplots()
+    for depth, activity in enumerate(("wait", "send", "receive", "reduce", "copy")):
+        boxes = [_box(e, origin, rows[e.rank]) for e in events if e.activity == activity]
+        colour = LOOKS[activity][0]
+        axes.add_collection(
+            PolyCollection(
+                boxes, facecolors=colour, edgecolors="white", linewidths=0.3, zorder=depth + 2
+            )
+        )
+    style(axes)
+    axes.set_xlim(0, end if end > 0 else 1)
+    axes.set_ylim(len(ranks) - 0.4, -0.6)
+    step = -(-len(ranks) // 32)
+    axes.set_yticks(range(0, len(ranks), step), [str(rank) for rank in ranks[::step]])
+    axes.set_ylabel("rank", fontsize=9, color=INK)
+    axes.xaxis.set_major_formatter(FuncFormatter(_time))
+    axes.set_title(title, fontsize=10, fontweight="bold", color=INK, loc="left")
+    shown = [a for a in ACTIVITIES if any(e.activity == a for e in events)]
+    figure.legend(
+        handles=[Patch(facecolor=LOOKS[activity][0], label=activity) for activity in shown],
+        loc="outside lower center",
+        ncols=len(shown),
+        fontsize=8,
+        frameon=False,
+    )
+    return figure

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Comparing all algorithms of a function under a machine's model."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from . import _core
+from .errors import Error
+from .portfolio import sample_shape
+
+LEAST_SEGMENT = 8 << 10
+SEGMENTS = (4, 16)  # into so many a vector is cut, for the candidates
+MOST_SEGMENT_ROUNDS = 1 << 19  # more would take a second for each candidate
+
+
+@dataclass(frozen=True)
+class Call:
+    """What is compared."""
+
+    function: _core.Function
+    ranks: int
+    bytes: int
+    root: int = 0
+    commutative: bool = True
+    placement: _core.Placement = field(default_factory=_core.Placement)
+    operation: _core.Operation = field(default_factory=_core.Operation)
+
+    def shape(self, algorithm: _core.Algorithm) -> _core.Shape:
+        return _core.Shape(self.ranks, self.root, sample_shape(algorithm, self.ranks).counts)
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """An algorithm with parameters."""
+
+    algorithm: _core.Algorithm
+    params: _core.Params
+    words: str  # "radix=4,segment=64K"
+
+
+def suitable(call: Call, algorithms: Iterable[_core.Algorithm]) -> list[_core.Algorithm]:
+    """Those that can serve the call with their defaults."""
+    return [
+        a
+        for a in algorithms
+        if not _core.unsuitable(a, call.function, call.shape(a), call.commutative, _core.Params())
+    ]
+
+
+def values(call: Call, algorithm: _core.Algorithm) -> list[int]:
+    """Of its parameter: the default first, then its halves and doubles, and the ranks of a node."""
+    own = algorithm.parameter
+    if not own:
+        return [0]
+    shape = call.shape(algorithm)
+    default = own.default(shape)
+    tried = [default, default // 2, default * 2, default * 4, default * 8]
+    tried.append(call.placement.ranks_per_node)
+    found = []
+    for value in dict.fromkeys(tried):
+        params = _core.Params(value=value)
+        fits = own.least <= value <= min(own.most, max(call.ranks, default * 8))
+        if fits and not _core.unsuitable(algorithm, shape, params):
+            found.append(value)
+    return found
+
+
+def _in_words(algorithm: _core.Algorithm, value: int, segment: int) -> str:
+    from .cli.options import size_in_words
+
+    words = [f"{algorithm.parameter.name}={value}"] if algorithm.parameter else []
+    if segment:
+        words.append(f"segment={size_in_words(segment)}")
+    return ",".join(words)
+
+
+def _segments(call: Call, rounds: int) -> list[int]:
+    """Sizes of segments to try, beside the whole vector."""
+    sizes = []
+    for parts in SEGMENTS:
+        size = 1 << max(0, call.bytes // parts - 1).bit_length()
+        if LEAST_SEGMENT <= size < call.bytes and rounds * parts <= MOST_SEGMENT_ROUNDS:
+            sizes.append(size)
+    return list(dict.fromkeys(sizes))
+
+
+def _row(candidate: Candidate, found: _core.Prediction, simulator: _core.Simulator) -> dict:
+    parts = {
+        part: getattr(found, part) for part in ("latency", "bandwidth", "reduction", "waiting")
+    }
+    return {
+        "algorithm": candidate.algorithm.id,
+        "parameters": candidate.words,
+        "value": candidate.params.value,
+        "segment": candidate.params.segment,
+        "depth": candidate.params.depth,
+        "seconds": found.seconds,
+        **parts,
+        "simulated_ranks": simulator.simulated_ranks,
+    }
+
+
+def compare_one(
+    call: Call, algorithm: _core.Algorithm, machine: _core.Machine, value: int
+) -> list[dict]:
+    """One row for each size of segments."""
+    params = _core.Params(value=value)
+    simulator = _core.Simulator(algorithm, call.shape(algorithm), params, call.placement)
+    rows = []
+    for segment in [0, *_segments(call, simulator.rounds)]:
+        given = _core.Params(segment=segment, value=value)
+        load = _core.Load(call.bytes, segment, given.depth, call.operation)
+        words = _in_words(algorithm, value, segment)
+        rows.append(
+            _row(Candidate(algorithm, given, words), simulator.run(load, machine), simulator)
+        )
+    return rows
+
+
+def compare(
+    call: Call,
+    algorithms: list[_core.Algorithm],
+    machine: _core.Machine,
+    advance: Callable[[float], None] = lambda done: None,
+) -> tuple[list[dict], dict[str, Error]]:
+    """All rows, the fastest first, and why some algorithms have none."""
+    rows: list[dict] = []
+    refused: dict[str, Error] = {}
+    for done, algorithm in enumerate(algorithms, 1):
+        for value in values(call, algorithm):
+            try:
+                rows += compare_one(call, algorithm, machine, value)
+            except Error as error:
+                refused.setdefault(algorithm.id, error)
+        advance(done)
+    if not rows:
+        raise next(iter(refused.values()))
+    rows.sort(key=lambda row: (row["seconds"], row["algorithm"]))
+    for row in rows:
+        best = rows[0]["seconds"]
+        row["behind"] = row["seconds"] / best - 1 if best > 0 else 0.0
+    return rows, refused
+
+
+def best_of_each(rows: list[dict]) -> list[dict]:
+    """The first row of every algorithm."""
+    seen: dict[str, dict] = {}
+    for row in rows:
+        seen.setdefault(row["algorithm"], row)
+    return list(seen.values())
+
+
+def curve(
+    call: Call, algorithm: _core.Algorithm, machine: _core.Machine, sizes: list[int]
+) -> list[float]:
+    """Seconds for each number of bytes, with default parameters."""
+    simulator = _core.Simulator(algorithm, call.shape(algorithm), _core.Params(), call.placement)
+    return [
+        simulator.run(_core.Load(size, 0, 2, call.operation), machine).seconds for size in sizes
+    ]

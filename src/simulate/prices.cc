@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "simulate/prices.hpp"
+
+#include <algorithm>
+
+namespace stretto::simulation {
+namespace {
+
+/// The messages of one direction.
+struct Way {
+  double latency = 0;
+  double network = 0, node = 0;  // seconds of the bytes
+  double overhead = 0;
+
+  Way(const std::vector<Lot>& lots, const Machine& machine, double block_bytes, bool alone,
+      double Link::* overhead_of) {
+    for (const Lot& lot : lots) {
+      const Link& link = machine.link(lot.level);
+      latency = std::max(latency, link.latency() * (alone ? link.f_alpha : 1));
+      (lot.level == Level::node ? node : network) +=
+          lot.messages * (link.transfer(lot.blocks * block_bytes) * (alone ? link.f_beta : 1));
+      overhead += lot.messages * (link.*overhead_of);
+    }
+  }
+  double bytes() const { return network + node; }
+};
+
+Price price(const Form& form, const Machine& machine, double block_bytes, double gamma, double wait) {
+  const bool alone = form.sends.empty() || form.receives.empty();
+  const Way out(form.sends, machine, block_bytes, alone, &Link::send_overhead);
+  const Way in(form.receives, machine, block_bytes, alone, &Link::receive_overhead);
+  Price p;
+  p.latency = std::max(out.latency, in.latency);
+  p.overhead = out.overhead + in.overhead;
+  p.port = std::max(out.bytes(), in.bytes()) + p.overhead;
+  p.out_port = out.bytes() + out.overhead;
+  const double all = out.bytes() + in.bytes();
+  p.network = all > 0 ? (out.network + in.network) / all : 0;
+  p.out = !form.sends.empty();
+  p.in = !form.receives.empty();
+  p.reduction = form.combined * block_bytes * gamma;
+  p.copy = form.copied * block_bytes * machine.copy;
+  if (p.in) p.wait = wait;
+  return p;
+}
+
+}  // namespace
+
+std::vector<Price> prices(const Plan& plan, const Machine& machine, double bytes, const Operation& operation) {
+  const Rank on_node = std::min(plan.placement.ranks_per_node, plan.symmetry.ranks);
+  const double wait = crowded(machine, on_node) ? machine.wait * (static_cast<double>(on_node) / machine.cores - 1) : 0;
+  const double gamma = machine.gamma_of(operation);
+  std::vector<Price> all;
+  all.reserve(plan.forms.size());
+  for (const Form& form : plan.forms) all.push_back(price(form, machine, bytes / plan.blocks, gamma, wait));
+  return all;
+}
+
+double head_start(const Form& form, std::uint32_t place, const Machine& machine, double block_bytes) {
+  double seconds = 0;
+  for (const Lot& lot : form.sends) {
+    const Link& link = machine.link(lot.level);
+    const std::uint32_t before = std::min(place, lot.messages);
+    const double share = form.receives.empty() ? link.f_beta : 1;
+    seconds += before * (link.transfer(lot.blocks * block_bytes) * share + link.send_overhead);
+    if (place <= lot.messages) break;
+    place -= lot.messages;
+  }
+  return seconds;
+}
+
+}  // namespace stretto::simulation

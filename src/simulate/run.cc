@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "simulate/run.hpp"
+
+#include <algorithm>
+
+#include "stretto/error.hpp"
+
+namespace stretto::simulation {
+namespace {
+
+constexpr std::size_t most_slots = std::size_t{1} << 28;  // 3 GiB
+constexpr Count most_depth = 64;                          // as in the engine
+
+Count segments_of(const Load& load) {
+  if (load.segment <= 0 || load.segment >= load.bytes) return 1;
+  return (load.bytes + load.segment - 1) / load.segment;
+}
+
+/// Do ranks of a node slow each other down?
+bool ranks_share(const Plan& plan, const Machine& machine) {
+  const Rank on_node = std::min(plan.placement.ranks_per_node, plan.symmetry.ranks);
+  if (crowded(machine, on_node)) return true;
+  return machine.node.slowdown(on_node) > 1 || machine.network.slowdown(on_node) > 1;
+}
+
+}  // namespace
+
+Run::Run(const Plan& plan, const Machine& machine, const Load& load)
+    : plan_(plan),
+      machine_(machine),
+      segments_(segments_of(load)),
+      depth_(std::clamp<Count>(load.depth, 1, std::min(segments_, most_depth))),
+      shares_(ranks_share(plan, machine)),
+      per_segment_(plan.rounds.size() + plan.ranks()) {
+  if (per_segment_ > most_slots / static_cast<std::size_t>(segments_))
+    throw Error("too large to simulate: " + std::to_string(segments_) + " segments of " +
+                    std::to_string(plan.rounds.size()) + " rounds",
+                "take fewer ranks or larger segments");
+  const auto all = static_cast<double>(load.bytes);
+  bytes_[0] = segments_ > 1 ? static_cast<double>(load.segment) : all;
+  bytes_[1] = all - static_cast<double>(segments_ - 1) * bytes_[0];
+  for (int i = segments_ > 1 ? 0 : 1; i < 2; ++i) prices_[i] = prices(plan, machine, bytes_[i], load.operation);
+  instances_.resize(plan.ranks() * static_cast<std::size_t>(depth_));
+  for (std::size_t i = 0; i < instances_.size(); ++i) {
+    instances_[i].rank = static_cast<std::uint32_t>(i / static_cast<std::size_t>(depth_));
+    instances_[i].segment = static_cast<Count>(i) % depth_;
+  }
+  waiting_.assign(plan.ranks(), nobody);
+  begins_.assign(per_segment_ * static_cast<std::size_t>(segments_), -1);
+  causes_.assign(begins_.size(), no_cause);
+}
+
+bool Run::enter_round(Instance& in, double now) {
+  begins_[slot(in.segment, in.rank, in.round)] = now;
+  while (in.round == plan_.rounds_of(in.rank)) {
+    if (in.segment + depth_ >= segments_) return false;
+    in.segment += depth_;
+    in.round = 0;
+    begins_[slot(in.segment, in.rank, 0)] = now;
+  }
+  in.receive = plan_.first_receive(plan_.first_round[in.rank] + in.round);
+  in.ready = now;
+  return true;
+}
+
+bool Run::receive_all(std::uint32_t id) {
+  Instance& in = instances_[id];
+  const std::uint32_t end = plan_.rounds[plan_.first_round[in.rank] + in.round].end_of_receives;
+  for (; in.receive < end; ++in.receive) {
+    const Plan::Receive& receive = plan_.receives[in.receive];
+    const std::size_t from = slot(in.segment, receive.from, receive.round);
+    if (begins_[from] < 0) {
+      in.awaits = from;
+      in.next_waiting = waiting_[receive.from];
+      waiting_[receive.from] = id;
+      return false;
+    }
+    double at = sent(from);
+    if (machine_.in_turn && receive.place > 0)
+      at += head_start(plan_.forms[plan_.rounds[plan_.first_round[receive.from] + receive.round].form], receive.place,
+                       machine_, block_bytes(in.segment));
+    if (at > in.ready) {
+      in.ready = at;
+      causes_[slot(in.segment, in.rank, in.round)] = in.receive;
+    }
+  }
+  return true;
+}
+
+void Run::run_simply() {
+  std::vector<std::uint32_t> can_go_on;
+  for (auto id = static_cast<std::uint32_t>(instances_.size()); id-- > 0;) can_go_on.push_back(id);
+  const auto go_on = [&](std::uint32_t id) { can_go_on.push_back(id); };
+  while (!can_go_on.empty()) {
+    const std::uint32_t id = can_go_on.back();
+    can_go_on.pop_back();
+    Instance& in = instances_[id];
+    bool active = true;
+    if (begins_[slot(in.segment, in.rank, in.round)] < 0) {
+      active = enter_round(in, 0);
+      wake(in.rank, go_on);
+    }
+    while (active && receive_all(id)) {
+      const double end = in.ready + price(in.segment, in.rank, in.round).all();
+      ++in.round;
+      active = enter_round(in, end);
+      wake(in.rank, go_on);
+    }
+  }
+  check_end();
+}
+
+void Run::check_end() const {
+  for (std::size_t rank = 0; rank < plan_.ranks(); ++rank)
+    if (begins_[slot(segments_ - 1, rank, plan_.rounds_of(rank))] < 0)
+      throw Error("rank " + std::to_string(rank) + " waits forever", "`stretto check` proves schedules");
+}
+
+Prediction Run::prediction() const {
+  Prediction p;
+  std::size_t rank = 0;
+  Count segment = segments_ - 1;
+  for (Count s = std::max<Count>(0, segments_ - depth_); s < segments_; ++s)
+    for (std::size_t r = 0; r < plan_.ranks(); ++r)
+      if (const double end = begins_[slot(s, r, plan_.rounds_of(r))]; end > p.seconds) {
+        p.seconds = end;
+        rank = r;
+        segment = s;
+      }
+  std::uint32_t round = plan_.rounds_of(rank);
+  for (;;) {
+    while (round == 0 && segment >= depth_) {
+      segment -= depth_;
+      round = plan_.rounds_of(rank);
+    }
+    if (round == 0) break;
+    --round;
+    const std::size_t here = slot(segment, rank, round);
+    const Price& cost = price(segment, rank, round);
+    const double end = begins_[here + 1];
+    double since = begins_[here];
+    double left_before = 0;
+    if (causes_[here] != no_cause) {
+      const Plan::Receive& receive = plan_.receives[causes_[here]];
+      const std::uint32_t sender = plan_.first_round[receive.from] + receive.round;
+      if (machine_.in_turn && receive.place > 0)
+        left_before = head_start(plan_.forms[plan_.rounds[sender].form], receive.place, machine_, block_bytes(segment));
+      rank = receive.from;
+      round = receive.round;
+      since = begins_[slot(segment, rank, round)];
+    }
+    p.waiting += std::max(0.0, end - since - left_before - cost.all());
+    p.waiting += cost.wait;
+    p.latency += cost.latency + cost.overhead;
+    p.bandwidth += cost.port - cost.overhead + cost.copy + left_before;
+    p.reduction += cost.reduction;
+  }
+  return p;
+}
+
+}  // namespace stretto::simulation

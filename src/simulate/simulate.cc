@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "stretto/simulate.hpp"
+
+#include "simulate/trace.hpp"
+#include "stretto/error.hpp"
+
+namespace stretto {
+namespace {
+
+constexpr std::size_t most_traced_rounds = std::size_t{1} << 20;
+
+void check_load(const Load& load) {
+  if (load.bytes < 0) throw Error("a vector of " + std::to_string(load.bytes) + " bytes", "give 0 bytes or more");
+  if (load.depth < 1) throw Error("no segment in flight", "depth is 1 or more");
+}
+
+void check_placement(const Placement& placement) {
+  if (placement.ranks_per_node < 1) throw Error("nodes without ranks", "give 1 rank of each node or more");
+}
+
+}  // namespace
+
+std::string_view name_of(Activity activity) {
+  switch (activity) {
+    case Activity::send: return "send";
+    case Activity::receive: return "receive";
+    case Activity::reduce: return "reduce";
+    case Activity::copy: return "copy";
+    case Activity::wait: return "wait";
+  }
+  return "?";
+}
+
+Simulator::Simulator(const Algorithm& algorithm, const Shape& shape, const Params& params, const Placement& placement,
+                     bool all_ranks)
+    : algorithm_(&algorithm),
+      shape_(shape),
+      params_(params),
+      placement_(placement) {
+  check_placement(placement);
+  plan_ = std::make_shared<simulation::Plan>(simulation::make_plan(algorithm, shape, params, placement, all_ranks));
+}
+
+Prediction Simulator::run(const Load& load, const Machine& machine) const {
+  check_load(load);
+  simulation::Run run(*plan_, machine, load);
+  if (run.simple())
+    run.run_simply();
+  else
+    run.run_in_time();
+  return run.prediction();
+}
+
+std::vector<TraceEvent> Simulator::trace(const Load& load, const Machine& machine) const {
+  check_load(load);
+  if (simulated_ranks() < shape_.ranks)
+    return Simulator(*algorithm_, shape_, params_, placement_, true).trace(load, machine);
+  simulation::Run run(*plan_, machine, load);
+  if (plan_->rounds.size() > most_traced_rounds / static_cast<std::size_t>(run.segments()))
+    throw Error("too much for a trace: " + std::to_string(plan_->rounds.size()) + " rounds in " +
+                    std::to_string(run.segments()) + " segments",
+                "take fewer ranks or larger segments");
+  std::vector<simulation::Times> times;
+  run.run_in_time(&times);
+  std::vector<TraceEvent> events;
+  for (Rank r = 0; r < shape_.ranks; ++r)
+    simulation::trace_rank(build_schedule(*algorithm_, shape_, r, params_), *plan_, run, times, events);
+  return events;
+}
+
+Rank Simulator::simulated_ranks() const { return static_cast<Rank>(plan_->ranks()); }
+
+std::int64_t Simulator::rounds() const { return static_cast<std::int64_t>(plan_->rounds.size()); }
+
+Prediction predict(const Algorithm& algorithm, const Shape& shape, const Params& params, Bytes bytes,
+                   const Machine& machine, const Placement& placement, const Operation& operation) {
+  const Load load{bytes, params.segment, params.depth, operation};
+  check_load(load);
+  check_placement(placement);
+  if (formula_misses(algorithm, shape, load, machine, placement).empty())
+    return formula(algorithm, shape, params, load, machine, placement);
+  return Simulator(algorithm, shape, params, placement).run(load, machine);
+}
+
+}  // namespace stretto

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "simulate/symmetry.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "algorithms/patterns/powers.hpp"
+
+namespace stretto::simulation {
+namespace {
+
+constexpr Rank few_ranks = 32;              // are simulated at once
+constexpr Rank longest_period = 64;         // that is looked for
+constexpr std::size_t most_kept = 1 << 16;  // ranges of a schedule that is looked at again
+
+using Signature = std::vector<std::int64_t>;
+
+bool is_receive(const Action& a) { return a.kind == ActionKind::receive || a.kind == ActionKind::receive_reduce; }
+
+/// All that time depends on, with peers by their distance. Within a round their order is left out.
+Signature signature(const Schedule& s, const Symmetry& symmetry) {
+  Signature all;
+  std::vector<std::pair<std::int64_t, std::int64_t>> out, in;
+  for (const Round& round : s.rounds) {
+    out.clear();
+    in.clear();
+    std::int64_t combined = 0, copied = 0;
+    for (const Send& send : s.sends_of(round))
+      out.emplace_back(symmetry.distance(s.rank, send.peer), blocks_in(s.at(send.blocks)));
+    for (const Action& a : s.actions_of(round)) {
+      const Block blocks = blocks_in(s.at(a.target));
+      if (is_receive(a)) in.emplace_back(symmetry.distance(s.rank, a.peer), blocks);
+      if (a.kind == ActionKind::receive_reduce || a.kind == ActionKind::reduce) combined += blocks;
+      if (a.kind == ActionKind::copy) copied += blocks;
+    }
+    for (auto* messages : {&out, &in}) {
+      std::stable_sort(messages->begin(), messages->end());
+      all.push_back(-static_cast<std::int64_t>(messages->size()) - 1);
+      for (const auto& [distance, blocks] : *messages) all.insert(all.end(), {distance, blocks});
+    }
+    all.insert(all.end(), {combined, copied});
+  }
+  return all;
+}
+
+class Finder {
+ public:
+  Finder(const Algorithm& algorithm, const Shape& shape, const Params& params)
+      : algorithm_(algorithm),
+        shape_(shape),
+        params_(params) {}
+
+  /// Do all ranks that are looked at what the ranks below `base` do?
+  bool holds(Symmetry::Kind kind, Rank base) {
+    const Symmetry symmetry{kind, shape_.ranks, base};
+    const Rank p = shape_.ranks;
+    std::map<Rank, Signature> stand_ins;
+    const std::int64_t wide = p;
+    for (const std::int64_t r : {wide - 1, wide / 2, std::int64_t{base}, wide / 3, 2 * wide / 3, wide / 2 - 1,
+                                 wide / 2 + base, wide - 2, 5 * wide / 7, wide / 4 + 1, 3 * wide / 5, wide / 11}) {
+      const auto rank = static_cast<Rank>(r);
+      const Rank for_it = rank % base;
+      if (!stand_ins.contains(for_it)) stand_ins[for_it] = signature_of(for_it, symmetry);
+      if (rank != for_it && signature_of(rank, symmetry) != stand_ins[for_it]) return false;
+    }
+    return true;
+  }
+
+ private:
+  Signature signature_of(Rank rank, const Symmetry& symmetry) {
+    const auto found = built_.find(rank);
+    if (found != built_.end()) return signature(found->second, symmetry);
+    Schedule fresh = build_schedule(algorithm_, shape_, rank, params_);
+    const Signature s = signature(fresh, symmetry);
+    if (fresh.ranges.size() < most_kept) built_.emplace(rank, std::move(fresh));
+    return s;
+  }
+
+  const Algorithm& algorithm_;
+  const Shape& shape_;
+  const Params& params_;
+  std::map<Rank, Schedule> built_;
+};
+
+bool has_rank_order(Collective c) { return c == Collective::scan || c == Collective::exscan; }
+
+}  // namespace
+
+Symmetry find_symmetry(const Algorithm& algorithm, const Shape& shape, const Params& given,
+                       const Placement& placement) {
+  const Rank p = shape.ranks;
+  const Rank node = std::min(placement.ranks_per_node, p);
+  const Symmetry none{Symmetry::Kind::none, p, p};
+  if (p <= few_ranks || facts(algorithm.collective).rooted || has_rank_order(algorithm.collective) ||
+      !shape.counts.empty() || p % node != 0)
+    return none;
+  const Params params = resolved(algorithm, shape, given);
+  Finder finder(algorithm, shape, params);
+  const auto group = static_cast<Rank>(std::clamp<std::int64_t>(params.value, 1, longest_period));
+  for (const Rank base : {Rank{1}, Rank{2}, group}) {
+    const Rank period = std::lcm(base, node);
+    if (p % base != 0 || period >= p || p % period != 0) continue;
+    if (finder.holds(Symmetry::Kind::rotation, base)) return {Symmetry::Kind::rotation, p, period};
+  }
+  if (patterns::is_power_of_two(p) && patterns::is_power_of_two(node) && node < p &&
+      finder.holds(Symmetry::Kind::exclusive_or, 1))
+    return {Symmetry::Kind::exclusive_or, p, node};
+  return none;
+}
+
+}  // namespace stretto::simulation

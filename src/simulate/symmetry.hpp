@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Ranks that do the same: rank r what rank r mod `period` does, with all peers moved on by as much.
+#pragma once
+
+#include "stretto/algorithm.hpp"
+#include "stretto/machine.hpp"
+
+namespace stretto::simulation {
+
+struct Symmetry {
+  enum class Kind : std::uint8_t { none, rotation, exclusive_or } kind = Kind::none;
+  Rank ranks = 1;
+  Rank period = 1;  ///< ranks 0 … period-1 stand for all
+
+  /// How far `peer` is from `rank`; peers of ranks that do the same are equally far.
+  Rank distance(Rank rank, Rank peer) const {
+    if (kind == Kind::none) return peer;
+    if (kind == Kind::exclusive_or) return rank ^ peer;
+    return peer >= rank ? peer - rank : peer - rank + ranks;
+  }
+  /// The distance from `peer` back to `rank`.
+  Rank back(Rank rank, Rank peer) const { return distance(peer, rank); }
+  /// Who stands for `rank`.
+  Rank stand_in(Rank rank) const { return kind == Kind::none ? rank : rank % period; }
+};
+
+/// Looks at a dozen ranks, not at all: tests hold the answers to the simulation of all ranks. For equally large blocks.
+Symmetry find_symmetry(const Algorithm& algorithm, const Shape& shape, const Params& params,
+                       const Placement& placement);
+
+}  // namespace stretto::simulation
