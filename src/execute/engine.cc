@@ -36,19 +36,24 @@ Outcome Engine::run(const Work& work, const Paths& paths, const Deadline& deadli
     }
     if (moved) {
       patience.begin_anew();
-      long_wait = false;
+      if (std::exchange(long_wait, false) && paths_.observer) paths_.observer->resumes();
       continue;
     }
+    if (observer_) [[unlikely]]
+      observer_->idle(heard_);
     if (patience.at_rest()) {
       for (std::size_t i = 0; i < depth_; ++i)
         if (instances_[i].active) moved |= drain(instances_[i]);
       if (moved) {
         patience.begin_anew();
-        long_wait = false;
+        if (std::exchange(long_wait, false) && paths_.observer) paths_.observer->resumes();
         continue;
       }
       if (paths_.progress && patience.time_for_others()) paths_.progress();
-      if (!std::exchange(long_wait, true)) expires = deadline.renewed();
+      if (!std::exchange(long_wait, true)) {
+        expires = deadline.renewed();
+        if (paths_.observer) paths_.observer->rests(heard_);
+      }
       if (expires.expired()) return Outcome::expired;
     }
     patience.look_again(open_ == 0);
@@ -60,6 +65,8 @@ Outcome Engine::run(const Work& work, const Paths& paths, const Deadline& deadli
 void Engine::begin(const Work& work, const Paths& paths, const Program* ready) {
   work_ = &work;
   paths_ = paths;
+  observer_ = paths.observer && paths.observer->closely() ? paths.observer : nullptr;
+  heard_ = false;
   ready_ = ready;
   segments_ = ready ? 1 : segments_of(work);
   depth_ = static_cast<std::size_t>(std::clamp<Count>(work.depth, 1, std::min<Count>(segments_, most_depth)));
@@ -166,7 +173,10 @@ bool Engine::carry_out(Instance& in, std::uint32_t index) {
   const bool later = held(in, step);
   if (step.kind == ActionKind::copy || step.kind == ActionKind::reduce) {
     if (later) return false;
-    step.kind == ActionKind::copy ? in.buffers.copy(step, in.arena) : in.buffers.reduce(step, in.arena);
+    const bool copies = step.kind == ActionKind::copy;
+    const Nanoseconds begin = active();
+    copies ? in.buffers.copy(step, in.arena) : in.buffers.reduce(step, in.arena);
+    done(begin, copies ? Activity::copy : Activity::reduce, no_rank, step.bytes, in);
     return true;
   }
   const Arrival& arrival = in.arrivals[index - in.program->stages[in.round].first_step];
@@ -193,10 +203,13 @@ void Engine::deliver(Instance& in, const Program::Step& step, Arrival& arrival, 
 /// A message that was put aside is all there.
 void Engine::arrived(Instance& in, const Program::Step& step, const Arrival& arrival) {
   const Count n = step.bytes / work_->element.size;
-  if (step.kind == ActionKind::receive)
+  const bool stores = step.kind == ActionKind::receive;
+  const Nanoseconds begin = active();
+  if (stores)
     in.buffers.store(step, 0, n, arrival.bounce);
   else
     in.buffers.combine_message(step, 0, n, arrival.bounce, in.arena);
+  done(begin, stores ? Activity::copy : Activity::reduce, no_rank, step.bytes, in);
 }
 
 std::vector<Standstill> Engine::standstill() const {

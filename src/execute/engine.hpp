@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "execute/buffers.hpp"
+#include "execute/observer.hpp"
 #include "transport/shm/node.hpp"
 #include "transport/shm/stores.hpp"
 #include "transport/transport.hpp"
@@ -20,11 +21,13 @@ struct Paths {
   const transport::shm::Neighbours* node = nullptr;  ///< null: none is
   /// Lets the messages of others go on, which may need this rank: called now and then in a long wait. May be null.
   void (*progress)() = nullptr;
+  Observer* observer = nullptr;
 
-  Paths(transport::Transport* m, const transport::shm::Neighbours* n, void (*p)() = nullptr)
+  Paths(transport::Transport* m, const transport::shm::Neighbours* n, void (*p)() = nullptr, Observer* o = nullptr)
       : messages(m),
         node(n),
-        progress(p) {}
+        progress(p),
+        observer(o) {}
   Paths(transport::Transport& m) : messages(&m) {}
 };
 
@@ -112,6 +115,13 @@ class Engine {
   void deliver(Instance& in, const Program::Step& step, Arrival& arrival, const std::byte* part, Bytes bytes);
   void arrived(Instance& in, const Program::Step& step, const Arrival& arrival);
 
+  // For whoever looks closely.
+  Nanoseconds active() { return observer_ ? observer_->active() : 0; }
+  void done(Nanoseconds begin, Activity activity, Rank peer, Bytes bytes, const Instance& in) {
+    if (observer_) [[unlikely]]
+      observer_->done(begin, activity, peer, bytes, in.round);
+  }
+
   // Neighbours: engine_node.cc
   transport::shm::Connection* neighbour(Rank peer) const {
     return paths_.node ? paths_.node->connections[static_cast<std::size_t>(peer)] : nullptr;
@@ -132,6 +142,8 @@ class Engine {
 
   const Work* work_ = nullptr;
   Paths paths_{nullptr, nullptr};
+  Observer* observer_ = nullptr;  // null unless it looks closely
+  bool heard_ = false;            // some message of the call has come
   std::vector<Instance> instances_;
   std::size_t depth_ = 1;
   Count segments_ = 1;

@@ -12,6 +12,7 @@
 
 #include "intercept/native.hpp"
 #include "intercept/node.hpp"
+#include "intercept/observe/records.hpp"
 #include "intercept/replay.hpp"
 #include "intercept/statistics.hpp"
 #include "stretto/rules.hpp"
@@ -51,6 +52,9 @@ class Communicator {
   std::optional<Passed> unusable;  ///< set: every call is passed on
   std::uint64_t calls = 0;         ///< served, for the hang report
 
+  /// Null unless calls are observed. Replays count there when they end.
+  std::unique_ptr<observe::Records> records;
+
   Replays replays;
 
   /// The choice for `call`, made at the first call of its kind.
@@ -86,6 +90,9 @@ class Communicator {
 
 /// The one that this thread used last, if it is that of `comm`; else null. Never collective.
 Communicator* last_communicator(MPI_Comm comm);
+
+/// Have the ranks of some communicator found out that their settings differ?
+bool settings_differ();
 
 /// Null before MPI_Init and for MPI_COMM_NULL. The first call for a communicator is collective over it.
 Communicator* communicator(MPI_Comm comm);

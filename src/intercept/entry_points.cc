@@ -27,7 +27,10 @@ int serve_or_pass(Serve serve, Pass pass) {
     intercept::say("out of memory in a collective call", "smaller segments need less: STRETTO_RULES, segment=256K");
     intercept::native().Abort(intercept::constants().world, 1);
   }
-  return served ? *served : pass();
+  const int code = served ? *served : pass();
+  if (intercept::observe::call_is_open()) [[unlikely]]
+    intercept::observe::end_call();
+  return code;
 }
 
 #ifdef STRETTO_MPICH
