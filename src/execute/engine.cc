@@ -40,7 +40,7 @@ Outcome Engine::run(const Work& work, const Paths& paths, const Deadline& deadli
       continue;
     }
     if (observer_) [[unlikely]]
-      observer_->idle(heard_);
+      observer_->idle();
     if (patience.at_rest()) {
       for (std::size_t i = 0; i < depth_; ++i)
         if (instances_[i].active) moved |= drain(instances_[i]);
@@ -52,7 +52,7 @@ Outcome Engine::run(const Work& work, const Paths& paths, const Deadline& deadli
       if (paths_.progress && patience.time_for_others()) paths_.progress();
       if (!std::exchange(long_wait, true)) {
         expires = deadline.renewed();
-        if (paths_.observer) paths_.observer->rests(heard_);
+        if (paths_.observer) paths_.observer->rests();
       }
       if (expires.expired()) return Outcome::expired;
     }
@@ -66,7 +66,6 @@ void Engine::begin(const Work& work, const Paths& paths, const Program* ready) {
   work_ = &work;
   paths_ = paths;
   observer_ = paths.observer && paths.observer->closely() ? paths.observer : nullptr;
-  heard_ = false;
   ready_ = ready;
   segments_ = ready ? 1 : segments_of(work);
   depth_ = static_cast<std::size_t>(std::clamp<Count>(work.depth, 1, std::min<Count>(segments_, most_depth)));

@@ -116,7 +116,7 @@ class Engine {
   void arrived(Instance& in, const Program::Step& step, const Arrival& arrival);
 
   // For whoever looks closely.
-  Nanoseconds active() { return observer_ ? observer_->active() : 0; }
+  Nanoseconds active(Rank peer = no_rank, bool came = false) { return observer_ ? observer_->active(peer, came) : 0; }
   void done(Nanoseconds begin, Activity activity, Rank peer, Bytes bytes, const Instance& in) {
     if (observer_) [[unlikely]]
       observer_->done(begin, activity, peer, bytes, in.round);
@@ -143,7 +143,6 @@ class Engine {
   const Work* work_ = nullptr;
   Paths paths_{nullptr, nullptr};
   Observer* observer_ = nullptr;  // null unless it looks closely
-  bool heard_ = false;            // some message of the call has come
   std::vector<Instance> instances_;
   std::size_t depth_ = 1;
   Count segments_ = 1;

@@ -108,7 +108,7 @@ bool Engine::depart(Instance& in, Departure& d) {
       Connection& peer = *neighbour(send->peer);
       Outbox& box = peer.out[in.lane];
       if (box.full()) return false;
-      const Nanoseconds begin = active();
+      const Nanoseconds begin = active(send->peer);
       Line& line = box.next();
       line.bytes = static_cast<std::uint32_t>(bytes);
       line.inlined = line.last = 1;
@@ -124,7 +124,7 @@ bool Engine::depart(Instance& in, Departure& d) {
   Room& room = *paths_.node->rooms[in.lane];
   std::byte* memory = room.take(bytes);
   if (!memory) return false;
-  Nanoseconds begin = active();
+  Nanoseconds begin = active(send->peer);
   stores_.write(bytes, [&](bool streams) { in.buffers.pack(send->blocks, 0, bytes, memory, streams); });
   for (std::uint32_t r = 0; r < d.readers; ++r) {
     Connection& peer = *neighbour(send[r].peer);
@@ -167,7 +167,7 @@ bool Engine::depart_in_pieces(Instance& in, Departure& d) {
   for (; d.posted < send.bytes; ++d.pieces) {
     if (box.full()) return false;
     if (d.pieces >= slots && !box.taken(d.before + d.pieces + 1 - slots)) return false;
-    const Nanoseconds begin = active();
+    const Nanoseconds begin = active(send.peer);
     const Bytes bytes = std::min(piece, send.bytes - d.posted);
     std::byte* memory = d.memory + static_cast<Bytes>(d.pieces % slots) * piece;
     if (d.packed)
@@ -200,8 +200,7 @@ bool Engine::take(Instance& in, std::uint32_t index, bool in_order) {
       mismatch_ = true;
       return false;
     }
-    const Nanoseconds begin = active();
-    heard_ = true;
+    const Nanoseconds begin = active(step.peer, true);
     if (!in_order && step.kind == ActionKind::receive_reduce && arrival.got == 0)
       arrival.bounce = in.arena.take(step.bytes);
     if (bytes > 0) deliver(in, step, arrival, box.content(*line), bytes);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <span>
@@ -71,40 +72,42 @@ class Observer {
   bool touched() const { return touched_; }
   /// What it had to tell: the next call is not looked at closely.
   void forget() {
-    touched_ = closely_ = settled_ = false;
-    idle_since_ = waited_ = rest_began_ = rest_waited_ = 0;
+    touched_ = closely_ = false;
+    idle_since_ = waited_ = rest_began_ = resting_since_ = before_rest_ = 0;
+    heard_ = {};
   }
 
   /// When the call first gave its core away; 0: never.
   Nanoseconds rest_began() const { return rest_began_; }
-  /// What the first wait of the call took, if no message had come before: from then on, and all of it (closely only).
-  Nanoseconds rest_waited() const { return std::max<Nanoseconds>(rest_waited_, 0); }
+  /// The waits that ended with the first sign of some rank in this call: later ones are for data on their way. Of a
+  /// call that is not looked at closely, all its long waits.
   Nanoseconds waited() const { return waited_; }
+  /// Of that, until the core was first given away.
+  Nanoseconds waited_before_rest() const { return rest_began_ > 0 ? std::min(before_rest_, waited_) : waited_; }
 
   // The engine, always.
-  void rests(bool heard) {
-    if (rest_began_ > 0) return;
-    rest_began_ = now();
+  void rests() {
+    resting_since_ = now();
     touched_ = true;
-    if (heard) rest_waited_ = -1;
+    if (rest_began_ > 0) return;
+    rest_began_ = resting_since_;
+    before_rest_ = waited_ + (idle_since_ > 0 ? rest_began_ - idle_since_ : 0);
   }
   void resumes() {
-    if (rest_waited_ == 0) rest_waited_ = now() - rest_began_;
+    if (!closely_) waited_ += now() - resting_since_;
   }
 
   // The engine, closely.
   /// Nothing can be done.
-  void idle(bool heard) {
-    if (idle_since_ > 0) return;
-    idle_since_ = now();
-    if (heard) settled_ = true;
+  void idle() {
+    if (idle_since_ == 0) idle_since_ = now();
   }
-  /// Something begins.
-  Nanoseconds active() {
+  /// Something begins: a message of `peer` has come or, after a wait, there is room for one to it.
+  Nanoseconds active(Rank peer, bool came) {
+    const bool first = (came || idle_since_ > 0) && hear(peer);
     if (idle_since_ == 0) return timeline ? now() : 0;
     const Nanoseconds at = now();
-    if (!settled_) waited_ = at - idle_since_;
-    settled_ = true;
+    if (first) waited_ += at - idle_since_;
     if (timeline) timeline->add({.begin = idle_since_, .end = at, .algorithm = algorithm, .activity = Activity::wait});
     idle_since_ = 0;
     return at;
@@ -122,13 +125,24 @@ class Observer {
   }
 
  private:
+  /// Is it the first time in this call? (Ranks that differ by a multiple of 1024 are taken for the same.)
+  bool hear(Rank peer) {
+    if (peer < 0) return false;
+    std::uint64_t& word = heard_[static_cast<std::size_t>(peer) / 64 % heard_.size()];
+    const std::uint64_t bit = std::uint64_t{1} << (peer % 64);
+    const bool first = (word & bit) == 0;
+    word |= bit;
+    return first;
+  }
+
   bool touched_ = false;
   bool closely_ = false;
-  bool settled_ = false;  // the first wait is over, or came after a message
   Nanoseconds idle_since_ = 0;
   Nanoseconds waited_ = 0;
   Nanoseconds rest_began_ = 0;
-  Nanoseconds rest_waited_ = 0;  // negative: a message had come before
+  Nanoseconds resting_since_ = 0;
+  Nanoseconds before_rest_ = 0;
+  std::array<std::uint64_t, 16> heard_{};
 };
 
 }  // namespace stretto::execute

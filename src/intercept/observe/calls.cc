@@ -125,7 +125,7 @@ void Sampled::note(std::uint64_t call) {
   const Nanoseconds rest = mine.rest_began();
   if (now_ == call) {
     time_ = (rest > 0 ? rest : end) - begin_;
-    waiting_ = std::max<Nanoseconds>(mine.waited() - mine.rest_waited(), 0);
+    waiting_ = mine.waited_before_rest();
     const auto stands_for = static_cast<Nanoseconds>(call - last_);
     record_->time += time_ * stands_for;
     record_->waiting += waiting_ * stands_for;
@@ -136,7 +136,7 @@ void Sampled::note(std::uint64_t call) {
   }
   if (rest > 0) {
     record_->time += end - rest;
-    record_->waiting += mine.rest_waited();
+    record_->waiting += mine.waited() - (now_ == call ? mine.waited_before_rest() : 0);
   }
   mine.forget();
 }
