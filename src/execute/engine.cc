@@ -22,12 +22,19 @@ Outcome Engine::run(const Work& work, const Paths& paths, const Deadline& deadli
   transport::shm::Patience patience(paths.node ? paths.node->policy : none, paths.node ? paths.node->bell : nullptr);
   Deadline expires;  // of this wait, known once it is long
   bool long_wait = false;
+  const auto resume = [&] {
+    patience.begin_anew();
+    if (std::exchange(long_wait, false) && paths_.observer) paths_.observer->resumes();
+  };
   for (;;) {
     bool moved = false;
     for (std::size_t i = 0; i < depth_; ++i)
       if (instances_[i].active) moved |= advance(instances_[i]);
     if (mismatch_) return Outcome::failed;
-    if (active_ == 0) break;
+    if (active_ == 0) {
+      resume();
+      break;
+    }
     if (open_ > 0 || !paths_.node) {
       const std::size_t before = open_;
       const Outcome outcome = collect(!paths_.node, deadline);
@@ -35,8 +42,7 @@ Outcome Engine::run(const Work& work, const Paths& paths, const Deadline& deadli
       moved |= open_ < before;
     }
     if (moved) {
-      patience.begin_anew();
-      if (std::exchange(long_wait, false) && paths_.observer) paths_.observer->resumes();
+      resume();
       continue;
     }
     if (observer_) [[unlikely]]
@@ -45,8 +51,7 @@ Outcome Engine::run(const Work& work, const Paths& paths, const Deadline& deadli
       for (std::size_t i = 0; i < depth_; ++i)
         if (instances_[i].active) moved |= drain(instances_[i]);
       if (moved) {
-        patience.begin_anew();
-        if (std::exchange(long_wait, false) && paths_.observer) paths_.observer->resumes();
+        resume();
         continue;
       }
       if (paths_.progress && patience.time_for_others()) paths_.progress();

@@ -18,6 +18,7 @@ COMMANDS = {
     "run": "Run an MPI program with Stretto in it.",
     "env": "Print the variables that put Stretto into a program.",
     "bench": "Race Stretto against the native library.",
+    "report": "Turn the profile of a program into a page to read.",
     "doctor": "Say what works on this machine and what to do about the rest.",
 }
 
