@@ -2,26 +2,24 @@
 """STRETTO_PROFILE and STRETTO_TRACE: what programs write about their calls."""
 
 import json
-import re
 from collections import Counter
 from pathlib import Path
 
 import pytest
-from programs import finish, installed, stretto_run, stretto_words
+from programs import finish, installed, stretto_run
+from stretto.launch import preload
 
-ROOT = Path(__file__).resolve().parents[2]
-MPIS = ["mpich", "openmpi"]
 CATEGORIES = {"call", "send", "receive", "reduce", "copy", "wait"}
 
 
-@pytest.fixture(params=MPIS)
-def run(request, built, tmp_path):
-    """Runs profiled.c in a folder of its own."""
-    program = built("profiled.c", request.param)
+@pytest.fixture
+def run(built, tmp_path):
+    """Runs profiled.c in a folder of its own. Open MPI is quick with more ranks than cores."""
 
-    def run_with(ranks: int, **variables: str):
-        mpi = installed(request.param)
-        done = stretto_run(ranks, [program], mpi=mpi, cwd=tmp_path, **variables).succeeded()
+    def run_with(ranks: int, mpi: str = "openmpi", **variables: str):
+        program = built("profiled.c", mpi)
+        found = installed(mpi)
+        done = stretto_run(ranks, [program], mpi=found, cwd=tmp_path, **variables).succeeded()
         assert done.out.strip() == "all right"
         return done
 
@@ -44,33 +42,37 @@ def records(document: dict, function: str, communicator: str, bytes_from: int) -
     ]
 
 
-def test_profile(run, tmp_path):
-    done = run(3, STRETTO_PROFILE="profile.json", STRETTO_REDUCE="native")
+@pytest.mark.parametrize(("mpi", "ranks"), [("mpich", 2), ("openmpi", 3)])
+def test_profile(run, tmp_path, mpi, ranks):
+    done = run(ranks, mpi, STRETTO_PROFILE="profile.json", STRETTO_REDUCE="native")
     document = profile_in(tmp_path)
     assert document["program"].startswith("profiled")
-    assert document["ranks"] == len(document["by_rank"]) == 3
+    assert document["ranks"] == len(document["by_rank"]) == ranks
     assert len(document["nodes"]) == 1
     assert "MPI" in document["mpi"]
     made = {(c["name"], c["world_ranks"]): c["how_many"] for c in document["communicators"]}
+    world = f"0-{ranks - 1}"
+    halves = {("half", "0,2"): 1} if ranks == 3 else {}
     assert made == {
-        ("MPI_COMM_WORLD", "0-2"): 1, ("copy", "0-2"): 5, ("half", "0,2"): 1, ("half", "itself"): 1
+        ("MPI_COMM_WORLD", world): 1, ("copy", world): 5, ("half", "itself"): 1, **halves
     }  # fmt: skip
 
     (small,) = records(document, "allreduce", "MPI_COMM_WORLD", 8)
     assert small["algorithm"] == "allreduce/linear"
     assert small["calls"] == {"min": 3000, "median": 3000, "max": 3000}
     assert small["bytes"]["median"] == 3000 * 8
-    assert 0.1 < small["seconds"]["median"]  # the nap of the last rank, however few are timed
-    assert 0.08 < small["waiting"]["median"] <= small["seconds"]["median"]
+    # The nap of the last rank, however few of the calls are timed.
+    assert 0.1 < small["waiting"]["max"] <= small["seconds"]["max"]
+    assert small["timed"] <= 1
     large = records(document, "allreduce", "half", 524288)
-    assert sum(record["ranks"] for record in large) == 3
-    assert all(record["calls"]["max"] == 20 and record["timed"] == 1 for record in large)
+    assert sum(record["ranks"] for record in large) == ranks
+    assert all(record["calls"]["max"] == 20 for record in large)
     (copies,) = records(document, "barrier", "copy", 0)
     assert copies["calls"]["max"] == 5
 
     (late,) = records(document, "barrier", "MPI_COMM_WORLD", 0)
-    assert late["waiting"]["max"] > 0.15  # of the punctual ranks, and less of the late one
-    assert late["waiting"]["min"] < 0.1
+    assert late["waiting"]["max"] > 0.1  # of a punctual rank, and less of the late one
+    assert late["waiting"]["min"] < late["waiting"]["max"] - 0.05
     (native,) = records(document, "reduce", "MPI_COMM_WORLD", 8)
     assert (native["algorithm"], native["reason"]) == ("native", "rules")
     assert native["calls"]["min"] == 7
@@ -87,37 +89,18 @@ def test_calls_of_a_disabled_library_are_profiled(run, tmp_path):
     assert {record["reason"] for record in document["records"]} == {"disabled"}
     (small,) = records(document, "allreduce", "MPI_COMM_WORLD", 8)
     assert small["calls"]["median"] == 3000
-    assert small["seconds"]["median"] > 0.05
-
-
-def test_nothing_is_written_unless_asked(run, tmp_path):
-    run(2)
-    assert list(tmp_path.glob("*.json")) == []
-
-
-@pytest.mark.parametrize("variable", ["STRETTO_PROFILE", "STRETTO_TRACE"])
-def test_file_that_cannot_be_written(run, variable, tmp_path):
-    other = "STRETTO_TRACE" if variable == "STRETTO_PROFILE" else "STRETTO_PROFILE"
-    done = run(2, **{variable: "/nowhere/to/be/found", other: "other.json"})
-    lines = [line for line in done.err.splitlines() if variable in line]
-    assert lines == [f"stretto: {variable}: cannot write /nowhere/to/be/found: "
-                     "No such file or directory"]  # fmt: skip
-    assert done.said("hint: ")
-    assert json.loads((tmp_path / "other.json").read_text(encoding="utf-8"))
+    assert small["seconds"]["max"] > 0.1
 
 
 def test_ranks_that_disagree_write_nothing(built, tmp_path):
     mpi = installed("mpich")
-    program = [built("profiled.c", "mpich")]
-    words = stretto_words(1, program, mpi)
-    one = finish([*words[:3], "run", "-n", "1", "--dry-run", *words[6:]], {}, 30)
-    library = re.search(r"LD_PRELOAD (\S+)", one.out)[1]
-    file = str(tmp_path / "profile.json")
-    command = [mpi.mpiexec, "-genv", "LD_PRELOAD", library, "-n", 1, "-env", "STRETTO_PROFILE",
-               file, program[0], ":", "-n", 1, program[0]]  # fmt: skip
-    done = finish(command, mpi.environment(), 40).succeeded()
+    program = built("profiled.c", "mpich")
+    file = tmp_path / "profile.json"
+    words = [mpi.mpiexec, "-genv", "LD_PRELOAD", preload("mpich"), "-n", 1, "-env",
+             "STRETTO_PROFILE", file, program, ":", "-n", 1, program]  # fmt: skip
+    done = finish(words, mpi.environment(), 60, tmp_path).succeeded()
     assert done.said("no profile or trace is written")
-    assert not Path(file).exists()
+    assert list(tmp_path.iterdir()) == []
 
 
 def trace_in(folder: Path) -> tuple[dict, list[dict]]:
@@ -174,25 +157,41 @@ def test_trace(run, tmp_path):
     assert bytes_sent[0, 2] > 0
     # The last rank is late for its last barrier, in which the others wait.
     barriers = [e for e in events if e["name"] == "barrier"]
-    assert max(e["dur"] for e in barriers if e["tid"] == 0) > 150e3
-    assert max(e["dur"] for e in events if e["cat"] == "wait") > 150e3
+    assert max(e["dur"] for e in barriers if e["tid"] == 0) > 100e3
+    assert max(e["dur"] for e in events if e["cat"] == "wait") > 100e3
 
 
 def test_trace_across_nodes_has_one_clock(run, tmp_path):
     run(4, STRETTO_TRACE="trace.json", STRETTO_TRACE_EVENTS="1M", STRETTO_NODES="2x2")
     _, events = trace_in(tmp_path)
-    ends = [e["ts"] + e["dur"] for e in events if e["name"] == "barrier" and e["dur"] > 150e3]
+    ends = [e["ts"] + e["dur"] for e in events if e["name"] == "barrier" and e["dur"] > 100e3]
     assert len(ends) >= 3
     assert max(ends) - min(ends) < 50e3  # the barrier that all leave together
 
 
-def test_trace_keeps_the_last_events(run, tmp_path):
-    run(2, STRETTO_TRACE="trace.json", STRETTO_TRACE_EVENTS="1K")
+def test_trace_keeps_the_last_events_and_a_lost_profile_takes_nothing_along(run, tmp_path):
+    missing = "/nowhere/to/be/found"
+    done = run(
+        2, STRETTO_PROFILE=missing, STRETTO_TRACE="trace.json", STRETTO_TRACE_EVENTS="1K"
+    )  # fmt: skip
+    lines = [line for line in done.err.splitlines() if "STRETTO_PROFILE" in line]
+    assert lines == [f"stretto: STRETTO_PROFILE: cannot write {missing}: No such file or directory"]
+    assert done.said("hint: name a file")
     document, events = trace_in(tmp_path)
-    per_rank = Counter(event["tid"] for event in events)
-    assert per_rank == {0: 1024, 1: 1024}
-    assert document["otherData"]["dropped"] == sum(document["otherData"]["dropped_by_rank"]) > 1000
+    assert Counter(event["tid"] for event in events) == {0: 1024, 1: 1024}
+    other = document["otherData"]
+    assert other["dropped"] == sum(other["dropped_by_rank"]) > 1000
     assert any(event["name"] == "reduce" and event["cat"] == "call" for event in events)
+
+
+def test_trace_that_cannot_be_written(run, tmp_path):
+    done = run(
+        2, STRETTO_PROFILE="profile.json", STRETTO_TRACE=str(tmp_path), STRETTO_TRACE_EVENTS="many"
+    )  # fmt: skip
+    said = f"stretto: STRETTO_TRACE: cannot write {tmp_path}: Is a directory"
+    assert done.err.splitlines().count(said) == 1
+    assert done.said("stretto: STRETTO_TRACE_EVENTS: 'many' is no number of events, ignored")
+    assert profile_in(tmp_path)["records"]
 
 
 def test_threads(built, tmp_path):
@@ -212,8 +211,3 @@ def test_threads(built, tmp_path):
     names = {e["args"]["name"] for e in trace["traceEvents"] if e["name"] == "thread_name"}
     assert {"rank 0", "rank 1, thread 1"} <= names
     assert len(names) <= 2 * 5  # a hundred threads one after the other share timelines
-
-
-def test_wrong_number_of_events(run):
-    done = run(2, STRETTO_TRACE_EVENTS="many")
-    assert done.said("stretto: STRETTO_TRACE_EVENTS: 'many' is no number of events, ignored")

@@ -48,7 +48,8 @@ def _svg(figure: "Figure", dpi: float) -> str:
 def svg_of(figure: "Figure", ink: str = "#22333b") -> str:
     """An element for a page; what is drawn in `ink` takes the colour of the page's text."""
     svg = _svg(figure, 72.0)
-    return svg[svg.index("<svg ") :].replace(ink, "currentColor")
+    svg = re.sub(r"<metadata>.*?</metadata>", "", svg[svg.index("<svg ") :], flags=re.DOTALL)
+    return svg.replace(ink, "currentColor")
 
 
 def save(figure: "Figure", path: str, most_pixels: int = 12000) -> None:

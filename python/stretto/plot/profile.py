@@ -35,7 +35,8 @@ def _figure(height: float) -> Figure:
 
 
 def _legend(axes: Axes) -> None:
-    axes.legend(fontsize=8, frameon=False, labelcolor=INK)
+    place = {"loc": "lower right", "bbox_to_anchor": (1, 0.98), "ncols": len(PARTS)}
+    axes.legend(fontsize=8, frameon=False, labelcolor=INK, **place)
 
 
 def functions(profile: Profile) -> Figure:

@@ -124,14 +124,10 @@ void Sampled::note(std::uint64_t call) {
   Observer& mine = observer();
   const Nanoseconds rest = mine.rest_began();
   if (now_ == call) {
-    time_ = (rest > 0 ? rest : end) - begin_;
-    waiting_ = mine.waited_before_rest();
-    const auto stands_for = static_cast<Nanoseconds>(call - last_);
-    record_->time += time_ * stands_for;
-    record_->waiting += waiting_ * stands_for;
+    take((rest > 0 ? rest : end) - begin_, mine.waited_before_rest(), static_cast<Nanoseconds>(call - last_));
     ++record_->timed;
     last_ = call;
-    next_ = call + pause(time_);
+    next_ = call + pause();
     if (mine.timeline) add_to_timeline(function_, algorithm_, bytes_, begin_, end);
   }
   if (rest > 0) {
@@ -141,11 +137,26 @@ void Sampled::note(std::uint64_t call) {
   mine.forget();
 }
 
-/// At random, for a program's calls may have a rhythm.
-std::uint64_t Sampled::pause(Nanoseconds time) {
+/// One call's time before it gave its core away, for `n` calls. Where that is a millisecond, it was interrupted, for by
+/// then it would have: then it stands for itself, and the others are taken to be as most are.
+void Sampled::take(Nanoseconds time, Nanoseconds waiting, Nanoseconds n) {
+  constexpr Nanoseconds interrupted = 1'000'000;
+  if (time >= interrupted) {
+    record_->time += time + time_ * (n - 1);
+    record_->waiting += waiting + waiting_ * (n - 1);
+    return;
+  }
+  record_->time += time * n;
+  record_->waiting += waiting * n;
+  time_ += (time - time_) / (time_ > 0 ? 8 : 1);
+  waiting_ += (waiting - waiting_) / 8;
+}
+
+/// At random, for a program's calls may have a rhythm; shorter where times vary.
+std::uint64_t Sampled::pause() {
   constexpr Nanoseconds long_enough = 30'000;  // four looks at the clock are less than a hundredth of it
-  if (always_ || time >= long_enough) return 1;
-  const auto mean = static_cast<std::uint32_t>(long_enough / std::max<Nanoseconds>(time, 100));
+  if (always_ || time_ >= long_enough) return 1;
+  const auto mean = static_cast<std::uint32_t>(long_enough / std::max<Nanoseconds>(time_, 100));
   random_ = random_ * 1664525u + 1013904223u;
   return 1 + (random_ >> 16) % (2 * mean);
 }

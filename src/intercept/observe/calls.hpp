@@ -68,7 +68,8 @@ class Sampled {
  private:
   void look(std::uint64_t call);
   void note(std::uint64_t call);
-  std::uint64_t pause(Nanoseconds time);
+  void take(Nanoseconds time, Nanoseconds waiting, Nanoseconds n);
+  std::uint64_t pause();
 
   Record* record_ = nullptr;
   const std::vector<Rank>* numbers_ = nullptr;
@@ -79,7 +80,7 @@ class Sampled {
   std::uint32_t random_ = 1;
   std::uint64_t next_ = 1, now_ = 0, last_ = 0;  // calls that are looked at
   Nanoseconds begin_ = 0;
-  Nanoseconds time_ = 0, waiting_ = 0;  // of the last one
+  Nanoseconds time_ = 0, waiting_ = 0;  // of one, on average lately
 };
 
 }  // namespace stretto::intercept::observe

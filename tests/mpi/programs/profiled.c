@@ -23,7 +23,7 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   for (int i = 0; i < small; ++i) {
-    if (rank == ranks - 1 && i == small / 2) nap(0.1);  // one long wait among short calls
+    if (rank == ranks - 1 && i == small / 2) nap(0.25);  // one long wait among short calls
     MPI_Allreduce(&one, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
   }
   MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
@@ -37,7 +37,7 @@ int main(int argc, char** argv) {
     MPI_Barrier(copy);
     MPI_Comm_free(&copy);
   }
-  if (rank == ranks - 1) nap(0.2);
+  if (rank == ranks - 1) nap(0.25);
   MPI_Barrier(MPI_COMM_WORLD);
   for (int i = 0; i < 7; ++i) MPI_Reduce(&one, &sum, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
   free(in);
