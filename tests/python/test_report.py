@@ -109,6 +109,9 @@ def test_page(profile):
     assert "Rank 1 waits least (50 ms; 375 ms on average)" in page
     assert page.count("<svg ") == 3
     assert "currentColor" in page
+    axis = [float(text) for text in re.findall(r">(\d+\.\d+)</text>", page.split("</svg>")[0])]
+    steps = {round(b - a, 9) for a, b in zip(axis, axis[1:], strict=False)}
+    assert len(axis) > 3 and len(steps) == 1  # labels are not cut short
     # It fetches nothing.
     names = {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}  # of XML, not places
     assert set(re.findall(r"""["'(](https?://[^"')]*)""", page)) <= names

@@ -25,7 +25,7 @@ def format_of(path: str) -> str:
 def _small(svg: str) -> str:
     """The same picture in half the bytes."""
     svg = re.sub(r' transform="rotate\(-0 [^"]*"', "", svg)
-    svg = re.sub(r"(\d\.\d\d)\d+", r"\1", svg)
+    svg = re.sub(r"<[^>]+>", lambda tag: re.sub(r"(\d\.\d\d)\d+", r"\1", tag[0]), svg)
     svg = re.sub(r'<g id="text_\d+">\s*(<text .*?</text>)\s*</g>', r"\1", svg)
     svg = re.sub(r"\n +", "\n", svg)
     family = "font-family: 'DejaVu Sans', sans-serif; "
