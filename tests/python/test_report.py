@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from html.parser import HTMLParser
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -110,7 +111,7 @@ def test_page(profile):
     assert page.count("<svg ") == 3
     assert "currentColor" in page
     axis = [float(text) for text in re.findall(r">(\d+\.\d+)</text>", page.split("</svg>")[0])]
-    steps = {round(b - a, 9) for a, b in zip(axis, axis[1:], strict=False)}
+    steps = {round(b - a, 9) for a, b in pairwise(axis)}
     assert len(axis) > 3 and len(steps) == 1  # labels are not cut short
     # It fetches nothing.
     names = {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}  # of XML, not places
