@@ -21,19 +21,26 @@ Outcome Engine::run(const Work& work, const Paths& paths, const Deadline& deadli
   if (brief && run_brief(work, paths, *ready, reached)) return Outcome::ok;
   begin(work, paths, ready);
   if (brief)
-    resume(instances_[0], reached);
+    take_over(instances_[0], reached);
   else
     for (std::size_t i = 0; i < depth_; ++i) start(instances_[i], static_cast<Count>(i));
   static constexpr transport::shm::WaitPolicy none{};
   transport::shm::Patience patience(paths.node ? paths.node->policy : none, paths.node ? paths.node->bell : nullptr);
   Deadline expires;  // of this wait, known once it is long
   bool long_wait = false;
+  const auto resume = [&] {
+    patience.begin_anew();
+    if (std::exchange(long_wait, false) && paths_.observer) paths_.observer->resumes();
+  };
   for (;;) {
     bool moved = false;
     for (std::size_t i = 0; i < depth_; ++i)
       if (instances_[i].active) moved |= advance(instances_[i]);
     if (mismatch_) return Outcome::failed;
-    if (active_ == 0) break;
+    if (active_ == 0) {
+      resume();
+      break;
+    }
     if (open_ > 0 || !paths_.node) {
       const std::size_t before = open_;
       const Outcome outcome = collect(!paths_.node, deadline);
@@ -41,20 +48,23 @@ Outcome Engine::run(const Work& work, const Paths& paths, const Deadline& deadli
       moved |= open_ < before;
     }
     if (moved) {
-      patience.begin_anew();
-      long_wait = false;
+      resume();
       continue;
     }
+    if (observer_) [[unlikely]]
+      observer_->idle();
     if (patience.at_rest()) {
       for (std::size_t i = 0; i < depth_; ++i)
         if (instances_[i].active) moved |= drain(instances_[i]);
       if (moved) {
-        patience.begin_anew();
-        long_wait = false;
+        resume();
         continue;
       }
       if (paths_.progress && patience.time_for_others()) paths_.progress();
-      if (!std::exchange(long_wait, true)) expires = deadline.renewed();
+      if (!std::exchange(long_wait, true)) {
+        expires = deadline.renewed();
+        if (paths_.observer) paths_.observer->rests();
+      }
       if (expires.expired()) return Outcome::expired;
     }
     patience.look_again(open_ == 0);
@@ -66,6 +76,7 @@ Outcome Engine::run(const Work& work, const Paths& paths, const Deadline& deadli
 void Engine::begin(const Work& work, const Paths& paths, const Program* ready) {
   work_ = &work;
   paths_ = paths;
+  observer_ = paths.observer && paths.observer->closely() ? paths.observer : nullptr;
   ready_ = ready;
   segments_ = ready ? 1 : segments_of(work);
   depth_ = static_cast<std::size_t>(std::clamp<Count>(work.depth, 1, std::min<Count>(segments_, most_depth)));
@@ -181,7 +192,10 @@ bool Engine::carry_out(Instance& in, std::uint32_t index) {
   const bool later = held(in, step);
   if (step.kind == ActionKind::copy || step.kind == ActionKind::reduce) {
     if (later) return false;
-    step.kind == ActionKind::copy ? in.buffers.copy(step, in.arena) : in.buffers.reduce(step, in.arena);
+    const bool copies = step.kind == ActionKind::copy;
+    const Nanoseconds begin = active();
+    copies ? in.buffers.copy(step, in.arena) : in.buffers.reduce(step, in.arena);
+    done(begin, copies ? Activity::copy : Activity::reduce, no_rank, step.bytes, in);
     return true;
   }
   const Arrival& arrival = in.arrivals[index - in.program->stages[in.round].first_step];
@@ -208,10 +222,13 @@ void Engine::deliver(Instance& in, const Program::Step& step, Arrival& arrival, 
 /// A message that was put aside is all there.
 void Engine::arrived(Instance& in, const Program::Step& step, const Arrival& arrival) {
   const Count n = step.bytes / work_->element.size;
-  if (step.kind == ActionKind::receive)
+  const bool stores = step.kind == ActionKind::receive;
+  const Nanoseconds begin = active();
+  if (stores)
     in.buffers.store(step, 0, n, arrival.bounce);
   else
     in.buffers.combine_message(step, 0, n, arrival.bounce, in.arena);
+  done(begin, stores ? Activity::copy : Activity::reduce, no_rank, step.bytes, in);
 }
 
 std::vector<Standstill> Engine::standstill() const {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "execute/buffers.hpp"
+#include "execute/observer.hpp"
 #include "transport/shm/node.hpp"
 #include "transport/shm/stores.hpp"
 #include "transport/transport.hpp"
@@ -20,11 +21,13 @@ struct Paths {
   const transport::shm::Neighbours* node = nullptr;  ///< null: none is
   /// Lets the messages of others go on, which may need this rank: called now and then in a long wait. May be null.
   void (*progress)() = nullptr;
+  Observer* observer = nullptr;
 
-  Paths(transport::Transport* m, const transport::shm::Neighbours* n, void (*p)() = nullptr)
+  Paths(transport::Transport* m, const transport::shm::Neighbours* n, void (*p)() = nullptr, Observer* o = nullptr)
       : messages(m),
         node(n),
-        progress(p) {}
+        progress(p),
+        observer(o) {}
   Paths(transport::Transport& m) : messages(&m) {}
 };
 
@@ -127,7 +130,14 @@ class Engine {
   int send_by_room(const Neighbours& node, const Program::Outgoing* send, const std::byte* from);
   template <typename Address>
   static bool step_brief(const Work& work, const Neighbours& node, const Program::Step& step, Address address);
-  void resume(Instance& in, const Place& at);
+  void take_over(Instance& in, const Place& at);
+
+  // For whoever looks closely.
+  Nanoseconds active(Rank peer = no_rank, bool came = false) { return observer_ ? observer_->active(peer, came) : 0; }
+  void done(Nanoseconds begin, Activity activity, Rank peer, Bytes bytes, const Instance& in) {
+    if (observer_) [[unlikely]]
+      observer_->done(begin, activity, peer, bytes, in.round);
+  }
 
   // Neighbours: engine_node.cc
   transport::shm::Connection* neighbour(Rank peer) const {
@@ -150,6 +160,7 @@ class Engine {
 
   const Work* work_ = nullptr;
   Paths paths_{nullptr, nullptr};
+  Observer* observer_ = nullptr;  // null unless it looks closely
   std::vector<Instance> instances_;
   std::size_t depth_ = 1;
   Count segments_ = 1;

@@ -29,8 +29,8 @@ void copy_brief(std::byte* to, const std::byte* from, Bytes bytes) {
 
 bool Engine::has_short_way(const Paths& paths, const Program& program) const {
   const Program::Brief& brief = program.brief;
-  return brief.is && paths.node && !paths.messages && active_ == 0 && !instances_.empty() &&
-         brief.in_room <= paths.node->rooms[0]->capacity(brief.largest);
+  return brief.is && paths.node && !paths.messages && !(paths.observer && paths.observer->closely()) && active_ == 0 &&
+         !instances_.empty() && brief.in_room <= paths.node->rooms[0]->capacity(brief.largest);
 }
 
 /// True: the whole program is done. False: `at` is how far it came.
@@ -138,7 +138,7 @@ bool Engine::step_brief(const Work& work, const Neighbours& node, const Program:
 }
 
 /// The engine takes over where the short way ended.
-void Engine::resume(Instance& in, const Place& at) {
+void Engine::take_over(Instance& in, const Place& at) {
   occupy(in, 0);
   in.round = at.round;
   const Program::Stage& stage = in.program->stages[in.round];

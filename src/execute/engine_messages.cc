@@ -40,6 +40,7 @@ void Engine::post_sends(Instance& in, const Program::Stage& stage) {
   for (std::uint32_t s = stage.first_send; s < stage.end_of_sends; ++s) {
     const Program::Outgoing& send = in.program->sends[s];
     if (neighbour(send.peer)) continue;
+    const Nanoseconds begin = active(send.peer);
     const std::byte* at = in.buffers.in_one_piece(send.blocks);
     if (!at && send.bytes > 0) {
       std::byte* packed = in.arena.take(send.bytes);
@@ -50,6 +51,7 @@ void Engine::post_sends(Instance& in, const Program::Stage& stage) {
     ++in.sends_left;
     ++open_;
     paths_.messages->send(send.peer, in.lane, at, send.bytes, ticket(in, s - stage.first_send, true));
+    done(begin, Activity::send, send.peer, send.bytes, in);
   }
 }
 
@@ -57,6 +59,7 @@ void Engine::post_sends(Instance& in, const Program::Stage& stage) {
 Outcome Engine::collect(bool wait, const Deadline& deadline) {
   done_.clear();
   if (!paths_.messages) return Outcome::failed;
+  if (wait && observer_) observer_->idle();
   const Outcome outcome = wait ? paths_.messages->wait(done_, deadline.renewed()) : paths_.messages->poll(done_);
   if (outcome != Outcome::ok) return outcome;
   if (wait && done_.empty()) return Outcome::failed;  // waits, but for no message
@@ -68,7 +71,10 @@ Outcome Engine::collect(bool wait, const Deadline& deadline) {
       in.leaving[index].complete = true;
       --in.sends_left;
     } else {
+      const Program::Step& step = in.program->steps[in.program->stages[in.round].first_step + index];
+      const Nanoseconds begin = active(step.peer, true);
       in.arrivals[index].complete = true;
+      done(begin, Activity::receive, step.peer, step.bytes, in);
     }
   }
   return Outcome::ok;

@@ -113,12 +113,14 @@ bool Engine::depart(Instance& in, Departure& d) {
       Connection& peer = *neighbour(send->peer);
       Outbox& box = peer.out[in.lane];
       if (box.full()) return false;
+      const Nanoseconds begin = active(send->peer);
       Line& line = box.next();
       line.bytes = static_cast<std::uint32_t>(bytes);
       line.inlined = line.last = 1;
       if (bytes > 0) in.buffers.pack(send->blocks, 0, bytes, line.payload);
       box.post();
       ring_bell(peer.bell);
+      done(begin, Activity::send, send->peer, bytes, in);
     }
     return true;
   }
@@ -127,6 +129,7 @@ bool Engine::depart(Instance& in, Departure& d) {
   Room& room = *paths_.node->rooms[in.lane];
   std::byte* memory = room.take(bytes);
   if (!memory) return false;
+  Nanoseconds begin = active(send->peer);
   stores_.write(bytes, [&](bool streams) { in.buffers.pack(send->blocks, 0, bytes, memory, streams); });
   for (std::uint32_t r = 0; r < d.readers; ++r) {
     Connection& peer = *neighbour(send[r].peer);
@@ -135,6 +138,8 @@ bool Engine::depart(Instance& in, Departure& d) {
     box.post();
     room.lend(box, box.sent(), r + 1 == d.readers);
     ring_bell(peer.bell);
+    done(begin, Activity::send, send[r].peer, bytes, in);
+    begin = active();
   }
   return true;
 }
@@ -163,6 +168,7 @@ bool Engine::depart_in_pieces(Instance& in, Departure& d) {
   for (; d.posted < send.bytes; ++d.pieces) {
     if (box.full()) return false;
     if (d.pieces >= slots && !box.taken(d.before + d.pieces + 1 - slots)) return false;
+    const Nanoseconds begin = active(send.peer);
     const Bytes bytes = std::min(piece, send.bytes - d.posted);
     std::byte* memory = d.memory + static_cast<Bytes>(d.pieces % slots) * piece;
     if (d.packed)
@@ -173,6 +179,7 @@ bool Engine::depart_in_pieces(Instance& in, Departure& d) {
     box.next().refer(paths_.node->offset(memory), bytes, d.posted == send.bytes);
     box.post();
     ring_bell(peer.bell);
+    done(begin, Activity::send, send.peer, bytes, in);
   }
   return true;
 }
@@ -190,11 +197,14 @@ bool Engine::take(Instance& in, std::uint32_t index, bool in_order) {
       mismatch_ = true;
       return false;
     }
+    const Nanoseconds begin = active(step.peer, true);
     if (!in_order && step.kind == ActionKind::receive_reduce && arrival.got == 0)
       arrival.bounce = in.arena.take(step.bytes);
     if (bytes > 0) deliver(in, step, arrival, box.content(*line), bytes);
     arrival.complete = line->last != 0;
     if (box.release(*line)) ring_bell(peer.bell);
+    const bool combined = step.kind == ActionKind::receive_reduce && !arrival.bounce;
+    done(begin, combined ? Activity::reduce : Activity::receive, step.peer, bytes, in);
     if (arrival.complete) return true;
   }
   return false;

@@ -11,6 +11,7 @@
 
 #include "intercept/native.hpp"
 #include "intercept/node.hpp"
+#include "intercept/observe/records.hpp"
 #include "intercept/replay.hpp"
 #include "intercept/settings.hpp"
 #include "intercept/statistics.hpp"
@@ -50,6 +51,9 @@ class Communicator {
   Rank ranks() const { return ranks_; }
   std::optional<Passed> unusable;  ///< set: every call is passed on
   std::uint64_t calls = 0;         ///< served, for the hang report
+
+  /// Null unless calls are observed. Replays count there when they end.
+  std::unique_ptr<observe::Records> records;
 
   Replays replays;
 
@@ -92,6 +96,9 @@ class Communicator {
 
 /// The one that this thread used last, if it is that of `comm`; else null. Never collective.
 Communicator* last_communicator(MPI_Comm comm);
+
+/// Have the ranks of some communicator found out that their settings differ?
+bool settings_differ();
 
 /// Null before MPI_Init and for MPI_COMM_NULL. The first call for a communicator is collective over it.
 Communicator* communicator(MPI_Comm comm);

@@ -33,7 +33,10 @@ template <typename Serve, typename Pass>
 int serve_or_pass(Serve serve, Pass pass) {
   intercept::Served served;
   guarded([&] { served = serve(); });
-  return served ? *served : pass();
+  const int code = served ? *served : pass();
+  if (intercept::observe::call_is_open()) [[unlikely]]
+    intercept::observe::end_call();
+  return code;
 }
 
 /// The end of a function that has given `info` to `comm`, if it succeeded.

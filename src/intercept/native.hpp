@@ -22,7 +22,7 @@ namespace stretto::intercept {
   X(Comm_set_info) X(Comm_size) X(Comm_split) X(Comm_split_type) X(Comm_test_inter) X(Errhandler_free) X(Finalize) \
   X(Get_library_version) X(Group_free) X(Group_translate_ranks) X(Info_get) X(Info_get_nkeys) X(Info_get_nthkey) \
   X(Info_get_valuelen) X(Initialized) X(Iprobe) X(Irecv) X(Isend) \
-  X(Op_commutative) X(Pack) X(Query_thread) X(Reduce_local) X(Request_free) X(Test) X(Type_free) X(Type_get_contents) \
+  X(Op_commutative) X(Pack) X(Query_thread) X(Recv) X(Reduce_local) X(Request_free) X(Send) X(Test) X(Type_free) X(Type_get_contents) \
   X(Type_get_envelope) X(Type_get_extent) X(Type_get_true_extent) X(Type_size) X(Type_size_x) X(Unpack)
 
 // Only tests and benchmarks use these: null in an MPI without them.

@@ -62,20 +62,6 @@ bool threads_at_once() {
   return level == MPI_THREAD_MULTIPLE;
 }
 
-std::vector<int> translate(MPI_Comm from, MPI_Comm to) {
-  MPI_Group groups[2];
-  native().Comm_group(from, &groups[0]);
-  native().Comm_group(to, &groups[1]);
-  int n = 0;
-  native().Comm_size(from, &n);
-  std::vector<int> ranks(static_cast<std::size_t>(n));
-  std::iota(ranks.begin(), ranks.end(), 0);
-  std::vector<int> translated(ranks.size());
-  native().Group_translate_ranks(groups[0], n, ranks.data(), groups[1], translated.data());
-  for (MPI_Group& group : groups) native().Group_free(&group);
-  return translated;
-}
-
 /// The ways to ranks of the world that have met in a larger communicator. All of these know it alike.
 std::optional<NodeView> known(const std::vector<int>& world) {
   const std::lock_guard lock(mutex);
@@ -111,13 +97,12 @@ MPI_Comm split(MPI_Comm comm) {
   MPI_Comm node = constants().comm_null;
   if (native().Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node) != MPI_SUCCESS)
     return constants().comm_null;
-  const auto& nodes = settings().nodes;
-  if (!nodes) return node;
   int rank = 0;
   native().Comm_rank(constants().world, &rank);
+  const auto wanted = settings().pretended_node(rank);
+  if (!wanted) return node;
   MPI_Comm pretended = constants().comm_null;
-  if (native().Comm_split(node, rank / nodes->ranks % nodes->count, 0, &pretended) != MPI_SUCCESS)
-    pretended = constants().comm_null;
+  if (native().Comm_split(node, *wanted, 0, &pretended) != MPI_SUCCESS) pretended = constants().comm_null;
   native().Comm_free(&node);
   return pretended;
 }
@@ -239,6 +224,20 @@ class Meeting {
 };
 
 }  // namespace
+
+std::vector<int> translate(MPI_Comm from, MPI_Comm to) {
+  MPI_Group groups[2];
+  native().Comm_group(from, &groups[0]);
+  native().Comm_group(to, &groups[1]);
+  int n = 0;
+  native().Comm_size(from, &n);
+  std::vector<int> ranks(static_cast<std::size_t>(n));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  std::vector<int> translated(ranks.size());
+  native().Group_translate_ranks(groups[0], n, ranks.data(), groups[1], translated.data());
+  for (MPI_Group& group : groups) native().Group_free(&group);
+  return translated;
+}
 
 std::optional<NodeView> known_neighbours(MPI_Comm comm) {
   if (!settings().shm) return std::nullopt;

@@ -19,6 +19,9 @@ struct NodeView {
   const Rules* rules = nullptr;                          ///< by which these ranks choose
 };
 
+/// By rank of `from` (of an intercommunicator: of its local group), the rank in `to`; MPI_UNDEFINED: it has none.
+std::vector<int> translate(MPI_Comm from, MPI_Comm to);
+
 /// The ways to the ranks of `comm`, if all of them have met before: no rank need ask another then.
 std::optional<NodeView> known_neighbours(MPI_Comm comm);
 

@@ -77,7 +77,8 @@ execute::Paths paths_of(Worker& w, const Communicator& c) {
     w.node = neighbours(*view, *w.rooms);
   }
   if (!c.one_node()) w.transport.use(c.messages());
-  return {c.one_node() ? nullptr : &w.transport, view ? &w.node : nullptr, progress};
+  return {c.one_node() ? nullptr : &w.transport, view ? &w.node : nullptr, progress,
+          c.records ? &observe::observer() : nullptr};
 }
 
 int failed(Worker& w, const Communicator& c) {
@@ -135,6 +136,12 @@ execute::Work work_of(const Communicator& c, const Schedule& schedule, int depth
           .bypass_cache = bypass_cache(c, job)};
 }
 
+/// Where all messages go through the MPI, a call that waits long does not tell so by itself: each is looked at.
+observe::Sampled sampled(const Communicator& c, Function function, const Algorithm& algorithm) {
+  if (!c.records) return {};
+  return {*c.records, function, observe::bytes_of_call(), algorithm, c.ranks() > 1 && !c.node()};
+}
+
 }  // namespace
 
 int perform(Communicator& c, const Decision& decision, const std::shared_ptr<const Schedule>& schedule,
@@ -142,8 +149,10 @@ int perform(Communicator& c, const Decision& decision, const std::shared_ptr<con
   decision.served->fetch_add(1, std::memory_order_relaxed);
   set_last_algorithm(decision.algorithm->id.data());
   ++c.calls;
+  if (c.records) observe::served(*decision.algorithm);
   const execute::Work work = work_of(c, *schedule, decision.params.depth, job);
-  if (job.origin && segments_of(work) == 1) c.replays.keep(*job.origin, decision, schedule, work);
+  if (job.origin && segments_of(work) == 1)
+    c.replays.keep(*job.origin, decision, schedule, work, sampled(c, function, *decision.algorithm));
   return run(c, function, work, nullptr);
 }
 
@@ -160,7 +169,11 @@ std::optional<int> replay(MPI_Comm comm, const Origin& origin) {
   set_last_algorithm(r->algorithm->id.data());
   r->work.input.at = r->input ? static_cast<char*>(const_cast<void*>(origin.input)) + *r->input : nullptr;
   r->work.output.at = r->output ? static_cast<char*>(origin.output) + *r->output : nullptr;
-  return run(*c, origin.signature.function, r->work, &r->program);
+  if (!r->sampled) return run(*c, origin.signature.function, r->work, &r->program);
+  r->sampled.begin(r->calls);
+  const int code = run(*c, origin.signature.function, r->work, &r->program);
+  r->sampled.end(r->calls);
+  return code;
 }
 
 }  // namespace stretto::intercept

@@ -22,11 +22,12 @@ void Replays::clear() {
 
 void Replays::count(Replay& replay) {
   replay.served->fetch_add(replay.calls, std::memory_order_relaxed);
+  replay.sampled.finish(replay.calls);
   replay.calls = 0;
 }
 
 void Replays::keep(const Origin& origin, const Decision& decision, std::shared_ptr<const Schedule> schedule,
-                   const execute::Work& work) {
+                   const execute::Work& work, const observe::Sampled& sampled) {
   auto& replay = replays_[slot(origin.signature)];
   if (replay)
     count(*replay);
@@ -42,6 +43,7 @@ void Replays::keep(const Origin& origin, const Decision& decision, std::shared_p
   replay->input = from(origin.input, work.input.at);
   replay->output = from(origin.output, work.output.at);
   replay->served = decision.served;
+  replay->sampled = sampled;
 }
 
 }  // namespace stretto::intercept

@@ -9,6 +9,7 @@
 
 #include "execute/program.hpp"
 #include "intercept/mpi_header.hpp"
+#include "intercept/observe/calls.hpp"
 #include "intercept/statistics.hpp"
 
 namespace stretto::intercept {
@@ -56,6 +57,7 @@ class Replays {
                          output = {};  ///< where the engine's buffers begin, from the program's; none: it has none
     Counter* served = nullptr;
     std::uint64_t calls = 0;  ///< not yet in `served`
+    observe::Sampled sampled = {};
   };
 
   Replay* find(const Signature& signature) {
@@ -65,7 +67,7 @@ class Replays {
   /// Forgets all of them: the communicator may choose otherwise from now on.
   void clear();
   void keep(const Origin& origin, const Decision& decision, std::shared_ptr<const Schedule> schedule,
-            const execute::Work& work);
+            const execute::Work& work, const observe::Sampled& sampled);
 
  private:
   static constexpr std::size_t size = 32;

@@ -94,6 +94,19 @@ void read_node(Settings& s, std::string& all) {
   if (s.nodes) all += std::to_string(n.count) + 'x' + std::to_string(n.ranks) + '\n';
 }
 
+void read_files_to_write(Settings& s, std::string& all) {
+  s.profile = variable("STRETTO_PROFILE");
+  s.trace = variable("STRETTO_TRACE");
+  const std::string_view events = variable("STRETTO_TRACE_EVENTS");
+  const auto most = parse_size(events);
+  if (most && *most > 0 && *most <= Bytes{1} << 30)
+    s.trace_events = static_cast<std::size_t>(*most);
+  else if (!events.empty())
+    complain("STRETTO_TRACE_EVENTS: '" + std::string(events) + "' is no number of events, ignored",
+             "for example STRETTO_TRACE_EVENTS=64K");
+  all += (s.profile.empty() ? "" : "profile\n") + std::string(s.trace.empty() ? "" : "trace\n");
+}
+
 void read_forced(Settings& s, std::string& all) {
   for (const Function f : all_functions) {
     std::string name = "STRETTO_";
@@ -136,6 +149,7 @@ Settings read() {
   read_log(s);
   read_deadline(s);
   read_node(s, all);
+  read_files_to_write(s, all);
   s.rules = variable("STRETTO_RULES");
   read_forced(s, all);
   complain_of_unknown();

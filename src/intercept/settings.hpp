@@ -34,9 +34,18 @@ struct Settings {
   bool shm = true;                        ///< STRETTO_SHM=0: everything goes through the MPI
   Bytes shared_memory = Bytes{64} << 20;  ///< STRETTO_SHM_MEMORY: most that this process provides
   std::optional<Nodes> nodes;             ///< STRETTO_NODES: for tests
+  std::string profile;                    ///< STRETTO_PROFILE: a file to write; empty: none
+  std::string trace;                      ///< STRETTO_TRACE: another
+  std::size_t trace_events = 16 << 10;    ///< STRETTO_TRACE_EVENTS: the last so many of each thread
   std::string rules;                      ///< STRETTO_RULES: for find_rules()
   Wishes forced;                          ///< STRETTO_ALLREDUCE=… and so on
   std::uint64_t fingerprint = 0;          ///< equal on two ranks that will choose alike by the same rules
+
+  bool observes() const { return !profile.empty() || !trace.empty(); }
+  /// The pretended node of a rank of the world; nothing if nodes are real.
+  std::optional<int> pretended_node(int rank) const {
+    return nodes ? std::optional(rank / nodes->ranks % nodes->count) : std::nullopt;
+  }
 };
 
 /// Reads the environment at the first call. What is wrong there is said once, by rank 0 if the launcher tells which

@@ -7,7 +7,7 @@ import sys
 import pytest
 from commands import json_of, refuse, stretto, succeed
 
-COMMANDS = ("list", "show", "check", "run", "env", "bench", "doctor")
+COMMANDS = ("list", "show", "check", "run", "env", "bench", "report", "doctor")
 
 
 def test_help_names_every_command():

@@ -25,26 +25,39 @@ def format_of(path: str) -> str:
 def _small(svg: str) -> str:
     """The same picture in half the bytes."""
     svg = re.sub(r' transform="rotate\(-0 [^"]*"', "", svg)
-    svg = re.sub(r"(\d\.\d\d)\d+", r"\1", svg)
+    svg = re.sub(r"<[^>]+>", lambda tag: re.sub(r"(\d\.\d\d)\d+", r"\1", tag[0]), svg)
     svg = re.sub(r'<g id="text_\d+">\s*(<text .*?</text>)\s*</g>', r"\1", svg)
     svg = re.sub(r"\n +", "\n", svg)
     family = "font-family: 'DejaVu Sans', sans-serif; "
     return svg.replace(family, "").replace("<svg ", f'<svg style="{family}" ', 1)
 
 
-def save(figure: "Figure", path: str, most_pixels: int = 12000) -> None:
-    """Writes the figure in the format that the name's ending says."""
+# Without a date and with fixed ids the same picture is the same file.
+_FIXED = {"svg.hashsalt": "stretto", "svg.fonttype": "none", "font.sans-serif": ["DejaVu Sans"]}
+
+
+def _svg(figure: "Figure", dpi: float) -> str:
     from matplotlib import rc_context
 
+    text = io.StringIO()
+    with rc_context(_FIXED):
+        figure.savefig(text, format="svg", dpi=dpi, metadata={"Date": None})
+    return _small(text.getvalue())
+
+
+def svg_of(figure: "Figure", ink: str = "#22333b") -> str:
+    """An element for a page; what is drawn in `ink` takes the colour of the page's text."""
+    svg = _svg(figure, 72.0)
+    svg = re.sub(r"<metadata>.*?</metadata>", "", svg[svg.index("<svg ") :], flags=re.DOTALL)
+    return svg.replace(ink, "currentColor")
+
+
+def save(figure: "Figure", path: str, most_pixels: int = 12000) -> None:
+    """Writes the figure in the format that the name's ending says."""
     ending = format_of(path)
     dpi = min(160.0, most_pixels / max(figure.get_size_inches()))
-    # Without a date and with fixed ids the same picture is the same file.
-    metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}[ending]
-    fonts = {"svg.hashsalt": "stretto", "svg.fonttype": "none", "font.sans-serif": ["DejaVu Sans"]}
-    if ending != "svg":
-        figure.savefig(path, format=ending, dpi=dpi, metadata=metadata)
+    if ending == "svg":
+        Path(path).write_text(_svg(figure, dpi), encoding="utf-8")
         return
-    text = io.StringIO()
-    with rc_context(fonts):
-        figure.savefig(text, format="svg", dpi=dpi, metadata=metadata)
-    Path(path).write_text(_small(text.getvalue()), encoding="utf-8")
+    metadata = {"CreationDate": None} if ending == "pdf" else {}
+    figure.savefig(path, format=ending, dpi=dpi, metadata=metadata)

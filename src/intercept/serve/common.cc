@@ -1,14 +1,36 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "intercept/serve/common.hpp"
 
-#include "intercept/settings.hpp"
+#include "intercept/observe/write.hpp"
 
 namespace stretto::intercept {
+namespace {
+
+Bytes bytes_of(Count count, MPI_Datatype type) {
+  MPI_Count size = 0;
+  if (count <= 0 || type == constants().type_null || native().Type_size_x(type, &size) != MPI_SUCCESS) return 0;
+  return count * static_cast<Bytes>(size);
+}
+
+}  // namespace
 
 Served pass(Function function, Passed reason) {
   statistics().of(function, reason).fetch_add(1, std::memory_order_relaxed);
   set_last_algorithm("native");
+  observe::passed(reason);
   return std::nullopt;
+}
+
+Bytes bytes_of(const Described& d) { return bytes_of(d.count, d.type); }
+
+Bytes bytes_of(const DescribedParts& d, Rank rank) {
+  return d.counts.given() && d.types ? bytes_of(d.counts[rank], d.type(rank)) : 0;
+}
+
+Bytes bytes_of_all(const DescribedParts& d, Rank ranks) {
+  Bytes sum = 0;
+  for (Rank r = 0; r < ranks; ++r) sum += bytes_of(d, r);
+  return sum;
 }
 
 Communicator* usable(Function function, MPI_Comm comm) {
@@ -75,6 +97,7 @@ Count* stage_numbers(Count n) { return reinterpret_cast<Count*>(staging().take(n
 
 void before_finalize() {
   free_communicators();  // they count their last calls then
+  observe::write_files();
   if (!settings().log_summary) return;
   int rank = 0;
   native().Comm_rank(constants().world, &rank);

@@ -5,6 +5,7 @@
 
 #include "intercept/perform.hpp"
 #include "intercept/serve/serve.hpp"
+#include "intercept/settings.hpp"
 #include "intercept/types.hpp"
 
 namespace stretto::intercept {
@@ -14,6 +15,23 @@ Served pass(Function function, Passed reason);
 
 /// The state of `comm`, or null after counting why the call is passed on. Ends the use of staging().
 Communicator* usable(Function function, MPI_Comm comm);
+
+/// The same, where the call may be observed: size(communicator) is its number of bytes (docs/profile.md).
+template <typename Size>
+Communicator* usable(Function function, MPI_Comm comm, Size size) {
+  if (settings().observes()) [[unlikely]] {
+    const auto begin = execute::now();
+    Communicator* c = communicator(comm);
+    const bool known = c && c->unusable != Passed::intercommunicator;  // their counts go by the other side's ranks
+    observe::begin_call(function, c ? c->records.get() : nullptr, known ? size(*c) : 0, begin);
+  }
+  return usable(function, comm);
+}
+
+/// What the program describes, in bytes of its types; 0 where the description is wrong.
+Bytes bytes_of(const Described& d);
+Bytes bytes_of(const DescribedParts& d, Rank rank);
+Bytes bytes_of_all(const DescribedParts& d, Rank ranks);
 
 /// Null after counting that the rules say `native`.
 const Decision* decide(Communicator& c, const Call& call);

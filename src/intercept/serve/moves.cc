@@ -51,7 +51,9 @@ Served rooted(Function function, const Described& own, const Described& all, int
     origin.input = origin.output = all.buffer;
   }
   if (const Served replayed = replay(comm, origin)) return replayed;
-  Communicator* c = usable(function, comm);
+  Communicator* c = usable(function, comm, [&](const Communicator& at) {
+    return (own.in_place() ? bytes_of(all) : bytes_of(own)) * at.ranks();
+  });
   if (!c) return std::nullopt;
   const bool root_is_me = is_root(*c, root);
   const bool in_place = own.in_place();
@@ -90,7 +92,7 @@ Served rooted(Function function, const Described& own, const Described& all, int
 Served barrier(MPI_Comm comm) {
   const Origin origin{{Function::barrier}};
   if (const Served replayed = replay(comm, origin)) return replayed;
-  Communicator* c = usable(Function::barrier, comm);
+  Communicator* c = usable(Function::barrier, comm, [](const Communicator&) { return 0; });
   if (!c) return std::nullopt;
   const Decision* decision = decide(*c, {.function = Function::barrier, .shape = {c->ranks(), 0}});
   if (!decision) return std::nullopt;
@@ -101,7 +103,7 @@ Served bcast(const Described& vector, int root, MPI_Comm comm) {
   constexpr Function function = Function::bcast;
   const Origin origin{{function, false, root, {vector.count, 0}, {vector.type, {}}}, nullptr, vector.buffer};
   if (const Served replayed = replay(comm, origin)) return replayed;
-  Communicator* c = usable(function, comm);
+  Communicator* c = usable(function, comm, [&](const Communicator&) { return bytes_of(vector); });
   if (!c) return std::nullopt;
   if (!valid(vector) || !root_exists(*c, root)) return pass(function, Passed::arguments);
   TypeFacts storage;
@@ -133,7 +135,7 @@ Served allgather(const Described& own, const Described& all, MPI_Comm comm) {
   constexpr Function function = Function::allgather;
   const Origin origin = origin_of(function, own, all, 0);
   if (const Served replayed = replay(comm, origin)) return replayed;
-  Communicator* c = usable(function, comm);
+  Communicator* c = usable(function, comm, [&](const Communicator& at) { return bytes_of(all) * at.ranks(); });
   if (!c) return std::nullopt;
   const bool in_place = own.in_place();
   if (!valid(all) || all.in_place() || (!in_place && !valid(own))) return pass(function, Passed::arguments);
@@ -164,7 +166,7 @@ Served alltoall(const Described& from, const Described& to, MPI_Comm comm) {
   constexpr Function function = Function::alltoall;
   const Origin origin = origin_of(function, from, to, 0);
   if (const Served replayed = replay(comm, origin)) return replayed;
-  Communicator* c = usable(function, comm);
+  Communicator* c = usable(function, comm, [&](const Communicator& at) { return bytes_of(to) * at.ranks(); });
   if (!c) return std::nullopt;
   const bool in_place = from.in_place();
   if (!valid(to) || to.in_place() || (!in_place && !valid(from))) return pass(function, Passed::arguments);

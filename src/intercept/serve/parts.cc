@@ -56,7 +56,9 @@ Region own_region(void* at, Rank rank, Bytes bytes, Count segment) {
 /// Gatherv and scatterv: `all` is the root's.
 Served rooted(Function function, const Described& own, const DescribedParts& all, int root, MPI_Comm comm) {
   const bool gathers = function == Function::gatherv;
-  Communicator* c = usable(function, comm);
+  Communicator* c = usable(function, comm, [&](const Communicator& at) {
+    return !own.in_place() ? bytes_of(own) : at.rank() == root ? bytes_of(all, root) : 0;
+  });
   if (!c) return std::nullopt;
   const Rank me = c->rank();
   const bool in_place = own.in_place();
@@ -125,7 +127,7 @@ Served scatterv(const DescribedParts& all, const Described& own, int root, MPI_C
 
 Served allgatherv(const Described& own, const DescribedParts& all, MPI_Comm comm) {
   constexpr Function function = Function::allgatherv;
-  Communicator* c = usable(function, comm);
+  Communicator* c = usable(function, comm, [&](const Communicator& at) { return bytes_of_all(all, at.ranks()); });
   if (!c) return std::nullopt;
   const Rank me = c->rank();
   const bool in_place = own.in_place();
@@ -159,7 +161,8 @@ Served allgatherv(const Described& own, const DescribedParts& all, MPI_Comm comm
 }
 
 Served alltoallv(Function function, const DescribedParts& from, const DescribedParts& to, MPI_Comm comm) {
-  Communicator* c = usable(function, comm);
+  Communicator* c = usable(
+      function, comm, [&](const Communicator& at) { return bytes_of_all(from.in_place() ? to : from, at.ranks()); });
   if (!c) return std::nullopt;
   if (to.in_place()) return pass(function, Passed::arguments);
   const bool in_place = from.in_place();

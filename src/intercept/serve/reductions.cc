@@ -100,7 +100,7 @@ Served reduce(const Operands& o, MPI_Count count, int root, MPI_Comm comm) {
   constexpr Function function = Function::reduce;
   const Origin origin = origin_of(function, o, count, root);
   if (const Served replayed = replay(comm, origin)) return replayed;
-  Communicator* c = usable(function, comm);
+  Communicator* c = usable(function, comm, [&](const Communicator&) { return bytes_of({nullptr, count, o.type}); });
   if (!c) return std::nullopt;
   const bool is_root = c->rank() == root;
   if (count < 0 || !root_exists(*c, root) || (is_root ? o.receive : o.send) == MPI_IN_PLACE)
@@ -115,7 +115,7 @@ Served reduce(const Operands& o, MPI_Count count, int root, MPI_Comm comm) {
 Served reduce_everywhere(Function function, const Operands& o, MPI_Count count, MPI_Comm comm) {
   const Origin origin = origin_of(function, o, count, 0);
   if (const Served replayed = replay(comm, origin)) return replayed;
-  Communicator* c = usable(function, comm);
+  Communicator* c = usable(function, comm, [&](const Communicator&) { return bytes_of({nullptr, count, o.type}); });
   if (!c) return std::nullopt;
   if (count < 0 || o.receive == MPI_IN_PLACE) return pass(function, Passed::arguments);
   const Reduction reduction(function, o);
@@ -129,7 +129,8 @@ Served reduce_scatter_block(const Operands& o, MPI_Count count, MPI_Comm comm) {
   constexpr Function function = Function::reduce_scatter_block;
   const Origin origin = origin_of(function, o, count, 0);
   if (const Served replayed = replay(comm, origin)) return replayed;
-  Communicator* c = usable(function, comm);
+  Communicator* c =
+      usable(function, comm, [&](const Communicator& at) { return bytes_of({nullptr, count, o.type}) * at.ranks(); });
   if (!c) return std::nullopt;
   if (count < 0 || o.receive == MPI_IN_PLACE) return pass(function, Passed::arguments);
   const Reduction reduction(function, o);
@@ -143,7 +144,9 @@ Served reduce_scatter_block(const Operands& o, MPI_Count count, MPI_Comm comm) {
 
 Served reduce_scatter(const Operands& o, Numbers counts, MPI_Comm comm) {
   constexpr Function function = Function::reduce_scatter;
-  Communicator* c = usable(function, comm);
+  Communicator* c = usable(function, comm, [&](const Communicator& at) {
+    return bytes_of_all({nullptr, counts, counts, o.type}, at.ranks());
+  });
   if (!c) return std::nullopt;
   if (!counts.given() || o.receive == MPI_IN_PLACE) return pass(function, Passed::arguments);
   const Rank ranks = c->ranks();

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`stretto report`."""
+
+from pathlib import Path
+
+import click
+
+
+@click.command("report")
+@click.argument("profile", type=click.Path(path_type=Path))
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    default=Path("report.html"),
+    show_default=True,
+    help="The page to write.",
+)
+def command(profile: Path, output: Path) -> None:
+    """Turn PROFILE, which a program has written with STRETTO_PROFILE, into a page to read.
+
+    One HTML file that fetches nothing: what the program spent in which collectives, how large they
+    were, where it waited and where it moved data, by which algorithms, and what went to the native
+    library.
+    """
+    from ..report.read import read
+
+    found = read(profile)
+    from ..report.page import page
+
+    output.write_text(page(found), encoding="utf-8")
+    click.echo(f"wrote {output}", err=True)

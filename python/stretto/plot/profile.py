@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The charts of a report. What is drawn in INK takes the colour of the page's text."""
+
+from collections import defaultdict
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from ..cli.options import size_in_words
+from ..report.read import Profile, Row
+
+INK = "#22333b"
+PARTS = {"moving data": "#1f8aa8", "waiting": "#edae49", "native": "#9a7fb8"}
+MOST_BARS = 64
+
+
+def _split(rows: list[Row]) -> dict[str, float]:
+    return {
+        "moving data": sum(row.moving for row in rows if not row.native),
+        "waiting": sum(row.waiting or 0.0 for row in rows if not row.native),
+        "native": sum(row.seconds for row in rows if row.native),
+    }
+
+
+def _quiet(axes: Axes) -> None:
+    axes.set_facecolor("none")
+    axes.tick_params(labelsize=8, colors=INK)
+    for name, side in axes.spines.items():
+        side.set_visible(name in ("left", "bottom"))
+        side.set_color(INK)
+
+
+def _figure(height: float) -> Figure:
+    return Figure(figsize=(9.6, height), layout="constrained", facecolor="none")
+
+
+def _legend(axes: Axes) -> None:
+    place = {"loc": "lower right", "bbox_to_anchor": (1, 0.98), "ncols": len(PARTS)}
+    axes.legend(fontsize=8, frameon=False, labelcolor=INK, **place)
+
+
+def functions(profile: Profile) -> Figure:
+    """Seconds per rank, bars across."""
+    groups: dict[str, list[Row]] = defaultdict(list)
+    for row in profile.rows:
+        groups[row.function].append(row)
+    names = sorted(groups, key=lambda name: sum(row.seconds for row in groups[name]))
+    figure = _figure(0.9 + 0.3 * len(names))
+    axes = figure.subplots()
+    _quiet(axes)
+    left = [0.0] * len(names)
+    for part, colour in PARTS.items():
+        widths = [_split(groups[name])[part] / len(profile.ranks) for name in names]
+        axes.barh(names, widths, left=left, color=colour, label=part)
+        left = [a + b for a, b in zip(left, widths, strict=True)]
+    axes.set_xlabel("seconds per rank", fontsize=8, color=INK)
+    _legend(axes)
+    return figure
+
+
+def sizes(profile: Profile) -> Figure:
+    """Calls above, seconds below, by powers of two."""
+    groups: dict[int, list[Row]] = defaultdict(list)
+    for row in profile.rows:
+        groups[row.bytes_from].append(row)
+    powers = {n: n.bit_length() for n in groups}
+    low, high = min(powers.values()), max(powers.values())
+    figure = _figure(3.8)
+    above, below = figure.subplots(2, 1, sharex=True)
+    for axes in (above, below):
+        _quiet(axes)
+    for part, colour in PARTS.items():
+        if part == "waiting":
+            continue
+        counts = [
+            sum(row.calls for row in rows if row.native == (part == "native"))
+            for rows in groups.values()
+        ]
+        base = [0.0] * len(groups)
+        if part == "native":
+            base = [sum(row.calls for row in rows if not row.native) for rows in groups.values()]
+        words = "native" if part == "native" else "served"
+        above.bar(powers.values(), counts, bottom=base, color=colour, label=words)
+    bottom = [0.0] * len(groups)
+    for part, colour in PARTS.items():
+        heights = [_split(rows)[part] / len(profile.ranks) for rows in groups.values()]
+        below.bar(powers.values(), heights, bottom=bottom, color=colour, label=part)
+        bottom = [a + b for a, b in zip(bottom, heights, strict=True)]
+    above.set_ylabel("calls", fontsize=8, color=INK)
+    below.set_ylabel("seconds per rank", fontsize=8, color=INK)
+    below.set_xlabel("bytes, from", fontsize=8, color=INK)
+    ticks = range(low, high + 1, 1 if high - low < 16 else 2)
+    below.set_xticks(ticks, [size_in_words(1 << bits - 1 if bits else 0) for bits in ticks])
+    for axes in (above, below):
+        _legend(axes)
+    return figure
+
+
+def ranks(profile: Profile) -> Figure:
+    """Seconds in collectives of each rank; of many ranks, of each so-many-th."""
+    step = -(-len(profile.ranks) // MOST_BARS)
+    shown = range(0, len(profile.ranks), step)
+    figure = _figure(2.6)
+    axes = figure.subplots()
+    _quiet(axes)
+    rest = [profile.ranks[i].seconds - profile.ranks[i].waiting for i in shown]
+    waits = [profile.ranks[i].waiting for i in shown]
+    axes.bar(shown, rest, width=0.8 * step, color=PARTS["moving data"], label="not waiting")
+    axes.bar(shown, waits, width=0.8 * step, bottom=rest, color=PARTS["waiting"], label="waiting")
+    axes.set_xlabel("rank" if step == 1 else f"rank (each {step}th)", fontsize=8, color=INK)
+    axes.set_ylabel("seconds", fontsize=8, color=INK)
+    axes.xaxis.get_major_locator().set_params(integer=True)
+    _legend(axes)
+    return figure

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Profiles: the file that STRETTO_PROFILE names (docs/profile.md)."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..errors import Error
+
+VERSION = 1
+WRITE_ONE = "STRETTO_PROFILE=FILE in the program's environment writes one"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A record of the file. Seconds are sums over the ranks."""
+
+    communicator: str
+    function: str
+    bytes_from: int
+    algorithm: str
+    reason: str  # why it went to the native library
+    ranks: int
+    calls: float  # of a rank: the most
+    bytes: float  # of a rank: the most
+    seconds: float
+    slowest: float  # of the ranks
+    fastest: float
+    waiting: float | None  # unknown of native calls
+
+    @property
+    def native(self) -> bool:
+        return self.algorithm == "native"
+
+    @property
+    def moving(self) -> float:
+        """What is left without the waiting."""
+        return max(self.seconds - (self.waiting or 0.0), 0.0)
+
+
+@dataclass(frozen=True)
+class OfRank:
+    wall: float
+    seconds: float
+    waiting: float
+
+
+@dataclass(frozen=True)
+class Profile:
+    program: str
+    date: str
+    mpi: str
+    stretto: str
+    nodes: list[str]
+    ranks: list[OfRank]
+    communicators: list[dict]
+    rows: list[Row]
+
+    @property
+    def wall(self) -> float:
+        """Seconds of all ranks together."""
+        return sum(rank.wall for rank in self.ranks)
+
+    @property
+    def seconds(self) -> float:
+        return sum(row.seconds for row in self.rows)
+
+    @property
+    def waiting(self) -> float:
+        return sum(row.waiting or 0.0 for row in self.rows)
+
+
+def title_of(communicator: dict) -> str:
+    """`MPI_COMM_WORLD (0-3)`, or `ranks 0,2` where it has no name."""
+    name, ranks = communicator["name"], communicator["world_ranks"]
+    if ranks == "itself":
+        return name or "one rank alone"
+    return f"{name} ({ranks})" if name else f"ranks {ranks}"
+
+
+def _row(record: dict, communicators: list[dict]) -> Row:
+    return Row(
+        communicator=title_of(communicators[record["communicator"]]),
+        function=str(record["function"]),
+        bytes_from=int(record["bytes_from"]),
+        algorithm=str(record["algorithm"]),
+        reason=str(record.get("reason", "")),
+        ranks=int(record["ranks"]),
+        calls=float(record["calls"]["max"]),
+        bytes=float(record["bytes"]["max"]),
+        seconds=float(record["seconds_of_ranks"]),
+        slowest=float(record["seconds"]["max"]),
+        fastest=float(record["seconds"]["min"]),
+        waiting=None if record["waiting"] is None else float(record["waiting_of_ranks"]),
+    )
+
+
+def _profile(document: dict) -> Profile:
+    ranks = [
+        OfRank(float(one["wall_seconds"]), float(one["seconds"]), float(one["waiting"]))
+        for one in document["by_rank"]
+    ]
+    communicators = document["communicators"]
+    return Profile(
+        program=str(document["program"]),
+        date=str(document["date"]),
+        mpi=str(document["mpi"]),
+        stretto=str(document["stretto"]),
+        nodes=[str(node) for node in document["nodes"]],
+        ranks=ranks,
+        communicators=communicators,
+        rows=[_row(record, communicators) for record in document["records"]],
+    )
+
+
+def _document(path: Path) -> dict:
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except (UnicodeDecodeError, ValueError):
+        raise Error(f"{path} is no profile: it is not JSON", WRITE_ONE) from None
+    if not isinstance(document, dict):
+        raise Error(f"{path} is no profile", WRITE_ONE)
+    if "traceEvents" in document:
+        raise Error(f"{path} is a trace, not a profile", "a trace opens in Perfetto; " + WRITE_ONE)
+    if document.get("format") != "stretto profile":
+        raise Error(f"{path} is no profile", WRITE_ONE)
+    if document.get("version") != VERSION:
+        raise Error(
+            f"{path} is a profile of version {document.get('version')}; this Stretto reads "
+            f"version {VERSION}",
+            "take the `stretto report` of the Stretto that wrote it "
+            f"({document.get('stretto', 'unknown')})",
+        )
+    return document
+
+
+def read(path: Path) -> Profile:
+    """Raises Error."""
+    document = _document(path)
+    try:
+        return _profile(document)
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+        raise Error(f"{path} is damaged ({type(error).__name__}: {error})", WRITE_ONE) from None

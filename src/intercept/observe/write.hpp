@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The files of STRETTO_PROFILE and STRETTO_TRACE, written by rank 0.
+#pragma once
+
+#include <string>
+
+#include "intercept/observe/assembly.hpp"
+
+namespace stretto::intercept::observe {
+
+/// In MPI_Finalize, after free_communicators(). Collective over the world.
+void write_files();
+
+void write_profile(Assembly& all, const std::string& path);
+void write_trace(Assembly& all, const std::string& path);
+
+/// A file that is written in pieces. What goes wrong is said once, in one line.
+class Output {
+ public:
+  Output(const char* variable, const std::string& path);
+  ~Output();
+  Output(const Output&) = delete;
+  Output& operator=(const Output&) = delete;
+  void write(const std::string& text);
+
+ private:
+  void complain();
+
+  const char* variable_;
+  std::string path_;
+  std::FILE* file_;
+};
+
+/// What the program is called: "app", or "python script.py".
+std::string program_name();
+
+}  // namespace stretto::intercept::observe

@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""STRETTO_PROFILE and STRETTO_TRACE: what programs write about their calls."""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from programs import finish, installed, stretto_run
+from stretto.launch import preload
+
+CATEGORIES = {"call", "send", "receive", "reduce", "copy", "wait"}
+
+
+@pytest.fixture
+def run(built, tmp_path):
+    """Runs profiled.c in a folder of its own. Open MPI is quick with more ranks than cores."""
+
+    def run_with(ranks: int, mpi: str = "openmpi", **variables: str):
+        program = built("profiled.c", mpi)
+        found = installed(mpi)
+        done = stretto_run(ranks, [program], mpi=found, cwd=tmp_path, **variables).succeeded()
+        assert done.out.strip() == "all right"
+        return done
+
+    return run_with
+
+
+def profile_in(folder: Path) -> dict:
+    document = json.loads((folder / "profile.json").read_text(encoding="utf-8"))
+    assert (document["format"], document["version"]) == ("stretto profile", 1)
+    return document
+
+
+def records(document: dict, function: str, communicator: str, bytes_from: int) -> list[dict]:
+    names = [one["name"] for one in document["communicators"]]
+    return [
+        record
+        for record in document["records"]
+        if (record["function"], names[record["communicator"]], record["bytes_from"])
+        == (function, communicator, bytes_from)
+    ]
+
+
+@pytest.mark.parametrize(("mpi", "ranks"), [("mpich", 2), ("openmpi", 3)])
+def test_profile(run, tmp_path, mpi, ranks):
+    done = run(ranks, mpi, STRETTO_PROFILE="profile.json", STRETTO_REDUCE="native")
+    document = profile_in(tmp_path)
+    assert document["program"].startswith("profiled")
+    assert document["ranks"] == len(document["by_rank"]) == ranks
+    assert len(document["nodes"]) == 1
+    assert "MPI" in document["mpi"]
+    made = {(c["name"], c["world_ranks"]): c["how_many"] for c in document["communicators"]}
+    world = f"0-{ranks - 1}"
+    halves = {("half", "0,2"): 1} if ranks == 3 else {}
+    assert made == {
+        ("MPI_COMM_WORLD", world): 1, ("copy", world): 5, ("half", "itself"): 1, **halves
+    }  # fmt: skip
+
+    (small,) = records(document, "allreduce", "MPI_COMM_WORLD", 8)
+    assert small["algorithm"] == "allreduce/linear"
+    assert small["calls"] == {"min": 3000, "median": 3000, "max": 3000}
+    assert small["bytes"]["median"] == 3000 * 8
+    # The nap of the last rank, however few of the calls are timed.
+    assert 0.1 < small["waiting"]["max"] <= small["seconds"]["max"]
+    assert small["timed"] <= 1
+    large = records(document, "allreduce", "half", 524288)
+    assert sum(record["ranks"] for record in large) == ranks
+    assert all(record["calls"]["max"] == 20 for record in large)
+    (copies,) = records(document, "barrier", "copy", 0)
+    assert copies["calls"]["max"] == 5
+
+    (late,) = records(document, "barrier", "MPI_COMM_WORLD", 0)
+    assert late["waiting"]["max"] > 0.1  # of a punctual rank, and less of the late one
+    assert late["waiting"]["min"] < late["waiting"]["max"] - 0.05
+    (native,) = records(document, "reduce", "MPI_COMM_WORLD", 8)
+    assert (native["algorithm"], native["reason"]) == ("native", "rules")
+    assert native["calls"]["min"] == 7
+    assert native["waiting"] is None
+    assert native["seconds"]["min"] > 0
+    # The summary counts the same calls.
+    assert done.served("allreduce") == 3020
+    assert done.passed("reduce") == {"rules": 7}
+
+
+def test_calls_of_a_disabled_library_are_profiled(run, tmp_path):
+    run(2, STRETTO_PROFILE="profile.json", STRETTO_DISABLE="1")
+    document = profile_in(tmp_path)
+    assert {record["reason"] for record in document["records"]} == {"disabled"}
+    (small,) = records(document, "allreduce", "MPI_COMM_WORLD", 8)
+    assert small["calls"]["median"] == 3000
+    assert small["seconds"]["max"] > 0.1
+
+
+def test_ranks_that_disagree_write_nothing(built, tmp_path):
+    mpi = installed("mpich")
+    program = built("profiled.c", "mpich")
+    file = tmp_path / "profile.json"
+    words = [mpi.mpiexec, "-genv", "LD_PRELOAD", preload("mpich"), "-n", 1, "-env",
+             "STRETTO_PROFILE", file, program, ":", "-n", 1, program]  # fmt: skip
+    done = finish(words, mpi.environment(), 60, tmp_path).succeeded()
+    assert done.said("no profile or trace is written")
+    assert list(tmp_path.iterdir()) == []
+
+
+def trace_in(folder: Path) -> tuple[dict, list[dict]]:
+    document = json.loads((folder / "trace.json").read_text(encoding="utf-8"))
+    other = document["otherData"]
+    assert (other["format"], other["version"]) == ("stretto trace", 1)
+    events = [event for event in document["traceEvents"] if event["ph"] == "X"]
+    assert {event["cat"] for event in events} <= CATEGORIES
+    for event in events:
+        assert event["pid"] == 0
+        assert event["ts"] >= 0 and event["dur"] >= 0
+        assert event["args"]["algorithm"]
+    return document, events
+
+
+def check_nesting(events: list[dict]) -> None:
+    """What a thread does lies within its calls and never overlaps."""
+    for thread in {event["tid"] for event in events}:
+        of_thread = [event for event in events if event["tid"] == thread]
+        calls = sorted(
+            (e["ts"], e["ts"] + e["dur"]) for e in of_thread if e["cat"] == "call"
+        )  # fmt: skip
+        end = 0.0
+        for begin, after in calls:
+            assert begin >= end - 0.002
+            end = after
+        inner = sorted((e["ts"], e["dur"]) for e in of_thread if e["cat"] != "call")
+        end = 0.0
+        for begin, length in inner:
+            assert begin >= end - 0.002
+            end = begin + length
+
+
+def test_trace(run, tmp_path):
+    run(3, STRETTO_TRACE="trace.json", STRETTO_TRACE_EVENTS="256K")
+    document, events = trace_in(tmp_path)
+    assert document["otherData"]["dropped"] == 0
+    names = {e["args"]["name"] for e in document["traceEvents"] if e["name"] == "thread_name"}
+    assert names == {"rank 0", "rank 1", "rank 2"}
+    check_nesting(events)
+    assert CATEGORIES - {"copy"} <= {event["cat"] for event in events}
+    calls = Counter(e["tid"] for e in events if e["cat"] == "call" and e["name"] == "allreduce")
+    assert calls == {0: 3020, 1: 3020, 2: 3020}
+    # Of each message both ends are there, with the other's rank in the world.
+    sent = [e for e in events if e["cat"] == "send"]
+    bytes_sent = Counter()
+    for event in sent:
+        bytes_sent[event["tid"], event["args"]["peer"]] += event["args"]["bytes"]
+    bytes_got = Counter()
+    for event in events:
+        if event["cat"] in ("receive", "reduce") and "peer" in event["args"]:
+            bytes_got[event["args"]["peer"], event["tid"]] += event["args"]["bytes"]
+    assert bytes_sent == bytes_got
+    assert bytes_sent[0, 2] > 0
+    # The last rank is late for its last barrier, in which the others wait.
+    barriers = [e for e in events if e["name"] == "barrier"]
+    assert max(e["dur"] for e in barriers if e["tid"] == 0) > 100e3
+    assert max(e["dur"] for e in events if e["cat"] == "wait") > 100e3
+
+
+def test_trace_across_nodes_has_one_clock(run, tmp_path):
+    run(4, STRETTO_TRACE="trace.json", STRETTO_TRACE_EVENTS="1M", STRETTO_NODES="2x2")
+    _, events = trace_in(tmp_path)
+    ends = [e["ts"] + e["dur"] for e in events if e["name"] == "barrier" and e["dur"] > 100e3]
+    assert len(ends) >= 3
+    assert max(ends) - min(ends) < 50e3  # the barrier that all leave together
+
+
+def test_trace_keeps_the_last_events_and_a_lost_profile_takes_nothing_along(run, tmp_path):
+    missing = "/nowhere/to/be/found"
+    done = run(
+        2, STRETTO_PROFILE=missing, STRETTO_TRACE="trace.json", STRETTO_TRACE_EVENTS="1K"
+    )  # fmt: skip
+    lines = [line for line in done.err.splitlines() if "STRETTO_PROFILE" in line]
+    assert lines == [f"stretto: STRETTO_PROFILE: cannot write {missing}: No such file or directory"]
+    assert done.said("hint: name a file")
+    document, events = trace_in(tmp_path)
+    assert Counter(event["tid"] for event in events) == {0: 1024, 1: 1024}
+    other = document["otherData"]
+    assert other["dropped"] == sum(other["dropped_by_rank"]) > 1000
+    assert any(event["name"] == "reduce" and event["cat"] == "call" for event in events)
+
+
+def test_trace_that_cannot_be_written(run, tmp_path):
+    done = run(
+        2, STRETTO_PROFILE="profile.json", STRETTO_TRACE=str(tmp_path), STRETTO_TRACE_EVENTS="many"
+    )  # fmt: skip
+    said = f"stretto: STRETTO_TRACE: cannot write {tmp_path}: Is a directory"
+    assert done.err.splitlines().count(said) == 1
+    assert done.said("stretto: STRETTO_TRACE_EVENTS: 'many' is no number of events, ignored")
+    assert profile_in(tmp_path)["records"]
+
+
+def test_threads(built, tmp_path):
+    program = [built("threads.c", "mpich", "-pthread"), "together"]
+    variables = {"STRETTO_PROFILE": "profile.json", "STRETTO_TRACE": "trace.json"}
+    done = stretto_run(2, program, mpi=installed("mpich"), cwd=tmp_path, timeout=90, **variables)
+    done.succeeded()
+    document = profile_in(tmp_path)
+    allreduces = sum(
+        record["calls"]["max"] * record["ranks"]
+        for record in document["records"]
+        if record["function"] == "allreduce"
+    )
+    assert allreduces == 2 * done.served("allreduce")
+    trace, events = trace_in(tmp_path)
+    check_nesting(events)
+    names = {e["args"]["name"] for e in trace["traceEvents"] if e["name"] == "thread_name"}
+    assert {"rank 0", "rank 1, thread 1"} <= names
+    assert len(names) <= 2 * 5  # a hundred threads one after the other share timelines
