@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
+#include <utility>
 #include <vector>
 
 namespace stretto::race {
@@ -15,22 +17,29 @@ constexpr double longest_block = 5e-3;  // seconds: more than a time slice of th
 constexpr double cheap_call = 20e-3;    // a call that may be repeated only to warm up
 constexpr double dear_call = 10;        // times the cell's seconds: not repeated at all
 
+// Rounds that are wanted where the time allows. Of fewer than eight no interval of a median is to be had.
+constexpr double rounds_of_a_cell = 3;
+constexpr double rounds_of_a_pair = 8;
+
 struct Side {
-  const Functions& functions;
+  Runner& runner;
+  const Library& library;
   bool stretto;
   int calls = 1;   // in a block
   double one = 0;  // seconds of a call, roughly
   std::vector<double> times = {};
+
+  void call() const { runner.call(library.functions, stretto); }
 };
 
 /// Seconds of one call, out of a block of them. The barriers before and after it are the block's own library's: a rank
 /// that spins in the other's, for ranks that still work, would take their cores away where these are short.
-double block(Runner& runner, const Side& side, int calls) {
-  side.functions.Barrier(constants().world);
+double block(const Side& side, int calls) {
+  side.library.functions.Barrier(constants().world);
   const double start = native().Wtime();
-  for (int i = 0; i < calls; ++i) runner.call(side.functions, side.stretto);
+  for (int i = 0; i < calls; ++i) side.call();
   const double seconds = native().Wtime() - start;
-  side.functions.Barrier(constants().world);
+  side.library.functions.Barrier(constants().world);
   return seconds / calls;
 }
 
@@ -41,11 +50,11 @@ double slowest(double seconds) {
 }
 
 /// The best of some blocks, as `patience` lasts: what else the machine does must not make them look full.
-double quickest(Runner& runner, const Side& side, int calls, double patience) {
-  double best = slowest(block(runner, side, calls));
+double quickest(const Side& side, int calls, double patience) {
+  double best = slowest(block(side, calls));
   double spent = best * calls;
   for (int i = 0; i < 4 && spent < patience; ++i) {
-    const double one = slowest(block(runner, side, calls));
+    const double one = slowest(block(side, calls));
     spent += one * calls;
     best = std::min(best, one);
   }
@@ -54,30 +63,95 @@ double quickest(Runner& runner, const Side& side, int calls, double patience) {
 
 /// Finds how many calls fill a block. The first call connects, chooses and touches memory. Never fewer than were tried:
 /// one call after a barrier may cost nothing, where its data wait in a buffer, of which the eighth must wait for room.
-void calibrate(Runner& runner, Side& side, double block_seconds, double patience) {
+void calibrate(Side& side, double block_seconds, double patience) {
   for (side.calls = 1;; side.calls *= 8) {
-    side.one = quickest(runner, side, side.calls, patience);
+    side.one = quickest(side, side.calls, patience);
     if (4 * side.calls * side.one > block_seconds) break;
   }
   side.calls *= static_cast<int>(std::max(std::ceil(block_seconds / side.calls / side.one), 1.0));
 }
 
-/// A round of the race: each side's block, and the check that both have the same results. A call before each block
-/// brings caches and branches into the state in which that side's calls leave them.
-bool pair_of_blocks(Runner& runner, Side (&sides)[2], int repetition) {
-  runner.refresh(repetition);
-  for (const int turn : {0, 1}) {
-    Side& side = sides[(repetition + turn) % 2];
-    if (side.one < cheap_call) runner.call(side.functions, side.stretto);
-    side.times.push_back(block(runner, side, side.calls));
-  }
-  return runner.equal();
+bool on_all_ranks(bool here) {
+  int mine = here ? 1 : 0;
+  int all = 0;
+  native().Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, constants().world);
+  return all == 1;
 }
 
-Time summary(const Side& side) {
+/// Sides that take turns, and the one or two runners whose calls they time.
+class Contest {
+ public:
+  Contest(std::span<Runner* const> runners, std::vector<Side>& sides) : runners_(runners), sides_(sides) {}
+
+  /// Returns whether all results were right, on this rank.
+  bool run(double seconds, double rounds_wanted, const Stage& stage);
+
+ private:
+  void refresh(int repetition) {
+    for (Runner* runner : runners_) runner->refresh(repetition);
+  }
+  bool equal() const {
+    return std::all_of(runners_.begin(), runners_.end(), [](const Runner* runner) { return runner->equal(); }) &&
+           runners_.front()->agrees(*runners_.back());
+  }
+  bool round(int repetition);
+
+  std::span<Runner* const> runners_;
+  std::vector<Side>& sides_;
+};
+
+/// Each side's block, and the check that all have the same results. A call before each block brings caches and branches
+/// into the state in which that side's calls leave them.
+bool Contest::round(int repetition) {
+  refresh(repetition);
+  const std::size_t sides = sides_.size();
+  for (std::size_t turn = 0; turn < sides; ++turn) {
+    Side& side = sides_[(static_cast<std::size_t>(repetition) + turn) % sides];
+    if (side.one < cheap_call) side.call();
+    side.times.push_back(block(side, side.calls));
+  }
+  return equal();
+}
+
+bool Contest::run(double seconds, double rounds_wanted, const Stage& stage) {
+  const double share = seconds / static_cast<double>(2 * sides_.size());  // of the time, to each side's calibration
+  const double block_seconds = std::min(longest_block, share / 2);
+  for (const bool stretto : {true, false}) {
+    stage(stretto ? "Stretto" : "native");
+    for (Side& side : sides_)
+      if (side.stretto == stretto) calibrate(side, block_seconds, share);
+  }
+  stage("both");
+  // What a round costs beside its calls: new inputs and the check.
+  const double start = native().Wtime();
+  bool correct = equal();
+  refresh(0);
+  double round_seconds = slowest(native().Wtime() - start);
+  double dearest = 0;
+  for (const Side& side : sides_) {
+    round_seconds += side.one * (side.calls + (side.one < cheap_call ? 1 : 0));
+    dearest = std::max(dearest, side.one);
+  }
+  if (dearest > dear_call * seconds) {
+    for (Side& side : sides_) side.times.push_back(side.one);
+    return correct;
+  }
+  const double least = round_seconds < seconds ? rounds_wanted : round_seconds < 4 * seconds ? 2 : 1;
+  const int rounds = static_cast<int>(std::clamp(seconds / round_seconds, least, 1000.0));
+  for (int i = 0; i < rounds; ++i) correct = round(i) && correct;
+  return correct;
+}
+
+/// Of the slowest rank, block by block.
+std::vector<double> times_of(const Side& side) {
   std::vector<double> all(side.times.size());
   native().Allreduce(side.times.data(), all.data(), static_cast<int>(all.size()), MPI_DOUBLE, MPI_MAX,
                      constants().world);
+  return all;
+}
+
+Time summary(const Side& side) {
+  std::vector<double> all = times_of(side);
   std::sort(all.begin(), all.end());
   const auto at = [&](double share) {
     const double place = share * static_cast<double>(all.size() - 1);
@@ -88,48 +162,48 @@ Time summary(const Side& side) {
   return {at(0.5) * 1e6, (at(0.75) - at(0.25)) / at(0.5), side.calls};
 }
 
-bool on_all_ranks(bool here) {
-  int mine = here ? 1 : 0;
-  int all = 0;
-  native().Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, constants().world);
-  return all == 1;
-}
-
 }  // namespace
 
-Result race(const Cell& cell, const Functions& native_functions, const Functions& stretto_functions,
-            const char* (*last_algorithm)(), double seconds, const std::function<void(const char*)>& stage) {
+Result race(const Cell& cell, const Library& native_library, const Library& stretto_library, double seconds,
+            const Stage& stage) {
   const double begun = native().Wtime();
   Runner runner(cell);
-  Side sides[2] = {{native_functions, false}, {stretto_functions, true}};
+  std::vector<Side> sides{{runner, native_library, false}, {runner, stretto_library, true}};
   Result result{};
-  const double block_seconds = std::min(longest_block, seconds / 8);
-
   stage("Stretto");
   runner.refresh(0);
-  runner.call(stretto_functions, true);
-  result.algorithm = last_algorithm();
-  calibrate(runner, sides[1], block_seconds, seconds / 4);
-  stage("native");
-  calibrate(runner, sides[0], block_seconds, seconds / 4);
-  stage("both");
-  // What a pair costs beside its calls: new inputs and the check.
-  const double start = native().Wtime();
-  runner.refresh(0);
-  bool correct = runner.equal();
-  double pair = slowest(native().Wtime() - start);
-  for (const Side& side : sides) pair += side.one * (side.calls + (side.one < cheap_call ? 1 : 0));
-  if (std::max(sides[0].one, sides[1].one) > dear_call * seconds) {
-    result.blocks = 1;
-    for (Side& side : sides) side.times.push_back(side.one);
-  } else {
-    const double least = pair < seconds ? 3 : pair < 4 * seconds ? 2 : 1;
-    result.blocks = static_cast<int>(std::clamp(seconds / pair, least, 1000.0));
-    for (int i = 0; i < result.blocks; ++i) correct = pair_of_blocks(runner, sides, i) && correct;
-  }
+  result.algorithm = runner.call_and_name(stretto_library.functions, stretto_library.last_algorithm);
+  Runner* const runners[] = {&runner};
+  const bool correct = Contest(runners, sides).run(seconds, rounds_of_a_cell, stage);
+  result.blocks = static_cast<int>(sides[0].times.size());
   result.native = summary(sides[0]);
   result.stretto = summary(sides[1]);
   result.correct = on_all_ranks(correct);
+  result.seconds = native().Wtime() - begun;
+  return result;
+}
+
+PairResult race(const Pair& pair, const Library& native_library, const Library& stretto_library, double seconds,
+                const Stage& stage) {
+  const double begun = native().Wtime();
+  Runner left(pair.left);
+  Runner right(pair.right);
+  Runner* const runners[] = {&left, &right};
+  PairResult result{};
+  stage("Stretto");
+  std::vector<Side> sides;
+  for (std::size_t i = 0; i < 2; ++i) {
+    runners[i]->refresh(0);
+    result.algorithms[i] = runners[i]->call_and_name(stretto_library.functions, stretto_library.last_algorithm);
+  }
+  for (const bool stretto : {false, true})
+    for (Runner* runner : runners) sides.push_back({*runner, stretto ? stretto_library : native_library, stretto});
+  result.correct = on_all_ranks(Contest(runners, sides).run(seconds, rounds_of_a_pair, stage));
+  for (std::size_t i = 0; i < sides.size(); ++i) {
+    std::vector<double> us = times_of(sides[i]);
+    for (double& time : us) time *= 1e6;
+    (i < 2 ? result.native_us : result.stretto_us)[i % 2] = std::move(us);
+  }
   result.seconds = native().Wtime() - begun;
   return result;
 }
