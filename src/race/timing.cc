@@ -13,13 +13,17 @@ namespace {
 using intercept::constants;
 using intercept::native;
 
-constexpr double longest_block = 5e-3;  // seconds: more than a time slice of the scheduler
-constexpr double cheap_call = 20e-3;    // a call that may be repeated only to warm up
-constexpr double dear_call = 10;        // times the cell's seconds: not repeated at all
-
-// Rounds that are wanted where the time allows. Of fewer than eight no interval of a median is to be had.
-constexpr double rounds_of_a_cell = 3;
-constexpr double rounds_of_a_pair = 8;
+struct Length {
+  double longest_block;  // seconds
+  double least_rounds;   // where the time allows
+};
+// More than a time slice of the scheduler.
+constexpr Length of_a_cell = {.longest_block = 5e-3, .least_rounds = 3};
+// Times are compared within a round: short ones, of which the machine lets most alone. Of fewer than eight no interval
+// of a median is to be had.
+constexpr Length of_a_pair = {.longest_block = 1e-3, .least_rounds = 8};
+constexpr double cheap_call = 20e-3;  // a call that may be repeated only to warm up
+constexpr double dear_call = 10;      // times the cell's seconds: not repeated at all
 
 struct Side {
   Runner& runner;
@@ -84,7 +88,7 @@ class Contest {
   Contest(std::span<Runner* const> runners, std::vector<Side>& sides) : runners_(runners), sides_(sides) {}
 
   /// Returns whether all results were right, on this rank.
-  bool run(double seconds, double rounds_wanted, const Stage& stage);
+  bool run(double seconds, const Length& length, const Stage& stage);
 
  private:
   void refresh(int repetition) {
@@ -113,9 +117,9 @@ bool Contest::round(int repetition) {
   return equal();
 }
 
-bool Contest::run(double seconds, double rounds_wanted, const Stage& stage) {
+bool Contest::run(double seconds, const Length& length, const Stage& stage) {
   const double share = seconds / static_cast<double>(2 * sides_.size());  // of the time, to each side's calibration
-  const double block_seconds = std::min(longest_block, share / 2);
+  const double block_seconds = std::min(length.longest_block, share / 2);
   for (const bool stretto : {true, false}) {
     stage(stretto ? "Stretto" : "native");
     for (Side& side : sides_)
@@ -136,7 +140,7 @@ bool Contest::run(double seconds, double rounds_wanted, const Stage& stage) {
     for (Side& side : sides_) side.times.push_back(side.one);
     return correct;
   }
-  const double least = round_seconds < seconds ? rounds_wanted : round_seconds < 4 * seconds ? 2 : 1;
+  const double least = round_seconds < seconds ? length.least_rounds : round_seconds < 4 * seconds ? 2 : 1;
   const int rounds = static_cast<int>(std::clamp(seconds / round_seconds, least, 1000.0));
   for (int i = 0; i < rounds; ++i) correct = round(i) && correct;
   return correct;
@@ -174,7 +178,7 @@ Result race(const Cell& cell, const Library& native_library, const Library& stre
   runner.refresh(0);
   result.algorithm = runner.call_and_name(stretto_library.functions, stretto_library.last_algorithm);
   Runner* const runners[] = {&runner};
-  const bool correct = Contest(runners, sides).run(seconds, rounds_of_a_cell, stage);
+  const bool correct = Contest(runners, sides).run(seconds, of_a_cell, stage);
   result.blocks = static_cast<int>(sides[0].times.size());
   result.native = summary(sides[0]);
   result.stretto = summary(sides[1]);
@@ -198,7 +202,7 @@ PairResult race(const Pair& pair, const Library& native_library, const Library& 
   }
   for (const bool stretto : {false, true})
     for (Runner* runner : runners) sides.push_back({*runner, stretto ? stretto_library : native_library, stretto});
-  result.correct = on_all_ranks(Contest(runners, sides).run(seconds, rounds_of_a_pair, stage));
+  result.correct = on_all_ranks(Contest(runners, sides).run(seconds, of_a_pair, stage));
   for (std::size_t i = 0; i < sides.size(); ++i) {
     std::vector<double> us = times_of(sides[i]);
     for (double& time : us) time *= 1e6;
