@@ -181,25 +181,30 @@ void print(const Cell& cell, const Result& r, int ranks) {
       r.algorithm.c_str(), r.correct ? "true" : "false", r.blocks, r.seconds);
 }
 
-std::string json(const std::vector<double>& numbers) {
+/// Of left and right: [microseconds, whether disturbed] for each block.
+std::string json(const std::vector<Block> (&sides)[2]) {
   std::string text;
-  for (const double number : numbers) {
-    char word[32];
-    std::snprintf(word, sizeof word, "%s%.4f", text.empty() ? "" : ",", number);
-    text += word;
+  for (const auto& side : sides) {
+    text += text.empty() ? "[" : "],[";
+    for (std::size_t i = 0; i < side.size(); ++i) {
+      char word[48];
+      std::snprintf(word, sizeof word, "%s[%.4f,%d]", i == 0 ? "" : ",", side[i].us, side[i].disturbed ? 1 : 0);
+      text += word;
+    }
   }
-  return "[" + text + "]";
+  return "[" + text + "]]";
 }
 
 void print(const Pair& pair, const PairResult& r, int ranks) {
+  const auto number = [](Bytes bytes) { return static_cast<long long>(bytes); };
   std::printf(
-      "{\"pair\":[\"%s\",\"%s\"],\"asked\":[%lld,%lld],\"bytes\":[%lld,%lld],\"ranks\":%d,\"native_us\":[%s,%s],"
-      "\"stretto_us\":[%s,%s],\"algorithms\":[\"%s\",\"%s\"],\"correct\":%s,\"seconds\":%.3f}\n",
-      name_of(pair.left.kind).c_str(), name_of(pair.right.kind).c_str(), static_cast<long long>(pair.left.asked),
-      static_cast<long long>(pair.right.asked), static_cast<long long>(pair.left.bytes),
-      static_cast<long long>(pair.right.bytes), ranks, json(r.native_us[0]).c_str(), json(r.native_us[1]).c_str(),
-      json(r.stretto_us[0]).c_str(), json(r.stretto_us[1]).c_str(), r.algorithms[0].c_str(), r.algorithms[1].c_str(),
-      r.correct ? "true" : "false", r.seconds);
+      "{\"pair\":[\"%s\",\"%s\"],\"asked\":[%lld,%lld],\"bytes\":[%lld,%lld],\"ranks\":%d,\"native\":%s,"
+      "\"stretto\":%s,\"algorithms\":[\"%s\",\"%s\"],"
+      "\"correct\":%s,\"seconds\":%.3f}\n",
+      name_of(pair.left.kind).c_str(), name_of(pair.right.kind).c_str(), number(pair.left.asked),
+      number(pair.right.asked), number(pair.left.bytes), number(pair.right.bytes), ranks, json(r.native).c_str(),
+      json(r.stretto).c_str(), r.algorithms[0].c_str(), r.algorithms[1].c_str(), r.correct ? "true" : "false",
+      r.seconds);
 }
 
 /// MPICH takes other, shared-memory algorithms from a communicator's sixth collective call on

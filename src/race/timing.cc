@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "race/timing.hpp"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <cmath>
 #include <span>
-#include <utility>
 #include <vector>
 
 namespace stretto::race {
@@ -32,6 +33,7 @@ struct Side {
   int calls = 1;   // in a block
   double one = 0;  // seconds of a call, roughly
   std::vector<double> times = {};
+  std::vector<int> disturbed = {};  // whether this rank's core was taken away meanwhile
 
   void call() const { runner.call(library.functions, stretto); }
 };
@@ -45,6 +47,13 @@ double block(const Side& side, int calls) {
   const double seconds = native().Wtime() - start;
   side.library.functions.Barrier(constants().world);
   return seconds / calls;
+}
+
+/// How often this rank's core was given to others while the rank wanted it.
+long preemptions() {
+  rusage usage{};
+  getrusage(RUSAGE_THREAD, &usage);
+  return usage.ru_nivcsw;
 }
 
 double slowest(double seconds) {
@@ -112,7 +121,9 @@ bool Contest::round(int repetition) {
   for (std::size_t turn = 0; turn < sides; ++turn) {
     Side& side = sides_[(static_cast<std::size_t>(repetition) + turn) % sides];
     if (side.one < cheap_call) side.call();
+    const long before = preemptions();
     side.times.push_back(block(side, side.calls));
+    side.disturbed.push_back(preemptions() != before ? 1 : 0);
   }
   return equal();
 }
@@ -137,7 +148,10 @@ bool Contest::run(double seconds, const Length& length, const Stage& stage) {
     dearest = std::max(dearest, side.one);
   }
   if (dearest > dear_call * seconds) {
-    for (Side& side : sides_) side.times.push_back(side.one);
+    for (Side& side : sides_) {
+      side.times.push_back(side.one);
+      side.disturbed.push_back(0);
+    }
     return correct;
   }
   const double least = round_seconds < seconds ? length.least_rounds : round_seconds < 4 * seconds ? 2 : 1;
@@ -152,6 +166,16 @@ std::vector<double> times_of(const Side& side) {
   native().Allreduce(side.times.data(), all.data(), static_cast<int>(all.size()), MPI_DOUBLE, MPI_MAX,
                      constants().world);
   return all;
+}
+
+std::vector<Block> blocks_of(const Side& side) {
+  const std::vector<double> times = times_of(side);
+  std::vector<int> disturbed(times.size());
+  native().Allreduce(side.disturbed.data(), disturbed.data(), static_cast<int>(disturbed.size()), MPI_INT, MPI_MAX,
+                     constants().world);
+  std::vector<Block> blocks;
+  for (std::size_t i = 0; i < times.size(); ++i) blocks.push_back({times[i] * 1e6, disturbed[i] != 0});
+  return blocks;
 }
 
 Time summary(const Side& side) {
@@ -203,11 +227,7 @@ PairResult race(const Pair& pair, const Library& native_library, const Library& 
   for (const bool stretto : {false, true})
     for (Runner* runner : runners) sides.push_back({*runner, stretto ? stretto_library : native_library, stretto});
   result.correct = on_all_ranks(Contest(runners, sides).run(seconds, of_a_pair, stage));
-  for (std::size_t i = 0; i < sides.size(); ++i) {
-    std::vector<double> us = times_of(sides[i]);
-    for (double& time : us) time *= 1e6;
-    (i < 2 ? result.native_us : result.stretto_us)[i % 2] = std::move(us);
-  }
+  for (std::size_t i = 0; i < sides.size(); ++i) (i < 2 ? result.native : result.stretto)[i % 2] = blocks_of(sides[i]);
   result.seconds = native().Wtime() - begun;
   return result;
 }

@@ -44,9 +44,14 @@ struct Pair {
   Cell right;
 };
 
+struct Block {
+  double us;       ///< of a call: the slowest rank's mean
+  bool disturbed;  ///< other programs got a rank's core meanwhile
+};
+
 struct PairResult {
-  std::vector<double> native_us[2];  ///< of left and right, block by block: the slowest rank's mean
-  std::vector<double> stretto_us[2];
+  std::vector<Block> native[2];  ///< of left and right
+  std::vector<Block> stretto[2];
   std::string algorithms[2];
   bool correct;  ///< and, where both cells are to have the same results, these are the same
   double seconds;

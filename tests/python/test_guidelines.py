@@ -13,7 +13,13 @@ from stretto.cli.bench_guidelines import _judge
 from stretto.guidelines.measure import measure
 from stretto.guidelines.page import page
 from stretto.guidelines.table import GROUPS, guidelines, pairs_of
-from stretto.guidelines.verdict import median_interval, verdict
+from stretto.guidelines.verdict import (
+    median_interval,
+    ratio_interval,
+    settle,
+    settle_at_last,
+    verdict,
+)
 from stretto.launch import choose_mpi
 
 FUNCTIONS = [facts(function).name for function in all_functions()]
@@ -26,11 +32,10 @@ runs.write_text("x" * (run + 1))
 words = sys.argv[1:]
 for pair in words[words.index("--pairs") + 1].split(","):
     names, sizes = zip(*(side.split(":") for side in pair.split("/")))
-    us = [[3.0 if name in {slow!r}[run] else 1.0] * 12 for name in names]
-    calm = [[1.0] * 12] * 2
+    stretto = [[[3.0 if name in {slow!r}[run] else 1.0, 0]] * 12 for name in names]
     print(json.dumps({{
         "pair": names, "asked": list(map(int, sizes)), "bytes": list(map(int, sizes)), "ranks": 2,
-        "native_us": calm, "stretto_us": us, "algorithms": ["a", "b"],
+        "native": [[[1.0, 0]] * 12] * 2, "stretto": stretto, "algorithms": ["a", "b"],
         "correct": "wrong" not in {slow!r}[run], "seconds": 0.1,
     }}))
 """
@@ -60,11 +65,26 @@ def measured(fake_mpi, monkeypatch, tmp_path):
     return run
 
 
-def test_interval_of_a_median():
-    assert median_interval(list(range(7))) is None
-    assert median_interval([3, 1, 2, 8, 5, 4, 7, 6]) == (1, 8)
+def sample(left: list, right: list, **other: object) -> dict:
+    """What the driver says of a pair."""
+    sides = [[(us, 0) for us in side] for side in (left, right)]
+    said = {
+        "stretto": sides,
+        "algorithms": ["a", "b"],
+        "ranks": 2,
+        "bytes": [8, 8],
+        "asked": [8, 8],
+    }
+    return said | other
+
+
+def test_intervals():
+    assert median_interval(list(range(7)), 0.01) is None
+    assert median_interval([3, 1, 2, 8, 5, 4, 7, 6], 0.01) == (1, 8)
     # The sign test's table: of 20 values the 4th and the 17th, at 99 %.
-    assert median_interval(list(range(1, 21))) == (4, 17)
+    assert median_interval(list(range(1, 21)), 0.01) == (4, 17)
+    assert ratio_interval([1.0, 2.0, 3.0] * 3, [2.0] * 9) == (0.5, 1.5)
+    assert ratio_interval([1.0] * 8, [2.0] * 20) is None
 
 
 def test_the_guidelines():
@@ -88,25 +108,44 @@ def test_the_guidelines():
 @pytest.mark.parametrize(
     ("words", "times", "ratio", "status"),
     [
-        ("allreduce ≤ reduce + bcast", ([3.0] * 8, [2.0] * 8), 1.5, "kept"),
-        ("gatherv ≤ 1.2 gather", ([1.0] * 8, [2.4] * 8), 2.0, "kept"),  # gather comes first
-        ("bcast(2m) ≤ 2 bcast(m)", ([1.0] * 8, [6.0] * 8), 3.0, "kept"),
-        ("bcast(m) ≤ bcast(2m)", ([2.0] * 7, [1.0] * 7), 2.0, "not judged"),
+        ("allreduce ≤ reduce + bcast", ([3.0] * 9, [2.0] * 9), 1.5, "kept"),
+        ("gatherv ≤ 1.2 gather", ([1.0] * 9, [2.4] * 9), 2.0, "kept"),  # gather comes first
+        ("bcast(2m) ≤ 2 bcast(m)", ([1.0] * 9, [6.0] * 9), 3.0, "kept"),
+        ("bcast(m) ≤ bcast(2m)", ([2.0] * 8, [1.0] * 9), 2.0, "not judged"),
     ],
 )
 def test_verdict(words, times, ratio, status):
-    sample = {"stretto_us": times, "asked": [8, 8], "bytes": [8, 8], "ranks": 2}
-    one = verdict(by_words(words), "stretto", sample | {"algorithms": ["a", "b"]})
+    one = verdict(by_words(words), "stretto", sample(*times))
     assert one.ratio == pytest.approx(ratio)
     assert one.status == status
     assert one.exceeds is (status == "kept")
 
 
 def test_noise_is_no_violation():
-    noisy = {"native_us": [[0.5, 3.0] * 10, [1.0] * 20], "asked": [8, 8], "bytes": [8, 8]}
-    one = verdict(by_words("reduce ≤ allreduce"), "native", noisy | {"ranks": 2, "algorithms": []})
+    one = verdict(by_words("reduce ≤ allreduce"), "stretto", sample([0.5, 3.0] * 9, [1.0] * 9))
     assert one.ratio > 1.5
     assert not one.exceeds
+
+
+def test_disturbed_blocks_do_not_count():
+    blocks = [[(1.0, 0)] * 9 + [(50.0, 1)] * 20, [(1.0, 0)] * 9]
+    guideline = by_words("reduce ≤ allreduce")
+    assert verdict(guideline, "stretto", sample([], [], stretto=blocks)).ratio == 1.0
+    # Where cores are shared there are no others.
+    assert (
+        verdict(guideline, "stretto", sample([], [], stretto=blocks, ranks=1 << 20)).ratio == 50.0
+    )
+
+
+def test_what_was_told_too_late_is_not_repeated():
+    guideline = by_words("reduce ≤ allreduce")
+    slow, few = (verdict(guideline, "stretto", sample([3.0] * n, [1.0] * n)) for n in (9, 3))
+    fast = verdict(guideline, "stretto", sample([1.0] * 9, [1.0] * 9))
+    assert settle([few, fast]) == fast
+    assert settle([slow, few, slow]).status == "violated"
+    assert settle([slow, few]) is None
+    assert settle_at_last([few, few, slow]).status == "not repeated"
+    assert settle_at_last([few, few, few]).status == "not judged"
 
 
 def test_violations_must_come_twice(measured):
@@ -145,7 +184,8 @@ def test_misuse(arguments, words):
 
 
 @pytest.mark.parametrize("ranks", [2, 3])
-def test_both_sides_of_all_guidelines_agree(ranks):
+def test_both_sides_of_all_guidelines_agree(ranks, monkeypatch):
+    monkeypatch.setattr("stretto.guidelines.measure.RUNS", 1)
     chosen = [one for one in guidelines(FUNCTIONS) if one.group in ("composition", "regular")]
     verdicts, wrong = measure(choose_mpi(), ranks, chosen, [1000], 0.003)
     assert not wrong
@@ -156,8 +196,8 @@ def test_both_sides_of_all_guidelines_agree(ranks):
     assert sizes["allreduce ≤ reduce_scatter_block + allgather"] == {2: 992, 3: 984}[ranks]
 
 
-def test_exit_code_is_strettos(tmp_path):
-    options = ["--collectives", "barrier,scan", "--sizes", "8,1K", "--time-per-size", 0.05]
+def test_exit_code_is_strettos():
+    options = ["--collectives", "barrier,scan", "--sizes", "8", "--time-per-size", 0.05]
     done = stretto("bench", "--guidelines", *options, "--json")
     said = json.loads(done.stdout)
     own = [one for one in said["verdicts"] if one["library"] == "stretto"]

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measures the pairs of the guidelines, and once more those that seem to violate one."""
+"""Measures the pairs of the guidelines, and again those that are not settled."""
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from ..launch.mpi import Mpi
 from ..race import PATIENCE, Race, drive
 from .table import Guideline, Pair, pairs_of
-from .verdict import LIBRARIES, Verdict, verdict
+from .verdict import LIBRARIES, Verdict, settle, settle_at_last, verdict
 
+RUNS = 3
 Task = tuple[Pair, int]
 
 
@@ -37,15 +37,6 @@ def _judge(chosen: list[Guideline], samples: dict[Task, dict]) -> dict[tuple, Ve
     return found
 
 
-def _settle(first: Verdict, again: Verdict | None) -> Verdict:
-    """Of two measurements the one that speaks less against the library."""
-    if not first.exceeds:
-        return first
-    if again is None or not again.exceeds:
-        return replace(again or first, status="not repeated")
-    return replace(min(first, again, key=lambda one: one.low or 0.0), status="violated")
-
-
 def measure(
     mpi: Mpi,
     ranks: int,
@@ -56,17 +47,20 @@ def measure(
 ) -> tuple[list[Verdict], list[dict]]:
     """The verdicts, and the pairs whose results were wrong.
 
-    What exceeds its bound is measured again by other processes, whose memory lies elsewhere: only
-    what exceeds it twice is a violation.
+    What exceeds its bound, or cannot be told, is measured again by new processes, whose memory lies
+    elsewhere, in twice the time.
     """
-    samples, race = _sample(mpi, ranks, pairs_of(chosen, sizes), budget, advance)
-    wrong = race.wrong
-    found = _judge(chosen, samples)
-    exceeding = {(one.guideline.pair, one.asked) for one in found.values() if one.exceeds}
-    repeated: dict[tuple, Verdict] = {}
-    if exceeding:
-        tasks = [task for task in samples if task in exceeding]
-        again, race = _sample(mpi, ranks, tasks, budget, advance)
+    tasks = pairs_of(chosen, sizes)
+    said: dict[tuple, list[Verdict]] = {}
+    wrong: list[dict] = []
+    for run in range(RUNS):
+        samples, race = _sample(mpi, ranks, tasks, budget * 2**run, advance)
         wrong += race.wrong
-        repeated = _judge(chosen, again)
-    return [_settle(one, repeated.get(key)) for key, one in found.items()], wrong
+        for key, one in _judge(chosen, samples).items():
+            said.setdefault(key, []).append(one)
+        open_ones = [some[0] for some in said.values() if settle(some) is None]
+        unsettled = {(one.guideline.pair, one.asked) for one in open_ones}
+        tasks = [task for task in tasks if task in unsettled]
+        if not tasks:
+            break
+    return [settle_at_last(some) for some in said.values()], wrong

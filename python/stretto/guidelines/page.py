@@ -10,6 +10,7 @@ from pathlib import Path
 
 from .. import all_functions, facts
 from ..cli.options import size_in_words
+from .measure import RUNS
 from .table import GROUPS, guidelines
 from .verdict import MISS, TOLERANCE
 
@@ -41,13 +42,15 @@ made of; sizes are rounded so that counts divide. Copies that a user would need,
 to take one out, are not charged but for the latter in scatter. *Excess* is the left side's time
 over what the guideline allows it: above 1 the guideline is not kept.
 
-Both sides, the MPI's and Stretto's, take turns in one process, in blocks of calls that follow each
-other without barriers; a block's time is the slowest rank's, and all results are compared. The
-excess is the median over the rounds of the blocks' ratios, with an interval that holds the true
-median with {1 - MISS:.0%}, whatever the noise looks like (order statistics; fewer than eight rounds
-are *not judged*). A guideline is **violated** only if the whole interval lies above {TOLERANCE} and
-does so again in a second run, by new processes; the lesser excess is reported. What exceeds only
-once is *not repeated*.
+Both sides, the MPI's and Stretto's, take turns in one process, in blocks of calls of a millisecond
+that follow each other without barriers; a block's time is the slowest rank's, and all results are
+compared. Blocks in which another program got a rank's core do not count, unless there are more
+ranks than cores. The excess is the ratio of the medians over the blocks, with an interval that
+holds the true one with {1 - MISS:.0%}, whatever the noise looks like: each median's by order
+statistics, for which nine blocks are needed. A guideline is **violated** only if the whole interval
+lies above {TOLERANCE} and does so in two runs, by different processes; the lesser excess is
+reported. What exceeds only once is *not repeated*; what has too few blocks in {RUNS} runs, each of
+twice the time, is *not judged*.
 """
 
 
