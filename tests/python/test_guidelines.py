@@ -212,12 +212,16 @@ def test_page():
     }  # fmt: skip
     document = {
         "mpi": "MPICH 9", "version": "1", "date": "2000-01-01", "ranks": [2], "sizes": [1024, 8],
-        "machine": {"cpu": "c", "cores": 2}, "verdicts": [row, row | {"bytes": 8, "ratio": 1.25}],
+        "machine": {"cpu": "c", "cores": 2},
+        "verdicts": [
+            row, row | {"bytes": 8, "ratio": 1.25},
+            row | {"library": "stretto", "status": "not judged"},
+        ],
     }  # fmt: skip
     text = page([document])
     assert "| scan(m) ≤ scan(2m) | 2 | 1K (1.50), 8 (1.25) |" in text
-    assert "Stretto violates 0 of 0 guidelines." in text
-    assert "MPICH 9 violates 2 of 2 guidelines:" in text
+    assert "Stretto violates 0 of 1 guidelines; 0 were exceeded only once, 1 could not" in text
+    assert "MPICH 9 violates 2 of 2 guidelines; " in text
 
 
 def test_page_says_what_is_asked_today():
