@@ -130,11 +130,11 @@ def test_noise_is_no_violation():
 def test_disturbed_blocks_do_not_count():
     blocks = [[(1.0, 0)] * 9 + [(50.0, 1)] * 20, [(1.0, 0)] * 9]
     guideline = by_words("reduce ≤ allreduce")
-    assert verdict(guideline, "stretto", sample([], [], stretto=blocks)).ratio == 1.0
-    # Where cores are shared there are no others.
-    assert (
-        verdict(guideline, "stretto", sample([], [], stretto=blocks, ranks=1 << 20)).ratio == 50.0
-    )
+    ratios = [
+        verdict(guideline, "stretto", sample([], [], stretto=blocks, ranks=ranks)).ratio
+        for ranks in (1, 1 << 20)  # where cores are shared there are no others
+    ]
+    assert ratios == [1.0, 50.0]
 
 
 def test_what_was_told_too_late_is_not_repeated():
@@ -183,21 +183,22 @@ def test_misuse(arguments, words):
     assert words in refuse("bench", "--guidelines", *arguments)
 
 
-@pytest.mark.parametrize("ranks", [2, 3])
-def test_both_sides_of_all_guidelines_agree(ranks, monkeypatch):
+@pytest.mark.parametrize(("group", "ranks"), [("composition", 3), ("regular", 2)])
+def test_both_sides_agree(group, ranks, monkeypatch):
     monkeypatch.setattr("stretto.guidelines.measure.RUNS", 1)
-    chosen = [one for one in guidelines(FUNCTIONS) if one.group in ("composition", "regular")]
+    chosen = [one for one in guidelines(FUNCTIONS) if one.group == group]
     verdicts, wrong = measure(choose_mpi(), ranks, chosen, [1000], 0.003)
     assert not wrong
     assert {one.guideline for one in verdicts} == set(chosen)
     # Whole elements, and as many for each rank where a vector is cut.
     sizes = {one.guideline.words: one.bytes for one in verdicts}
-    assert sizes["allgather ≤ alltoall"] == 1000
-    assert sizes["allreduce ≤ reduce_scatter_block + allgather"] == {2: 992, 3: 984}[ranks]
+    assert sizes.get("allgather ≤ alltoall", 1000) == 1000
+    assert sizes.get("allreduce ≤ reduce_scatter_block + allgather", 984) == 984
+    assert sizes.get("reduce_scatter_block ≤ reduce_scatter", 992) == 992
 
 
 def test_exit_code_is_strettos():
-    options = ["--collectives", "barrier,scan", "--sizes", "8", "--time-per-size", 0.05]
+    options = ["--collectives", "barrier,scan", "--sizes", "8", "--time-per-size", 0.02]
     done = stretto("bench", "--guidelines", *options, "--json")
     said = json.loads(done.stdout)
     own = [one for one in said["verdicts"] if one["library"] == "stretto"]
