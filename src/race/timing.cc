@@ -191,6 +191,7 @@ bool Contest::run(double seconds, const Length& length, const Stage& stage) {
     for (int i = 0; i < rounds; ++i) correct = round(done++) && correct;
     const int calm = length.least_calm > 0 ? fewest_calm(sides_) : 0;
     if (calm == 0 || calm >= length.least_calm) break;  // 0: ranks that share cores never have any
+    if (slowest(native().Wtime() - start) > most_times * seconds) break;
   }
   return correct;
 }
