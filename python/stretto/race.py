@@ -30,11 +30,12 @@ class Race:
 
     machine: dict = field(default_factory=dict)
     cells: list[dict] = field(default_factory=list)
+    pairs: list[dict] = field(default_factory=list)  # of cells that were compared
     stage: str = ""  # whose calls the driver has begun: Stretto, native, both
 
     @property
     def wrong(self) -> list[dict]:
-        return [cell for cell in self.cells if not cell["correct"]]
+        return [one for one in (*self.cells, *self.pairs) if not one["correct"]]
 
     @property
     def ratio(self) -> float:
@@ -185,6 +186,8 @@ def _take(line: str, race: Race, advance: Callable[..., None]) -> bool:
     elif "stage" in said:
         race.stage = said["stage"]
         return False
+    elif "pair" in said:
+        race.pairs.append(said)
     elif "function" in said:
         race.cells.append(said)
     return True

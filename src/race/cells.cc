@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <numeric>
 
 namespace stretto::race {
 namespace {
@@ -12,49 +11,51 @@ struct NamedVariant {
   std::string_view suffix;
   Kind kind;
 };
-constexpr NamedVariant variants[] = {{"-maxloc", {Function::allreduce, Variant::maxloc}},
-                                     {"-spike", {Function::allgatherv, Variant::spike}},
-                                     {"-halving", {Function::allgatherv, Variant::halving}}};
+constexpr NamedVariant variants[] = {
+    {"-maxloc", {Function::allreduce, Variant::maxloc}},    {"-spike", {Function::allgatherv, Variant::spike}},
+    {"-halving", {Function::allgatherv, Variant::halving}}, {"-even", {Function::gatherv, Variant::even}},
+    {"-even", {Function::scatterv, Variant::even}},         {"-even", {Function::allgatherv, Variant::even}},
+    {"-even", {Function::alltoallv, Variant::even}},        {"-even", {Function::alltoallw, Variant::even}},
+    {"-even", {Function::reduce_scatter, Variant::even}}};
+
+// One function made of others. A vector is all parts together, whatever function it is the vector of.
+constexpr auto in = Place::in;
+constexpr auto between = Place::between;
+constexpr auto out = Place::out;
+using enum Function;
+constexpr Step by_allreduce[] = {{allreduce}};
+constexpr Step by_scatter_allgather[] = {{scatter, in, between}, {allgather, between, out}};
+constexpr Step by_allgather[] = {{allgather}};
+constexpr Step by_bcast[] = {{bcast, in, between}, {Local::take_part, between, out}};
+constexpr Step by_gather_bcast[] = {{gather}, {bcast, out, out}};
+constexpr Step by_alltoall[] = {{alltoall}};
+constexpr Step by_reduce_scatter_gather[] = {{reduce_scatter_block, in, between}, {gather, between, out}};
+constexpr Step by_reduce_bcast[] = {{reduce}, {bcast, out, out}};
+constexpr Step by_reduce_scatter_allgather[] = {{reduce_scatter_block, in, between}, {allgather, between, out}};
+constexpr Step by_reduce_scatter[] = {{reduce, in, between}, {scatter, between, out}};
+constexpr Step by_exscan[] = {{exscan}, {Local::reduce_local}};
+
+constexpr Kind composed[] = {{barrier, Variant::usual, by_allreduce},
+                             {bcast, Variant::usual, by_scatter_allgather},
+                             {gather, Variant::usual, by_allgather},
+                             {scatter, Variant::usual, by_bcast},
+                             {allgather, Variant::usual, by_gather_bcast},
+                             {allgather, Variant::usual, by_alltoall},
+                             {reduce, Variant::usual, by_allreduce},
+                             {reduce, Variant::usual, by_reduce_scatter_gather},
+                             {allreduce, Variant::usual, by_reduce_bcast},
+                             {allreduce, Variant::usual, by_reduce_scatter_allgather},
+                             {reduce_scatter_block, Variant::usual, by_reduce_scatter},
+                             {scan, Variant::usual, by_exscan}};
 
 // MPI_DOUBLE_INT: a double, an int and a hole.
 constexpr std::size_t pair_bytes = 2 * sizeof(double);
 constexpr std::size_t pair_data = sizeof(double) + sizeof(int);
 
-enum class Extent : std::uint8_t { nothing, one, all };  // of a buffer: a part or, without parts, the vector; all parts
-
-struct Buffers {
-  Extent in;
-  Extent out;
-  bool result_on_root_only = false;
-};
-
-Buffers buffers_of(Function function) {
-  switch (function) {
-    case Function::barrier: return {Extent::nothing, Extent::nothing};
-    case Function::bcast: return {Extent::one, Extent::one};
-    case Function::gather:
-    case Function::gatherv: return {Extent::one, Extent::all, true};
-    case Function::scatter:
-    case Function::scatterv: return {Extent::all, Extent::one};
-    case Function::allgather:
-    case Function::allgatherv: return {Extent::one, Extent::all};
-    case Function::alltoall:
-    case Function::alltoallv:
-    case Function::alltoallw: return {Extent::all, Extent::all};
-    case Function::reduce: return {Extent::one, Extent::one, true};
-    case Function::allreduce:
-    case Function::scan:
-    case Function::exscan: return {Extent::one, Extent::one};
-    case Function::reduce_scatter_block:
-    case Function::reduce_scatter: return {Extent::all, Extent::one};
-  }
-  return {};
-}
-
 /// The elements of each rank's part; `each` on average.
 std::vector<std::int64_t> parts(const Kind& kind, std::int64_t each, int ranks) {
   std::vector<std::int64_t> n(static_cast<std::size_t>(ranks), each);
-  if (!facts(kind.function).irregular) return n;
+  if (!facts(kind.function).irregular || kind.variant == Variant::even) return n;
   std::int64_t rest = each * ranks;
   for (int r = 0; r < ranks; ++r) {
     auto& part = n[static_cast<std::size_t>(r)];
@@ -71,14 +72,22 @@ std::vector<std::int64_t> parts(const Kind& kind, std::int64_t each, int ranks) 
   return n;
 }
 
-std::size_t elements(Extent extent, int mine, const std::vector<int>& counts) {
-  if (extent == Extent::nothing) return 0;
-  if (extent == Extent::one) return static_cast<std::size_t>(mine);
-  return static_cast<std::size_t>(std::accumulate(counts.begin(), counts.end(), std::int64_t{0}));
-}
-
 Bytes element_bytes(const Kind& kind) {
   return static_cast<Bytes>(kind.variant == Variant::maxloc ? pair_bytes : sizeof(double));
+}
+
+/// Whether `bytes` are those of one part: reductions go by the vector.
+bool by_parts(Function function) {
+  const CollectiveFacts& c = facts(facts(function).collective);
+  return c.per_rank && !c.reduces;
+}
+
+/// Whether the vector is cut into parts of equal size.
+bool cuts(const Kind& kind) {
+  if (by_parts(kind.function)) return false;
+  return operation_of(kind.function).n == Extent::part ||
+         std::any_of(kind.steps.begin(), kind.steps.end(),
+                     [](const Step& step) { return operation_of(step.action).n == Extent::part; });
 }
 
 }  // namespace
@@ -86,12 +95,20 @@ Bytes element_bytes(const Kind& kind) {
 std::string name_of(const Kind& kind) {
   std::string name(facts(kind.function).name);
   for (const auto& [suffix, one] : variants)
-    if (one.variant == kind.variant) name += suffix;
+    if (one.function == kind.function && one.variant == kind.variant) name += suffix;
+  std::string_view joint = "-by-";
+  for (const Step& step : kind.steps) {
+    if (step.action == Action(Local::take_part)) continue;  // costs next to nothing
+    name.append(joint).append(name_of(step.action));
+    joint = "+";
+  }
   return name;
 }
 
 std::optional<Kind> kind_named(std::string_view name) {
   for (const auto& [suffix, kind] : variants)
+    if (name == name_of(kind)) return kind;
+  for (const Kind& kind : composed)
     if (name == name_of(kind)) return kind;
   if (const auto function = function_named(name)) return Kind{*function};
   return std::nullopt;
@@ -99,12 +116,11 @@ std::optional<Kind> kind_named(std::string_view name) {
 
 Cell cell_of(const Kind& kind, Bytes wish, int ranks) {
   if (kind.function == Function::barrier) return {kind, 0, 0};
-  const CollectiveFacts& c = facts(facts(kind.function).collective);
-  const Bytes unit = element_bytes(kind) * (c.reduces && c.per_rank ? ranks : 1);
+  const Bytes unit = element_bytes(kind) * (cuts(kind) ? ranks : 1);
   return {kind, std::max<Bytes>(wish / unit, 1) * unit, wish};
 }
 
-Runner::Runner(const Cell& cell) : kind_(cell.kind) {
+Runner::Runner(const Cell& cell) : kind_(cell.kind), self_{cell.kind.function} {
   intercept::native().Comm_rank(comm_, &rank_);
   intercept::native().Comm_size(comm_, &ranks_);
   if (kind_.variant == Variant::maxloc) {
@@ -112,22 +128,27 @@ Runner::Runner(const Cell& cell) : kind_(cell.kind) {
     op_ = MPI_MAXLOC;
     doubles_ = 2;
   }
-  const FunctionFacts& f = facts(kind_.function);
-  const CollectiveFacts& c = facts(f.collective);
-  auto each = static_cast<std::int64_t>(cell.bytes / element_bytes(kind_));
-  if (c.reduces && c.per_rank) each /= ranks_;
+  count(cell);
+  if (kind_.function == Function::alltoallv || kind_.function == Function::alltoallw) describe_pairs();
+  in_.resize(room(Place::in));
+  for (auto& buffer : between_) buffer.resize(room(Place::between));
+  for (auto& buffer : out_) buffer.resize(room(Place::out));
+  for (const bool stretto : {false, true})
+    for (const Step& step : steps()) calls_[stretto ? 1 : 0].push_back(prepared(step, stretto));
+}
+
+void Runner::count(const Cell& cell) {
+  const std::int64_t elements =
+      std::max<std::int64_t>(cell.bytes / element_bytes(kind_), 1);  // 1: barrier by allreduce
+  const bool one_part = by_parts(kind_.function);
   std::int64_t at = 0;
-  for (const std::int64_t n : parts(kind_, each, ranks_)) {
+  for (const std::int64_t n : parts(kind_, one_part ? elements : elements / ranks_, ranks_)) {
     counts_.push_back(static_cast<int>(n));
     displacements_.push_back(static_cast<int>(at));
     at += n;
   }
   mine_ = counts_[static_cast<std::size_t>(rank_)];
-  if (f.irregular && f.collective == Collective::alltoall) describe_pairs();
-  const Buffers buffers = buffers_of(kind_.function);
-  in_.resize(elements(buffers.in, mine_, in_counts_.empty() ? counts_ : in_counts_) * doubles_);
-  native_out_.resize(elements(buffers.out, mine_, counts_) * doubles_);
-  stretto_out_ = native_out_;
+  vector_ = one_part ? at : elements;
 }
 
 /// Rank s sends the same to all: the counts fall with s.
@@ -141,55 +162,90 @@ void Runner::describe_pairs() {
   types_.assign(counts_.size(), type_);
 }
 
+/// The doubles that the steps read or write there.
+std::size_t Runner::room(Place place) const {
+  std::int64_t most = 0;
+  const auto fit = [&](Extent extent, bool input) {
+    const std::int64_t all = input && !in_counts_.empty() ? std::int64_t{ranks_} * mine_ : vector_;
+    most = std::max<std::int64_t>(most, extent == Extent::nothing ? 0 : extent == Extent::part ? mine_ : all);
+  };
+  for (const Step& step : steps()) {
+    if (step.from == place) fit(operation_of(step.action).in, true);
+    if (step.to == place) fit(operation_of(step.action).out, false);
+  }
+  return static_cast<std::size_t>(most) * doubles_;
+}
+
 void Runner::refresh(int repetition) {
-  int value = (7 * rank_ + repetition) % 251;
+  const int first = (7 * rank_ + repetition) % 251;
+  // An alltoall that takes the place of an allgather sends my part to all.
+  const bool repeated = operation_of(kind_.function).in == Extent::part && !kind_.steps.empty();
+  const std::size_t period = repeated ? static_cast<std::size_t>(mine_) : in_.size();
+  int value = first;
   for (std::size_t i = 0; i < in_.size(); i += doubles_) {
+    if (i % period == 0) value = first;
     in_[i] = value;
     if (doubles_ == 2) std::memcpy(&in_[i + 1], &rank_, sizeof rank_);
     value = value == 250 ? 0 : value + 1;
   }
-  if (kind_.function == Function::bcast) native_out_ = stretto_out_ = in_;
+  const Step& begin = steps().front();
+  if (begin.action != Action(Function::bcast)) return;
+  for (auto& buffer : begin.to == Place::out ? out_ : between_) std::copy(in_.begin(), in_.end(), buffer.begin());
 }
 
-bool Runner::equal() const {
-  if (buffers_of(kind_.function).result_on_root_only && rank_ != 0) return true;
-  if (kind_.function == Function::exscan && rank_ == 0) return true;
-  if (kind_.variant != Variant::maxloc) return native_out_ == stretto_out_;
-  for (std::size_t i = 0; i < native_out_.size(); i += doubles_)
-    if (std::memcmp(&native_out_[i], &stretto_out_[i], pair_data) != 0) return false;
+bool Runner::has_result() const {
+  if (operation_of(kind_.function).result_on_root_only && rank_ != 0) return false;
+  return !(kind_.function == Function::exscan && rank_ == 0);
+}
+
+bool Runner::same(const std::vector<double>& a, const std::vector<double>& b) const {
+  if (!has_result()) return true;
+  if (kind_.variant != Variant::maxloc) return a == b;
+  for (std::size_t i = 0; i < a.size(); i += doubles_)
+    if (std::memcmp(&a[i], &b[i], pair_data) != 0) return false;
   return true;
 }
 
-void Runner::call(const Functions& f, bool stretto) {
-  const double* in = in_.data();
-  double* out = (stretto ? stretto_out_ : native_out_).data();
-  const int n = mine_;
-  const int* counts = counts_.data();
-  const int* at = displacements_.data();
-  switch (kind_.function) {
-    case Function::barrier: f.Barrier(comm_); break;
-    case Function::bcast: f.Bcast(out, n, type_, 0, comm_); break;
-    case Function::gather: f.Gather(in, n, type_, out, n, type_, 0, comm_); break;
-    case Function::gatherv: f.Gatherv(in, n, type_, out, counts, at, type_, 0, comm_); break;
-    case Function::scatter: f.Scatter(in, n, type_, out, n, type_, 0, comm_); break;
-    case Function::scatterv: f.Scatterv(in, counts, at, type_, out, n, type_, 0, comm_); break;
-    case Function::allgather: f.Allgather(in, n, type_, out, n, type_, comm_); break;
-    case Function::allgatherv: f.Allgatherv(in, n, type_, out, counts, at, type_, comm_); break;
-    case Function::alltoall: f.Alltoall(in, n, type_, out, n, type_, comm_); break;
-    case Function::alltoallv:
-      f.Alltoallv(in, in_counts_.data(), in_displacements_.data(), type_, out, counts, at, type_, comm_);
-      break;
-    case Function::alltoallw:
-      f.Alltoallw(in, in_counts_.data(), in_bytes_.data(), types_.data(), out, counts, out_bytes_.data(), types_.data(),
-                  comm_);
-      break;
-    case Function::reduce: f.Reduce(in, out, n, type_, op_, 0, comm_); break;
-    case Function::allreduce: f.Allreduce(in, out, n, type_, op_, comm_); break;
-    case Function::reduce_scatter_block: f.Reduce_scatter_block(in, out, n, type_, op_, comm_); break;
-    case Function::reduce_scatter: f.Reduce_scatter(in, out, counts, type_, op_, comm_); break;
-    case Function::scan: f.Scan(in, out, n, type_, op_, comm_); break;
-    case Function::exscan: f.Exscan(in, out, n, type_, op_, comm_); break;
+bool Runner::equal() const { return same(out_[0], out_[1]); }
+
+bool Runner::agrees(const Runner& other) const {
+  const bool comparable = facts(kind_.function).collective == facts(other.kind_.function).collective &&
+                          kind_.function != Function::barrier && type_ == other.type_ && counts_ == other.counts_ &&
+                          vector_ == other.vector_;
+  return !comparable || same(out_[0], other.out_[0]);
+}
+
+std::string Runner::call_and_name(const Functions& f, const char* (*last_algorithm)()) {
+  std::string names;
+  for (std::size_t i = 0; i < steps().size(); ++i) {
+    calls_[1][i].call(f, calls_[1][i].arguments);
+    if (!std::holds_alternative<Function>(steps()[i].action)) continue;
+    if (!names.empty()) names += '+';
+    names += last_algorithm();
   }
+  return names;
+}
+
+Runner::Call Runner::prepared(const Step& step, bool stretto) {
+  const auto buffer = [&](Place place) {
+    return place == Place::in ? in_.data() : (place == Place::out ? out_ : between_)[stretto ? 1 : 0].data();
+  };
+  const Operation& operation = operation_of(step.action);
+  return {operation.call,
+          {.in = buffer(step.from),
+           .out = buffer(step.to),
+           .n = operation.n == Extent::vector ? static_cast<int>(vector_) : mine_,
+           .rank = rank_,
+           .counts = counts_.data(),
+           .at = displacements_.data(),
+           .in_counts = in_counts_.data(),
+           .in_at = in_displacements_.data(),
+           .in_bytes = in_bytes_.data(),
+           .out_bytes = out_bytes_.data(),
+           .types = types_.data(),
+           .type = type_,
+           .op = op_,
+           .comm = comm_}};
 }
 
 }  // namespace stretto::race

@@ -21,13 +21,19 @@ namespace {
 
 constexpr Bytes largest = Bytes{8} << 30;  // of which MPI can count the doubles in int
 
+struct Wish {
+  Kind kind;
+  Bytes bytes;
+};
+
 struct Options {
   std::string mpi;
   std::string stretto;
   std::vector<Kind> kinds;
   std::vector<Bytes> sizes;
-  std::vector<std::pair<Kind, Bytes>> cells;  // or these, and nothing else
-  double seconds = 0.2;                       // for each cell
+  std::vector<Wish> cells;                   // or these, and nothing else
+  std::vector<std::pair<Wish, Wish>> pairs;  // likewise
+  double seconds = 0.2;                      // for each cell
   bool smoke = false;
   bool native_only = false;
 };
@@ -52,6 +58,18 @@ Bytes size_of(std::string_view word) {
   if (!bytes) throw Error("'" + std::string(word) + "' is no size");
   if (*bytes > largest) throw Error("sizes end at 8G");
   return *bytes;
+}
+
+Wish wish_of(std::string_view word) {
+  const std::size_t colon = word.find(':');
+  if (colon == word.npos) throw Error("'" + std::string(word) + "' has no size: write allreduce:8,bcast:1K");
+  return {kind_of(word.substr(0, colon)), size_of(word.substr(colon + 1))};
+}
+
+std::pair<Wish, Wish> pair_of(std::string_view word) {
+  const std::size_t slash = word.find('/');
+  if (slash == word.npos) throw Error("'" + std::string(word) + "' is no pair: write allreduce:8/allreduce:16");
+  return {wish_of(word.substr(0, slash)), wish_of(word.substr(slash + 1))};
 }
 
 Options parse(int argc, char** argv) {
@@ -79,11 +97,9 @@ Options parse(int argc, char** argv) {
     } else if (name == "--sizes") {
       for_each_word(value, [&](std::string_view word) { o.sizes.push_back(size_of(word)); });
     } else if (name == "--cells") {
-      for_each_word(value, [&](std::string_view word) {
-        const std::size_t colon = word.find(':');
-        if (colon == word.npos) throw Error("--cells: write allreduce:8,bcast:1K");
-        o.cells.emplace_back(kind_of(word.substr(0, colon)), size_of(word.substr(colon + 1)));
-      });
+      for_each_word(value, [&](std::string_view word) { o.cells.push_back(wish_of(word)); });
+    } else if (name == "--pairs") {
+      for_each_word(value, [&](std::string_view word) { o.pairs.push_back(pair_of(word)); });
     } else {
       throw Error("unknown option " + std::string(name));
     }
@@ -100,10 +116,7 @@ Options parse(int argc, char** argv) {
   return o;
 }
 
-struct StrettoLibrary {
-  Functions functions;
-  const char* (*last_algorithm)();
-
+struct StrettoLibrary : Library {
   explicit StrettoLibrary(const std::string& path) {
     void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!handle) throw Error("cannot load Stretto's library: " + std::string(dlerror()));
@@ -121,24 +134,24 @@ struct StrettoLibrary {
   decltype(&PMPI_Finalize) finalize;
 };
 
-Functions native_functions() {
-  Functions f;
-#define STRETTO_TAKE(name) f.name = intercept::native().name;
+Library native_library() {
+  Library library;
+#define STRETTO_TAKE(name) library.functions.name = intercept::native().name;
   STRETTO_NATIVE_COLLECTIVES(STRETTO_TAKE)
 #undef STRETTO_TAKE
-  return f;
+  return library;
 }
 
 Cell checked_cell(const Kind& kind, Bytes wish, int ranks) {
   const Cell cell = cell_of(kind, wish, ranks);
-  if (facts(kind.function).irregular && 2 * cell.bytes * ranks > INT_MAX)
-    throw Error(name_of(kind) + " places its parts by int: sizes end at 1G over the number of ranks");
+  if ((facts(kind.function).irregular || !kind.steps.empty()) && 2 * cell.bytes * ranks > INT_MAX)
+    throw Error(name_of(kind) + " counts all parts together by int: sizes end at 1G over the number of ranks");
   return cell;
 }
 
 std::vector<Cell> cells_of(const Options& o, int ranks) {
   std::vector<Cell> cells;
-  for (const auto& [kind, bytes] : o.cells) cells.push_back(checked_cell(kind, bytes, ranks));
+  for (const Wish& wish : o.cells) cells.push_back(checked_cell(wish.kind, wish.bytes, ranks));
   if (!cells.empty()) return cells;
   for (const Kind& kind : o.kinds) {
     Bytes last = -1;
@@ -149,6 +162,17 @@ std::vector<Cell> cells_of(const Options& o, int ranks) {
     }
   }
   return cells;
+}
+
+/// Sizes in the proportion that was asked for: one that must be rounded takes the other with it.
+Pair rounded(const Wish& left, const Wish& right, int ranks) {
+  Pair pair{checked_cell(left.kind, left.bytes, ranks), {}};
+  const bool sized = pair.left.bytes > 0;
+  pair.right = checked_cell(right.kind, sized ? right.bytes * pair.left.bytes / left.bytes : right.bytes, ranks);
+  if (sized && left.bytes == right.bytes) pair.left = checked_cell(left.kind, pair.right.bytes, ranks);
+  pair.left.asked = left.bytes;
+  pair.right.asked = right.bytes;
+  return pair;
 }
 
 void print(const Cell& cell, const Result& r, int ranks) {
@@ -171,6 +195,32 @@ void print_native(const Cell& cell, const Result& r, int ranks) {
       r.native.calls, r.correct ? "true" : "false", r.blocks, r.seconds);
 }
 
+/// Of left and right: [microseconds, whether disturbed] for each block.
+std::string json(const std::vector<Block> (&sides)[2]) {
+  std::string text;
+  for (const auto& side : sides) {
+    text += text.empty() ? "[" : "],[";
+    for (std::size_t i = 0; i < side.size(); ++i) {
+      char word[48];
+      std::snprintf(word, sizeof word, "%s[%.4f,%d]", i == 0 ? "" : ",", side[i].us, side[i].disturbed ? 1 : 0);
+      text += word;
+    }
+  }
+  return "[" + text + "]]";
+}
+
+void print(const Pair& pair, const PairResult& r, int ranks) {
+  const auto number = [](Bytes bytes) { return static_cast<long long>(bytes); };
+  std::printf(
+      "{\"pair\":[\"%s\",\"%s\"],\"asked\":[%lld,%lld],\"bytes\":[%lld,%lld],\"ranks\":%d,\"native\":%s,"
+      "\"stretto\":%s,\"algorithms\":[\"%s\",\"%s\"],"
+      "\"correct\":%s,\"seconds\":%.3f}\n",
+      name_of(pair.left.kind).c_str(), name_of(pair.right.kind).c_str(), number(pair.left.asked),
+      number(pair.right.asked), number(pair.left.bytes), number(pair.right.bytes), ranks, json(r.native).c_str(),
+      json(r.stretto).c_str(), r.algorithms[0].c_str(), r.algorithms[1].c_str(), r.correct ? "true" : "false",
+      r.seconds);
+}
+
 /// MPICH takes other, shared-memory algorithms from a communicator's sixth collective call on
 /// (MPIR_CVAR_POSIX_NUM_COLLS_THRESHOLD): what is measured is what lasts, whatever cell comes first.
 void settle(const Functions& native) {
@@ -179,6 +229,18 @@ void settle(const Functions& native) {
     double out = 0;
     native.Allreduce(&in, &out, 1, MPI_DOUBLE, MPI_SUM, intercept::constants().world);
   }
+}
+
+/// Measures all of them by `correct`; returns whether all results were right.
+template <typename One, typename Correct>
+bool all_right(const std::vector<One>& all, int rank, Correct correct) {
+  bool right = true;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    right = correct(all[i]) && right;
+    if (rank == 0) std::printf("{\"progress\":%zu,\"of\":%zu}\n", i + 1, all.size());
+    std::fflush(stdout);
+  }
+  return right;
 }
 
 int run(int argc, char** argv) {
@@ -192,29 +254,32 @@ int run(int argc, char** argv) {
   int ranks = 1;
   mpi.Comm_rank(intercept::constants().world, &rank);
   mpi.Comm_size(intercept::constants().world, &ranks);
-  const Functions native = native_functions();
-  const auto cells = cells_of(options, ranks);
+  const Library native = native_library();
+  std::vector<Pair> pairs;
+  for (const auto& [left, right] : options.pairs) pairs.push_back(rounded(left, right, ranks));
+  const auto cells = pairs.empty() ? cells_of(options, ranks) : std::vector<Cell>{};
   if (rank == 0) {
     std::printf("{\"machine\":{\"cores\":%ld,\"ranks\":%d,\"mpi_library\":\"%s\"}}\n", sysconf(_SC_NPROCESSORS_ONLN),
                 ranks, options.mpi.c_str());
     std::fflush(stdout);
   }
-  settle(native);
+  settle(native.functions);
   const auto stage = [&](const char* what) {
     if (rank == 0) std::printf("{\"stage\":\"%s\"}\n", what);
     std::fflush(stdout);
   };
-  bool correct = true;
-  for (std::size_t i = 0; i < cells.size(); ++i) {
-    const Result result =
-        options.native_only ? time_native(cells[i], native, stretto.functions, options.seconds, stage)
-                            : race(cells[i], native, stretto.functions, stretto.last_algorithm, options.seconds, stage);
-    correct = correct && result.correct;
-    if (rank != 0) continue;
-    options.native_only ? print_native(cells[i], result, ranks) : print(cells[i], result, ranks);
-    std::printf("{\"progress\":%zu,\"of\":%zu}\n", i + 1, cells.size());
-    std::fflush(stdout);
-  }
+  const auto raced = [&](const auto& one) {
+    const auto result = race(one, native, stretto, options.seconds, stage);
+    if (rank == 0) print(one, result, ranks);
+    return result.correct;
+  };
+  const auto timed = [&](const Cell& cell) {
+    const Result result = time_native(cell, native, stretto, options.seconds, stage);
+    if (rank == 0) print_native(cell, result, ranks);
+    return result.correct;
+  };
+  const bool correct = (options.native_only ? all_right(cells, rank, timed) : all_right(cells, rank, raced)) &&
+                       all_right(pairs, rank, raced);
   stretto.finalize();
   return correct ? 0 : 1;
 }

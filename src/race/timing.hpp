@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// One cell of the race: native and Stretto in one process, in blocks of calls that take turns; or native alone.
+// One cell of the race, or two: native and Stretto in one process, in blocks of calls that take turns; or
+// native alone.
 #pragma once
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "race/cells.hpp"
 
@@ -26,13 +28,39 @@ struct Result {
   double seconds;         ///< that all this took
 };
 
-/// Collective over MPI_COMM_WORLD; the result is the same on all ranks, but for `algorithm`. `stage` is told what
-/// begins, so that whoever waits in vain knows whose calls do not end.
-Result race(const Cell& cell, const Functions& native, const Functions& stretto, const char* (*last_algorithm)(),
-            double seconds, const std::function<void(const char*)>& stage);
+struct Library {
+  Functions functions;
+  const char* (*last_algorithm)() = nullptr;  ///< of Stretto
+};
+
+/// What begins ("Stretto", "native", "both"): whoever waits in vain knows whose calls do not end.
+using Stage = std::function<void(const char*)>;
+
+/// Collective over MPI_COMM_WORLD; the result is the same on all ranks, but for `algorithm`.
+Result race(const Cell& cell, const Library& native, const Library& stretto, double seconds, const Stage& stage);
 
 /// The native side alone, as `race` times it; one call of Stretto's says what the result must be.
-Result time_native(const Cell& cell, const Functions& native, const Functions& stretto, double seconds,
-                   const std::function<void(const char*)>& stage);
+Result time_native(const Cell& cell, const Library& native, const Library& stretto, double seconds, const Stage& stage);
+
+/// Two cells that are to be compared, under both libraries: all four take turns.
+struct Pair {
+  Cell left;
+  Cell right;
+};
+
+struct Block {
+  double us;       ///< of a call: the slowest rank's mean
+  bool disturbed;  ///< other programs got a rank's core meanwhile
+};
+
+struct PairResult {
+  std::vector<Block> native[2];  ///< of left and right
+  std::vector<Block> stretto[2];
+  std::string algorithms[2];
+  bool correct;  ///< and, where both cells are to have the same results, these are the same
+  double seconds;
+};
+
+PairResult race(const Pair& pair, const Library& native, const Library& stretto, double seconds, const Stage& stage);
 
 }  // namespace stretto::race

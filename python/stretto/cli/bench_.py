@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`stretto bench`."""
 
-import os
 from typing import TYPE_CHECKING
 
 import click
@@ -14,14 +13,14 @@ if TYPE_CHECKING:
     from ..race import Race
 
 
-def _functions(wish: str) -> list[str]:
+def _functions(wish: str, variants: bool = True) -> list[str]:
     from .. import all_functions, facts
     from ..race import VARIANTS
 
     known = [facts(function).name for function in all_functions()]
     if wish == "all":
         return known
-    known += VARIANTS
+    known += VARIANTS if variants else ()
     names = [name.strip() for name in wish.split(",")]
     for name in names:
         if name not in known:
@@ -37,20 +36,29 @@ def _refuse(options: dict[str, object], why: str, hint: str) -> None:
 
 @click.command("bench")
 @click.option(
-    "-n", "--ranks", "ranks", type=RanksType(), help="How many processes.  [default: 2; or 2,4,8]"
+    "-n",
+    "--ranks",
+    "ranks",
+    type=RanksType(),
+    help="How many processes; several with --guidelines and --peers.  [default: 2; or 2,4,8]",
 )
 @mpi_option
 @click.option("--collectives", help="Such as allreduce,gatherv,allreduce-maxloc.  [default: all]")
 @click.option(
     "--sizes",
     help="Bytes of the vector or of each rank's part: 8-1M is 8, 16, 32, … 1M; 8,4K is these two."
-    "  [default: 8-1M; or 8,1K,32K,1M,16M]",
+    "  [default: 8-1M; with --guidelines 8,1K,8K,64K,1M; with --peers 8,1K,32K,1M,16M]",
 )
 @click.option(
     "--time-per-size",
     type=click.FloatRange(min=0.001),
     metavar="SECONDS",
-    help="For each function and size.  [default: 0.3]",
+    help="For each function or guideline and size.  [default: 0.3; or 0.2]",
+)
+@click.option(
+    "--guidelines",
+    is_flag=True,
+    help="Compare functions with others that do their work: where is one slower?",
 )
 @click.option("--plot", metavar="FILE", default=None, help="Draw into FILE: .svg, .png or .pdf.")
 @json_option
@@ -78,6 +86,7 @@ def command(
     collectives: str | None,
     sizes: str | None,
     time_per_size: float | None,
+    guidelines: bool,
     plot: str | None,
     as_json: bool,
     peers: str | None,
@@ -85,20 +94,28 @@ def command(
 ) -> None:
     """Race Stretto against the native library, block by block in one process.
 
-    Every result is checked; a wrong one makes the exit code 1. The ratio is native over Stretto.
+    Every result is checked; a wrong one makes the exit code 1, and so does a guideline that Stretto
+    violates. The ratio is native over Stretto.
     """
     if peers:
         from .bench_peers import command as run_peers
 
         others = {"collectives": collectives, "time-per-size": time_per_size, "plot": plot}
-        others["mpi"] = mpi_wish != "auto"
+        others |= {"mpi": mpi_wish != "auto", "guidelines": guidelines}
         _refuse(others, "does not go with --peers", "it has --cells, --time-per-cell and --output")
         run_peers(peers, ranks, sizes, as_json, **of_peers)
         return
     words = {name.replace("_", "-"): value for name, value in of_peers.items()}
     _refuse(words, "goes only with --peers", "`stretto bench --help` shows what goes together")
+    if guidelines:
+        from .bench_guidelines import command as run_guidelines
+
+        _refuse({"plot": plot}, "does not go with --guidelines", "it has a table and --json")
+        names = _functions(collectives or "all", variants=False)
+        run_guidelines(ranks or (2,), mpi_wish, names, sizes, time_per_size, as_json)
+        return
     if ranks is not None and len(ranks) != 1:
-        raise Error("--ranks: a race is run by one number of ranks", "write -n 4, or add --peers")
+        raise Error("--ranks: a race is run by one number of ranks", "write -n 4")
     n = 2 if ranks is None else ranks[0]
     _race(n, mpi_wish, collectives or "all", sizes or "8-1M", time_per_size or 0.3, plot, as_json)
 
@@ -114,7 +131,7 @@ def _race(
 ) -> None:
     from ..launch import choose_mpi
     from ..race import parse_sizes, run_race
-    from .terminal import progress
+    from .terminal import progress, say_first
 
     if plot:
         from ..plot.files import format_of
@@ -122,9 +139,7 @@ def _race(
         format_of(plot)  # before the work
     names, numbers = _functions(collectives), parse_sizes(sizes)
     mpi = choose_mpi(mpi_wish)
-    for note in mpi.notes():
-        click.echo(f"stretto: {note}", err=True)
-    _warn_of_few_cores(ranks)
+    say_first(mpi.notes(), ranks)
     with progress(f"racing under {mpi.title}", len(names) * len(numbers)) as advance:
         race = run_race(mpi, ranks, names, numbers, time_per_size, advance)
     if as_json:
@@ -161,16 +176,6 @@ def _judge(race: "Race") -> None:
         raise click.exceptions.Exit(1)
     if not race.cells:
         raise Error("the race measured nothing", "`stretto doctor` shows what works")
-
-
-def _warn_of_few_cores(ranks: int) -> None:
-    cores = len(os.sched_getaffinity(0))
-    if ranks > cores:
-        click.echo(
-            f"stretto: {ranks} ranks on {cores} cores: these times are mostly the scheduler's, "
-            "of functions after which ranks need not meet above all",
-            err=True,
-        )
 
 
 def _ratio_text(cell: dict) -> str:

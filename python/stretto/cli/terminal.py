@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Data to stdout, the rest to stderr; rich respects NO_COLOR and pipes by itself."""
 
+import os
 import shutil
 import sys
 from collections.abc import Iterator
@@ -25,6 +26,19 @@ def stdout() -> Console:
 
 def stderr() -> Console:
     return Console(stderr=True, highlight=False)
+
+
+def say_first(notes: list[str], ranks: int) -> None:
+    """What to know about an MPI and about times of so many ranks."""
+    cores = len(os.sched_getaffinity(0))
+    if ranks > cores:
+        notes = [
+            *notes,
+            f"{ranks} ranks on {cores} cores: these times are mostly the scheduler's, "
+            "of functions after which ranks need not meet above all",
+        ]
+    for note in notes:
+        stderr().print(f"stretto: {note}", soft_wrap=True, markup=False)
 
 
 @contextmanager

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`stretto bench --guidelines`."""
+
+import datetime
+
+import click
+
+from ..errors import Error
+from ..guidelines.table import guidelines
+from ..guidelines.verdict import TOLERANCE, Verdict
+from ..launch import choose_mpi
+from .options import size_in_words, write_json
+from .terminal import progress, say_first, stderr, stdout
+
+SIZES = "8,1K,8K,64K,1M"
+SECONDS = 0.2  # of all four sides of a pair
+
+
+def _table(title: str, verdicts: list[Verdict]) -> None:
+    from rich.table import Table
+
+    console = stdout()
+    console.print(f"# {title}", markup=False)
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading in ("guideline", "ranks", "m", "left µs", "right µs", "excess", "interval"):
+        table.add_column(heading, justify="left" if heading == "guideline" else "right")
+    table.add_column("algorithms" if verdicts[0].algorithms else "")
+    for one in sorted(verdicts, key=lambda one: -one.ratio):
+        table.add_row(
+            one.guideline.words,
+            str(one.ranks),
+            size_in_words(one.bytes) if one.bytes else "",
+            f"{one.left_us:.2f}",
+            f"{one.right_us:.2f}",
+            f"{one.ratio:.2f}",
+            f"{one.low:.2f}–{one.high:.2f}",
+            " against ".join(one.algorithms or ()),
+        )
+    console.print(table)
+    console.print()
+
+
+def _print(verdicts: list[Verdict], mpi: str) -> None:
+    for library, who in (("stretto", f"Stretto under {mpi}"), ("native", f"{mpi} itself")):
+        own = [one for one in verdicts if one.library == library]
+        violated = [one for one in own if one.status == "violated"]
+        judged = sum(one.status != "not judged" for one in own)
+        title = f"{who} violates {len(violated)} of {judged} guidelines"
+        if violated:
+            _table(title, violated)
+        else:
+            stdout().print(f"# {title}\n", markup=False)
+        for status in ("not repeated", "not judged"):
+            count = sum(one.status == status for one in own)
+            if count:
+                stderr().print(f"{who}: {count} {status}", markup=False)
+
+
+def _document(verdicts: list[Verdict], **of_run: object) -> dict:
+    from .. import __version__
+    from ..peers.state import machine_facts
+
+    return {
+        "date": datetime.date.today().isoformat(),
+        "version": __version__,
+        "machine": machine_facts(),
+        "tolerance": TOLERANCE,
+        **of_run,
+        "verdicts": [one.as_row() for one in verdicts],
+    }
+
+
+def _judge(verdicts: list[Verdict], wrong: list[dict]) -> None:
+    if wrong:
+        left, right = wrong[0]["pair"]
+        what = f"{left} or {right} of {wrong[0]['bytes'][0]} bytes"
+        click.echo(f"error: {what}, {wrong[0]['ranks']} ranks: wrong result", err=True)
+        click.echo("hint: `stretto bench --collectives` races a function alone", err=True)
+        raise click.exceptions.Exit(1)
+    if not any(one.status != "not judged" for one in verdicts):
+        raise Error("nothing could be judged", "give it more time: --time-per-size 1")
+    if any(one.library == "stretto" and one.status == "violated" for one in verdicts):
+        raise click.exceptions.Exit(1)
+
+
+def command(
+    ranks: tuple[int, ...],
+    mpi_wish: str,
+    functions: list[str],
+    sizes: str | None,
+    budget: float | None,
+    as_json: bool,
+) -> None:
+    """Measures, prints Stretto's violations and then the MPI's; the exit code is Stretto's."""
+    from ..guidelines.measure import measure
+    from ..race import parse_sizes
+
+    if min(ranks) < 2:
+        raise Error("--ranks: guidelines need 2 ranks or more", "write 2,4")
+    numbers, seconds = parse_sizes(sizes or SIZES), budget or SECONDS
+    mpi = choose_mpi(mpi_wish)
+    say_first(mpi.notes(), max(ranks))
+    verdicts: list[Verdict] = []
+    wrong: list[dict] = []
+    for n in ranks:
+        with progress(f"comparing under {mpi.title}, {n} ranks", None) as advance:
+            found, wrong_here = measure(mpi, n, guidelines(functions), numbers, seconds, advance)
+        verdicts += found
+        wrong += wrong_here
+    if as_json:
+        facts = {"mpi": mpi.title, "flavour": mpi.flavour, "ranks": ranks, "sizes": numbers}
+        write_json(_document(verdicts, **facts, time_per_size=seconds))
+    else:
+        _print(verdicts, mpi.title)
+    _judge(verdicts, wrong)

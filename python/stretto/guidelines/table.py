@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The guidelines: T(left) ≤ factor · T(right), both sides cells of the race."""
+
+from dataclasses import dataclass
+
+from .. import all_functions, facts
+
+GROUPS = {
+    "composition": "A function is not slower than others that do its work.",
+    "regular": "On regular counts the irregular form costs at most a fifth more than the regular "
+    "one, and that no more than the irregular.",
+    "monotony": "Less data does not take longer.",
+    "split": "Twice the data does not take longer than two calls.",
+}
+IRREGULAR_FACTOR = 1.2
+COMPOSITIONS = {
+    "barrier": ("allreduce",),
+    "bcast": ("scatter+allgather",),
+    "gather": ("allgather",),
+    "scatter": ("bcast",),
+    "allgather": ("gather+bcast", "alltoall"),
+    "reduce": ("allreduce", "reduce_scatter_block+gather"),
+    "allreduce": ("reduce+bcast", "reduce_scatter_block+allgather"),
+    "reduce_scatter_block": ("reduce+scatter",),
+    "scan": ("exscan+reduce_local",),
+}
+IRREGULAR_FORMS = {
+    "gatherv": "gather",
+    "scatterv": "scatter",
+    "allgatherv": "allgather",
+    "alltoallv": "alltoall",
+    "alltoallw": "alltoall",
+    "reduce_scatter": "reduce_scatter_block",
+}
+
+Side = tuple[str, int]  # cell, and times which size
+Pair = tuple[Side, Side]
+
+
+@dataclass(frozen=True)
+class Guideline:
+    """`words` says it, with m for the size."""
+
+    group: str
+    function: str
+    words: str
+    left: Side
+    right: Side
+    factor: float = 1.0
+
+    @property
+    def pair(self) -> Pair:
+        """What is to be measured: guidelines that compare the same two share it."""
+        return (self.left, self.right) if self.left <= self.right else (self.right, self.left)
+
+
+def _compositions() -> list[Guideline]:
+    return [
+        Guideline(
+            "composition",
+            name,
+            f"{name} ≤ {' + '.join(others.split('+'))}",
+            (name, 1),
+            (f"{name}-by-{others}", 1),
+        )
+        for name, ways in COMPOSITIONS.items()
+        for others in ways
+    ]
+
+
+def _regular() -> list[Guideline]:
+    found = []
+    for irregular, regular in IRREGULAR_FORMS.items():
+        even = (f"{irregular}-even", 1)
+        words = f"{irregular} ≤ {IRREGULAR_FACTOR} {regular}"
+        found.append(Guideline("regular", irregular, words, even, (regular, 1), IRREGULAR_FACTOR))
+        words = f"{regular} ≤ {irregular}"
+        found.append(Guideline("regular", regular, words, (regular, 1), even))
+    return found
+
+
+def _sizes() -> list[Guideline]:
+    found = []
+    for name in (facts(function).name for function in all_functions()):
+        if name == "barrier":
+            continue
+        cell = f"{name}-even" if name in IRREGULAR_FORMS else name  # 2m is twice of every part
+        once, twice = (cell, 1), (cell, 2)
+        found.append(Guideline("monotony", name, f"{name}(m) ≤ {name}(2m)", once, twice))
+        found.append(Guideline("split", name, f"{name}(2m) ≤ 2 {name}(m)", twice, once, 2.0))
+    return found
+
+
+def guidelines(functions: list[str]) -> list[Guideline]:
+    """Those whose left side is one of these functions."""
+    every = [*_compositions(), *_regular(), *_sizes()]
+    return [guideline for guideline in every if guideline.function in functions]
+
+
+def pairs_of(chosen: list[Guideline], sizes: list[int]) -> list[tuple[Pair, int]]:
+    """Every pair at every size, each once; a barrier has none."""
+    pairs = dict.fromkeys(guideline.pair for guideline in chosen)
+    return [
+        (pair, size) for pair in pairs for size in (sizes[:1] if pair[0][0] == "barrier" else sizes)
+    ]
