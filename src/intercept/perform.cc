@@ -152,7 +152,7 @@ int perform(Communicator& c, const Decision& decision, const std::shared_ptr<con
   if (c.records) observe::served(*decision.algorithm);
   const execute::Work work = work_of(c, *schedule, decision.params.depth, job);
   if (job.origin && segments_of(work) == 1)
-    c.replays.keep(*job.origin, decision, schedule, work, sampled(c, function, *decision.algorithm));
+    c.replays.keep(*job.origin, c.ranks(), decision, schedule, work, sampled(c, function, *decision.algorithm));
   return run(c, function, work, nullptr);
 }
 
@@ -162,7 +162,7 @@ int prepare(Communicator& c, const Schedule& schedule, Function function, const 
 
 std::optional<int> replay(MPI_Comm comm, const Origin& origin) {
   Communicator* c = last_communicator(comm);
-  Replays::Replay* r = c ? c->replays.find(origin.signature) : nullptr;
+  Replays::Replay* r = c ? c->replays.find(origin) : nullptr;
   if (!r || origin.output == MPI_IN_PLACE) return std::nullopt;
   ++r->calls;
   ++c->calls;

@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "execute/program.hpp"
 #include "intercept/mpi_header.hpp"
@@ -16,6 +17,7 @@ namespace stretto::intercept {
 
 class Communicator;
 struct Decision;
+struct DescribedParts;
 struct Job;
 
 /// The arguments of a call but for its buffers. Types and operators are MPI's own: a program's may be freed, and their
@@ -40,6 +42,8 @@ struct Origin {
   Signature signature;
   const void* input = nullptr;
   void* output = nullptr;
+  /// Of the functions whose parts differ, not in place: looked at only by a rank that must give them.
+  std::array<const DescribedParts*, 2> parts{};
 };
 
 /// Calls in one segment, of one communicator: used by one thread at a time.
@@ -58,15 +62,17 @@ class Replays {
     Counter* served = nullptr;
     std::uint64_t calls = 0;  ///< not yet in `served`
     observe::Sampled sampled = {};
+    std::array<std::vector<Count>, 2> numbers = {};  ///< of Origin::parts: counts and displacements, if they matter
   };
 
-  Replay* find(const Signature& signature) {
-    Replay* r = replays_[slot(signature)].get();
-    return r && r->signature == signature ? r : nullptr;
+  Replay* find(const Origin& origin) {
+    Replay* r = replays_[slot(origin.signature)].get();
+    return r && r->signature == origin.signature && same_numbers(*r, origin) ? r : nullptr;
   }
   /// Forgets all of them: the communicator may choose otherwise from now on.
   void clear();
-  void keep(const Origin& origin, const Decision& decision, std::shared_ptr<const Schedule> schedule,
+  /// `ranks` is how many parts those of `origin` are.
+  void keep(const Origin& origin, Rank ranks, const Decision& decision, std::shared_ptr<const Schedule> schedule,
             const execute::Work& work, const observe::Sampled& sampled);
 
  private:
@@ -77,6 +83,10 @@ class Replays {
             static_cast<std::size_t>(s.root) * 5) %
            size;
   }
+  static bool same_numbers(const Replay& replay, const Origin& origin) {
+    return (replay.numbers[0].empty() && replay.numbers[1].empty()) || compare_numbers(replay, origin);
+  }
+  static bool compare_numbers(const Replay& replay, const Origin& origin);
   static void count(Replay& replay);
 
   std::array<std::unique_ptr<Replay>, size> replays_;

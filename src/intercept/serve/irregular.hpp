@@ -22,6 +22,9 @@ class IrregularParts {
   Bytes sum() const;
   Bytes largest() const;
 
+  /// May the call be kept for replay()? Types are MPI's own, and the engine works in the program's memory.
+  bool replayable() const { return !described_.own_types && dense_ && !copied_ && types_[0] != &storage_[0]; }
+
   /// From now on the parts are in a copy of their own, one behind the other or each at a multiple of `stride`.
   void copy(Bytes stride = 0);
   void copy_if_needed() {

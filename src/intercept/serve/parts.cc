@@ -41,11 +41,18 @@ Prepared prepare_unknown(Communicator& c, const Decision& decision, Function fun
   return p;
 }
 
+/// `origin`: of a call that may be kept; null if it may not, or its ranks told each other sizes before.
 int perform(Communicator& c, const Decision& decision, Function function, const Prepared& p, const Region& input,
-            const Region& output) {
-  return intercept::perform(
-      c, decision, p.schedule, function,
-      {.input = input, .output = output, .sizes = p.sizes, .sizes_by_slot = p.by_slot, .element = one_byte});
+            const Region& output, const Origin* origin) {
+  constexpr Rank most_ranks = 64;  // what is kept is compared with every call
+  const bool keep = origin && !decision.algorithm->forwards && c.ranks() <= most_ranks;
+  return intercept::perform(c, decision, p.schedule, function,
+                            {.input = input,
+                             .output = output,
+                             .sizes = p.sizes,
+                             .sizes_by_slot = p.by_slot,
+                             .element = one_byte,
+                             .origin = keep ? origin : nullptr});
 }
 
 /// The buffer of my own part only.
@@ -56,6 +63,15 @@ Region own_region(void* at, Rank rank, Bytes bytes, Count segment) {
 /// Gatherv and scatterv: `all` is the root's.
 Served rooted(Function function, const Described& own, const DescribedParts& all, int root, MPI_Comm comm) {
   const bool gathers = function == Function::gatherv;
+  Origin origin{.signature = {.function = function,
+                              .in_place = own.in_place(),
+                              .root = root,
+                              .counts = {own.count},
+                              .types = {own.type, all.types[0]}},
+                .input = gathers && !own.in_place() ? own.buffer : all.buffer,
+                .output = gathers || own.in_place() ? all.buffer : own.buffer,
+                .parts = {&all}};
+  if (const Served replayed = replay(comm, origin)) return replayed;
   Communicator* c = usable(function, comm, [&](const Communicator& at) {
     return !own.in_place() ? bytes_of(own) : at.rank() == root ? bytes_of(all, root) : 0;
   });
@@ -91,7 +107,11 @@ Served rooted(Function function, const Described& own, const DescribedParts& all
   const Count segment = segment_of(*decision, 1, c->ranks());
   const Region here = own_region(at_own, me, mine, segment);
   const Region there = parts ? parts->region(segment, p.schedule->parts) : Region{};
-  const int code = perform(*c, *decision, function, p, gathers ? here : there, gathers ? there : here);
+  if (me != root) origin.parts = {};
+  const bool keep = !decision->algorithm->needs.counts && (parts ? parts->replayable() : true) && &type != &storage &&
+                    type.element.dense;
+  const int code =
+      perform(*c, *decision, function, p, gathers ? here : there, gathers ? there : here, keep ? &origin : nullptr);
   if (code == MPI_SUCCESS && gathers && parts) parts->unpack();
   if (code == MPI_SUCCESS && !gathers && !in_place) packed.unpack(own.buffer);
   return finish(*c, code);
@@ -127,6 +147,14 @@ Served scatterv(const DescribedParts& all, const Described& own, int root, MPI_C
 
 Served allgatherv(const Described& own, const DescribedParts& all, MPI_Comm comm) {
   constexpr Function function = Function::allgatherv;
+  const Origin origin{.signature = {.function = function,
+                                    .in_place = own.in_place(),
+                                    .counts = {own.count},
+                                    .types = {own.type, all.types[0]}},
+                      .input = own.in_place() ? all.buffer : own.buffer,
+                      .output = all.buffer,
+                      .parts = {&all}};
+  if (const Served replayed = replay(comm, origin)) return replayed;
   Communicator* c = usable(function, comm, [&](const Communicator& at) { return bytes_of_all(all, at.ranks()); });
   if (!c) return std::nullopt;
   const Rank me = c->rank();
@@ -155,12 +183,21 @@ Served allgatherv(const Described& own, const DescribedParts& all, MPI_Comm comm
   p.sizes = output.layout;
   Region input = own_region(at_own, me, parts.bytes(me), segment);
   input.layout = input.layout.cut_into(p.schedule->parts);
-  const int code = perform(*c, *decision, function, p, input, output);
+  const bool keep = parts.replayable() && &type != &storage && type.element.dense;
+  const int code = perform(*c, *decision, function, p, input, output, keep ? &origin : nullptr);
   if (code == MPI_SUCCESS) parts.unpack();
   return finish(*c, code);
 }
 
 Served alltoallv(Function function, const DescribedParts& from, const DescribedParts& to, MPI_Comm comm) {
+  std::optional<Origin> origin;
+  if (function == Function::alltoallv && !from.in_place()) {
+    origin = Origin{.signature = {.function = function, .types = {from.types[0], to.types[0]}},
+                    .input = from.buffer,
+                    .output = to.buffer,
+                    .parts = {&from, &to}};
+    if (const Served replayed = replay(comm, *origin)) return replayed;
+  }
   Communicator* c = usable(
       function, comm, [&](const Communicator& at) { return bytes_of_all(from.in_place() ? to : from, at.ranks()); });
   if (!c) return std::nullopt;
@@ -182,7 +219,9 @@ Served alltoallv(Function function, const DescribedParts& from, const DescribedP
   const Prepared p = prepare_unknown(*c, *decision, function, 0, 0, input.all_bytes(), 0);
   if (p.code != MPI_SUCCESS) return p.code;
   const Count segment = segment_of(*decision, 1, c->ranks());
-  const int code = perform(*c, *decision, function, p, input.region(segment, {}), output.region(segment, {}));
+  const bool keep = origin && !decision->algorithm->needs.counts && input.replayable() && output.replayable();
+  const int code = perform(*c, *decision, function, p, input.region(segment, {}), output.region(segment, {}),
+                           keep ? &*origin : nullptr);
   if (code == MPI_SUCCESS) output.unpack();
   return finish(*c, code);
 }
