@@ -19,7 +19,6 @@ constexpr std::size_t most_schedule_bytes = std::size_t{16} << 20;  // those tha
 std::mutex mutex;
 int keyval = MPI_KEYVAL_INVALID;
 std::atomic<bool> finalized{false};
-std::atomic<bool> differ{false};  // settings of ranks
 
 /// Guarded by `mutex`; in the order made, which ranks share. Never destroyed: a program may end MPI when its own
 /// shared libraries are unloaded, after this one.
@@ -176,7 +175,6 @@ void Communicator::connect() {
   const Rules* agreed = agree(comm_, rank_);
   if (!agreed) {
     unusable = Passed::communicator;
-    differ = true;
     if (rank_ == 0)
       say("the ranks of a communicator have different STRETTO_ variables; its calls go to the native library",
           "export the same variables to all ranks, for example with `stretto run`");
@@ -251,8 +249,6 @@ void Communicator::wish(Function function, std::optional<Wish> wish) {
   decisions_.clear();
   replays.clear();
 }
-
-bool settings_differ() { return differ; }
 
 Communicator* last_communicator(MPI_Comm comm) {
   return last.comm == comm && last.epoch == epoch.load(std::memory_order_acquire) ? last.found : nullptr;

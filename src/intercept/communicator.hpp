@@ -97,9 +97,6 @@ class Communicator {
 /// The one that this thread used last, if it is that of `comm`; else null. Never collective.
 Communicator* last_communicator(MPI_Comm comm);
 
-/// Have the ranks of some communicator found out that their settings differ?
-bool settings_differ();
-
 /// Null before MPI_Init and for MPI_COMM_NULL. The first call for a communicator is collective over it.
 Communicator* communicator(MPI_Comm comm);
 

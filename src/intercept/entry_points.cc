@@ -29,14 +29,23 @@ void guarded(Body body) {
   }
 }
 
+/// However the call ends.
+struct EndOfCall {
+  EndOfCall() = default;
+  EndOfCall(const EndOfCall&) = delete;
+  EndOfCall& operator=(const EndOfCall&) = delete;
+  ~EndOfCall() {
+    if (intercept::observe::call_is_open()) [[unlikely]]
+      intercept::observe::end_call();
+  }
+};
+
 template <typename Serve, typename Pass>
 int serve_or_pass(Serve serve, Pass pass) {
+  const EndOfCall end;
   intercept::Served served;
   guarded([&] { served = serve(); });
-  const int code = served ? *served : pass();
-  if (intercept::observe::call_is_open()) [[unlikely]]
-    intercept::observe::end_call();
-  return code;
+  return served ? *served : pass();
 }
 
 /// The end of a function that has given `info` to `comm`, if it succeeded.
@@ -107,7 +116,10 @@ STRETTO_ENTRY MPI_Comm_disconnect(MPI_Comm* comm) {
 STRETTO_ALWAYS_PMPI(Comm_disconnect)
 
 STRETTO_ENTRY MPI_Comm_set_info(MPI_Comm comm, MPI_Info info) {
-  return with_hints(native().Comm_set_info(comm, info), &comm, info);
+  const int error = native().Comm_set_info(comm, info);
+  // A rank whose own info is wrong takes part in the comparison all the same: the others wait there.
+  guarded([&] { intercept::take_hints(comm, error == MPI_SUCCESS ? info : MPI_INFO_NULL); });
+  return error;
 }
 STRETTO_ALWAYS_PMPI(Comm_set_info)
 
@@ -122,7 +134,7 @@ STRETTO_ENTRY MPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info inf
 STRETTO_ALWAYS_PMPI(Comm_split_type)
 
 STRETTO_ENTRY MPI_Finalize() {
-  intercept::before_finalize();
+  guarded([] { intercept::before_finalize(); });
   return native().Finalize();
 }
 STRETTO_ALWAYS_PMPI(Finalize)

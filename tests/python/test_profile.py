@@ -194,6 +194,17 @@ def test_trace_that_cannot_be_written(run, tmp_path):
     assert profile_in(tmp_path)["records"]
 
 
+def test_variable_on_some_ranks_only(built, tmp_path):
+    script = 'test "$PMI_RANK" != 1 || unset STRETTO_PROFILE; exec "$0"'
+    program = ["sh", "-c", script, built("profiled.c", "mpich")]
+    done = stretto_run(
+        2, program, mpi=installed("mpich"), cwd=tmp_path, STRETTO_PROFILE="profile.json"
+    )
+    assert done.succeeded().out.strip() == "all right"
+    assert done.said("stretto: no profile or trace is written: not all ranks have STRETTO_PROFILE")
+    assert not (tmp_path / "profile.json").exists()
+
+
 def test_threads(built, tmp_path):
     program = [built("threads.c", "mpich", "-pthread"), "together"]
     variables = {"STRETTO_PROFILE": "profile.json", "STRETTO_TRACE": "trace.json"}

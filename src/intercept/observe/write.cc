@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "intercept/observe/write.hpp"
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -53,12 +54,20 @@ void write_files() {
   const Settings& s = settings();
   int initialized = 0;
   native().Initialized(&initialized);
-  if (!s.observes() || !initialized) return;
+  if (!initialized) return;
   const bool speaks = launched_rank() <= 0;
-  if (settings_differ()) {
-    if (speaks) say("no profile or trace is written, for the ranks have different STRETTO_ variables");
+  // What follows is collective over the world: every rank is asked, whatever its own variables say.
+  std::array<int, 4> wishes{!s.profile.empty(), !s.trace.empty(), s.profile.empty(), s.trace.empty()};
+  const std::array<int, 4> mine = wishes;
+  native().Allreduce(mine.data(), wishes.data(), static_cast<int>(wishes.size()), MPI_INT, MPI_MAX, constants().world);
+  const auto [profile, trace, no_profile, no_trace] = wishes;
+  if ((profile && no_profile) || (trace && no_trace)) {
+    if (speaks)
+      say("no profile or trace is written: not all ranks have STRETTO_PROFILE or STRETTO_TRACE",
+          "export the same variables to all ranks, for example with `stretto run`");
     return;
   }
+  if (!s.observes()) return;
   Assembly all;
   if (!all.held()) {
     if (speaks) say("no profile or trace is written, for the MPI has no communicator left");

@@ -30,8 +30,8 @@ class Segment {
   Segment(const Segment&) = delete;
   Segment& operator=(const Segment&) = delete;
 
-  /// Zeroed, aligned to a page of 4 KiB if that large, else to a cache line. Null: there is no more, but for the last
-  /// `kept` bytes.
+  /// Zeroed, whole pages of 4 KiB aligned to one, else aligned to a cache line. Null: there is no more, but for the
+  /// last `kept` bytes.
   std::byte* take(Bytes bytes, Bytes kept = 0);
   const std::byte* memory() const { return memory_; }
   Bytes offset(const void* at) const { return static_cast<const std::byte*>(at) - memory_; }
