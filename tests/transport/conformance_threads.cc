@@ -15,9 +15,9 @@ struct Effort {
 #if defined(__SANITIZE_THREAD__)
 constexpr Effort effort{256, 1, 4, 9};
 #elif defined(__SANITIZE_ADDRESS__)
-constexpr Effort effort{16, 1, 7, 17};
+constexpr Effort effort{32, 1, 7, 17};
 #else
-constexpr Effort effort{2, 4, 9, 17};
+constexpr Effort effort{8, 4, 9, 17};
 #endif
 
 TEST(checks) {
