@@ -9,8 +9,7 @@
 
 #include "execute/buffers.hpp"
 #include "execute/observer.hpp"
-#include "transport/shm/node.hpp"
-#include "transport/shm/stores.hpp"
+#include "transport/shm/post.hpp"
 #include "transport/transport.hpp"
 
 namespace stretto::execute {
@@ -126,8 +125,7 @@ class Engine {
   // Brief programs: engine_brief.cc
   bool has_short_way(const Paths& paths, const Program& program) const;
   bool run_brief(const Work& work, const Paths& paths, const Program& program, Place& at);
-  int send_inline(const Neighbours& node, const Program::Outgoing& send, const std::byte* from);
-  int send_by_room(const Neighbours& node, const Program::Outgoing* send, const std::byte* from);
+  std::uint32_t send_brief(const Neighbours& node, const Program::Outgoing* send, const std::byte* from);
   template <typename Address>
   static bool step_brief(const Work& work, const Neighbours& node, const Program::Step& step, Address address);
   void take_over(Instance& in, const Place& at);

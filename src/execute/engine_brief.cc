@@ -14,9 +14,9 @@ using transport::shm::Connection;
 using transport::shm::inline_payload;
 using transport::shm::Line;
 using transport::shm::Neighbours;
-using transport::shm::Outbox;
 using transport::shm::Patience;
-using transport::shm::Room;
+using transport::shm::post_by_room;
+using transport::shm::post_inline;
 
 void copy_brief(std::byte* to, const std::byte* from, Bytes bytes) {
   if (bytes == 8)  // a number: the call would cost more than the copy
@@ -53,9 +53,9 @@ bool Engine::run_brief(const Work& work, const Paths& paths, const Program& prog
     while (at.send < stage.end_of_sends) {
       const Program::Outgoing* send = &program.sends[at.send];
       const std::byte* from = send->bytes > 0 ? address(send->blocks) : nullptr;
-      const int sent = send->bytes <= inline_payload ? send_inline(node, *send, from) : send_by_room(node, send, from);
+      const std::uint32_t sent = send_brief(node, send, from);
       if (sent == 0) return false;
-      at.send += static_cast<std::uint32_t>(sent);
+      at.send += sent;
     }
     for (; at.step < stage.end_of_steps; ++at.step)
       if (!step_brief(work, node, program.steps[at.step], address)) return false;
@@ -63,43 +63,26 @@ bool Engine::run_brief(const Work& work, const Paths& paths, const Program& prog
   return true;
 }
 
-/// How many messages have left: one or none.
-int Engine::send_inline(const Neighbours& node, const Program::Outgoing& send, const std::byte* from) {
-  Connection& peer = *node.connections[static_cast<std::size_t>(send.peer)];
-  Outbox& box = peer.out[0];
-  if (box.full()) return 0;
-  Line& line = box.next();
-  line.bytes = static_cast<std::uint32_t>(send.bytes);
-  line.inlined = line.last = 1;
-  if (from) copy_brief(line.payload, from, send.bytes);
-  box.post();
-  ring_bell(peer.bell);
-  return 1;
-}
-
-/// The same: none, or all that have the same blocks.
-int Engine::send_by_room(const Neighbours& node, const Program::Outgoing* send, const std::byte* from) {
-  const int readers = send->alike;
-  for (int r = 0; r < readers; ++r)
-    if (node.connections[static_cast<std::size_t>(send[r].peer)]->out[0].full()) return 0;
-  Room& room = *node.rooms[0];
-  std::byte* memory = room.take(send->bytes);
-  if (!memory) return 0;
-  stores_.write(send->bytes, [&](bool streams) {
-    if (streams)
-      copy_streaming(memory, from, send->bytes);
-    else
-      std::memcpy(memory, from, static_cast<std::size_t>(send->bytes));
-  });
-  for (int r = 0; r < readers; ++r) {
-    Connection& peer = *node.connections[static_cast<std::size_t>(send[r].peer)];
-    Outbox& box = peer.out[0];
-    box.next().refer(node.offset(memory), send->bytes, true);
-    box.post();
-    room.lend(box, box.sent(), r + 1 == readers);
-    ring_bell(peer.bell);
+/// How many messages have left: those that have the same blocks, or none.
+std::uint32_t Engine::send_brief(const Neighbours& node, const Program::Outgoing* send, const std::byte* from) {
+  const Bytes bytes = send->bytes;
+  const auto peer = [&](std::uint32_t r) -> Connection& {
+    return *node.connections[static_cast<std::size_t>(send[r].peer)];
+  };
+  if (bytes <= inline_payload) {
+    const auto pack = [&](std::byte* to) {
+      if (bytes > 0) copy_brief(to, from, bytes);
+    };
+    return post_inline(peer(0), 0, bytes, pack) ? 1 : 0;
   }
-  return readers;
+  const auto pack = [&](std::byte* to, bool streams) {
+    if (streams)
+      copy_streaming(to, from, bytes);
+    else
+      std::memcpy(to, from, static_cast<std::size_t>(bytes));
+  };
+  const auto readers = static_cast<std::uint32_t>(send->alike);
+  return post_by_room(node, stores_, 0, bytes, readers, peer, pack) ? readers : 0;
 }
 
 /// False: its message has not come, or is not what it should be.

@@ -17,6 +17,8 @@ using transport::shm::Connection;
 using transport::shm::inline_payload;
 using transport::shm::Line;
 using transport::shm::Outbox;
+using transport::shm::post_by_room;
+using transport::shm::post_inline;
 using transport::shm::Room;
 
 constexpr Bytes pieces_of_window = 4;
@@ -108,39 +110,25 @@ bool Engine::depart(Instance& in, Departure& d) {
   const Program::Outgoing* send = &in.program->sends[d.send];
   if (d.window > 0) return depart_in_pieces(in, d);
   const Bytes bytes = send->bytes;
+  Nanoseconds begin = 0;
   if (bytes <= inline_payload) {
     for (; d.readers > 0; --d.readers, ++d.send, ++send) {
-      Connection& peer = *neighbour(send->peer);
-      Outbox& box = peer.out[in.lane];
-      if (box.full()) return false;
-      const Nanoseconds begin = active(send->peer);
-      Line& line = box.next();
-      line.bytes = static_cast<std::uint32_t>(bytes);
-      line.inlined = line.last = 1;
-      if (bytes > 0) in.buffers.pack(send->blocks, 0, bytes, line.payload);
-      box.post();
-      ring_bell(peer.bell);
+      const auto pack = [&](std::byte* to) {
+        begin = active(send->peer);
+        in.buffers.pack(send->blocks, 0, bytes, to);
+      };
+      if (!post_inline(*neighbour(send->peer), in.lane, bytes, pack)) return false;
       done(begin, Activity::send, send->peer, bytes, in);
     }
     return true;
   }
-  for (std::uint32_t r = 0; r < d.readers; ++r)
-    if (neighbour(send[r].peer)->out[in.lane].full()) return false;
-  Room& room = *paths_.node->rooms[in.lane];
-  std::byte* memory = room.take(bytes);
-  if (!memory) return false;
-  Nanoseconds begin = active(send->peer);
-  stores_.write(bytes, [&](bool streams) { in.buffers.pack(send->blocks, 0, bytes, memory, streams); });
-  for (std::uint32_t r = 0; r < d.readers; ++r) {
-    Connection& peer = *neighbour(send[r].peer);
-    Outbox& box = peer.out[in.lane];
-    box.next().refer(paths_.node->offset(memory), bytes, true);
-    box.post();
-    room.lend(box, box.sent(), r + 1 == d.readers);
-    ring_bell(peer.bell);
-    done(begin, Activity::send, send[r].peer, bytes, in);
-    begin = active();
-  }
+  const auto peer = [&](std::uint32_t r) -> Connection& { return *neighbour(send[r].peer); };
+  const auto pack = [&](std::byte* to, bool streams) {
+    begin = active(send->peer);
+    in.buffers.pack(send->blocks, 0, bytes, to, streams);
+  };
+  if (!post_by_room(*paths_.node, stores_, in.lane, bytes, d.readers, peer, pack)) return false;
+  for (std::uint32_t r = 0; r < d.readers; ++r, begin = active()) done(begin, Activity::send, send[r].peer, bytes, in);
   return true;
 }
 
