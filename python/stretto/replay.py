@@ -4,6 +4,7 @@
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from . import _core
 from .errors import Error
@@ -83,8 +84,15 @@ class Replay:
         """Of each rank."""
         return len(self.held[0][0])
 
+    @cached_property
+    def _by_step(self) -> dict[int, list[Message]]:
+        found: dict[int, list[Message]] = defaultdict(list)
+        for message in self.messages:
+            found[message.step].append(message)
+        return found
+
     def messages_of(self, step: int) -> list[Message]:
-        return [m for m in self.messages if m.step == step]
+        return self._by_step.get(step, [])
 
     def changed(self, step: int, rank: int, place: int) -> bool:
         return step > 0 and self.held[step][rank][place] != self.held[step - 1][rank][place]
@@ -268,15 +276,23 @@ def _in_turns(replay: Replay, steps: int) -> list:
     for wanted in _wanted(replay, steps):
         for rank, now in enumerate(wanted):
             row = places[rank]
-            free = {i: b for i, b in enumerate(row) if b is not None and b not in now}
-            for i in free:
-                row[i] = None
+            free: dict[int, list[int]] = defaultdict(list)  # places by the distance of what left
+            for i in reversed(range(len(row))):
+                block = row[i]
+                if block is not None and block not in now:
+                    free[distance(block)].append(i)
+                    row[i] = None
+            empty = [i for i in reversed(range(len(row))) if row[i] is None]
             for block in sorted(now - before[rank], key=lambda b: (distance(b), b)):
-                empty = [i for i, b in enumerate(row) if b is None]
-                same = [i for i in empty if i in free and distance(free[i]) == distance(block)]
-                if not empty:
+                same = free[distance(block)]
+                while empty and row[empty[-1]] is not None:
+                    empty.pop()
+                while same and row[same[-1]] is not None:
+                    same.pop()
+                place = (same or empty or [len(row)])[-1]
+                if place == len(row):
                     row.append(None)
-                row[(same or empty or [-1])[0]] = block
+                row[place] = block
             before[rank] = set(now)
         rows.append(
             [[None if b is None else Cell(b, (b // ranks,)) for b in row] for row in places]
