@@ -10,6 +10,7 @@ from .explain import Deciders, Question, chosen_row, decide, name_of, of_collect
 from .simulation import curve, suitable
 
 EVERY = 40  # up to so many ranks the map has a column for every number
+TIE = 1e-6  # sums in another order
 LARGEST = 16 << 20
 
 
@@ -74,6 +75,13 @@ def lines_of(who: Deciders, question: Question, machine: _core.Machine) -> Lines
     return Lines(sizes, _curves(question, machine, sizes), chosen)
 
 
+def _fastest(curves: dict[str, list[float]], at: int, chosen: str) -> str:
+    """Of algorithms that are equally fast the one that is chosen, else the first."""
+    best = min(times[at] for times in curves.values())
+    equal = [name for name, times in curves.items() if times[at] <= best * (1 + TIE)]
+    return chosen if chosen in equal else equal[0]
+
+
 def map_of(
     who: Deciders,
     question: Question,
@@ -87,9 +95,8 @@ def map_of(
     for done, ranks in enumerate(all_ranks, 1):
         there = question.with_ranks(ranks)
         curves = _curves(there, machine, sizes)
-        winners.fastest.append([
-            min(curves, key=lambda name, i=i: curves[name][i]) for i in range(len(sizes))
-        ])  # fmt: skip
-        winners.chosen.append([name_of(decide(who, there.with_bytes(size))) for size in sizes])
+        chosen = [name_of(decide(who, there.with_bytes(size))) for size in sizes]
+        winners.chosen.append(chosen)
+        winners.fastest.append([_fastest(curves, i, own) for i, own in enumerate(chosen)])
         advance(done, len(all_ranks))
     return winners

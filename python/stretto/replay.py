@@ -13,6 +13,7 @@ Contributions = tuple[int, ...]  # ranks, in the order of the operands
 Slot = tuple[_core.Buffer, int]
 State = dict[Slot, Contributions]
 Holding = dict[int, Contributions]  # by block of the vector
+MOST_WORK = 600_000  # some five seconds
 PREFIXES = (_core.Collective.scan, _core.Collective.exscan)
 
 
@@ -301,11 +302,40 @@ def _in_turns(replay: Replay, steps: int) -> list:
     return [[row + [None] * (most - len(row)) for row in step] for step in rows]
 
 
+def _work(algorithm: _core.Algorithm, shape: _core.Shape, params: _core.Params) -> int:
+    """Cells after all steps, and messages, estimated from a few ranks; a message costs four."""
+    ranks = shape.ranks
+    alltoall = algorithm.collective == _core.Collective.alltoall
+    cells = ranks if alltoall else algorithm.blocks(shape, params)
+    work = (algorithm.rounds(shape, params) + 1) * ranks * max(1, cells)
+    if work > MOST_WORK:
+        return work
+    sent = []
+    for rank in (1 % ranks, ranks // 2, max(0, ranks - 2)):
+        schedule = _core.build_schedule(algorithm, shape, rank, params)
+        sent.append(sum(len(one.sends) for one in schedule.rounds))
+    return work + 4 * ranks * sum(sent) // len(sent)
+
+
+def _refuse_if_too_large(
+    algorithm: _core.Algorithm, shape: _core.Shape, params: _core.Params
+) -> None:
+    work = _work(algorithm, shape, params)
+    if work > MOST_WORK:
+        raise Error(
+            f"{algorithm.id} on {shape.ranks} ranks is too large to look at: what the ranks hold "
+            f"after each step, and their messages, are some {work:.1g} things; it would take long",
+            f"at most {MOST_WORK} are shown: take fewer ranks, or --text --rank 0 for one rank",
+        )
+
+
 def replay(
     algorithm: _core.Algorithm, shape: _core.Shape, params: _core.Params | None = None
 ) -> Replay:
-    """Replays a schedule that the checker has proved; raises Error if it refuses."""
+    """Replays a schedule that the checker has proved; raises Error if it refuses, or if that would
+    take more than some seconds."""
     params = params or _core.Params()
+    _refuse_if_too_large(algorithm, shape, params)
     checked = _core.check_algorithm(algorithm, shape, params)
     if checked.refused is not None:
         raise Error(

@@ -1,13 +1,39 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The command as a whole, `list` and `check`."""
 
+import os
+import pty
+import re
 import subprocess
 import sys
 
 import pytest
 from commands import json_of, refuse, stretto, succeed
 
-COMMANDS = ("list", "show", "check", "run", "env", "bench", "report", "doctor")
+COMMANDS = ("list", "show", "check", "explain", "run", "env", "bench", "report", "doctor")
+
+
+def on_terminal(columns: int, *arguments: object) -> str:
+    """What the command writes on a terminal of so many columns."""
+    ours, its = pty.openpty()
+    environment = {**os.environ, "COLUMNS": str(columns), "TERM": "xterm"}
+    command = [sys.executable, "-m", "stretto", *map(str, arguments)]
+    with subprocess.Popen(
+        command, stdout=its, stderr=subprocess.STDOUT, env=environment
+    ) as process:
+        os.close(its)
+        said = b""
+        while True:
+            try:
+                part = os.read(ours, 1 << 16)
+            except OSError:  # so Linux says that nobody writes any more
+                break
+            if not part:
+                break
+            said += part
+    os.close(ours)
+    assert process.returncode == 0
+    return re.sub(r"\x1b\[[\d;]*m", "", said.decode("utf-8")).replace("\r\n", "\n")
 
 
 def test_help_names_every_command():
@@ -54,6 +80,19 @@ def test_list_shows_every_algorithm():
     for algorithm in all_algorithms():
         assert algorithm.id in text
         assert algorithm.source in text
+
+
+def test_list_on_a_narrow_terminal():
+    from stretto import all_algorithms
+
+    text = on_terminal(80, "list")
+    assert all(len(line) <= 80 for line in text.splitlines()[:-1])
+    assert all(f"\n{algorithm.id} " in text for algorithm in all_algorithms())
+    assert "\nallreduce/ring                     14 / 24    1.75 / 1.85  commutative" in text
+    assert "source" not in text.splitlines()[1]
+    wide = on_terminal(300, "list", "allreduce/ring")
+    assert "source" in wide.splitlines()[0]
+    assert "Patarasuk" in wide
 
 
 def test_list_json():

@@ -80,7 +80,7 @@ def _draw_map(axes: Axes, winners: Winners, colours: dict[str, tuple], question:
         axes.add_patch(Rectangle(at, 1, 1, fill=False, edgecolor=INK, linewidth=1.8))
     axes.set_xlim(0, len(winners.ranks))
     axes.set_ylim(0, len(winners.sizes))
-    step = max(1, len(winners.ranks) // 20)
+    step = -(-len(winners.ranks) // 24)
     shown = [i for i in range(len(winners.ranks)) if i % step == 0]
     rotation = 90 if winners.ranks[-1] > 99 else 0
     axes.set_xticks(
