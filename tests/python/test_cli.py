@@ -1,39 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The command as a whole, `list` and `check`."""
 
-import os
-import pty
-import re
 import subprocess
 import sys
 
 import pytest
-from commands import json_of, refuse, stretto, succeed
+from commands import json_of, on_terminal, refuse, stretto, succeed
 
 COMMANDS = ("list", "show", "check", "explain", "run", "env", "bench", "report", "doctor")
-
-
-def on_terminal(columns: int, *arguments: object) -> str:
-    """What the command writes on a terminal of so many columns."""
-    ours, its = pty.openpty()
-    environment = {**os.environ, "COLUMNS": str(columns), "TERM": "xterm"}
-    command = [sys.executable, "-m", "stretto", *map(str, arguments)]
-    with subprocess.Popen(
-        command, stdout=its, stderr=subprocess.STDOUT, env=environment
-    ) as process:
-        os.close(its)
-        said = b""
-        while True:
-            try:
-                part = os.read(ours, 1 << 16)
-            except OSError:  # so Linux says that nobody writes any more
-                break
-            if not part:
-                break
-            said += part
-    os.close(ours)
-    assert process.returncode == 0
-    return re.sub(r"\x1b\[[\d;]*m", "", said.decode("utf-8")).replace("\r\n", "\n")
 
 
 def test_help_names_every_command():

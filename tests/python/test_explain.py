@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import stretto
-from commands import json_of, refuse, succeed
+from commands import json_of, on_terminal, refuse, succeed
 from figures import DOCS, assert_current, figures_of
 from stretto.explain import Question, changes, decide, deciders, name_of
 from stretto.explain_map import map_of, ranks_for
@@ -155,6 +155,14 @@ def test_text():
     assert re.match(r"decided by  shipped rules:\d+$", lines[2])
     assert sum(line.startswith("→  circulant") for line in lines) == 1
     assert "  swing: 13 ranks are not an even number" in lines
+
+
+def test_narrow_terminal():
+    text = on_terminal(80, "explain", "allreduce", "-p", 13)
+    table = text[text.index("algorithm  ") :].splitlines()
+    assert all(len(line) <= 80 for line in table)
+    (chosen,) = [line for line in table if line.startswith("→")]
+    assert re.search(r"circulant segment=1M +[\d.]+ µs +\d+/\d+/\d+/\d+ +\+[\d.]+%", chosen)
 
 
 @pytest.mark.parametrize("name", ["alltoall", "allreduce"])

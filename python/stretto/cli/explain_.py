@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ..explain import Deciders, Question
 
 MARK = "→"
+LEAST_WIDTH = 112  # of a terminal that has room for a column for each share
 
 
 def _decider(who: "Deciders", choice: "Choice") -> dict:
@@ -116,24 +117,33 @@ def _changes(document: dict) -> list[str]:
     return lines
 
 
+def _columns(row: dict, wide: bool) -> list[str]:
+    name, words = row["algorithm"].partition("/")[2], row["parameters"].replace(",", " ")
+    seconds, *shares, behind = cells_of(row)
+    if wide:
+        return [name, words or "-", seconds, *shares, behind]
+    return [f"{name} {words}", seconds, "/".join(s.rstrip("%") for s in shares), behind]
+
+
 def _table(rows: list[dict]) -> None:
     from rich.table import Table
 
     from .terminal import stdout
 
+    console = stdout()
+    wide = console.width >= LEAST_WIDTH
     table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column(" ")
-    table.add_column("algorithm", no_wrap=True)
-    table.add_column("parameters", overflow="fold")
-    for name in ("time", *PARTS, "behind"):
+    table.add_column(" ", no_wrap=True)
+    table.add_column("algorithm", no_wrap=wide)
+    if wide:
+        table.add_column("parameters", no_wrap=True)
+    shares = PARTS if wide else ("% latency/bandwidth/\nreduction/waiting",)
+    for name in ("time", *shares, "behind"):
         table.add_column(name, justify="right", no_wrap=True)
     for row in rows:
-        words = row["parameters"].replace(",", " ")
-        name = row["algorithm"].partition("/")[2]
         style = "bold" if row["chosen"] else None
-        mark = MARK if row["chosen"] else ""
-        table.add_row(mark, name, words or "-", *cells_of(row), style=style)
-    stdout().print(table)
+        table.add_row(MARK if row["chosen"] else "", *_columns(row, wide), style=style)
+    console.print(table)
 
 
 def _print(document: dict, operator: str) -> None:
