@@ -85,6 +85,7 @@ struct Choice {
   const Algorithm* algorithm = nullptr;  ///< null: the native library
   Params params;
   std::string reason;  ///< for people: the source that decided, and what it passed over
+  int line = 0;        ///< of the rule that decided; 0: a wish did, or no rule fits
 };
 
 /// `value` as the user writes it: "ring", "ring,segment=64K,depth=4", "kring,group=2" or "native". Throws

@@ -31,12 +31,20 @@ void register_values(nb::module_& m) {
           "algorithm", [](const Choice& c) { return c.algorithm; }, nb::rv_policy::reference,
           nb::sig("def algorithm(self) -> Algorithm | None"), "None: the native library.")
       .def_ro("params", &Choice::params)
-      .def_ro("reason", &Choice::reason);
+      .def_ro("reason", &Choice::reason)
+      .def_ro("line", &Choice::line, "Of the rule that decided; 0: a wish did, or no rule fits.");
   nb::class_<Forced>(m, "Forced", "What the user's word for an algorithm says.")
       .def_prop_ro(
           "algorithm", [](const Forced& f) { return f.algorithm; }, nb::rv_policy::reference,
           nb::sig("def algorithm(self) -> Algorithm | None"), "None: the native library.")
       .def_ro("params", &Forced::params);
+  nb::class_<Wish>(m, "Wish", "A choice that stands above the rules, where its algorithm can serve the call.")
+      .def(
+          "__init__",
+          [](Wish* self, const Forced& forced, std::string text) { new (self) Wish{forced, std::move(text)}; },
+          nb::arg("forced"), nb::arg("text"))
+      .def_ro("forced", &Wish::forced)
+      .def_ro("text", &Wish::text, "For people: \"STRETTO_ALLREDUCE=ring\".");
 }
 
 void register_rule(nb::module_& m) {
@@ -91,8 +99,12 @@ void register_rules(nb::module_& m) {
   m.def("shipped_rules", &shipped_rules, nb::rv_policy::reference, "The rules that are part of the library.");
   m.def("parse_size", &parse_size, nb::arg("text"), "\"64K\", \"2M\", \"100\" to bytes; None if it is no size.");
   m.def(
-      "choose", [](const Rules& rules, const Call& call) { return choose(rules, call); }, nb::arg("rules"),
-      nb::arg("call"), "The algorithm of the first rule that fits.");
+      "choose",
+      [](const Rules& rules, const Call& call, const std::vector<const Wish*>& wishes) {
+        return choose(wishes, rules, call);
+      },
+      nb::arg("rules"), nb::arg("call"), nb::arg("wishes") = std::vector<const Wish*>(),
+      "The algorithm of the first wish that can be granted, else of the first rule that fits.");
   m.def("chosen_alike", &chosen_alike, nb::arg("rules"), nb::arg("call"),
         "The numbers of bytes for which the rules choose as for this call.");
   m.def("written", &written, nb::arg("algorithm").none(), nb::arg("params"),

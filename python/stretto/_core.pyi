@@ -706,6 +706,10 @@ class Choice:
     @property
     def reason(self) -> str: ...
 
+    @property
+    def line(self) -> int:
+        """Of the rule that decided; 0: a wish did, or no rule fits."""
+
 class Forced:
     """What the user's word for an algorithm says."""
 
@@ -715,6 +719,20 @@ class Forced:
 
     @property
     def params(self) -> Params: ...
+
+class Wish:
+    """
+    A choice that stands above the rules, where its algorithm can serve the call.
+    """
+
+    def __init__(self, forced: Forced, text: str) -> None: ...
+
+    @property
+    def forced(self) -> Forced: ...
+
+    @property
+    def text(self) -> str:
+        """For people: "STRETTO_ALLREDUCE=ring"."""
 
 class RanksAre(enum.Enum):
     """A rule's condition on the number of ranks."""
@@ -826,8 +844,10 @@ def shipped_rules() -> Rules:
 def parse_size(text: str) -> int | None:
     """"64K", "2M", "100" to bytes; None if it is no size."""
 
-def choose(rules: Rules, call: Call) -> Choice:
-    """The algorithm of the first rule that fits."""
+def choose(rules: Rules, call: Call, wishes: Sequence[Wish] = []) -> Choice:
+    """
+    The algorithm of the first wish that can be granted, else of the first rule that fits.
+    """
 
 def chosen_alike(rules: Rules, call: Call) -> Between:
     """The numbers of bytes for which the rules choose as for this call."""
@@ -844,6 +864,25 @@ def parse_forced(function: Function, value: str) -> Forced:
 
 shipped_word: str = 'shipped'
 
+class FoundRules:
+    """Rules as text, and the sources above them that cannot be used."""
+
+    @property
+    def file(self) -> str:
+        """A path, or "shipped rules"."""
+
+    @property
+    def text(self) -> str: ...
+
+    @property
+    def refused(self) -> list[tuple[str, str]]:
+        """(message, hint) of each; the message says what decides instead."""
+
+def find_rules(named: str, mpi: Callable[[], str]) -> FoundRules:
+    """
+    The rules that decide on this machine. `named` is the value of STRETTO_RULES, or empty; `mpi` is asked for the MPI's title if a file names a machine.
+    """
+
 def mpi_title(library_version: str) -> str:
     """"MPICH 5.0.2", "Open MPI 5.0.11": the MPI that says so of itself."""
 
@@ -856,6 +895,7 @@ def tuned_rules_path() -> str:
     """
     Where the rules tuned for this machine are looked for; empty if the environment names no folder.
     """
+
 class Link:
     """
     What the messages of one level cost: α-β, or seconds by bytes. Times in seconds.

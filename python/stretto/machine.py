@@ -185,6 +185,13 @@ def parse_machine(text: str, name: str = "<text>") -> _core.Machine:
     )
 
 
+def machine_here() -> str:
+    """What `machine_named` takes for this machine: its file beside the tuned rules, else "flat"."""
+    tuned = _core.tuned_rules_path()
+    own = Path(tuned).with_name("machine.toml")
+    return str(own) if tuned and own.exists() else "flat"
+
+
 def machine_named(wish: str) -> _core.Machine:
     """A shipped machine by its name, or one by the path of its file; raises Error."""
     path = Path(wish)

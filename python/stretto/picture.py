@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A replayed schedule as text: ranks across, steps down."""
 
+from functools import lru_cache
+
 from .replay import Message, Replay, intervals
 
 ARROWS = ("→", "←")
@@ -57,17 +59,21 @@ def _named(replay: Replay, message: Message) -> str:
     return f" [{replay.names_of(message.blocks)}]" if message.blocks else ""
 
 
-def _traffic(replay: Replay, step: int, rank: int, arrows: tuple[str, str]) -> list[str]:
-    lines = []
-    messages = replay.messages_of(step)
-    for message in messages:
-        if message.source == rank:
-            lines.append(f"{arrows[0]}{message.target}{_named(replay, message)}")
-    for message in messages:
-        if message.target == rank:
-            sign = "+" if message.combined else ""
-            lines.append(f"{arrows[1]}{message.source}{_named(replay, message)}{sign}")
-    return lines
+def _traffic(replay: Replay, step: int, arrows: tuple[str, str]) -> list[list[str]]:
+    """Of every rank what it sends, then what it gets."""
+    sent: list[list[str]] = [[] for _ in range(replay.shape.ranks)]
+    got: list[list[str]] = [[] for _ in range(replay.shape.ranks)]
+    for message in replay.messages_of(step):
+        named = _named(replay, message)
+        sign = "+" if message.combined else ""
+        sent[message.source].append(f"{arrows[0]}{message.target}{named}")
+        got[message.target].append(f"{arrows[1]}{message.source}{named}{sign}")
+    return [a + b for a, b in zip(sent, got, strict=True)]
+
+
+@lru_cache(1 << 16)
+def _contributors(value: tuple[int, ...], ranks: int) -> str:
+    return intervals(value, ranks)
 
 
 def _holdings(replay: Replay, step: int, rank: int) -> list[str]:
@@ -75,13 +81,13 @@ def _holdings(replay: Replay, step: int, rank: int) -> list[str]:
     if not replay.reduces:
         names = replay.names_of([cell.block for cell in cells])
         return [f"[{names}]"] if cells else []
-    groups: dict[tuple[bool, frozenset[int]], list[int]] = {}
+    groups: dict[tuple[bool, str], list[int]] = {}
     for cell in cells:
-        groups.setdefault((cell.result, frozenset(cell.value)), []).append(cell.block)
-    ranks = replay.shape.ranks
+        whose = _contributors(cell.value, replay.shape.ranks)
+        groups.setdefault((cell.result, whose), []).append(cell.block)
     return [
-        f"{'=' if result else ''}[{intervals(blocks)}] {intervals(tuple(value), ranks)}"
-        for (result, value), blocks in groups.items()
+        f"{'=' if result else ''}[{intervals(blocks)}] {whose}"
+        for (result, whose), blocks in groups.items()
     ]
 
 
@@ -90,7 +96,7 @@ def _rows(replay: Replay, arrows: tuple[str, str]) -> list[tuple[str, list[list[
     ranks = range(replay.shape.ranks)
     rows = [("before", [_holdings(replay, 0, rank) for rank in ranks])]
     for step in range(1, replay.steps + 1):
-        rows.append((f"step {step}", [_traffic(replay, step, rank, arrows) for rank in ranks]))
+        rows.append((f"step {step}", _traffic(replay, step, arrows)))
         rows.append(("", [_holdings(replay, step, rank) for rank in ranks]))
     return [row for row in rows if row[0] or any(row[1])]
 

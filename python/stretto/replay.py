@@ -4,6 +4,7 @@
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from . import _core
 from .errors import Error
@@ -12,6 +13,7 @@ Contributions = tuple[int, ...]  # ranks, in the order of the operands
 Slot = tuple[_core.Buffer, int]
 State = dict[Slot, Contributions]
 Holding = dict[int, Contributions]  # by block of the vector
+MOST_WORK = 600_000  # some five seconds
 PREFIXES = (_core.Collective.scan, _core.Collective.exscan)
 
 
@@ -83,8 +85,15 @@ class Replay:
         """Of each rank."""
         return len(self.held[0][0])
 
+    @cached_property
+    def _by_step(self) -> dict[int, list[Message]]:
+        found: dict[int, list[Message]] = defaultdict(list)
+        for message in self.messages:
+            found[message.step].append(message)
+        return found
+
     def messages_of(self, step: int) -> list[Message]:
-        return [m for m in self.messages if m.step == step]
+        return self._by_step.get(step, [])
 
     def changed(self, step: int, rank: int, place: int) -> bool:
         return step > 0 and self.held[step][rank][place] != self.held[step - 1][rank][place]
@@ -268,15 +277,23 @@ def _in_turns(replay: Replay, steps: int) -> list:
     for wanted in _wanted(replay, steps):
         for rank, now in enumerate(wanted):
             row = places[rank]
-            free = {i: b for i, b in enumerate(row) if b is not None and b not in now}
-            for i in free:
-                row[i] = None
+            free: dict[int, list[int]] = defaultdict(list)  # places by the distance of what left
+            for i in reversed(range(len(row))):
+                block = row[i]
+                if block is not None and block not in now:
+                    free[distance(block)].append(i)
+                    row[i] = None
+            empty = [i for i in reversed(range(len(row))) if row[i] is None]
             for block in sorted(now - before[rank], key=lambda b: (distance(b), b)):
-                empty = [i for i, b in enumerate(row) if b is None]
-                same = [i for i in empty if i in free and distance(free[i]) == distance(block)]
-                if not empty:
+                same = free[distance(block)]
+                while empty and row[empty[-1]] is not None:
+                    empty.pop()
+                while same and row[same[-1]] is not None:
+                    same.pop()
+                place = (same or empty or [len(row)])[-1]
+                if place == len(row):
                     row.append(None)
-                row[(same or empty or [-1])[0]] = block
+                row[place] = block
             before[rank] = set(now)
         rows.append(
             [[None if b is None else Cell(b, (b // ranks,)) for b in row] for row in places]
@@ -285,11 +302,40 @@ def _in_turns(replay: Replay, steps: int) -> list:
     return [[row + [None] * (most - len(row)) for row in step] for step in rows]
 
 
+def _work(algorithm: _core.Algorithm, shape: _core.Shape, params: _core.Params) -> int:
+    """Cells after all steps, and messages, estimated from a few ranks; a message costs four."""
+    ranks = shape.ranks
+    alltoall = algorithm.collective == _core.Collective.alltoall
+    cells = ranks if alltoall else algorithm.blocks(shape, params)
+    work = (algorithm.rounds(shape, params) + 1) * ranks * max(1, cells)
+    if work > MOST_WORK:
+        return work
+    sent = []
+    for rank in (1 % ranks, ranks // 2, max(0, ranks - 2)):
+        schedule = _core.build_schedule(algorithm, shape, rank, params)
+        sent.append(sum(len(one.sends) for one in schedule.rounds))
+    return work + 4 * ranks * sum(sent) // len(sent)
+
+
+def _refuse_if_too_large(
+    algorithm: _core.Algorithm, shape: _core.Shape, params: _core.Params
+) -> None:
+    work = _work(algorithm, shape, params)
+    if work > MOST_WORK:
+        raise Error(
+            f"{algorithm.id} on {shape.ranks} ranks is too large to look at: what the ranks hold "
+            f"after each step, and their messages, are some {work:.1g} things; it would take long",
+            f"at most {MOST_WORK} are shown: take fewer ranks, or --text --rank 0 for one rank",
+        )
+
+
 def replay(
     algorithm: _core.Algorithm, shape: _core.Shape, params: _core.Params | None = None
 ) -> Replay:
-    """Replays a schedule that the checker has proved; raises Error if it refuses."""
+    """Replays a schedule that the checker has proved; raises Error if it refuses, or if that would
+    take more than some seconds."""
     params = params or _core.Params()
+    _refuse_if_too_large(algorithm, shape, params)
     checked = _core.check_algorithm(algorithm, shape, params)
     if checked.refused is not None:
         raise Error(

@@ -65,7 +65,8 @@ def values(call: Call, algorithm: _core.Algorithm) -> list[int]:
     return found
 
 
-def _in_words(algorithm: _core.Algorithm, value: int, segment: int) -> str:
+def words_of(algorithm: _core.Algorithm, value: int, segment: int) -> str:
+    """ "radix=4,segment=64K"."""
     from .cli.options import size_in_words
 
     words = [f"{algorithm.parameter.name}={value}"] if algorithm.parameter else []
@@ -84,7 +85,9 @@ def _segments(call: Call, rounds: int) -> list[int]:
     return list(dict.fromkeys(sizes))
 
 
-def _row(candidate: Candidate, found: _core.Prediction, simulator: _core.Simulator) -> dict:
+def predicted_row(
+    candidate: Candidate, found: _core.Prediction, simulator: _core.Simulator
+) -> dict:
     parts = {
         part: getattr(found, part) for part in ("latency", "bandwidth", "reduction", "waiting")
     }
@@ -110,9 +113,11 @@ def compare_one(
     for segment in [0, *_segments(call, simulator.rounds)]:
         given = _core.Params(segment=segment, value=value)
         load = _core.Load(call.bytes, segment, given.depth, call.operation)
-        words = _in_words(algorithm, value, segment)
+        words = words_of(algorithm, value, segment)
         rows.append(
-            _row(Candidate(algorithm, given, words), simulator.run(load, machine), simulator)
+            predicted_row(
+                Candidate(algorithm, given, words), simulator.run(load, machine), simulator
+            )
         )
     return rows
 

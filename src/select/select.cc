@@ -70,7 +70,7 @@ Choice choose(std::span<const Wish* const> wishes, const Rules& rules, const Cal
   for (const Wish* wish : wishes) {
     if (!wish) continue;
     const std::string refused = why_not(wish->forced.algorithm, wish->forced.params);
-    if (refused.empty()) return {wish->forced.algorithm, wish->forced.params, wish->text + not_granted};
+    if (refused.empty()) return {wish->forced.algorithm, wish->forced.params, wish->text + not_granted, 0};
     not_granted += "; not " + wish->text + ": " + refused;
   }
   std::string passed_over;
@@ -78,11 +78,12 @@ Choice choose(std::span<const Wish* const> wishes, const Rules& rules, const Cal
     if (!holds(rule, call)) continue;
     const std::string refused = why_not(rule.algorithm, rule.params);
     if (refused.empty())
-      return {rule.algorithm, rule.params, rules.file + ':' + std::to_string(rule.line) + passed_over + not_granted};
+      return {rule.algorithm, rule.params, rules.file + ':' + std::to_string(rule.line) + passed_over + not_granted,
+              rule.line};
     passed_over +=
         "; not " + std::string(rule.algorithm->name()) + " (line " + std::to_string(rule.line) + "): " + refused;
   }
-  return {nullptr, {}, "no rule of " + rules.file + " fits" + passed_over + not_granted};
+  return {nullptr, {}, "no rule of " + rules.file + " fits" + passed_over + not_granted, 0};
 }
 
 Between chosen_alike(const Rules& rules, const Call& call) {

@@ -59,7 +59,7 @@ class Finder {
     const std::int64_t wide = p;
     for (const std::int64_t r : {wide - 1, wide / 2, std::int64_t{base}, wide / 3, 2 * wide / 3, wide / 2 - 1,
                                  wide / 2 + base, wide - 2, 5 * wide / 7, wide / 4 + 1, 3 * wide / 5, wide / 11}) {
-      const auto rank = static_cast<Rank>(r);
+      const auto rank = static_cast<Rank>(r % wide);  // p / 2 + base may be p
       const Rank for_it = rank % base;
       if (!stand_ins.contains(for_it)) stand_ins[for_it] = signature_of(for_it, symmetry);
       if (rank != for_it && signature_of(rank, symmetry) != stand_ins[for_it]) return false;

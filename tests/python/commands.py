@@ -3,6 +3,8 @@
 
 import json
 import os
+import pty
+import re
 import subprocess
 import sys
 
@@ -41,3 +43,26 @@ def refuse(*arguments: object, code: int = 2, **variables: str) -> str:
     assert any(line.startswith("hint: ") for line in done.stderr.splitlines()), done.stderr
     assert done.stdout == "" or code == 1
     return done.stderr
+
+
+def on_terminal(columns: int, *arguments: object) -> str:
+    """What the command writes on a terminal of so many columns."""
+    ours, its = pty.openpty()
+    environment = {**os.environ, "COLUMNS": str(columns), "TERM": "xterm"}
+    command = [sys.executable, "-m", "stretto", *map(str, arguments)]
+    with subprocess.Popen(
+        command, stdout=its, stderr=subprocess.STDOUT, env=environment
+    ) as process:
+        os.close(its)
+        said = b""
+        while True:
+            try:
+                part = os.read(ours, 1 << 16)
+            except OSError:  # so Linux says that nobody writes any more
+                break
+            if not part:
+                break
+            said += part
+    os.close(ours)
+    assert process.returncode == 0
+    return re.sub(r"\x1b\[[\d;]*m", "", said.decode("utf-8")).replace("\r\n", "\n")

@@ -5,9 +5,9 @@ import subprocess
 import sys
 
 import pytest
-from commands import json_of, refuse, stretto, succeed
+from commands import json_of, on_terminal, refuse, stretto, succeed
 
-COMMANDS = ("list", "show", "check", "run", "env", "bench", "report", "doctor")
+COMMANDS = ("list", "show", "check", "explain", "run", "env", "bench", "report", "doctor")
 
 
 def test_help_names_every_command():
@@ -54,6 +54,19 @@ def test_list_shows_every_algorithm():
     for algorithm in all_algorithms():
         assert algorithm.id in text
         assert algorithm.source in text
+
+
+def test_list_on_a_narrow_terminal():
+    from stretto import all_algorithms
+
+    text = on_terminal(80, "list")
+    assert all(len(line) <= 80 for line in text.splitlines()[:-1])
+    assert all(f"\n{algorithm.id} " in text for algorithm in all_algorithms())
+    assert "\nallreduce/ring                     14 / 24    1.75 / 1.85  commutative" in text
+    assert "source" not in text.splitlines()[1]
+    wide = on_terminal(300, "list", "allreduce/ring")
+    assert "source" in wide.splitlines()[0]
+    assert "Patarasuk" in wide
 
 
 def test_list_json():

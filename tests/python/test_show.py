@@ -2,11 +2,10 @@
 """`stretto show`: text, pictures, and the replay behind them."""
 
 import re
-import xml.etree.ElementTree as ElementTree
-from pathlib import Path
 
 import pytest
 from commands import refuse, succeed
+from figures import DOCS, assert_current, figures_of, words_of
 from stretto import (
     Buffer,
     Collective,
@@ -20,8 +19,6 @@ from stretto import (
 )
 from stretto._core import Content, content_after
 from stretto.replay import Replay, intervals, replay
-
-FIGURES = Path(__file__).resolve().parents[2] / "docs" / "figures.md"
 
 RECURSIVE_DOUBLING = """\
 allreduce/recursive_doubling on 4 ranks: 2 rounds, 1 block; volume 2 times the vector
@@ -68,10 +65,6 @@ def test_text_form_of_all_ranks_and_of_one():
     one = succeed("show", "allreduce/ring", "-p", 3, "--text", "--rank", 1)
     assert one in everything
     assert one.startswith("schedule allreduce/ring ranks=3 rank=1 root=0 blocks=3")
-
-
-def words_of(svg: Path) -> list[str]:
-    return [e.text for e in ElementTree.parse(svg).iter() if e.text and e.text.strip()]
 
 
 @pytest.mark.parametrize("ending", ["svg", "png", "pdf"])
@@ -202,37 +195,32 @@ def test_many_blocks_are_drawn_small(tmp_path):
     assert "69" not in words_of(file)[:60]
 
 
-def figures() -> list[tuple[str, str]]:
-    """(arguments, file) of the commands in docs/figures.md."""
-    text = FIGURES.read_text(encoding="utf-8")
-    return re.findall(r"^stretto show (.*) -o docs/(figures/.*\.svg)$", text, re.MULTILINE)
-
-
 def test_there_are_six_figures():
-    text = FIGURES.read_text(encoding="utf-8")
-    names = {name for _, name in figures()}
+    text = (DOCS / "figures.md").read_text(encoding="utf-8")
+    names = {name for _, name in figures_of("figures.md")}
     assert len(names) == 6
     assert all(f"]({name})" in text for name in names)
-    kept = {f"figures/{path.name}" for path in (FIGURES.parent / "figures").iterdir()}
+    kept = {f"figures/{path.name}" for path in (DOCS / "figures").iterdir()}
     measured = set(
-        re.findall(
-            r"\((figures/.*?\.svg)\)", (FIGURES.parent / "performance.md").read_text("utf-8")
-        )
+        re.findall(r"\((figures/.*?\.svg)\)", (DOCS / "performance.md").read_text("utf-8"))
     )
-    assert names == kept - measured
+    explained = {name for _, name in figures_of("explain.md")}
+    assert names == kept - measured - explained
 
 
-@pytest.mark.parametrize(("arguments", "name"), figures(), ids=lambda word: word.split()[0])
+@pytest.mark.parametrize(
+    ("arguments", "name"), figures_of("figures.md"), ids=lambda word: word.split()[-1]
+)
 def test_figures_are_current(tmp_path, arguments, name):
-    drawn, kept = tmp_path / "figure.svg", FIGURES.parent / name
-    succeed("show", *arguments.split(), "-o", drawn)
-    assert kept.stat().st_size < 150_000
-    assert words_of(drawn) == words_of(kept), f"run: stretto show {arguments} -o docs/{name}"
-    # Another version of Matplotlib may write the same picture in other words.
-    version = r"Matplotlib v[\d.]+"
-    old, new = (path.read_text(encoding="utf-8") for path in (kept, drawn))
-    if re.search(version, old)[0] == re.search(version, new)[0]:
-        assert old == new, f"run: stretto show {arguments} -o docs/{name}"
+    assert_current(tmp_path, arguments, name)
+
+
+def test_many_ranks():
+    assert "rank 4095\n" in succeed("show", "bcast/binomial", "-p", 4096)
+    for name in ("allreduce/ring", "allreduce/linear", "scan/linear"):
+        message = refuse("show", name, "-p", 1024)
+        assert f"{name} on 1024 ranks is too large to look at" in message
+        assert "--text --rank 0" in message
 
 
 def test_intervals():

@@ -15,6 +15,7 @@ COMMANDS = {
     "list": "List the algorithms with their rounds and volume.",
     "show": "Print or draw a schedule, round by round.",
     "check": "Prove the algorithms right, or a file of schedules.",
+    "explain": "Say which algorithm serves a call here, why, and what would change that.",
     "simulate": "Predict the time of all algorithms on a machine that need not be there.",
     "run": "Run an MPI program with Stretto in it.",
     "env": "Print the variables that put Stretto into a program.",

@@ -8,9 +8,12 @@ import click
 from .options import RanksType, json_option, write_json
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from .. import Algorithm, Collective
 
 PAGE_RANKS = (8, 13)
+LEAST_WIDTH = 180  # of a terminal that has room for all columns
 PAGE_HEAD = """\
 # The portfolio
 
@@ -149,32 +152,45 @@ def _page(algorithms: "list[Algorithm]") -> str:
     return "\n".join(lines) + "\n"
 
 
-def _print_table(algorithms: "list[Algorithm]", ranks: tuple[int, ...]) -> None:
+def _table(algorithms: "list[Algorithm]", ranks: tuple[int, ...], wide: bool) -> "Table":
     from rich.table import Table
-
-    from .terminal import stdout
 
     numbers = " / ".join(str(p) for p in ranks)
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("algorithm", no_wrap=True)
-    table.add_column(f"rounds (p = {numbers})", justify="right")
-    table.add_column("volume")
-    table.add_column(f"= (p = {numbers})", justify="right")
-    for title in ("parameters", "needs", "serves", "source"):
+    table.add_column(f"rounds (p = {numbers})" if wide else f"rounds\n{numbers}", justify="right")
+    if wide:
+        table.add_column("volume")
+    table.add_column(f"= (p = {numbers})" if wide else f"volume\n{numbers}", justify="right")
+    for title in ("parameters", "needs", "serves", "source") if wide else ("parameters, needs",):
         table.add_column(title)
     for algorithm in algorithms:
         row = _row(algorithm, ranks)
-        table.add_row(
-            row["algorithm"],
-            _per_ranks(row, "rounds"),
-            row["volume"],
-            _shares(row),
-            _parameters(algorithm, ranks),
-            _needs(algorithm),
-            ", ".join(row["functions"]),
-            row["source"],
+        open_and_needs = [_parameters(algorithm, ranks), _needs(algorithm)]
+        if wide:
+            rest = [*open_and_needs, ", ".join(row["functions"]), row["source"]]
+        else:
+            rest = ["\n".join(filter(None, open_and_needs))]
+        cells = [row["algorithm"], _per_ranks(row, "rounds"), _shares(row), *rest]
+        if wide:
+            cells.insert(2, row["volume"])
+        table.add_row(*cells)
+    return table
+
+
+def _print_table(algorithms: "list[Algorithm]", ranks: tuple[int, ...]) -> None:
+    """With all columns where they can be read, else with the most important ones."""
+    from .terminal import stdout
+
+    console = stdout()
+    wide = console.width >= LEAST_WIDTH
+    console.print(_table(algorithms, ranks, wide))
+    if not wide:
+        click.echo(
+            f"formulas, functions and sources: on {LEAST_WIDTH} columns or more, by --json or "
+            "--markdown",
+            err=True,
         )
-    stdout().print(table)
 
 
 @click.command("list")

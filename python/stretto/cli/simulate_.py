@@ -1,57 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`stretto simulate`."""
 
-import re
 from typing import TYPE_CHECKING
 
 import click
 
 from ..errors import Error
+from .calls import cells_of, function_of, placement_of, size_of
 from .options import json_option, size_in_words, write_json
 
 if TYPE_CHECKING:
-    from .. import Algorithm, Placement
+    from .. import Algorithm
     from ..simulation import Call
 
 SIZES_OF_PLOT = 12
-
-
-def _size(text: str) -> int:
-    from .._core import parse_size
-
-    found = parse_size(text)
-    if found is None:
-        raise Error(f"--bytes: '{text}' is no size", "write 8, 64K, 2M or 1G")
-    return found
-
-
-def _placement(ranks: int, nodes: str | None, per_node: int | None) -> "Placement":
-    from .. import Placement
-
-    if nodes is None:
-        return Placement(min(per_node or 1, ranks))
-    found = re.fullmatch(r"(\d+)x(\d+)", nodes)
-    if per_node is not None:
-        raise Error("both --nodes and --ranks-per-node", "leave one out")
-    if not found or int(found[1]) * int(found[2]) != ranks:
-        raise Error(
-            f"--nodes: '{nodes}' are not {ranks} ranks",
-            "write NODESxRANKS, whose product is the number of ranks: 4x8 for 32",
-        )
-    return Placement(int(found[2]))
-
-
-def _algorithms(collective: str, names: str) -> list["Algorithm"]:
-    from ..algorithms import algorithm_named
-
-    words = [word.strip() for word in names.split(",") if word.strip()]
-    if not words:
-        raise Error("--algorithms: no algorithm", "write ring,circulant or allreduce/ring")
-    found = [algorithm_named(w if "/" in w else f"{collective}/{w}") for w in words]
-    for algorithm in found:
-        if not algorithm.id.startswith(f"{collective}/"):
-            raise Error(f"{algorithm.id} is no {collective}", f"see `stretto list {collective}`")
-    return found
 
 
 def _title(call: "Call", machine: str) -> str:
@@ -80,27 +42,6 @@ def _as_json(call: "Call", machine: str, rows: list[dict], refused: dict[str, Er
     }
 
 
-def _function(name: str, names: str | None, ranks: int, root: int):
-    """The function, by its name or its collective's, and the algorithms that are wanted."""
-    from .. import all_algorithms, all_functions, facts, function_named
-
-    of_collective = {facts(facts(f).collective).name: f for f in reversed(all_functions())}
-    function = of_collective.get(name) or function_named(name)
-    collective = facts(facts(function).collective)
-    if root >= ranks or (root and not collective.rooted):
-        raise Error(f"{facts(function).name} on {ranks} ranks has no root {root}", "leave it out")
-    if names is None:
-        return function, all_algorithms()
-    return function, _algorithms(collective.name, names)
-
-
-def _time(seconds: float) -> str:
-    for unit, name in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
-        if seconds >= unit:
-            return f"{seconds / unit:.4g} {name}"
-    return f"{seconds / 1e-9:.4g} ns"
-
-
 def _print_table(rows: list[dict], head: str) -> None:
     from rich.table import Table
 
@@ -112,18 +53,7 @@ def _print_table(rows: list[dict], head: str) -> None:
     for name in ("time", "latency", "bandwidth", "reduction", "waiting", "behind the best"):
         table.add_column(name, justify="right")
     for row in rows:
-        all_of_it = row["seconds"] or 1.0
-        shares = [
-            row[part] / all_of_it for part in ("latency", "bandwidth", "reduction", "waiting")
-        ]
-        behind = f"+{row['behind']:.1%}" if row["behind"] < 10 else f"×{row['behind'] + 1:.3g}"
-        table.add_row(
-            row["algorithm"],
-            row["parameters"] or "-",
-            _time(row["seconds"]),
-            *(f"{share:.0%}" for share in shares),
-            behind if row["behind"] > 0 else "best",
-        )
+        table.add_row(row["algorithm"], row["parameters"] or "-", *cells_of(row))
     stdout().print(table)
 
 
@@ -213,11 +143,11 @@ def command(
         from ..plot.files import format_of
 
         format_of(plot)  # before the work
-    found, wanted = _function(function, names, ranks, root)
+    found, wanted = function_of(function, names, ranks, root)
     machine = machine_named(wish)
     kind, _, type_of = operation.partition(".")
-    call = Call(found, ranks, _size(size), root, not not_commutative,
-                _placement(ranks, nodes, ranks_per_node), Operation(kind, type_of))  # fmt: skip
+    call = Call(found, ranks, size_of(size), root, not not_commutative,
+                placement_of(ranks, nodes, ranks_per_node), Operation(kind, type_of))  # fmt: skip
     algorithms = suitable(call, wanted)
     if not algorithms:
         raise Error(

@@ -28,6 +28,7 @@ PALE_RESULT, FULL_RESULT = (0.93, 0.96, 0.89), (0.62, 0.78, 0.48)
 CENTERED = {"ha": "center", "va": "center"}
 
 MOST_CELLS = 20000  # a ring of 22 ranks
+MOST_MESSAGES = 4500  # recursive doubling on 256 ranks, and some seconds
 LONGEST = 6  # letters in a cell; contributions that take more are counted: "6/16"
 LETTER = 0.062  # width of a letter of 7 points
 CELL_HEIGHT = 0.2
@@ -327,10 +328,11 @@ def _draw_titles(axes: Axes, replay: Replay, at: _Layout) -> None:
 def draw(replay: Replay) -> Figure:
     """The picture of a replayed schedule; raises Error if it would be too large to look at."""
     cells = (replay.steps + 1) * replay.shape.ranks * max(1, replay.cells)
-    if cells > MOST_CELLS:
+    if cells > MOST_CELLS or len(replay.messages) > MOST_MESSAGES:
+        things = f"{cells} cells and {len(replay.messages)} messages"
         raise Error(
-            f"a picture of {cells} cells would be too large to look at",
-            "draw fewer ranks; without a file, or with --text, `stretto show` prints any number",
+            f"a picture of {things} would be too large to look at",
+            "draw fewer ranks; without a file `stretto show` prints more; with --text any number",
         )
     at = _layout(replay)
     width = max(at.width, MARGIN + 5.6)

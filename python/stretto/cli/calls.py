@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What `stretto simulate` and `stretto explain` read and print alike: calls and their times."""
+
+import re
+from typing import TYPE_CHECKING
+
+from ..errors import Error
+
+if TYPE_CHECKING:
+    from .. import Algorithm, Function, Placement
+
+PARTS = ("latency", "bandwidth", "reduction", "waiting")
+
+
+def size_of(text: str) -> int:
+    from .._core import parse_size
+
+    found = parse_size(text)
+    if found is None:
+        raise Error(f"--bytes: '{text}' is no size", "write 8, 64K, 2M or 1G")
+    return found
+
+
+def placement_of(ranks: int, nodes: str | None, per_node: int | None) -> "Placement":
+    from .. import Placement
+
+    if nodes is None:
+        return Placement(min(per_node or 1, ranks))
+    found = re.fullmatch(r"(\d+)x(\d+)", nodes)
+    if per_node is not None:
+        raise Error("both --nodes and --ranks-per-node", "leave one out")
+    if not found or int(found[1]) * int(found[2]) != ranks:
+        raise Error(
+            f"--nodes: '{nodes}' are not {ranks} ranks",
+            "write NODESxRANKS, whose product is the number of ranks: 4x8 for 32",
+        )
+    return Placement(int(found[2]))
+
+
+def _algorithms(collective: str, names: str) -> list["Algorithm"]:
+    from ..algorithms import algorithm_named
+
+    words = [word.strip() for word in names.split(",") if word.strip()]
+    if not words:
+        raise Error("--algorithms: no algorithm", "write ring,circulant or allreduce/ring")
+    found = [algorithm_named(w if "/" in w else f"{collective}/{w}") for w in words]
+    for algorithm in found:
+        if not algorithm.id.startswith(f"{collective}/"):
+            raise Error(f"{algorithm.id} is no {collective}", f"see `stretto list {collective}`")
+    return found
+
+
+def function_of(
+    name: str, names: str | None, ranks: int, root: int
+) -> tuple["Function", list["Algorithm"]]:
+    """The function, by its name or its collective's, and the algorithms that are wanted."""
+    from .. import all_algorithms, all_functions, facts, function_named
+
+    of_collective = {facts(facts(f).collective).name: f for f in reversed(all_functions())}
+    function = of_collective.get(name) or function_named(name)
+    collective = facts(facts(function).collective)
+    if root >= ranks or (root and not collective.rooted):
+        raise Error(f"{facts(function).name} on {ranks} ranks has no root {root}", "leave it out")
+    if names is None:
+        return function, all_algorithms()
+    return function, _algorithms(collective.name, names)
+
+
+def time_in_words(seconds: float) -> str:
+    for unit, name in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
+        if seconds >= unit:
+            return f"{seconds / unit:.4g} {name}"
+    return f"{seconds / 1e-9:.4g} ns"
+
+
+def cells_of(row: dict) -> list[str]:
+    """Of a table: the time, its shares, and how far it is behind the best."""
+    behind = f"+{row['behind']:.1%}" if row["behind"] < 10 else f"×{row['behind'] + 1:.3g}"
+    shares = [f"{row[part] / (row['seconds'] or 1.0):.0%}" for part in PARTS]
+    return [time_in_words(row["seconds"]), *shares, behind if row["behind"] > 0 else "best"]

@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`stretto explain`."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from ..errors import Error
+from .calls import PARTS, cells_of, function_of, placement_of, size_of, time_in_words
+from .options import json_option, mpi_option, size_in_words, write_json
+
+if TYPE_CHECKING:
+    from .. import Choice
+    from ..explain import Deciders, Question
+
+MARK = "→"
+LEAST_WIDTH = 112  # of a terminal that has room for a column for each share
+
+
+def _decider(who: "Deciders", choice: "Choice") -> dict:
+    """The source that decided, in parts."""
+    from .._core import shipped_rules
+
+    found = {"reason": choice.reason, "file": None, "line": None, "rule": None}
+    if choice.line:
+        shipped = who.rules.file == shipped_rules().file
+        file = "rules/default.rules" if shipped else who.rules.file
+        found |= {"file": file, "line": choice.line, "rule": who.rule_at(choice.line)}
+    return found
+
+
+def _why(decider: dict) -> str:
+    """In one line."""
+    if decider["rule"]:
+        return "the first rule that fits and can serve the call: " + decider["rule"]
+    if decider["reason"].startswith("no rule"):
+        return "where no rule fits, the native library serves"
+    return "a variable stands above all rules"
+
+
+def _document(who: "Deciders", question: "Question", choice: "Choice", wish: str) -> dict:
+    """What `--json` prints."""
+    from .. import facts, machine_named, written
+    from ..explain import changes, name_of, ranking
+
+    call, machine = question.call, machine_named(wish)
+    rows, why_not = ranking(call, choice, machine)
+    chosen = next((row for row in rows if row["chosen"]), None)
+    decider = _decider(who, choice)
+    return {
+        "function": facts(call.function).name,
+        "ranks": call.ranks,
+        "ranks_per_node": call.placement.ranks_per_node,
+        "one_node": question.one_node,
+        "bytes": call.bytes,
+        "root": call.root,
+        "commutative": call.commutative,
+        "predefined": question.predefined,
+        "disabled": who.disabled,
+        "choice": name_of(choice),
+        "written": written(choice.algorithm, choice.params),
+        "decided_by": decider,
+        "why": _why(decider),
+        "complaints": [{"message": m, "hint": h} for m, h in who.complaints],
+        "machine": machine.name,
+        "behind": chosen["behind"] if chosen else None,
+        "rows": rows,
+        "unsuitable": why_not,
+        "changes": changes(who, question),
+    }
+
+
+def _head(document: dict, operator: str) -> list[str]:
+    nodes = -(-document["ranks"] // document["ranks_per_node"])
+    where = f"{document['ranks']} ranks on {nodes} node{'s' * (nodes > 1)}"
+    lines = [f"{document['function']}, {where}, {size_in_words(document['bytes'])} bytes"]
+    if operator:
+        lines[0] += f", operator {operator}"
+    if document["disabled"]:
+        lines.append("STRETTO_DISABLE=1: the native library serves all calls; without it:")
+    decider = document["decided_by"]
+    lines.append(f"chosen      {document['written']}")
+    lines.append(f"decided by  {decider['reason']}")
+    lines.append(f"why         {document['why']}")
+    return lines
+
+
+def _distance(document: dict) -> str:
+    """How far the choice is from the best, in words."""
+    rows, machine = document["rows"], document["machine"]
+    chosen = next((row for row in rows if row["chosen"]), None)
+    if chosen is None:
+        return f"{document['choice']} has no predicted time on machine {machine}"
+    if chosen["behind"] == 0:
+        return f"the best of {len(rows)} on machine {machine}"
+    name, words = rows[0]["algorithm"].partition("/")[2], rows[0]["parameters"]
+    best = " ".join([name, *filter(None, words.split(","))])
+    times = f"{time_in_words(chosen['seconds'])}, {best} {time_in_words(rows[0]['seconds'])}"
+    return f"+{chosen['behind']:.1%} on machine {machine}: {times}"
+
+
+def _changes(document: dict) -> list[str]:
+    from ..explain import MOST_RANKS
+
+    lines = []
+    for what, never in (("bytes", "never"), ("ranks", f"not up to {MOST_RANKS} ranks")):
+        found = document["changes"][what]
+        if found is None:
+            lines.append(f"{what}  not all ranks know them, so that no choice depends on them")
+            continue
+        for way, words in (("down", "never"), ("up", never)):
+            change = found[way]
+            if change:
+                at = size_in_words(change["at"])
+                words = f"at {at}: {change['choice']} ({change['reason'].partition(';')[0]})"
+            lines.append(f"{what} {way:4}  {words}")
+    return lines
+
+
+def _columns(row: dict, wide: bool) -> list[str]:
+    name, words = row["algorithm"].partition("/")[2], row["parameters"].replace(",", " ")
+    seconds, *shares, behind = cells_of(row)
+    if wide:
+        return [name, words or "-", seconds, *shares, behind]
+    return [f"{name} {words}", seconds, "/".join(s.rstrip("%") for s in shares), behind]
+
+
+def _table(rows: list[dict]) -> None:
+    from rich.table import Table
+
+    from .terminal import stdout
+
+    console = stdout()
+    wide = console.width >= LEAST_WIDTH
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column(" ", no_wrap=True)
+    table.add_column("algorithm", no_wrap=wide)
+    if wide:
+        table.add_column("parameters", no_wrap=True)
+    shares = PARTS if wide else ("% latency/bandwidth/\nreduction/waiting",)
+    for name in ("time", *shares, "behind"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for row in rows:
+        style = "bold" if row["chosen"] else None
+        table.add_row(MARK if row["chosen"] else "", *_columns(row, wide), style=style)
+    console.print(table)
+
+
+def _print(document: dict, operator: str) -> None:
+    for line in _head(document, operator):
+        click.echo(line)
+    click.echo(f"distance    {_distance(document)}")
+    click.echo("\nanother algorithm is chosen")
+    for line in _changes(document):
+        click.echo(f"  {line}")
+    click.echo("")
+    _table(document["rows"])
+    if document["unsuitable"]:
+        click.echo("\ncannot serve this call")
+    for identifier, why in document["unsuitable"].items():
+        click.echo(f"  {identifier.partition('/')[2]}: {why}")
+
+
+def _plot(who: "Deciders", question: "Question", wish: str, path: str) -> None:
+    from .. import machine_named
+    from ..explain_map import lines_of, map_of
+    from ..plot.explain import draw
+    from ..plot.files import save
+    from .terminal import progress
+
+    machine = machine_named(wish)
+    with progress("predicting", 1) as advance:
+        lines = lines_of(who, question, machine)
+        winners = map_of(who, question, machine, lambda done, of: advance(done, of))
+    save(draw(question, lines, winners, machine.name), path)
+    click.echo(f"wrote {path}", err=True)
+
+
+def _question(
+    function: str, ranks: int, size: str, nodes: str | None, one_node: bool, operator: str | None,
+    root: int,
+) -> "Question":  # fmt: skip
+    from .. import Operation, facts
+    from ..explain import OPERATORS, Question
+    from ..simulation import Call
+
+    if one_node and nodes is not None:
+        raise Error("both --one-node and --nodes", "leave one out")
+    found, _ = function_of(function, None, ranks, root)
+    if operator and not facts(facts(found).collective).reduces:
+        raise Error(f"{facts(found).name} has no operator", "leave --operator out")
+    kind = OPERATORS[operator or "sum"]
+    operation = Operation("sum" if kind.predefined else "")
+    placement = placement_of(ranks, nodes, ranks if one_node else None)
+    call = Call(found, ranks, size_of(size), root, kind.commutative, placement, operation)
+    return Question(call, kind.predefined)
+
+
+@click.command("explain")
+@click.argument("function")
+@click.option("--ranks", "-p", type=click.IntRange(min=1, max=1 << 16), required=True)
+@click.option("--bytes", "size", default="1M", show_default=True, metavar="SIZE",
+              help="Of the whole vector, all parts together: 8, 64K, 2M.")  # fmt: skip
+@click.option("--nodes", default=None, metavar="NxK",
+              help="N nodes of K ranks each; one rank on each node if not given.")  # fmt: skip
+@click.option("--one-node", is_flag=True, help="All ranks share memory.")
+@click.option("--operator", type=click.Choice(["sum", "user", "noncommutative"]), default=None,
+              help="Of a reduction; sum if not given.")  # fmt: skip
+@click.option("--root", type=click.IntRange(min=0), default=0, show_default=True)
+@click.option("--machine", "wish", default=None, metavar="FILE|NAME",
+              help="For the times: a machine file, or flat or gigabit-ethernet. Not given: "
+              "machine.toml beside the tuned rules, else flat.")  # fmt: skip
+@mpi_option
+@click.option("--plot", metavar="FILE", default=None,
+              help="Draw time over bytes, and the map of winners: .svg, .png, .pdf.")  # fmt: skip
+@json_option
+def command(
+    function: str, ranks: int, size: str, nodes: str | None, one_node: bool, operator: str | None,
+    root: int, wish: str | None, mpi_wish: str, plot: str | None, as_json: bool,
+) -> None:  # fmt: skip
+    """Say which algorithm Stretto chooses for a call of FUNCTION here, and why.
+
+    By the variables of this shell and the rules of this machine; with the predicted times of all
+    algorithms, and the sizes and numbers of ranks at which the choice changes (docs/explain.md).
+    --mpi is asked for its version where a rules file is for one MPI only.
+    """
+    from .. import facts
+    from ..explain import decide, deciders
+    from ..launch.mpi import choose_mpi
+    from ..machine import machine_here
+
+    if plot is not None:
+        from ..plot.files import format_of
+
+        format_of(plot)  # before the work
+    question = _question(function, ranks, size, nodes, one_node, operator, root)
+    found = question.call.function
+    who = deciders(found, lambda: choose_mpi(mpi_wish).title)
+    wish = wish or machine_here()
+    document = _document(who, question, decide(who, question), wish)
+    if as_json:
+        write_json(document)
+    else:
+        for complaint in document["complaints"]:
+            click.echo(f"{complaint['message']}\n  hint: {complaint['hint']}", err=True)
+        reduces = facts(facts(found).collective).reduces
+        _print(document, (operator or "sum") if reduces else "")
+    if plot is not None:
+        _plot(who, question, wish, plot)

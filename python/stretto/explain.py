@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Why a call is served as it is: who decides, what else could, and what would change the choice."""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from . import _core
+from .errors import Error
+from .simulation import (
+    Call,
+    Candidate,
+    best_of_each,
+    compare,
+    predicted_row,
+    suitable,
+    words_of,
+)
+
+MOST_RANKS = 1 << 14  # up to so many a change of the choice is looked for
+MOST_BYTES = 1 << 62
+
+
+@dataclass(frozen=True)
+class Operator:
+    """As far as a choice depends on it."""
+
+    commutative: bool
+    predefined: bool
+
+
+OPERATORS = {
+    "sum": Operator(True, True),
+    "user": Operator(True, False),
+    "noncommutative": Operator(False, False),
+}
+
+
+def variable_of(function: _core.Function) -> str:
+    """STRETTO_ALLREDUCE and its kin."""
+    return "STRETTO_" + _core.facts(function).name.upper()
+
+
+@dataclass
+class Deciders:
+    """What has a say on this machine, the strongest first: a variable, and the rules."""
+
+    wishes: list[_core.Wish]
+    found: _core.FoundRules
+    complaints: list[tuple[str, str]]  # (message, hint): sources that cannot be used
+    disabled: bool = False  # by STRETTO_DISABLE
+
+    @cached_property
+    def rules(self) -> _core.Rules:
+        return _core.parse_rules(self.found.text, self.found.file)
+
+    def rule_at(self, line: int) -> str:
+        """A rule as it stands in the file, without its columns and comment."""
+        return " ".join(self.found.text.splitlines()[line - 1].partition("#")[0].split())
+
+
+def deciders(function: _core.Function, mpi: Callable[[], str]) -> Deciders:
+    """By this process's environment; `mpi` is asked for the MPI's title if a file names one."""
+    complaints: list[tuple[str, str]] = []
+    wishes = []
+    name = variable_of(function)
+    value = os.environ.get(name, "")
+    if value:
+        try:
+            wishes.append(_core.Wish(_core.parse_forced(function, value), f"{name}={value}"))
+        except Error as error:
+            complaints.append((f"{name}: {error}; the rules decide", error.hint))
+    found = _core.find_rules(os.environ.get("STRETTO_RULES", ""), mpi)
+    disabled = os.environ.get("STRETTO_DISABLE") == "1"
+    return Deciders(wishes, found, complaints + found.refused, disabled)
+
+
+@dataclass(frozen=True)
+class Question:
+    """A call, with what only the choice depends on."""
+
+    call: Call
+    predefined: bool = True
+
+    @property
+    def one_node(self) -> bool:
+        shared = os.environ.get("STRETTO_SHM") != "0"
+        return shared and self.call.placement.ranks_per_node >= self.call.ranks
+
+    def asked(self) -> _core.Call:
+        call = self.call
+        known = _core.facts(call.function).bytes_known
+        shape = _core.Shape(call.ranks, call.root)
+        return _core.Call(
+            call.function, shape, call.bytes if known else 0, call.commutative, self.predefined,
+            self.one_node,
+        )  # fmt: skip
+
+    def with_bytes(self, size: int) -> "Question":
+        return replace(self, call=replace(self.call, bytes=size))
+
+    def with_ranks(self, ranks: int) -> "Question":
+        """With as many ranks on a node, or all of them where all were."""
+        per_node = self.call.placement.ranks_per_node
+        if per_node >= self.call.ranks:
+            per_node = ranks
+        root = min(self.call.root, ranks - 1)
+        placement = _core.Placement(min(per_node, ranks))
+        return replace(self, call=replace(self.call, ranks=ranks, root=root, placement=placement))
+
+
+def decide(who: Deciders, question: Question) -> _core.Choice:
+    """As the library does for such a call, but that it does not ask info keys."""
+    return _core.choose(who.rules, question.asked(), who.wishes)
+
+
+def name_of(choice: _core.Choice) -> str:
+    return choice.algorithm.name if choice.algorithm else "native"
+
+
+def _change(choice: _core.Choice, at: int) -> dict:
+    return {"at": at, "choice": name_of(choice), "reason": choice.reason}
+
+
+def _change_in_bytes(who: Deciders, question: Question, up: bool) -> dict | None:
+    """Where the next size is for which another algorithm is chosen: from one range of sizes that
+    the rules treat alike to the next."""
+    own = name_of(decide(who, question))
+    while True:
+        alike = _core.chosen_alike(who.rules, question.asked())
+        size = alike.high + 1 if up else alike.low - 1
+        if not 0 <= size <= MOST_BYTES:
+            return None
+        question = question.with_bytes(size)
+        choice = decide(who, question)
+        if name_of(choice) != own:
+            return _change(choice, size)
+
+
+def _change_in_ranks(who: Deciders, question: Question, up: bool) -> dict | None:
+    """The same for numbers of ranks, one by one: conditions such as 2^k come and go."""
+    own = name_of(decide(who, question))
+    here = question.call.ranks
+    for ranks in range(here + 1, MOST_RANKS + 1) if up else range(here - 1, 0, -1):
+        choice = decide(who, question.with_ranks(ranks))
+        if name_of(choice) != own:
+            return _change(choice, ranks)
+    return None
+
+
+def changes(who: Deciders, question: Question) -> dict:
+    """The nearest sizes and numbers of ranks at which another algorithm would be chosen."""
+    found: dict = {"bytes": None}
+    if _core.facts(question.call.function).bytes_known:
+        found["bytes"] = {
+            "down": _change_in_bytes(who, question, False),
+            "up": _change_in_bytes(who, question, True),
+        }
+    found["ranks"] = {
+        "down": _change_in_ranks(who, question, False),
+        "up": _change_in_ranks(who, question, True),
+    }
+    return found
+
+
+def chosen_row(call: Call, choice: _core.Choice, machine: _core.Machine) -> dict:
+    """The prediction for what was chosen, with its own parameters."""
+    algorithm = choice.algorithm
+    simulator = _core.Simulator(algorithm, call.shape(algorithm), choice.params, call.placement)
+    load = _core.Load(call.bytes, choice.params.segment, choice.params.depth, call.operation)
+    value = (
+        choice.params.value or _core.resolved(algorithm, call.shape(algorithm), choice.params).value
+    )
+    words = words_of(algorithm, value, choice.params.segment)
+    if choice.params.list:
+        words += f",{algorithm.list}=" + ":".join(map(str, choice.params.list))
+    if choice.params.segment and choice.params.depth != _core.Params().depth:
+        words += f",depth={choice.params.depth}"
+    candidate = Candidate(algorithm, choice.params, words.removeprefix(","))
+    return predicted_row(candidate, simulator.run(load, machine), simulator)
+
+
+def of_collective(function: _core.Function) -> list[_core.Algorithm]:
+    wanted = _core.facts(function).collective
+    return [a for a in _core.all_algorithms() if a.collective == wanted]
+
+
+def unsuitable(call: Call) -> dict[str, str]:
+    """Why some algorithms of the collective cannot serve the call, by their ids."""
+    found = {}
+    for algorithm in of_collective(call.function):
+        why = _core.unsuitable(
+            algorithm, call.function, call.shape(algorithm), call.commutative, _core.Params()
+        )
+        if why:
+            found[algorithm.id] = why
+    return found
+
+
+def ranking(
+    call: Call, choice: _core.Choice, machine: _core.Machine
+) -> tuple[list[dict], dict[str, str]]:
+    """The best row of every algorithm and the row of the choice, the fastest first; and why some
+    have none."""
+    rows, refused = compare(call, suitable(call, of_collective(call.function)), machine)
+    rows = best_of_each(rows)
+    why_not = unsuitable(call) | {identifier: str(why) for identifier, why in refused.items()}
+    if choice.algorithm:
+        try:
+            chosen = chosen_row(call, choice, machine)
+        except Error as error:
+            why_not[choice.algorithm.id] = str(error)
+        else:
+            same = (chosen["algorithm"], chosen["parameters"])
+            rows = [row for row in rows if (row["algorithm"], row["parameters"]) != same]
+            rows.append({**chosen, "chosen": True})
+    rows.sort(key=lambda row: (row["seconds"], row["algorithm"]))
+    best = rows[0]["seconds"]
+    for row in rows:
+        row["behind"] = row["seconds"] / best - 1 if best > 0 else 0.0
+        row.setdefault("chosen", False)
+    return rows, why_not

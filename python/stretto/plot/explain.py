@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A call explained: predicted time over bytes, and the map of the fastest over ranks and bytes."""
+
+from collections import Counter
+from itertools import groupby
+
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
+from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch, Rectangle
+from matplotlib.ticker import FuncFormatter
+
+from .. import facts
+from ..explain import Question
+from ..explain_map import Lines, Winners
+from .axes import INK, bytes_across, bytes_in_words, style
+from .simulation import COLOURS, STYLES, seconds_in_words
+
+FAINT = 0.45  # of white, in the colours of a second dozen of algorithms
+
+
+def _colours(lines: Lines, winners: Winners) -> dict[str, tuple]:
+    """The same in both pictures, the most frequent winners first."""
+    often = Counter(name for column in winners.fastest for name in column)
+    names = [name for name, _ in often.most_common()]
+    names += sorted(set(lines.by_algorithm) - set(names))
+    found = {}
+    for i, name in enumerate(names):
+        white = FAINT if i // len(COLOURS) % 2 else 0.0
+        found[name] = tuple(
+            white + (1 - white) * part for part in to_rgb(COLOURS[i % len(COLOURS)])
+        )
+    return found
+
+
+def _draw_lines(axes: Axes, lines: Lines, colours: dict[str, tuple], question: Question) -> None:
+    order = sorted(lines.by_algorithm, key=lambda name: -lines.by_algorithm[name][-1])
+    for name in order:
+        look = STYLES[list(colours).index(name) // len(COLOURS) % len(STYLES)]
+        times = lines.by_algorithm[name]
+        axes.plot(lines.sizes, times, look, color=colours[name], linewidth=1.3, label=name)
+    served = [(s, t) for s, t in zip(lines.sizes, lines.chosen, strict=True) if t is not None]
+    if served:
+        axes.plot(*zip(*served, strict=True), "o", color=INK, markersize=4, fillstyle="none",
+                  label="chosen, with its parameters")  # fmt: skip
+    axes.axvline(max(1, question.call.bytes), color=INK, linewidth=0.8, linestyle=(0, (2, 2)))
+    style(axes)
+    bytes_across(axes)
+    axes.set_yscale("log")
+    axes.yaxis.set_major_formatter(FuncFormatter(seconds_in_words))
+    axes.set_xlabel("bytes of the vector", fontsize=9, color=INK)
+    axes.set_ylabel("predicted time of a call", fontsize=9, color=INK)
+    axes.legend(fontsize=7, frameon=False, loc="upper left", ncols=2)
+
+
+def _draw_map(axes: Axes, winners: Winners, colours: dict[str, tuple], question: Question) -> None:
+    """A column for each number of ranks, equal neighbours in one box."""
+    agreed = []
+    for x, column in enumerate(winners.fastest):
+        y = 0
+        for name, run in groupby(column):
+            height = len(list(run))
+            box = Rectangle((x, y), 1, height, facecolor=colours[name], edgecolor="none")
+            axes.add_patch(box)
+            y += height
+        same = [a == b for a, b in zip(column, winners.chosen[x], strict=True)]
+        y = 0
+        for is_same, run in groupby(same):
+            height = len(list(run))
+            if is_same:
+                agreed.append([(x + 0.5, y + 0.2), (x + 0.5, y + height - 0.2)])
+            y += height
+    axes.add_collection(LineCollection(agreed, colors="white", linewidths=1.6))
+    here = question.call
+    if here.ranks in winners.ranks:
+        row = max(0, here.bytes.bit_length() - winners.sizes[0].bit_length())
+        at = (winners.ranks.index(here.ranks), row)
+        axes.add_patch(Rectangle(at, 1, 1, fill=False, edgecolor=INK, linewidth=1.8))
+    axes.set_xlim(0, len(winners.ranks))
+    axes.set_ylim(0, len(winners.sizes))
+    step = -(-len(winners.ranks) // 24)
+    shown = [i for i in range(len(winners.ranks)) if i % step == 0]
+    rotation = 90 if winners.ranks[-1] > 99 else 0
+    axes.set_xticks(
+        [i + 0.5 for i in shown], [str(winners.ranks[i]) for i in shown], rotation=rotation
+    )
+    axes.set_yticks(
+        [i + 0.5 for i in range(0, len(winners.sizes), 2)],
+        [bytes_in_words(size) for size in winners.sizes[::2]],
+    )
+    axes.tick_params(labelsize=8, colors=INK, length=2)
+    for side in axes.spines.values():
+        side.set_visible(False)
+    axes.set_xlabel("ranks", fontsize=9, color=INK)
+    axes.set_ylabel("bytes of the vector", fontsize=9, color=INK)
+
+
+def _legend(axes: Axes, winners: Winners, colours: dict[str, tuple]) -> None:
+    won = {name for column in winners.fastest for name in column}
+    handles: list = [Patch(color=colours[name], label=name) for name in colours if name in won]
+    handles.append(Line2D([], [], color="#b8c2c8", linewidth=1.6, label="white: is chosen"))
+    handles.append(Patch(fill=False, edgecolor=INK, label="this call"))
+    axes.legend(handles=handles, fontsize=8, frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
+
+
+def draw(question: Question, lines: Lines, winners: Winners, machine: str) -> Figure:
+    """Both pictures, side by side."""
+    call = question.call
+    name = facts(call.function).name
+    figure = Figure(figsize=(13.0, 5.2), layout="constrained", facecolor="white")
+    left, right = figure.subplots(1, 2)
+    colours = _colours(lines, winners)
+    _draw_lines(left, lines, colours, question)
+    _draw_map(right, winners, colours, question)
+    _legend(right, winners, colours)
+    nodes = -(-call.ranks // call.placement.ranks_per_node)
+    titles = (
+        f"{name}, {call.ranks} ranks on {nodes} node{'s' * (nodes > 1)}, machine {machine}",
+        "The fastest with default parameters, by the model",
+    )
+    for axes, title in zip((left, right), titles, strict=True):
+        axes.set_title(title, fontsize=10, fontweight="bold", color=INK, loc="left")
+    return figure
