@@ -326,7 +326,8 @@ def refuse_what_takes_long(
         raise Error(
             f"{algorithm.id} on {shape.ranks} ranks is too large to look at: what the ranks hold "
             f"after each step, and their messages, are some {work / 1e6:.3g} million things",
-            f"at most {MOST_WORK / 1e6:g} million are shown: take fewer ranks, or --text --rank 0 for one rank",
+            f"at most {MOST_WORK / 1e6:g} million are shown: take fewer ranks, or see one rank's "
+            "schedule with --text --rank 0",
         )
 
 
