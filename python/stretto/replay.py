@@ -317,25 +317,25 @@ def _work(algorithm: _core.Algorithm, shape: _core.Shape, params: _core.Params) 
     return work + 4 * ranks * sum(sent) // len(sent)
 
 
-def _refuse_if_too_large(
+def refuse_what_takes_long(
     algorithm: _core.Algorithm, shape: _core.Shape, params: _core.Params
 ) -> None:
+    """Raises Error where a replay, and what is made of it, would take more than some seconds."""
     work = _work(algorithm, shape, params)
     if work > MOST_WORK:
         raise Error(
             f"{algorithm.id} on {shape.ranks} ranks is too large to look at: what the ranks hold "
-            f"after each step, and their messages, are some {work:.1g} things; it would take long",
-            f"at most {MOST_WORK} are shown: take fewer ranks, or --text --rank 0 for one rank",
+            f"after each step, and their messages, are some {work / 1e6:.3g} million things",
+            f"at most {MOST_WORK / 1e6:g} million are shown: take fewer ranks, or see one rank's "
+            "schedule with --text --rank 0",
         )
 
 
 def replay(
     algorithm: _core.Algorithm, shape: _core.Shape, params: _core.Params | None = None
 ) -> Replay:
-    """Replays a schedule that the checker has proved; raises Error if it refuses, or if that would
-    take more than some seconds."""
+    """Replays a schedule that the checker has proved; raises Error if it refuses."""
     params = params or _core.Params()
-    _refuse_if_too_large(algorithm, shape, params)
     checked = _core.check_algorithm(algorithm, shape, params)
     if checked.refused is not None:
         raise Error(

@@ -50,6 +50,7 @@ TEST(unsuitable_algorithms_are_passed_over_with_the_reason) {
   CHECK_EQ(choice.algorithm, find_algorithm("allreduce/ring"));
   CHECK_EQ(choice.params.segment, 1024);
   CHECK_EQ(choice.reason, "f:3");
+  CHECK_EQ(choice.line, 3);
   call.commutative = false;
   choice = choose(rules, call);
   CHECK_EQ(choice.algorithm, find_algorithm("allreduce/recursive_doubling"));

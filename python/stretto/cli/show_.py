@@ -114,8 +114,9 @@ def command(
         for one in range(shape.ranks) if rank is None else [rank]:
             click.echo(str(build_schedule(found, shape, one, params)), nl=False)
         return
-    from ..replay import replay
+    from ..replay import refuse_what_takes_long, replay
 
+    refuse_what_takes_long(found, shape, params)
     if output is None:
         from ..picture import as_text
 
