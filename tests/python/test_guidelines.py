@@ -54,7 +54,7 @@ def measured(fake_mpi, monkeypatch, tmp_path):
         monkeypatch.setattr(
             race_module,
             "driver_command",
-            lambda _mpi, _ranks, arguments: [sys.executable, "-c", code, *arguments],
+            lambda _mpi, _ranks, arguments, *_: [sys.executable, "-c", code, *arguments],
         )
         mpi = choose_mpi(str(fake_mpi("mpich")))
         verdicts, wrong = measure(mpi, 2, guidelines(functions), [8, 64], 0.01)

@@ -33,11 +33,17 @@ bool near(double a, double b) { return std::abs(a - b) <= 1e-12 * std::max(a, b)
 
 void check_parts(const Prediction& p) { CHECK(near(p.latency + p.bandwidth + p.reduction + p.waiting, p.seconds)); }
 
+#if defined(__SANITIZE_ADDRESS__)
+constexpr Rank step = 7;  // it takes ten times as long
+#else
+constexpr Rank step = 1;
+#endif
+
 TEST(every_algorithm_takes_what_its_formula_says) {
   int compared = 0;
   std::map<std::string_view, int> below;
   for (const Algorithm* a : all_algorithms())
-    for (Rank p = 1; p <= 70; ++p)
+    for (Rank p = 1; p <= 70; p += p < 9 ? 1 : step)
       for (const Variant& v : variants(*a, p, facts(a->collective).rooted ? p / 3 : 0)) {
         if (!v.shape.counts.empty()) continue;
         const Simulator all(*a, v.shape, v.params, {}, true);
@@ -55,7 +61,7 @@ TEST(every_algorithm_takes_what_its_formula_says) {
           ++compared;
         }
       }
-  CHECK(compared > 20000);
+  CHECK(compared > 20000 / step);
   for (const Algorithm* a : all_algorithms()) CHECK_EQ(chains_differ(*a) != nullptr, below[a->id] > 0);
 }
 
