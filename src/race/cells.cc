@@ -12,7 +12,13 @@ struct NamedVariant {
   std::string_view suffix;
   Kind kind;
 };
-constexpr NamedVariant variants[] = {{"-maxloc", {Function::allreduce, Variant::maxloc}},
+constexpr NamedVariant variants[] = {{"-ordered", {Function::reduce, Variant::ordered}},
+                                     {"-ordered", {Function::allreduce, Variant::ordered}},
+                                     {"-ordered", {Function::reduce_scatter_block, Variant::ordered}},
+                                     {"-ordered", {Function::reduce_scatter, Variant::ordered}},
+                                     {"-ordered", {Function::scan, Variant::ordered}},
+                                     {"-ordered", {Function::exscan, Variant::ordered}},
+                                     {"-maxloc", {Function::allreduce, Variant::maxloc}},
                                      {"-spike", {Function::allgatherv, Variant::spike}},
                                      {"-halving", {Function::allgatherv, Variant::halving}}};
 
@@ -81,12 +87,19 @@ Bytes element_bytes(const Kind& kind) {
   return static_cast<Bytes>(kind.variant == Variant::maxloc ? pair_bytes : sizeof(double));
 }
 
+/// A program's operator: MPI cannot know that it would commute.
+void add(void* in, void* inout, int* n, MPI_Datatype*) {
+  const auto* from = static_cast<const double*>(in);
+  auto* into = static_cast<double*>(inout);
+  for (int i = 0; i < *n; ++i) into[i] += from[i];
+}
+
 }  // namespace
 
 std::string name_of(const Kind& kind) {
   std::string name(facts(kind.function).name);
   for (const auto& [suffix, one] : variants)
-    if (one.variant == kind.variant) name += suffix;
+    if (one.variant == kind.variant && one.function == kind.function) name += suffix;
   return name;
 }
 
@@ -105,13 +118,14 @@ Cell cell_of(const Kind& kind, Bytes wish, int ranks) {
 }
 
 Runner::Runner(const Cell& cell) : kind_(cell.kind) {
-  intercept::native().Comm_rank(comm_, &rank_);
-  intercept::native().Comm_size(comm_, &ranks_);
+  intercept::native().Comm_rank(intercept::constants().world, &rank_);
+  intercept::native().Comm_size(intercept::constants().world, &ranks_);
   if (kind_.variant == Variant::maxloc) {
     type_ = MPI_DOUBLE_INT;
     op_ = MPI_MAXLOC;
     doubles_ = 2;
   }
+  if (kind_.variant == Variant::ordered) intercept::native().Op_create(add, 0, &op_);
   const FunctionFacts& f = facts(kind_.function);
   const CollectiveFacts& c = facts(f.collective);
   auto each = static_cast<std::int64_t>(cell.bytes / element_bytes(kind_));
@@ -128,6 +142,10 @@ Runner::Runner(const Cell& cell) : kind_(cell.kind) {
   in_.resize(elements(buffers.in, mine_, in_counts_.empty() ? counts_ : in_counts_) * doubles_);
   native_out_.resize(elements(buffers.out, mine_, counts_) * doubles_);
   stretto_out_ = native_out_;
+}
+
+Runner::~Runner() {
+  if (kind_.variant == Variant::ordered) intercept::native().Op_free(&op_);
 }
 
 /// Rank s sends the same to all: the counts fall with s.
@@ -151,6 +169,13 @@ void Runner::refresh(int repetition) {
   if (kind_.function == Function::bcast) native_out_ = stretto_out_ = in_;
 }
 
+void Runner::spoil() {
+  if (kind_.function == Function::bcast)
+    stretto_out_ = in_;
+  else
+    std::ranges::fill(stretto_out_, -1.0);
+}
+
 bool Runner::equal() const {
   if (buffers_of(kind_.function).result_on_root_only && rank_ != 0) return true;
   if (kind_.function == Function::exscan && rank_ == 0) return true;
@@ -160,35 +185,35 @@ bool Runner::equal() const {
   return true;
 }
 
-void Runner::call(const Functions& f, bool stretto) {
+void Runner::call(const Functions& f, bool stretto, MPI_Comm comm) {
   const double* in = in_.data();
   double* out = (stretto ? stretto_out_ : native_out_).data();
   const int n = mine_;
   const int* counts = counts_.data();
   const int* at = displacements_.data();
   switch (kind_.function) {
-    case Function::barrier: f.Barrier(comm_); break;
-    case Function::bcast: f.Bcast(out, n, type_, 0, comm_); break;
-    case Function::gather: f.Gather(in, n, type_, out, n, type_, 0, comm_); break;
-    case Function::gatherv: f.Gatherv(in, n, type_, out, counts, at, type_, 0, comm_); break;
-    case Function::scatter: f.Scatter(in, n, type_, out, n, type_, 0, comm_); break;
-    case Function::scatterv: f.Scatterv(in, counts, at, type_, out, n, type_, 0, comm_); break;
-    case Function::allgather: f.Allgather(in, n, type_, out, n, type_, comm_); break;
-    case Function::allgatherv: f.Allgatherv(in, n, type_, out, counts, at, type_, comm_); break;
-    case Function::alltoall: f.Alltoall(in, n, type_, out, n, type_, comm_); break;
+    case Function::barrier: f.Barrier(comm); break;
+    case Function::bcast: f.Bcast(out, n, type_, 0, comm); break;
+    case Function::gather: f.Gather(in, n, type_, out, n, type_, 0, comm); break;
+    case Function::gatherv: f.Gatherv(in, n, type_, out, counts, at, type_, 0, comm); break;
+    case Function::scatter: f.Scatter(in, n, type_, out, n, type_, 0, comm); break;
+    case Function::scatterv: f.Scatterv(in, counts, at, type_, out, n, type_, 0, comm); break;
+    case Function::allgather: f.Allgather(in, n, type_, out, n, type_, comm); break;
+    case Function::allgatherv: f.Allgatherv(in, n, type_, out, counts, at, type_, comm); break;
+    case Function::alltoall: f.Alltoall(in, n, type_, out, n, type_, comm); break;
     case Function::alltoallv:
-      f.Alltoallv(in, in_counts_.data(), in_displacements_.data(), type_, out, counts, at, type_, comm_);
+      f.Alltoallv(in, in_counts_.data(), in_displacements_.data(), type_, out, counts, at, type_, comm);
       break;
     case Function::alltoallw:
       f.Alltoallw(in, in_counts_.data(), in_bytes_.data(), types_.data(), out, counts, out_bytes_.data(), types_.data(),
-                  comm_);
+                  comm);
       break;
-    case Function::reduce: f.Reduce(in, out, n, type_, op_, 0, comm_); break;
-    case Function::allreduce: f.Allreduce(in, out, n, type_, op_, comm_); break;
-    case Function::reduce_scatter_block: f.Reduce_scatter_block(in, out, n, type_, op_, comm_); break;
-    case Function::reduce_scatter: f.Reduce_scatter(in, out, counts, type_, op_, comm_); break;
-    case Function::scan: f.Scan(in, out, n, type_, op_, comm_); break;
-    case Function::exscan: f.Exscan(in, out, n, type_, op_, comm_); break;
+    case Function::reduce: f.Reduce(in, out, n, type_, op_, 0, comm); break;
+    case Function::allreduce: f.Allreduce(in, out, n, type_, op_, comm); break;
+    case Function::reduce_scatter_block: f.Reduce_scatter_block(in, out, n, type_, op_, comm); break;
+    case Function::reduce_scatter: f.Reduce_scatter(in, out, counts, type_, op_, comm); break;
+    case Function::scan: f.Scan(in, out, n, type_, op_, comm); break;
+    case Function::exscan: f.Exscan(in, out, n, type_, op_, comm); break;
   }
 }
 

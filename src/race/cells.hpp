@@ -20,9 +20,9 @@ struct Functions {
 #undef STRETTO_MEMBER
 };
 
-/// Sums of doubles and parts that fall linearly; or pairs of MPI_DOUBLE_INT by MPI_MAXLOC, all data on rank 0, or each
-/// part half of the one before.
-enum class Variant : std::uint8_t { usual, maxloc, spike, halving };
+/// Sums of doubles and parts that fall linearly; or sums that are said not to commute, pairs of MPI_DOUBLE_INT by
+/// MPI_MAXLOC, all data on rank 0, or each part half of the one before.
+enum class Variant : std::uint8_t { usual, ordered, maxloc, spike, halving };
 
 struct Kind {
   Function function;
@@ -46,10 +46,15 @@ Cell cell_of(const Kind& kind, Bytes wish, int ranks);
 class Runner {
  public:
   explicit Runner(const Cell& cell);
+  ~Runner();
+  Runner(const Runner&) = delete;
+  Runner& operator=(const Runner&) = delete;
 
   /// Fills the inputs with values that no repetition before had.
   void refresh(int repetition);
-  void call(const Functions& f, bool stretto);
+  void call(const Functions& f, bool stretto, MPI_Comm comm);
+  /// What stands in Stretto's output before a call is no result.
+  void spoil();
   /// Of the results on this rank.
   bool equal() const;
 
@@ -57,7 +62,6 @@ class Runner {
   void describe_pairs();
 
   Kind kind_;
-  MPI_Comm comm_ = intercept::constants().world;
   int rank_ = 0;
   int ranks_ = 1;
   MPI_Datatype type_ = MPI_DOUBLE;

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// stretto-race-FLAVOUR: races the native collectives against Stretto's, block by block in one process, or times the
-// native ones alone. Started by `stretto bench` and `stretto tune` under mpiexec; writes one JSON object a line.
-#include <dlfcn.h>
+// stretto-race-FLAVOUR: races the native collectives against Stretto's, block by block in one process, or candidates
+// against each other (--plan), or times the native ones alone. Started by `stretto bench` and `stretto tune` under
+// mpiexec; writes one JSON object a line.
 #include <unistd.h>
 
-#include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "intercept/observe/json.hpp"
+#include "race/contest.hpp"
+#include "race/plan.hpp"
 #include "race/timing.hpp"
 #include "stretto/error.hpp"
-#include "stretto/rules.hpp"
+#include "stretto/sources.hpp"
 
 namespace stretto::race {
 namespace {
-
-constexpr Bytes largest = Bytes{8} << 30;  // of which MPI can count the doubles in int
 
 struct Options {
   std::string mpi;
@@ -27,32 +27,11 @@ struct Options {
   std::vector<Kind> kinds;
   std::vector<Bytes> sizes;
   std::vector<std::pair<Kind, Bytes>> cells;  // or these, and nothing else
+  std::string plan;                           // or this file's cells, each with candidates
   double seconds = 0.2;                       // for each cell
   bool smoke = false;
   bool native_only = false;
 };
-
-template <typename Each>
-void for_each_word(std::string_view list, Each each) {
-  while (!list.empty()) {
-    const std::string_view word = list.substr(0, list.find(','));
-    each(word);
-    list = word.size() == list.size() ? std::string_view{} : list.substr(word.size() + 1);
-  }
-}
-
-Kind kind_of(std::string_view word) {
-  const auto kind = kind_named(word);
-  if (!kind) throw Error("unknown function '" + std::string(word) + "'");
-  return *kind;
-}
-
-Bytes size_of(std::string_view word) {
-  const auto bytes = parse_size(word);
-  if (!bytes) throw Error("'" + std::string(word) + "' is no size");
-  if (*bytes > largest) throw Error("sizes end at 8G");
-  return *bytes;
-}
 
 Options parse(int argc, char** argv) {
   Options o;
@@ -72,18 +51,16 @@ Options parse(int argc, char** argv) {
       o.mpi = value;
     } else if (name == "--stretto-library") {
       o.stretto = value;
+    } else if (name == "--plan") {
+      o.plan = value;
     } else if (name == "--budget") {
       o.seconds = std::strtod(std::string(value).c_str(), nullptr);
     } else if (name == "--collectives") {
-      for_each_word(value, [&](std::string_view word) { o.kinds.push_back(kind_of(word)); });
+      for_each_word(value, ',', [&](std::string_view word) { o.kinds.push_back(kind_of(word)); });
     } else if (name == "--sizes") {
-      for_each_word(value, [&](std::string_view word) { o.sizes.push_back(size_of(word)); });
+      for_each_word(value, ',', [&](std::string_view word) { o.sizes.push_back(size_of(word)); });
     } else if (name == "--cells") {
-      for_each_word(value, [&](std::string_view word) {
-        const std::size_t colon = word.find(':');
-        if (colon == word.npos) throw Error("--cells: write allreduce:8,bcast:1K");
-        o.cells.emplace_back(kind_of(word.substr(0, colon)), size_of(word.substr(colon + 1)));
-      });
+      for_each_word(value, ',', [&](std::string_view word) { o.cells.push_back(kind_and_size(word)); });
     } else {
       throw Error("unknown option " + std::string(name));
     }
@@ -98,42 +75,6 @@ Options parse(int argc, char** argv) {
     for (const Function f : all_functions) o.kinds.push_back({f});
   }
   return o;
-}
-
-struct StrettoLibrary {
-  Functions functions;
-  const char* (*last_algorithm)();
-
-  explicit StrettoLibrary(const std::string& path) {
-    void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (!handle) throw Error("cannot load Stretto's library: " + std::string(dlerror()));
-    const auto find = [&](auto& function, const char* name) {
-      function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(handle, name));
-      if (!function) throw Error(path + " has no " + name);
-    };
-#define STRETTO_FIND(name) find(functions.name, "MPI_" #name);
-    STRETTO_NATIVE_COLLECTIVES(STRETTO_FIND)
-#undef STRETTO_FIND
-    find(finalize, "MPI_Finalize");
-    find(last_algorithm, "stretto_last_algorithm");
-  }
-
-  decltype(&PMPI_Finalize) finalize;
-};
-
-Functions native_functions() {
-  Functions f;
-#define STRETTO_TAKE(name) f.name = intercept::native().name;
-  STRETTO_NATIVE_COLLECTIVES(STRETTO_TAKE)
-#undef STRETTO_TAKE
-  return f;
-}
-
-Cell checked_cell(const Kind& kind, Bytes wish, int ranks) {
-  const Cell cell = cell_of(kind, wish, ranks);
-  if (facts(kind.function).irregular && 2 * cell.bytes * ranks > INT_MAX)
-    throw Error(name_of(kind) + " places its parts by int: sizes end at 1G over the number of ranks");
-  return cell;
 }
 
 std::vector<Cell> cells_of(const Options& o, int ranks) {
@@ -171,6 +112,24 @@ void print_native(const Cell& cell, const Result& r, int ranks) {
       r.native.calls, r.correct ? "true" : "false", r.blocks, r.seconds);
 }
 
+void print_contest(const Cell& cell, const std::vector<Entry>& entries, int ranks, double seconds) {
+  bool correct = true;
+  for (const Entry& one : entries) correct = correct && one.correct;
+  std::printf(
+      "{\"cell\":\"%s\",\"function\":\"%s\",\"asked\":%lld,\"bytes\":%lld,\"ranks\":%d,\"correct\":%s,"
+      "\"seconds\":%.3f,\"candidates\":[",
+      name_of(cell.kind).c_str(), std::string(facts(cell.kind.function).name).c_str(),
+      static_cast<long long>(cell.asked), static_cast<long long>(cell.bytes), ranks, correct ? "true" : "false",
+      seconds);
+  for (const Entry& one : entries)
+    std::printf(
+        "%s{\"words\":\"%s\",\"algorithm\":\"%s\",\"us\":%.4f,\"spread\":%.3f,\"calls\":%d,\"blocks\":%d,"
+        "\"correct\":%s}",
+        &one == entries.data() ? "" : ",", one.words.c_str(), one.algorithm.c_str(), one.time.us, one.time.spread,
+        one.time.calls, one.blocks, one.correct ? "true" : "false");
+  std::printf("]}\n");
+}
+
 /// MPICH takes other, shared-memory algorithms from a communicator's sixth collective call on
 /// (MPIR_CVAR_POSIX_NUM_COLLS_THRESHOLD): what is measured is what lasts, whatever cell comes first.
 void settle(const Functions& native) {
@@ -181,6 +140,79 @@ void settle(const Functions& native) {
   }
 }
 
+int nodes() {
+  MPI_Comm node;
+  int mine = 0;
+  int all = 0;
+  intercept::native().Comm_split_type(intercept::constants().world, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+  intercept::native().Comm_rank(node, &mine);
+  intercept::native().Comm_free(&node);
+  const int first = mine == 0 ? 1 : 0;
+  intercept::native().Allreduce(&first, &all, 1, MPI_INT, MPI_SUM, intercept::constants().world);
+  return all;
+}
+
+void print_machine(int ranks, int on_nodes, const std::string& library) {
+  char version[MPI_MAX_LIBRARY_VERSION_STRING] = {};
+  int length = 0;
+  intercept::native().Get_library_version(version, &length);
+  std::printf("{\"machine\":{\"cores\":%ld,\"ranks\":%d,\"nodes\":%d,\"title\":%s,\"mpi_library\":\"%s\"}}\n",
+              sysconf(_SC_NPROCESSORS_ONLN), ranks, on_nodes,
+              intercept::observe::quoted(this_machine(mpi_title(version))).c_str(), library.c_str());
+  std::fflush(stdout);
+}
+
+/// The process's rank and what it calls.
+struct Driver {
+  const Options& options;
+  const StrettoLibrary& stretto;
+  Functions native;
+  int rank = 0;
+  int ranks = 1;
+
+  void stage(const std::string& what) const {
+    if (rank == 0) std::printf("{\"stage\":\"%s\"}\n", what.c_str());
+    std::fflush(stdout);
+  }
+
+  void progress(std::size_t done, std::size_t of) const {
+    std::printf("{\"progress\":%zu,\"of\":%zu}\n", done, of);
+    std::fflush(stdout);
+  }
+
+  bool run_cells() const {
+    const auto cells = cells_of(options, ranks);
+    const auto say = [this](const char* what) { stage(what); };
+    bool correct = true;
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      const Result result =
+          options.native_only ? time_native(cells[i], native, stretto.functions, options.seconds, say)
+                              : race(cells[i], native, stretto.functions, stretto.last_algorithm, options.seconds, say);
+      correct = correct && result.correct;
+      if (rank != 0) continue;
+      options.native_only ? print_native(cells[i], result, ranks) : print(cells[i], result, ranks);
+      progress(i + 1, cells.size());
+    }
+    return correct;
+  }
+
+  bool run_plan() const {
+    const auto plan = read_plan(options.plan, rank);
+    bool correct = true;
+    for (std::size_t i = 0; i < plan.size(); ++i) {
+      const Cell cell = checked_cell(plan[i].kind, plan[i].bytes, ranks);
+      const double begun = intercept::native().Wtime();
+      const auto entries = contest(cell, plan[i].candidates, native, stretto, options.seconds,
+                                   [this](const std::string& what) { stage(what); });
+      for (const Entry& one : entries) correct = correct && one.correct;
+      if (rank != 0) continue;
+      print_contest(cell, entries, ranks, intercept::native().Wtime() - begun);
+      progress(i + 1, plan.size());
+    }
+    return correct;
+  }
+};
+
 int run(int argc, char** argv) {
   const Options options = parse(argc, argv);
   intercept::use_native(options.mpi.c_str());
@@ -188,33 +220,13 @@ int run(int argc, char** argv) {
   const StrettoLibrary stretto(options.stretto);
   int provided = 0;
   mpi.Init_thread(&argc, &argv, MPI_THREAD_SINGLE, &provided);
-  int rank = 0;
-  int ranks = 1;
-  mpi.Comm_rank(intercept::constants().world, &rank);
-  mpi.Comm_size(intercept::constants().world, &ranks);
-  const Functions native = native_functions();
-  const auto cells = cells_of(options, ranks);
-  if (rank == 0) {
-    std::printf("{\"machine\":{\"cores\":%ld,\"ranks\":%d,\"mpi_library\":\"%s\"}}\n", sysconf(_SC_NPROCESSORS_ONLN),
-                ranks, options.mpi.c_str());
-    std::fflush(stdout);
-  }
-  settle(native);
-  const auto stage = [&](const char* what) {
-    if (rank == 0) std::printf("{\"stage\":\"%s\"}\n", what);
-    std::fflush(stdout);
-  };
-  bool correct = true;
-  for (std::size_t i = 0; i < cells.size(); ++i) {
-    const Result result =
-        options.native_only ? time_native(cells[i], native, stretto.functions, options.seconds, stage)
-                            : race(cells[i], native, stretto.functions, stretto.last_algorithm, options.seconds, stage);
-    correct = correct && result.correct;
-    if (rank != 0) continue;
-    options.native_only ? print_native(cells[i], result, ranks) : print(cells[i], result, ranks);
-    std::printf("{\"progress\":%zu,\"of\":%zu}\n", i + 1, cells.size());
-    std::fflush(stdout);
-  }
+  Driver driver{.options = options, .stretto = stretto, .native = native_functions()};
+  mpi.Comm_rank(intercept::constants().world, &driver.rank);
+  mpi.Comm_size(intercept::constants().world, &driver.ranks);
+  const int on_nodes = nodes();
+  if (driver.rank == 0) print_machine(driver.ranks, on_nodes, options.mpi);
+  settle(driver.native);
+  const bool correct = options.plan.empty() ? driver.run_cells() : driver.run_plan();
   stretto.finalize();
   return correct ? 0 : 1;
 }

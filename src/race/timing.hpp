@@ -6,16 +6,9 @@
 #include <functional>
 #include <string>
 
-#include "race/cells.hpp"
+#include "race/side.hpp"
 
 namespace stretto::race {
-
-/// One side's time of a call.
-struct Time {
-  double us;      ///< median over the blocks of the slowest rank's mean
-  double spread;  ///< distance of the quartiles over the median
-  int calls;      ///< in a block
-};
 
 struct Result {
   Time native;
