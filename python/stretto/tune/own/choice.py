@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""From times to choices: what is fastest, with few changes from one size to the next."""
+
+import math
+from collections import defaultdict
+from dataclasses import dataclass
+from statistics import median
+
+from ... import _core
+from .cells import NATIVE, Cell
+from .journal import Journal, Measured
+
+GAIN = math.log(1.03)  # worth a rule of its own, and another algorithm than at the size before
+MISSING = math.log(3)  # where one algorithm must serve all sizes and was not timed at this one
+SHIPPED = ""  # the shipped rules decide, whatever they say
+
+
+@dataclass(frozen=True)
+class Times:
+    """Of one cell, in µs, by candidate."""
+
+    us: dict[str, float]
+    shipped: str  # the candidate that the shipped rules choose
+
+    @property
+    def best(self) -> float:
+        return min(self.us.values())
+
+    def of(self, words: str) -> float | None:
+        return self.us.get(words or self.shipped)
+
+    def cost(self, words: str) -> float:
+        """What choosing it loses, in ratio, as a logarithm."""
+        us = self.of(words)
+        if us is None:
+            return MISSING
+        return math.log(us / self.best) + (GAIN if words != SHIPPED else 0)
+
+
+def merged(contests: list[Measured]) -> dict[str, float]:
+    """The last contest's times; those of earlier ones as if the machine had been in its state."""
+    us: dict[str, float] = {}
+    for contest in contests:
+        new = {one.words: one.us for one in contest.entries if one.counts}
+        common = [new[words] / us[words] for words in new if words in us]
+        factor = median(common) if common else 1.0
+        us = {**{words: factor * old for words, old in us.items()}, **new}
+    return us
+
+
+def times_of(journal: Journal, shipped: dict[Cell, str]) -> dict[Cell, Times]:
+    found = {}
+    for cell, words in shipped.items():
+        us = merged(journal.of(cell))
+        if us:
+            found[cell] = Times(us, words)
+    return found
+
+
+def along(times: list[Times]) -> list[str]:
+    """A choice for each size, of the least sum of losses and changes."""
+    paths: dict[str, tuple[float, list[str]]] = {}
+    for i, one in enumerate(times):
+        options = [*one.us, *([SHIPPED] if one.of(SHIPPED) else [])]
+        before, paths = paths, {}
+        for words in options:
+            loss, way = 0.0, []
+            if i:
+                last = min(before, key=lambda w: before[w][0] + (GAIN if w != words else 0))
+                loss = before[last][0] + (GAIN if last != words else 0)
+                way = before[last][1]
+            paths[words] = (loss + one.cost(words), [*way, words])
+    return min(paths.values(), key=lambda path: path[0])[1]
+
+
+def together(times: list[Times]) -> list[str]:
+    """One choice for all sizes."""
+    options = [SHIPPED, *dict.fromkeys(words for one in times for words in one.us)]
+    best = min(options, key=lambda words: sum(one.cost(words) for one in times))
+    return [best] * len(times)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What is to serve a cell; SHIPPED or a candidate's words."""
+
+    cell: Cell
+    words: str
+    us: float | None
+    native_us: float | None
+    shipped_us: float | None
+
+
+def choices(found: dict[Cell, Times]) -> dict[tuple[str, int], list[Choice]]:
+    """By name and number of ranks, in the order of sizes."""
+    groups: dict[tuple[str, int], list[Cell]] = defaultdict(list)
+    for cell in sorted(found):
+        groups[cell.name, cell.ranks].append(cell)
+    chosen = {}
+    for key, cells in groups.items():
+        times = [found[cell] for cell in cells]
+        sized = _core.facts(cells[0].function).bytes_known
+        words = along(times) if sized else together(times)
+        chosen[key] = [
+            Choice(cell, one, t.of(one), t.of(NATIVE), t.of(SHIPPED))
+            for cell, t, one in zip(cells, times, words, strict=True)
+        ]
+    return chosen
