@@ -11,6 +11,7 @@ using intercept::constants;
 using intercept::native;
 
 constexpr std::string_view native_word = "native";
+constexpr char reference = '+';
 constexpr double shortest_block = 2e-4;
 constexpr double patience = 10e-3;  // for the tries with one number of calls: more than a time slice of another process
 constexpr double hopeless = 3;      // times the fastest when the first calls were counted, twice: no block is timed
@@ -32,9 +33,11 @@ double median(std::vector<double> times) {
 
 class Contestant {
  public:
-  Contestant(const Cell& cell, std::string words, const Functions& native_functions, const StrettoLibrary& library)
-      : words(std::move(words)),
+  Contestant(const Cell& cell, const std::string& words, const Functions& native_functions,
+             const StrettoLibrary& library)
+      : words(words.starts_with(reference) ? words.substr(1) : words),
         is_native(this->words == native_word),
+        is_reference(is_native || words.starts_with(reference)),
         side{is_native ? native_functions : library.functions, !is_native},
         library_(library) {
     if (is_native) return;
@@ -61,6 +64,7 @@ class Contestant {
 
   std::string words;
   bool is_native;
+  bool is_reference;  // timed to the end, however slow
   Side side;
   bool in = true;
   bool correct = true;
@@ -77,11 +81,12 @@ void drop_slower(Contestants& all) {
   for (const auto& one : all)
     if (!one->is_native && one->in && (!best || median(one->side.times) < median(best->side.times))) best = one.get();
   for (const auto& one : all)
-    if (!one->is_native && one.get() != best && one->in && slower(one->side.times, best->side.times)) one->in = false;
+    if (!one->is_reference && one.get() != best && one->in && slower(one->side.times, best->side.times))
+      one->in = false;
 }
 
 bool decided(const Contestants& all) {
-  const auto left = std::ranges::count_if(all, [](const auto& one) { return !one->is_native && one->in; });
+  const auto left = std::ranges::count_if(all, [](const auto& one) { return !one->is_reference && one->in; });
   return left <= 1 && std::ranges::all_of(all, [](const auto& one) {
            return !one->in || one->side.times.size() >= enough || one->side.one > cheap_call;
          });
@@ -99,7 +104,7 @@ void warm_up(Contestants& all, Runner& runner, double block_seconds, const Stret
     if (!one->is_native && (best == 0 || one->side.one < best)) best = one->side.one;
   }
   for (const auto& one : all) {
-    if (one->is_native || one->side.one <= hopeless * best) continue;
+    if (one->is_reference || one->side.one <= hopeless * best) continue;
     if (one->side.one < cheap_call)
       calibrate(runner, one->side, block_seconds, patience);  // it may have been disturbed
     one->in = one->side.one <= hopeless * best;

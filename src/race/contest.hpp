@@ -21,7 +21,8 @@ struct Entry {
   bool correct;  ///< after every block, on every rank
 };
 
-/// Lasts `seconds`, or less when all but one of Stretto's are dropped. Collective over MPI_COMM_WORLD; the result is
+/// Lasts `seconds`, or less when at most one is left. The native library and candidates behind a '+', which is no part
+/// of their words, are never dropped. Collective over MPI_COMM_WORLD; the result is
 /// the same on all ranks, but for `algorithm`. `stage` is told whose calls begin.
 std::vector<Entry> contest(const Cell& cell, const std::vector<std::string>& candidates, const Functions& native,
                            const StrettoLibrary& stretto, double seconds,

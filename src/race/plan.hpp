@@ -32,7 +32,7 @@ struct PlannedCell {
   std::vector<std::string> candidates;
 };
 
-/// A line for each cell: "allreduce:64K native linear ring,segment=16K". Rank 0 reads the file for all.
+/// A line for each cell: "allreduce:64K native +linear ring,segment=16K". Rank 0 reads the file for all.
 std::vector<PlannedCell> read_plan(const std::string& path, int rank);
 
 }  // namespace stretto::race

@@ -4,11 +4,13 @@
 import math
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from ... import _core
 from ...launch.mpi import Mpi
 from .cells import NATIVE, Candidate, Cell, candidate, cells_of, chosen, parsed, portfolio, shipped
+from .choice import SHIPPED, choices, times_of
 from .journal import Journal, read_measured
 from .model import (
     Parameters,
@@ -22,8 +24,11 @@ from .model import (
 from .trial import Place, Plan, measure, probe
 
 MODEL_SHARE = 0.15  # of the budget
-ALGORITHMS_SHARE = 0.7  # what the first stage may end at; the rest is for variants
+ALGORITHMS_SHARE = 0.6  # what the first stage may end at
+VARIANTS_SHARE = 0.85  # what the second; the rest confirms what was found
 SECONDS = (0.02, 1.0)  # of a contest
+KEEP = "+"  # before the words of a candidate that the driver must not drop
+LEAST_CALLS = 12  # a fit from fewer means nothing
 MOST = 12  # candidates of a contest, beside the library and the shipped choice
 NEAR = 1.25  # times the best algorithm's time: its variants are tried as well
 OVERHEAD = 1.3  # a contest takes so many times its seconds
@@ -101,6 +106,7 @@ class Campaign:
         self.model: Model | None = None
         self.portfolio_size = self.measured_size = 0  # candidates, over all cells
         self.measuring = 0.0  # seconds in this run
+        self._found: dict[Cell, str] | None = None  # to be confirmed
         self._begun = time.monotonic()
         self._advance: Callable[..., None] = lambda done, of=None, what="": None
 
@@ -112,27 +118,32 @@ class Campaign:
         return time.monotonic() - self._begun
 
     def run(self, advance: Callable[..., None]) -> None:
+        """Until all is measured or the budget is used up."""
         self._advance = advance
-        budget = self.wish.budget
-        try:
-            for ranks in self.wish.ranks:
-                plan = [(cell, words) for cell, words in calibration(ranks)]
-                self._measure(ranks, "model", plan, MODEL_SHARE * budget)
-        except OverError:
-            pass
+        self._stage("model", lambda cell: dict(calibration(cell.ranks)).get(cell, []), MODEL_SHARE)
         self.fit()
-        for stage, plan_of, end in (
-            ("algorithms", self._algorithms, ALGORITHMS_SHARE * budget),
-            ("variants", self._variants, budget),
-        ):
-            try:
-                for i, ranks in enumerate(self.wish.ranks):
-                    share = (end - self.elapsed()) / (len(self.wish.ranks) - i)
-                    todo = [c for c in self.cells(ranks) if not self.journal.has(c, stage)]
-                    plan = [(cell, words) for cell in todo if (words := plan_of(cell))]
-                    self._measure(ranks, stage, plan, self.elapsed() + share)
-            except OverError:
-                pass
+        known = -1
+        while self.elapsed() < self.wish.budget and known < len(self.journal.measured):
+            known = len(self.journal.measured)
+            begun = self.elapsed()
+            self._stage("algorithms", self._algorithms, ALGORITHMS_SHARE, begun)
+            self._stage("variants", self._variants, VARIANTS_SHARE, begun)
+            self._found = None
+            self._stage("confirm", self._confirmation, 1.0, begun)
+
+    def _stage(
+        self, stage: str, plan_of: Callable[[Cell], list[str]], share: float, begun: float = 0.0
+    ) -> None:
+        """On all numbers of ranks, each with its part of what is left of the share."""
+        for i, ranks in enumerate(self.wish.ranks):
+            left = share * (self.wish.budget - begun) + begun - self.elapsed()
+            end = self.elapsed() + left / (len(self.wish.ranks) - i)
+            model = stage == "model"
+            cells = [cell for cell, _ in calibration(ranks)] if model else self.cells(ranks)
+            todo = [cell for cell in cells if not self.journal.has(cell, stage)] if left > 0 else []
+            plan = [(cell, words) for cell in todo if (words := plan_of(cell))]
+            with suppress(OverError):
+                self._measure(ranks, stage, plan, end)
 
     def cells(self, ranks: int) -> list[Cell]:
         return cells_of(self.wish.names, ranks, self.wish.sizes)
@@ -154,7 +165,7 @@ class Campaign:
                 if one.stage == "model" and one.cell.ranks == ranks
             ]
             samples = samples_of(measured, place.placement)
-            if not samples:
+            if len(samples) < LEAST_CALLS:
                 continue
             network = place.nodes > 1
             if model is None:
@@ -173,12 +184,16 @@ class Campaign:
 
     def _sorted(self, cell: Cell, found: list[Candidate]) -> list[tuple[float, Candidate]]:
         predictor = self.predictor(cell.ranks)
-        return predictor.sorted(cell, found) if predictor else [(0.0, one) for one in found]
+        return predictor.sorted(cell, found) if predictor else [(1.0, one) for one in found]
 
     def _with_references(self, cell: Cell, found: list[Candidate]) -> list[str]:
-        references = [NATIVE, shipped(cell, self.one_node).words]
-        words = dict.fromkeys([*references, *(one.words for one in found)])
-        return [one for one in words if (cell, one) not in self.journal.failed]
+        reference = shipped(cell, self.one_node).words
+        words = dict.fromkeys([NATIVE, reference, *(one.words for one in found)])
+        return [
+            KEEP + one if one == reference else one
+            for one in words
+            if (cell, one) not in self.journal.failed
+        ]
 
     def _algorithms(self, cell: Cell) -> list[str]:
         """The best variant of every algorithm that may be the fastest."""
@@ -212,10 +227,18 @@ class Campaign:
             cell, [*best, *(one for _, one in self._sorted(cell, others)[:MOST])]
         )
 
+    def _confirmation(self, cell: Cell) -> list[str]:
+        """What was found, once more, where it is not the shipped choice."""
+        if self._found is None:
+            chosen = choices(times_of(self.journal, self.shipped()))
+            self._found = {one.cell: one.words for own in chosen.values() for one in own}
+        words = self._found.get(cell, SHIPPED)
+        return self._with_references(cell, [parsed(cell, words)]) if words != SHIPPED else []
+
     # --- measuring
 
     def _measure(self, ranks: int, stage: str, plan: Plan, end: float) -> None:
-        left = {cell: words for cell, words in plan if not self.journal.has(cell, stage)}
+        left = dict(plan)
         seconds = (end - self.elapsed()) / OVERHEAD / max(len(left), 1)
         seconds = min(max(seconds, SECONDS[0]), SECONDS[1] if stage != "model" else 0.1)
 
@@ -237,9 +260,10 @@ class Campaign:
             if not silent:
                 return
             cell, words = next(iter(left.items()))
-            if silent in words and silent != NATIVE:
+            tried = [one for one in words if one.removeprefix(KEEP) == silent != NATIVE]
+            if tried:
                 self.journal.fail(cell, silent)
-                left[cell] = [one for one in words if one != silent]
+                left[cell] = [one for one in words if one not in tried]
             else:  # nobody knows whose call it was
                 del left[cell]
 

@@ -11,6 +11,7 @@ ORDERED = "-ordered"  # of a cell's name: an operator that does not commute
 SEGMENTS = (16 << 10, 64 << 10, 256 << 10, 1 << 20)
 DEPTHS = (2, 4)
 MOST_SEGMENTS = 64  # of a call
+FEW_RANKS = 16  # whose schedules are compared
 
 
 @dataclass(frozen=True, order=True)
@@ -92,6 +93,39 @@ def _segmentations(size: int, depths: tuple[int, ...]) -> list[tuple[int, int]]:
     return [(0, 2), *((one, depth) for one in sizes for depth in depths)]
 
 
+def _plainness(one: Candidate) -> tuple:
+    """Of several that do the same, the first is kept."""
+    assert one.algorithm
+    return one.params.value != 0, one.algorithm.name != "linear", one.words
+
+
+def _does(cell: Cell, one: Candidate) -> tuple:
+    """Equal for candidates that do the same: on few ranks many an algorithm is another one."""
+    if one.algorithm is None or cell.ranks > FEW_RANKS or one.algorithm.needs.counts:
+        return (one.words,)
+    key = (one.id, one.params.value, cell.ranks)
+    if key not in _schedules:
+        shape = _core.Shape(cell.ranks)
+        params = _core.Params(value=one.params.value)
+        built = (_core.build_schedule(one.algorithm, shape, r, params) for r in range(cell.ranks))
+        _schedules[key] = tuple(_core.to_text(one).partition("\n")[2] for one in built)
+    cut = one.params.segment < cell.bytes and one.params.segment
+    return _schedules[key], one.algorithm.forwards, cut and (one.params.segment, one.params.depth)
+
+
+_schedules: dict[tuple[str, int, int], tuple[str, ...]] = {}
+
+
+def different(cell: Cell, found: list[Candidate]) -> list[Candidate]:
+    """The plainest of those that do the same; what comes first stays first."""
+    plainest: dict[tuple, Candidate] = {}
+    for one in found:
+        key = _does(cell, one)
+        if key not in plainest or _plainness(one) < _plainness(plainest[key]):
+            plainest[key] = one
+    return list(plainest.values())
+
+
 def portfolio(cell: Cell, depths: tuple[int, ...] = DEPTHS) -> list[Candidate]:
     """Every algorithm that can serve the cell, with its parameters and in segments."""
     call = cell.call(_core.Placement(cell.ranks))
@@ -107,7 +141,7 @@ def portfolio(cell: Cell, depths: tuple[int, ...] = DEPTHS) -> list[Candidate]:
                 candidate(algorithm, _core.Params(segment=segment, depth=depth, value=given))
                 for segment, depth in cuts
             ]
-    return found
+    return different(cell, found)
 
 
 def shipped(cell: Cell, one_node: bool) -> Candidate:

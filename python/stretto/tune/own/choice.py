@@ -4,7 +4,6 @@
 import math
 from collections import defaultdict
 from dataclasses import dataclass
-from statistics import median
 
 from ... import _core
 from .cells import NATIVE, Cell
@@ -37,21 +36,26 @@ class Times:
         return math.log(us / self.best) + (GAIN if words != SHIPPED else 0)
 
 
-def merged(contests: list[Measured]) -> dict[str, float]:
-    """The last contest's times; those of earlier ones as if the machine had been in its state."""
-    us: dict[str, float] = {}
-    for contest in contests:
-        new = {one.words: one.us for one in contest.entries if one.counts}
-        common = [new[words] / us[words] for words in new if words in us]
-        factor = median(common) if common else 1.0
-        us = {**{words: factor * old for words, old in us.items()}, **new}
-    return us
+def merged(contests: list[Measured], reference: str) -> dict[str, float]:
+    """The last contest's time of the reference, and of the others what they reached in the worst.
+
+    The best of many noisy times is too good; what was best once must be good again.
+    """
+    found = [{one.words: one.us for one in contest.entries if one.counts} for contest in contests]
+    known = [us for us in found if reference in us]
+    if not known:
+        return found[-1] if found else {}
+    ratios: dict[str, float] = {}
+    for us in known:
+        for words, own in us.items():
+            ratios[words] = max(ratios.get(words, 0.0), own / us[reference])
+    return {words: ratio * known[-1][reference] for words, ratio in ratios.items()}
 
 
 def times_of(journal: Journal, shipped: dict[Cell, str]) -> dict[Cell, Times]:
     found = {}
     for cell, words in shipped.items():
-        us = merged(journal.of(cell))
+        us = merged(journal.of(cell), words)
         if us:
             found[cell] = Times(us, words)
     return found

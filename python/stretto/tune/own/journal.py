@@ -29,7 +29,7 @@ class Entry:
 
 @dataclass
 class Measured:
-    """One cell's contest. `stage` is "model", "algorithms" or "variants"."""
+    """One cell's contest. `stage` is "model", "algorithms", "variants" or "confirm"."""
 
     cell: Cell
     stage: str

@@ -85,9 +85,12 @@ class Sample:
     load: _core.Load
     seconds: float
 
+    def predicted(self, machine: _core.Machine) -> float:
+        return max(self.simulator.run(self.load, machine).seconds, 1e-12)
+
     def ratio(self, machine: _core.Machine) -> float:
         """Predicted over measured."""
-        return max(self.simulator.run(self.load, machine).seconds, 1e-12) / self.seconds
+        return self.predicted(machine) / self.seconds
 
 
 def samples_of(measured: list[Measured], placement: _core.Placement) -> list[Sample]:
