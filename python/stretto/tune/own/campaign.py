@@ -9,8 +9,19 @@ from dataclasses import dataclass, field
 
 from ... import _core
 from ...launch.mpi import Mpi
-from .cells import NATIVE, Candidate, Cell, candidate, cells_of, chosen, parsed, portfolio, shipped
-from .choice import SHIPPED, choices, times_of
+from .cells import (
+    NATIVE,
+    Candidate,
+    Cell,
+    candidate,
+    cells_of,
+    chosen,
+    others,
+    parsed,
+    portfolio,
+    shipped,
+)
+from .choice import CONTESTS, SHIPPED, choices, contests_with, times_of
 from .journal import Journal, read_measured
 from .model import (
     Parameters,
@@ -28,6 +39,7 @@ ALGORITHMS_SHARE = 0.6  # what the first stage may end at
 VARIANTS_SHARE = 0.85  # what the second; the rest confirms what was found
 SECONDS = (0.02, 1.0)  # of a contest
 KEEP = "+"  # before the words of a candidate that the driver must not drop
+TRIES = 3  # what was not confirmed makes way for the next best
 LEAST_CALLS = 12  # a fit from fewer means nothing
 MOST = 12  # candidates of a contest, beside the library and the shipped choice
 NEAR = 1.25  # times the best algorithm's time: its variants are tried as well
@@ -128,8 +140,9 @@ class Campaign:
             begun = self.elapsed()
             self._stage("algorithms", self._algorithms, ALGORITHMS_SHARE, begun)
             self._stage("variants", self._variants, VARIANTS_SHARE, begun)
-            self._found = None
-            self._stage("confirm", self._confirmation, 1.0, begun)
+            for _ in range(TRIES):
+                self._found = None
+                self._stage("confirm", self._confirmation, 1.0, begun)
 
     def _stage(
         self, stage: str, plan_of: Callable[[Cell], list[str]], share: float, begun: float = 0.0
@@ -140,7 +153,9 @@ class Campaign:
             end = self.elapsed() + left / (len(self.wish.ranks) - i)
             model = stage == "model"
             cells = [cell for cell, _ in calibration(ranks)] if model else self.cells(ranks)
-            todo = [cell for cell in cells if not self.journal.has(cell, stage)] if left > 0 else []
+            again = stage == "confirm"  # until the choice does not change
+            todo = [cell for cell in cells if again or not self.journal.has(cell, stage)]
+            todo = todo if left > 0 else []
             plan = [(cell, words) for cell in todo if (words := plan_of(cell))]
             with suppress(OverError):
                 self._measure(ranks, stage, plan, end)
@@ -187,11 +202,11 @@ class Campaign:
         return predictor.sorted(cell, found) if predictor else [(1.0, one) for one in found]
 
     def _with_references(self, cell: Cell, found: list[Candidate]) -> list[str]:
-        reference = shipped(cell, self.one_node).words
-        words = dict.fromkeys([NATIVE, reference, *(one.words for one in found)])
+        reference = shipped(cell, self.one_node)
+        words = [one.words for one in others(cell, reference, found) if one.algorithm]
         return [
-            KEEP + one if one == reference else one
-            for one in words
+            KEEP + one if one == reference.words != NATIVE else one
+            for one in dict.fromkeys([NATIVE, reference.words, *words])
             if (cell, one) not in self.journal.failed
         ]
 
@@ -219,21 +234,23 @@ class Campaign:
         least = min(times.values())
         near = [parsed(cell, words) for words, us in times.items() if us <= NEAR * least]
         ids = {one.id for one in near}
-        others = [one for one in portfolio(cell) if one.id in ids and one.words not in times]
-        if not others:
+        new = [one for one in portfolio(cell) if one.id in ids and one.words not in times]
+        if not new:
             return []
         best = sorted(near, key=lambda one: times[one.words])[:2]
         return self._with_references(
-            cell, [*best, *(one for _, one in self._sorted(cell, others)[:MOST])]
+            cell, [*best, *(one for _, one in self._sorted(cell, new)[:MOST])]
         )
 
     def _confirmation(self, cell: Cell) -> list[str]:
         """What was found, once more, where it is not the shipped choice."""
         if self._found is None:
-            chosen = choices(times_of(self.journal, self.shipped()))
+            chosen = choices(times_of(self.journal, self.shipped(), confirmed=False))
             self._found = {one.cell: one.words for own in chosen.values() for one in own}
         words = self._found.get(cell, SHIPPED)
-        return self._with_references(cell, [parsed(cell, words)]) if words != SHIPPED else []
+        if words == SHIPPED or len(contests_with(self.journal.of(cell), words)) >= CONTESTS:
+            return []
+        return self._with_references(cell, [parsed(cell, words)])
 
     # --- measuring
 

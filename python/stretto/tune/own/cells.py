@@ -116,6 +116,12 @@ def _does(cell: Cell, one: Candidate) -> tuple:
 _schedules: dict[tuple[str, int, int], tuple[str, ...]] = {}
 
 
+def others(cell: Cell, reference: Candidate, found: list[Candidate]) -> list[Candidate]:
+    """What does not do the same as the reference."""
+    same = _does(cell, reference)
+    return [one for one in found if _does(cell, one) != same]
+
+
 def different(cell: Cell, found: list[Candidate]) -> list[Candidate]:
     """The plainest of those that do the same; what comes first stays first."""
     plainest: dict[tuple, Candidate] = {}

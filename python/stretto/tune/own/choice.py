@@ -11,6 +11,7 @@ from .journal import Journal, Measured
 
 GAIN = math.log(1.03)  # worth a rule of its own, and another algorithm than at the size before
 MISSING = math.log(3)  # where one algorithm must serve all sizes and was not timed at this one
+CONTESTS = 2  # at least, in which a choice must have proved itself
 SHIPPED = ""  # the shipped rules decide, whatever they say
 
 
@@ -52,13 +53,27 @@ def merged(contests: list[Measured], reference: str) -> dict[str, float]:
     return {words: ratio * known[-1][reference] for words, ratio in ratios.items()}
 
 
-def times_of(journal: Journal, shipped: dict[Cell, str]) -> dict[Cell, Times]:
+def times_of(
+    journal: Journal, shipped: dict[Cell, str], confirmed: bool = True
+) -> dict[Cell, Times]:
+    """If `confirmed`, only of what was timed in several contests, beside the shipped choice."""
     found = {}
     for cell, words in shipped.items():
-        us = merged(journal.of(cell), words)
+        contests = journal.of(cell)
+        us = merged(contests, words)
+        if confirmed:
+            us = {
+                one: time
+                for one, time in us.items()
+                if one == words or len(contests_with(contests, one)) >= CONTESTS
+            }
         if us:
             found[cell] = Times(us, words)
     return found
+
+
+def contests_with(contests: list[Measured], words: str) -> list[Measured]:
+    return [one for one in contests if one.us_of(words) is not None]
 
 
 def along(times: list[Times]) -> list[str]:
