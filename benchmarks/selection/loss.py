@@ -34,8 +34,8 @@ Made by `benchmarks/selection/run {arguments}` on {machine}, {ranks} ranks.
 
 The whole portfolio (every algorithm that can serve a cell, with its parameters and in segments:
 {candidates} candidates in {cells} cells, those that do the same left out) was measured, up to
-{seconds:g} s for each cell. Then the fastest and the choices were measured again, in one contest of as
-many seconds. A choice loses what it takes longer in that last one than the fastest there.
+{seconds:g} s for each cell. Then the fastest and the choices were measured again, in one contest
+of as many seconds. A choice loses what it takes longer in that last one than the fastest there.
 
 | choice by | mean loss | 95th percentile | worst |
 |---|---|---|---|

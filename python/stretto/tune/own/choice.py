@@ -21,6 +21,7 @@ class Times:
 
     us: dict[str, float]
     shipped: str  # the candidate that the shipped rules choose
+    native: float | None = None  # whether or not it may be chosen
 
     @property
     def best(self) -> float:
@@ -61,6 +62,7 @@ def times_of(
     for cell, words in shipped.items():
         contests = journal.of(cell)
         us = merged(contests, words)
+        native = us.get(NATIVE)
         if confirmed:
             us = {
                 one: time
@@ -68,7 +70,7 @@ def times_of(
                 if one == words or len(contests_with(contests, one)) >= CONTESTS
             }
         if us:
-            found[cell] = Times(us, words)
+            found[cell] = Times(us, words, native)
     return found
 
 
@@ -121,7 +123,7 @@ def choices(found: dict[Cell, Times]) -> dict[tuple[str, int], list[Choice]]:
         sized = _core.facts(cells[0].function).bytes_known
         words = along(times) if sized else together(times)
         chosen[key] = [
-            Choice(cell, one, t.of(one), t.of(NATIVE), t.of(SHIPPED))
+            Choice(cell, one, t.of(one), t.native, t.of(SHIPPED))
             for cell, t, one in zip(cells, times, words, strict=True)
         ]
     return chosen
