@@ -3,6 +3,7 @@
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -43,7 +44,8 @@ of as many seconds. A choice loses what it takes longer in that last one than th
 
 `stretto tune` was given {budget} s and took {tuning:.0f} s, {share:.0%} of the {whole:.0f} s for
 the whole portfolio. The model was off by {median:.2f}x in the median of the calls that it was
-fitted to, by {usual:.2f}x in nine of ten.
+fitted to, by {usual:.2f}x in nine of ten. The load average of the machine's {cores} cores was {load:.1f}
+when this began: what others do on them is in all these times.
 
 ## Cells
 
@@ -176,6 +178,7 @@ def parsed_options() -> tuple[Path, argparse.Namespace]:
 def main() -> None:
     refuse_variables()
     page, options = parsed_options()
+    load = os.getloadavg()[0]
     mpi, found = choose_mpi(options.mpi), Found()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -201,7 +204,7 @@ def main() -> None:
         candidates=found.candidates, seconds=options.seconds, table="\n".join(table),
         budget=f"{options.budget:g}", tuning=found.tuning, whole=found.whole,
         share=found.tuning / found.whole, median=quality.median, usual=quality.usual,
-        rows="\n".join(rows),
+        rows="\n".join(rows), cores=places[options.ranks].cores, load=load,
     )  # fmt: skip
     page.write_text(text, encoding="utf-8")
     print(json.dumps({way: mean(own) for way, own in lost.items()}))

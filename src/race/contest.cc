@@ -15,7 +15,7 @@ constexpr char reference = '+';
 constexpr double shortest_block = 2e-4;
 constexpr double patience = 10e-3;  // for the tries with one number of calls: more than a time slice of another process
 constexpr double hopeless = 3;      // times the fastest when the first calls were counted, twice: no block is timed
-constexpr double far_too_long = 4;  // times the seconds: then even few blocks are too many
+constexpr double far_too_long = 5;  // seconds beyond those given: then even few blocks are too many
 constexpr std::size_t few = 3;      // blocks: fewer say nothing
 constexpr std::size_t enough = 12;  // for the last that is left
 
@@ -120,7 +120,7 @@ void rounds(Contestants& all, Runner& runner, const Functions& native_functions,
       if (one.in) one.run(runner);
     }
     const double spent = slowest(native().Wtime() - begun);
-    if (round + 1 < few && spent < far_too_long * seconds) continue;
+    if (round + 1 < few && spent < seconds + far_too_long) continue;
     drop_slower(all);
     if (decided(all) || spent > seconds) return;
   }
