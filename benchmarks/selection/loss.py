@@ -44,8 +44,8 @@ of as many seconds. A choice loses what it takes longer in that last one than th
 
 `stretto tune` was given {budget} s and took {tuning:.0f} s, {share:.0%} of the {whole:.0f} s for
 the whole portfolio. The model was off by {median:.2f}x in the median of the calls that it was
-fitted to, by {usual:.2f}x in nine of ten. The load average of the machine's {cores} cores was {load:.1f}
-when this began: what others do on them is in all these times.
+fitted to, by {usual:.2f}x in nine of ten. When this began the load average of the machine's
+{cores} cores was {load:.1f}: what others do on them is in all these times.
 
 ## Cells
 

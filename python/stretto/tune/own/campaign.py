@@ -35,8 +35,8 @@ from .model import (
 from .trial import Place, Plan, measure, probe
 
 MODEL_SHARE = 0.15  # of the budget
-ALGORITHMS_SHARE = 0.6  # what the first stage may end at
-VARIANTS_SHARE = 0.85  # what the second; the rest confirms what was found
+ALGORITHMS_SHARE = 0.5  # what the first stage may end at
+VARIANTS_SHARE = 0.75  # what the second; the rest confirms what was found
 SECONDS = (0.02, 1.0)  # of a contest
 KEEP = "+"  # before the words of a candidate that the driver must not drop
 TRIES = 3  # what was not confirmed makes way for the next best
