@@ -891,6 +891,9 @@ def this_machine(mpi: str) -> str:
     What stands in a machine line: model and number of this node's cores, and the MPI's title.
     """
 
+def shipped_rules_text() -> str:
+    """The file that is part of the library, word for word."""
+
 def tuned_rules_path() -> str:
     """
     Where the rules tuned for this machine are looked for; empty if the environment names no folder.

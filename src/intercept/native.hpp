@@ -27,7 +27,7 @@ namespace stretto::intercept {
 
 // Only tests and benchmarks use these: null in an MPI without them.
 #define STRETTO_NATIVE_TEST_FUNCTIONS(X) \
-  X(Comm_dup) X(Init_thread) X(Op_create) X(Op_free) X(Type_commit) X(Type_contiguous) X(Type_create_resized) \
+  X(Comm_dup) X(Info_create) X(Info_free) X(Info_set) X(Init_thread) X(Op_create) X(Op_free) X(Type_commit) X(Type_contiguous) X(Type_create_resized) \
   X(Type_create_struct) X(Type_get_name) X(Type_indexed) X(Type_vector) X(Wtime)
 // clang-format on
 

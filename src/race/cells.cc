@@ -12,7 +12,14 @@ struct NamedVariant {
   Kind kind;
 };
 constexpr NamedVariant variants[] = {
-    {"-maxloc", {Function::allreduce, Variant::maxloc}},    {"-spike", {Function::allgatherv, Variant::spike}},
+    {"-ordered", {Function::reduce, Variant::ordered}},
+    {"-ordered", {Function::allreduce, Variant::ordered}},
+    {"-ordered", {Function::reduce_scatter_block, Variant::ordered}},
+    {"-ordered", {Function::reduce_scatter, Variant::ordered}},
+    {"-ordered", {Function::scan, Variant::ordered}},
+    {"-ordered", {Function::exscan, Variant::ordered}},
+    {"-maxloc", {Function::allreduce, Variant::maxloc}},
+    {"-spike", {Function::allgatherv, Variant::spike}},
     {"-halving", {Function::allgatherv, Variant::halving}}, {"-even", {Function::gatherv, Variant::even}},
     {"-even", {Function::scatterv, Variant::even}},         {"-even", {Function::allgatherv, Variant::even}},
     {"-even", {Function::alltoallv, Variant::even}},        {"-even", {Function::alltoallw, Variant::even}},
@@ -90,6 +97,13 @@ bool cuts(const Kind& kind) {
                      [](const Step& step) { return operation_of(step.action).n == Extent::part; });
 }
 
+/// A program's operator: MPI cannot know that it would commute.
+void add(void* in, void* inout, int* n, MPI_Datatype*) {
+  const auto* from = static_cast<const double*>(in);
+  auto* into = static_cast<double*>(inout);
+  for (int i = 0; i < *n; ++i) into[i] += from[i];
+}
+
 }  // namespace
 
 std::string name_of(const Kind& kind) {
@@ -121,13 +135,14 @@ Cell cell_of(const Kind& kind, Bytes wish, int ranks) {
 }
 
 Runner::Runner(const Cell& cell) : kind_(cell.kind), self_{cell.kind.function} {
-  intercept::native().Comm_rank(comm_, &rank_);
-  intercept::native().Comm_size(comm_, &ranks_);
+  intercept::native().Comm_rank(intercept::constants().world, &rank_);
+  intercept::native().Comm_size(intercept::constants().world, &ranks_);
   if (kind_.variant == Variant::maxloc) {
     type_ = MPI_DOUBLE_INT;
     op_ = MPI_MAXLOC;
     doubles_ = 2;
   }
+  if (kind_.variant == Variant::ordered) intercept::native().Op_create(add, 0, &op_);
   count(cell);
   if (kind_.function == Function::alltoallv || kind_.function == Function::alltoallw) describe_pairs();
   in_.resize(room(Place::in));
@@ -135,6 +150,10 @@ Runner::Runner(const Cell& cell) : kind_(cell.kind), self_{cell.kind.function} {
   for (auto& buffer : out_) buffer.resize(room(Place::out));
   for (const bool stretto : {false, true})
     for (const Step& step : steps()) calls_[stretto ? 1 : 0].push_back(prepared(step, stretto));
+}
+
+Runner::~Runner() {
+  if (kind_.variant == Variant::ordered) intercept::native().Op_free(&op_);
 }
 
 void Runner::count(const Cell& cell) {
@@ -188,9 +207,18 @@ void Runner::refresh(int repetition) {
     if (doubles_ == 2) std::memcpy(&in_[i + 1], &rank_, sizeof rank_);
     value = value == 250 ? 0 : value + 1;
   }
+  put_vector_of_bcast();
+}
+
+void Runner::put_vector_of_bcast() {
   const Step& begin = steps().front();
   if (begin.action != Action(Function::bcast)) return;
   for (auto& buffer : begin.to == Place::out ? out_ : between_) std::copy(in_.begin(), in_.end(), buffer.begin());
+}
+
+void Runner::spoil() {
+  std::ranges::fill(out_[1], -1.0);
+  put_vector_of_bcast();
 }
 
 bool Runner::has_result() const {
@@ -245,7 +273,7 @@ Runner::Call Runner::prepared(const Step& step, bool stretto) {
            .types = types_.data(),
            .type = type_,
            .op = op_,
-           .comm = comm_}};
+           .comm = intercept::constants().world}};
 }
 
 }  // namespace stretto::race

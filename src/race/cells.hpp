@@ -14,9 +14,9 @@
 
 namespace stretto::race {
 
-/// Sums of doubles and parts that fall linearly; or pairs of MPI_DOUBLE_INT by MPI_MAXLOC, all data on rank 0, each
-/// part half of the one before, or all parts alike.
-enum class Variant : std::uint8_t { usual, maxloc, spike, halving, even };
+/// Sums of doubles and parts that fall linearly; or sums that are said not to commute, pairs of MPI_DOUBLE_INT by
+/// MPI_MAXLOC, all data on rank 0, each part half of the one before, or all parts alike.
+enum class Variant : std::uint8_t { usual, ordered, maxloc, spike, halving, even };
 
 enum class Place : std::uint8_t { in, between, out };
 
@@ -49,16 +49,22 @@ Cell cell_of(const Kind& kind, Bytes wish, int ranks);
 class Runner {
  public:
   explicit Runner(const Cell& cell);
+  ~Runner();
   Runner(const Runner&) = delete;  // calls point into it
   Runner& operator=(const Runner&) = delete;
 
   /// Fills the inputs with values that no repetition before had.
   void refresh(int repetition);
-  void call(const Functions& f, bool stretto) {
-    for (const Call& one : calls_[stretto ? 1 : 0]) one.call(f, one.arguments);
+  void call(const Functions& f, bool stretto, MPI_Comm comm = intercept::constants().world) {
+    for (Call& one : calls_[stretto ? 1 : 0]) {
+      one.arguments.comm = comm;
+      one.call(f, one.arguments);
+    }
   }
   /// The same; "reduce/linear+bcast/linear", by what each of Stretto's functions says afterwards.
   std::string call_and_name(const Functions& f, const char* (*last_algorithm)());
+  /// What stands in Stretto's output before a call is no result.
+  void spoil();
   /// Of the results on this rank.
   bool equal() const;
   /// The same result on this rank as of another cell, where both are to have the same.
@@ -76,11 +82,11 @@ class Runner {
   std::size_t room(Place place) const;
   bool has_result() const;
   bool same(const std::vector<double>& a, const std::vector<double>& b) const;
+  void put_vector_of_bcast();
   Call prepared(const Step& step, bool stretto);
 
   Kind kind_;
   Step self_;
-  MPI_Comm comm_ = intercept::constants().world;
   int rank_ = 0;
   int ranks_ = 1;
   MPI_Datatype type_ = MPI_DOUBLE;

@@ -8,16 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "race/cells.hpp"
+#include "race/side.hpp"
 
 namespace stretto::race {
-
-/// One side's time of a call.
-struct Time {
-  double us;      ///< median over the blocks of the slowest rank's mean
-  double spread;  ///< distance of the quartiles over the median
-  int calls;      ///< in a block
-};
 
 struct Result {
   Time native;
@@ -28,13 +21,8 @@ struct Result {
   double seconds;         ///< that all this took
 };
 
-struct Library {
-  Functions functions;
-  const char* (*last_algorithm)() = nullptr;  ///< of Stretto
-};
-
-/// What begins ("Stretto", "native", "both"): whoever waits in vain knows whose calls do not end.
-using Stage = std::function<void(const char*)>;
+/// What begins ("Stretto", "native", "both", a candidate's words): whoever waits in vain knows whose calls do not end.
+using Stage = std::function<void(const std::string&)>;
 
 /// Collective over MPI_COMM_WORLD; the result is the same on all ranks, but for `algorithm`.
 Result race(const Cell& cell, const Library& native, const Library& stretto, double seconds, const Stage& stage);
@@ -46,11 +34,6 @@ Result time_native(const Cell& cell, const Library& native, const Library& stret
 struct Pair {
   Cell left;
   Cell right;
-};
-
-struct Block {
-  double us;       ///< of a call: the slowest rank's mean
-  bool disturbed;  ///< other programs got a rank's core meanwhile
 };
 
 struct PairResult {

@@ -335,7 +335,8 @@ def test_durations():
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ([], "Missing option '--target'"),
+        (["--target", "mpich", "--operators", "all"], "--operators does not go with"),
+        (["--target", "mpich", "--", "srun"], "starts its ranks by mpiexec"),
         (["--target", "openmip"], "did you mean openmpi"),
         (["--target", "mpich", "--budget", "soon"], "write 90s, 5m or 2h"),
         (["--target", "mpich", "--ranks", "1"], "write 2 or more"),

@@ -2,13 +2,17 @@
 """`stretto tune`: one module for each kind of target, imported when it is asked for."""
 
 import re
+from typing import Any
 
 import click
 
 from ..errors import Error
 from .options import RanksType, json_option
 
-TARGETS = ("openmpi", "mpich", "intel")
+OWN = "stretto"
+TARGETS = (OWN, "openmpi", "mpich", "intel")
+OF_NATIVE = ("limit", "commutative")
+OF_OWN = ("operators",)
 
 
 class DurationType(click.ParamType):
@@ -31,11 +35,14 @@ class DurationType(click.ParamType):
 @click.command("tune")
 @click.option(
     "--target",
-    required=True,
+    default=OWN,
+    show_default=True,
     metavar="|".join(TARGETS),
-    help="Whose own tuning file to write: that MPI's algorithms are measured, Stretto's are not.",
+    help="Whose choice: Stretto's, or that MPI's own algorithms, for programs without Stretto.",
 )
-@click.option("--mpi", metavar="PATH", help="The mpiexec of the target.  [default: the one found]")
+@click.option(
+    "--mpi", metavar="PATH|NAME", help="The MPI, or its mpiexec.  [default: the one found]"
+)
 @click.option("--ranks", "-n", type=RanksType(), help="Such as 2,4,8.  [default: 2 and all cores]")
 @click.option(
     "--sizes",
@@ -52,30 +59,51 @@ class DurationType(click.ParamType):
     help="Time for this run. The same command goes on where the last one ended.",
 )
 @click.option(
+    "--operators",
+    metavar="commutative|all",
+    help="Of reductions: `all` also tunes for those that do not commute.  [default: commutative]",
+)
+@click.option(
     "--limit",
     type=DurationType(),
-    default="30s",
-    show_default=True,
-    help="An algorithm that needs more for one cell is given up.",
+    help="Of an MPI's own: what needs more for one cell is given up.  [default: 30s]",
 )
 @click.option(
     "--commutative",
     is_flag=True,
-    help="All operators of your programs commute: also try algorithms that rely on it unasked.",
+    help="Of an MPI's own: all operators of your programs commute; try what relies on it unasked.",
 )
-@click.option("--output", metavar="DIR", help="[default: stretto-tune-TARGET]")
+@click.option(
+    "--output",
+    metavar="PATH",
+    help="The rules file, or the folder of an MPI's own files.  [default: where programs look for "
+    "the rules of this machine; or stretto-tune-TARGET]",
+)
 @click.option("--fresh", is_flag=True, help="Forget what was measured before.")
 @json_option
-def command(target: str, as_json: bool, **options: object) -> None:
-    """Measure the algorithms and write a tuning file.
+@click.argument("launcher", nargs=-1, type=click.UNPROCESSED)
+def command(target: str, as_json: bool, launcher: tuple[str, ...], **options: Any) -> None:
+    """Measure algorithms and write what is fastest on this machine.
 
-    An algorithm is written only where it beats the library's own choice by more than the noise,
-    once when all are tried and once more with the whole file in use.
+    For Stretto's choice: `stretto tune`, or `stretto tune -- srun -n 64` where another launcher
+    than mpiexec starts the ranks. Programs then find the rules by themselves (docs/tuning.md).
+    For an MPI's own files see docs/native-tuning.md.
     """
     from ..algorithms import near
 
     if target not in TARGETS:
         raise Error(f"--target: '{target}' cannot be tuned", near(target, list(TARGETS)))
+    for name in OF_NATIVE if target == OWN else OF_OWN:
+        if options.pop(name):
+            raise Error(f"--{name} does not go with --target {target}", "leave it out")
+    if target == OWN:
+        from .tune_own import run as run_own
+
+        run_own(as_json, launcher=launcher, **options)
+        return
+    if launcher:
+        raise Error(f"--target {target} starts its ranks by mpiexec", "leave the launcher out")
     from .tune_native import run
 
+    options["limit"] = options["limit"] or 30.0
     run(target, as_json, **options)

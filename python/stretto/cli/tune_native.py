@@ -6,40 +6,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..algorithms import near
-from ..errors import Error
 from .options import size_in_words, write_json
+from .tune_wish import functions_wished, ranks_wished
 
 if TYPE_CHECKING:
     from ..launch.mpi import Mpi
     from ..tune.native.campaign import Campaign, Wish
     from ..tune.native.target import Table, Target
-
-
-def _functions(wish: str | None) -> list[str]:
-    from .. import all_functions, facts
-
-    known = [facts(function).name for function in all_functions()]
-    names = [name.strip() for name in wish.split(",")] if wish else known
-    for name in names:
-        if name not in known:
-            raise Error(f"--collectives: no function is called '{name}'", near(name, known))
-    return names
-
-
-def _ranks(wish: tuple[int, ...] | None) -> list[int]:
-    from ..launch.mpi import cores
-
-    ranks = list(wish) if wish else sorted({2, max(2, cores())})
-    if ranks[0] < 2:
-        raise Error("--ranks: one rank has no collectives to tune", "write 2 or more")
-    if ranks[-1] > cores():
-        click.echo(
-            f"stretto: {ranks[-1]} ranks on {cores()} cores: these times are mostly the "
-            "scheduler's; such a file is good for nothing but trying this command",
-            err=True,
-        )
-    return ranks
 
 
 def _head(name: str, mpi: "Mpi", wish: "Wish", commutative: bool) -> dict:
@@ -78,8 +51,8 @@ def run(
     target = target_of(name, choose_mpi(wish_of_mpi), commutative)
     for note in target.mpi.notes():
         click.echo(f"stretto: {note}", err=True)
-    functions, numbers = _functions(collectives), parse_sizes(sizes)
-    wish = Wish(_ranks(ranks), functions, numbers, budget, limit)
+    functions, numbers = functions_wished(collectives), parse_sizes(sizes)
+    wish = Wish(ranks_wished(ranks), functions, numbers, budget, limit)
     folder = Path(output or f"stretto-tune-{name}")
     seconds, needed = seconds_for(target, wish)
     journal = Journal(folder, _head(name, target.mpi, wish, commutative), fresh)

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What was measured so far, on disk: one JSON object a line, so that no end of us loses a run."""
+"""The journal of a native library's tuning."""
 
-import json
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from ...errors import Error
+from ..lines import Lines
 
 FILE = "state.jsonl"
 FORMAT = 1
@@ -49,52 +48,24 @@ class Journal:
     """`head` is what a measurement was asked for: another one needs another folder."""
 
     def __init__(self, folder: Path, head: dict, fresh: bool = False) -> None:
-        self.path = folder / FILE
+        head = {"format": FORMAT, **head}
+        self._lines = Lines(folder / FILE, head, fresh, "name another folder with --output")
+        self.path = self._lines.path
         self.samples: list[Sample] = []
         self.failures: list[Failure] = []
-        folder.mkdir(parents=True, exist_ok=True)
-        head = {"format": FORMAT, **json.loads(json.dumps(head))}
-        if fresh or not self.path.exists() or not self.path.read_text(encoding="utf-8").strip():
-            self.path.write_text(json.dumps(head) + "\n", encoding="utf-8")
-        self._read(head)
-        self._known = {(one.run, one.function, one.asked) for one in self.samples}
-
-    def _read(self, head: dict) -> None:
-        text = self.path.read_text(encoding="utf-8")
-        if not text.endswith("\n"):  # cut short: what is added begins a line of its own
-            self.path.write_text(text + "\n", encoding="utf-8")
-        lines = text.splitlines()
-        before = self._parsed(lines[0])
-        different = [name for name in head if before.get(name) != head[name]]
-        if different:
-            words = ", ".join(f"{name} was {before.get(name)}" for name in different)
-            raise Error(
-                f"{self.path} holds another measurement: {words}",
-                "name another folder with --output, or begin again with --fresh",
-            )
-        for line in lines[1:]:
-            said = self._parsed(line)  # nothing of a line that was cut short: it is measured again
+        for said in self._lines.records:
             if "us" in said:
                 self.samples.append(Sample(**{**said, "run": Run(**said["run"])}))
             elif "reason" in said:
                 self.failures.append(Failure(**said))
-
-    @staticmethod
-    def _parsed(line: str) -> dict:
-        try:
-            said = json.loads(line)
-        except json.JSONDecodeError:
-            return {}
-        return said if isinstance(said, dict) else {}
+        self._known = {(one.run, one.function, one.asked) for one in self.samples}
 
     def add(self, samples: Iterable[Sample] = (), failures: Iterable[Failure] = ()) -> None:
         samples, failures = list(samples), list(failures)
         self.samples += samples
         self.failures += failures
         self._known |= {(one.run, one.function, one.asked) for one in samples}
-        text = "".join(json.dumps(asdict(one)) + "\n" for one in [*samples, *failures])
-        with self.path.open("a", encoding="utf-8") as file:
-            file.write(text)
+        self._lines.add(asdict(one) for one in [*samples, *failures])
 
     def failed(self, function: str, ranks: int, algorithm: str) -> bool:
         key = (function, ranks, algorithm)

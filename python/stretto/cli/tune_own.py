@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`stretto tune`: Stretto's own choice."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..errors import Error
+from .options import size_in_words, write_json
+from .tune_wish import functions_wished, ranks_wished
+
+if TYPE_CHECKING:
+    from ..launch.mpi import Mpi
+    from ..tune.own.campaign import Campaign
+    from ..tune.own.choice import Choice
+
+MACHINE = "machine.toml"  # beside the rules
+
+
+def _output(wish: str | None) -> Path:
+    from .. import tuned_rules_path
+
+    path = wish or tuned_rules_path()
+    if not path:
+        raise Error("neither HOME nor XDG_CONFIG_HOME is set", "name a file: --output tuned.rules")
+    if Path(path).is_dir():
+        raise Error(f"--output: {path} is a folder", "name a file in it: --output tuned.rules")
+    return Path(path)
+
+
+def _names(collectives: str | None, operators: str | None) -> list[str]:
+    from .. import function_named
+    from ..tune.own.cells import ORDERED, reduces
+
+    if operators not in (None, "commutative", "all"):
+        raise Error(f"--operators: '{operators}' is neither", "write commutative or all")
+    names = functions_wished(collectives)
+    if operators == "all":
+        names += [name + ORDERED for name in names if reduces(function_named(name))]
+    return names
+
+
+def _mpi(wish: str | None, launcher: tuple[str, ...]) -> "Mpi":
+    from dataclasses import fields
+
+    from ..launch import Mpi, choose_mpi
+    from ..tune.own.trial import Launched
+
+    mpi = choose_mpi(wish or "auto")
+    for note in mpi.notes():
+        click.echo(f"stretto: {note}", err=True)
+    if not launcher:
+        return mpi
+    return Launched(**{one.name: getattr(mpi, one.name) for one in fields(Mpi)}, launcher=launcher)
+
+
+def run(
+    as_json: bool,
+    *,
+    launcher: tuple[str, ...],
+    mpi: str | None,
+    ranks: tuple[int, ...] | None,
+    sizes: str,
+    collectives: str | None,
+    budget: float,
+    operators: str | None,
+    output: str | None,
+    fresh: bool,
+) -> None:
+    from ..race import parse_sizes
+    from ..tune.own.campaign import Campaign, Wish, probed
+    from ..tune.own.journal import Journal
+    from ..tune.own.trial import refuse_variables
+
+    names, numbers, path = _names(collectives, operators), parse_sizes(sizes), _output(output)
+    if launcher and ranks:
+        raise Error("--ranks does not go with a launcher", "the launcher says how many there are")
+    refuse_variables()
+    started_by = _mpi(mpi, launcher)
+    # The launcher alone knows how many ranks it starts: the driver tells.
+    places = probed(started_by, ranks_wished(ranks) if not launcher else [0])
+    machine = next(iter(places.values())).title
+    journal = Journal(path.with_suffix(".jsonl"), machine, fresh)
+    campaign = Campaign(started_by, Wish(sorted(places), names, numbers, budget), journal, places)
+    try:
+        _measure(campaign)
+    except KeyboardInterrupt:
+        click.echo(f"stretto: what was measured is in {journal.path}; run again to go on", err=True)
+        raise
+    _report(campaign, path, machine, as_json)
+
+
+def _measure(campaign: "Campaign") -> None:
+    from .terminal import progress
+
+    budget = int(campaign.wish.budget)
+    with progress("tuning Stretto's choice", budget) as advance:
+
+        def whole_seconds(done: float, of: float | None = None, what: str = "") -> None:
+            advance(min(int(done), budget), budget, what)
+
+        campaign.run(whole_seconds)
+
+
+def _report(campaign: "Campaign", path: Path, machine: str, as_json: bool) -> None:
+    from ..tune.own.choice import choices, times_of
+    from ..tune.own.model import to_toml
+    from ..tune.own.rules import to_text
+
+    chosen = choices(times_of(campaign.journal, campaign.shipped()))
+    missing = sum(len(campaign.cells(n)) for n in campaign.wish.ranks)
+    missing -= sum(map(len, chosen.values()))
+    files = []
+    if chosen:
+        notes = [f"By `stretto tune`: {sum(map(len, chosen.values()))} cells were measured."]
+        path.write_text(to_text(chosen, machine, campaign.one_node, notes), encoding="utf-8")
+        files.append(path)
+    model = campaign.model
+    if model:
+        beside = path.with_name(MACHINE)
+        text = to_toml(model.parameters, machine, model.cores, model.network, model.found)
+        beside.write_text(text, encoding="utf-8")
+        files.append(beside)
+    if as_json:
+        _print_json(campaign, chosen, files, missing)
+        return
+    _print_table(chosen)
+    _print_summary(campaign, missing)
+    if chosen:
+        click.echo("wrote " + ", ".join(map(str, files)))
+    else:
+        click.echo("nothing was measured yet: give it a longer --budget; no rules were written")
+
+
+def _print_table(chosen: dict[tuple[str, int], list["Choice"]]) -> None:
+    from rich.table import Table
+
+    from .terminal import stdout
+
+    grid = Table(box=None, pad_edge=False, header_style="bold")
+    grid.add_column("function")
+    for heading in ("ranks", "size", "native µs", "shipped µs", "tuned µs"):
+        grid.add_column(heading, justify="right")
+    grid.add_column("choice")
+    for own in chosen.values():
+        for one in own:
+            times = (one.native_us, one.shipped_us, one.us)
+            grid.add_row(
+                one.cell.name, str(one.cell.ranks), size_in_words(one.cell.asked),
+                *("-" if us is None else f"{us:.2f}" for us in times), one.words or "as shipped",
+            )  # fmt: skip
+    stdout().print(grid)
+
+
+def _print_summary(campaign: "Campaign", missing: int) -> None:
+    model = campaign.model
+    for ranks, one in sorted(model.found.items()) if model else ():
+        click.echo(
+            f"model, {ranks} ranks: of {one.calls} calls the predicted time is off by "
+            f"{one.median:.2f}x in the median, {one.usual:.2f}x in nine of ten, {one.worst:.2f}x "
+            "at worst"
+        )
+    for cell, words in sorted(campaign.journal.failed):
+        click.echo(f"stretto: given up: {cell}, {words}: it did not come to an end", err=True)
+    if missing:
+        click.echo(f"stretto: {missing} cells are missing: run again to go on", err=True)
+
+
+def _print_json(
+    campaign: "Campaign", chosen: dict[tuple[str, int], list["Choice"]], files: list[Path],
+    missing: int,
+) -> None:  # fmt: skip
+    from dataclasses import asdict
+
+    cells: list[dict[str, Any]] = []
+    for own in chosen.values():
+        cells += [{**asdict(one.cell), **asdict(one), "cell": None} for one in own]
+    for one in cells:
+        del one["cell"]
+    found = campaign.model.found if campaign.model else {}
+    write_json(
+        {
+            "cells": cells,
+            "missing": missing,
+            "model": {ranks: asdict(one) for ranks, one in found.items()},
+            "portfolio": campaign.portfolio_size,
+            "not_separated": campaign.measured_size,
+            "files": list(map(str, files)),
+        }
+    )

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What was measured so far, on disk: one JSON object a line, so that no end of us loses any."""
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+from ..errors import Error
+
+
+class Lines:
+    """A file of records. `head` is what they are about: other records need another file."""
+
+    def __init__(self, path: Path, head: dict, fresh: bool, another: str) -> None:
+        """`another` is a hint: how to name another file."""
+        self.path, self._another = path, another
+        path.parent.mkdir(parents=True, exist_ok=True)
+        head = json.loads(json.dumps(head))
+        if fresh or not path.exists() or not path.read_text(encoding="utf-8").strip():
+            path.write_text(json.dumps(head) + "\n", encoding="utf-8")
+        self.records = self._read(head)
+
+    def _read(self, head: dict) -> list[dict]:
+        text = self.path.read_text(encoding="utf-8")
+        if not text.endswith("\n"):  # cut short: what is added begins a line of its own
+            self.path.write_text(text + "\n", encoding="utf-8")
+        lines = text.splitlines()
+        before = self._parsed(lines[0])
+        different = [name for name in head if before.get(name) != head[name]]
+        if different:
+            words = ", ".join(f"{name} was {before.get(name)}" for name in different)
+            raise Error(
+                f"{self.path} holds another measurement: {words}",
+                f"{self._another}, or begin again with --fresh",
+            )
+        # Nothing of a line that was cut short: it is measured again.
+        return [self._parsed(line) for line in lines[1:]]
+
+    @staticmethod
+    def _parsed(line: str) -> dict:
+        try:
+            said = json.loads(line)
+        except json.JSONDecodeError:
+            return {}
+        return said if isinstance(said, dict) else {}
+
+    def add(self, records: Iterable[dict]) -> None:
+        text = "".join(json.dumps(one) + "\n" for one in records)
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(text)

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a rule is looked for, and which algorithms with which parameters may be its answer."""
+
+from dataclasses import dataclass
+
+from ... import _core
+from ...simulation import Call, suitable, values
+
+NATIVE = "native"
+ORDERED = "-ordered"  # of a cell's name: an operator that does not commute
+SEGMENTS = (16 << 10, 64 << 10, 256 << 10, 1 << 20)
+DEPTHS = (2, 4)
+MOST_SEGMENTS = 64  # of a call
+FEW_RANKS = 16  # whose schedules are compared
+
+
+@dataclass(frozen=True, order=True)
+class Cell:
+    """A function, or one with operators that do not commute, at one size on so many ranks."""
+
+    name: str  # as the race calls it
+    ranks: int
+    asked: int
+
+    @property
+    def function(self) -> _core.Function:
+        found = _core.function_named(self.name.removesuffix(ORDERED))
+        assert found is not None, self.name
+        return found
+
+    @property
+    def ordered(self) -> bool:
+        return self.name.endswith(ORDERED)
+
+    @property
+    def bytes(self) -> int:
+        """Of the whole vector, as rules and the model count."""
+        if in_parts(self.function):
+            return self.asked * self.ranks
+        unit = 8 * (self.ranks if _collective(self.function).per_rank else 1)  # doubles for each
+        return max(self.asked // unit, 1) * unit if self.asked else 0
+
+    def call(self, placement: _core.Placement) -> Call:
+        operation = _core.Operation("sum", "f64") if reduces(self.function) else _core.Operation()
+        commutative = not self.ordered
+        return Call(self.function, self.ranks, self.bytes, 0, commutative, placement, operation)
+
+    def __str__(self) -> str:
+        from ...cli.options import size_in_words
+
+        return f"{self.name} {size_in_words(self.asked)}, {self.ranks} ranks"
+
+
+def _collective(function: _core.Function) -> _core.CollectiveFacts:
+    return _core.facts(_core.facts(function).collective)
+
+
+def reduces(function: _core.Function) -> bool:
+    return _collective(function).reduces
+
+
+def in_parts(function: _core.Function) -> bool:
+    """Whether the race's bytes are those of one rank's part."""
+    return _collective(function).per_rank and not reduces(function)
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """An algorithm with parameters; `words` as in an info key."""
+
+    words: str
+    algorithm: _core.Algorithm | None  # None: the native library
+    params: _core.Params
+
+    @property
+    def id(self) -> str:
+        return self.algorithm.id if self.algorithm else NATIVE
+
+
+def candidate(algorithm: _core.Algorithm | None, params: _core.Params) -> Candidate:
+    words = _core.written(algorithm, params).replace(" ", ",")
+    return Candidate(words, algorithm, params)
+
+
+def parsed(cell: Cell, words: str) -> Candidate:
+    forced = _core.parse_forced(cell.function, words)
+    return Candidate(words, forced.algorithm, forced.params)
+
+
+def _segmentations(size: int, depths: tuple[int, ...]) -> list[tuple[int, int]]:
+    """Segment and depth."""
+    sizes = [one for one in SEGMENTS if one < size <= one * MOST_SEGMENTS]
+    return [(0, 2), *((one, depth) for one in sizes for depth in depths)]
+
+
+def _plainness(one: Candidate) -> tuple:
+    """Of several that do the same, the first is kept."""
+    assert one.algorithm
+    return one.params.value != 0, one.algorithm.name != "linear", one.words
+
+
+def _does(cell: Cell, one: Candidate) -> tuple:
+    """Equal for candidates that do the same: on few ranks many an algorithm is another one."""
+    if one.algorithm is None or cell.ranks > FEW_RANKS or one.algorithm.needs.counts:
+        return (one.words,)
+    key = (one.id, one.params.value, cell.ranks)
+    if key not in _schedules:
+        shape = _core.Shape(cell.ranks)
+        params = _core.Params(value=one.params.value)
+        built = (_core.build_schedule(one.algorithm, shape, r, params) for r in range(cell.ranks))
+        _schedules[key] = tuple(_core.to_text(one).partition("\n")[2] for one in built)
+    cut = one.params.segment < cell.bytes and one.params.segment
+    return _schedules[key], one.algorithm.forwards, cut and (one.params.segment, one.params.depth)
+
+
+_schedules: dict[tuple[str, int, int], tuple[str, ...]] = {}
+
+
+def others(cell: Cell, reference: Candidate, found: list[Candidate]) -> list[Candidate]:
+    """What does not do the same as the reference."""
+    same = _does(cell, reference)
+    return [one for one in found if _does(cell, one) != same]
+
+
+def different(cell: Cell, found: list[Candidate]) -> list[Candidate]:
+    """The plainest of those that do the same; what comes first stays first."""
+    plainest: dict[tuple, Candidate] = {}
+    for one in found:
+        key = _does(cell, one)
+        if key not in plainest or _plainness(one) < _plainness(plainest[key]):
+            plainest[key] = one
+    return list(plainest.values())
+
+
+def portfolio(cell: Cell, depths: tuple[int, ...] = DEPTHS) -> list[Candidate]:
+    """Every algorithm that can serve the cell, with its parameters and in segments."""
+    call = cell.call(_core.Placement(cell.ranks))
+    sized = _core.facts(cell.function).bytes_known
+    found = []
+    for algorithm in suitable(call, _core.all_algorithms()):
+        # The default of those that go by the counts is made from the counts of the call.
+        own = [0] if algorithm.needs.counts else values(call, algorithm)
+        cuts = _segmentations(cell.bytes, depths) if sized else [(0, 2)]
+        for value in own:
+            given = value if value != own[0] else 0
+            found += [
+                candidate(algorithm, _core.Params(segment=segment, depth=depth, value=given))
+                for segment, depth in cuts
+            ]
+    return different(cell, found)
+
+
+def shipped(cell: Cell, one_node: bool) -> Candidate:
+    """The choice of the shipped rules."""
+    choice = chosen(_core.shipped_rules(), cell, one_node)
+    return candidate(choice.algorithm, choice.params)
+
+
+def chosen(rules: _core.Rules, cell: Cell, one_node: bool) -> _core.Choice:
+    known = _core.facts(cell.function).bytes_known
+    call = _core.Call(
+        cell.function,
+        _core.Shape(cell.ranks),
+        cell.bytes if known else 0,
+        commutative=not cell.ordered,
+        predefined=not cell.ordered,
+        one_node=one_node,
+    )
+    return _core.choose(rules, call)
+
+
+def cells_of(names: list[str], ranks: int, sizes: list[int]) -> list[Cell]:
+    """All, those of one size side by side: what is cut short has something of every function."""
+    found = []
+    for size in sizes:
+        for name in names:
+            found.append(Cell(name, ranks, 0 if name == "barrier" else max(size, 8)))
+    return list(dict.fromkeys(found))

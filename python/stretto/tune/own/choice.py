@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""From times to choices: what is fastest, with few changes from one size to the next."""
+
+import math
+from collections import defaultdict
+from dataclasses import dataclass
+
+from ... import _core
+from .cells import NATIVE, Cell
+from .journal import Journal, Measured
+
+GAIN = math.log(1.03)  # worth a rule of its own, and another algorithm than at the size before
+MISSING = math.log(3)  # where one algorithm must serve all sizes and was not timed at this one
+CONTESTS = 2  # at least, in which a choice must have proved itself
+SHIPPED = ""  # the shipped rules decide, whatever they say
+
+
+@dataclass(frozen=True)
+class Times:
+    """Of one cell, in µs, by candidate."""
+
+    us: dict[str, float]
+    shipped: str  # the candidate that the shipped rules choose
+    native: float | None = None  # whether or not it may be chosen
+
+    @property
+    def best(self) -> float:
+        return min(self.us.values())
+
+    def of(self, words: str) -> float | None:
+        return self.us.get(words or self.shipped)
+
+    def cost(self, words: str) -> float:
+        """What choosing it loses, in ratio, as a logarithm."""
+        us = self.of(words)
+        if us is None:
+            return MISSING
+        return math.log(us / self.best) + (GAIN if words != SHIPPED else 0)
+
+
+def merged(contests: list[Measured], reference: str) -> dict[str, float]:
+    """The last contest's time of the reference, and of the others what they reached in the worst.
+
+    The best of many noisy times is too good; what was best once must be good again.
+    """
+    found = [{one.words: one.us for one in contest.entries if one.counts} for contest in contests]
+    known = [us for us in found if reference in us]
+    if not known:
+        return found[-1] if found else {}
+    ratios: dict[str, float] = {}
+    for us in known:
+        for words, own in us.items():
+            ratios[words] = max(ratios.get(words, 0.0), own / us[reference])
+    return {words: ratio * known[-1][reference] for words, ratio in ratios.items()}
+
+
+def times_of(
+    journal: Journal, shipped: dict[Cell, str], confirmed: bool = True
+) -> dict[Cell, Times]:
+    """If `confirmed`, only of what was timed in several contests, beside the shipped choice."""
+    found = {}
+    for cell, words in shipped.items():
+        contests = journal.of(cell)
+        us = merged(contests, words)
+        native = us.get(NATIVE)
+        if confirmed:
+            us = {
+                one: time
+                for one, time in us.items()
+                if one == words or len(contests_with(contests, one)) >= CONTESTS
+            }
+        if us:
+            found[cell] = Times(us, words, native)
+    return found
+
+
+def contests_with(contests: list[Measured], words: str) -> list[Measured]:
+    return [one for one in contests if one.us_of(words) is not None]
+
+
+def along(times: list[Times]) -> list[str]:
+    """A choice for each size, of the least sum of losses and changes."""
+    paths: dict[str, tuple[float, list[str]]] = {}
+    for i, one in enumerate(times):
+        options = [*one.us, *([SHIPPED] if one.of(SHIPPED) else [])]
+        before, paths = paths, {}
+        for words in options:
+            loss, way = 0.0, []
+            if i:
+                last = min(before, key=lambda w: before[w][0] + (GAIN if w != words else 0))
+                loss = before[last][0] + (GAIN if last != words else 0)
+                way = before[last][1]
+            paths[words] = (loss + one.cost(words), [*way, words])
+    return min(paths.values(), key=lambda path: path[0])[1]
+
+
+def together(times: list[Times]) -> list[str]:
+    """One choice for all sizes."""
+    options = [SHIPPED, *dict.fromkeys(words for one in times for words in one.us)]
+    best = min(options, key=lambda words: sum(one.cost(words) for one in times))
+    return [best] * len(times)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What is to serve a cell; SHIPPED or a candidate's words."""
+
+    cell: Cell
+    words: str
+    us: float | None
+    native_us: float | None
+    shipped_us: float | None
+
+
+def choices(found: dict[Cell, Times]) -> dict[tuple[str, int], list[Choice]]:
+    """By name and number of ranks, in the order of sizes."""
+    groups: dict[tuple[str, int], list[Cell]] = defaultdict(list)
+    for cell in sorted(found):
+        groups[cell.name, cell.ranks].append(cell)
+    chosen = {}
+    for key, cells in groups.items():
+        times = [found[cell] for cell in cells]
+        sized = _core.facts(cells[0].function).bytes_known
+        words = along(times) if sized else together(times)
+        chosen[key] = [
+            Choice(cell, one, t.of(one), t.native, t.of(SHIPPED))
+            for cell, t, one in zip(cells, times, words, strict=True)
+        ]
+    return chosen

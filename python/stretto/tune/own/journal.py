@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What was measured for Stretto's own choice, on disk."""
+
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from ..lines import Lines
+from .cells import Cell
+
+FORMAT = 1
+FEW = 3  # blocks: fewer say nothing
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A candidate's time of one cell."""
+
+    words: str
+    algorithm: str  # id of what served, or "native"
+    us: float
+    spread: float  # distance of the quartiles over the median
+    blocks: int
+    correct: bool
+
+    @property
+    def counts(self) -> bool:
+        return self.correct and self.blocks >= FEW
+
+
+@dataclass
+class Measured:
+    """One cell's contest. `stage` is "model", "algorithms", "variants" or "confirm"."""
+
+    cell: Cell
+    stage: str
+    seconds: float
+    entries: list[Entry] = field(default_factory=list)
+
+    def us_of(self, words: str) -> float | None:
+        return next((one.us for one in self.entries if one.words == words and one.counts), None)
+
+
+def read_measured(stage: str, said: dict) -> Measured:
+    """From what the driver says of a cell."""
+    names = Entry.__dataclass_fields__
+    entries = [Entry(**{k: one[k] for k in names}) for one in said["candidates"]]
+    cell = Cell(said["cell"], said["ranks"], said["asked"])
+    return Measured(cell, stage, said["seconds"], entries)
+
+
+class Journal:
+    """A cell that is there is not measured again; what hangs is not tried again."""
+
+    def __init__(self, path: Path, machine: str, fresh: bool = False) -> None:
+        head = {"format": FORMAT, "machine": machine}
+        self._lines = Lines(path, head, fresh, "name another file with --output")
+        self.path = path
+        self.measured: list[Measured] = []
+        self.failed: set[tuple[Cell, str]] = set()
+        for said in self._lines.records:
+            if "entries" in said:
+                self.measured.append(
+                    Measured(
+                        Cell(**said["cell"]), said["stage"], said["seconds"],
+                        [Entry(**one) for one in said["entries"]],
+                    )
+                )  # fmt: skip
+            elif "hung" in said:
+                self.failed.add((Cell(**said["cell"]), said["hung"]))
+
+    def add(self, measured: Measured) -> None:
+        self.measured.append(measured)
+        self._lines.add([asdict(measured)])
+
+    def fail(self, cell: Cell, words: str) -> None:
+        self.failed.add((cell, words))
+        self._lines.add([{"cell": asdict(cell), "hung": words}])
+
+    def has(self, cell: Cell, stage: str) -> bool:
+        return any(one.cell == cell and one.stage == stage for one in self.measured)
+
+    def of(self, cell: Cell) -> list[Measured]:
+        """The contests of a cell for the choice, the last one last."""
+        return [one for one in self.measured if one.cell == cell and one.stage != "model"]

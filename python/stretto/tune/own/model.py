@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The machine's parameters, from measured calls of algorithms whose schedules are simple.
+
+All parameters are fitted at once: those with which the simulator's times of these calls are, in
+ratio, nearest to what was measured. So the error that is reported is that of predictions.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from statistics import median
+
+from ... import _core
+from ...errors import Error
+from .cells import Cell, parsed
+from .journal import Measured
+
+SIZES = (8, 512, 4096, 32 << 10, 256 << 10, 2 << 20)
+# What is measured: messages of both ranks at once, of one, in rounds one after the other, and with
+# reductions.
+CALLS = {
+    "barrier": ("linear",),
+    "allgather": ("linear",),
+    "alltoall": ("linear",),
+    "bcast": ("linear",),
+    "reduce": ("linear",),
+    "allreduce": ("linear", "reduce_bcast", "slices"),
+    "scan": ("linear",),
+}
+CORNERS = (64, 1024, 8 << 10, 64 << 10, 512 << 10)  # bytes where a message's seconds bend
+STEPS = (3.0, 1.5, 1.2, 1.07)  # factors that are tried, the coarse first
+SWEEPS = 6  # with each
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """Of one level, in seconds and seconds per byte; the slopes between the corners."""
+
+    alpha: float = 5e-7
+    slopes: tuple[float, ...] = (2e-10,) * (len(CORNERS) + 1)
+    f_alpha: float = 1.0
+    f_beta: float = 1.0
+    gamma: float = 1e-10
+    copy: float = 1e-10
+    contention: tuple[tuple[int, float], ...] = ()  # by ranks of a node
+    wait: float = 0.0
+
+    def message(self) -> list[tuple[float, float]]:
+        points = [(0.0, self.alpha)]
+        corners = [*CORNERS, 4 * CORNERS[-1]]
+        for corner, slope in zip(corners, self.slopes, strict=True):
+            at, seconds = points[-1]
+            points.append((float(corner), seconds + (corner - at) * slope))
+        return points
+
+    def crowd(self) -> list[tuple[float, float]]:
+        if not self.contention:
+            return []
+        return [(1.0, 1.0), (2.0, 1.0), *((float(n), f) for n, f in self.contention)]
+
+    def machine(self, cores: int, network: bool) -> _core.Machine:
+        link = _core.Link(
+            message=self.message(), f_alpha=self.f_alpha, f_beta=self.f_beta,
+            contention=[] if network else self.crowd(),
+        )  # fmt: skip
+        return _core.Machine(
+            node=link, network=link, gamma=self.gamma, copy=self.copy, cores=cores, wait=self.wait
+        )
+
+
+def calibration(ranks: int) -> list[tuple[Cell, list[str]]]:
+    """The plan whose times the model is fitted to."""
+    return [
+        (Cell(name, ranks, size), list(words))
+        for name, words in CALLS.items()
+        for size in (SIZES if name != "barrier" else (0,))
+    ]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A measured call, ready to be predicted."""
+
+    simulator: _core.Simulator
+    load: _core.Load
+    seconds: float
+
+    def predicted(self, machine: _core.Machine) -> float:
+        return max(self.simulator.run(self.load, machine).seconds, 1e-12)
+
+    def ratio(self, machine: _core.Machine) -> float:
+        """Predicted over measured."""
+        return self.predicted(machine) / self.seconds
+
+
+def samples_of(measured: list[Measured], placement: _core.Placement) -> list[Sample]:
+    found = []
+    for one in measured:
+        call = one.cell.call(placement)
+        for entry in one.entries:
+            choice = parsed(one.cell, entry.words)
+            if choice.algorithm is None or entry.algorithm != choice.id or not entry.counts:
+                continue
+            shape = call.shape(choice.algorithm)
+            simulator = _core.Simulator(choice.algorithm, shape, choice.params, placement)
+            load = _core.Load(
+                call.bytes, choice.params.segment, choice.params.depth, call.operation
+            )
+            found.append(Sample(simulator, load, entry.us * 1e-6))
+    return found
+
+
+Fit = Callable[[Parameters], float]
+
+
+def _loss(samples: list[Sample], cores: int, network: bool) -> Fit:
+    def loss(parameters: Parameters) -> float:
+        machine = parameters.machine(cores, network)
+        return sum(abs(math.log(one.ratio(machine))) for one in samples)
+
+    return loss
+
+
+def _variations(parameters: Parameters, names: list[str], factor: float) -> list[Parameters]:
+    """One number larger, or smaller, by the factor; shares are at most 1."""
+    found = []
+    for name in names:
+        value = getattr(parameters, name)
+        for by in (factor, 1 / factor):
+            if name == "slopes":
+                for i, slope in enumerate(value):
+                    new = (*value[:i], slope * by, *value[i + 1 :])
+                    found.append(replace(parameters, slopes=new))
+            elif name == "contention":
+                *before, (ranks, last) = value
+                pair = (ranks, max(1.0, last * by))
+                found.append(replace(parameters, contention=(*before, pair)))
+            elif name in ("f_alpha", "f_beta"):
+                found.append(replace(parameters, **{name: min(1.0, max(0.05, value * by))}))
+            else:
+                found.append(replace(parameters, **{name: value * by}))
+    return found
+
+
+def descend(start: Parameters, names: list[str], loss: Fit) -> Parameters:
+    """Changes one number at a time while that makes predictions better."""
+    best, least = start, loss(start)
+    for factor in STEPS:
+        for _ in range(SWEEPS):
+            before = least
+            for k in range(len(_variations(best, names, factor))):
+                one = _variations(best, names, factor)[k]
+                found = loss(one)
+                if found < least:
+                    best, least = one, found
+            if least > 0.999 * before:
+                break
+    return best
+
+
+def fit_pair(samples: list[Sample], cores: int, network: bool) -> Parameters:
+    """From two ranks: all but what ranks do to each other."""
+    if not samples:
+        raise Error("no call of two ranks was measured", "give it a longer --budget")
+    names = ["alpha", "slopes", "f_alpha", "f_beta", "gamma", "copy"]
+    return descend(Parameters(), names, _loss(samples, cores, network))
+
+
+def fit_crowd(
+    parameters: Parameters, ranks: int, samples: list[Sample], cores: int, network: bool
+) -> Parameters:
+    """From more ranks: how they slow each other down, and what waiting for a core costs."""
+    last = parameters.contention[-1][1] if parameters.contention else 1.0
+    names = [] if network else ["contention"]
+    start = replace(parameters, contention=(*parameters.contention, (ranks, 1.3 * last)))
+    if ranks > cores:
+        names.append("wait")
+        start = replace(start, wait=start.wait or 1e-5)
+    return descend(start, names, _loss(samples, cores, network))
+
+
+@dataclass(frozen=True)
+class Quality:
+    """Of predictions: each the larger of predicted over measured and its inverse."""
+
+    median: float
+    usual: float  # nine of ten are better
+    worst: float
+    calls: int
+
+
+def quality(samples: list[Sample], machine: _core.Machine) -> Quality:
+    factors = sorted(math.exp(abs(math.log(one.ratio(machine)))) for one in samples)
+    usual = factors[math.ceil(0.9 * len(factors)) - 1]
+    return Quality(median(factors), usual, factors[-1], len(factors))
+
+
+def to_toml(
+    parameters: Parameters, title: str, cores: int, network: bool, found: dict[int, Quality]
+) -> str:
+    """A machine file (docs/simulation.md)."""
+    number = "{:.4g}".format
+    lines = ["stretto-machine = 1", "", "# By `stretto tune`. Predicted against measured:"]
+    lines += [
+        f"# {ranks} ranks, {one.calls} calls: median {one.median:.2f}x, nine of ten within "
+        f"{one.usual:.2f}x, worst {one.worst:.2f}x"
+        for ranks, one in sorted(found.items())
+    ]
+    points = ", ".join(f"[{at:.0f}, {number(value)}]" for at, value in parameters.message())
+    quoted = title.replace("\\", "/").replace('"', "'")
+    lines += [
+        "", "[machine]", f'name = "{quoted}"', f'fingerprint = "{quoted}"',
+        "", "[network]" if network else "[node]", f"message = [{points}]",
+        f"f_alpha = {number(parameters.f_alpha)}", f"f_beta = {number(parameters.f_beta)}",
+    ]  # fmt: skip
+    if parameters.contention and not network:
+        crowd = ", ".join(f"[{at:.0f}, {number(factor)}]" for at, factor in parameters.crowd())
+        lines.append(f"contention = [{crowd}]")
+    lines += [
+        "", "[processor]", f"cores = {cores}", f"copy = {number(parameters.copy)}",
+        f"wait = {number(parameters.wait)}", "", "[reduction]",
+        f"gamma = {number(parameters.gamma)}",
+    ]  # fmt: skip
+    return "\n".join(lines) + "\n"

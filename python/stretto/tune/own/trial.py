@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Starts the driver with a plan: cells, each with candidates."""
+
+import os
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from ... import _core
+from ...errors import Error
+from ...launch.mpi import Mpi
+from ...race import Race, SilenceError, drive
+from .cells import Cell
+
+PATIENCE = 30.0  # seconds for a candidate's first calls, or a whole contest beyond its time
+
+
+@dataclass(frozen=True)
+class Launched(Mpi):
+    """An MPI whose ranks another launcher starts: srun -n 64."""
+
+    launcher: tuple[str, ...] = ()
+
+    def command(self, ranks: int, program: list[str], variables: dict[str, str]) -> list[str]:
+        words = [f"{name}={value}" for name, value in variables.items()]
+        return [*self.launcher, "env", *words, *program]
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where ranks ran: what a probe has found."""
+
+    ranks: int
+    nodes: int
+    cores: int  # of a node
+    title: str  # what stands in a machine line
+
+    @property
+    def placement(self) -> _core.Placement:
+        return _core.Placement(-(-self.ranks // self.nodes))
+
+
+Plan = list[tuple[Cell, list[str]]]
+
+
+def refuse_variables() -> None:
+    """Variables stand above info keys: with them every candidate would be the same one."""
+    names = [f"STRETTO_{_core.facts(one).name.upper()}" for one in _core.all_functions()]
+    for name in [*names, "STRETTO_DISABLE"]:
+        if name in os.environ:
+            raise Error(f"{name} is set: nothing else can be measured", f"unset {name}")
+
+
+def probe(mpi: Mpi, ranks: int, limit: float = PATIENCE) -> Place:
+    race = Race()
+    drive(mpi, ranks, ["--cells", "barrier:0", "--native-only"], 0.001, limit, race)
+    said = race.machine
+    if "title" not in said:
+        raise Error("the driver did not say where it ran", "`stretto doctor` shows what works")
+    return Place(said["ranks"], said["nodes"], said["cores"], said["title"])
+
+
+def measure(
+    mpi: Mpi,
+    ranks: int,
+    plan: Plan,
+    seconds: float,
+    folder: Path,
+    heard: Callable[[dict], None],
+) -> str:
+    """Gives each cell's row to `heard` as it comes. What was begun when the driver fell silent."""
+    race, told = Race(), 0
+
+    def advance(done: float, of: float | None = None, what: str = "") -> None:
+        nonlocal told
+        while told < len(race.cells):
+            told += 1
+            heard(race.cells[told - 1])
+
+    # Rank 0 reads it, which may be on another node.
+    with tempfile.NamedTemporaryFile("w", suffix=".plan", dir=folder, encoding="utf-8") as file:
+        for cell, words in plan:
+            file.write(f"{cell.name}:{cell.asked} {' '.join(words)}\n")
+        file.flush()
+        try:
+            patience = PATIENCE + 10 * seconds
+            drive(mpi, ranks, ["--plan", file.name], seconds, patience, race, advance)
+        except SilenceError:
+            return race.stage or "start"
+    return ""

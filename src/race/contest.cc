@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "race/contest.hpp"
+
+#include <algorithm>
+#include <memory>
+
+namespace stretto::race {
+namespace {
+
+using intercept::constants;
+using intercept::native;
+
+constexpr std::string_view native_word = "native";
+constexpr char reference = '+';
+constexpr double shortest_block = 2e-4;
+constexpr double patience = 10e-3;  // for the tries with one number of calls: more than a time slice of another process
+constexpr double hopeless = 3;      // times the fastest when the first calls were counted, twice: no block is timed
+constexpr double far_too_long = 5;  // seconds beyond those given: then even few blocks are too many
+constexpr std::size_t few = 3;      // blocks: fewer say nothing
+constexpr std::size_t enough = 12;  // for the last that is left
+
+/// Times that are beyond doubt: three quarters of the one's blocks took longer than three quarters of the other's.
+bool slower(const std::vector<double>& one, const std::vector<double>& other) {
+  return quantile(one, 0.25) > quantile(other, 0.75);
+}
+
+class Contestant {
+ public:
+  Contestant(const Cell& cell, Runner& runner, const std::string& words, const Library& native_library,
+             const StrettoLibrary& library)
+      : words(words.starts_with(reference) ? words.substr(1) : words),
+        is_native(this->words == native_word),
+        is_reference(is_native || words.starts_with(reference)),
+        side{runner, is_native ? native_library : library, !is_native},
+        library_(library) {
+    if (is_native) return;
+    MPI_Info info;
+    native().Info_create(&info);
+    const std::string key = "stretto_" + std::string(facts(cell.kind.function).name);
+    native().Info_set(info, key.c_str(), this->words.c_str());
+    library_.dup_with_info(constants().world, info, &side.comm);
+    native().Info_free(&info);
+  }
+  ~Contestant() {
+    if (!is_native) library_.free(&side.comm);
+  }
+  Contestant(const Contestant&) = delete;
+  Contestant& operator=(const Contestant&) = delete;
+
+  /// A block, and the check of its last call. The native library's results are the ones to have.
+  void run() {
+    side.runner.spoil();
+    time_block(side);
+    times.push_back(slowest(side.times.back()));
+    correct = correct && (is_native || side.runner.equal());
+  }
+
+  std::string words;
+  bool is_native;
+  bool is_reference;  // timed to the end, however slow
+  Side side;
+  std::vector<double> times;  // of the slowest rank, block by block
+  bool in = true;
+  bool correct = true;
+  std::string algorithm = std::string(native_word);
+
+ private:
+  const StrettoLibrary& library_;
+};
+
+using Contestants = std::vector<std::unique_ptr<Contestant>>;
+
+void drop_slower(Contestants& all) {
+  const Contestant* best = nullptr;
+  for (const auto& one : all)
+    if (!one->is_native && one->in && (!best || quantile(one->times, 0.5) < quantile(best->times, 0.5))) best = one.get();
+  for (const auto& one : all)
+    if (!one->is_reference && one.get() != best && one->in && slower(one->times, best->times))
+      one->in = false;
+}
+
+bool decided(const Contestants& all) {
+  const auto left = std::ranges::count_if(all, [](const auto& one) { return !one->is_reference && one->in; });
+  return left <= 1 && std::ranges::all_of(all, [](const auto& one) {
+           return !one->in || one->times.size() >= enough || !one->side.cheap();
+         });
+}
+
+/// First calls, and how many fill a block.
+void warm_up(Contestants& all, double block_seconds, const StrettoLibrary& library, const Stage& stage) {
+  double best = 0;
+  for (const auto& one : all) {
+    stage(one->words);
+    one->side.call();
+    if (!one->is_native) one->algorithm = library.last_algorithm();
+    calibrate(one->side, block_seconds, patience);
+    if (!one->is_native && (best == 0 || one->side.one < best)) best = one->side.one;
+  }
+  for (const auto& one : all) {
+    if (one->is_reference || one->side.one <= hopeless * best) continue;
+    if (one->side.cheap()) calibrate(one->side, block_seconds, patience);  // it may have been disturbed
+    one->in = one->side.one <= hopeless * best;
+  }
+}
+
+void rounds(Contestants& all, Runner& runner, const Library& native_library, double seconds, double begun) {
+  for (std::size_t round = 0; round < most_blocks; ++round) {
+    runner.refresh(static_cast<int>(round));
+    runner.call(native_library.functions, false);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      Contestant& one = *all[(i + round) % all.size()];
+      if (one.in) one.run();
+    }
+    const double spent = slowest(native().Wtime() - begun);
+    if (round + 1 < few && spent < seconds + far_too_long) continue;
+    drop_slower(all);
+    if (decided(all) || spent > seconds) return;
+  }
+}
+
+}  // namespace
+
+std::vector<Entry> contest(const Cell& cell, const std::vector<std::string>& candidates,
+                           const Library& native_library, const StrettoLibrary& library, double seconds,
+                           const Stage& stage) {
+  const double begun = native().Wtime();
+  Runner runner(cell);
+  Contestants all;
+  for (const std::string& words : candidates)
+    all.push_back(std::make_unique<Contestant>(cell, runner, words, native_library, library));
+  const double share = seconds / 8 / static_cast<double>(std::max<std::size_t>(candidates.size(), 1));
+  runner.refresh(0);
+  warm_up(all, std::clamp(share, shortest_block, longest_block), library, stage);
+  stage("all");
+  rounds(all, runner, native_library, seconds, begun);
+  std::vector<Entry> entries;
+  for (const auto& one : all) {
+    const int blocks = static_cast<int>(one->times.size());
+    if (blocks == 0) one->side.times.push_back(one->side.one);
+    entries.push_back({one->words, one->algorithm, summary(one->side), blocks, on_all_ranks(one->correct)});
+  }
+  return entries;
+}
+
+}  // namespace stretto::race

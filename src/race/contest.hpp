@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Many candidates for one cell, in blocks of calls that take turns, in one process: each has a communicator of its own,
+// whose info key forces it. Those that are certain to be slower are dropped on the way.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "race/timing.hpp"
+
+namespace stretto::race {
+
+struct Entry {
+  std::string words;      ///< as in an info key: "ring,segment=64K"; "native" is the native library itself
+  std::string algorithm;  ///< id of what served its calls, or "native"
+  Time time;
+  int blocks;    ///< fewer than the best has: it was dropped
+  bool correct;  ///< after every block, on every rank
+};
+
+/// Lasts `seconds`, or less when at most one is left. The native library and candidates behind a '+', which is no part
+/// of their words, are never dropped. Collective over MPI_COMM_WORLD; the result is the same on all ranks, but for
+/// `algorithm`.
+std::vector<Entry> contest(const Cell& cell, const std::vector<std::string>& candidates, const Library& native,
+                           const StrettoLibrary& stretto, double seconds, const Stage& stage);
+
+}  // namespace stretto::race

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// One side of a race: whose calls, on which communicator; and blocks of them, timed by all ranks together.
+#pragma once
+
+#include <vector>
+
+#include "race/cells.hpp"
+#include "race/library.hpp"
+
+namespace stretto::race {
+
+constexpr int most_blocks = 1000;
+constexpr double longest_block = 5e-3;  // seconds: more than a time slice of the scheduler
+constexpr double cheap_call = 20e-3;    // a call that may be repeated only to warm up
+constexpr double dear_call = 10;        // times the cell's seconds: not repeated at all
+
+/// A side's time of a call.
+struct Time {
+  double us;      ///< median over the blocks of the slowest rank's mean
+  double spread;  ///< distance of the quartiles over the median
+  int calls;      ///< in a block
+};
+
+struct Block {
+  double us;       ///< of a call: the slowest rank's mean
+  bool disturbed;  ///< other programs got a rank's core meanwhile
+};
+
+struct Side {
+  Runner& runner;
+  const Library& library;
+  bool stretto;
+  MPI_Comm comm = intercept::constants().world;
+  int calls = 1;                    // in a block
+  double one = 0;                   // seconds of a call, roughly
+  std::vector<double> times = {};   // of a call, block by block, on this rank
+  std::vector<int> disturbed = {};  // whether this rank's core was taken away meanwhile
+
+  void call() const { runner.call(library.functions, stretto, comm); }
+  bool cheap() const { return one < cheap_call; }
+};
+
+// All of these are collective over MPI_COMM_WORLD.
+
+/// Finds how many calls fill a block. `patience` is for the tries with one number of calls.
+void calibrate(Side& side, double block_seconds, double patience);
+
+/// A block of so many calls, and one before it that brings caches and branches into the state in which these calls
+/// leave them.
+void time_block(Side& side);
+
+/// The largest of all ranks' numbers.
+double slowest(double seconds);
+
+/// Is it so on all ranks?
+bool on_all_ranks(bool here);
+
+/// Of the slowest rank, block by block.
+std::vector<double> times_of(const Side& side);
+std::vector<Block> blocks_of(const Side& side);
+Time summary(const Side& side);
+
+/// Of times in any order.
+double quantile(std::vector<double> times, double share);
+
+}  // namespace stretto::race

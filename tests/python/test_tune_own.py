@@ -1,0 +1,260 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`stretto tune` for Stretto's own choice: fit and choice from made-up times; a real run."""
+
+import json
+import math
+import os
+from pathlib import Path
+
+import pytest
+import stretto
+import stretto.tune.own.campaign as campaign_module
+from commands import json_of, refuse
+from programs import installed, stretto_run
+from stretto import _core
+from stretto.tune.own import model
+from stretto.tune.own.campaign import Campaign, Wish, inseparable
+from stretto.tune.own.cells import NATIVE, Cell, candidate, cells_of, chosen, portfolio
+from stretto.tune.own.choice import SHIPPED, Times, along, choices, merged, times_of, together
+from stretto.tune.own.journal import Entry, Journal, Measured
+from stretto.tune.own.rules import between, ranges, rank_ranges, to_text
+from stretto.tune.own.trial import Launched, Place
+
+MACHINE = "made-up processor, 2 cores, MPICH 5.0.2"
+
+
+def contest(cell: Cell, stage: str = "algorithms", **us: float) -> Measured:
+    """Words with dots for commas; a time of 0 was dropped before its first block."""
+    entries = [
+        Entry(words, "x", time or 1.0, 0.1, 12 if time else 0, True) for words, time in us.items()
+    ]
+    return Measured(cell, stage, 0.1, entries)
+
+
+def test_what_was_best_once_must_be_good_again():
+    cell = Cell("bcast", 2, 64)
+    first = contest(cell, native=8, linear=4, binomial=2, chain=0)
+    again = contest(cell, "confirm", native=9, linear=2, binomial=1.9)
+    assert merged([first, again], "linear") == {
+        "native": 9.0, "linear": 2.0, "binomial": pytest.approx(1.9),
+    }  # fmt: skip
+    assert merged([first], "chain") == {"native": 8, "linear": 4, "binomial": 2}
+
+
+def test_few_changes_from_size_to_size():
+    def times(**us: float) -> Times:
+        return Times(us, "shipped")
+
+    clear = [times(shipped=2, ring=1), times(shipped=2, ring=1.01, tree=1)]
+    found = along([*clear, times(shipped=1, ring=2)])
+    assert found == ["ring", "ring", SHIPPED], "1 % is not worth a change"
+    assert along([times(shipped=1.02, ring=1)]) == [SHIPPED], "nor 2 % a rule"
+    assert along([times(ring=1, tree=2)]) == ["ring"], "the shipped choice was not timed"
+    one = [times(shipped=1, ring=1.2), times(shipped=3, ring=1)]
+    assert along(one) == [SHIPPED, "ring"]
+    assert together(one) == ["ring"] * 2
+
+
+@pytest.mark.parametrize(("a", "b", "middle"), [(8, 64, 24), (4096, 32768, 12288), (7, 8, 8)])
+def test_thresholds_are_readable(a, b, middle):
+    assert between(a, b) == middle
+
+
+def test_ranks_between_the_measured_ones():
+    assert rank_ranges([2, 4, 64]) == {2: (2, 2), 4: (3, 16), 64: (17, 64)}
+
+
+def journal_of(folder: Path, contests: list[Measured]) -> Journal:
+    journal = Journal(folder / "tuned.jsonl", MACHINE)
+    for one in contests:
+        journal.add(one)
+    return journal
+
+
+def test_the_file_chooses_what_was_measured(tmp_path):
+    contests = [
+        contest(Cell("allreduce", n, size), native=9, linear=3, **{"ring,segment=4K,depth=2": us})
+        for n in (2, 8)
+        for size, us in ((8, 5), (4096, 1), (65536, 1))
+    ]
+    contests += [contest(Cell("allreduce-ordered", 2, 4096), native=1, linear=9)]
+    contests += [contest(Cell("alltoall", 2, 4096), native=9, linear=9, pairwise_xor=1)]
+    contests += [contest(Cell("gatherv", 2, size), native=1, linear=2) for size in (8, 4096)]
+    shipped = {one.cell: "linear" for one in contests}
+    once = choices(times_of(journal_of(tmp_path, contests), shipped))
+    assert {one.words for own in once.values() for one in own} == {SHIPPED}, "not confirmed"
+    journal = journal_of(tmp_path, contests)
+    found = choices(times_of(journal, shipped))
+    text = to_text(found, MACHINE, True, ["made up"])
+    assert f"stretto-rules 2\nmachine {MACHINE}\n# made up\n" in text
+    assert "ranks>=2 ranks<=8 bytes>=192 bytes<256K" in text, "both numbers of ranks share a rule"
+    assert "# 2 x 4K: 1 µs (9, 3); 2 x 64K: 1 µs (9, 3); 8 x 4K: 1 µs (9, 3)" in text
+    rules = _core.parse_rules(text, "tuned")
+
+    def says(cell: Cell) -> str:
+        choice = chosen(rules, cell, True)
+        return candidate(choice.algorithm, choice.params).words
+
+    for ranks in (2, 5, 8):
+        assert says(Cell("allreduce", ranks, 16384)) == "ring,segment=4K,depth=2"
+    small = Cell("allreduce", 2, 8)
+    as_shipped = chosen(_core.shipped_rules(), small, True).algorithm
+    assert chosen(rules, small, True).algorithm == as_shipped
+    assert says(Cell("allreduce-ordered", 2, 4096)) == NATIVE
+    assert says(Cell("allreduce", 9, 16384)) != "ring,segment=4K,depth=2", "never measured"
+    assert says(Cell("alltoall", 2, 4096)) == "pairwise_xor"
+    assert says(Cell("gatherv", 2, 1 << 20)) == NATIVE, "no rank knows its bytes"
+
+
+def test_a_large_size_alone_says_nothing_of_small_ones(tmp_path):
+    cell = Cell("bcast", 2, 1 << 20)
+    journal = journal_of(tmp_path, 2 * [contest(cell, native=9, linear=3, chain=1)])
+    [own] = choices(times_of(journal, {cell: "linear"})).values()
+    assert [(one.least, one.end, one.words) for one in ranges(own)] == [
+        (512 << 10, 2 << 20, "chain")
+    ]
+
+
+def test_candidates_that_do_the_same_are_measured_once():
+    words = [one.words for one in portfolio(Cell("bcast", 2, 64))]
+    assert "linear" in words
+    assert not {"binomial", "knomial", "knomial,radix=2", "chain"} & set(words)
+    assert len(words) < len({one.words for one in portfolio(Cell("bcast", 8, 64))})
+    cut = [one.params.segment for one in portfolio(Cell("bcast", 2, 1 << 20), depths=(2,))]
+    assert {0, 16 << 10, 256 << 10} <= set(cut)
+    ordered = {one.id for one in portfolio(Cell("allreduce-ordered", 4, 64))}
+    assert "allreduce/ring" not in ordered and "allreduce/linear" in ordered
+
+
+def test_what_the_prediction_cannot_tell_apart():
+    a, b, c = [one for one in portfolio(Cell("allreduce", 8, 64)) if not one.params.value][:3]
+    predicted = [(1.0, a), (1.1, b), (1.2, a), (1.5, c)]
+    assert inseparable(predicted, 1.1) == [a, b], "1.21 is the square of the error"
+    assert inseparable(predicted, math.inf) == [a, b, c]
+    assert inseparable(predicted, 2.0, most=1) == [a]
+
+
+TRUE = model.Parameters(
+    alpha=3e-7, slopes=(1e-9, 4e-10, 2e-10, 1e-10, 8e-11, 9e-11), f_alpha=0.7, f_beta=0.8,
+    gamma=6e-11, copy=3e-11, contention=((4, 2.0),),
+)  # fmt: skip
+
+
+def calibrated(ranks: int, cores: int) -> list[Measured]:
+    """What a machine with the true parameters would measure."""
+    machine, placement = TRUE.machine(cores, False), _core.Placement(ranks)
+    found = []
+    for cell, words in model.calibration(ranks):
+        entries = [Entry(w, f"{cell.name}/{w}", 1e6, 0.0, 12, True) for w in words]
+        samples = model.samples_of([Measured(cell, "model", 0.1, entries)], placement)
+        timed = [
+            Entry(e.words, e.algorithm, 1e6 * s.predicted(machine), 0.0, 12, True)
+            for e, s in zip(entries, samples, strict=True)
+        ]
+        found.append(Measured(cell, "model", 0.1, timed))
+    return found
+
+
+def test_the_fit_finds_a_machine_that_predicts(tmp_path):
+    journal = journal_of(tmp_path, calibrated(2, 8) + calibrated(4, 8))
+    places = {n: Place(n, 1, 8, MACHINE) for n in (2, 4)}
+    campaign = Campaign(installed("mpich"), Wish([2, 4], ["bcast"], [8], 1.0), journal, places)
+    campaign.fit()
+    assert campaign.model and set(campaign.model.found) == {2, 4}
+    for one in campaign.model.found.values():
+        assert one.calls >= 40 and one.median < 1.03 and one.usual < 1.15
+    own = campaign.model.parameters
+    assert own.contention[0][1] == pytest.approx(2.0, rel=0.2)
+    text = model.to_toml(own, MACHINE, 8, False, campaign.model.found)
+    read = stretto.parse_machine(text)
+    assert (read.name, read.fingerprint, read.cores) == (MACHINE, MACHINE, 8)
+    assert read.node.transfer(1 << 20) == pytest.approx(
+        campaign.model.machine().node.transfer(1 << 20), rel=1e-3
+    )
+    assert "2 ranks, 49 calls: median 1.0" in text
+
+
+def test_what_hangs_is_given_up_and_the_rest_goes_on(tmp_path, monkeypatch):
+    """The driver falls silent in `scatter_ring`; the next start does without it."""
+    plans = []
+
+    def measure(mpi, ranks, plan, seconds, folder, heard):
+        plans.append(plan)
+        for cell, words in plan:
+            if "scatter_ring" in words:
+                return "scatter_ring"
+            rows = [
+                {"words": w.removeprefix("+"), "algorithm": "x", "us": 1.0, "spread": 0.0,
+                 "blocks": 12, "correct": True} for w in words
+            ]  # fmt: skip
+            heard({"cell": cell.name, "ranks": ranks, "asked": cell.asked, "seconds": 0.1,
+                   "candidates": rows})  # fmt: skip
+        return ""
+
+    monkeypatch.setattr(campaign_module, "measure", measure)
+    journal = Journal(tmp_path / "tuned.jsonl", MACHINE)
+    wish = Wish([4], ["bcast", "barrier"], [8], 60.0)
+    campaign = Campaign(installed("mpich"), wish, journal, {4: Place(4, 1, 8, MACHINE)})
+    campaign.run(lambda *_: None)
+    assert journal.failed == {(Cell("bcast", 4, 8), "scatter_ring")}
+    assert all(campaign.journal.has(cell, "algorithms") for cell in cells_of(wish.names, 4, [8]))
+    with journal.path.open("a") as file:
+        file.write('{"cell": {"na')  # cut short
+    again = Journal(tmp_path / "tuned.jsonl", MACHINE)
+    assert (again.failed, len(again.measured)) == (journal.failed, len(journal.measured))
+    before = len(plans)
+    Campaign(installed("mpich"), wish, again, campaign.places).run(lambda *_: None)
+    assert len(plans) == before, "nothing is measured twice"
+    with pytest.raises(stretto.Error, match="holds another measurement"):
+        Journal(tmp_path / "tuned.jsonl", "another machine")
+
+
+def test_another_launcher():
+    mpi = installed("mpich")
+    facts = (mpi.flavour, mpi.name, mpi.version, mpi.mpiexec, mpi.library, "")
+    own = Launched(*facts, launcher=("srun", "-n4"))
+    assert own.command(0, ["./driver"], {"A": "b"}) == ["srun", "-n4", "env", "A=b", "./driver"]
+
+
+@pytest.mark.parametrize("name", ["mpich", "openmpi"])
+def test_a_program_obeys_what_was_tuned(name, built, tmp_path, monkeypatch):
+    """Two runs: the second finds the first one's journal. Then the file decides by itself."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    rules = Path(stretto.tuned_rules_path())
+    mpi = str(installed(name).mpiexec)
+    arguments = ["tune", "--mpi", mpi, "--ranks", "2", "--sizes", "1K"]
+    arguments += ["--collectives", "allreduce"]
+    said = json_of(*arguments, "--budget", "3s")
+    lines = (rules.parent / "tuned.jsonl").read_text().splitlines()
+    said = json_of(*arguments, "--budget", "2s")
+    kept = (rules.parent / "tuned.jsonl").read_text().splitlines()
+    assert kept[: len(lines)] == lines
+    assert said["files"][0] == str(rules)
+    [cell] = said["cells"]
+    assert (cell["ranks"], cell["asked"]) == (2, 1024)
+    assert cell["native_us"] > 0 and cell["shipped_us"] > 0 and cell["us"] > 0
+    assert all(json.loads(line) for line in kept)
+    program = [built("collectives.c", name)]
+    done = stretto_run(2, program, mpi=installed(name), STRETTO_LOG="select,summary").succeeded()
+    assert f"stretto: select: by the rules of {rules}" in done.err
+    assert f"({rules}:" in done.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--operators", "some"], "write commutative or all"),
+        (["--commutative"], "--commutative does not go with --target stretto"),
+        (["--ranks", "2", "--", "srun", "-n", "2"], "the launcher says how many"),
+        (["--output", "."], "is a folder"),
+        (["--collectives", "allreduce-ordered"], "no function is called"),
+    ],
+)
+def test_misuse(arguments, words):
+    assert words in refuse("tune", *arguments)
+
+
+def test_variables_would_force_every_candidate():
+    mpi = str(installed("mpich").mpiexec)
+    said = refuse("tune", "--mpi", mpi, STRETTO_BCAST="chain", XDG_CONFIG_HOME=os.devnull)
+    assert "STRETTO_BCAST is set" in said
