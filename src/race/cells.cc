@@ -11,19 +11,21 @@ struct NamedVariant {
   std::string_view suffix;
   Kind kind;
 };
-constexpr NamedVariant variants[] = {
-    {"-ordered", {Function::reduce, Variant::ordered}},
-    {"-ordered", {Function::allreduce, Variant::ordered}},
-    {"-ordered", {Function::reduce_scatter_block, Variant::ordered}},
-    {"-ordered", {Function::reduce_scatter, Variant::ordered}},
-    {"-ordered", {Function::scan, Variant::ordered}},
-    {"-ordered", {Function::exscan, Variant::ordered}},
-    {"-maxloc", {Function::allreduce, Variant::maxloc}},
-    {"-spike", {Function::allgatherv, Variant::spike}},
-    {"-halving", {Function::allgatherv, Variant::halving}}, {"-even", {Function::gatherv, Variant::even}},
-    {"-even", {Function::scatterv, Variant::even}},         {"-even", {Function::allgatherv, Variant::even}},
-    {"-even", {Function::alltoallv, Variant::even}},        {"-even", {Function::alltoallw, Variant::even}},
-    {"-even", {Function::reduce_scatter, Variant::even}}};
+constexpr NamedVariant variants[] = {{"-ordered", {Function::reduce, Variant::ordered}},
+                                     {"-ordered", {Function::allreduce, Variant::ordered}},
+                                     {"-ordered", {Function::reduce_scatter_block, Variant::ordered}},
+                                     {"-ordered", {Function::reduce_scatter, Variant::ordered}},
+                                     {"-ordered", {Function::scan, Variant::ordered}},
+                                     {"-ordered", {Function::exscan, Variant::ordered}},
+                                     {"-maxloc", {Function::allreduce, Variant::maxloc}},
+                                     {"-spike", {Function::allgatherv, Variant::spike}},
+                                     {"-halving", {Function::allgatherv, Variant::halving}},
+                                     {"-even", {Function::gatherv, Variant::even}},
+                                     {"-even", {Function::scatterv, Variant::even}},
+                                     {"-even", {Function::allgatherv, Variant::even}},
+                                     {"-even", {Function::alltoallv, Variant::even}},
+                                     {"-even", {Function::alltoallw, Variant::even}},
+                                     {"-even", {Function::reduce_scatter, Variant::even}}};
 
 // One function made of others. A vector is all parts together, whatever function it is the vector of.
 constexpr auto in = Place::in;

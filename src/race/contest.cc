@@ -73,10 +73,10 @@ using Contestants = std::vector<std::unique_ptr<Contestant>>;
 void drop_slower(Contestants& all) {
   const Contestant* best = nullptr;
   for (const auto& one : all)
-    if (!one->is_native && one->in && (!best || quantile(one->times, 0.5) < quantile(best->times, 0.5))) best = one.get();
+    if (!one->is_native && one->in && (!best || quantile(one->times, 0.5) < quantile(best->times, 0.5)))
+      best = one.get();
   for (const auto& one : all)
-    if (!one->is_reference && one.get() != best && one->in && slower(one->times, best->times))
-      one->in = false;
+    if (!one->is_reference && one.get() != best && one->in && slower(one->times, best->times)) one->in = false;
 }
 
 bool decided(const Contestants& all) {
@@ -120,9 +120,8 @@ void rounds(Contestants& all, Runner& runner, const Library& native_library, dou
 
 }  // namespace
 
-std::vector<Entry> contest(const Cell& cell, const std::vector<std::string>& candidates,
-                           const Library& native_library, const StrettoLibrary& library, double seconds,
-                           const Stage& stage) {
+std::vector<Entry> contest(const Cell& cell, const std::vector<std::string>& candidates, const Library& native_library,
+                           const StrettoLibrary& library, double seconds, const Stage& stage) {
   const double begun = native().Wtime();
   Runner runner(cell);
   Contestants all;

@@ -28,7 +28,7 @@ struct Wish {
 // All throw stretto::Error.
 Kind kind_of(std::string_view word);
 Bytes size_of(std::string_view word);
-Wish wish_of(std::string_view word);                  ///< "allreduce:8"
+Wish wish_of(std::string_view word);                   ///< "allreduce:8"
 std::pair<Wish, Wish> pair_of(std::string_view word);  ///< "allreduce:8/allreduce:16"
 Cell checked_cell(const Wish& wish, int ranks);
 
