@@ -51,9 +51,7 @@ def ranks_for(ranks: int) -> list[int]:
     return sorted(p for p in found if p <= 2 * ranks)
 
 
-def _curves(
-    question: Question, machine: _core.Machine, sizes: list[int]
-) -> dict[str, list[float]]:
+def _curves(question: Question, machine: _core.Machine, sizes: list[int]) -> dict[str, list[float]]:
     call, found = question.call, {}
     for algorithm in suitable(call, of_collective(call.function)):
         try:

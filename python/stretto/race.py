@@ -88,7 +88,7 @@ def stop(process: subprocess.Popen) -> None:
             return
 
 
-class _Watch:
+class Watch:
     """Ends a process that says nothing for too long."""
 
     def __init__(self, process: subprocess.Popen, patience: float) -> None:
@@ -151,11 +151,11 @@ def drive(
         env=mpi.environment(),
         start_new_session=True,
     ) as process:
-        watch = _Watch(process, patience)
+        watch = Watch(process, patience)
         watch.heard()
         try:
             for line in process.stdout or ():
-                if _take(line, race, advance):
+                if take(line, race, advance):
                     watch.heard()
             status = process.wait()
         except BaseException:
@@ -171,7 +171,11 @@ def drive(
         raise Error(f"the race under {mpi.title} ended with exit code {status}", hint)
 
 
-def _take(line: str, race: Race, advance: Callable[..., None]) -> bool:
+def take(
+    line: str,
+    race: Race,
+    advance: Callable[..., None] = lambda done, of=None, what="": None,
+) -> bool:
     """True if the driver has got on."""
     try:
         said = json.loads(line)

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +28,7 @@ struct Options {
   std::vector<Wish> cells;                   // or these, and nothing else
   std::vector<std::pair<Wish, Wish>> pairs;  // likewise
   std::string plan;                          // or this file's cells, each with candidates
+  std::string orders;                        // or what comes through the pipes in this folder
   double seconds = 0.2;                      // for each cell
   bool smoke = false;
   bool native_only = false;
@@ -52,6 +54,8 @@ Options parse(int argc, char** argv) {
       o.stretto = value;
     } else if (name == "--plan") {
       o.plan = value;
+    } else if (name == "--orders") {
+      o.orders = value;
     } else if (name == "--budget") {
       o.seconds = std::strtod(std::string(value).c_str(), nullptr);
     } else if (name == "--collectives") {
@@ -162,7 +166,20 @@ struct Driver {
     return std::ranges::all_of(entries, [](const Entry& one) { return one.correct; });
   }
 
+  /// A cell for each line, until the pipe is closed. Every rank has a pipe of its own: who waits for the next line
+  /// takes no core from others.
+  bool obey() const {
+    std::ifstream pipe(options.orders + '/' + std::to_string(rank));
+    bool right = true;
+    for (std::string line; std::getline(pipe, line);)
+      right =
+          all_right(std::vector{checked_cell(wish_of(line), ranks)}, [this](const Cell& one) { return raced(one); }) &&
+          right;
+    return right;
+  }
+
   bool run() const {
+    if (!options.orders.empty()) return obey();
     if (!options.plan.empty())
       return all_right(read_plan(options.plan, rank), [this](const PlannedCell& one) { return contested(one); });
     if (!options.pairs.empty()) {

@@ -9,14 +9,14 @@ from commands import stretto
 from stretto import Error
 from stretto.launch import choose_mpi
 from stretto.peers import campaign as campaign_module
-from stretto.peers.campaign import Campaign, Round, Wish, run_cells
+from stretto.peers.campaign import Campaign, Round, Wish
 from stretto.peers.cells import CELLS, plan, traffic
 from stretto.peers.environments import BY_NAME, prepare, wheels_of
 from stretto.peers.goals import BOUND, LARGE, judge
 from stretto.peers.page import page, write
+from stretto.peers.session import CellError, Session
 from stretto.peers.state import State, agree
 from stretto.peers.table import COLUMNS, compare, records, tsv
-from stretto.race import SilenceError
 
 MIB16 = 16 << 20
 STILL = State(50.0, 20.0, 10.0)
@@ -35,10 +35,7 @@ def sample(peer: str, native: float, own: float, **other: object) -> dict:
 
 def rounds_of(*samples: list[dict], agreed: tuple[bool, ...] = (True, True, True)) -> list[Round]:
     """A round from the samples of each of them."""
-    return [
-        Round(i + 1, said[0].get("ranks", 2), [("allreduce", MIB16)], agreed[i], said)
-        for i, said in enumerate(samples)
-    ]
+    return [Round(i + 1, 2, "allreduce", MIB16, agreed[i], said) for i, said in enumerate(samples)]
 
 
 def three(native: float = 100.0, own: float = 50.0) -> list[dict]:
@@ -50,9 +47,13 @@ def three(native: float = 100.0, own: float = 50.0) -> list[dict]:
 
 
 def test_states_agree_within_the_factor():
-    assert agree([STILL, State(60.0, 17.0, 9.0), STILL])
-    assert not agree([STILL, SHAKEN])
-    assert not agree([STILL, State(50.0, 20.0, 7.9)])
+    middle = 32 << 10
+    assert agree([STILL, State(60.0, 17.0, 9.0), STILL], middle)
+    assert not agree([STILL, SHAKEN], middle)
+    assert not agree([STILL, State(50.0, 15.0, 10.0)], middle)
+    assert not agree([STILL, State(50.0, 20.0, 7.9)], MIB16)
+    assert agree([STILL, SHAKEN], MIB16), "large cells do not wait for lines"
+    assert agree([STILL, State(50.0, 15.0, 7.0)], 8), "small ones do not move much"
 
 
 def test_traffic_of_two_ranks():
@@ -160,7 +161,7 @@ def document(rounds: list[Round]) -> dict:
         "date": "2026-01-02", "version": "0.1.0", "absent": {}, "agree": 1.25,
         "peers": {"mpich": "MPICH 5.0.2", "openmpi": "Open MPI 5.0.11", "intel": "Intel MPI 2021"},
         "machine": {"cpu": "CPU of tests", "cores": 2, "system": "Linux"},
-        "wish": {"ranks": [2], "rounds": 3}, "records": rows, "cells": compare(rows),
+        "wish": {"ranks": [2], "rounds": 3, "repeats": 6}, "records": rows, "cells": compare(rows),
     }  # fmt: skip
 
 
@@ -190,74 +191,100 @@ def test_page_names_failures(tmp_path):
 
 
 @pytest.fixture
-def driven(monkeypatch):
-    """The driver measures all but the cells in `bad`; returns the command lines."""
+def asked(monkeypatch):
+    """Sessions answer, but for the cells in `bad`; returns what they were asked for."""
 
-    def make(bad: dict[str, Exception], starts: bool = True) -> list[str]:
+    def make(*bad: str) -> list[str]:
         calls: list[str] = []
 
-        def drive(_mpi, _ranks, arguments, _budget, _limit, race):
-            calls.append(arguments[1])
-            race.machine = {"cores": 2} if starts else {}
-            for word in arguments[1].split(","):
-                cell, _, size = word.partition(":")
-                race.stage = "native"
+        class Answers(Session):
+            def ask(self, cell: str, size: int) -> dict:
+                calls.append(f"{self.mpi.flavour} {cell}:{size}")
                 if cell in bad:
-                    raise bad[cell]
-                race.cells.append(sample("", 2.0, 1.0, cell=cell, asked=int(size)))
+                    raise CellError("it ended", "native")
+                return sample("", 2.0, 1.0, cell=cell, asked=size)
 
-        monkeypatch.setattr(campaign_module, "drive", drive)
+        monkeypatch.setattr(campaign_module, "Session", Answers)
+        monkeypatch.setattr(campaign_module, "measure", lambda memory_gbs=None: STILL)
         return calls
 
     return make
 
 
-def test_cells_behind_a_failure_are_tried_again(driven, fake_mpi):
-    mpi = choose_mpi(str(fake_mpi("mpich")))
-    cells = [("bcast", 8), ("scan", 8), ("gather", 8)]
-    calls = driven({"scan": SilenceError("silent")})
-    samples, failures = run_cells(mpi, 2, cells, WISH)
-    assert calls == ["bcast:8,scan:8,gather:8", "gather:8"]
-    assert [said["cell"] for said in samples] == ["bcast", "gather"]
-    assert [said["cell"] for said in failures] == ["scan"]
-    assert failures[0]["reason"] == "MPICH 9.8.7 took more than 20 s"
-    driven({"bcast": Error("no start")}, starts=False)
-    assert [said["reason"] for said in run_cells(mpi, 2, cells, WISH)[1]] == ["no start"] * 3
+def two_peers(fake_mpi) -> dict:
+    return {name: choose_mpi(str(fake_mpi(name))) for name in ("mpich", "openmpi")}
 
 
-def test_rounds_alternate_the_peers_and_are_repeated(driven, fake_mpi, monkeypatch):
-    driven({})
+def test_a_cell_goes_through_all_peers_and_rounds_are_repeated(asked, fake_mpi, monkeypatch):
+    calls = asked()
     states = [STILL] * 3 + [STILL, SHAKEN, STILL] + [STILL] * 3
-    monkeypatch.setattr(campaign_module, "measure", lambda: states.pop(0))
-    mpis = {name: choose_mpi(str(fake_mpi(name))) for name in ("mpich", "intel")}
-    campaign = Campaign(mpis, Wish([2], ["bcast"], [8], rounds=2, repeats=3))
+    monkeypatch.setattr(campaign_module, "measure", lambda memory_gbs=None: states.pop(0))
+    campaign = Campaign(two_peers(fake_mpi), Wish([2], ["bcast"], [8], rounds=2, repeats=3))
     campaign.run()
     assert [one.agreed for one in campaign.rounds] == [True, False, True]
     peers = [said["peer"] for one in campaign.rounds for said in one.samples]
-    assert peers == ["mpich", "intel"] * 3
+    assert peers == ["mpich", "openmpi"] * 3
+    assert calls == ["mpich bcast:8", "openmpi bcast:8"] * 3
     assert states == []
 
 
-def test_what_takes_long_or_fails_is_not_repeated(driven, fake_mpi, monkeypatch):
-    driven({"scan": Error("no")})
-    monkeypatch.setattr(campaign_module, "measure", lambda: STILL)
+def test_memory_is_measured_where_it_counts(asked, fake_mpi, monkeypatch):
+    asked()
+    known: list[float | None] = []
+
+    def measured(memory_gbs: float | None = None) -> State:
+        known.append(memory_gbs)
+        return STILL
+
+    monkeypatch.setattr(campaign_module, "measure", measured)
+    wish = Wish([2], ["bcast"], [8, MIB16], rounds=1, repeats=0)
+    Campaign(two_peers(fake_mpi), wish).run()
+    assert known == [None, 10.0, 10.0, None, 10.0, None]
+
+
+def test_what_takes_long_or_fails_is_not_repeated(asked, fake_mpi, monkeypatch):
+    asked("scan")
     monkeypatch.setattr(campaign_module, "DEAR", 0.1)
     mpis = {"mpich": choose_mpi(str(fake_mpi("mpich")))}
-    campaign = Campaign(mpis, Wish([2], ["bcast", "scan"], [8], rounds=3, per_run=2))
+    campaign = Campaign(mpis, Wish([2], ["bcast", "scan"], [8], rounds=3))
     campaign.run()
-    [only] = campaign.rounds
-    assert [said["cell"] for said in only.samples + only.failures] == ["bcast", "scan"]
+    assert [(one.cell, len(one.samples), len(one.failures)) for one in campaign.rounds] == [
+        ("bcast", 1, 0), ("scan", 0, 1),
+    ]  # fmt: skip
+    rows = records(campaign.rounds, campaign.wish)
+    assert [row["status"] for row in rows] == ["ok", "failed"]
 
 
-def test_rounds_that_would_end_too_late_are_not_begun(driven, fake_mpi, monkeypatch):
-    driven({})
-    monkeypatch.setattr(campaign_module, "measure", lambda: STILL)
+def test_rounds_that_would_end_too_late_are_not_begun(asked, fake_mpi, monkeypatch):
+    asked()
     monkeypatch.setattr(campaign_module, "LONGEST", 0.0)
     mpis = {"mpich": choose_mpi(str(fake_mpi("mpich")))}
     for all_rounds, rounds in ((False, 1), (True, 3)):
-        campaign = Campaign(mpis, Wish([2], ["bcast"], [8], rounds=3, all_rounds=all_rounds))
+        wish = Wish([2], ["bcast"], [8], rounds=3, all_rounds=all_rounds)
+        campaign = Campaign(mpis, wish)
         campaign.run()
         assert len(campaign.rounds) == rounds
+
+
+def installed_mpich():
+    return choose_mpi(str(programs.from_environment("STRETTO_TEST_MPICH") / "bin" / "mpiexec"))
+
+
+def test_a_session_waits_between_cells():
+    with Session(installed_mpich(), 3, 0.01, 60.0) as session:
+        for cell, size in (("bcast", 64), ("allgatherv-spike", 4096), ("barrier", 0)):
+            said = session.ask(cell, size)
+            assert (said["cell"], said["ranks"], said["correct"]) == (cell, 3, True)
+
+
+def test_a_session_names_what_does_not_end_and_starts_again():
+    with Session(installed_mpich(), 2, 0.01, 60.0) as session:
+        session.ask("bcast", 64)
+        session.limit, session.budget = 0.2, 30.0
+        with pytest.raises(CellError, match=r"took more than 0 s"):
+            session.ask("allreduce-maxloc", 256 << 20)
+        session.limit, session.budget = 60.0, 0.01
+        assert session.ask("bcast", 64)["correct"]
 
 
 def test_environment_of_another_version(fake_mpi):

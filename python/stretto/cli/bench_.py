@@ -70,12 +70,12 @@ def _refuse(options: dict[str, object], why: str, hint: str) -> None:
     help="Race under MPICH, Open MPI and Intel MPI, brought by this command, and compare all.",
 )
 @click.option("--cells", help="With --peers, such as bcast,allgatherv-spike.  [default: all]")
-@click.option("--rounds", type=click.IntRange(1, 100), help="With --peers.  [default: 3]")
+@click.option("--rounds", type=click.IntRange(1, 100), help="With --peers.  [default: 5]")
 @click.option(
     "--time-per-cell",
     type=click.FloatRange(min=0.001),
     metavar="SECONDS",
-    help="With --peers: for each cell, size, peer and round.  [default: 0.25]",
+    help="With --peers: for each cell, size, peer and round.  [default: 0.1]",
 )
 @click.option("--output", metavar="DIR", help="With --peers: TSV, JSON and heat maps go there.")
 @click.option("--environments", metavar="DIR", help="With --peers: where the MPIs are or go.")

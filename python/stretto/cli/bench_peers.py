@@ -14,7 +14,7 @@ from ..peers.campaign import Campaign, Wish
 from ..peers.cells import CELLS, SIZES
 from ..peers.environments import BY_NAME, PEERS, default_folder, prepare
 
-QUICK = {"ranks": [2], "sizes": [8, 32 << 10, 1 << 20], "rounds": 1, "budget": 0.1, "per_run": 5}
+QUICK = {"ranks": [2], "sizes": [8, 32 << 10, 1 << 20], "rounds": 1, "budget": 0.1}
 
 
 def _names(wish: str | None, known: list[str], option: str) -> list[str]:
@@ -48,7 +48,7 @@ def _wish(
     if min(chosen["ranks"]) < 2:
         raise Error("--ranks: a comparison needs 2 ranks or more", "write 2,4,8")
     wish = Wish(cells=_names(cells, list(CELLS), "cells"), **chosen)
-    wish.repeats = -(-wish.rounds // 2) if wish.rounds > 1 else 0
+    wish.repeats = 2 * wish.rounds if wish.rounds > 1 else 0
     wish.all_rounds = rounds is not None
     wish.limit = max(wish.limit, 40 * wish.budget)
     return wish

@@ -13,6 +13,8 @@ from ..errors import Error
 from ..launch.library import machine_program
 
 AGREE = 1.25  # the factor within which the states of one round lie
+SMALL = 4 << 10  # bytes up to which a cell's time is that of waiting for cache lines
+LARGE = 1 << 20  # bytes from which memory counts, and a line's way no more
 PATIENCE = 60.0  # seconds
 
 
@@ -28,12 +30,12 @@ class State:
         return asdict(self)
 
 
-def measure() -> State:
-    """Now; raises Error."""
+def measure(memory_gbs: float | None = None) -> State:
+    """Now; raises Error. What is known of the memory is not measured again: it takes longest."""
     hint = "two cores and 200 MiB are needed; `stretto bench` without --peers needs neither"
     try:
         done = subprocess.run(
-            [machine_program()],
+            [machine_program(), *(() if memory_gbs is None else ["--brief"])],
             capture_output=True,
             text=True,
             timeout=PATIENCE,
@@ -46,15 +48,18 @@ def measure() -> State:
         said = done.stderr.strip() or f"exit code {done.returncode}"
         raise Error(f"the state of the machine was not measured: {said}", hint)
     said = json.loads(done.stdout)
-    return State(said["latency_ns"], said["transfer_gbs"], said["memory_gbs"])
+    return State(said["latency_ns"], said["transfer_gbs"], said.get("memory_gbs", memory_gbs))
 
 
-def agree(states: list[State], factor: float = AGREE) -> bool:
-    """Whether all of them are one state, within the factor."""
-    for values in zip(*(state.as_row().values() for state in states), strict=True):
-        if max(values) > factor * min(values):
-            return False
-    return True
+def agree(states: list[State], size: int, factor: float = AGREE) -> bool:
+    """Whether all of them are one state, within the factor, in what a cell of that size uses."""
+    used = {"latency_ns"} if size <= SMALL else {"latency_ns", "transfer_gbs"}
+    if size >= LARGE:
+        used = {"transfer_gbs", "memory_gbs"}
+    rows = [state.as_row() for state in states]
+    return all(
+        max(row[name] for row in rows) <= factor * min(row[name] for row in rows) for name in used
+    )
 
 
 def machine_facts() -> dict[str, object]:

@@ -56,13 +56,13 @@ def records(rounds: list[Round], wish: Wish) -> list[dict]:
     failures: dict[tuple[Key, str], dict] = {}
     for one in rounds:
         for said in one.samples:
-            key = (one.ranks, said["cell"], said["asked"])
+            key = (one.ranks, one.cell, one.asked)
             samples.setdefault((key, said["peer"]), []).append((one.number, one.agreed, said))
         for said in one.failures:
             failures[(one.ranks, said["cell"], said["asked"]), said["peer"]] = said
     rows: list[dict] = []
     for ranks in wish.ranks:
-        for cell, asked in (pair for group in wish.groups() for pair in group):
+        for cell, asked in wish.plan():
             for peer in PEERS:
                 key = ((ranks, cell, asked), peer.name)
                 head = {"ranks": ranks, "cell": cell, "asked": asked, "peer": peer.name}

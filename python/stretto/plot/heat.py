@@ -32,9 +32,7 @@ def draw(cells: list[dict], ranks: int) -> Figure:
         ratio = cell.get("ratio")
         judged = cell["status"] == "ok" and ratio is not None
         share = (log2(ratio) + SPAN) / (2 * SPAN) if judged else 0.5
-        axes.add_patch(
-            axes_box(column, row, width, colours(min(max(share, 0.0), 1.0)), not judged)
-        )
+        axes.add_patch(axes_box(column, row, width, colours(min(max(share, 0.0), 1.0)), not judged))
         words = cell["status"] if ratio is None else f"{ratio:.2f}" + ("" if judged else " ~")
         ink = "white" if judged and abs(share - 0.5) > 0.38 else INK
         axes.text(

@@ -186,9 +186,7 @@ class Campaign:
             if model is None:
                 model = Model(fit_pair(samples, place.cores, network), network, place.cores)
             else:
-                model.parameters = fit_crowd(
-                    model.parameters, ranks, samples, place.cores, network
-                )
+                model.parameters = fit_crowd(model.parameters, ranks, samples, place.cores, network)
             model.found[ranks] = quality(samples, model.machine())
         self.model = model
 

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The race driver of one peer, which waits between cells: others measure meanwhile."""
+
+import os
+import subprocess
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+from ..errors import Error
+from ..launch.mpi import Mpi
+from ..race import Race, Watch, driver_command, stop, take
+
+END = 10.0  # seconds that a driver has to end when it has no more to do
+
+
+class CellError(Error):
+    """A cell was not measured. `side` is whose calls had begun: Stretto, native or both."""
+
+    def __init__(self, what: str, side: str) -> None:
+        super().__init__(what, "`stretto doctor` shows whether this MPI works at all")
+        self.side = side
+
+
+class Session:
+    """Starts when it is first asked, and again after a failure.
+
+    Every rank reads its orders from a pipe of its own: those that wait leave the cores alone.
+    """
+
+    def __init__(self, mpi: Mpi, ranks: int, budget: float, limit: float) -> None:
+        self.mpi, self.ranks, self.budget, self.limit = mpi, ranks, budget, limit
+        self._process: subprocess.Popen | None = None
+        self._pipes: list[int] = []
+        self._folder = tempfile.TemporaryDirectory(prefix="stretto-")
+        for rank in range(ranks):
+            os.mkfifo(Path(self._folder.name) / str(rank))
+
+    def __enter__(self) -> "Session":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._end()
+        self._folder.cleanup()
+
+    def ask(self, cell: str, size: int) -> dict:
+        """What the driver says of the cell; raises CellError."""
+        process = self._process or self._start()
+        race, whole = Race(), False
+        watch = Watch(process, self.limit)
+        watch.heard()
+        try:
+            for pipe in self._pipes:
+                os.write(pipe, f"{cell}:{max(size, 1)}\n".encode())
+            for line in process.stdout or ():
+                take(line, race)
+                whole = '"progress"' in line
+                if whole:
+                    break
+        except BaseException:
+            stop(process)
+            raise
+        finally:
+            watch.end()
+        if whole:
+            return race.cells[0]
+        reason = f"the driver under {self.mpi.title} ended with exit code {process.wait()}"
+        if watch.expired:
+            whose = {"native": self.mpi.title, "Stretto": "Stretto"}.get(race.stage, "one of both")
+            reason = f"{whose} took more than {self.limit:.0f} s"
+        self._end()
+        raise CellError(reason, race.stage)
+
+    def _start(self) -> subprocess.Popen:
+        folder = Path(self._folder.name)
+        self._pipes = [os.open(folder / str(rank), os.O_RDWR) for rank in range(self.ranks)]
+        arguments = ["--orders", str(folder), "--budget", str(self.budget)]
+        self._process = subprocess.Popen(
+            driver_command(self.mpi, self.ranks, arguments),
+            stdout=subprocess.PIPE,
+            stdin=subprocess.DEVNULL,
+            text=True,
+            env=self.mpi.environment(),
+            start_new_session=True,
+        )
+        return self._process
+
+    def _end(self) -> None:
+        for pipe in self._pipes:
+            os.close(pipe)
+        self._pipes = []
+        if self._process is None:
+            return
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(END)
+        if self._process.poll() is None:
+            stop(self._process)
+        if self._process.stdout:
+            self._process.stdout.close()
+        self._process = None
