@@ -131,10 +131,9 @@ def page(document: dict, notes: str, figures: dict[int, str]) -> str:
         "is native over Stretto within one run. In a round a cell is measured under one peer right "
         f"after the other; {wish['rounds']} rounds, and up to {wish['repeats']} more in place of "
         "those that do not count: a round counts if the machine's state, measured before, between "
-        f"and after the peers, stayed within a factor of {document['agree']}. (Of small cells the "
-        "way of a cache line; of large ones the bandwidth between cores and that of memory; of "
-        "those between, cache lines and the bandwidth between cores.) Where less than half of the "
-        "rounds count, the cell is marked ~ and not judged. "
+        f"and after the peers, stayed within a factor of {document['agree']}: the way of a cache "
+        "line and, of large cells, the bandwidth of memory. Where less than half of the rounds "
+        "count, the cell is marked ~ and not judged. "
         "*Against it* is the fastest peer's ratio; *slowest flavour* its time over that of the "
         "slowest Stretto under any peer. The bound reads and writes every user buffer once at the "
         "memory bandwidth measured beside the run; caches can beat it.\n",

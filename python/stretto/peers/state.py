@@ -13,8 +13,7 @@ from ..errors import Error
 from ..launch.library import machine_program
 
 AGREE = 1.25  # the factor within which the states of one round lie
-SMALL = 4 << 10  # bytes up to which a cell's time is that of waiting for cache lines
-LARGE = 1 << 20  # bytes from which memory counts, and a line's way no more
+LARGE = 1 << 20  # bytes of cells whose time is also that of memory
 PATIENCE = 60.0  # seconds
 
 
@@ -53,9 +52,7 @@ def measure(memory_gbs: float | None = None) -> State:
 
 def agree(states: list[State], size: int, factor: float = AGREE) -> bool:
     """Whether all of them are one state, within the factor, in what a cell of that size uses."""
-    used = {"latency_ns"} if size <= SMALL else {"latency_ns", "transfer_gbs"}
-    if size >= LARGE:
-        used = {"transfer_gbs", "memory_gbs"}
+    used = ["latency_ns", *(["memory_gbs"] if size >= LARGE else [])]
     rows = [state.as_row() for state in states]
     return all(
         max(row[name] for row in rows) <= factor * min(row[name] for row in rows) for name in used
