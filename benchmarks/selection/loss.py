@@ -25,8 +25,10 @@ WAYS = {
     "tuned": "`stretto tune`",
     "shipped": "the shipped rules",
     "model": "the model alone",
+    "papers": "the cut-offs of 2005",
     "native": "the native library's own choice",
 }
+ROOT = Path(__file__).resolve().parents[2]
 MOST = 40  # candidates of one contest
 PAGE = """\
 # What a choice loses
@@ -49,8 +51,8 @@ fitted to, by {usual:.2f}x in nine of ten. When this began the load average of t
 
 ## Cells
 
-| function | size | fastest | µs | tuned | shipped | model | native |
-|---|---|---|---|---|---|---|---|
+| function | size | fastest | µs | tuned | shipped | model | 2005 | native |
+|---|---|---|---|---|---|---|---|---|
 {rows}
 """
 
@@ -80,6 +82,8 @@ def tune(options: argparse.Namespace, folder: Path, found: Found) -> None:
     cells = all_cells(options)
     found.choices["tuned"] = {cell: chosen_words(own, cell, True) for cell in cells}
     found.choices["shipped"] = {cell: shipped(cell, True).words for cell in cells}
+    papers = stretto.read_rules(str(ROOT / "rules" / "papers.rules"))
+    found.choices["papers"] = {cell: chosen_words(papers, cell, True) for cell in cells}
     found.choices["native"] = dict.fromkeys(cells, NATIVE)
 
 

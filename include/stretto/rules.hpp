@@ -74,7 +74,7 @@ bool blocks_balanced(Rank ranks, Bytes bytes);
 Rules parse_rules(std::string_view text, std::string_view file);
 Rules read_rules(const std::string& path);
 
-/// The rules that are part of the library: the cut-offs of Thakur, Rabenseifner and Gropp (2005).
+/// The rules that are part of the library (rules/make): measured ones for one node, the model's for several.
 const Rules& shipped_rules();
 
 /// "64K", "2M", "100" to bytes.

@@ -184,7 +184,7 @@ def test_show_wants_one_thing():
 
 
 def test_shipped_machines():
-    assert shipped_machines() == ["flat", "gigabit-ethernet"]
+    assert shipped_machines() == ["cluster", "flat", "gigabit-ethernet"]
     for name in shipped_machines():
         assert stretto.machine_named(name).name == name
     flat = stretto.machine_named("flat")

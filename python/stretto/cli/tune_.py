@@ -12,7 +12,7 @@ from .options import RanksType, json_option
 OWN = "stretto"
 TARGETS = (OWN, "openmpi", "mpich", "intel")
 OF_NATIVE = ("limit", "commutative")
-OF_OWN = ("operators",)
+OF_OWN = ("operators", "predict")
 
 
 class DurationType(click.ParamType):
@@ -62,6 +62,11 @@ class DurationType(click.ParamType):
     "--operators",
     metavar="commutative|all",
     help="Of reductions: `all` also tunes for those that do not commute.  [default: commutative]",
+)
+@click.option(
+    "--predict",
+    metavar="MACHINE",
+    help="Measure nothing: rules from the model alone, for a machine file (docs/simulation.md).",
 )
 @click.option(
     "--limit",

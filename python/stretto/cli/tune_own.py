@@ -65,9 +65,14 @@ def run(
     collectives: str | None,
     budget: float,
     operators: str | None,
+    predict: str | None,
     output: str | None,
     fresh: bool,
 ) -> None:
+    if predict:
+        unused = {"a launcher": launcher, "--ranks": ranks, "--mpi": mpi, "--fresh": fresh}
+        _predict(predict, collectives, output, [name for name, value in unused.items() if value])
+        return
     from ..race import parse_sizes
     from ..tune.own.campaign import Campaign, Wish, probed
     from ..tune.own.journal import Journal
@@ -89,6 +94,24 @@ def run(
         click.echo(f"stretto: what was measured is in {journal.path}; run again to go on", err=True)
         raise
     _report(campaign, path, machine, as_json)
+
+
+def _predict(machine: str, collectives: str | None, output: str | None, unused: list[str]) -> None:
+    """Rules by the model alone."""
+    from ..machine import machine_named
+    from ..tune.own.predicted import levels_of, to_text
+    from .terminal import progress
+
+    if unused:
+        raise Error(f"{unused[0]} does not go with --predict", "nothing is measured: leave it out")
+    model, path = machine_named(machine), _output(output)
+    head = f"# By `stretto tune --predict {machine}`: the fastest by the model."
+    if model.fingerprint:
+        head = f"machine {model.fingerprint}\n{head}"
+    with progress("predicting", None) as advance:
+        text = to_text(model, levels_of(model), functions_wished(collectives), head, advance)
+    path.write_text(text, encoding="utf-8")
+    click.echo(f"wrote {path}")
 
 
 def _measure(campaign: "Campaign") -> None:

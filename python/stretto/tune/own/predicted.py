@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Rules without measuring: what the model says is fastest on the machine of a file."""
+
+import functools
+import itertools
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ... import _core
+from .campaign import Predictor
+from .cells import ORDERED, Candidate, Cell, in_parts, parsed, portfolio, reduces
+from .choice import SHIPPED, Times, along, together
+from .rules import between
+
+SIZES = (8, 128, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20)
+HOPELESS = 4.0  # times the fastest: cutting it into segments is not tried
+MOST_RANKS = 71
+FEW = 64  # ranks up to which parameters other than the default are tried
+PLAIN = 1.02  # what a parameter or segments must be faster by
+SAME_MEAN, SAME_MOST = math.log(1.05), math.log(1.25)  # what a neighbour's choices may lose
+LAST = (64, 4 << 10)  # ranks and bytes for which a last resort is the best
+PER_NODE = 16  # ranks of a node, as one of two ways to place them
+
+
+@dataclass(frozen=True)
+class Level:
+    """Ranks that share memory, or that do not."""
+
+    condition: str
+    ranks: tuple[int, ...]
+    placements: Callable[[int], list[int]]  # ranks of a node that are equally likely
+    depths: tuple[int, ...]
+
+
+# Numbers that are no powers of two stand for all such, odd ones too.
+NODE = Level("nodes=1", (2, 3, 4, 5, 7, 8, 11, 16, 17, 32, 45, 64, 100), lambda p: [p], (2, 4))
+NETWORK = Level(
+    "nodes>1",
+    (2, 3, 4, 5, 7, 8, 11, 16, 17, 32, 33, 64, 100, 128, 201, 256),
+    lambda p: [1, PER_NODE] if p > PER_NODE else [1],
+    (2,),
+)
+
+
+@dataclass(frozen=True)
+class Span:
+    """Ranks up to `high` (None: all), and for them the ends of sizes with what serves them."""
+
+    high: int | None
+    sizes: tuple[tuple[int | None, str], ...]
+
+
+def levels_of(machine: _core.Machine) -> list[Level]:
+    """Those whose messages take time."""
+
+    def costs(link: _core.Link) -> bool:
+        return bool(link.message) or link.alpha > 0
+
+    links = ((NODE, machine.node), (NETWORK, machine.network))
+    return [level for level, link in links if costs(link)]
+
+
+@functools.cache
+def _serves(algorithm: _core.Algorithm, function: _core.Function, ordered: bool) -> bool:
+    """Any number of ranks, with its defaults."""
+    if algorithm.needs.counts:
+        return True  # of which the ranks' parts are asked, not their number
+    shapes = [_core.Shape(p) for p in range(2, MOST_RANKS)]
+    default = _core.Params()
+    return not any(
+        _core.unsuitable(algorithm, function, one, not ordered, default) for one in shapes
+    )
+
+
+def _candidates(cell: Cell, depths: tuple[int, ...]) -> list[Candidate]:
+    """What is cut into pieces by a parameter of its own is not cut again.
+
+    A number of ranks that is no power of two stands for others, which must be served as well.
+    """
+    power = cell.ranks & (cell.ranks - 1) == 0
+
+    def useful(one: Candidate) -> bool:
+        if not power and one.algorithm and not _serves(one.algorithm, cell.function, cell.ordered):
+            return False
+        own = one.algorithm.parameter if one.algorithm else None
+        if cell.ranks > FEW and one.params.value:
+            return False
+        return not (own and own.name == "pieces" and one.params.segment)
+
+    return [one for one in portfolio(cell, depths) if useful(one)]
+
+
+def times_of(machine: _core.Machine, level: Level, name: str, ranks: int) -> list[Times]:
+    """Of every size: the predicted time of each candidate, the mean of the placements."""
+    placed = [Predictor(machine, _core.Placement(min(k, ranks))) for k in level.placements(ranks)]
+    found = []
+    for size in (0,) if name == "barrier" else SIZES:
+        cell = Cell(name, ranks, size)
+        us: dict[str, float] = {}
+        whole: dict[str, float] = {}  # of algorithms with their parameter, without segments
+        every = _candidates(cell, level.depths)
+        for one in sorted(every, key=lambda one: one.params.segment > 0):
+            key = f"{one.id} {one.params.value}"
+            if one.params.segment and whole[key] > HOPELESS * min(whole.values()):
+                continue
+            logs = [math.log(max(p.seconds(cell, one), 1e-12)) for p in placed]
+            us[one.words] = math.exp(sum(logs) / len(logs)) * 1e6
+            us[one.words] *= PLAIN ** ((one.params.segment > 0) + (one.params.value > 0))
+            if not one.params.segment:
+                whole[key] = us[one.words]
+        found.append(Times(us, SHIPPED))
+    return found
+
+
+def _agrees(words: list[str], times: list[Times]) -> bool:
+    """Whether these choices lose next to nothing."""
+    pairs = zip(words, times, strict=True)
+    losses = [math.log(t.us[w] / t.best) if w in t.us else math.inf for w, t in pairs]
+    return max(losses) <= SAME_MOST and sum(losses) <= SAME_MEAN * len(losses)
+
+
+def _sizes(words: list[str]) -> tuple[tuple[int | None, str], ...]:
+    ends = [between(a, b) for a, b in itertools.pairwise(SIZES)]
+    bounds: list[int | None] = [*ends[: len(words) - 1], None]
+    found: list[tuple[int | None, str]] = []
+    for end, own in zip(bounds, words, strict=True):
+        if found and found[-1][1] == own:
+            found.pop()
+        found.append((end, own))
+    return tuple(found)
+
+
+Words = dict[int, list[str]]  # of every size, by ranks
+
+
+def words_of(known: dict[int, list[Times]], sized: bool) -> Words:
+    """What serves these numbers of ranks: as for the number before, where that loses little."""
+    found: Words = {}
+    before: list[str] = []
+    for ranks, times in sorted(known.items()):
+        if not before or not _agrees(before, times):
+            before = (along if sized else together)(times)
+        found[ranks] = before
+    return found
+
+
+def spans(found: Words) -> list[Span]:
+    """Of these numbers of ranks, and those between; the last without end."""
+    groups = [
+        (list(ranks), words)
+        for words, ranks in itertools.groupby(sorted(found), key=lambda ranks: found[ranks])
+    ]
+    spans = []
+    for (ranks, words), (later, _) in itertools.zip_longest(groups, groups[1:], fillvalue=([], [])):
+        high = math.floor(math.sqrt(ranks[-1] * later[0])) if later else None
+        spans.append(Span(high, _sizes(words)))
+    return spans
+
+
+def lines_of(name: str, conditions: list[str], found: list[Span]) -> list[str]:
+    """Rules, of which the first that fits decides; `conditions` come before those on ranks."""
+    function = _core.function_named(name.removesuffix(ORDERED))
+    assert function is not None
+    size = "part" if in_parts(function) else "bytes"
+    lines = []
+    for span in found:
+        for end, words in span.sizes:
+            every = list(conditions)
+            every += [f"ranks<={span.high}"] if span.high else []
+            every += [f"{size}<{_size(end)}"] if end else []
+            own = name.removesuffix(ORDERED)
+            lines.append(f"{own:<20} {' '.join(every):<55} -> {words.replace(',', ' ')}")
+    return lines
+
+
+def _size(n: int) -> str:
+    from ...cli.options import size_in_words
+
+    return size_in_words(n)
+
+
+def known_times(machine: _core.Machine, level: Level, name: str) -> dict[int, list[Times]]:
+    found = {p: times_of(machine, level, name, p) for p in level.ranks}
+    return {p: times for p, times in found.items() if all(one.us for one in times)}
+
+
+def _of_kind(known: dict[int, list[Times]], power: bool) -> dict[int, list[Times]]:
+    """Of the powers of two, or of the other numbers of ranks."""
+    return {p: times for p, times in known.items() if (p & (p - 1) == 0) == power}
+
+
+def rules_of(machine: _core.Machine, level: Level, name: str) -> list[str]:
+    """Of a function, for powers of two first; operators that do not commute apart if they must."""
+    function = Cell(name, 2, 8).function
+    sized = _core.facts(function).bytes_known
+    commuting = known_times(machine, level, name)
+    ordered = known_times(machine, level, name + ORDERED) if reduces(function) else {}
+    lines = []
+    for are, power in ((["ranks=2^k"], True), ([], False)):
+        words = words_of(_of_kind(commuting, power), sized)
+        rest = _of_kind(ordered, power)
+        if all(_agrees(words[p], times) for p, times in rest.items()):
+            lines += lines_of(name, [level.condition, *are], spans(words))
+            continue
+        head = [level.condition, "operator=commutative", *are]
+        lines += lines_of(name, head, spans(words))
+        head[1] = "operator=not-commutative"
+        lines += lines_of(name, head, spans(words_of(rest, sized)))
+    return lines
+
+
+def last_resort(machine: _core.Machine, name: str) -> str:
+    """A rule without conditions: an algorithm that serves any ranks, root and operator."""
+    function = _core.function_named(name)
+    assert function is not None
+
+    def serves(algorithm: _core.Algorithm) -> bool:
+        if algorithm.needs.counts:
+            return False
+        shapes = (_core.Shape(p, root) for p in range(1, 71) for root in {0, p - 1})
+        return not any(
+            _core.unsuitable(algorithm, function, shape, False, _core.Params()) for shape in shapes
+        )
+
+    wanted = _core.facts(function).collective
+    own = [a for a in _core.all_algorithms() if a.collective == wanted and serves(a)]
+    cell, predictor = Cell(name, *LAST), Predictor(machine, _core.Placement(1))
+    best = min(own, key=lambda a: predictor.seconds(cell, parsed(cell, a.name)))
+    return f"{name:<20} {'':<55} -> {best.name}"
+
+
+def to_text(
+    machine: _core.Machine,
+    levels: list[Level],
+    functions: list[str],
+    head: str,
+    advance: Callable[..., None] = lambda done, of=None, what="": None,
+) -> str:
+    """A whole file; `head` is its beginning: comments, and rules that come first."""
+    lines = ["stretto-rules 2", head.strip()]
+    steps = len(levels) * len(functions)
+    for i, level in enumerate(levels):
+        lines.append("")
+        for k, name in enumerate(functions):
+            advance(i * len(functions) + k, steps, f"{level.condition}, {name}")
+            lines += rules_of(machine, level, name)
+    advance(steps, steps)
+    lines += ["", "# What the rules above cannot serve."]
+    lines += [last_resort(machine, name) for name in functions]
+    text = "\n".join(lines) + "\n"
+    _core.parse_rules(text, "the rules that were found")  # raises Error if a program would
+    return text

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Rules by the model alone: from made-up times to rules; what the shipped ones lose; no cliffs."""
+
+import math
+from statistics import mean
+
+import pytest
+import stretto
+from commands import refuse, succeed
+from stretto import _core
+from stretto.machine import machine_named
+from stretto.tune.own.campaign import Predictor
+from stretto.tune.own.cells import Cell, chosen, parsed
+from stretto.tune.own.choice import SHIPPED, Times
+from stretto.tune.own.predicted import (
+    NETWORK,
+    SIZES,
+    levels_of,
+    lines_of,
+    spans,
+    times_of,
+    words_of,
+)
+
+
+def times(**us: float) -> Times:
+    return Times(us, SHIPPED)
+
+
+def test_neighbours_share_what_loses_little():
+    few = [times(linear=1.0, ring=2.0)] * len(SIZES)
+    more = [times(linear=1.02, ring=1.0)] * len(SIZES)
+    many = [times(linear=2.0, ring=1.0)] * len(SIZES)
+    found = spans(words_of({2: few, 4: more, 16: many}, sized=True))
+    assert [(one.high, one.sizes) for one in found] == [
+        (8, ((None, "linear"),)), (None, ((None, "ring"),)),
+    ]  # fmt: skip
+
+
+def test_rules_of_sizes_and_ranks():
+    small, large = times(bruck=1.0, ring=3.0), times(bruck=3.0, ring=1.0)
+    known = [small if size < 64 << 10 else large for size in SIZES]
+    [span] = spans(words_of({8: known}, sized=True))
+    assert span.sizes == ((32 << 10, "bruck"), (None, "ring"))
+    lines = lines_of("allgather", ["nodes>1", "ranks=2^k"], [span])
+    rules = _core.parse_rules("stretto-rules 2\n" + "\n".join(lines), "made")
+    for size, name in ((8, "bruck"), (16 << 10, "bruck"), (64 << 10, "ring")):
+        assert chosen(rules, Cell("allgather", 8, size), False).algorithm.name == name
+    assert chosen(rules, Cell("allgather", 9, 8), False).algorithm is None, "not 2^k"
+
+
+def losses(machine: _core.Machine, name: str, ranks: int) -> list[float]:
+    """Of the shipped rules on several nodes, by the same mean of placements as they were made."""
+    found = []
+    for size, known in zip(SIZES, times_of(machine, NETWORK, name, ranks), strict=True):
+        cell = Cell(name, ranks, size)
+        choice = chosen(stretto.shipped_rules(), cell, False)
+        words = _core.written(choice.algorithm, choice.params).replace(" ", ",")
+        logs = [
+            math.log(Predictor(machine, _core.Placement(k)).seconds(cell, parsed(cell, words)))
+            for k in NETWORK.placements(ranks)
+        ]
+        found.append(math.exp(mean(logs)) * 1e6 / known.best - 1)
+    return found
+
+
+@pytest.mark.parametrize("name", ["allreduce", "bcast", "reduce_scatter_block", "alltoall"])
+@pytest.mark.parametrize("ranks", [4, 7, 20])
+def test_shipped_rules_are_near_the_models_best(name, ranks):
+    lost = losses(machine_named("cluster"), name, ranks)
+    assert mean(lost) <= 0.06, "`rules/make` writes them anew"
+    assert max(lost) <= 0.3
+
+
+@pytest.mark.parametrize("name", ["allreduce", "bcast", "reduce_scatter_block", "allgather"])
+def test_no_cliff_behind_a_power_of_two(name):
+    machine = machine_named("cluster")
+    for power in (4, 8, 16, 32, 64, 128):
+        seconds = []
+        for ranks in (power, power + 1):
+            size = (16 << 20) // ranks if name == "allgather" else 16 << 20
+            cell = Cell(name, ranks, size)
+            choice = chosen(stretto.shipped_rules(), cell, False)
+            words = _core.written(choice.algorithm, choice.params).replace(" ", ",")
+            predictor = Predictor(machine, _core.Placement(1))
+            seconds.append(predictor.seconds(cell, parsed(cell, words)) / cell.bytes)
+        assert seconds[1] <= 1.1 * seconds[0], power
+
+
+def test_levels_are_those_of_the_file():
+    link = _core.Link(alpha=1e-6, beta=1e-10)
+    assert levels_of(_core.Machine(network=link)) == [NETWORK]
+    assert [one.condition for one in levels_of(machine_named("cluster"))] == ["nodes=1", "nodes>1"]
+
+
+def test_command(tmp_path):
+    path = tmp_path / "predicted.rules"
+    asked = ("tune", "--predict", "cluster", "--collectives", "barrier", "--output", path)
+    assert succeed(*asked) == f"wrote {path}\n"
+    rules = stretto.read_rules(str(path))
+    for one_node in (True, False):
+        algorithm = chosen(rules, Cell("barrier", 24, 0), one_node).algorithm
+        assert algorithm.collective == stretto.Collective.barrier
+    assert "nothing is measured" in refuse(*asked, "--ranks", 4)
+    assert "cluster" in refuse("tune", "--predict", "clustr", "--output", path)
