@@ -84,9 +84,7 @@ void Builder::reduce(const Ranges& source, const Ranges& target, Side side, cons
 }
 
 Block Builder::new_scratch(Block first, Block count) {
-  const auto slot = static_cast<Block>(schedule_.scratch.size());
-  for (Block b = 0; b < count; ++b) schedule_.scratch.push_back(offset_ + first + b);
-  return slot;
+  return schedule_.scratch.add(offset_ + first, count);
 }
 
 Members Builder::listed(std::span<const Rank> members) const {

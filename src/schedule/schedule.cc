@@ -34,6 +34,31 @@ bool overlap(std::span<const Range> targets, const Ranges& sent) {
 
 }  // namespace
 
+Block Scratch::add(Block first, Block count) {
+  const auto slot = static_cast<Block>(size());
+  if (count <= 0) return slot;
+  if (!runs_.empty() && runs_.back().first + runs_.back().count == first)
+    runs_.back().count += count;
+  else
+    runs_.push_back({slot, first, count});
+  return slot;
+}
+
+Block Scratch::operator[](std::size_t slot) const {
+  const auto at = static_cast<Block>(slot);
+  const auto behind = std::ranges::upper_bound(runs_, at, {}, &Run::slot);
+  const Run& run = *(behind - 1);
+  return run.first + (at - run.slot);
+}
+
+std::vector<Block> Scratch::blocks() const {
+  std::vector<Block> all;
+  all.reserve(size());
+  for (const Run& run : runs_)
+    for (Block i = 0; i < run.count; ++i) all.push_back(run.first + i);
+  return all;
+}
+
 Block blocks_in(std::span<const Range> ranges) {
   Block n = 0;
   for (const Range& r : ranges) n += r.count;

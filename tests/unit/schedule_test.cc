@@ -65,7 +65,7 @@ TEST(text_is_read_back) {
     CHECK_EQ(s.rank, 1);
     CHECK_EQ(s.root, 2);
     CHECK_EQ(s.blocks, 4);
-    CHECK(s.scratch == (std::vector<Block>{2, 3, 0}));
+    CHECK(s.scratch.blocks() == (std::vector<Block>{2, 3, 0}));
     CHECK_EQ(s.rounds.size(), 2);
     CHECK_EQ(s.sends.size(), 2);
     CHECK_EQ(s.actions.size(), 7);

@@ -303,8 +303,8 @@ TEST(what_is_too_large_is_refused) {
           return Simulator(*find_algorithm("bcast/chain"), {4, 0, {}}, {}, {0});
         }).starts_with("nodes without ranks"));
   CHECK(refused([&] {
-          return Simulator(*find_algorithm("bcast/circulant_blocks"), {1 << 20, 0, {}});
-        }).starts_with("bcast/circulant_blocks on 1048576 ranks is too large to simulate"));
+          return Simulator(*find_algorithm("bcast/scatter_ring"), {1 << 18, 0, {}});
+        }).starts_with("bcast/scatter_ring on 262144 ranks is too large to simulate"));
 }
 
 TEST(four_thousand_ranks_take_no_second) {
