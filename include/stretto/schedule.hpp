@@ -87,8 +87,8 @@ struct Parts {
   bool operator==(const Parts&) const = default;
 };
 
-/// For every scratch slot, the block that it holds. As runs: a vector for each rank, cut into as many blocks as there are
-/// ranks, would make a million schedules a million times as long.
+/// For every scratch slot, the block that it holds. Kept as runs: a vector that is cut into as many blocks as there are
+/// ranks is one of them.
 class Scratch {
  public:
   /// Slots slot … slot+count-1 hold blocks first … first+count-1.
@@ -102,7 +102,9 @@ class Scratch {
   /// More slots; returns the first of them.
   Block add(Block first, Block count);
   Block operator[](std::size_t slot) const;
-  std::size_t size() const { return runs_.empty() ? 0 : static_cast<std::size_t>(runs_.back().slot + runs_.back().count); }
+  std::size_t size() const {
+    return runs_.empty() ? 0 : static_cast<std::size_t>(runs_.back().slot + runs_.back().count);
+  }
   bool empty() const { return runs_.empty(); }
   const std::vector<Run>& runs() const { return runs_; }
   std::vector<Block> blocks() const;  ///< one after the other

@@ -11,8 +11,8 @@
 // Receive schedule.  In q rounds v gets q different blocks: its base block once, else blocks of the q before. For k the
 //   entry is the largest base, not yet used by v, among the places v - S[k+1] + 1 … v - S[k], else the base of
 //   v - S[k+1]. Base q stands for v's own base block; another base e for e - q, a block of the group before.
-//   The papers search for it otherwise; this rule gives the same tables. Bases repeat: those of the places above S[k] are
-//   those of the places above 0. So the set of bases of a stretch of places is found in O(log p).
+//   The papers search for it otherwise; this rule gives the same tables. Bases repeat: those of the places behind S[k]
+//   are those of the places behind 0. So the set of bases of neighbouring places is found in O(log p).
 // Send schedule.  What v sends in round k is what v + S[k] receives in it.
 //
 // Each time through the q indices the entries rise by q. Entries below 0 are no block, those above the last block mean
