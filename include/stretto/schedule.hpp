@@ -87,15 +87,42 @@ struct Parts {
   bool operator==(const Parts&) const = default;
 };
 
+/// For every scratch slot, the block that it holds. Kept as runs: a vector that is cut into as many blocks as there are
+/// ranks is one of them.
+class Scratch {
+ public:
+  /// Slots slot … slot+count-1 hold blocks first … first+count-1.
+  struct Run {
+    Block slot;
+    Block first;
+    Block count;
+    bool operator==(const Run&) const = default;
+  };
+
+  /// More slots; returns the first of them.
+  Block add(Block first, Block count);
+  Block operator[](std::size_t slot) const;
+  std::size_t size() const {
+    return runs_.empty() ? 0 : static_cast<std::size_t>(runs_.back().slot + runs_.back().count);
+  }
+  bool empty() const { return runs_.empty(); }
+  const std::vector<Run>& runs() const { return runs_; }
+  std::vector<Block> blocks() const;  ///< one after the other
+  bool operator==(const Scratch&) const = default;
+
+ private:
+  std::vector<Run> runs_;  // none is empty, none continues the one before
+};
+
 /// One rank's part of a collective. Flat arrays, so that a cached schedule costs little and is read in order.
 struct Schedule {
   std::string algorithm;  ///< id, for example "allreduce/ring"
   Rank ranks = 1;
   Rank rank = 0;
   Rank root = 0;
-  Block blocks = 1;            ///< slots of the input and of the output: how many blocks the vector is cut into
-  Parts parts;                 ///< of collectives whose vector has a part for each rank
-  std::vector<Block> scratch;  ///< for every scratch slot, the block that it holds
+  Block blocks = 1;  ///< slots of the input and of the output: how many blocks the vector is cut into
+  Parts parts;       ///< of collectives whose vector has a part for each rank
+  Scratch scratch;
   std::vector<Round> rounds;
   std::vector<Send> sends;
   std::vector<Action> actions;

@@ -134,7 +134,9 @@ void register_schedule(nb::module_& m) {
       .def_ro("root", &Schedule::root)
       .def_ro("blocks", &Schedule::blocks)
       .def_rw("parts", &Schedule::parts, "Of collectives whose vector has a part for each rank.")
-      .def_ro("scratch", &Schedule::scratch, "For every scratch slot, the block of the vector whose size it has.")
+      .def_prop_ro(
+          "scratch", [](const Schedule& schedule) { return schedule.scratch.blocks(); },
+          "For every scratch slot, the block of the vector whose size it has.")
       .def_prop_ro("rounds", &rounds_of)
       .def("__str__", [](const Schedule& schedule) { return to_text(schedule); });
   m.def(

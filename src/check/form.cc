@@ -44,8 +44,10 @@ void check_question(std::span<const Schedule> schedules, const Question& questio
     locations += 2 * s.blocks + static_cast<std::int64_t>(s.scratch.size());
     if (locations > most_locations) malformed(who + "too many blocks to check");
     const Block known = question.collective == Collective::alltoall ? s.blocks * shape.ranks : s.blocks;
-    for (Block b : s.scratch)
-      if (b < 0 || b >= known) malformed(who + "scratch for block " + std::to_string(b) + ", which does not exist");
+    for (const Scratch::Run& run : s.scratch.runs())
+      if (const Block last = run.first + run.count - 1; run.first < 0 || last >= known)
+        malformed(who + "scratch for block " + std::to_string(run.first < 0 ? run.first : std::max(run.first, known)) +
+                  ", which does not exist");
   }
 }
 

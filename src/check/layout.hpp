@@ -53,7 +53,7 @@ class Layout {
   const Schedule* schedule_;
   const Question* question_;
   Block blocks_;
-  const std::vector<Block>* scratch_;
+  const Scratch* scratch_;
   bool aliased_;
 };
 

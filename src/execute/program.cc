@@ -63,11 +63,11 @@ class Program::Resolver {
       return;
     }
     Count n = 0;
-    for (std::size_t s = 0; s < schedule.scratch.size(); ++s) {
-      slots_.push_back(n);
-      n += work_.sizes.block(work_.sizes_by_slot ? static_cast<Block>(s) : schedule.scratch[s], segment_).count;
-      n += gap_;
-    }
+    for (const Scratch::Run& run : schedule.scratch.runs())
+      for (Block i = 0; i < run.count; ++i) {
+        slots_.push_back(n);
+        n += work_.sizes.block((work_.sizes_by_slot ? run.slot : run.first) + i, segment_).count + gap_;
+      }
     slots_.push_back(n);
     p_.scratch = footprint(work_.element, n);
   }

@@ -79,7 +79,7 @@ std::size_t memory_of(const std::vector<T>& v) {
 }
 
 std::size_t memory_of(const Schedule& s) {
-  return sizeof s + memory_of(s.parts.first) + memory_of(s.scratch) + memory_of(s.rounds) + memory_of(s.sends) +
+  return sizeof s + memory_of(s.parts.first) + memory_of(s.scratch.runs()) + memory_of(s.rounds) + memory_of(s.sends) +
          memory_of(s.actions) + memory_of(s.ranges);
 }
 

@@ -83,11 +83,7 @@ void Builder::reduce(const Ranges& source, const Ranges& target, Side side, cons
   ++schedule_.rounds.back().actions.count;
 }
 
-Block Builder::new_scratch(Block first, Block count) {
-  const auto slot = static_cast<Block>(schedule_.scratch.size());
-  for (Block b = 0; b < count; ++b) schedule_.scratch.push_back(offset_ + first + b);
-  return slot;
-}
+Block Builder::new_scratch(Block first, Block count) { return schedule_.scratch.add(offset_ + first, count); }
 
 Members Builder::listed(std::span<const Rank> members) const {
   const auto me = std::find(members.begin(), members.end(), rank_);

@@ -6,33 +6,72 @@
 namespace stretto {
 namespace {
 
+/// Input and output may be one memory, scratch is another.
 bool one_memory(Buffer a, Buffer b) { return (a == Buffer::scratch) == (b == Buffer::scratch); }
 
-/// What the round sends, with neighbours joined: messages that go to all ranks are one or two ranges.
+bool lies_before(const Range& a, const Range& b) {
+  if (!one_memory(a.buffer, b.buffer)) return b.buffer == Buffer::scratch;
+  return a.first < b.first;
+}
+
+/// Sorts, and makes one of those that overlap or touch.
+void join(Ranges& ranges) {
+  if (ranges.size() < 2) return;
+  if (!std::ranges::is_sorted(ranges, lies_before)) std::ranges::sort(ranges, lies_before);
+  auto last = ranges.begin();
+  for (auto r = last + 1; r != ranges.end(); ++r)
+    if (one_memory(last->buffer, r->buffer) && r->first <= last->first + last->count)
+      last->count = std::max(last->count, r->first + r->count - last->first);
+    else
+      *++last = *r;
+  ranges.erase(last + 1, ranges.end());
+}
+
+/// What the round sends. Messages that go to all ranks are the same one or two ranges again and again.
 void ranges_sent(const Schedule& s, const Round& round, Ranges& sent) {
   sent.clear();
   for (const Send& send : s.sends_of(round))
-    for (const Range& r : s.at(send.blocks)) {
-      if (!sent.empty() && one_memory(sent.back().buffer, r.buffer)) {
-        Range& last = sent.back();
-        if (r.first == last.first && r.count == last.count) continue;
-        if (r.first == last.first + last.count) {
-          last.count += r.count;
-          continue;
-        }
-      }
-      sent.push_back(r);
-    }
+    for (const Range& r : s.at(send.blocks))
+      if (sent.empty() || !(sent.back() == r)) sent.push_back(r);
+  join(sent);
 }
 
+/// `sent` is joined.
 bool overlap(std::span<const Range> targets, const Ranges& sent) {
-  for (const Range& t : targets)
-    for (const Range& r : sent)
-      if (one_memory(t.buffer, r.buffer) && t.first < r.first + r.count && r.first < t.first + t.count) return true;
-  return false;
+  return std::ranges::any_of(targets, [&](const Range& t) {
+    const auto r = std::ranges::partition_point(sent, [&](const Range& each) {
+      return one_memory(each.buffer, t.buffer) ? each.first + each.count <= t.first : lies_before(each, t);
+    });
+    return r != sent.end() && one_memory(r->buffer, t.buffer) && r->first < t.first + t.count;
+  });
 }
 
 }  // namespace
+
+Block Scratch::add(Block first, Block count) {
+  const auto slot = static_cast<Block>(size());
+  if (count <= 0) return slot;
+  if (!runs_.empty() && runs_.back().first + runs_.back().count == first)
+    runs_.back().count += count;
+  else
+    runs_.push_back({slot, first, count});
+  return slot;
+}
+
+Block Scratch::operator[](std::size_t slot) const {
+  const auto at = static_cast<Block>(slot);
+  const auto behind = std::ranges::upper_bound(runs_, at, {}, &Run::slot);
+  const Run& run = *(behind - 1);
+  return run.first + (at - run.slot);
+}
+
+std::vector<Block> Scratch::blocks() const {
+  std::vector<Block> all;
+  all.reserve(size());
+  for (const Run& run : runs_)
+    for (Block i = 0; i < run.count; ++i) all.push_back(run.first + i);
+  return all;
+}
 
 Block blocks_in(std::span<const Range> ranges) {
   Block n = 0;

@@ -151,7 +151,7 @@ class Parser {
       if (end < first) refuse("a range ends before it begins: '" + std::string(item) + "'");
       if (end - first > most_scratch_slots - static_cast<Block>(s.scratch.size()))
         refuse("more than " + std::to_string(most_scratch_slots) + " scratch slots");
-      for (Block b = first; b < end; ++b) s.scratch.push_back(b);
+      s.scratch.add(first, end - first);
       word = comma == std::string_view::npos ? std::string_view{} : word.substr(comma + 1);
     }
   }
@@ -256,15 +256,11 @@ class Parser {
   std::vector<Schedule> schedules_;
 };
 
-std::string scratch_text(const std::vector<Block>& scratch) {
+std::string scratch_text(const Scratch& scratch) {
   std::string text;
-  for (std::size_t i = 0; i < scratch.size();) {
-    std::size_t end = i + 1;
-    while (end < scratch.size() && scratch[end] == scratch[end - 1] + 1) ++end;
-    text += text.empty() ? " scratch=" : ",";
-    text += std::to_string(scratch[i]);
-    if (end > i + 1) text += ':' + std::to_string(scratch[end - 1] + 1);
-    i = end;
+  for (const Scratch::Run& run : scratch.runs()) {
+    text += (text.empty() ? " scratch=" : ",") + std::to_string(run.first);
+    if (run.count > 1) text += ':' + std::to_string(run.first + run.count);
   }
   return text;
 }

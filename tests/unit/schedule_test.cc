@@ -65,7 +65,7 @@ TEST(text_is_read_back) {
     CHECK_EQ(s.rank, 1);
     CHECK_EQ(s.root, 2);
     CHECK_EQ(s.blocks, 4);
-    CHECK(s.scratch == (std::vector<Block>{2, 3, 0}));
+    CHECK(s.scratch.blocks() == (std::vector<Block>{2, 3, 0}));
     CHECK_EQ(s.rounds.size(), 2);
     CHECK_EQ(s.sends.size(), 2);
     CHECK_EQ(s.actions.size(), 7);
@@ -73,6 +73,20 @@ TEST(text_is_read_back) {
 }
 
 /// "1 3": the actions of the only round, from 1, that wait until its sends have left.
+TEST(scratch_is_kept_as_runs) {
+  Scratch s;
+  CHECK(s.empty());
+  CHECK_EQ(s.add(4, 3), 0);
+  CHECK_EQ(s.add(7, 2), 3);  // continues the run
+  CHECK_EQ(s.add(9, 0), 5);
+  CHECK_EQ(s.add(0, 2), 5);
+  CHECK_EQ(s.runs().size(), 2);
+  CHECK_EQ(s.size(), 7);
+  const std::vector<Block> all{4, 5, 6, 7, 8, 0, 1};
+  CHECK(s.blocks() == all);
+  for (std::size_t slot = 0; slot < all.size(); ++slot) CHECK_EQ(s[slot], all[slot]);
+}
+
 std::string after_sends(const Schedule& s) {
   std::string numbers;
   for (std::size_t i = 0; i < s.actions.size(); ++i)

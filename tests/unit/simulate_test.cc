@@ -35,8 +35,10 @@ void check_parts(const Prediction& p) { CHECK(near(p.latency + p.bandwidth + p.r
 
 #if defined(__SANITIZE_ADDRESS__)
 constexpr Rank step = 7;  // it takes ten times as long
+constexpr Rank many_ranks = 1 << 12;
 #else
 constexpr Rank step = 1;
+constexpr Rank many_ranks = 1 << 16;
 #endif
 
 TEST(every_algorithm_takes_what_its_formula_says) {
@@ -303,14 +305,27 @@ TEST(what_is_too_large_is_refused) {
           return Simulator(*find_algorithm("bcast/chain"), {4, 0, {}}, {}, {0});
         }).starts_with("nodes without ranks"));
   CHECK(refused([&] {
-          return Simulator(*find_algorithm("bcast/circulant_blocks"), {1 << 20, 0, {}});
-        }).starts_with("bcast/circulant_blocks on 1048576 ranks is too large to simulate"));
+          return Simulator(*find_algorithm("bcast/scatter_ring"), {1 << 18, 0, {}});
+        }).starts_with("bcast/scatter_ring on 262144 ranks is too large to simulate"));
+}
+
+/// Their time for one rank was once proportional to the number of ranks: a minute each.
+TEST(schedules_of_many_ranks_are_built_quickly) {
+  const Machine m = flat(1, 1, 1);
+  for (const char* id :
+       {"bcast/two_tree", "bcast/circulant_blocks", "reduce/circulant_blocks", "reduce/halving_gather"})
+    for (const Rank p : {many_ranks, many_ranks - 1}) {
+      const auto begin = std::chrono::steady_clock::now();
+      CHECK(Simulator(*find_algorithm(id), {p, 0, {}}).run({.bytes = 1 << 20}, m).seconds > 0);
+      CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(20));  // ten times what it takes
+    }
 }
 
 TEST(four_thousand_ranks_take_no_second) {
   const Machine m = full();
   for (const char* id : {"allreduce/recursive_doubling", "allreduce/circulant", "bcast/binomial", "reduce/binomial",
-                         "scan/recursive_doubling", "allreduce/dual_root"}) {
+                         "scan/recursive_doubling", "allreduce/dual_root", "bcast/two_tree", "bcast/circulant_blocks",
+                         "reduce/halving_gather", "allreduce/swing"}) {
     const auto begin = std::chrono::steady_clock::now();
     const Simulator s(*find_algorithm(id), {4096, 0, {}}, {}, {16});
     CHECK(s.run({.bytes = 1 << 20}, m).seconds > 0);

@@ -15,6 +15,7 @@
 //   p = 4, root 0, n = 2   trees 0→2→{1 3} and 0→3→{1 2}
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "algorithms/list.hpp"
@@ -26,9 +27,16 @@ namespace {
 
 using patterns::TwoTree;
 
+/// The tables take time for every place, and are kept for the schedules of other ranks that may follow.
+const TwoTree& trees_of(Rank ranks, Block blocks) {
+  thread_local std::optional<TwoTree> last;
+  if (!last || !last->fits(ranks, blocks)) last.emplace(ranks, blocks);
+  return *last;
+}
+
 /// From rank 0.
 void broadcast(Builder& b) {
-  const TwoTree trees(b.ranks(), b.blocks());
+  const TwoTree& trees = trees_of(b.ranks(), b.blocks());
   const Rank me = b.rank();
   for (std::int64_t round = 0; round < trees.rounds(); ++round) {
     b.round();
@@ -46,7 +54,7 @@ void build(Builder& b, const Shape& shape, const Params&) { b.in_group(patterns:
 
 /// Rounds in which a rank has nothing to do do not count.
 std::int64_t rounds(const Shape& shape, const Params& params) {
-  const TwoTree trees(shape.ranks, params.value);
+  const TwoTree& trees = trees_of(shape.ranks, params.value);
   std::vector<std::int64_t> now(static_cast<std::size_t>(shape.ranks), 0);
   std::vector<char> busy(now.size());
   for (std::int64_t round = 0; round < trees.rounds(); ++round) {

@@ -8,7 +8,6 @@
 #pragma once
 
 #include <algorithm>
-#include <numeric>
 #include <vector>
 
 #include "algorithms/patterns/halving.hpp"
@@ -32,10 +31,9 @@ struct BinaryBlocks {
   bool largest() const { return mine == 0; }
   bool smallest() const { return mine + 1 == size.size(); }
   Rank place(Rank rank) const { return rank - first[mine]; }
-  std::vector<Rank> members(std::size_t subset) const {
-    std::vector<Rank> ranks(static_cast<std::size_t>(size[subset]));
-    std::iota(ranks.begin(), ranks.end(), first[subset]);
-    return ranks;
+  /// `count` ranks from my subset's first one on.
+  Members members(Rank me, Rank count) const {
+    return {count, place(me), [begin = first[mine]](Rank place) { return begin + place; }};
   }
 };
 
@@ -43,7 +41,8 @@ struct BinaryBlocks {
 inline void binary_blocks_reduce_scatter(Builder& b, const BinaryBlocks& subsets, Buffer work) {
   const std::size_t s = subsets.mine;
   const Rank place = subsets.place(b.rank());
-  b.in_group(subsets.members(s), [&](Builder& group) { halving_reduce_scatter(group, Buffer::input, work); });
+  b.in_group(subsets.members(b.rank(), subsets.size[s]),
+             [&](Builder& group) { halving_reduce_scatter(group, Buffer::input, work); });
   const Buffer now = subsets.size[s] == 1 ? Buffer::input : work;
   if (!subsets.smallest()) {
     const Interval held = halved(place, subsets.size[s], b.blocks());
@@ -71,9 +70,7 @@ inline void binary_blocks_allgather(Builder& b, const BinaryBlocks& subsets) {
       b.receive(subsets.first[s - 1] + giver, output(given.first, given.count));
     }
   }
-  std::vector<Rank> mine_and_smaller(static_cast<std::size_t>(size + smaller));
-  std::iota(mine_and_smaller.begin(), mine_and_smaller.end(), subsets.first[s]);
-  b.in_group(mine_and_smaller, [&](Builder& group) {
+  b.in_group(subsets.members(b.rank(), size + smaller), [&](Builder& group) {
     doubling_allgather(group, size, [&](Rank mask, Interval have) {
       if (mask == smaller && group.rank() < 2 * mask)
         group.send(size + group.rank() % mask, output(have.first, have.count));

@@ -11,7 +11,8 @@
 // Receive schedule.  In q rounds v gets q different blocks: its base block once, else blocks of the q before. For k the
 //   entry is the largest base, not yet used by v, among the places v - S[k+1] + 1 … v - S[k], else the base of
 //   v - S[k+1]. Base q stands for v's own base block; another base e for e - q, a block of the group before.
-//   The papers search for it in O(log p); this simpler rule gives the same tables in O(p).
+//   The papers search for it otherwise; this rule gives the same tables. Bases repeat: those of the places behind S[k]
+//   are those of the places behind 0. So the set of bases of neighbouring places is found in O(log p).
 // Send schedule.  What v sends in round k is what v + S[k] receives in it.
 //
 // Each time through the q indices the entries rise by q. Entries below 0 are no block, those above the last block mean
@@ -19,6 +20,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <vector>
 
 #include "algorithms/patterns/circulant.hpp"
@@ -38,13 +40,8 @@ class CirculantBlocks {
       : skips_(halved_skips(ranks)),
         blocks_(blocks),
         q_(ceil_log2(ranks)),
-        left_out_(q_ == 0 ? 0 : (q_ - (blocks - 1) % q_) % q_),
-        base_(static_cast<std::size_t>(ranks), q_) {
+        left_out_(q_ == 0 ? 0 : (q_ - (blocks - 1) % q_) % q_) {
     std::reverse(skips_.begin(), skips_.end());
-    for (int k = 0; k < q_; ++k) {
-      base_of(skip(k)) = k;
-      for (Rank v = skip(k) + 1; v < skip(k + 1); ++v) base_of(v) = base_of(v - skip(k));
-    }
   }
 
   static std::int64_t rounds(Rank ranks, Block blocks) { return ranks == 1 ? 0 : blocks - 1 + ceil_log2(ranks); }
@@ -52,28 +49,22 @@ class CirculantBlocks {
   Rank ranks() const { return skips_.back(); }
   Rank skip_of_round(std::int64_t round) const { return skip(static_cast<int>((left_out_ + round) % q_)); }
 
-  /// O(p). The root receives nothing.
+  /// O(log² p). The root receives nothing.
   Row receives(Rank place) const {
     Row row(static_cast<std::size_t>(q_), never);
-    if (place == 0) return row;
-    std::uint64_t used = std::uint64_t{1} << base_of(place);
-    for (int k = 0; k < q_; ++k) {
-      int best = -1;
-      for (Rank distance = skip(k); distance < skip(k + 1); ++distance) {
-        const int e = base_of(modulo(place - distance, ranks()));
-        if (e > best && (used >> e & 1) == 0) best = e;
-      }
-      if (best < 0) best = base_of(modulo(place - skip(k + 1), ranks()));
-      used |= std::uint64_t{1} << best;
-      row[static_cast<std::size_t>(k)] = best == q_ ? base_of(place) : best - q_;
-    }
+    fill_in(row, place, q_);
     return row;
   }
 
-  /// O(p log p). Nothing is sent to the root.
+  /// O(log³ p). Nothing is sent to the root.
   Row sends(Rank place) const {
-    Row row;
-    for (int k = 0; k < q_; ++k) row.push_back(receives(modulo(place + skip(k), ranks()))[static_cast<std::size_t>(k)]);
+    Row row, other(static_cast<std::size_t>(q_));
+    for (int k = 0; k < q_; ++k) {
+      const auto last = static_cast<std::size_t>(k);
+      other[last] = never;
+      fill_in(other, modulo(place + skip(k), ranks()), k + 1);
+      row.push_back(other[last]);
+    }
     return row;
   }
 
@@ -88,14 +79,64 @@ class CirculantBlocks {
   static constexpr std::int64_t never = std::int64_t{-1} << 62;
 
   Rank skip(int k) const { return skips_[static_cast<std::size_t>(k)]; }
-  int base_of(Rank place) const { return base_[static_cast<std::size_t>(place)]; }
-  int& base_of(Rank place) { return base_[static_cast<std::size_t>(place)]; }
+
+  /// The first `entries` of what `place` receives.
+  void fill_in(Row& row, Rank place, int entries) const {
+    if (place == 0) return;
+    std::uint64_t used = bit(base_of(place));
+    for (int k = 0; k < entries; ++k) {
+      const std::uint64_t fresh = bases_around(place - skip(k + 1) + 1, place - skip(k)) & ~used;
+      const int best = fresh != 0 ? std::bit_width(fresh) - 1 : base_of(modulo(place - skip(k + 1), ranks()));
+      used |= bit(best);
+      row[static_cast<std::size_t>(k)] = best == q_ ? base_of(place) : best - q_;
+    }
+  }
+
+  static std::uint64_t bit(int base) { return std::uint64_t{1} << base; }
+
+  /// Of the largest skip that is not above `place`. S[k] is above 2^(k-1), and at most 2^k.
+  int largest_skip(Rank place) const {
+    const int k = floor_log2(place);
+    return skip(k + 1) <= place ? k + 1 : k;
+  }
+
+  int base_of(Rank place) const {
+    if (place == 0) return q_;
+    for (;;) {
+      const int k = largest_skip(place);
+      if (skip(k) == place) return k;
+      place -= skip(k);
+    }
+  }
+
+  /// A bit for the base of each place first … last, with 1 <= first <= last < p.
+  std::uint64_t bases(Rank first, Rank last) const {
+    std::uint64_t found = 0;
+    for (;;) {
+      const int k = largest_skip(last);
+      if (skip(k) < first) {
+        first -= skip(k);
+        last -= skip(k);
+        continue;
+      }
+      found |= bit(k);
+      if (last > skip(k)) found |= 2 * bit(largest_skip(last - skip(k))) - 1;  // from place 1 on: all up to the largest
+      if (first == skip(k)) return found;
+      last = skip(k) - 1;
+    }
+  }
+
+  /// The same where places are counted modulo p, with -p < first <= last < p.
+  std::uint64_t bases_around(Rank first, Rank last) const {
+    if (last < 0) return bases(first + ranks(), last + ranks());
+    if (first > 0) return bases(first, last);
+    return bit(q_) | (last > 0 ? bases(1, last) : 0) | (first < 0 ? bases(first + ranks(), ranks() - 1) : 0);
+  }
 
   std::vector<Rank> skips_;  // S[0] … S[q]
   Block blocks_;
   int q_;
   std::int64_t left_out_;  // x
-  std::vector<int> base_;
 };
 
 /// All blocks of rank 0's output come into every output.

@@ -42,6 +42,7 @@ class TwoTree {
     for (int tree = 0; tree < 2; ++tree) find_starts(tree, 0, -1);
   }
 
+  bool fits(Rank ranks, Block blocks) const { return m_ == ranks - 1 && blocks_ == blocks; }
   std::int64_t rounds() const { return rounds_; }
   Rank parent(int tree, Rank place) const {
     if (tree == 0) return parent_in_order(place);
@@ -101,13 +102,13 @@ class TwoTree {
     }
   }
 
-  void find_starts(int tree, Rank place, std::int64_t arrival) {
+  void find_starts(int tree, Rank place, std::int32_t arrival) {
     const Block last = (blocks_ - 1 - tree) / 2 * 2;  // rounds from a place's first block to its last one
     for (const Rank child : children(tree, place)) {
       if (child == 0) continue;
-      std::int64_t& start = start_[tree][index(child)];
       const bool odd = colour_[index(child)] != tree;
-      start = arrival + 1 + ((arrival + 1) % 2 == odd ? 0 : 1);
+      const std::int32_t start = arrival + 1 + ((arrival + 1) % 2 == odd ? 0 : 1);
+      start_[tree][index(child)] = start;
       if (tree < blocks_) rounds_ = std::max(rounds_, start + last + 1);
       find_starts(tree, child, start);
     }
@@ -117,7 +118,7 @@ class TwoTree {
   Block blocks_;
   std::int64_t rounds_ = 0;
   std::array<std::vector<Children>, 2> children_;   // by tree and place
-  std::array<std::vector<std::int64_t>, 2> start_;  // the round in which a tree's first block comes to a place
+  std::array<std::vector<std::int32_t>, 2> start_;  // the round in which a tree's first block comes to a place
   std::vector<char> colour_;
 };
 

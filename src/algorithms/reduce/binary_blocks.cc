@@ -25,14 +25,18 @@ void build(Builder& b, const Shape& shape, const Params&) {
   if (work == Buffer::scratch) b.new_scratch(0, b.blocks());
   const patterns::BinaryBlocks subsets(b.ranks(), b.rank());
   patterns::binary_blocks_reduce_scatter(b, subsets, work);
-  std::vector<Rank> gathering = subsets.members(0);
   const bool outside = root >= subsets.size[0];
   if (outside) {
-    gathering[0] = root;
     b.round();
     if (b.rank() == 0) b.send(root, {{work, 0, 1}});
     if (b.rank() == root) b.receive(0, output(0));
   }
+  const bool gathers = outside ? b.rank() == root || (subsets.largest() && b.rank() != 0) : subsets.largest();
+  const Members gathering{subsets.size[0],
+                          !gathers                      ? no_rank
+                          : b.rank() == root && outside ? 0
+                                                        : b.rank(),
+                          [&](Rank place) { return outside && place == 0 ? root : place; }};
   b.in_group(gathering, [&](Builder& group) { patterns::doubling_gather(group, outside ? 0 : root, work); });
 }
 
