@@ -4,6 +4,7 @@
 // its candidates, "allreduce:64K native ring,segment=16K": SMPI's own choice, and algorithms of Stretto. A JSON object is
 // written for each. All ranks are in this one process and take turns, so that they can share variables.
 #include <smpi/mpi.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <fstream>
@@ -126,7 +127,8 @@ extern "C" [[gnu::visibility("default")]] int main(int argc, char** argv) {
     stretto::lab::run(stretto::lab::board(argv[1], ranks), rank, ranks);
   } catch (const stretto::Error& e) {
     std::fprintf(stderr, "error: %s\nhint: %s\n", e.what(), e.hint().c_str());
-    std::exit(2);
+    std::fflush(nullptr);
+    _exit(2);  // SimGrid would report that a rank ended early
   }
   MPI_Finalize();
   return 0;
