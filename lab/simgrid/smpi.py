@@ -95,7 +95,9 @@ class Network:
                 if left:
                     cell, words = left[0]
                     function, _, size = cell.partition(":")
-                    yield Time(function, len(hosts), _bytes(size), words[0], "", float("inf"))
+                    yield Time(
+                        function, len(hosts), _bytes(size), words[0], "", float("inf"), False, False
+                    )
                     _begun(left)
 
 
