@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measures choices on simulated networks against the portfolio and SMPI's selectors; writes a page."""
+"""Measures choices on simulated networks against portfolio and selectors; writes a page."""
 
 import argparse
 import math
@@ -23,15 +23,12 @@ NETWORKS = {
     "fast, one switch": trees.Tree((256,), bandwidth=12.5e9, latency=1e-6),
     "gigabit, two levels": trees.Tree((0, *(32,) * 8), (0,) * 8),
 }
-CELLS = (
-    "barrier:0 allreduce:8 allreduce:1K allreduce:32K allreduce:1M bcast:8 bcast:32K bcast:1M reduce:1K reduce:1M "
-    "allgather:1K allgather:32K alltoall:8 alltoall:1K gather:1K scatter:1K reduce_scatter_block:32K "
-    "reduce_scatter_block:1M"
-).split()
-LARGE = ("allreduce:8M", "bcast:8M")  # on the fewest ranks only
-MANY = (  # what can be measured in reasonable time on more than 64 ranks
-    "barrier:0 allreduce:8 allreduce:1K bcast:8 bcast:1M reduce:1K gather:1K scatter:1K alltoall:8"
-).split()
+# On how many ranks at most what can be simulated in reasonable time.
+CELLS = {
+    256: "barrier:0 allreduce:8 allreduce:1K bcast:8 reduce:1K gather:1K scatter:1K alltoall:8",
+    64: "bcast:32K bcast:1M reduce:1M allgather:1K alltoall:1K reduce_scatter_block:32K",
+    32: "allreduce:32K allreduce:1M allreduce:8M bcast:8M allgather:32K reduce_scatter_block:1M",
+}
 RANKS = (32, 64, 128, 256)
 PATIENCE = 8.0  # seconds of real time for a candidate
 SAME = 1.0005  # times: no difference
@@ -67,11 +64,11 @@ class Row:
 
 
 def cells_of(ranks: int) -> list[Cell]:
-    labels = CELLS if ranks <= 64 else MANY
     found = []
-    for label in (*labels, *(LARGE if ranks == RANKS[0] else ())):
-        name, _, size = label.partition(":")
-        found.append(Cell(name, ranks, _core.parse_size(size) or 0))
+    for most, labels in CELLS.items():
+        for label in labels.split() if ranks <= most else ():
+            name, _, size = label.partition(":")
+            found.append(Cell(name, ranks, _core.parse_size(size) or 0))
     return found
 
 
@@ -142,7 +139,9 @@ def main() -> None:
         network = Network(tree)
         fit = fitted(network)
         for ranks, one in fit.found.items():
-            fits.append(f"| {name} | {ranks} | {one.calls} | {one.median:.2f}x | {one.usual:.2f}x |")
+            fits.append(
+                f"| {name} | {ranks} | {one.calls} | {one.median:.2f}x | {one.usual:.2f}x |"
+            )
         chooser = Chooser(network, fit)
         for ranks in map(int, options.ranks.split(",")):
             for cell in cells_of(ranks):

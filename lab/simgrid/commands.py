@@ -12,14 +12,16 @@ from smpi import SELECTORS, Network, Time, built
 from stretto import _core
 from stretto.cli.options import size_in_words
 from stretto.errors import Error
-from stretto.tune.own.cells import Cell, candidate, shipped
 from stretto.simulation import suitable
+from stretto.tune.own.cells import Cell, candidate, shipped
 
 
 def described(parser: argparse.ArgumentParser) -> None:
     """What describes a network."""
     parser.add_argument("hosts", help="hosts on each switch: 8,8,8,8")
-    parser.add_argument("--parents", help="of each switch, '-' for the first: -,0,0,1 (else a line)")
+    parser.add_argument(
+        "--parents", help="of each switch, '-' for the first: -,0,0,1 (else a line)"
+    )
     parser.add_argument("--mbytes", type=float, default=125.0, help="MB/s of every link")
     parser.add_argument("--latency-us", type=float, default=25.0, help="of every link")
     parser.add_argument("--shuffle", type=int, help="seed of a random placement of the ranks")

@@ -44,7 +44,7 @@ def _samples(network: Network, hosts: list[str], per_switch: int) -> list[model.
 
 
 def spread(network: Network, ranks: int, switches: int) -> list[str]:
-    """Hosts for so many ranks, equally many on each of the first switches, one switch after the other."""
+    """Hosts for so many ranks, equally many on each of the first switches, one after the other."""
     by_switch: dict[int, list[str]] = {}
     for i, switch in enumerate(network.tree.switches):
         by_switch.setdefault(switch, []).append(f"n{i}")
@@ -81,9 +81,11 @@ def _one_switch(network: Network) -> Fitted:
 
 
 def _several(network: Network) -> Fitted:
-    """What is on one switch, what is not, and what ranks of one switch do to each other's way out."""
+    """What is on one switch, what is not, and what ranks share of their switch's way out."""
     switches = levels(network)
-    near = [one for ranks in RANKS[:3] for one in _samples(network, spread(network, ranks, 1), ranks)]
+    near = [
+        one for ranks in RANKS[:3] for one in _samples(network, spread(network, ranks, 1), ranks)
+    ]
     apart = [ranks for ranks in RANKS[:3] if ranks <= switches]
     far = [one for ranks in apart for one in _samples(network, spread(network, ranks, ranks), 1)]
     each = RANKS[-1] // 2

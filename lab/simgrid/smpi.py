@@ -31,7 +31,9 @@ def smpirun() -> str:
     """The launcher; raises Error where SimGrid is missing."""
     found = shutil.which("smpirun")
     if not found:
-        raise Error("SimGrid is not installed: there is no smpirun", "apt-get install libsimgrid-dev")
+        raise Error(
+            "SimGrid is not installed: there is no smpirun", "apt-get install libsimgrid-dev"
+        )
     return found
 
 
@@ -40,11 +42,13 @@ def built() -> Path:
     if given := os.environ.get("STRETTO_SMPI_DRIVER"):
         return Path(given)
     smpirun()
-    for command in (["cmake", "--preset", "smpi"], ["cmake", "--build", BUILD, "--target", "stretto-smpi"]):
+    for arguments in (["--preset", "smpi"], ["--build", BUILD, "--target", "stretto-smpi"]):
         try:
-            done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+            done = subprocess.run(["cmake", *arguments], cwd=ROOT, capture_output=True, text=True)
         except FileNotFoundError:
-            raise Error("there is no cmake to build the driver", "pip install cmake ninja") from None
+            raise Error(
+                "there is no cmake to build the driver", "pip install cmake ninja"
+            ) from None
         if done.returncode:
             said = (done.stdout + done.stderr).strip()[-2000:]
             raise Error(f"the driver was not built:\n{said}", f"cmake --preset smpi, in {ROOT}")
@@ -114,11 +118,15 @@ def _bytes(size: str) -> int:
 
 
 def _lines(command: list[str], patience: float) -> Iterator[str]:
-    """What the driver writes, until it ends or says nothing for so long; raises Error if it fails."""
+    """What the driver writes, until it ends or is silent for too long; raises Error if it fails."""
     with (
         tempfile.TemporaryFile() as errors,
         subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=errors, stdin=subprocess.DEVNULL, start_new_session=True
+            command,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            stdin=subprocess.DEVNULL,
+            start_new_session=True,
         ) as process,
     ):
         assert process.stdout

@@ -60,9 +60,7 @@ def parsed(
     if parents is not None:
         first, *rest = parents.split(",")
         if first.strip() != "-":
-            raise Error(
-                f"the first switch has the parent '{first}'", "it has none, '-': -,0,0"
-            )
+            raise Error(f"the first switch has the parent '{first}'", "it has none, '-': -,0,0")
         upward = numbers(rest, "--parents")
     return Tree(numbers(hosts.split(","), "hosts"), upward, mbytes * 1e6, latency_us * 1e-6)
 
