@@ -6,6 +6,8 @@ the model was off by there it is taken to be off by on more.
 """
 
 from dataclasses import dataclass, field
+from itertools import chain
+from statistics import geometric_mean
 
 from fit import Fitted, levels, spread
 from smpi import Network
@@ -15,6 +17,7 @@ from stretto.tune.own.cells import Candidate, Cell, candidate, in_parts, portfol
 
 KNOWN = 16  # ranks
 FAR = 5.0  # times the best prediction: not looked at
+OF_RANKS = ("radix", "group")  # parameters that go by the number of ranks
 BEST = 6  # candidates that are looked at beside the best of each algorithm
 
 
@@ -65,37 +68,38 @@ class Chooser:
     def _measure(self, cell: Cell, found: list[Candidate]) -> None:
         """On 16 ranks, what is not known there."""
         todo: dict[Cell, dict[str, Candidate]] = {}
-        for one in found:
-            small = _like(cell, one)
-            if small and (small[0], small[1].words) not in self._factors:
-                todo.setdefault(small[0], {})[small[1].words] = small[1]
-        for like, own in todo.items():
-            for time in self.network.run(
-                self.hosts(KNOWN), [(f"{like.name}:{like.asked}", list(own))]
-            ):
-                seconds = self._predictor(KNOWN).seconds(like, own[time.words])
-                self._factors[like, time.words] = time.us * 1e-6 / max(seconds, 1e-12)
+        for small, one in chain.from_iterable(_likes(cell, each) for each in found):
+            if (small, one.words) not in self._factors:
+                todo.setdefault(small, {})[one.words] = one
+        for small, own in todo.items():
+            plan = [(f"{small.name}:{small.asked}", list(own))]
+            for time in self.network.run(self.hosts(KNOWN), plan):
+                seconds = self._predictor(KNOWN).seconds(small, own[time.words])
+                self._factors[small, time.words] = time.us * 1e-6 / max(seconds, 1e-12)
 
     def _factor(self, cell: Cell, one: Candidate) -> float:
         """Measured over predicted."""
-        small = _like(cell, one)
-        return self._factors[small[0], small[1].words] if small else 1.0
+        likes = _likes(cell, one)
+        return geometric_mean(self._factors[s, o.words] for s, o in likes) if likes else 1.0
 
 
-def _like(cell: Cell, one: Candidate) -> tuple[Cell, Candidate] | None:
-    """On 16 ranks, the cell and the candidate that are most like these.
+def _likes(cell: Cell, one: Candidate) -> list[tuple[Cell, Candidate]]:
+    """On 16 ranks, the cell and the candidates that are most like these.
 
-    Parts are as large or, where the vector is cut into segments, the vector is; a parameter is no
-    more than the ranks.
+    Parts are as large or, where the vector is cut into segments, the vector is. Radices and groups
+    are the same, or the same share of the ranks.
     """
     assert one.algorithm
     cut = one.params.segment < cell.bytes and one.params.segment > 0
     parts = in_parts(cell.function) and cut
     small = Cell(cell.name, KNOWN, cell.asked * cell.ranks // KNOWN if parts else cell.asked)
-    value = one.params.value
-    for tried in dict.fromkeys((value, min(value, KNOWN))):
-        params = _core.Params(segment=one.params.segment, depth=one.params.depth, value=tried)
+    values = [one.params.value]
+    if one.algorithm.parameter and one.algorithm.parameter.name in OF_RANKS:
+        values = [min(one.params.value, KNOWN), one.params.value * KNOWN // cell.ranks]
+    found = []
+    for value in dict.fromkeys(values):
+        params = _core.Params(segment=one.params.segment, depth=one.params.depth, value=value)
         shape = small.call(_core.Placement(KNOWN)).shape(one.algorithm)
         if not _core.unsuitable(one.algorithm, cell.function, shape, True, params):
-            return small, candidate(one.algorithm, params)
-    return None
+            found.append((small, candidate(one.algorithm, params)))
+    return found

@@ -13,8 +13,10 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import IO
 
 import tree as trees
+from stretto import _core
 from stretto.errors import Error
 
 ROOT = Path(__file__).parents[2]
@@ -37,22 +39,25 @@ def smpirun() -> str:
     return found
 
 
-def built() -> Path:
-    """The driver, after a build."""
+def built(folder: Path = BUILD, core: Path | None = None) -> Path:
+    """The driver, after a build; `core` is the libstretto_core.a of another build."""
     if given := os.environ.get("STRETTO_SMPI_DRIVER"):
         return Path(given)
     smpirun()
-    for arguments in (["--preset", "smpi"], ["--build", BUILD, "--target", "stretto-smpi"]):
+    own = ["--preset", "smpi"]
+    alone = ["-S", "lab/simgrid", "-B", folder, f"-DSTRETTO_CORE={core}", "-G", "Ninja"]
+    for arguments in (alone if core else own, ["--build", folder, "--target", "stretto-smpi"]):
+        command = ["cmake", *map(str, arguments)]
         try:
-            done = subprocess.run(["cmake", *arguments], cwd=ROOT, capture_output=True, text=True)
+            done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
         except FileNotFoundError:
             raise Error(
                 "there is no cmake to build the driver", "pip install cmake ninja"
             ) from None
         if done.returncode:
             said = (done.stdout + done.stderr).strip()[-2000:]
-            raise Error(f"the driver was not built:\n{said}", f"cmake --preset smpi, in {ROOT}")
-    return BUILD / "lab" / "simgrid" / "stretto-smpi"
+            raise Error(f"the driver was not built:\n{said}", f"{' '.join(command)}, in {ROOT}")
+    return folder / "stretto-smpi" if core else folder / "lab" / "simgrid" / "stretto-smpi"
 
 
 @dataclass(frozen=True)
@@ -112,9 +117,7 @@ def _begun(left: Plan) -> None:
 
 
 def _bytes(size: str) -> int:
-    import stretto
-
-    return stretto.parse_size(size) or 0
+    return _core.parse_size(size) or 0
 
 
 def _lines(command: list[str], patience: float) -> Iterator[str]:
@@ -133,7 +136,7 @@ def _lines(command: list[str], patience: float) -> Iterator[str]:
         os.set_blocking(process.stdout.fileno(), False)
         kept = b""
         try:
-            while select.select([process.stdout], [], [], patience)[0]:
+            while _said_something(process.stdout, patience):
                 part = process.stdout.read()
                 if not part:  # the end
                     process.wait()
@@ -147,6 +150,11 @@ def _lines(command: list[str], patience: float) -> Iterator[str]:
         if not silent and process.returncode:
             errors.seek(0)
             raise _failure(errors.read().decode(errors="replace"))
+
+
+def _said_something(stream: IO[bytes], patience: float) -> bool:
+    """Within so many seconds, not counting those for which this whole session was suspended."""
+    return any(select.select([stream], [], [], 1.0)[0] for _ in range(max(1, round(patience))))
 
 
 def _failure(said: str) -> Error:

@@ -15,7 +15,7 @@ class Tree:
     """Hosts on each switch, and the parent of each but the first."""
 
     hosts: tuple[int, ...]
-    parents: tuple[int, ...] = ()  # of switches 1, 2, …; empty: a line
+    parents: tuple[int, ...] | None = None  # of switches 1, 2, …; None: a line
     bandwidth: float = 125e6  # bytes a second, of every link and in each direction
     latency: float = 25e-6  # seconds, of every link
 
@@ -38,7 +38,7 @@ class Tree:
 
     @property
     def upward(self) -> tuple[int, ...]:
-        return self.parents or tuple(range(len(self.hosts) - 1))
+        return tuple(range(len(self.hosts) - 1)) if self.parents is None else self.parents
 
     @property
     def switches(self) -> list[int]:
@@ -56,7 +56,7 @@ def parsed(
             raise Error(f"{what}: '{','.join(words)}' are no numbers", "write 8,8,8,8")
         return tuple(map(int, words))
 
-    upward: tuple[int, ...] = ()
+    upward: tuple[int, ...] | None = None
     if parents is not None:
         first, *rest = parents.split(",")
         if first.strip() != "-":

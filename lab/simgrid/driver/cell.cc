@@ -40,7 +40,8 @@ Player::Player(const Cell& cell, Rank rank, Rank ranks)
       shape_{ranks, 0, {}},
       rank_(rank),
       parts_(facts(collective_).per_rank ? ranks : 1) {
-  const Bytes unit = facts(collective_).reduces && facts(collective_).per_rank ? sizeof(double) * ranks : sizeof(double);
+  const Bytes unit =
+      facts(collective_).reduces && facts(collective_).per_rank ? sizeof(double) * ranks : sizeof(double);
   each_ = collective_ == Collective::barrier ? 0 : std::max<Count>(cell.asked / unit, 1);
   input_ = side(Buffer::input);
   output_ = side(Buffer::output);
@@ -138,9 +139,8 @@ execute::Work Player::work(const Schedule& schedule, const Params& params) const
   const Bytes size = reduces ? sizeof(double) : 1;
   const Count each = each_ * static_cast<Count>(sizeof(double)) / size;
   const Count segment = params.segment > 0 ? std::max<Count>(params.segment / parts_ / size, 1) : 0;
-  const auto layout = facts(collective_).per_rank
-                          ? execute::Layout::per_rank(each, segment).cut_into(schedule.parts)
-                          : execute::Layout::whole(each, schedule.blocks, segment);
+  const auto layout = facts(collective_).per_rank ? execute::Layout::per_rank(each, segment).cut_into(schedule.parts)
+                                                  : execute::Layout::whole(each, schedule.blocks, segment);
   const auto region = [&](const Side& s) -> execute::Region {
     return {s.at, layout, facts(collective_).per_rank && s.exists() ? s.first * each : 0};
   };

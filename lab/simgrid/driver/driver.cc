@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Times collectives on a simulated network: smpirun -no-privatize … stretto-smpi PLAN. A line of the plan is a cell and
-// its candidates, "allreduce:64K native ring,segment=16K": SMPI's own choice, and algorithms of Stretto. A JSON object is
-// written for each. All ranks are in this one process and take turns, so that they can share variables.
+// its candidates, "allreduce:64K native ring,segment=16K": SMPI's own choice, and algorithms of Stretto. A JSON object
+// is written for each. All ranks are in this one process and take turns, so that they can share variables.
 #include <smpi/mpi.h>
 #include <unistd.h>
 
@@ -93,6 +93,7 @@ void run(Board& b, Rank rank, Rank ranks) {
     execute::Engine engine;
     Player player(p.cell, rank, ranks);
     for (const Candidate& c : p.candidates) {
+      if (!c.forced.algorithm) player.native();  // SMPI's first call looks which ranks share a host
       player.refresh();
       if (rank == 0) {
         b.last = 0;
