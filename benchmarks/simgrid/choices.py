@@ -27,14 +27,15 @@ NETWORKS = {
 }
 # On how many ranks at most what can be simulated in reasonable time.
 CELLS = {
-    256: "barrier:0 allreduce:8 allreduce:1K bcast:8 reduce:1K gather:1K scatter:1K alltoall:8",
+    256: "barrier:0 allreduce:8 allreduce:1K bcast:8 reduce:1K gather:1K scatter:1K",
+    128: "alltoall:8",
     64: "bcast:32K bcast:1M allgather:1K alltoall:1K reduce_scatter_block:32K",
-    32: "reduce:1M allreduce:32K allreduce:1M allreduce:8M bcast:8M allgather:32K "
-    "reduce_scatter_block:1M",
+    32: "reduce:1M allreduce:32K allreduce:1M bcast:8M allgather:32K reduce_scatter_block:1M",
 }
 RANKS = (32, 64, 128, 256)
-PATIENCE = 10.0  # seconds of real time for a candidate
+PATIENCE = 30.0  # seconds of real time for a candidate
 SAME = 1.0005  # times: no difference
+WAYS = ("choice", "model", "rules")  # of a row
 PAGE = Path(__file__).with_name("page.md")
 
 
@@ -118,12 +119,9 @@ def summary(rows: list[Row]) -> str:
     lines = []
     for name in (*dict.fromkeys(row.network for row in rows), "all"):
         own = [row for row in rows if name in (row.network, "all")]
-        ways = []
-        for way in ("choice", "model", "rules"):
-            lost = [row.loss(getattr(row, way)) for row in own]
-            ended = [one for one in lost if math.isfinite(one)]
-            ways.append(f"{mean(ended):.1%}")
-        ways.append(f"{max(row.loss(row.choice) for row in own):.0%}")
+        lost = {way: [row.loss(getattr(row, way)) for row in own] for way in WAYS}
+        ways = [f"{mean(filter(math.isfinite, losses)):.1%}" for losses in lost.values()]
+        ways.append(percent(max(lost["choice"])))
         beaten = sum(row.beaten for row in own)
         lines.append(f"| {name} | {len(own)} | {' | '.join(ways)} | {beaten} |")
     return "\n".join(lines)
