@@ -3,6 +3,7 @@
 
 import argparse
 import json
+import math
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -49,8 +50,9 @@ def tree_of(wish: argparse.Namespace) -> trees.Tree:
 
 def cell_of(text: str, ranks: int) -> Cell:
     name, _, size = text.partition(":")
-    function, asked = _core.function_named(name), _core.parse_size(size or "0")
-    if function is None or asked is None:
+    _core.function_named(name)  # refuses what is none
+    asked = _core.parse_size(size or "0")
+    if asked is None:
         raise Error(f"'{text}' is no cell", "write allreduce:64K, or barrier")
     if not size and name != "barrier":
         raise Error(f"'{text}' has no size", f"write {name}:64K")
@@ -82,7 +84,10 @@ def run(wish: argparse.Namespace) -> None:
         native = [(label, ["native"]) for label, _ in plan]
         found += [(selector, one) for one in network.run(hosts[:ranks], native, selector)]
     if wish.json:
-        print(json.dumps([{"selector": selector, **asdict(one)} for selector, one in found]))
+        times = [(selector, asdict(one)) for selector, one in found]
+        for _, one in times:
+            one["us"] = one["us"] if math.isfinite(one["us"]) else None
+        print(json.dumps([{"selector": selector, **one} for selector, one in times]))
     else:
         show(found)
 
