@@ -10,12 +10,14 @@ import pytest
 ROOT = Path(__file__).parents[2]
 CPP = sorted(
     path
-    for folder in ("include", "src", "python/bindings", "tests", "benchmarks")
+    for folder in ("include", "src", "python/bindings", "tests", "benchmarks", "lab")
     for path in (ROOT / folder).rglob("*")
     if path.suffix in {".c", ".cc", ".cpp", ".hpp"}
 )
 PYTHON = sorted(
-    path for folder in ("python", "tests", "benchmarks") for path in (ROOT / folder).rglob("*.py")
+    path
+    for folder in ("python", "tests", "benchmarks", "lab")
+    for path in (ROOT / folder).rglob("*.py")
 )
 LONGEST_FILE = 400
 LONGEST_ALGORITHM = 150
@@ -48,7 +50,7 @@ def test_cpp_is_formatted():
 
 def test_python_is_clean():
     installed("ruff")
-    result = tool("ruff", "check", "python", "tests", "benchmarks")
+    result = tool("ruff", "check", "python", "tests", "benchmarks", "lab")
     assert result.returncode == 0, result.stdout
 
 

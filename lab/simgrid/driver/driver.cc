@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Times collectives on a simulated network: smpirun -no-privatize … stretto-smpi PLAN. A line of the plan is a cell and
+// its candidates, "allreduce:64K native ring,segment=16K": SMPI's own choice, and algorithms of Stretto. A JSON object
+// is written for each. All ranks are in this one process and take turns, so that they can share variables.
+#include <smpi/mpi.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <fstream>
+#include <simgrid/s4u/Barrier.hpp>
+#include <simgrid/s4u/Engine.hpp>
+#include <sstream>
+
+#include "cell.hpp"
+#include "stretto/error.hpp"
+#include "transport.hpp"
+
+namespace stretto::lab {
+namespace {
+
+struct Candidate {
+  std::string words;
+  Forced forced;  // no algorithm: SMPI
+};
+
+struct Planned {
+  Cell cell;
+  std::vector<Candidate> candidates;
+};
+
+Planned planned(const std::string& line, Rank ranks) {
+  std::istringstream words(line);
+  std::string word;
+  words >> word;
+  const std::size_t colon = word.find(':');
+  const auto function = function_named(word.substr(0, colon));
+  if (!function || facts(*function).irregular || facts(*function).collective == Collective::exscan)
+    throw Error("'" + word + "' is no cell of this driver", "functions whose parts are alike, as in allreduce:64K");
+  const auto bytes = colon == word.npos ? std::nullopt : parse_size(word.substr(colon + 1));
+  if (!bytes) throw Error("'" + word + "' has no size", "write allreduce:64K");
+  Planned p{{*function, *bytes}, {}};
+  while (words >> word) {
+    p.candidates.push_back({word, parse_forced(*function, word)});
+    const Forced& forced = p.candidates.back().forced;
+    if (!forced.algorithm) continue;
+    Shape shape{ranks, 0, {}};
+    if (forced.algorithm->needs.counts) shape.counts.assign(static_cast<std::size_t>(ranks), *bytes);
+    const std::string why = unsuitable(*forced.algorithm, *function, shape, true, forced.params);
+    if (!why.empty()) throw Error(word + " cannot serve this cell: " + why, "stretto list says what each needs");
+  }
+  return p;
+}
+
+std::vector<Planned> read_plan(const char* path, Rank ranks) {
+  std::ifstream file(path);
+  std::vector<Planned> plan;
+  for (std::string line; std::getline(file, line);)
+    if (!line.empty()) plan.push_back(planned(line, ranks));
+  if (plan.empty()) throw Error("there is no plan in " + std::string(path), "a line is: allreduce:64K native ring");
+  return plan;
+}
+
+/// What the ranks have in common.
+struct Board {
+  std::vector<Planned> plan;
+  simgrid::s4u::BarrierPtr barrier;
+  double last = 0;  // second in which the last rank was ready
+  bool correct = true;
+};
+
+Board& board(const char* path, Rank ranks) {
+  static Board one = [&] {
+    return Board{read_plan(path, ranks), simgrid::s4u::Barrier::create(static_cast<unsigned>(ranks))};
+  }();
+  return one;
+}
+
+void report(const Planned& p, const Candidate& c, Rank ranks, double seconds, bool checked, bool correct) {
+  std::printf("{\"cell\": \"%s\", \"ranks\": %d, \"asked\": %lld, \"words\": \"%s\", \"algorithm\": \"%s\", ",
+              facts(p.cell.function).name.data(), ranks, static_cast<long long>(p.cell.asked), c.words.c_str(),
+              c.forced.algorithm ? c.forced.algorithm->id.data() : "native");
+  std::printf("\"us\": %.6f, \"correct\": %s, \"checked\": %s}\n", seconds * 1e6, correct ? "true" : "false",
+              checked ? "true" : "false");
+  std::fflush(stdout);
+}
+
+/// The barrier takes no simulated time: all begin in one moment.
+void run(Board& b, Rank rank, Rank ranks) {
+  using simgrid::s4u::Engine;
+  SmpiTransport transport;
+  for (const Planned& p : b.plan) {
+    execute::Engine engine;
+    Player player(p.cell, rank, ranks);
+    for (const Candidate& c : p.candidates) {
+      if (!c.forced.algorithm) player.native();  // SMPI's first call looks which ranks share a host
+      player.refresh();
+      if (rank == 0) {
+        b.last = 0;
+        b.correct = true;
+      }
+      b.barrier->wait();
+      const double begin = Engine::get_clock();
+      bool ok = true;
+      if (c.forced.algorithm)
+        ok = player.perform(c.forced, engine, transport);
+      else
+        player.native();
+      b.last = std::max(b.last, Engine::get_clock());
+      b.correct &= ok && (!player.checked() || player.correct());
+      b.barrier->wait();
+      if (rank == 0) report(p, c, ranks, b.last - begin, player.checked(), b.correct);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace stretto::lab
+
+extern "C" [[gnu::visibility("default")]] int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  int rank = 0;
+  int ranks = 1;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  try {
+    if (argc != 2) throw stretto::Error("there is no plan", "smpirun … stretto-smpi PLAN");
+    stretto::lab::run(stretto::lab::board(argv[1], ranks), rank, ranks);
+  } catch (const stretto::Error& e) {
+    std::fprintf(stderr, "error: %s\nhint: %s\n", e.what(), e.hint().c_str());
+    std::fflush(nullptr);
+    _exit(2);  // SimGrid would report that a rank ended early
+  }
+  MPI_Finalize();
+  return 0;
+}

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The machine file of a simulated network, from calls of at most 16 ranks on it."""
+
+import math
+from dataclasses import dataclass, field, replace
+
+from smpi import Network, Time
+from stretto import _core
+from stretto.errors import Error
+from stretto.tune.own import model
+from stretto.tune.own.cells import Cell
+from stretto.tune.own.journal import FEW, Entry, Measured
+
+RANKS = (2, 4, 8, 16)
+MANY = 1 << 20  # cores of a host: computing takes no time there
+
+
+@dataclass
+class Fitted:
+    """Switches are the model's nodes, where there are several."""
+
+    machine: _core.Machine
+    found: dict[str, model.Quality] = field(default_factory=dict)
+    calls: int = 0
+
+
+def cell_of(one: Time) -> Cell:
+    return Cell(one.cell, one.ranks, one.asked)
+
+
+def measured(times: list[Time], stage: str = "model") -> list[Measured]:
+    """As the tuner's journal has it; a simulated time needs no repetition."""
+    by_cell: dict[Cell, list[Entry]] = {}
+    for one in times:
+        entry = Entry(one.words, one.algorithm, one.us, 0.0, FEW, one.correct)
+        by_cell.setdefault(cell_of(one), []).append(entry)
+    return [Measured(cell, stage, 0.0, entries) for cell, entries in by_cell.items()]
+
+
+def _samples(network: Network, hosts: list[str], per_switch: int) -> list[model.Sample]:
+    plan = [(f"{cell.name}:{cell.asked}", words) for cell, words in model.calibration(len(hosts))]
+    times = list(network.run(hosts, plan))
+    return model.samples_of(measured(times), _core.Placement(per_switch))
+
+
+def spread(network: Network, ranks: int, switches: int) -> list[str]:
+    """Hosts for so many ranks, equally many on each of the first switches, one after the other."""
+    by_switch: dict[int, list[str]] = {}
+    for i, switch in enumerate(network.tree.switches):
+        by_switch.setdefault(switch, []).append(f"n{i}")
+    groups = list(by_switch.values())[:switches]
+    each = ranks // switches
+    if len(groups) < switches or each * switches != ranks or min(map(len, groups)) < each:
+        raise Error(
+            f"{ranks} ranks do not fit on {switches} switches", "switches need equally many hosts"
+        )
+    return [host for group in groups for host in group[:each]]
+
+
+def levels(network: Network) -> int:
+    """Switches with hosts."""
+    return len(set(network.tree.switches))
+
+
+def fitted(network: Network) -> Fitted:
+    return _one_switch(network) if levels(network) == 1 else _several(network)
+
+
+def _quality(found: Fitted, name: str, samples: list[model.Sample]) -> None:
+    found.found[name] = model.quality(samples, found.machine)
+    found.calls += len(samples)
+
+
+def _one_switch(network: Network) -> Fitted:
+    samples = {ranks: _samples(network, spread(network, ranks, 1), 1) for ranks in RANKS}
+    everything = [one for own in samples.values() for one in own]
+    found = Fitted(model.fit_pair(everything, MANY, True).machine(MANY, True))
+    for ranks, own in samples.items():
+        _quality(found, f"{ranks} ranks", own)
+    return found
+
+
+def _several(network: Network) -> Fitted:
+    """What is on one switch, what is not, and what ranks share of their switch's way out."""
+    switches = levels(network)
+    near = [
+        one for ranks in RANKS[:3] for one in _samples(network, spread(network, ranks, 1), ranks)
+    ]
+    apart = [ranks for ranks in RANKS[:3] if ranks <= switches]
+    far = [one for ranks in apart for one in _samples(network, spread(network, ranks, ranks), 1)]
+    each = RANKS[-1] // 2
+    crowd = _samples(network, spread(network, RANKS[-1], 2), each)
+    node = model.fit_pair(near, MANY, False).machine(MANY, False)
+    alone = model.fit_pair(far, MANY, True)
+
+    def machine(parameters: model.Parameters) -> _core.Machine:
+        link = _core.Link(
+            message=parameters.message(), f_alpha=parameters.f_alpha, f_beta=parameters.f_beta,
+            contention=[(1.0, 1.0), *((float(n), f) for n, f in parameters.contention)],
+        )  # fmt: skip
+        return _core.Machine(node=node.node, network=link, copy=parameters.copy, cores=MANY)
+
+    def loss(parameters: model.Parameters) -> float:
+        one = machine(parameters)
+        return sum(abs(math.log(sample.ratio(one))) for sample in crowd)
+
+    start = replace(alone, contention=((each, float(each)),))
+    found = Fitted(machine(model.descend(start, ["contention"], loss)))
+    for name, own in (("one switch", near), ("a rank on each", far), ("two switches", crowd)):
+        _quality(found, name, own)
+    return found
