@@ -16,9 +16,9 @@ from .rules import between
 SIZES = (8, 128, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20)
 HOPELESS = 4.0  # times the fastest: cutting it into segments is not tried
 MOST_RANKS = 71
-FEW = 64  # ranks up to which parameters other than the default are tried
+FEW = 300  # ranks up to which parameters other than the default are tried
 PLAIN = 1.02  # what a parameter or segments must be faster by
-SAME_MEAN, SAME_MOST = math.log(1.05), math.log(1.25)  # what a neighbour's choices may lose
+SAME_MEAN, SAME_MOST = math.log(1.05), math.log(1.15)  # what a neighbour's choices may lose
 LAST = (64, 4 << 10)  # ranks and bytes for which a last resort is the best
 PER_NODE = 16  # ranks of a node, as one of two ways to place them
 
