@@ -18,7 +18,8 @@ from smpi import SELECTORS, Network, built
 from stretto import _core
 from stretto.cli.options import size_in_words
 from stretto.errors import Error
-from stretto.tune.own.cells import Cell, shipped
+from stretto.tune.own.campaign import chosen_words
+from stretto.tune.own.cells import Cell
 
 NETWORKS = {
     "gigabit, one switch": trees.Tree((256,)),
@@ -36,6 +37,7 @@ PATIENCE = 30.0  # seconds of real time for a candidate
 SAME = 1.0005  # times: no difference
 WAYS = ("choice", "model", "rules")  # of a row
 PAGE = Path(__file__).with_name("page.md")
+PAPERS = Path(__file__).parents[2] / "rules" / "papers.rules"
 
 
 @dataclass
@@ -80,7 +82,7 @@ def measured(name: str, chooser: Chooser, cell: Cell) -> Row:
     label = f"{cell.name}:{cell.asked}"
     candidates = [one.words for _, one in chooser.candidates(cell)]
     choice = chooser.corrected(cell)[0][1].words
-    rules = shipped(cell, False).words
+    rules = chosen_words(_core.read_rules(str(PAPERS)), cell, False)
     words = list(dict.fromkeys([choice, candidates[0], rules, *candidates]))
     us = {}
     for one in chooser.network.run(hosts, [(label, words)], patience=PATIENCE):
