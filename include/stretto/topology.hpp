@@ -82,8 +82,11 @@ struct Transfer {
   Block blocks;
 };
 
-/// The messages of all ranks' schedules, sorted by step. Throws stretto::Error if they wait for each other for ever.
+/// The messages of all ranks' schedules, sorted by step, sender and receiver. Throws stretto::Error if they wait for each other for ever.
 std::vector<Transfer> transfers(std::span<const Schedule> schedules);
+
+/// The same of an algorithm, which must be suitable. Throws stretto::Error where there would be too many.
+std::vector<Transfer> transfers(const Algorithm& algorithm, const Shape& shape, const Params& params = {});
 
 /// The messages of one step, on the tree.
 struct StepTraffic {

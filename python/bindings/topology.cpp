@@ -4,6 +4,9 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+
+#include "checked.hpp"
 #include "register.hpp"
 #include "stretto/error.hpp"
 
@@ -18,12 +21,11 @@ void require_place(const Topology& topology, Rank rank) {
                 "place more ranks on its machines");
 }
 
-void require_places(const Topology& topology, const std::vector<Transfer>& transfers) {
-  for (const Transfer& t : transfers) {
-    require_place(topology, t.from);
-    require_place(topology, t.to);
-  }
-}
+/// Kept here: there are millions of them.
+struct Messages {
+  std::vector<Transfer> all;
+  Rank ranks;
+};
 
 void register_tree(nb::module_& m) {
   nb::class_<Vertex>(m, "Vertex", "A switch or a machine, with its link to the switch above.")
@@ -85,6 +87,24 @@ void register_messages(nb::module_& m) {
       .def_ro("from_rank", &Transfer::from)
       .def_ro("to_rank", &Transfer::to)
       .def_ro("blocks", &Transfer::blocks);
+  nb::class_<Messages>(m, "Messages", "All messages of an algorithm, sorted by step.")
+      .def(
+          "__init__",
+          [](Messages* self, const Algorithm& algorithm, const Shape& shape, const Params& params) {
+            require_suitable(algorithm, shape, params);
+            const nb::gil_scoped_release release;
+            new (self) Messages{transfers(algorithm, shape, params), shape.ranks};
+          },
+          nb::arg("algorithm"), nb::arg("shape"), nb::arg("params") = Params{},
+          "Raises stretto.Error where there are too many.")
+      .def("__len__", [](const Messages& messages) { return messages.all.size(); })
+      .def(
+          "of_step",
+          [](const Messages& messages, std::int64_t step) {
+            const auto [first, end] = std::ranges::equal_range(messages.all, step, {}, &Transfer::step);
+            return std::vector<Transfer>(first, end);
+          },
+          nb::arg("step"), "Steps count from 1.");
   nb::class_<StepTraffic>(m, "StepTraffic", "The messages of one step, on the tree.")
       .def_ro("messages", &StepTraffic::messages)
       .def_ro("shared", &StepTraffic::shared, "Ways that several messages use: 0 if it is contention-free.")
@@ -128,23 +148,21 @@ void register_topology(nb::module_& m) {
   register_messages(m);
   register_times(m);
   m.def(
-      "transfers", [](const std::vector<Schedule>& schedules) { return transfers(schedules); }, nb::arg("schedules"),
-      nb::call_guard<nb::gil_scoped_release>(), "The messages of all ranks' schedules, sorted by step.");
-  m.def(
       "traffic",
-      [](const Topology& topology, const std::vector<Transfer>& messages) {
-        require_places(topology, messages);
-        return traffic(topology, messages);
+      [](const Topology& topology, const Messages& messages) {
+        require_place(topology, messages.ranks - 1);
+        return traffic(topology, messages.all);
       },
-      nb::arg("topology"), nb::arg("transfers"), nb::call_guard<nb::gil_scoped_release>(),
+      nb::arg("topology"), nb::arg("messages"), nb::call_guard<nb::gil_scoped_release>(),
       "Which messages of a step share links.");
   m.def(
       "sharing",
-      [](const Topology& topology, const std::vector<Transfer>& messages, std::int64_t step, std::size_t way) {
-        require_places(topology, messages);
-        return sharing(topology, messages, step, way);
+      [](const Topology& topology, const Messages& messages, std::int64_t step, std::size_t way) {
+        require_place(topology, messages.ranks - 1);
+        const auto [first, end] = std::ranges::equal_range(messages.all, step, {}, &Transfer::step);
+        return sharing(topology, {first, end}, step, way);
       },
-      nb::arg("topology"), nb::arg("transfers"), nb::arg("step"), nb::arg("way"),
+      nb::arg("topology"), nb::arg("messages"), nb::arg("step"), nb::arg("way"),
       "The messages of a step that use a way.");
 }
 

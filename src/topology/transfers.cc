@@ -2,6 +2,7 @@
 //
 // When each message of a schedule is under way: the clock of rounds that the checker has as well, without the blocks.
 #include <algorithm>
+#include <tuple>
 
 #include "check/matching.hpp"
 #include "stretto/error.hpp"
@@ -9,6 +10,8 @@
 
 namespace stretto {
 namespace {
+
+constexpr std::size_t most_messages = std::size_t{1} << 22;  // more take gigabytes
 
 bool is_receive(const Action& a) { return a.kind == ActionKind::receive || a.kind == ActionKind::receive_reduce; }
 
@@ -40,8 +43,9 @@ class Clock {
         throw Error("rank " + std::to_string(s.rank) + " waits for ever in its round " +
                         std::to_string(begins_[at(s.rank)].size()),
                     "`stretto check` says what is wrong with a file of schedules");
-    std::stable_sort(found_.begin(), found_.end(),
-                     [](const Transfer& a, const Transfer& b) { return a.step < b.step; });
+    std::stable_sort(found_.begin(), found_.end(), [](const Transfer& a, const Transfer& b) {
+      return std::tie(a.step, a.from, a.to) < std::tie(b.step, b.from, b.to);
+    });
     return std::move(found_);
   }
 
@@ -88,5 +92,19 @@ class Clock {
 }  // namespace
 
 std::vector<Transfer> transfers(std::span<const Schedule> schedules) { return Clock(schedules).run(); }
+
+std::vector<Transfer> transfers(const Algorithm& algorithm, const Shape& shape, const Params& params) {
+  std::vector<Schedule> schedules;
+  std::size_t sends = 0;
+  for (Rank r = 0; r < shape.ranks; ++r) {
+    schedules.push_back(build_schedule(algorithm, shape, r, params));
+    sends += schedules.back().sends.size();
+    if (sends > most_messages)
+      throw Error(std::string(algorithm.id) + " on " + std::to_string(shape.ranks) +
+                      " ranks sends too many messages to look at",
+                  "take fewer ranks");
+  }
+  return transfers(schedules);
+}
 
 }  // namespace stretto
