@@ -11,7 +11,7 @@
 namespace stretto {
 namespace {
 
-constexpr std::size_t most_messages = std::size_t{1} << 22;  // more take gigabytes
+constexpr std::size_t most_messages = std::size_t{1} << 21;  // more take gigabytes; a ring of 1024 ranks
 
 bool is_receive(const Action& a) { return a.kind == ActionKind::receive || a.kind == ActionKind::receive_reduce; }
 

@@ -5,12 +5,14 @@ All lengths are inches.
 """
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 
 from .. import _core
+from ..errors import Error
 from ..replay import intervals
 from ..topology.picture import ranks_by_machine, title_of
 from ..topology.words import bandwidth_in_words
@@ -20,12 +22,14 @@ SWITCH = "#1f6f8b"
 MACHINE = "#e3edf1"
 RING = "#d1495b"
 LINE = "#9aa5ab"
+ARROW = {"arrowstyle": "-|>", "color": RING, "linewidth": 1.0, "shrinkA": 0, "shrinkB": 0}
 # Of links, by the most messages of one step on them.
 HEAT = ("#9aa5ab", "#5b8c5a", "#e0a030", "#d1495b", "#8c1d40")
 HEAT_FROM = (0, 1, 2, 4, 8)
 
 COLUMN, ROW = 0.62, 1.05
 SIDE, TOP, BOTTOM = 0.35, 0.55, 0.55
+MOST_LEAVES = 256
 
 
 @dataclass
@@ -70,13 +74,15 @@ def _link(
         axes.plot([x0, x1], [y0, y1], color=LINE, linewidth=width, zorder=1)
         return
     # Each direction on its own side.
-    for way, shift in ((2 * vertex, -0.045), (2 * vertex + 1, 0.045)):
-        count = traffic.most[way]
-        axes.plot([x0 + shift, x1 + shift], [y0, y1], color=_heat(count), linewidth=width, zorder=1)
+    long = ((x1 - x0) ** 2 + (y1 - y0) ** 2) ** 0.5
+    left, up = (y0 - y1) / long, (x1 - x0) / long
+    for way, side in ((2 * vertex, 0.035), (2 * vertex + 1, -0.035)):
+        count, colour = traffic.most[way], _heat(traffic.most[way])
+        x, y = left * side, up * side
+        axes.plot([x0 + x, x1 + x], [y0 + y, y1 + y], color=colour, linewidth=0.7 * width, zorder=1)
         if count > 1:
-            x, y = x0 + 0.32 * (x1 - x0) + 2.2 * shift, y0 + 0.32 * (y1 - y0)
-            side = "right" if shift < 0 else "left"
-            axes.text(x, y, str(count), fontsize=7, color=_heat(count), ha=side, va="center")
+            x, y = x0 + 0.35 * (x1 - x0) + 4 * x, y0 + 0.35 * (y1 - y0) + 4 * y
+            axes.text(x, y, str(count), fontsize=7.5, color=colour, ha="center", va="center")
 
 
 def _vertex(axes: Axes, layout: _Layout, number: int, ranks: list[int]) -> None:
@@ -89,7 +95,8 @@ def _vertex(axes: Axes, layout: _Layout, number: int, ranks: list[int]) -> None:
     )  # fmt: skip
     axes.add_patch(box)
     text = {"ha": "center", "va": "center", "zorder": 3}
-    axes.text(x, y, vertex.name, fontsize=7, color=INK if vertex.machine else "white", **text)
+    size = min(7.0, 49 / len(vertex.name))
+    axes.text(x, y, vertex.name, fontsize=size, color=INK if vertex.machine else "white", **text)
     if ranks:
         axes.text(x, y - 0.28, intervals(ranks), fontsize=7.5, fontweight="bold", color=INK, **text)
 
@@ -101,20 +108,17 @@ def _ring(axes: Axes, layout: _Layout) -> None:
     if len(machines) < 2:
         return
     low = -0.62
-    for one, two in zip(machines, machines[1:], strict=False):
+    for one, two in pairwise(machines):
         (x0, y0), (x1, y1) = layout.at[one], layout.at[two]
         axes.annotate(
             "", xy=(x1 - 0.05, y1 - 0.42), xytext=(x0 + 0.05, y0 - 0.42), zorder=4,
-            arrowprops={
-                "arrowstyle": "-|>", "color": RING, "linewidth": 1.0, "shrinkA": 0, "shrinkB": 0,
-                "connectionstyle": "arc3,rad=0.12",
-            },
+            arrowprops={**ARROW, "connectionstyle": "arc3,rad=0.12"},
         )  # fmt: skip
     (x0, y0), (x1, y1) = layout.at[machines[-1]], layout.at[machines[0]]
     axes.plot([x0, x0, x1], [y0 - 0.46, low, low], color=RING, linewidth=1.0)
     axes.annotate(
         "", xy=(x1, y1 - 0.4), xytext=(x1, low), zorder=4,
-        arrowprops={"arrowstyle": "-|>", "color": RING, "linewidth": 1.0, "shrinkA": 0, "shrinkB": 0},
+        arrowprops=ARROW,
     )  # fmt: skip
 
 
@@ -135,6 +139,11 @@ def _legend(topology: _core.Topology, traffic: _core.Traffic | None) -> str:
 def draw(topology: _core.Topology, traffic: _core.Traffic | None, title: str) -> Figure:
     """With `traffic`, links show what shares them; else the ring is drawn."""
     layout = _Layout(topology)
+    if len(layout.leaves) > MOST_LEAVES:
+        raise Error(
+            f"{len(layout.leaves)} machines are too many to look at",
+            "without a file the tree is printed as text",
+        )
     across = max((len(layout.leaves) - 1) * COLUMN, 5.4)
     width, height = across + 2 * SIDE + 0.4, layout.depth * ROW + TOP + BOTTOM + 0.75
     figure = Figure(figsize=(width, height), facecolor="white")

@@ -104,13 +104,11 @@ class Tree:
     def _from(self, top: str) -> dict[str, str]:
         """Every vertex that hangs together with `top`, and the one above it."""
         order = {top: ""}
-        stack = [top]
-        while stack:
-            here = stack.pop()
-            for name in reversed(self.links[here]):
+        for here in (found := [top]):
+            for name in self.links[here]:
                 if name != order[here]:
                     order[name] = here
-                    stack.append(name)
+                    found.append(name)
         return order
 
     def _machines(self, ranks: int | None, places: list[Place]) -> list[str]:

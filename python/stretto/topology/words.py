@@ -8,7 +8,7 @@ MOST_NAMES = 1 << 16  # of one pattern
 
 _SCALES = {"": 1, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 _BINARY = {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40}
-_TIMES = {"": 1, "s": 1, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9, "ps": 1e-12}
+_IN_A_SECOND = {"": 1, "s": 1, "ms": 1e3, "us": 1e6, "µs": 1e6, "ns": 1e9, "ps": 1e12}
 _NUMBER = r"(\d+(?:\.\d*)?(?:[eE][-+]?\d+)?)"
 
 
@@ -29,9 +29,9 @@ def seconds_of(text: object) -> float | None:
     if isinstance(text, int | float) and not isinstance(text, bool):
         return float(text) if text >= 0 else None
     found = re.fullmatch(rf"\s*{_NUMBER}\s*([a-zµ]*)\s*", str(text))
-    if not found or found[2] not in _TIMES:
+    if not found or found[2] not in _IN_A_SECOND:
         return None
-    return float(found[1]) * _TIMES[found[2]]
+    return float(found[1]) / _IN_A_SECOND[found[2]]
 
 
 def _numbers(text: str) -> list[str] | None:
