@@ -82,7 +82,8 @@ struct Transfer {
   Block blocks;
 };
 
-/// The messages of all ranks' schedules, sorted by step, sender and receiver. Throws stretto::Error if they wait for each other for ever.
+/// The messages of all ranks' schedules, sorted by step, sender and receiver. Throws stretto::Error if they wait for
+/// each other for ever.
 std::vector<Transfer> transfers(std::span<const Schedule> schedules);
 
 /// The same of an algorithm, which must be suitable. Throws stretto::Error where there would be too many.

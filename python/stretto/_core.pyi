@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Made by `python tests/python/test_package.py`.
 """Stretto's core: schedules, algorithms, the checker and the rules."""
 
 from collections.abc import Callable, Sequence

@@ -11,7 +11,7 @@ from ..errors import Error
 from .options import CountsType, hosts_option, json_option, topology_option
 
 if TYPE_CHECKING:
-    from .. import Algorithm, Shape
+    from .. import Algorithm, Params, Shape
 
 
 def _arrows() -> tuple[str, str]:
@@ -48,6 +48,27 @@ def _draw_timeline(trace: str, output: str | None) -> None:
     events = read(trace)
     names = sorted({str(e.args["algorithm"]) for e in events if "algorithm" in e.args})
     save(draw(events, ", ".join(names)), output)
+    click.echo(f"wrote {output}", err=True)
+
+
+def _show_schedule(
+    algorithm: "Algorithm", shape: "Shape", params: "Params", output: str | None
+) -> None:
+    from ..replay import refuse_what_takes_long, replay
+
+    refuse_what_takes_long(algorithm, shape, params)
+    if output is None:
+        from ..picture import as_text
+
+        width = shutil.get_terminal_size((120, 24)).columns
+        click.echo(as_text(replay(algorithm, shape, params), width, _arrows()), nl=False)
+        return
+    from ..plot.files import format_of, save
+
+    format_of(output)  # before the work
+    from ..plot.schedule import draw
+
+    save(draw(replay(algorithm, shape, params)), output)
     click.echo(f"wrote {output}", err=True)
 
 
@@ -131,19 +152,4 @@ def command(
         for one in range(shape.ranks) if rank is None else [rank]:
             click.echo(str(build_schedule(found, shape, one, params)), nl=False)
         return
-    from ..replay import refuse_what_takes_long, replay
-
-    refuse_what_takes_long(found, shape, params)
-    if output is None:
-        from ..picture import as_text
-
-        width = shutil.get_terminal_size((120, 24)).columns
-        click.echo(as_text(replay(found, shape, params), width, _arrows()), nl=False)
-        return
-    from ..plot.files import format_of, save
-
-    format_of(output)  # before the work
-    from ..plot.schedule import draw
-
-    save(draw(replay(found, shape, params)), output)
-    click.echo(f"wrote {output}", err=True)
+    _show_schedule(found, shape, params, output)
