@@ -29,7 +29,8 @@ def title_of(topology: _core.Topology) -> str:
     return ", ".join(f"{n} {word}{ending * (n != 1)}" for n, word, ending in counted)
 
 
-def _lines(topology: _core.Topology) -> list[str]:
+def lines_of(topology: _core.Topology) -> list[str]:
+    """The tree, a line for each vertex."""
     ranks = ranks_by_machine(topology)
     lines: list[str] = []
 
@@ -65,7 +66,7 @@ def _in_rank_order(topology: _core.Topology) -> str:
 
 
 def as_text(topology: _core.Topology) -> str:
-    lines = [title_of(topology), "", *_lines(topology), ""]
+    lines = [title_of(topology), "", *lines_of(topology), ""]
     if topology.ranks:
         lines += [_in_rank_order(topology), f"contention-free ring: {order_of(topology)}"]
     return "\n".join(lines) + "\n"
