@@ -152,6 +152,8 @@ WRONG = [
     (TOML, ('"n[2-3]"', "3"), ":13: 'machines' is no list of names"),
     (TOML, ("topology = 1", "topology = 2"), ":1: not a topology file of version 1"),
     (TOML, ("[link]", "[link"), ":4: "),
+    (TOML, ("[link]", "link = 3\n[machine]"), ":4: 'link' is no table"),
+    (TOML, ("[switch.s1]", '[switch.""]'), ":12: a switch or machine without a name"),
     (TOML, ("[switch.s0]", "[machine.s0]"), ":9: [machine.s0] has no 'machines'"),
     (SLURM, ("Switches=s[1-2]", "Switches=s[1-3]"), ":5: nothing is called 's3'"),
     (SLURM, ("nodes=n[02,04]", "nodes=n[01,04]"), ":3: n01 is there twice"),
@@ -182,6 +184,12 @@ def test_what_is_wrong_is_named_with_its_line(text, change, said):
     assert caught.value.hint
 
 
+def test_a_tree_may_not_be_too_deep():
+    line = "".join(f"SwitchName=s{n} Switches=s{n + 1}\n" for n in range(150))
+    with pytest.raises(stretto.Error, match=r"topology\.conf:102: s101 is 101 links below s0"):
+        stretto.parse_topology(f"{line}SwitchName=s150 Nodes=n0\n", "topology.conf")
+
+
 def test_refusals_of_the_command(file, tmp_path):
     tree = file("t.toml", TOML)
     message = refuse("show", "--topology", tree, "--ranks", 9)
@@ -197,6 +205,9 @@ def test_refusals_of_the_command(file, tmp_path):
     assert "there is no machine" in refuse("show", "--hosts", file("empty", "# none\n"))
     assert "no such file" in refuse("show", "--topology", tmp_path / "none.toml")
     assert "no place for 9 ranks" in refuse("show", "--topology", "2x4", "--ranks", 9)
+    assert "more than 65536 ranks" in refuse("show", "--topology", "99999x99999")
+    large = file("large", "n0\nn1:9999999\n")
+    assert f"{large}:2: more than 65536 ranks" in refuse("show", "--hosts", large)
     assert "leave one out" in refuse("show", "allreduce/ring", "--topology", tree, "--text")
     assert "--json needs --topology" in refuse("show", "allreduce/ring", "--json")
     assert ".svg, .png or .pdf" in refuse("show", "--topology", tree, "--plot", "x.gif")

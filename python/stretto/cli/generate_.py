@@ -12,7 +12,7 @@ from .options import hosts_option, topology_option
 @click.argument("function")
 @topology_option
 @hosts_option
-@click.option("--ranks", "-p", type=click.IntRange(min=1), default=None,
+@click.option("--ranks", "-p", type=click.IntRange(min=1, max=1 << 16), default=None,
               help="Those that the topology places if not given.")  # fmt: skip
 @click.option("-o", "--output", metavar="FILE.c", default=None, help="Printed if not given.")
 def command(

@@ -10,6 +10,7 @@ from . import file, simgrid, slurm
 from .tree import PAGE, Link, Place, Tree
 
 UNKNOWN = Link()
+MOST_RANKS = 1 << 16
 
 __all__ = ["Link", "parse_topology", "read_hosts", "read_topology"]
 
@@ -65,7 +66,10 @@ def read_hosts(path: str) -> list[Place]:
         found = re.fullmatch(r"([^\s:=]+)(?:\s*:\s*(\d+)|\s+slots\s*=\s*(\d+))?", words)
         if not found:
             raise Error(f"{path}:{number}: '{words}' is no machine", "write n0, n0:4 or n0 slots=4")
-        places += [Place(found[1], path, number)] * int(found[2] or found[3] or 1)
+        count = int(found[2] or found[3] or 1)
+        if len(places) + count > MOST_RANKS:
+            raise Error(f"{path}:{number}: more than {MOST_RANKS} ranks", "take fewer")
+        places += [Place(found[1], path, number)] * count
     if not places:
         raise Error(f"{path}:1: there is no machine", "write the machine of every rank on a line")
     return places
@@ -86,8 +90,10 @@ def read_topology(
     nodes = re.fullmatch(r"(\d+)x(\d+)", wish)
     if nodes and not Path(wish).exists():
         count, each = int(nodes[1]), int(nodes[2])
-        if count * each == 0 or (ranks or 1) > count * each:
-            raise Error(f"{wish} has no place for {ranks or 1} ranks", "write NODESxRANKS: 4x8")
+        if not (ranks or 1) <= count * each <= MOST_RANKS:
+            few = count * each < (ranks or 1)
+            what = f"no place for {ranks or 1} ranks" if few else f"more than {MOST_RANKS} ranks"
+            raise Error(f"{wish} has {what}", "write NODESxRANKS: 4x8")
         made = [Place(f"node{n}", wish, 1) for n in range(count) for _ in range(each)]
         return _of_nodes(made[:ranks], otherwise)
     return parse_topology(_text(Path(wish)), wish, ranks, places, otherwise)

@@ -15,7 +15,9 @@ SWITCH = ("switches", "machines", *LINK)
 def _table(file: TomlFile, data: dict, name: str) -> dict:
     table = data.get(name, {})
     if not isinstance(table, dict):
-        raise file.error("", name, f"'{name}' is no table", f"write [{name}.NAME] and keys below")
+        raise file.error(
+            "", name, f"'{name}' is no table", f"write [{name}] or [{name}.NAME], and keys below"
+        )
     return table
 
 
@@ -91,7 +93,7 @@ def parse(text: str, name: str) -> tuple[Tree, str]:
     data = read_toml(text, name, PAGE)
     _check(file, data)
     tree = Tree(name)
-    everywhere = _link(file, "link", _known(file, "link", data.get("link", {}), LINK))
+    everywhere = _link(file, "link", _known(file, "link", _table(file, data, "link"), LINK))
     switches = _table(file, data, "switch")
     if not switches:
         raise file.error("", "", "there is no switch", "write [switch.NAME] and its machines below")

@@ -9,6 +9,7 @@ from ..algorithms import near
 from ..errors import Error
 
 PAGE = "docs/topology.md describes topologies"
+MOST_LEVELS = 100
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,8 @@ class Tree:
         return Error(f"{self.file}:{line}: {what}", hint)
 
     def add(self, name: str, line: int, machine: bool = False) -> None:
+        if not name:
+            raise self.error(line, "a switch or machine without a name")
         if name in self.lines:
             raise self.error(line, f"{name} is there twice", f"line {self.lines[name]} has it, too")
         self.lines[name] = line
@@ -104,10 +107,14 @@ class Tree:
     def _from(self, top: str) -> dict[str, str]:
         """Every vertex that hangs together with `top`, and the one above it."""
         order = {top: ""}
+        level = {top: 0}
         for here in (found := [top]):
+            if level[here] > MOST_LEVELS:
+                raise self.error(self.lines[here], f"{here} is {level[here]} links below {top}")
             for name in self.links[here]:
                 if name != order[here]:
                     order[name] = here
+                    level[name] = level[here] + 1
                     found.append(name)
         return order
 
