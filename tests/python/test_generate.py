@@ -75,8 +75,9 @@ def test_the_self_test_notices_mistakes(function, tree, tmp_path):
     source = tmp_path / "broken.c"
     source.write_text(text.replace(right, wrong), encoding="utf-8")
     done = launch(found, 5, [compiled("mpich", source)])
-    assert done.code != 0
-    assert re.search(r"rank \d: (a wrong|a write|an error)", done.err)
+    # What the rank says may be lost when the launcher ends the others.
+    assert done.code == 1, done.err
+    assert "right on" not in done.out
 
 
 def test_a_routine_for_use_in_programs(tree, tmp_path):
