@@ -25,4 +25,5 @@ NB_MODULE(_core, m) {
   register_machine(m);
   register_cost(m);
   register_simulate(m);
+  register_topology(m);
 }

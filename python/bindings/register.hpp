@@ -22,5 +22,6 @@ void register_sources(nb::module_& m);
 void register_machine(nb::module_& m);
 void register_cost(nb::module_& m);
 void register_simulate(nb::module_& m);
+void register_topology(nb::module_& m);
 
 }  // namespace stretto::python

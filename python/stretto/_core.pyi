@@ -1125,3 +1125,175 @@ class Simulator:
 
 def predict(algorithm: Algorithm, shape: Shape, params: Params, bytes: int, machine: Machine, placement: Placement = ..., operation: Operation = ...) -> Prediction:
     """The time of a call: by the formula where it holds, else by simulation."""
+
+class Vertex:
+    """A switch or a machine, with its link to the switch above."""
+
+    def __init__(self, name: str, above: int = -1, machine: bool = False, bandwidth: float = 0.0, latency: float = 0.0) -> None: ...
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def above(self) -> int:
+        """Which of the vertices; -1: it is on top."""
+
+    @property
+    def machine(self) -> bool: ...
+
+    @property
+    def bandwidth(self) -> float:
+        """Of the link: bytes per second in each direction; 0: unlimited."""
+
+    @property
+    def latency(self) -> float:
+        """Of the link, in seconds."""
+
+class Topology:
+    """
+    A tree of switches with ranks on its machines. Raises stretto.Error if it is none.
+    """
+
+    def __init__(self, vertices: Sequence[Vertex], machine_of_rank: Sequence[int]) -> None: ...
+
+    @property
+    def vertices(self) -> list[Vertex]: ...
+
+    @property
+    def below(self) -> list[list[int]]:
+        """Of each vertex, those of lower ranks first."""
+
+    @property
+    def top(self) -> int: ...
+
+    @property
+    def ranks(self) -> int: ...
+
+    @property
+    def ring(self) -> list[int]:
+        """The ranks as a depth-first walk meets them: a ring without contention."""
+
+    @property
+    def ways(self) -> int:
+        """Directed links: two of each vertex, then two of each rank."""
+
+    def machine_of(self, rank: int) -> int: ...
+
+    def name_of(self, way: int) -> str:
+        """"s1 to s0"."""
+
+    def latency(self, from_rank: int, to_rank: int) -> float: ...
+
+def two_levels(nodes: Sequence[int], bandwidth: float = 0.0, latency: float = 0.0) -> Topology:
+    """Nodes on one switch; `nodes` says for every rank on which it is."""
+
+class Transfer:
+    """A message of a schedule, in a step as the checker counts them."""
+
+    @property
+    def step(self) -> int: ...
+
+    @property
+    def from_rank(self) -> int: ...
+
+    @property
+    def to_rank(self) -> int: ...
+
+    @property
+    def blocks(self) -> int: ...
+
+class Messages:
+    """All messages of an algorithm, sorted by step."""
+
+    def __init__(self, algorithm: Algorithm, shape: Shape, params: Params = ...) -> None:
+        """Raises stretto.Error where there are too many."""
+
+    def __len__(self) -> int: ...
+
+    def of_step(self, step: int) -> list[Transfer]:
+        """Steps count from 1."""
+
+class StepTraffic:
+    """The messages of one step, on the tree."""
+
+    @property
+    def messages(self) -> int: ...
+
+    @property
+    def shared(self) -> int:
+        """Ways that several messages use: 0 if it is contention-free."""
+
+    @property
+    def most(self) -> int:
+        """Messages on one way."""
+
+    @property
+    def where(self) -> int:
+        """That way."""
+
+    @property
+    def latency(self) -> float:
+        """Of the longest path."""
+
+    @property
+    def per_block(self) -> float:
+        """Seconds of the slowest way, for every byte of a block."""
+
+class Traffic:
+    """What all messages of a schedule do on a tree."""
+
+    @property
+    def steps(self) -> list[StepTraffic]: ...
+
+    @property
+    def most(self) -> list[int]:
+        """Messages of one step, by way."""
+
+    @property
+    def blocks(self) -> list[int]:
+        """Of all steps, by way."""
+
+    @property
+    def latency(self) -> float: ...
+
+    @property
+    def per_block(self) -> float: ...
+
+    @property
+    def busiest(self) -> float:
+        """Seconds of the most used way, for every byte of a block."""
+
+    @property
+    def contention_free(self) -> bool: ...
+
+class TreeTime:
+    """The time of a call on a tree, and in how many segments."""
+
+    @property
+    def seconds(self) -> float: ...
+
+    @property
+    def segments(self) -> int: ...
+
+def time_on_tree(traffic: Traffic, blocks: int, bytes: int) -> TreeTime:
+    """
+    Step by step, or in segments that follow each other as closely as the busiest way lets them.
+    """
+
+class Bound:
+    """What a collective takes at least, and why."""
+
+    @property
+    def seconds(self) -> float: ...
+
+    @property
+    def reason(self) -> str: ...
+
+def lower_bound(topology: Topology, collective: Collective, root: int, bytes: int) -> Bound:
+    """What a collective of so many bytes takes at least on the tree."""
+
+def traffic(topology: Topology, messages: Messages) -> Traffic:
+    """Which messages of a step share links."""
+
+def sharing(topology: Topology, messages: Messages, step: int, way: int) -> list[Transfer]:
+    """The messages of a step that use a way."""

@@ -7,6 +7,7 @@ from pathlib import Path
 from . import _core
 from .algorithms import near
 from .errors import Error
+from .toml_file import TomlFile, read_toml
 
 VERSION = 1
 FOLDER = Path(__file__).parent / "machines"
@@ -26,33 +27,7 @@ def shipped_machines() -> list[str]:
     return sorted(path.stem for path in FOLDER.glob("*.toml"))
 
 
-class _File:
-    """The text, for errors that name file and line."""
-
-    def __init__(self, name: str, text: str) -> None:
-        self.name = name
-        self.lines = text.splitlines()
-
-    def line(self, table: str, key: str = "") -> int:
-        """Of a key of a table, or of the table; 1 if it is written in a way not looked for."""
-        in_table = not table
-        found = 1
-        for number, line in enumerate(self.lines, 1):
-            header = re.match(r"\s*\[\s*([\w.\"-]+)\s*\]", line)
-            if header:
-                inside = header[1]
-                in_table = inside == table or inside.startswith(f"{table}.")
-                if inside in (table, f"{table}.{key}"):
-                    found = number
-            elif in_table and key and re.match(rf'\s*"?{re.escape(key)}"?\s*[.=]', line):
-                return number
-        return found
-
-    def error(self, table: str, key: str, what: str, hint: str = PAGE) -> Error:
-        return Error(f"{self.name}:{self.line(table, key)}: {what}", hint)
-
-
-def _table(file: _File, data: dict, name: str) -> dict:
+def _table(file: TomlFile, data: dict, name: str) -> dict:
     table = data.get(name, {})
     if not isinstance(table, dict):
         raise file.error("", name, f"'{name}' is no table", f"write [{name}] and its keys below")
@@ -67,13 +42,13 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _number(file: _File, table: str, key: str, value: object) -> float:
+def _number(file: TomlFile, table: str, key: str, value: object) -> float:
     if not _is_number(value):
         raise file.error(table, key, f"'{key}' is no number", "times are in seconds: 2e-6")
     return float(value)
 
 
-def _points(file: _File, table: str, key: str, value: object) -> list[tuple[float, float]]:
+def _points(file: TomlFile, table: str, key: str, value: object) -> list[tuple[float, float]]:
     fits = isinstance(value, list) and value
     for point in value if fits else []:
         fits = fits and isinstance(point, list) and len(point) == 2 and all(map(_is_number, point))
@@ -84,7 +59,7 @@ def _points(file: _File, table: str, key: str, value: object) -> list[tuple[floa
     return [(float(at), float(number)) for at, number in value]
 
 
-def _link(file: _File, data: dict, name: str) -> _core.Link:
+def _link(file: TomlFile, data: dict, name: str) -> _core.Link:
     table = _table(file, data, name)
     if "message" in table and ("alpha" in table or "beta" in table):
         raise file.error(name, "message", "both 'message' and 'alpha' or 'beta'", "leave one out")
@@ -95,7 +70,7 @@ def _link(file: _File, data: dict, name: str) -> _core.Link:
     return _checked(file, name, _core.Link(**words))
 
 
-def _checked(file: _File, name: str, link: _core.Link) -> _core.Link:
+def _checked(file: TomlFile, name: str, link: _core.Link) -> _core.Link:
     """The core's own checks, with the line of the table or key that they name."""
     try:
         _core.Machine(**{name: link})
@@ -106,7 +81,7 @@ def _checked(file: _File, name: str, link: _core.Link) -> _core.Link:
     return link
 
 
-def _speeds(file: _File, table: dict) -> list[_core.Speed]:
+def _speeds(file: TomlFile, table: dict) -> list[_core.Speed]:
     speeds = []
     for name, value in table.items():
         if name == "gamma":
@@ -121,7 +96,7 @@ def _speeds(file: _File, table: dict) -> list[_core.Speed]:
     return speeds
 
 
-def _processor(file: _File, data: dict) -> dict:
+def _processor(file: TomlFile, data: dict) -> dict:
     table = _table(file, data, "processor")
     for key, wanted in (("cores", int), ("in_turn", bool)):
         if not isinstance(table.get(key, wanted()), wanted):
@@ -136,25 +111,10 @@ def _processor(file: _File, data: dict) -> dict:
     return table
 
 
-def _read(text: str, name: str) -> dict:
-    try:
-        import tomllib
-    except ModuleNotFoundError:  # Python 3.10
-        import tomli as tomllib
-
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        at = re.search(r"\(at line (\d+), column \d+\)", str(error))
-        line = at[1] if at else str(len(text.splitlines()))
-        what = re.sub(r"\s*\(at .*\)$", "", str(error))
-        raise Error(f"{name}:{line}: {what[:1].lower()}{what[1:]}", PAGE) from None
-
-
 def parse_machine(text: str, name: str = "<text>") -> _core.Machine:
     """The machine that a file's text describes; raises Error that names `name` and the line."""
-    data = _read(text, name)
-    file = _File(name, text)
+    data = read_toml(text, name, PAGE)
+    file = TomlFile(name, text, PAGE)
     if data.pop("stretto-machine", None) != VERSION:
         raise file.error(
             "", "stretto-machine", f"not a machine file of version {VERSION}",

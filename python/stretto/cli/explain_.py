@@ -7,7 +7,14 @@ import click
 
 from ..errors import Error
 from .calls import PARTS, cells_of, function_of, placement_of, size_of, time_in_words
-from .options import json_option, mpi_option, size_in_words, write_json
+from .options import (
+    hosts_option,
+    json_option,
+    mpi_option,
+    size_in_words,
+    topology_option,
+    write_json,
+)
 
 if TYPE_CHECKING:
     from .. import Choice
@@ -155,6 +162,10 @@ def _print(document: dict, operator: str) -> None:
         click.echo(f"  {line}")
     click.echo("")
     _table(document["rows"])
+    if "topology" in document:
+        from .explain_topology import write
+
+        write(document["topology"], MARK)
     if document["unsuitable"]:
         click.echo("\ncannot serve this call")
     for identifier, why in document["unsuitable"].items():
@@ -210,24 +221,29 @@ def _question(
 @click.option("--machine", "wish", default=None, metavar="FILE|NAME",
               help="For the times: a machine file, or flat or gigabit-ethernet. Not given: "
               "machine.toml beside the tuned rules, else flat.")  # fmt: skip
+@topology_option
+@hosts_option
 @mpi_option
 @click.option("--plot", metavar="FILE", default=None,
               help="Draw time over bytes, and the map of winners: .svg, .png, .pdf.")  # fmt: skip
 @json_option
 def command(
     function: str, ranks: int, size: str, nodes: str | None, one_node: bool, operator: str | None,
-    root: int, wish: str | None, mpi_wish: str, plot: str | None, as_json: bool,
+    root: int, wish: str | None, topology: str | None, hosts: str | None, mpi_wish: str,
+    plot: str | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Say which algorithm Stretto chooses for a call of FUNCTION here, and why.
 
     By the variables of this shell and the rules of this machine; with the predicted times of all
     algorithms, and the sizes and numbers of ranks at which the choice changes (docs/explain.md).
-    --mpi is asked for its version where a rules file is for one MPI only.
+    With --topology or --hosts also what it takes at least on that network, and how far from it each
+    algorithm is (docs/topology.md). --mpi is asked for its version where a rules file is for one
+    MPI only.
     """
     from .. import facts
     from ..explain import decide, deciders
     from ..launch.mpi import choose_mpi
-    from ..machine import machine_here
+    from ..machine import machine_here, machine_named
 
     if plot is not None:
         from ..plot.files import format_of
@@ -237,7 +253,13 @@ def command(
     found = question.call.function
     who = deciders(found, lambda: choose_mpi(mpi_wish).title)
     wish = wish or machine_here()
-    document = _document(who, question, decide(who, question), wish)
+    choice = decide(who, question)
+    document = _document(who, question, choice, wish)
+    if topology is not None or hosts is not None:
+        from .explain_topology import study
+
+        machine = machine_named(wish)
+        document["topology"] = study(question, choice, topology, hosts, machine)
     if as_json:
         write_json(document)
     else:

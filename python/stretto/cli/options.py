@@ -70,6 +70,21 @@ ranks_option = click.option(
     help="How many processes.",
 )
 
+topology_option = click.option(
+    "--topology",
+    metavar="FILE",
+    default=None,
+    help="A tree of switches: Stretto's TOML, Slurm's topology.conf, a SimGrid platform, or 4x8 "
+    "for nodes on one switch.",
+)
+hosts_option = click.option(
+    "--hosts",
+    metavar="FILE",
+    default=None,
+    help="The machine of each rank, a line for each; without --topology these are nodes on one "
+    "switch.",
+)
+
 
 def write_json(value: object) -> None:
     """The value on stdout."""

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import click
 
 from ..errors import Error
-from .options import CountsType
+from .options import CountsType, hosts_option, json_option, topology_option
 
 if TYPE_CHECKING:
-    from .. import Algorithm, Shape
+    from .. import Algorithm, Params, Shape
 
 
 def _arrows() -> tuple[str, str]:
@@ -24,7 +24,7 @@ def _arrows() -> tuple[str, str]:
     return ARROWS
 
 
-def _shape(algorithm: "Algorithm", ranks: int | None, root: int, counts: list[int]) -> "Shape":
+def shape_of(algorithm: "Algorithm", ranks: int | None, root: int, counts: list[int]) -> "Shape":
     """Of the options; raises Error if the algorithm has no use for one of them."""
     from .. import Shape, facts
 
@@ -51,6 +51,27 @@ def _draw_timeline(trace: str, output: str | None) -> None:
     click.echo(f"wrote {output}", err=True)
 
 
+def _show_schedule(
+    algorithm: "Algorithm", shape: "Shape", params: "Params", output: str | None
+) -> None:
+    from ..replay import refuse_what_takes_long, replay
+
+    refuse_what_takes_long(algorithm, shape, params)
+    if output is None:
+        from ..picture import as_text
+
+        width = shutil.get_terminal_size((120, 24)).columns
+        click.echo(as_text(replay(algorithm, shape, params), width, _arrows()), nl=False)
+        return
+    from ..plot.files import format_of, save
+
+    format_of(output)  # before the work
+    from ..plot.schedule import draw
+
+    save(draw(replay(algorithm, shape, params)), output)
+    click.echo(f"wrote {output}", err=True)
+
+
 @click.command("show")
 @click.argument("algorithm", metavar="[ALGORITHM[,NAME=VALUE…]]", required=False)
 @click.option(
@@ -70,6 +91,7 @@ def _draw_timeline(trace: str, output: str | None) -> None:
     "--output",
     "--svg",
     "--png",
+    "--plot",
     metavar="FILE",
     default=None,
     help="Draw into FILE: .svg, .png or .pdf.",
@@ -80,6 +102,9 @@ def _draw_timeline(trace: str, output: str | None) -> None:
     default=None,
     help="Draw a trace, of `stretto simulate` or of a real run, instead of a schedule.",
 )
+@topology_option
+@hosts_option
+@json_option
 def command(
     algorithm: str | None,
     ranks: int | None,
@@ -89,15 +114,28 @@ def command(
     text: bool,
     output: str | None,
     timeline: str | None,
+    topology: str | None,
+    hosts: str | None,
+    as_json: bool,
 ) -> None:
     """Print or draw the schedule of ALGORITHM: allreduce/ring, or allgather/circulant,skips=3:1.
 
     Ranks across, steps down: which blocks are sent where, and what each rank holds afterwards.
-    `stretto list` names the parameters of each algorithm.
+    `stretto list` names the parameters of each algorithm. With --topology or --hosts: the network,
+    or which messages of ALGORITHM share its links (docs/topology.md).
     """
     from .. import build_schedule
     from ..algorithms import algorithm_and_params
 
+    if topology is not None or hosts is not None:
+        if text or rank is not None or timeline is not None:
+            raise Error("--topology with --text, --rank or --timeline", "leave one out")
+        from .show_topology import show
+
+        show(algorithm, topology, hosts, ranks, root, counts or [], output, as_json)
+        return
+    if as_json:
+        raise Error("--json needs --topology", "a schedule's form for programs is --text")
     if (algorithm is None) == (timeline is None):
         raise Error(
             "show either an ALGORITHM or a --timeline",
@@ -107,26 +145,11 @@ def command(
         _draw_timeline(timeline, output)
         return
     found, params = algorithm_and_params(algorithm)
-    shape = _shape(found, ranks, root, counts or [])
+    shape = shape_of(found, ranks, root, counts or [])
     if rank is not None and not text:
         raise Error("--rank needs --text", "a picture always shows all ranks")
     if text:
         for one in range(shape.ranks) if rank is None else [rank]:
             click.echo(str(build_schedule(found, shape, one, params)), nl=False)
         return
-    from ..replay import refuse_what_takes_long, replay
-
-    refuse_what_takes_long(found, shape, params)
-    if output is None:
-        from ..picture import as_text
-
-        width = shutil.get_terminal_size((120, 24)).columns
-        click.echo(as_text(replay(found, shape, params), width, _arrows()), nl=False)
-        return
-    from ..plot.files import format_of, save
-
-    format_of(output)  # before the work
-    from ..plot.schedule import draw
-
-    save(draw(replay(found, shape, params)), output)
-    click.echo(f"wrote {output}", err=True)
+    _show_schedule(found, shape, params, output)

@@ -36,6 +36,25 @@ inline std::vector<Rank> given_order(Rank ranks, const std::vector<Rank>& list) 
   return order;
 }
 
+/// A ring in an order of its own: block r belongs to rank r, wherever it stands.
+struct OrderedRing {
+  Rank ranks;
+  Rank place;  ///< mine
+  std::vector<Rank> order;
+
+  OrderedRing(const Builder& b, const std::vector<Rank>& list) : ranks(b.ranks()), order(given_order(b.ranks(), list)) {
+    place = static_cast<Rank>(std::ranges::find(order, b.rank()) - order.begin());
+  }
+  Rank next() const { return rank_at(1); }
+  Rank prev() const { return rank_at(-1); }
+  Block block(Rank shift) const { return rank_at(shift); }
+  Rank rank_at(Rank shift) const { return order[static_cast<std::size_t>(modulo(place + shift, ranks))]; }
+  /// Mine, if the ring is cut open so that `first` stands at its beginning.
+  Rank place_from(Rank first) const {
+    return modulo(place - static_cast<Rank>(std::ranges::find(order, first) - order.begin()), ranks);
+  }
+};
+
 /// `misfit` of an algorithm that takes the list "order".
 inline std::string order_misfit(const Shape& shape, const Params& params) {
   std::vector<Rank> sorted = given_order(shape.ranks, params.list);
@@ -44,7 +63,8 @@ inline std::string order_misfit(const Shape& shape, const Params& params) {
 }
 
 /// Every place has its own block in `own`; afterwards all blocks stand in every output. p - 1 rounds.
-inline void ring_allgather(Builder& b, const Ring& ring, Buffer own) {
+template <typename AnyRing>
+void ring_allgather(Builder& b, const AnyRing& ring, Buffer own) {
   b.round();
   for (Rank t = 0; t < ring.ranks - 1; ++t) {
     const Block leaving = ring.block(-t);
@@ -63,6 +83,20 @@ inline void ring_reduce_scatter(Builder& b, const Ring& ring) {
     b.round();
     b.send(ring.next(), t == 0 ? input(leaving) : output(leaving));
     b.receive_reduce(ring.prev(), output(arriving), Side::left, input(arriving));
+  }
+}
+
+/// The same where the output has room for the own block only; the partial results of the others rest in scratch.
+inline void ring_reduce_scatter_parts(Builder& b, const OrderedRing& ring) {
+  Ranges leaving = input(ring.block(-1));
+  for (Rank t = 0; t < ring.ranks - 1; ++t) {
+    const Block arriving = ring.block(-t - 2);
+    const bool last = t == ring.ranks - 2;
+    const Ranges target = last ? output(arriving) : scratch(b.new_scratch(arriving, 1));
+    b.round();
+    b.send(ring.next(), leaving);
+    b.receive_reduce(ring.prev(), target, Side::left, input(arriving));
+    leaving = target;
   }
 }
 

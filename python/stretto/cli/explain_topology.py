@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What `stretto explain --topology` adds: the lower bound, and how far from it algorithms are."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from .calls import time_in_words
+
+if TYPE_CHECKING:
+    from .. import Choice, Machine
+    from ..explain import Question
+    from ..topology import Link
+
+SAMPLE = 1 << 20  # bytes of a message whose time says the bandwidth of a machine's network
+
+
+def links_of(machine: "Machine") -> "Link":
+    """For links of which the topology says nothing: the machine's network, which a message passes
+    by two links."""
+    from ..topology import Link
+
+    seconds = machine.network.transfer(SAMPLE)
+    return Link(SAMPLE / seconds if seconds > 0 else 0.0, machine.network.latency() / 2)
+
+
+def study(
+    question: "Question", choice: "Choice", wish: str | None, hosts: str | None, machine: "Machine"
+) -> dict:
+    """What `--json` prints of it."""
+    from .. import Params, facts
+    from ..explain import of_collective
+    from ..simulation import suitable
+    from ..topology import read_topology
+    from ..topology.study import Load, against_bound
+
+    call = question.call
+    topology = read_topology(wish, call.ranks, hosts, links_of(machine))
+    load = Load(facts(call.function).collective, call.ranks, call.root, call.bytes)
+    own = suitable(call, of_collective(call.function))
+    tried = {a.id: (a, call.shape(a), Params()) for a in own}
+    chosen = choice.algorithm
+    if chosen:
+        params = Params(value=choice.params.value, list=choice.params.list)
+        tried[chosen.id] = (chosen, call.shape(chosen), params)
+    bound, rows, refused = against_bound(topology, load, tried.values())
+    for row in rows:
+        row["chosen"] = bool(chosen) and row["algorithm"] == chosen.id and not row["order"]
+    return {
+        "name": wish or hosts,
+        "bound": {"seconds": bound.seconds, "reason": bound.reason},
+        "rows": rows,
+        "left_out": refused,
+    }
+
+
+def write(document: dict, mark: str) -> None:
+    from rich.table import Table
+
+    from .terminal import stdout
+
+    bound = document["bound"]
+    click.echo(f"\non {document['name']}, where messages share links")
+    click.echo(f"at least    {time_in_words(bound['seconds'])}: {bound['reason']}\n")
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in (" ", "algorithm"):
+        table.add_column(name, no_wrap=True)
+    for name in ("time", "segments", "times the bound", "messages on a link"):
+        table.add_column(name, justify="right")
+    for row in document["rows"]:
+        name = row["algorithm"].partition("/")[2]
+        times = row["times_bound"]
+        table.add_row(
+            mark if row["chosen"] else "",
+            f"{name}, {row['order']}" if row["order"] else name,
+            time_in_words(row["seconds"]),
+            str(row["segments"]),
+            f"{times:.3g}" if times else "-",
+            str(row["most"]),
+            style="bold" if row["chosen"] else None,
+        )
+    stdout().print(table)
+    for why in document["left_out"].values():
+        click.echo(f"left out: {why}", err=True)

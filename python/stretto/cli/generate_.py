@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`stretto generate`."""
+
+from pathlib import Path
+
+import click
+
+from .options import hosts_option, topology_option
+
+
+@click.command("generate")
+@click.argument("function")
+@topology_option
+@hosts_option
+@click.option("--ranks", "-p", type=click.IntRange(min=1, max=1 << 16), default=None,
+              help="Those that the topology places if not given.")  # fmt: skip
+@click.option("-o", "--output", metavar="FILE.c", default=None, help="Printed if not given.")
+def command(
+    function: str, topology: str | None, hosts: str | None, ranks: int | None, output: str | None
+) -> None:
+    """Write FUNCTION for one tree of switches as a C file that needs nothing but an MPI.
+
+    FUNCTION is allreduce, reduce_scatter, allgather, allgatherv, bcast or reduce. The file has a
+    main that tests it: mpicc allreduce.c && mpiexec -n N ./a.out (docs/topology.md).
+    """
+    from ..generate import generate
+    from ..topology import read_topology
+
+    given = {"--topology": topology, "--hosts": hosts, "--ranks": ranks}
+    options = " ".join(f"{name} {value}" for name, value in given.items() if value is not None)
+    text = generate(function, read_topology(topology, ranks, hosts), options)
+    if output is None:
+        click.echo(text, nl=False)
+        return
+    Path(output).write_text(text, encoding="utf-8")
+    click.echo(f"wrote {output}", err=True)

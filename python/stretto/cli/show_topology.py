@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What `stretto show --topology` prints and draws."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from .options import write_json
+
+if TYPE_CHECKING:
+    from .. import Topology
+    from ..topology.study import Contention
+
+LONGEST_WORDS = 60  # of an algorithm in a title
+
+
+def _draw(topology: "Topology", found: "Contention | None", title: str, output: str) -> None:
+    from ..plot.files import save
+    from ..plot.topology import draw
+
+    save(draw(topology, found.traffic if found else None, title), output)
+    click.echo(f"wrote {output}", err=True)
+
+
+def _show_tree(topology: "Topology", title: str, output: str | None, as_json: bool) -> None:
+    from ..topology.picture import as_json as document_of
+    from ..topology.picture import as_text
+
+    if output is not None:
+        _draw(topology, None, title, output)
+    elif as_json:
+        write_json(document_of(topology))
+    else:
+        click.echo(f"{title}: {as_text(topology)}", nl=False)
+
+
+def show(
+    words: str | None, wish: str | None, hosts: str | None, ranks: int | None, root: int,
+    counts: list[int], output: str | None, as_json: bool,
+) -> None:  # fmt: skip
+    """The tree, or what the algorithm does on it."""
+    from ..algorithms import algorithm_and_params
+    from ..topology import read_topology
+    from ..topology.study import contention, lines_of
+    from .show_ import shape_of
+
+    if output is not None:
+        from ..plot.files import format_of
+
+        format_of(output)  # before the work
+    where = wish or hosts or ""
+    topology = read_topology(wish, ranks or len(counts) or None, hosts)
+    if words is None:
+        _show_tree(topology, where, output, as_json)
+        return
+    algorithm, params = algorithm_and_params(words)
+    shape = shape_of(algorithm, topology.ranks, root, counts)
+    found = contention(topology, algorithm, shape, params)
+    named = words if len(words) < LONGEST_WORDS else f"{algorithm.id} in an order of its own"
+    title = f"{named} on {where}, {shape.ranks} ranks"
+    if output is not None:
+        _draw(topology, found, title, output)
+    elif as_json:
+        write_json({"algorithm": algorithm.id, "ranks": shape.ranks, **found.as_json()})
+    else:
+        click.echo("\n".join([title, *lines_of(found)]))

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Topology files of Stretto's own, in TOML."""
+
+from ..algorithms import near
+from ..toml_file import TomlFile, read_toml
+from .tree import PAGE, Link, Place, Tree
+from .words import bandwidth_of, names_of, seconds_of
+
+VERSION = 1
+TABLES = ("link", "switch", "machine")
+LINK = ("bandwidth", "latency")
+SWITCH = ("switches", "machines", *LINK)
+
+
+def _table(file: TomlFile, data: dict, name: str) -> dict:
+    table = data.get(name, {})
+    if not isinstance(table, dict):
+        raise file.error(
+            "", name, f"'{name}' is no table", f"write [{name}] or [{name}.NAME], and keys below"
+        )
+    return table
+
+
+def _known(file: TomlFile, where: str, table: object, keys: tuple[str, ...]) -> dict:
+    if not isinstance(table, dict):
+        head, _, name = where.partition(".")
+        raise file.error(head, name, f"[{head}] takes no '{name}'", f"write [{head}.NAME]")
+    for key in table:
+        if key not in keys:
+            raise file.error(where, key, f"[{where}] has no '{key}'", near(key, list(keys)))
+    return table
+
+
+def _link(file: TomlFile, where: str, table: dict) -> Link:
+    bandwidth = latency = None
+    if "bandwidth" in table:
+        bandwidth = bandwidth_of(table["bandwidth"])
+        if bandwidth is None:
+            raise file.error(
+                where, "bandwidth", f"'{table['bandwidth']}' is no bandwidth",
+                'write "1 Gbit/s", "125 MB/s", or bytes per second',
+            )  # fmt: skip
+    if "latency" in table:
+        latency = seconds_of(table["latency"])
+        if latency is None:
+            raise file.error(
+                where, "latency", f"'{table['latency']}' is no time", 'write "25 us", or seconds'
+            )
+    return Link(bandwidth, latency)
+
+
+def _names(file: TomlFile, where: str, key: str, value: object) -> list[str]:
+    patterns = [value] if isinstance(value, str) else value
+    found = []
+    for pattern in patterns if isinstance(patterns, list) else [None]:
+        names = names_of(pattern) if isinstance(pattern, str) else None
+        if names is None:
+            raise file.error(
+                where, key, f"'{key}' is no list of names", f'write {key} = ["n[0-3]", "head"]'
+            )
+        found += names
+    return found
+
+
+def _check(file: TomlFile, data: dict) -> None:
+    if data.get("stretto-topology") != VERSION:
+        raise file.error(
+            "", "stretto-topology", f"not a topology file of version {VERSION}",
+            f"it begins with: stretto-topology = {VERSION}",
+        )  # fmt: skip
+    for key in data:
+        if key not in ("stretto-topology", "ranks", *TABLES):
+            where = (key, "") if isinstance(data[key], dict) else ("", key)
+            raise file.error(*where, f"unknown '{key}'", near(key, ["ranks", *TABLES]))
+
+
+def _machines(file: TomlFile, data: dict, tree: Tree, machines: dict[str, Link]) -> None:
+    """The tables of machines that have links of their own."""
+    for pattern, table in _table(file, data, "machine").items():
+        where = f"machine.{pattern}"
+        link = _link(file, where, _known(file, where, table, LINK))
+        for name in _names(file, "machine", pattern, pattern):
+            if name not in machines:
+                raise file.error(
+                    where, "", f"no switch has a machine '{name}'", near(name, list(machines))
+                )
+            machines[name] = link.or_else(machines[name])
+
+
+def parse(text: str, name: str) -> tuple[Tree, str]:
+    """The tree, and what is on top of it; raises Error."""
+    file = TomlFile(name, text, PAGE)
+    data = read_toml(text, name, PAGE)
+    _check(file, data)
+    tree = Tree(name)
+    everywhere = _link(file, "link", _known(file, "link", _table(file, data, "link"), LINK))
+    switches = _table(file, data, "switch")
+    if not switches:
+        raise file.error("", "", "there is no switch", "write [switch.NAME] and its machines below")
+    machines: dict[str, Link] = {}
+    below: dict[str, list[tuple[str, int]]] = {}
+    for switch, table in switches.items():
+        where = f"switch.{switch}"
+        _known(file, where, table, SWITCH)
+        tree.add(switch, file.line(where))
+        below[switch] = []
+        for key in ("machines", "switches"):
+            line = file.line(where, key)
+            below[switch] += [(n, line) for n in _names(file, where, key, table.get(key, []))]
+            if key == "machines":
+                machines |= dict.fromkeys((n for n, _ in below[switch]), everywhere)
+    _machines(file, data, tree, machines)
+    for switch, names in below.items():
+        for other, line in names:
+            if other in machines:
+                tree.add(other, line, machine=True)
+            link = machines.get(other)
+            if link is None and other in switches:
+                link = _link(file, f"switch.{other}", switches[other]).or_else(everywhere)
+            tree.connect(switch, other, line, link or Link())
+    if "ranks" in data:
+        line = file.line("", "ranks")
+        names = _names(file, "", "ranks", data["ranks"])
+        tree.places = [Place(machine, name, line) for machine in names]
+    inner = {other for names in below.values() for other, _ in names}
+    return tree, next(switch for switch in switches if switch not in inner)

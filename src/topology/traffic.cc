@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+
+#include "stretto/topology.hpp"
+
+namespace stretto {
+namespace {
+
+/// How much of one step is on each way; only the ways that it uses are looked at.
+class Step {
+ public:
+  Step(const Topology& topology, Traffic& traffic)
+      : topology_(topology),
+        traffic_(traffic),
+        messages_(topology.ways()),
+        blocks_(topology.ways()) {}
+
+  void add(const Transfer& t) {
+    ++now_.messages;
+    now_.latency = std::max(now_.latency, topology_.latency(t.from, t.to));
+    topology_.path(t.from, t.to, path_);
+    for (const std::size_t w : path_) {
+      if (messages_[w]++ == 0) used_.push_back(w);
+      blocks_[w] += t.blocks;
+    }
+  }
+
+  void finish() {
+    for (const std::size_t w : used_) {
+      now_.shared += messages_[w] > 1 ? 1 : 0;
+      if (messages_[w] > now_.most || (messages_[w] == now_.most && w < now_.where)) {
+        now_.most = messages_[w];
+        now_.where = w;
+      }
+      if (const double speed = topology_.bandwidth(w); speed > 0)
+        now_.per_block = std::max(now_.per_block, static_cast<double>(blocks_[w]) / speed);
+      traffic_.most[w] = std::max(traffic_.most[w], messages_[w]);
+      traffic_.blocks[w] += blocks_[w];
+      messages_[w] = 0;
+      blocks_[w] = 0;
+    }
+    used_.clear();
+    traffic_.latency += now_.latency;
+    traffic_.per_block += now_.per_block;
+    traffic_.steps.push_back(now_);
+    now_ = {};
+  }
+
+ private:
+  const Topology& topology_;
+  Traffic& traffic_;
+  StepTraffic now_;
+  std::vector<std::int64_t> messages_;
+  std::vector<Block> blocks_;
+  std::vector<std::size_t> used_, path_;
+};
+
+}  // namespace
+
+bool Traffic::contention_free() const {
+  return std::ranges::all_of(steps, [](const StepTraffic& s) { return s.shared == 0; });
+}
+
+Traffic traffic(const Topology& topology, std::span<const Transfer> transfers) {
+  Traffic found;
+  found.most.resize(topology.ways());
+  found.blocks.resize(topology.ways());
+  Step step(topology, found);
+  for (std::size_t i = 0; i < transfers.size(); ++i) {
+    step.add(transfers[i]);
+    if (i + 1 == transfers.size() || transfers[i + 1].step != transfers[i].step) step.finish();
+  }
+  for (std::size_t w = 0; w < topology.ways(); ++w)
+    if (const double speed = topology.bandwidth(w); speed > 0)
+      found.busiest = std::max(found.busiest, static_cast<double>(found.blocks[w]) / speed);
+  return found;
+}
+
+std::vector<Transfer> sharing(const Topology& topology, std::span<const Transfer> transfers, std::int64_t step,
+                              std::size_t way) {
+  std::vector<Transfer> found;
+  std::vector<std::size_t> path;
+  for (const Transfer& t : transfers) {
+    if (t.step != step) continue;
+    topology.path(t.from, t.to, path);
+    if (std::ranges::find(path, way) != path.end()) found.push_back(t);
+  }
+  return found;
+}
+
+TreeTime time_on_tree(const Traffic& traffic, Block blocks, Bytes bytes) {
+  constexpr std::int64_t most_segments = 1 << 12;
+  const double block = static_cast<double>(bytes) / static_cast<double>(std::max<Block>(blocks, 1));
+  double pause = 0;
+  for (const StepTraffic& step : traffic.steps) pause = std::max(pause, step.latency);
+  TreeTime best{traffic.latency + traffic.per_block * block, 1};
+  for (std::int64_t n = 2; n <= most_segments && n <= bytes; n *= 2) {
+    const double part = block / static_cast<double>(n);
+    const double seconds =
+        traffic.latency + traffic.per_block * part + static_cast<double>(n - 1) * (traffic.busiest * part + pause);
+    if (seconds < best.seconds) best = {seconds, n};
+  }
+  return best;
+}
+
+}  // namespace stretto
