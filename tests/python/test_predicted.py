@@ -77,8 +77,8 @@ def test_shipped_rules_are_near_the_models_best(name, ranks):
     assert max(lost) <= 0.35
 
 
-# Five ranks need one round more than four to gather, and have no more time to hide it. Where 16 ranks share a card, a
-# reduce-scatter of 33 ranks or more has nothing like the butterfly of a power of two.
+# Five ranks need one round more than four to gather. Where 16 ranks share a card, a reduce-scatter
+# of 33 ranks or more has nothing like the butterfly of a power of two.
 @pytest.mark.parametrize(
     ("name", "powers"),
     [
