@@ -153,7 +153,7 @@ def _lines(command: list[str], patience: float) -> Iterator[str]:
 
 
 def _said_something(stream: IO[bytes], patience: float) -> bool:
-    """Within so many seconds, not counting those for which this whole session was suspended."""
+    """Within so many seconds, not counting those for which this process was stopped."""
     return any(select.select([stream], [], [], 1.0)[0] for _ in range(max(1, round(patience))))
 
 

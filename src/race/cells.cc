@@ -212,6 +212,7 @@ void Runner::refresh(int repetition) {
   put_vector_of_bcast();
 }
 
+/// Where it stands before the call; the others' buffers are full as well.
 void Runner::put_vector_of_bcast() {
   const Step& begin = steps().front();
   if (begin.action != Action(Function::bcast)) return;
@@ -219,8 +220,8 @@ void Runner::put_vector_of_bcast() {
 }
 
 void Runner::spoil() {
+  if (kind_.function == Function::bcast && rank_ == 0) return;  // the root's is the input
   std::ranges::fill(out_[1], -1.0);
-  put_vector_of_bcast();
 }
 
 bool Runner::has_result() const {

@@ -2,6 +2,7 @@
 #include "race/plan.hpp"
 
 #include <climits>
+#include <cmath>
 #include <fstream>
 #include <iterator>
 
@@ -24,7 +25,6 @@ Kind kind_of(std::string_view word) {
 Bytes size_of(std::string_view word) {
   const auto bytes = parse_size(word);
   if (!bytes) throw Error("'" + std::string(word) + "' is no size");
-  if (*bytes > largest) throw Error("sizes end at 8G");
   return *bytes;
 }
 
@@ -41,6 +41,7 @@ std::pair<Wish, Wish> pair_of(std::string_view word) {
 }
 
 Cell checked_cell(const Wish& wish, int ranks) {
+  if (wish.bytes > largest) throw Error("sizes end at 8G");
   const Cell cell = cell_of(wish.kind, wish.bytes, ranks);
   if ((facts(wish.kind.function).irregular || !wish.kind.steps.empty()) && 2 * cell.bytes * ranks > INT_MAX)
     throw Error(name_of(wish.kind) + " counts all parts together by int: sizes end at 1G over the number of ranks");
@@ -49,8 +50,9 @@ Cell checked_cell(const Wish& wish, int ranks) {
 
 Pair rounded(const Wish& left, const Wish& right, int ranks) {
   Pair pair{checked_cell(left, ranks), {}};
-  const bool sized = pair.left.bytes > 0;
-  pair.right = checked_cell({right.kind, sized ? right.bytes * pair.left.bytes / left.bytes : right.bytes}, ranks);
+  const bool sized = pair.left.bytes > 0 && left.bytes > 0;
+  const double scale = sized ? static_cast<double>(pair.left.bytes) / static_cast<double>(left.bytes) : 1;
+  pair.right = checked_cell({right.kind, std::llround(static_cast<double>(right.bytes) * scale)}, ranks);
   if (sized && left.bytes == right.bytes) pair.left = checked_cell({left.kind, pair.right.bytes}, ranks);
   pair.left.asked = left.bytes;
   pair.right.asked = right.bytes;

@@ -170,6 +170,7 @@ struct Driver {
   /// takes no core from others.
   bool obey() const {
     std::ifstream pipe(options.orders + '/' + std::to_string(rank));
+    if (!on_all_ranks(pipe.good())) throw Error("there is no pipe for every rank in " + options.orders);
     bool right = true;
     for (std::string line; std::getline(pipe, line);)
       right =

@@ -31,9 +31,10 @@ void print_machine(int ranks, int on_nodes, const std::string& library) {
   char version[MPI_MAX_LIBRARY_VERSION_STRING] = {};
   int length = 0;
   intercept::native().Get_library_version(version, &length);
-  std::printf("{\"machine\":{\"cores\":%ld,\"ranks\":%d,\"nodes\":%d,\"title\":%s,\"mpi_library\":\"%s\"}}\n",
+  std::printf("{\"machine\":{\"cores\":%ld,\"ranks\":%d,\"nodes\":%d,\"title\":%s,\"mpi_library\":%s}}\n",
               sysconf(_SC_NPROCESSORS_ONLN), ranks, on_nodes,
-              intercept::observe::quoted(this_machine(mpi_title(version))).c_str(), library.c_str());
+              intercept::observe::quoted(this_machine(mpi_title(version))).c_str(),
+              intercept::observe::quoted(library).c_str());
   std::fflush(stdout);
 }
 

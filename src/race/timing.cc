@@ -17,7 +17,6 @@ struct Length {
   double least_rounds;   // where the time allows
   int least_calm;        // blocks of each side in which nobody else got a core: the time may be had again for them
 };
-// More than a time slice of the scheduler.
 constexpr Length of_a_cell = {.longest_block = longest_block, .least_rounds = 3, .least_calm = 0};
 // Short, so that other programs let most of them alone. Of fewer than nine no interval of a median is to be had.
 constexpr Length of_a_pair = {.longest_block = 1e-3, .least_rounds = 12, .least_calm = 12};

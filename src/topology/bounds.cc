@@ -102,11 +102,15 @@ class Finder {
   }
 
   void by_latency() {
+    double most = 0;
+    std::pair<Rank, Rank> ends;
     for (Rank from = 0; from < topology_.ranks(); ++from)
       for (Rank to = 0; to < topology_.ranks(); ++to)
-        if (depends(collective_, root_, from, to))
-          offer(topology_.latency(from, to),
-                "latency from rank " + std::to_string(from) + " to rank " + std::to_string(to));
+        if (depends(collective_, root_, from, to) && topology_.latency(from, to) > most * (1 + 1e-12)) {
+          most = topology_.latency(from, to);
+          ends = {from, to};
+        }
+    offer(most, "latency from rank " + std::to_string(ends.first) + " to rank " + std::to_string(ends.second));
   }
 
   void by_link(std::size_t v) {

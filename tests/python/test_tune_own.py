@@ -18,7 +18,7 @@ from stretto.tune.own.cells import NATIVE, Cell, candidate, cells_of, chosen, po
 from stretto.tune.own.choice import SHIPPED, Times, along, choices, merged, times_of, together
 from stretto.tune.own.journal import Entry, Journal, Measured
 from stretto.tune.own.rules import between, ranges, rank_ranges, to_text
-from stretto.tune.own.trial import Launched, Place
+from stretto.tune.own.trial import Launched, Place, measure
 
 MACHINE = "made-up processor, 2 cores, MPICH 5.0.2"
 
@@ -207,6 +207,39 @@ def test_what_hangs_is_given_up_and_the_rest_goes_on(tmp_path, monkeypatch):
     assert len(plans) == before, "nothing is measured twice"
     with pytest.raises(stretto.Error, match="holds another measurement"):
         Journal(tmp_path / "tuned.jsonl", "another machine")
+
+
+def test_contests_have_right_results_of_every_function(tmp_path):
+    names = [stretto.facts(function).name for function in stretto.all_functions()]
+    plan = [(cell, ["native", "linear"]) for cell in cells_of([*names, "scan-ordered"], 3, [512])]
+    heard: list[dict] = []
+    silent = measure(installed("mpich"), 3, plan, 0.02, tmp_path, heard.append)
+    assert not silent
+    assert [said["cell"] for said in heard] == [cell.name for cell, _ in plan]
+    for said in heard:
+        served = {one["words"]: (one["algorithm"], one["correct"]) for one in said["candidates"]}
+        collective = stretto.facts(stretto.function_named(said["function"])).collective.name
+        assert served == {"native": ("native", True), "linear": (f"{collective}/linear", True)}
+
+
+def test_wrong_results_are_said(tmp_path, monkeypatch):
+    def measure(mpi, ranks, plan, seconds, folder, heard):
+        for cell, words in plan:
+            rows = [
+                {"words": w.removeprefix("+"), "algorithm": "x", "us": 1.0, "spread": 0.0,
+                 "blocks": 12, "correct": w == NATIVE} for w in words
+            ]  # fmt: skip
+            heard({"cell": cell.name, "ranks": ranks, "asked": cell.asked, "seconds": 0.1,
+                   "candidates": rows})  # fmt: skip
+        return ""
+
+    monkeypatch.setattr(campaign_module, "measure", measure)
+    journal = Journal(tmp_path / "tuned.jsonl", MACHINE)
+    places = {4: Place(4, 1, 8, MACHINE)}
+    campaign = Campaign(installed("mpich"), Wish([4], ["barrier"], [8], 5.0), journal, places)
+    campaign.run(lambda *_: None)
+    assert (Cell("barrier", 4, 0), "linear") in campaign.wrong
+    assert NATIVE not in {words for _, words in campaign.wrong}
 
 
 def test_another_launcher():

@@ -43,9 +43,9 @@ Player::Player(const Cell& cell, Rank rank, Rank ranks)
   const Bytes unit =
       facts(collective_).reduces && facts(collective_).per_rank ? sizeof(double) * ranks : sizeof(double);
   each_ = collective_ == Collective::barrier ? 0 : std::max<Count>(cell.asked / unit, 1);
-  input_ = side(Buffer::input);
-  output_ = side(Buffer::output);
-  folded_ = static_cast<Bytes>(doubles(input_) + doubles(output_)) * 8 * ranks > most_memory;
+  input_ = side(Buffer::input, rank_);
+  output_ = side(Buffer::output, rank_);
+  folded_ = needed(ranks) > most_memory;
   input_.at = allocate(input_);
   output_.at = allocate(output_);
 }
@@ -59,10 +59,18 @@ Player::~Player() {
   }
 }
 
-Player::Side Player::side(Buffer which) const {
+/// Bytes of all ranks' buffers: the same number on all, for all fold theirs or none does.
+Bytes Player::needed(Rank ranks) const {
+  const auto of = [this](Rank rank) {
+    return static_cast<Bytes>(doubles(side(Buffer::input, rank)) + doubles(side(Buffer::output, rank))) * 8;
+  };
+  return of(0) + (ranks - 1) * of(ranks - 1);  // the root is rank 0, the others are alike
+}
+
+Player::Side Player::side(Buffer which, Rank rank) const {
   Side s{parts_, -1};
   for (Rank part = 0; part < parts_; ++part) {
-    if (!slot_exists(collective_, shape_, {}, rank_, which, part)) continue;
+    if (!slot_exists(collective_, shape_, {}, rank, which, part)) continue;
     s.first = std::min(s.first, part);
     s.last = part;
   }

@@ -36,7 +36,8 @@ class Player {
     double* at = nullptr;
     bool exists() const { return first <= last; }
   };
-  Side side(Buffer which) const;
+  Side side(Buffer which, Rank rank) const;
+  Bytes needed(Rank ranks) const;
   std::size_t doubles(const Side& s) const { return static_cast<std::size_t>((s.last - s.first + 1) * each_); }
   double* allocate(const Side& s);
   template <typename Each>

@@ -6,6 +6,7 @@
 #include <smpi/mpi.h>
 #include <unistd.h>
 
+#include <climits>
 #include <cstdio>
 #include <fstream>
 #include <simgrid/s4u/Barrier.hpp>
@@ -39,6 +40,8 @@ Planned planned(const std::string& line, Rank ranks) {
     throw Error("'" + word + "' is no cell of this driver", "functions whose parts are alike, as in allreduce:64K");
   const auto bytes = colon == word.npos ? std::nullopt : parse_size(word.substr(colon + 1));
   if (!bytes) throw Error("'" + word + "' has no size", "write allreduce:64K");
+  if (*bytes * (facts(facts(*function).collective).per_rank ? ranks : 1) > INT_MAX)
+    throw Error("'" + word + "' is too large", "a vector has at most 2 GiB, all parts together");
   Planned p{{*function, *bytes}, {}};
   while (words >> word) {
     p.candidates.push_back({word, parse_forced(*function, word)});

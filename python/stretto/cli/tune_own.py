@@ -94,6 +94,11 @@ def run(
         click.echo(f"stretto: what was measured is in {journal.path}; run again to go on", err=True)
         raise
     _report(campaign, path, machine, as_json)
+    for cell, words in sorted(campaign.wrong):
+        click.echo(f"error: {cell}, {words}: wrong result", err=True)
+    if campaign.wrong:
+        click.echo("hint: `stretto bench --collectives` races the function alone", err=True)
+        raise click.exceptions.Exit(1)
 
 
 def _predict(machine: str, collectives: str | None, output: str | None, unused: list[str]) -> None:
@@ -209,6 +214,7 @@ def _print_json(
             "model": {ranks: asdict(one) for ranks, one in found.items()},
             "portfolio": campaign.portfolio_size,
             "not_separated": campaign.measured_size,
+            "wrong": [{**asdict(cell), "words": words} for cell, words in sorted(campaign.wrong)],
             "files": list(map(str, files)),
         }
     )

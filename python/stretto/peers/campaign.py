@@ -81,8 +81,6 @@ class Campaign:
             for ranks in wish.ranks:
                 todo = cells
                 if number > wish.rounds:
-                    if self._elapsed() > LATEST_REPEAT:
-                        return
                     todo = [one for one in cells if self._agreements(ranks, one) < wish.rounds]
                     steps += len(todo)
                 with ExitStack() as stack:
@@ -91,6 +89,8 @@ class Campaign:
                         for peer, mpi in self.mpis.items()
                     }
                     for cell in todo:
+                        if number > wish.rounds and self._elapsed() > LATEST_REPEAT:
+                            return
                         advance(done, steps, f"round {number}, {ranks} ranks, {cell[0]}")
                         self._round(number, ranks, cell, sessions)
                         done += 1
@@ -126,11 +126,12 @@ class Campaign:
             except CellError as error:
                 why = {"cell": name, "asked": size, "reason": str(error), "side": error.side}
                 found.failures.append({**why, "peer": peer})
-                continue
+                said = {}
             states.append(self._state(size, peer == todo[-1]))
-            dear = said["seconds"] > DEAR * self.wish.budget
-            state = between(states[-2], states[-1])
-            found.samples.append({**said, **state, "peer": peer, "dear": dear})
+            if said:
+                dear = said["seconds"] > DEAR * self.wish.budget
+                state = between(states[-2], states[-1])
+                found.samples.append({**said, **state, "peer": peer, "dear": dear})
         found.agreed = agree(states, size)
         self.rounds.append(found)
         self._spare(found)

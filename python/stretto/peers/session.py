@@ -32,16 +32,13 @@ class Session:
         self.mpi, self.ranks, self.budget, self.limit = mpi, ranks, budget, limit
         self._process: subprocess.Popen | None = None
         self._pipes: list[int] = []
-        self._folder = tempfile.TemporaryDirectory(prefix="stretto-")
-        for rank in range(ranks):
-            os.mkfifo(Path(self._folder.name) / str(rank))
+        self._folder: tempfile.TemporaryDirectory | None = None
 
     def __enter__(self) -> "Session":
         return self
 
     def __exit__(self, *_: object) -> None:
         self._end()
-        self._folder.cleanup()
 
     def ask(self, cell: str, size: int) -> dict:
         """What the driver says of the cell; raises CellError."""
@@ -62,6 +59,8 @@ class Session:
             raise
         finally:
             watch.end()
+        if whole and watch.expired:  # just in time; but the driver is gone
+            self._end()
         if whole:
             return race.cells[0]
         reason = f"the driver under {self.mpi.title} ended with exit code {process.wait()}"
@@ -72,8 +71,12 @@ class Session:
         raise CellError(reason, race.stage)
 
     def _start(self) -> subprocess.Popen:
+        # New ones: a rank of before that has not ended yet must not read these orders.
+        self._folder = tempfile.TemporaryDirectory(prefix="stretto-")
         folder = Path(self._folder.name)
-        self._pipes = [os.open(folder / str(rank), os.O_RDWR) for rank in range(self.ranks)]
+        for rank in range(self.ranks):
+            os.mkfifo(folder / str(rank))
+            self._pipes.append(os.open(folder / str(rank), os.O_RDWR))
         arguments = ["--orders", str(folder), "--budget", str(self.budget)]
         self._process = subprocess.Popen(
             driver_command(self.mpi, self.ranks, arguments),
@@ -89,12 +92,14 @@ class Session:
         for pipe in self._pipes:
             os.close(pipe)
         self._pipes = []
-        if self._process is None:
-            return
-        with suppress(subprocess.TimeoutExpired):
-            self._process.wait(END)
-        if self._process.poll() is None:
-            stop(self._process)
-        if self._process.stdout:
-            self._process.stdout.close()
-        self._process = None
+        if self._process:
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(END)
+            if self._process.poll() is None:
+                stop(self._process)
+            if self._process.stdout:
+                self._process.stdout.close()
+            self._process = None
+        if self._folder:
+            self._folder.cleanup()
+            self._folder = None

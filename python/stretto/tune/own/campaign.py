@@ -118,6 +118,7 @@ class Campaign:
         self.model: Model | None = None
         self.portfolio_size = self.measured_size = 0  # candidates, over all cells
         self.measuring = 0.0  # seconds in this run
+        self.wrong: set[tuple[Cell, str]] = set()  # whose results were, in this run
         self._found: dict[Cell, str] | None = None  # to be confirmed
         self._begun = time.monotonic()
         self._advance: Callable[..., None] = lambda done, of=None, what="": None
@@ -260,6 +261,7 @@ class Campaign:
         def heard(said: dict) -> None:
             one = read_measured(stage, said)
             self.journal.add(one)
+            self.wrong |= {(one.cell, e.words) for e in one.entries if not e.correct}
             left.pop(one.cell, None)
             self._advance(self.elapsed(), self.wish.budget, f"{stage}: {one.cell}")
             if self.elapsed() > end:

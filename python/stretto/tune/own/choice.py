@@ -96,7 +96,8 @@ def along(times: list[Times]) -> list[str]:
 
 def together(times: list[Times]) -> list[str]:
     """One choice for all sizes."""
-    options = [SHIPPED, *dict.fromkeys(words for one in times for words in one.us)]
+    options = [SHIPPED] if any(one.of(SHIPPED) for one in times) else []
+    options += dict.fromkeys(words for one in times for words in one.us)
     best = min(options, key=lambda words: sum(one.cost(words) for one in times))
     return [best] * len(times)
 

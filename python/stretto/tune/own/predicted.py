@@ -66,7 +66,7 @@ def _serves(algorithm: _core.Algorithm, function: _core.Function, ordered: bool)
     """Any number of ranks, with its defaults."""
     if algorithm.needs.counts:
         return True  # of which the ranks' parts are asked, not their number
-    shapes = [_core.Shape(p) for p in range(2, MOST_RANKS)]
+    shapes = [_core.Shape(p) for p in range(1, MOST_RANKS)]
     default = _core.Params()
     return not any(
         _core.unsuitable(algorithm, function, one, not ordered, default) for one in shapes
@@ -214,17 +214,9 @@ def last_resort(machine: _core.Machine, name: str) -> str:
     """A rule without conditions: an algorithm that serves any ranks, root and operator."""
     function = _core.function_named(name)
     assert function is not None
-
-    def serves(algorithm: _core.Algorithm) -> bool:
-        if algorithm.needs.counts:
-            return False
-        shapes = (_core.Shape(p, root) for p in range(1, 71) for root in {0, p - 1})
-        return not any(
-            _core.unsuitable(algorithm, function, shape, False, _core.Params()) for shape in shapes
-        )
-
     wanted = _core.facts(function).collective
-    own = [a for a in _core.all_algorithms() if a.collective == wanted and serves(a)]
+    every = [a for a in _core.all_algorithms() if a.collective == wanted and not a.needs.counts]
+    own = [a for a in every if _serves(a, function, True)]
     cell, predictor = Cell(name, *LAST), Predictor(machine, _core.Placement(1))
     best = min(own, key=lambda a: predictor.seconds(cell, parsed(cell, a.name)))
     return f"{name:<20} {'':<55} -> {best.name}"
