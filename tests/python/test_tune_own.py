@@ -222,6 +222,24 @@ def test_contests_have_right_results_of_every_function(tmp_path):
         assert served == {"native": ("native", True), "linear": (f"{collective}/linear", True)}
 
 
+def test_a_cell_that_hangs_as_a_whole_is_tried_once(tmp_path, monkeypatch):
+    plans = []
+
+    def measure(mpi, ranks, plan, seconds, folder, heard):
+        plans.append(plan)
+        return "native"
+
+    monkeypatch.setattr(campaign_module, "measure", measure)
+    journal = Journal(tmp_path / "tuned.jsonl", MACHINE)
+    places = {4: Place(4, 1, 8, MACHINE)}
+    Campaign(installed("mpich"), Wish([4], ["barrier"], [8], 5.0), journal, places).run(
+        lambda *_: None
+    )
+    barrier = Cell("barrier", 4, 0)
+    assert (barrier, "all candidates") in journal.failed
+    assert sum(plan[0][0] == barrier for plan in plans) == 1
+
+
 def test_wrong_results_are_said(tmp_path, monkeypatch):
     def measure(mpi, ranks, plan, seconds, folder, heard):
         for cell, words in plan:

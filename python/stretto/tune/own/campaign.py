@@ -38,6 +38,7 @@ MODEL_SHARE = 0.15  # of the budget
 ALGORITHMS_SHARE = 0.5  # what the first stage may end at
 VARIANTS_SHARE = 0.75  # what the second; the rest confirms what was found
 SECONDS = (0.02, 1.0)  # of a contest
+WHOLE = "all candidates"  # given up together
 KEEP = "+"  # before the words of a candidate that the driver must not drop
 TRIES = 3  # what was not confirmed makes way for the next best
 LEAST_CALLS = 12  # a fit from fewer means nothing
@@ -156,6 +157,7 @@ class Campaign:
             cells = [cell for cell, _ in calibration(ranks)] if model else self.cells(ranks)
             again = stage == "confirm"  # until the choice does not change
             todo = [cell for cell in cells if again or not self.journal.has(cell, stage)]
+            todo = [cell for cell in todo if (cell, WHOLE) not in self.journal.failed]
             todo = todo if left > 0 else []
             plan = [(cell, words) for cell in todo if (words := plan_of(cell))]
             with suppress(OverError):
@@ -281,7 +283,8 @@ class Campaign:
             if tried:
                 self.journal.fail(cell, silent)
                 left[cell] = [one for one in words if one not in tried]
-            else:  # nobody knows whose call it was
+            else:  # nobody knows whose call it was, or the native one's
+                self.journal.fail(cell, WHOLE)
                 del left[cell]
 
 
