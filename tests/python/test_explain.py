@@ -58,7 +58,7 @@ def test_ranking_has_all_algorithms_and_the_choice():
     assert found["unsuitable"]["allreduce/swing"] == "13 ranks are not an even number"
     assert [row["seconds"] for row in rows] == sorted(row["seconds"] for row in rows)
     (chosen,) = [row for row in rows if row["chosen"]]
-    assert (chosen["algorithm"], chosen["parameters"]) == ("allreduce/circulant", "segment=1M")
+    assert (chosen["algorithm"], chosen["parameters"]) == ("allreduce/circulant", "segment=256K")
     assert found["behind"] == chosen["behind"] == chosen["seconds"] / rows[0]["seconds"] - 1
 
 
@@ -73,7 +73,7 @@ def test_variables_and_files_decide_as_in_the_library(rules):
     (row,) = [row for row in forced["rows"] if row["chosen"]]
     assert row["parameters"] == "skips=3:2:1"
     passed = json_of(*words, "--operator", "noncommutative", STRETTO_ALLREDUCE="ring")
-    assert passed["choice"] == "elimination"
+    assert passed["choice"] == "slices"
     assert "not STRETTO_ALLREDUCE=ring: the operator" in passed["decided_by"]["reason"]
     none = json_of(*words, "--bytes", "1G", STRETTO_RULES=str(rules))
     assert (none["choice"], none["behind"]) == ("native", None)
@@ -144,14 +144,14 @@ def test_nodes_and_unknown_sizes():
     assert json_of("explain", "bcast", "-p", 8, "--nodes", "2x4", "--root", 3)["root"] == 3
     text = succeed("explain", "gatherv", "-p", 6)
     assert "not all ranks know them" in text
-    assert "ranks up    at 9: ordered_tree" in text
+    assert "ranks up    at 8: knomial" in text
     assert json_of("explain", "gatherv", "-p", 6)["changes"]["bytes"] is None
 
 
 def test_text():
     lines = succeed("explain", "allreduce", "-p", 13, PYTHONUTF8="1").splitlines()
     assert lines[0] == "allreduce, 13 ranks on 13 nodes, 1M bytes, operator sum"
-    assert lines[1] == "chosen      circulant segment=1M depth=2"
+    assert lines[1] == "chosen      circulant segment=256K depth=2"
     assert re.match(r"decided by  shipped rules:\d+$", lines[2])
     assert sum(line.startswith("→  circulant") for line in lines) == 1
     assert "  swing: 13 ranks are not an even number" in lines
@@ -162,7 +162,7 @@ def test_narrow_terminal():
     table = text[text.index("algorithm  ") :].splitlines()
     assert all(len(line) <= 80 for line in table)
     (chosen,) = [line for line in table if line.startswith("→")]
-    assert re.search(r"circulant segment=1M +[\d.]+ µs +\d+/\d+/\d+/\d+ +\+[\d.]+%", chosen)
+    assert re.search(r"circulant segment=256K +[\d.]+ µs +\d+/\d+/\d+/\d+ +\+[\d.]+%", chosen)
 
 
 @pytest.mark.parametrize("name", ["alltoall", "allreduce"])

@@ -219,8 +219,8 @@ def _question(
               help="Of a reduction; sum if not given.")  # fmt: skip
 @click.option("--root", type=click.IntRange(min=0), default=0, show_default=True)
 @click.option("--machine", "wish", default=None, metavar="FILE|NAME",
-              help="For the times: a machine file, or flat or gigabit-ethernet. Not given: "
-              "machine.toml beside the tuned rules, else flat.")  # fmt: skip
+              help="For the times: a machine file, or flat, cluster or gigabit-ethernet. "
+              "Not given: machine.toml beside the tuned rules, else flat.")  # fmt: skip
 @topology_option
 @hosts_option
 @mpi_option
