@@ -97,7 +97,7 @@ def _write_timeline(call: "Call", row: dict, machine, path: str) -> None:
 @click.option("--bytes", "size", default="1M", show_default=True, metavar="SIZE",
               help="Of the whole vector, all parts together: 8, 64K, 2M.")  # fmt: skip
 @click.option("--machine", "wish", default="flat", show_default=True, metavar="FILE|NAME",
-              help="A machine file, or a shipped one: flat, cluster, gigabit-ethernet.")  # fmt: skip
+              help="A machine file, or one of flat, cluster, gigabit-ethernet.")  # fmt: skip
 @click.option("--algorithms", "names", default=None, metavar="A,B", help="Only these.")
 @click.option("--nodes", default=None, metavar="NxK", help="N nodes of K ranks each.")
 @click.option("--ranks-per-node", type=click.IntRange(min=1), default=None,
