@@ -25,9 +25,9 @@ PER_NODE = 16  # ranks of a node, as one of two ways to place them
 
 @dataclass(frozen=True)
 class Level:
-    """Ranks that share memory, or that do not."""
+    """Ranks that share memory; or others, and what is left of those."""
 
-    condition: str
+    condition: str  # may be empty
     ranks: tuple[int, ...]
     placements: Callable[[int], list[int]]  # ranks of a node that are equally likely
     depths: tuple[int, ...]
@@ -36,7 +36,7 @@ class Level:
 # Numbers that are no powers of two stand for all such, odd ones too.
 NODE = Level("nodes=1", (2, 3, 4, 5, 7, 8, 11, 16, 17, 32, 45, 64, 100), lambda p: [p], (2, 4))
 NETWORK = Level(
-    "nodes>1",
+    "",
     (2, 3, 4, 5, 7, 8, 11, 16, 17, 32, 33, 64, 100, 128, 201, 256),
     lambda p: [1, PER_NODE] if p > PER_NODE else [1],
     (2,),
@@ -166,7 +166,7 @@ def lines_of(name: str, conditions: list[str], found: list[Span]) -> list[str]:
     lines = []
     for span in found:
         for end, words in span.sizes:
-            every = list(conditions)
+            every = [one for one in conditions if one]
             every += [f"ranks<={span.high}"] if span.high else []
             every += [f"{size}<{_size(end)}"] if end else []
             own = name.removesuffix(ORDERED)
@@ -235,7 +235,7 @@ def to_text(
     for i, level in enumerate(levels):
         lines.append("")
         for k, name in enumerate(functions):
-            advance(i * len(functions) + k, steps, f"{level.condition}, {name}")
+            advance(i * len(functions) + k, steps, f"{level.condition or 'several nodes'}, {name}")
             lines += rules_of(machine, level, name)
     advance(steps, steps)
     lines += ["", "# What the rules above cannot serve."]
