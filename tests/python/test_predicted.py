@@ -14,6 +14,7 @@ from stretto.tune.own.cells import Cell, chosen, parsed
 from stretto.tune.own.choice import SHIPPED, Times
 from stretto.tune.own.predicted import (
     NETWORK,
+    NODE,
     SIZES,
     levels_of,
     lines_of,
@@ -104,7 +105,7 @@ def test_no_cliff_behind_a_power_of_two(name, powers):
 def test_levels_are_those_of_the_file():
     link = _core.Link(alpha=1e-6, beta=1e-10)
     assert levels_of(_core.Machine(network=link)) == [NETWORK]
-    assert [one.condition for one in levels_of(machine_named("cluster"))] == ["nodes=1", ""]
+    assert levels_of(machine_named("cluster")) == [NODE, NETWORK]
 
 
 def test_command(tmp_path):

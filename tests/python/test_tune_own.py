@@ -174,6 +174,17 @@ def test_the_fit_finds_a_machine_that_predicts(tmp_path):
     assert "2 ranks, 49 calls: median 1.0" in text
 
 
+def said_of(cell: Cell, words: list[str], right: tuple[str, ...] | None = None) -> dict:
+    """A driver's row in which all took the same time; `right`: whose results were, all if None."""
+    rows = [
+        {"words": own, "algorithm": "x", "us": 1.0, "spread": 0.0, "blocks": 12,
+         "correct": right is None or own in right}
+        for own in (one.removeprefix("+") for one in words)
+    ]  # fmt: skip
+    return {"cell": cell.name, "ranks": cell.ranks, "asked": cell.asked, "seconds": 0.1,
+            "candidates": rows}  # fmt: skip
+
+
 def test_what_hangs_is_given_up_and_the_rest_goes_on(tmp_path, monkeypatch):
     """The driver falls silent in `scatter_ring`; the next start does without it."""
     plans = []
@@ -183,12 +194,7 @@ def test_what_hangs_is_given_up_and_the_rest_goes_on(tmp_path, monkeypatch):
         for cell, words in plan:
             if "scatter_ring" in words:
                 return "scatter_ring"
-            rows = [
-                {"words": w.removeprefix("+"), "algorithm": "x", "us": 1.0, "spread": 0.0,
-                 "blocks": 12, "correct": True} for w in words
-            ]  # fmt: skip
-            heard({"cell": cell.name, "ranks": ranks, "asked": cell.asked, "seconds": 0.1,
-                   "candidates": rows})  # fmt: skip
+            heard(said_of(cell, words))
         return ""
 
     monkeypatch.setattr(campaign_module, "measure", measure)
@@ -243,12 +249,7 @@ def test_a_cell_that_hangs_as_a_whole_is_tried_once(tmp_path, monkeypatch):
 def test_wrong_results_are_said(tmp_path, monkeypatch):
     def measure(mpi, ranks, plan, seconds, folder, heard):
         for cell, words in plan:
-            rows = [
-                {"words": w.removeprefix("+"), "algorithm": "x", "us": 1.0, "spread": 0.0,
-                 "blocks": 12, "correct": w == NATIVE} for w in words
-            ]  # fmt: skip
-            heard({"cell": cell.name, "ranks": ranks, "asked": cell.asked, "seconds": 0.1,
-                   "candidates": rows})  # fmt: skip
+            heard(said_of(cell, words, right=(NATIVE,)))
         return ""
 
     monkeypatch.setattr(campaign_module, "measure", measure)

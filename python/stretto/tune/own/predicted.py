@@ -16,7 +16,6 @@ from .rules import between
 SIZES = (8, 128, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20)
 HOPELESS = 4.0  # times the fastest: cutting it into segments is not tried
 MOST_RANKS = 71
-FEW = 300  # ranks up to which parameters other than the default are tried
 PLAIN = 1.02  # what a parameter or segments must be faster by
 SAME_MEAN, SAME_MOST = math.log(1.05), math.log(1.15)  # what a neighbour's choices may lose
 LAST = (64, 4 << 10)  # ranks and bytes for which a last resort is the best
@@ -27,16 +26,20 @@ PER_NODE = 16  # ranks of a node, as one of two ways to place them
 class Level:
     """Ranks that share memory; or others, and what is left of those."""
 
-    condition: str  # may be empty
+    title: str
+    conditions: list[str]
     ranks: tuple[int, ...]
     placements: Callable[[int], list[int]]  # ranks of a node that are equally likely
     depths: tuple[int, ...]
 
 
 # Numbers that are no powers of two stand for all such, odd ones too.
-NODE = Level("nodes=1", (2, 3, 4, 5, 7, 8, 11, 16, 17, 32, 45, 64, 100), lambda p: [p], (2, 4))
+NODE = Level(
+    "one node", ["nodes=1"], (2, 3, 4, 5, 7, 8, 11, 16, 17, 32, 45, 64, 100), lambda p: [p], (2, 4)
+)
 NETWORK = Level(
-    "",
+    "several nodes",
+    [],
     (2, 3, 4, 5, 7, 8, 11, 16, 17, 32, 33, 64, 100, 128, 201, 256),
     lambda p: [1, PER_NODE] if p > PER_NODE else [1],
     (2,),
@@ -84,8 +87,6 @@ def _candidates(cell: Cell, depths: tuple[int, ...]) -> list[Candidate]:
         if not power and one.algorithm and not _serves(one.algorithm, cell.function, cell.ordered):
             return False
         own = one.algorithm.parameter if one.algorithm else None
-        if cell.ranks > FEW and one.params.value:
-            return False
         return not (own and own.name == "pieces" and one.params.segment)
 
     return [one for one in portfolio(cell, depths) if useful(one)]
@@ -166,7 +167,7 @@ def lines_of(name: str, conditions: list[str], found: list[Span]) -> list[str]:
     lines = []
     for span in found:
         for end, words in span.sizes:
-            every = [one for one in conditions if one]
+            every = list(conditions)
             every += [f"ranks<={span.high}"] if span.high else []
             every += [f"{size}<{_size(end)}"] if end else []
             own = name.removesuffix(ORDERED)
@@ -201,12 +202,11 @@ def rules_of(machine: _core.Machine, level: Level, name: str) -> list[str]:
         words = words_of(_of_kind(commuting, power), sized)
         rest = _of_kind(ordered, power)
         if all(_agrees(words[p], times) for p, times in rest.items()):
-            lines += lines_of(name, [level.condition, *are], spans(words))
+            lines += lines_of(name, [*level.conditions, *are], spans(words))
             continue
-        head = [level.condition, "operator=commutative", *are]
-        lines += lines_of(name, head, spans(words))
-        head[1] = "operator=not-commutative"
-        lines += lines_of(name, head, spans(words_of(rest, sized)))
+        for operator, found in (("commutative", words), ("not-commutative", words_of(rest, sized))):
+            head = [*level.conditions, f"operator={operator}", *are]
+            lines += lines_of(name, head, spans(found))
     return lines
 
 
@@ -235,7 +235,7 @@ def to_text(
     for i, level in enumerate(levels):
         lines.append("")
         for k, name in enumerate(functions):
-            advance(i * len(functions) + k, steps, f"{level.condition or 'several nodes'}, {name}")
+            advance(i * len(functions) + k, steps, f"{level.title}, {name}")
             lines += rules_of(machine, level, name)
     advance(steps, steps)
     lines += ["", "# What the rules above cannot serve."]
