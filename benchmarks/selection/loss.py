@@ -80,10 +80,10 @@ def tune(options: argparse.Namespace, folder: Path, found: Found) -> None:
     found.tuning = time.monotonic() - begun
     own = stretto.read_rules(str(rules))
     cells = all_cells(options)
-    found.choices["tuned"] = {cell: chosen_words(own, cell, True) for cell in cells}
-    found.choices["shipped"] = {cell: shipped(cell, True).words for cell in cells}
+    found.choices["tuned"] = {cell: chosen_words(own, cell, cell.ranks) for cell in cells}
+    found.choices["shipped"] = {cell: shipped(cell, cell.ranks).words for cell in cells}
     papers = stretto.read_rules(str(ROOT / "rules" / "papers.rules"))
-    found.choices["papers"] = {cell: chosen_words(papers, cell, True) for cell in cells}
+    found.choices["papers"] = {cell: chosen_words(papers, cell, cell.ranks) for cell in cells}
     found.choices["native"] = dict.fromkeys(cells, NATIVE)
 
 

@@ -82,7 +82,7 @@ def measured(name: str, chooser: Chooser, cell: Cell) -> Row:
     label = f"{cell.name}:{cell.asked}"
     candidates = [one.words for _, one in chooser.candidates(cell)]
     choice = chooser.corrected(cell)[0][1].words
-    rules = chosen_words(_core.read_rules(str(PAPERS)), cell, False)
+    rules = chosen_words(_core.read_rules(str(PAPERS)), cell, 1)
     words = list(dict.fromkeys([choice, candidates[0], rules, *candidates]))
     us = {}
     for one in chooser.network.run(hosts, [(label, words)], patience=PATIENCE):

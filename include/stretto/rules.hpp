@@ -30,7 +30,9 @@ struct Call {
   Bytes bytes = 0;          ///< the whole vector: all parts together; 0 if not all ranks know it
   bool commutative = true;  ///< of reductions
   bool predefined = true;   ///< is the operator one of MPI's own?
-  bool one_node = false;    ///< do all ranks share memory?
+  Rank per_node = 1;        ///< the most ranks that share a node's memory
+
+  bool one_node() const { return per_node == shape.ranks && shape.ranks > 1; }
 };
 
 /// Closed range of numbers.
@@ -50,6 +52,7 @@ struct Rule {
   Between bytes;
   Between part;  ///< bytes of each rank's part, on average
   Between ranks;
+  Between per_node;       ///< ranks of the fullest node
   bool balanced = false;  ///< demands blocks_balanced()
   RanksAre ranks_are = RanksAre::any;
   OperatorIs operator_is = OperatorIs::any;

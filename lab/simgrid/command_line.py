@@ -65,7 +65,7 @@ def algorithms(cell: Cell, wish: str | None) -> list[str]:
         return wish.split()
     call = cell.call(_core.Placement(1))
     every = (candidate(a, _core.Params()).words for a in suitable(call, _core.all_algorithms()))
-    return list(dict.fromkeys([shipped(cell, False).words, *every]))
+    return list(dict.fromkeys([shipped(cell, 1).words, *every]))
 
 
 def run(wish: argparse.Namespace) -> None:

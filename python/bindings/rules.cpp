@@ -17,15 +17,16 @@ void register_values(nb::module_& m) {
       .def(
           "__init__",
           [](Call* self, Function function, const Shape& shape, Bytes bytes, bool commutative, bool predefined,
-             bool one_node) { new (self) Call{function, shape, bytes, commutative, predefined, one_node}; },
+             Rank per_node) { new (self) Call{function, shape, bytes, commutative, predefined, per_node}; },
           nb::arg("function"), nb::arg("shape"), nb::arg("bytes"), nb::arg("commutative") = true,
-          nb::arg("predefined") = true, nb::arg("one_node") = false)
+          nb::arg("predefined") = true, nb::arg("per_node") = 1)
       .def_ro("function", &Call::function)
       .def_ro("shape", &Call::shape)
       .def_ro("bytes", &Call::bytes, "The whole vector: all parts together; 0 if not all ranks know it.")
       .def_ro("commutative", &Call::commutative)
       .def_ro("predefined", &Call::predefined)
-      .def_ro("one_node", &Call::one_node, "Do all ranks share memory?");
+      .def_ro("per_node", &Call::per_node, "The most ranks that share a node's memory.")
+      .def_prop_ro("one_node", &Call::one_node, "Do all ranks share memory?");
   nb::class_<Choice>(m, "Choice", "What was chosen for a call, and why.")
       .def_prop_ro(
           "algorithm", [](const Choice& c) { return c.algorithm; }, nb::rv_policy::reference,
@@ -71,6 +72,7 @@ void register_rule(nb::module_& m) {
       .def_ro("bytes", &Rule::bytes)
       .def_ro("part", &Rule::part, "Bytes of each rank's part, on average.")
       .def_ro("ranks", &Rule::ranks)
+      .def_ro("per_node", &Rule::per_node, "Ranks of the fullest node.")
       .def_ro("balanced", &Rule::balanced, "Demands blocks_balanced().")
       .def_ro("ranks_are", &Rule::ranks_are)
       .def_ro("operator_is", &Rule::operator_is)

@@ -671,7 +671,7 @@ def variants(algorithm: Algorithm, ranks: int, root: int = 0) -> list[Variant]:
 class Call:
     """What a choice may depend on: values that are equal on all ranks."""
 
-    def __init__(self, function: Function, shape: Shape, bytes: int, commutative: bool = True, predefined: bool = True, one_node: bool = False) -> None: ...
+    def __init__(self, function: Function, shape: Shape, bytes: int, commutative: bool = True, predefined: bool = True, per_node: int = 1) -> None: ...
 
     @property
     def function(self) -> Function: ...
@@ -688,6 +688,10 @@ class Call:
 
     @property
     def predefined(self) -> bool: ...
+
+    @property
+    def per_node(self) -> int:
+        """The most ranks that share a node's memory."""
 
     @property
     def one_node(self) -> bool:
@@ -791,6 +795,10 @@ class Rule:
 
     @property
     def ranks(self) -> Between: ...
+
+    @property
+    def per_node(self) -> Between:
+        """Ranks of the fullest node."""
 
     @property
     def balanced(self) -> bool:

@@ -84,9 +84,10 @@ class Question:
     predefined: bool = True
 
     @property
-    def one_node(self) -> bool:
+    def per_node(self) -> int:
+        """Ranks that share memory."""
         shared = os.environ.get("STRETTO_SHM") != "0"
-        return shared and self.call.placement.ranks_per_node >= self.call.ranks
+        return self.call.placement.ranks_per_node if shared else 1
 
     def asked(self) -> _core.Call:
         call = self.call
@@ -94,7 +95,7 @@ class Question:
         shape = _core.Shape(call.ranks, call.root)
         return _core.Call(
             call.function, shape, call.bytes if known else 0, call.commutative, self.predefined,
-            self.one_node,
+            min(self.per_node, call.ranks),
         )  # fmt: skip
 
     def with_bytes(self, size: int) -> "Question":

@@ -166,8 +166,8 @@ void Communicator::connect() {
   }
   const ErrorsReturned quiet(comm_);
   node_ = known_neighbours(comm_);
-  one_node_ = node_.has_value();
-  if (one_node_) {
+  if (node_) {
+    per_node_ = ranks_;
     rules_ = node_->rules;
     errors_returned_ = alone();
     return;
@@ -182,16 +182,25 @@ void Communicator::connect() {
   }
   rules_ = agreed;
   node_ = meet_neighbours(comm_, *agreed);
-  const auto near = node_ ? std::ranges::count_if(node_->connections, [](const auto* c) { return c != nullptr; }) : 0;
-  const int mine[2] = {near == ranks_ - 1 ? 1 : 0, near == 0 ? 1 : 0};
-  int all[2] = {};
-  native().Allreduce(mine, all, 2, MPI_INT, MPI_MIN, comm_);
-  one_node_ = all[0] != 0;
-  if (all[1] != 0) most_depth_ = 64;
-  if (one_node_)
+  find_nodes();
+  if (per_node_ == 1) most_depth_ = 64;
+  if (one_node())
     errors_returned_ = alone();
   else
     make_private();
+}
+
+void Communicator::find_nodes() {
+  Rank lowest = rank_;
+  if (node_) {
+    const auto& near = node_->connections;
+    const auto first = std::ranges::find_if(near, [](const auto* c) { return c != nullptr; });
+    lowest = std::min(rank_, static_cast<Rank>(first - near.begin()));
+  }
+  nodes_.resize(static_cast<std::size_t>(ranks_));
+  native().Allgather(&lowest, 1, MPI_INT, nodes_.data(), 1, MPI_INT, comm_);
+  std::vector<Rank> on_node(nodes_.size(), 0);
+  for (const Rank node : nodes_) per_node_ = std::max(per_node_, ++on_node[static_cast<std::size_t>(node)]);
 }
 
 void Communicator::make_private() {
@@ -229,7 +238,7 @@ std::shared_ptr<const Schedule> Communicator::schedule(const Algorithm& algorith
 }
 
 const Decision& Communicator::make_decision(Call call) {
-  call.one_node = one_node_;
+  call.per_node = per_node_;
   const Wish* wishes[] = {wish_for(settings().forced, call.function), wish_for(wishes_, call.function)};
   const Choice choice = choose(wishes, *rules_, call);
   const bool log = settings().log_select;

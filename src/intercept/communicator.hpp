@@ -44,7 +44,7 @@ class Communicator {
   MPI_Comm errors_returned() const { return errors_returned_; }
   /// Null if no other rank is on my node.
   const NodeView* node() const { return node_ ? &*node_ : nullptr; }
-  bool one_node() const { return one_node_; }  ///< all ranks share memory
+  bool one_node() const { return ranks_ > 1 && per_node_ == ranks_; }  ///< all ranks share memory
   /// Segments in flight that the ways of all ranks allow: their schedules would not match with more on some.
   int most_depth() const { return most_depth_; }
   Rank rank() const { return rank_; }
@@ -77,16 +77,18 @@ class Communicator {
  private:
   using ScheduleKey = std::tuple<const Algorithm*, Rank, std::int64_t, std::vector<Rank>, std::vector<Count>>;
   const Decision& make_decision(Call call);
+  void find_nodes();
   void make_private();
 
   MPI_Comm comm_;
   MPI_Comm private_;
   MPI_Comm errors_returned_;
   std::optional<NodeView> node_;
-  bool one_node_ = false;
   int most_depth_ = transport::shm::lanes;
   Rank rank_;
   Rank ranks_;
+  Rank per_node_ = 1;        ///< the most ranks that share a node's memory
+  std::vector<Rank> nodes_;  ///< of each rank, the lowest rank of its node; empty: there is one node
   const Rules* rules_ = &shipped_rules();  ///< the same on all ranks
   Wishes wishes_;                          ///< of the program, by info keys
   ChoiceTable<Decision> decisions_;

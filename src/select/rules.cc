@@ -193,6 +193,8 @@ class RulesParser {
     } else if (word.starts_with("bytes")) {
       needs_bytes(rule, word);
       comparison(rule.bytes, word, word.substr(5));
+    } else if (word.starts_with("per-node")) {
+      comparison(rule.per_node, word, word.substr(8));
     } else if (word.starts_with("part")) {
       needs_bytes(rule, word);
       if (!facts(facts(rule.function).collective).per_rank)
@@ -214,8 +216,8 @@ class RulesParser {
 
   [[noreturn]] void refuse_condition(std::string_view word) const {
     refuse("unknown condition " + quoted(word),
-           "conditions are bytes, part and ranks with <, <=, =, >= or > and a number, ranks=2^k, ranks!=2^k, "
-           "ranks=balanced, nodes=1, nodes>1, and operator=commutative, not-commutative, predefined or user");
+           "conditions are bytes, part, ranks and per-node with <, <=, =, >= or > and a number, ranks=2^k, "
+           "ranks!=2^k, ranks=balanced, nodes=1, nodes>1, and operator=commutative, not-commutative, predefined or user");
   }
 
   template <typename Condition>
@@ -300,7 +302,7 @@ Forced parse_forced(Function function, std::string_view value) {
       throw Error("wrong parameter " + quoted(word) + " of " + quoted(name),
                   parameters_of(forced.algorithm) + ", as in ring,segment=64K,depth=4");
   }
-  Rule rule{.function = function, .bytes = {}, .part = {}, .ranks = {}, .params = forced.params};
+  Rule rule{.function = function, .bytes = {}, .part = {}, .ranks = {}, .per_node = {}, .params = forced.params};
   rule.algorithm = forced.algorithm;
   if (const std::string why = never_serves(rule); !why.empty())
     throw Error(quoted(written(forced.algorithm, forced.params)) + " can serve no number of ranks: " + why,

@@ -10,13 +10,14 @@ namespace {
 
 bool holds(const Rule& rule, const Call& call) {
   if (rule.function != call.function || !rule.bytes.holds(call.bytes) ||
-      !rule.part.holds(call.bytes / call.shape.ranks) || !rule.ranks.holds(call.shape.ranks))
+      !rule.part.holds(call.bytes / call.shape.ranks) || !rule.ranks.holds(call.shape.ranks) ||
+      !rule.per_node.holds(call.per_node))
     return false;
   if (rule.balanced && !blocks_balanced(call.shape.ranks, call.bytes)) return false;
   const bool power = patterns::is_power_of_two(call.shape.ranks);
   if (rule.ranks_are == RanksAre::power_of_two && !power) return false;
   if (rule.ranks_are == RanksAre::not_power_of_two && power) return false;
-  if (rule.nodes_are != NodesAre::any && (rule.nodes_are == NodesAre::one) != call.one_node) return false;
+  if (rule.nodes_are != NodesAre::any && (rule.nodes_are == NodesAre::one) != call.one_node()) return false;
   switch (rule.operator_is) {
     case OperatorIs::any: return true;
     case OperatorIs::commutative: return call.commutative;

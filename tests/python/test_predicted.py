@@ -46,8 +46,8 @@ def test_rules_of_sizes_and_ranks():
     lines = lines_of("allgather", ["nodes>1", "ranks=2^k"], [span])
     rules = _core.parse_rules("stretto-rules 2\n" + "\n".join(lines), "made")
     for size, name in ((8, "bruck"), (16 << 10, "bruck"), (64 << 10, "ring")):
-        assert chosen(rules, Cell("allgather", 8, size), False).algorithm.name == name
-    assert chosen(rules, Cell("allgather", 9, 8), False).algorithm is None, "not 2^k"
+        assert chosen(rules, Cell("allgather", 8, size), 1).algorithm.name == name
+    assert chosen(rules, Cell("allgather", 9, 8), 1).algorithm is None, "not 2^k"
 
 
 def seconds_by_shipped(machine: _core.Machine, cell: Cell, placements: list[int]) -> float:
@@ -113,8 +113,8 @@ def test_command(tmp_path):
     asked = ("tune", "--predict", "cluster", "--collectives", "barrier", "--output", path)
     assert succeed(*asked) == f"wrote {path}\n"
     rules = stretto.read_rules(str(path))
-    for one_node in (True, False):
-        algorithm = chosen(rules, Cell("barrier", 24, 0), one_node).algorithm
+    for per_node in (24, 1):
+        algorithm = chosen(rules, Cell("barrier", 24, 0), per_node).algorithm
         assert algorithm.collective == stretto.Collective.barrier
     assert "nothing is measured" in refuse(*asked, "--ranks", 4)
     assert "cluster" in refuse("tune", "--predict", "clustr", "--output", path)

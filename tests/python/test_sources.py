@@ -111,6 +111,24 @@ def test_one_rank_reads_the_rules_for_all(built, name, tuned, monkeypatch, varia
     assert {line.rpartition(" ")[2] for line in selected(done, "allreduce ")} == {f"({tuned}:3)"}
 
 
+@pytest.mark.parametrize(
+    ("nodes", "algorithm"), [("4x1", "slices"), ("2x2", "recursive_doubling"), ("2x3", "linear")]
+)
+def test_rules_may_ask_for_the_ranks_of_a_node(built, tmp_path, nodes, algorithm):
+    rules = tmp_path / "my.rules"
+    rules.write_text(
+        "stretto-rules 2\nallreduce ranks=4 per-node<2 -> slices\n"
+        "allreduce ranks=4 per-node<3 -> recursive_doubling\nallreduce ranks=4 -> linear\n"
+    )
+    command = [built("collectives.c", "mpich")]
+    done = stretto_run(
+        4, command, mpi=mpi_of("mpich"), STRETTO_RULES=str(rules), STRETTO_NODES=nodes,
+        STRETTO_LOG="summary",
+    )  # fmt: skip
+    assert done.succeeded().out.strip() == "all right"
+    assert list(done.summary["allreduce"].served) == [algorithm]
+
+
 @pytest.mark.parametrize("name", PREFIXES)
 def test_info_keys(built, name, tmp_path):
     rules = tmp_path / "my.rules"

@@ -67,6 +67,23 @@ TEST(unsuitable_algorithms_are_passed_over_with_the_reason) {
            "not circulant (line 4): the operator does not commute");
 }
 
+TEST(conditions_on_nodes) {
+  const Rules rules = parse_rules(head + "allreduce nodes=1 -> linear\n"
+                                         "allreduce per-node=1 -> ring\n"
+                                         "allreduce per-node>=4 nodes>1 -> slices\n"
+                                         "allreduce per-node<4 -> elimination\n",
+                                  "f");
+  const auto chosen = [&](Rank ranks, Rank per_node) {
+    const Call call{.function = Function::allreduce, .shape = {ranks, 0}, .bytes = 8, .per_node = per_node};
+    return choose(rules, call).algorithm->name();
+  };
+  CHECK_EQ(chosen(8, 8), "linear");
+  CHECK_EQ(chosen(8, 1), "ring");
+  CHECK_EQ(chosen(8, 3), "elimination");
+  CHECK_EQ(chosen(8, 5), "slices");
+  CHECK_EQ(chosen(1, 1), "ring");  // a rank alone shares nothing
+}
+
 TEST(wishes_stand_above_the_rules) {
   const Rules rules = parse_rules(head + "allreduce -> ring\nallreduce -> recursive_doubling\n", "f");
   const Wish first{parse_forced(Function::allreduce, "circulant,segment=4K"), "A"};
@@ -151,7 +168,7 @@ TEST(reasons_of_what_is_passed_over) {
   Rules rules{.file = "f", .machine = {}, .rules = {}};
   const auto add = [&](Function function, const Algorithm* algorithm) {
     Rule& rule =
-        rules.rules.emplace_back(Rule{.function = function, .bytes = {}, .part = {}, .ranks = {}, .params = {}});
+        rules.rules.emplace_back(Rule{.function = function, .bytes = {}, .part = {}, .ranks = {}, .per_node = {}, .params = {}});
     rule.algorithm = algorithm;
     rule.line = static_cast<int>(rules.rules.size());
   };
@@ -186,9 +203,9 @@ TEST(shipped_rules_serve_every_call) {
       for (const Rank root : {0, ranks - 1})
         for (const Bytes bytes : {0, 1, 8, 2048, 12289, 81920, 524287, 1 << 20, 1 << 30})
           for (const bool commutative : {true, false})
-            for (const bool one_node : {true, false}) {
+            for (const Rank per_node : {1, 2, ranks}) {
               if (bytes > 0 && !facts(function).bytes_known) continue;
-              const Call call{function, {ranks, root}, bytes, commutative, commutative, one_node};
+              const Call call{function, {ranks, root}, bytes, commutative, commutative, per_node};
               const Choice choice = choose(shipped_rules(), call);
               CHECK(choice.reason.starts_with("shipped rules:"));
               CHECK(choice.algorithm);

@@ -58,7 +58,7 @@ def _document(who: "Deciders", question: "Question", choice: "Choice", wish: str
         "function": facts(call.function).name,
         "ranks": call.ranks,
         "ranks_per_node": call.placement.ranks_per_node,
-        "one_node": question.one_node,
+        "one_node": question.asked().one_node,
         "bytes": call.bytes,
         "root": call.root,
         "commutative": call.commutative,

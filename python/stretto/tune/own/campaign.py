@@ -128,6 +128,9 @@ class Campaign:
     def one_node(self) -> bool:
         return all(place.nodes == 1 for place in self.places.values())
 
+    def _per_node(self, ranks: int) -> int:
+        return self.places[ranks].placement.ranks_per_node
+
     def elapsed(self) -> float:
         return time.monotonic() - self._begun
 
@@ -169,7 +172,7 @@ class Campaign:
     def shipped(self) -> dict[Cell, str]:
         """What the shipped rules choose."""
         cells = [cell for ranks in self.wish.ranks for cell in self.cells(ranks)]
-        return {cell: shipped(cell, self.one_node).words for cell in cells}
+        return {cell: shipped(cell, self._per_node(cell.ranks)).words for cell in cells}
 
     # --- the plans
 
@@ -203,7 +206,7 @@ class Campaign:
         return predictor.sorted(cell, found) if predictor else [(1.0, one) for one in found]
 
     def _with_references(self, cell: Cell, found: list[Candidate]) -> list[str]:
-        reference = shipped(cell, self.one_node)
+        reference = shipped(cell, self._per_node(cell.ranks))
         words = [one.words for one in others(cell, reference, found) if one.algorithm]
         return [
             KEEP + one if one == reference.words != NATIVE else one
@@ -292,7 +295,7 @@ def probed(mpi: Mpi, ranks: list[int]) -> dict[int, Place]:
     return {place.ranks: place for place in (probe(mpi, one) for one in ranks)}
 
 
-def chosen_words(rules: _core.Rules, cell: Cell, one_node: bool) -> str:
+def chosen_words(rules: _core.Rules, cell: Cell, per_node: int) -> str:
     """What the rules say of a cell, as a candidate's words."""
-    choice = chosen(rules, cell, one_node)
+    choice = chosen(rules, cell, per_node)
     return candidate(choice.algorithm, choice.params).words

@@ -150,13 +150,14 @@ def portfolio(cell: Cell, depths: tuple[int, ...] = DEPTHS) -> list[Candidate]:
     return different(cell, found)
 
 
-def shipped(cell: Cell, one_node: bool) -> Candidate:
+def shipped(cell: Cell, per_node: int) -> Candidate:
     """The choice of the shipped rules."""
-    choice = chosen(_core.shipped_rules(), cell, one_node)
+    choice = chosen(_core.shipped_rules(), cell, per_node)
     return candidate(choice.algorithm, choice.params)
 
 
-def chosen(rules: _core.Rules, cell: Cell, one_node: bool) -> _core.Choice:
+def chosen(rules: _core.Rules, cell: Cell, per_node: int) -> _core.Choice:
+    """Of ranks of which so many are on each node."""
     known = _core.facts(cell.function).bytes_known
     call = _core.Call(
         cell.function,
@@ -164,7 +165,7 @@ def chosen(rules: _core.Rules, cell: Cell, one_node: bool) -> _core.Choice:
         cell.bytes if known else 0,
         commutative=not cell.ordered,
         predefined=not cell.ordered,
-        one_node=one_node,
+        per_node=min(per_node, cell.ranks),
     )
     return _core.choose(rules, call)
 
