@@ -13,9 +13,11 @@ from stretto.tune.own.campaign import Predictor
 from stretto.tune.own.cells import Cell, chosen, parsed
 from stretto.tune.own.choice import SHIPPED, Times
 from stretto.tune.own.predicted import (
+    ALONE,
     NETWORK,
     NODE,
     SIZES,
+    Level,
     levels_of,
     lines_of,
     spans,
@@ -51,8 +53,8 @@ def test_rules_of_sizes_and_ranks():
 
 
 def seconds_by_shipped(machine: _core.Machine, cell: Cell, placements: list[int]) -> float:
-    """The mean of the placements."""
-    choice = chosen(stretto.shipped_rules(), cell, False)
+    """The mean of the placements, which the rules treat alike."""
+    choice = chosen(stretto.shipped_rules(), cell, placements[0])
     words = _core.written(choice.algorithm, choice.params).replace(" ", ",")
     return math.exp(
         mean(
@@ -62,19 +64,20 @@ def seconds_by_shipped(machine: _core.Machine, cell: Cell, placements: list[int]
     )
 
 
-def losses(machine: _core.Machine, name: str, ranks: int) -> list[float]:
+def losses(machine: _core.Machine, level: Level, name: str, ranks: int) -> list[float]:
     """Of the shipped rules on several nodes, by the same mean of placements as they were made."""
     found = []
-    for size, known in zip(SIZES, times_of(machine, NETWORK, name, ranks), strict=True):
-        seconds = seconds_by_shipped(machine, Cell(name, ranks, size), NETWORK.placements(ranks))
+    for size, known in zip(SIZES, times_of(machine, level, name, ranks), strict=True):
+        seconds = seconds_by_shipped(machine, Cell(name, ranks, size), level.placements(ranks))
         found.append(seconds * 1e6 / known.best - 1)
     return found
 
 
 @pytest.mark.parametrize("name", ["allreduce", "bcast", "reduce_scatter_block", "alltoall"])
 @pytest.mark.parametrize("ranks", [4, 7, 20])
-def test_shipped_rules_are_near_the_models_best(name, ranks):
-    lost = losses(machine_named("cluster"), name, ranks)
+@pytest.mark.parametrize("level", [ALONE, NETWORK], ids=lambda level: level.title)
+def test_shipped_rules_are_near_the_models_best(level, name, ranks):
+    lost = losses(machine_named("cluster"), level, name, ranks)
     assert mean(lost) <= 0.1, "`rules/make` writes them anew"
     assert max(lost) <= 0.35
 
@@ -90,22 +93,23 @@ def test_shipped_rules_are_near_the_models_best(name, ranks):
         ("allgather", (8, 16, 32, 64, 128)),
     ],
 )
-def test_no_cliff_behind_a_power_of_two(name, powers):
+@pytest.mark.parametrize("level", [ALONE, NETWORK], ids=lambda level: level.title)
+def test_no_cliff_behind_a_power_of_two(level, name, powers):
     machine = machine_named("cluster")
     for power in powers:
         by_byte = []
         for ranks in (power, power + 1):
             size = (16 << 20) // ranks if name == "allgather" else 16 << 20
             cell = Cell(name, ranks, size)
-            seconds = seconds_by_shipped(machine, cell, NETWORK.placements(power))
+            seconds = seconds_by_shipped(machine, cell, level.placements(power))
             by_byte.append(seconds / cell.bytes)
         assert by_byte[1] <= 1.12 * by_byte[0], power
 
 
 def test_levels_are_those_of_the_file():
     link = _core.Link(alpha=1e-6, beta=1e-10)
-    assert levels_of(_core.Machine(network=link)) == [NETWORK]
-    assert levels_of(machine_named("cluster")) == [NODE, NETWORK]
+    assert levels_of(_core.Machine(network=link)) == [ALONE, NETWORK]
+    assert levels_of(machine_named("cluster")) == [NODE, ALONE, NETWORK]
 
 
 def test_command(tmp_path):

@@ -19,7 +19,7 @@ MOST_RANKS = 71
 PLAIN = 1.02  # what a parameter or segments must be faster by
 SAME_MEAN, SAME_MOST = math.log(1.05), math.log(1.15)  # what a neighbour's choices may lose
 LAST = (64, 4 << 10)  # ranks and bytes for which a last resort is the best
-PER_NODE = 16  # ranks of a node, as one of two ways to place them
+PER_NODE = (4, 16)  # ranks of a node that are equally likely, where there are several nodes
 
 
 @dataclass(frozen=True)
@@ -37,12 +37,10 @@ class Level:
 NODE = Level(
     "one node", ["nodes=1"], (2, 3, 4, 5, 7, 8, 11, 16, 17, 32, 45, 64, 100), lambda p: [p], (2, 4)
 )
+MANY = (3, 4, 5, 7, 8, 11, 16, 17, 32, 33, 64, 100, 128, 201, 256)
+ALONE = Level("a rank on each node", ["per-node=1"], (2, *MANY), lambda p: [1], (2,))
 NETWORK = Level(
-    "several nodes",
-    [],
-    (2, 3, 4, 5, 7, 8, 11, 16, 17, 32, 33, 64, 100, 128, 201, 256),
-    lambda p: [1, PER_NODE] if p > PER_NODE else [1],
-    (2,),
+    "several nodes", [], MANY, lambda p: [k for k in PER_NODE if 2 * k <= p] or [2], (2,)
 )
 
 
@@ -60,7 +58,7 @@ def levels_of(machine: _core.Machine) -> list[Level]:
     def costs(link: _core.Link) -> bool:
         return bool(link.message) or link.alpha > 0
 
-    links = ((NODE, machine.node), (NETWORK, machine.network))
+    links = ((NODE, machine.node), (ALONE, machine.network), (NETWORK, machine.network))
     return [level for level, link in links if costs(link)]
 
 
