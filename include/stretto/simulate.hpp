@@ -8,6 +8,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "stretto/cost.hpp"
@@ -38,9 +39,10 @@ struct TraceEvent {
 class Simulator {
  public:
   /// Where ranks do the same but for a rotation of their numbers, only some of them are simulated, unless
-  /// `all_ranks`. Throws stretto::Error where there would be too much to do. The algorithm must be suitable.
+  /// `all_ranks`. Throws stretto::Error where there would be too much to do. The algorithm must be suitable. Where not
+  /// all ranks know the sizes of the parts of a `function`, what finds them is part of run(), not of trace().
   Simulator(const Algorithm& algorithm, const Shape& shape, const Params& params = {}, const Placement& placement = {},
-            bool all_ranks = false);
+            bool all_ranks = false, std::optional<Function> function = {});
 
   Prediction run(const Load& load, const Machine& machine) const;
   /// What every rank does, in the order of ranks and time.
@@ -50,11 +52,15 @@ class Simulator {
   std::int64_t rounds() const;  ///< of all simulated ranks
 
  private:
+  void find_sizes();
+
   const Algorithm* algorithm_;
   Shape shape_;
   Params params_;
   Placement placement_;
   std::shared_ptr<const simulation::Plan> plan_;
+  std::shared_ptr<const Simulator> sizes_;  ///< what comes first; null: nothing
+  Bytes size_bytes_ = 0;
 };
 
 /// The time of a call: by the formula where it holds, else by simulation. Segment and depth are those of `params`.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "stretto/simulate.hpp"
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
@@ -26,13 +27,13 @@ void register_simulate(nb::module_& m) {
       .def(
           "__init__",
           [](Simulator* self, const Algorithm& algorithm, const Shape& shape, const Params& params,
-             const Placement& placement, bool all_ranks) {
+             const Placement& placement, bool all_ranks, std::optional<Function> function) {
             require_suitable(algorithm, shape, params);
             const nb::gil_scoped_release release;
-            new (self) Simulator(algorithm, shape, params, placement, all_ranks);
+            new (self) Simulator(algorithm, shape, params, placement, all_ranks, function);
           },
           nb::arg("algorithm"), nb::arg("shape"), nb::arg("params") = Params{}, nb::arg("placement") = Placement{},
-          nb::arg("all_ranks") = false)
+          nb::arg("all_ranks") = false, nb::arg("function") = nb::none())
       .def("run", &Simulator::run, nb::arg("load"), nb::arg("machine"), nb::call_guard<nb::gil_scoped_release>(),
            "The time of a call.")
       .def("trace", &Simulator::trace, nb::arg("load"), nb::arg("machine"), nb::call_guard<nb::gil_scoped_release>(),

@@ -1113,7 +1113,7 @@ class Simulator:
     The schedules of an algorithm, reduced to what time depends on. Raises stretto.Error where there would be too much to do.
     """
 
-    def __init__(self, algorithm: Algorithm, shape: Shape, params: Params = ..., placement: Placement = ..., all_ranks: bool = False) -> None: ...
+    def __init__(self, algorithm: Algorithm, shape: Shape, params: Params = ..., placement: Placement = ..., all_ranks: bool = False, function: Function | None = None) -> None: ...
 
     def run(self, load: Load, machine: Machine) -> Prediction:
         """The time of a call."""

@@ -168,7 +168,7 @@ def changes(who: Deciders, question: Question) -> dict:
 def chosen_row(call: Call, choice: _core.Choice, machine: _core.Machine) -> dict:
     """The prediction for what was chosen, with its own parameters."""
     algorithm = choice.algorithm
-    simulator = _core.Simulator(algorithm, call.shape(algorithm), choice.params, call.placement)
+    simulator = call.simulator(algorithm, choice.params)
     load = _core.Load(call.bytes, choice.params.segment, choice.params.depth, call.operation)
     value = (
         choice.params.value or _core.resolved(algorithm, call.shape(algorithm), choice.params).value

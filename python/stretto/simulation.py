@@ -28,6 +28,11 @@ class Call:
     def shape(self, algorithm: _core.Algorithm) -> _core.Shape:
         return _core.Shape(self.ranks, self.root, sample_shape(algorithm, self.ranks).counts)
 
+    def simulator(self, algorithm: _core.Algorithm, params: _core.Params) -> _core.Simulator:
+        return _core.Simulator(
+            algorithm, self.shape(algorithm), params, self.placement, function=self.function
+        )
+
 
 @dataclass(frozen=True)
 class Candidate:
@@ -108,7 +113,7 @@ def compare_one(
 ) -> list[dict]:
     """One row for each size of segments."""
     params = _core.Params(value=value)
-    simulator = _core.Simulator(algorithm, call.shape(algorithm), params, call.placement)
+    simulator = call.simulator(algorithm, params)
     rows = []
     for segment in [0, *_segments(call, simulator.rounds)]:
         given = _core.Params(segment=segment, value=value)
@@ -159,7 +164,7 @@ def curve(
     call: Call, algorithm: _core.Algorithm, machine: _core.Machine, sizes: list[int]
 ) -> list[float]:
     """Seconds for each number of bytes, with default parameters."""
-    simulator = _core.Simulator(algorithm, call.shape(algorithm), _core.Params(), call.placement)
+    simulator = call.simulator(algorithm, _core.Params())
     return [
         simulator.run(_core.Load(size, 0, 2, call.operation), machine).seconds for size in sizes
     ]

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "stretto/simulate.hpp"
 
+#include "collectives/sizes.hpp"
 #include "simulate/trace.hpp"
 #include "stretto/error.hpp"
 
@@ -32,13 +33,29 @@ std::string_view name_of(Activity activity) {
 }
 
 Simulator::Simulator(const Algorithm& algorithm, const Shape& shape, const Params& params, const Placement& placement,
-                     bool all_ranks)
+                     bool all_ranks, std::optional<Function> function)
     : algorithm_(&algorithm),
       shape_(shape),
       params_(params),
       placement_(placement) {
   check_placement(placement);
   plan_ = std::make_shared<simulation::Plan>(simulation::make_plan(algorithm, shape, params, placement, all_ranks));
+  if (function && !facts(*function).bytes_known) find_sizes();
+}
+
+void Simulator::find_sizes() {
+  constexpr Bytes one = 8;
+  const auto first = [&](const Algorithm& algorithm, const Params& params) {
+    const Shape shape{shape_.ranks, shape_.root};
+    sizes_ = std::make_shared<Simulator>(algorithm, shape, params, placement_);
+    size_bytes_ = one * algorithm.blocks(shape, resolved(algorithm, shape, params));
+  };
+  if (algorithm_->padded)
+    first(*find_algorithm(finds_largest_size), {});
+  else if (algorithm_->needs.counts)
+    first(*find_algorithm(gathers_all_sizes), {});
+  else if (algorithm_->forwards)
+    first(*algorithm_, params_);
 }
 
 Prediction Simulator::run(const Load& load, const Machine& machine) const {
@@ -48,7 +65,14 @@ Prediction Simulator::run(const Load& load, const Machine& machine) const {
     run.run_simply();
   else
     run.run_in_time();
-  return run.prediction();
+  const Prediction parts = run.prediction();
+  if (!sizes_) return parts;
+  const Prediction sizes = sizes_->run({.bytes = size_bytes_}, machine);
+  return {.seconds = sizes.seconds + parts.seconds,
+          .latency = sizes.latency + parts.latency,
+          .bandwidth = sizes.bandwidth + parts.bandwidth,
+          .reduction = sizes.reduction + parts.reduction,
+          .waiting = sizes.waiting + parts.waiting};
 }
 
 std::vector<TraceEvent> Simulator::trace(const Load& load, const Machine& machine) const {

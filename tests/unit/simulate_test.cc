@@ -244,6 +244,20 @@ TEST(prediction_is_the_formula_or_the_simulation) {
   CHECK(predict(a, shape, segments, 600, plain).seconds < predict(a, shape, {}, 600, plain).seconds);
 }
 
+TEST(sizes_that_not_all_ranks_know_are_found_first) {
+  const Machine m = flat(1, 1, 0);
+  const Rank p = 6;
+  const auto time = [&](const std::string& id, Function function, Bytes bytes) {
+    return Simulator(*find_algorithm(id), {p, 0}, {}, {}, false, function).run({.bytes = bytes}, m).seconds;
+  };
+  const double parts = time("gather/binomial", Function::gather, 600);
+  CHECK_EQ(time("gather/linear", Function::gatherv, 600), time("gather/linear", Function::gather, 600));
+  CHECK_EQ(time("gather/binomial", Function::gatherv, 600), parts + time("gather/binomial", Function::gather, 8 * p));
+  CHECK_EQ(time("alltoall/padded_bruck", Function::alltoallv, 600),
+           time("alltoall/padded_bruck", Function::alltoall, 600) +
+               time("allreduce/recursive_doubling", Function::allreduce, 8));
+}
+
 TEST(trace_of_a_call) {
   Machine m = flat(1, 1, 1);
   m.copy = 1;

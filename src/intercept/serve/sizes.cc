@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cassert>
 
+#include "collectives/sizes.hpp"
+
 namespace stretto::intercept {
 namespace {
 
@@ -35,7 +37,7 @@ ScratchSizes tell_sizes_along(Communicator& c, const Schedule& schedule, Functio
 }
 
 AllSizes gather_sizes(Communicator& c, Function function, Bytes mine) {
-  static const Algorithm& algorithm = *find_algorithm("allgather/bruck");
+  static const Algorithm& algorithm = *find_algorithm(gathers_all_sizes);
   const auto schedule = c.schedule(algorithm, {c.ranks(), 0}, {});
   const auto one_each = execute::Layout::per_rank(1, 0);
   Count* all = stage_numbers(c.ranks());
@@ -46,7 +48,7 @@ AllSizes gather_sizes(Communicator& c, Function function, Bytes mine) {
 }
 
 int largest_of_all(Communicator& c, Function function, Bytes& size) {
-  static const Algorithm& algorithm = *find_algorithm("allreduce/recursive_doubling");
+  static const Algorithm& algorithm = *find_algorithm(finds_largest_size);
   const auto schedule = c.schedule(algorithm, {c.ranks(), 0}, {});
   const auto one = execute::Layout::whole(1, schedule->blocks, 0);
   Bytes largest = 0;

@@ -79,16 +79,15 @@ class Predictor:
 
     def __init__(self, machine: _core.Machine, placement: _core.Placement) -> None:
         self._machine, self._placement = machine, placement
-        self._simulators: dict[tuple[str, int, int], _core.Simulator] = {}
+        self._simulators: dict[tuple[_core.Function, str, int, int], _core.Simulator] = {}
 
     def seconds(self, cell: Cell, one: Candidate) -> float:
         assert one.algorithm
-        key = (one.algorithm.id, cell.ranks, one.params.value)
+        key = (cell.function, one.algorithm.id, cell.ranks, one.params.value)
         call = cell.call(self._placement)
         if key not in self._simulators:
-            shape = call.shape(one.algorithm)
             params = _core.Params(value=one.params.value)
-            self._simulators[key] = _core.Simulator(one.algorithm, shape, params, self._placement)
+            self._simulators[key] = call.simulator(one.algorithm, params)
         load = _core.Load(call.bytes, one.params.segment, one.params.depth, call.operation)
         return self._simulators[key].run(load, self._machine).seconds
 

@@ -101,8 +101,7 @@ def samples_of(measured: list[Measured], placement: _core.Placement) -> list[Sam
             choice = parsed(one.cell, entry.words)
             if choice.algorithm is None or entry.algorithm != choice.id or not entry.counts:
                 continue
-            shape = call.shape(choice.algorithm)
-            simulator = _core.Simulator(choice.algorithm, shape, choice.params, placement)
+            simulator = call.simulator(choice.algorithm, choice.params)
             load = _core.Load(
                 call.bytes, choice.params.segment, choice.params.depth, call.operation
             )
