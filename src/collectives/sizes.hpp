@@ -8,7 +8,7 @@
 
 namespace stretto {
 
-inline constexpr std::string_view gathers_all_sizes = "allgather/bruck";                   ///< where all are needed
+inline constexpr std::string_view gathers_all_sizes = "allgather/bruck";                ///< where all are needed
 inline constexpr std::string_view finds_largest_size = "allreduce/recursive_doubling";  ///< where parts are padded
 
 }  // namespace stretto

@@ -85,7 +85,8 @@ std::size_t memory_of(const Schedule& s) {
 
 void log_choice(const Call& call, const Choice& choice) {
   const FunctionFacts& f = facts(call.function);
-  const Params params = choice.algorithm ? resolved(*choice.algorithm, call.shape, choice.params) : Params{};
+  Params params = choice.algorithm ? resolved(*choice.algorithm, call.shape, choice.params) : Params{};
+  params.list = choice.params.list;  // not what follows from the nodes: it may be long
   say("select: " + std::string(f.name) + (f.bytes_known ? ' ' + std::to_string(call.bytes) + " bytes, " : " ") +
       std::to_string(call.shape.ranks) + " ranks -> " + written(choice.algorithm, params) + " (" + choice.reason + ')');
 }
@@ -166,6 +167,7 @@ void Communicator::connect() {
   }
   const ErrorsReturned quiet(comm_);
   node_ = known_neighbours(comm_);
+  nodes_.assign(static_cast<std::size_t>(ranks_), 0);
   if (node_) {
     per_node_ = ranks_;
     rules_ = node_->rules;
@@ -197,7 +199,6 @@ void Communicator::find_nodes() {
     const auto first = std::ranges::find_if(near, [](const auto* c) { return c != nullptr; });
     lowest = std::min(rank_, static_cast<Rank>(first - near.begin()));
   }
-  nodes_.resize(static_cast<std::size_t>(ranks_));
   native().Allgather(&lowest, 1, MPI_INT, nodes_.data(), 1, MPI_INT, comm_);
   std::vector<Rank> on_node(nodes_.size(), 0);
   for (const Rank node : nodes_) per_node_ = std::max(per_node_, ++on_node[static_cast<std::size_t>(node)]);
@@ -231,7 +232,9 @@ std::shared_ptr<const Schedule> Communicator::schedule(const Algorithm& algorith
   }
   auto& schedule = schedules_[{&algorithm, shape.root, params.value, params.list, shape.counts}];
   if (!schedule) {
-    schedule = std::make_shared<Schedule>(build_schedule(algorithm, shape, rank_, params));
+    Shape placed = shape;
+    placed.nodes = nodes_;
+    schedule = std::make_shared<Schedule>(build_schedule(algorithm, placed, rank_, params));
     schedule_bytes_ += memory_of(*schedule) + shape.counts.size() * sizeof(Count);
   }
   return schedule;
@@ -239,6 +242,7 @@ std::shared_ptr<const Schedule> Communicator::schedule(const Algorithm& algorith
 
 const Decision& Communicator::make_decision(Call call) {
   call.per_node = per_node_;
+  call.shape.nodes = nodes_;
   const Wish* wishes[] = {wish_for(settings().forced, call.function), wish_for(wishes_, call.function)};
   const Choice choice = choose(wishes, *rules_, call);
   const bool log = settings().log_select;

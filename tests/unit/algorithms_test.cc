@@ -129,6 +129,13 @@ TEST(a_given_order_of_the_pipelined_ring_is_followed) {
   CHECK_EQ(peers(ring, shape, {}), "0>2, 1>3, 2>1, 3>0");
 }
 
+TEST(a_pipelined_ring_keeps_nodes_together) {
+  const Algorithm& ring = *find_algorithm("allgather/pipelined_ring");
+  // Nodes 0 1, 2 3 and 4 5; ranks 0 and 5 have data: last in their nodes. The ring goes 1 0 4 5 2 3.
+  CHECK_EQ(peers(ring, {6, 0, {5, 0, 0, 0, 0, 5}, {0, 0, 1, 1, 2, 2}}, {}), "0>4, 1>0, 2>3, 3>1, 4>5, 5>2");
+  CHECK_EQ(peers(ring, {4, 0, {5, 5, 0, 0}, {7, 7, 7, 7}}, {}), "0>2, 1>3, 2>1, 3>0");  // one node: as if none
+}
+
 TEST(a_pipelined_ring_with_data_on_one_rank_is_a_chain) {
   const Algorithm& ring = *find_algorithm("allgather/pipelined_ring");
   const Shape two{2, 0, {1'000'000, 0}};

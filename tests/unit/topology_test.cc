@@ -174,6 +174,23 @@ TEST(rings_and_chains_in_depth_first_order_are_contention_free_on_random_trees) 
   CHECK(rank_order_contends > trees / 2);  // else the trees would show nothing
 }
 
+TEST(rings_that_know_the_nodes_are_contention_free) {
+  Random random(3);
+  const Algorithm& ring = *find_algorithm("allgather/pipelined_ring");
+  for (int i = 0; i < 500; ++i) {
+    Shape shape{.ranks = 2 + below(random, 20)};
+    const Rank nodes = 2 + below(random, 6);
+    for (Rank r = 0; r < shape.ranks; ++r) {
+      shape.counts.push_back(below(random, 4));
+      shape.nodes.push_back(below(random, nodes));
+    }
+    const Checked checked = check(ring, shape, {.value = 1, .list = {}});
+    if (checked.refused) return CHECK_EQ(checked.refused->message, "");
+    const Topology tree = two_levels(shape.nodes);
+    CHECK(traffic_of(tree, "allgather/pipelined_ring", shape, {.value = 1, .list = {}}).contention_free());
+  }
+}
+
 TEST(no_algorithm_beats_the_bound) {
   Random random(2);
   for (int i = 0; i < 150; ++i) {

@@ -12,7 +12,8 @@
 //
 // If nobody's part is empty the rounds are the paper's (1), sum of b_i - min b_i. If z parts are, ranks with data stand
 // equidistantly among the others, and the rounds are its sum of b_i - 1 + z / (p - z), rounded up (the paper rounds
-// down, but then not all gaps are alike). A list "order", such as node by node, is followed as it is. The parameter
+// down, but then not all gaps are alike). Where nodes are known, each stays together, with its ranks that have data last
+// (section 2.3), and whole nodes are spread. A list "order" is followed as it is. The parameter
 // "block" is B. Its default minimises (rounds)(α + β B), the paper's (2), but with p - z where (2) has p + z: that is
 // what its sum over the p - z parts gives; α/β is taken for 20 000 bytes. With equal parts B is theirs, with data on
 // one rank only that of a chain.
@@ -61,11 +62,11 @@ Parts parts(const Shape& shape, const Params& params) {
 }
 
 void build(Builder& b, const Shape& shape, const Params& params) {
-  patterns::pipelined_ring_allgather(b, parts(shape, params), params.list);
+  patterns::pipelined_ring_allgather(b, shape, parts(shape, params), params.list);
 }
 
 std::int64_t rounds(const Shape& shape, const Params& params) {
-  return PipelinedRing(parts(shape, params), shape.ranks, params.list).rounds();
+  return PipelinedRing(parts(shape, params), shape, params.list).rounds();
 }
 
 }  // namespace

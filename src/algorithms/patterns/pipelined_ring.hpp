@@ -6,9 +6,12 @@
 #pragma once
 
 #include <algorithm>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "stretto/builder.hpp"
+#include "stretto/collective.hpp"
 
 namespace stretto::patterns {
 
@@ -16,17 +19,24 @@ class PipelinedRing {
  public:
   using Place = std::size_t;
 
-  /// In this order, or, where none is given, with the ranks that have blocks equidistantly among those that have none:
-  /// to spread the ranks of a given order would tear the nodes apart which it keeps together.
-  PipelinedRing(const Parts& parts, Rank ranks, const std::vector<Rank>& order) {
+  /// In this order. Where none is given, nodes that have blocks stand equidistantly among those that have none, and in a
+  /// node the ranks that have some last, so that it sends to the next one at once.
+  PipelinedRing(const Parts& parts, const Shape& shape, const std::vector<Rank>& order) {
     for (const Rank r : order) add(r, parts);
     if (!order.empty()) return;
-    std::vector<Rank> holders, others;
-    for (Rank r = 0; r < ranks; ++r) (parts.begin(r) < parts.end(r) ? holders : others).push_back(r);
+    const auto holds = [&](Rank r) { return parts.begin(r) < parts.end(r); };
+    std::vector<std::vector<Rank>> holders, others;
+    for (std::vector<Rank>& node : nodes_of(shape)) {
+      std::ranges::stable_partition(node, [&](Rank r) { return !holds(r); });
+      (holds(node.back()) ? holders : others).push_back(std::move(node));
+    }
+    const auto add_all = [&](const std::vector<Rank>& node) {
+      for (const Rank r : node) add(r, parts);
+    };
     std::size_t placed = 0;
     for (std::size_t h = 0; h < holders.size(); ++h) {
-      add(holders[h], parts);
-      for (; placed < (h + 1) * others.size() / holders.size(); ++placed) add(others[placed], parts);
+      add_all(holders[h]);
+      for (; placed < (h + 1) * others.size() / holders.size(); ++placed) add_all(others[placed]);
     }
   }
 
@@ -74,6 +84,20 @@ class PipelinedRing {
   }
 
  private:
+  /// Each rank alone where nothing is known of nodes, or all share one: there no way is narrower than the others.
+  static std::vector<std::vector<Rank>> nodes_of(const Shape& shape) {
+    std::map<Rank, std::size_t> known;
+    std::vector<std::vector<Rank>> nodes;
+    for (Rank r = 0; r < shape.ranks && !shape.nodes.empty(); ++r) {
+      const std::size_t at = known.try_emplace(shape.nodes[static_cast<std::size_t>(r)], nodes.size()).first->second;
+      if (at == nodes.size()) nodes.emplace_back();
+      nodes[at].push_back(r);
+    }
+    if (nodes.size() > 1) return nodes;
+    nodes.clear();
+    for (Rank r = 0; r < shape.ranks; ++r) nodes.push_back({r});
+    return nodes;
+  }
   Block total() const { return static_cast<Block>(blocks_.size()); }
   Block own(Place place) const { return (place + 1 < order_.size() ? first_[place + 1] : total()) - first_[place]; }
   void add(Rank rank, const Parts& parts) {
@@ -88,10 +112,11 @@ class PipelinedRing {
 };
 
 /// Every rank's part of the inputs comes into every output.
-inline void pipelined_ring_allgather(Builder& b, const Parts& parts, const std::vector<Rank>& order) {
+inline void pipelined_ring_allgather(Builder& b, const Shape& shape, const Parts& parts,
+                                     const std::vector<Rank>& order) {
   const Block own = parts.begin(b.rank());
   b.copy(input(own, parts.end(b.rank()) - own), output(own, parts.end(b.rank()) - own));
-  const PipelinedRing ring(parts, b.ranks(), order);
+  const PipelinedRing ring(parts, shape, order);
   if (ring.silent()) return;
   const PipelinedRing::Place me = ring.place_of(b.rank());
   const PipelinedRing::Place prev = ring.prev(me);
