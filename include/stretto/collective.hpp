@@ -41,11 +41,14 @@ struct CollectiveFacts {
 const CollectiveFacts& facts(Collective collective);
 std::optional<Collective> collective_named(std::string_view name);
 
-/// Ranks and root of a call and, for an algorithm that goes by them, the sizes of the ranks' parts.
+/// Ranks and root of a call and, for algorithms that go by them, the sizes of the ranks' parts and where the ranks are.
 struct Shape {
   Rank ranks = 1;
   Rank root = 0;
   std::vector<Count> counts = {};  ///< of each rank's part: elements, bytes where nothing is combined; empty: not given
+  /// Levels x ranks: the node of each rank, by any numbers; then, for each further level, the group (switch) of each
+  /// rank's node. Empty: unknown.
+  std::vector<Rank> nodes = {};
   bool operator==(const Shape&) const = default;
 };
 
