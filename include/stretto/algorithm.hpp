@@ -40,8 +40,8 @@ struct Needs {
 };
 
 /// One algorithm. Rounds and blocks are counted along the longest chain of rounds, as in the papers' formulas; blocks
-/// are out of `blocks(shape, params)`. The checker holds the schedules to these numbers. All functions are given
-/// parameters that resolved() has filled in.
+/// are out of `blocks(shape, params)`. The checker holds the schedules to these numbers; where `at_most` says so they
+/// are bounds. All functions are given parameters that resolved() has filled in.
 struct Algorithm {
   std::string_view id;       ///< "allreduce/ring": the path of its file, and its name everywhere
   std::string_view summary;  ///< one sentence
@@ -50,9 +50,10 @@ struct Algorithm {
   Collective collective;
   Needs needs;
   Parameter parameter = {};
-  std::string_view list = {};  ///< name of the list it takes: "skips", as in "skips=4:2:1"; empty: none
-  bool padded = false;         ///< blocks of different sizes travel as if all had the largest one's
-  bool forwards = false;       ///< gather, scatter and alltoall: ranks pass blocks of others on
+  std::string_view list =
+      {};                 ///< name of the list it takes: "skips", as in "skips=4:2:1"; "nodes": Shape::nodes; empty
+  bool padded = false;    ///< blocks of different sizes travel as if all had the largest one's
+  bool forwards = false;  ///< gather, scatter and alltoall: ranks pass blocks of others on
   Block (*blocks)(const Shape&, const Params&);  ///< slots of the input and of the output
   std::int64_t (*rounds)(const Shape&, const Params&);
   std::int64_t (*sent)(const Shape&, const Params&);      ///< blocks, the factor of β
@@ -60,6 +61,7 @@ struct Algorithm {
   void (*build)(Builder&, const Shape&, const Params&);
   Parts (*parts)(const Shape&, const Params&) = nullptr;         ///< null: one block for each rank
   std::string (*misfit)(const Shape&, const Params&) = nullptr;  ///< why the parameters do not fit the ranks; or empty
+  bool (*at_most)(const Shape&, const Params&) = nullptr;        ///< are rounds, sent and combined bounds? null: never
 
   std::string_view name() const { return id.substr(id.find('/') + 1); }
 };

@@ -2,6 +2,7 @@
 #include <cassert>
 
 #include "algorithms/list.hpp"
+#include "algorithms/patterns/nodes.hpp"
 #include "algorithms/patterns/powers.hpp"
 
 namespace stretto {
@@ -24,6 +25,14 @@ const Algorithm* find_algorithm(std::string_view id) {
 }
 
 Params resolved(const Algorithm& algorithm, const Shape& shape, Params params) {
+  if (algorithm.list == "nodes") {
+    if (params.list.empty()) params.list = shape.nodes.empty() ? patterns::default_nodes(shape.ranks) : shape.nodes;
+    if (params.value == 0 && algorithm.parameter.default_value) {
+      Shape placed = shape;
+      placed.nodes = params.list;  // which the default may go by
+      params.value = algorithm.parameter.default_value(placed);
+    }
+  }
   if (params.value == 0 && algorithm.parameter.default_value) params.value = algorithm.parameter.default_value(shape);
   return params;
 }

@@ -38,6 +38,28 @@ std::vector<Rank> random_order(std::mt19937& random, Rank ranks) {
   return order;
 }
 
+/// Consecutive, cyclic, random, all on one node, each alone; random on two, consecutive on three levels.
+std::vector<Rank> random_nodes(std::mt19937& random, Rank ranks, int kind) {
+  const Rank size = 2 + static_cast<Rank>(below(random, 4));
+  const Rank count = (ranks + size - 1) / size;
+  std::vector<Rank> nodes(static_cast<std::size_t>(ranks));
+  for (Rank r = 0; r < ranks; ++r) {
+    Rank& node = nodes[static_cast<std::size_t>(r)];
+    switch (kind) {
+      case 0:
+      case 6: node = r / size; break;
+      case 1: node = r % count; break;
+      case 3: node = 0; break;
+      case 4: node = r; break;
+      default: node = static_cast<Rank>(below(random, count)); break;
+    }
+  }
+  const std::size_t outer = kind == 5 ? 1 : kind == 6 ? 2 : 0;
+  for (std::size_t i = 0; i < outer * static_cast<std::size_t>(ranks); ++i)
+    nodes.push_back(kind == 5 ? nodes[i] * 7 % 3 : nodes[i] / 2);
+  return nodes;
+}
+
 /// Equal, one only, falling, random with holes, none at all.
 std::vector<Count> random_counts(std::mt19937& random, Rank ranks, int kind) {
   std::vector<Count> counts(static_cast<std::size_t>(ranks));
@@ -85,6 +107,8 @@ class Collector {
       if (algorithm_.list == "order") add_with(0, random_order(random, ranks));
       if (algorithm_.list == "radices") add_with(0, random_radices(random, ranks));
     }
+    if (algorithm_.list == "nodes")
+      for (const int kind : {0, 1, 2, 3, 4, 5, 6}) add_with(0, random_nodes(random, ranks, kind));
     if (algorithm_.needs.counts)
       for (const int kind : {0, 1, 2, 3, 4}) {
         Variant v = default_;

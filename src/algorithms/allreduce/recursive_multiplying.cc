@@ -25,19 +25,6 @@ void build(Builder& b, const Shape& shape, const Params& params) {
   patterns::recursive_multiplying(b, patterns::given_radices(shape, params));
 }
 
-/// The factors, each less 1, and `folding` if there are ranks left over.
-std::int64_t sum(const Shape& s, const Params& params, std::int64_t folding) {
-  const std::vector<Rank> factors = patterns::given_radices(s, params);
-  std::int64_t total = patterns::product(factors) < s.ranks ? folding : 0;
-  for (const Rank k : factors) total += k - 1;
-  return total;
-}
-
-std::int64_t rounds(const Shape& s, const Params& params) {
-  const std::vector<Rank> factors = patterns::given_radices(s, params);
-  return static_cast<std::int64_t>(factors.size()) + (patterns::product(factors) < s.ranks ? 2 : 0);
-}
-
 }  // namespace
 
 constinit const Algorithm allreduce_recursive_multiplying{
@@ -50,9 +37,15 @@ constinit const Algorithm allreduce_recursive_multiplying{
     .parameter = {.name = "radix", .least = 2, .default_value = [](const Shape&) -> std::int64_t { return 4; }},
     .list = "radices",
     .blocks = [](const Shape&, const Params&) -> Block { return 1; },
-    .rounds = rounds,
-    .sent = [](const Shape& s, const Params& params) -> std::int64_t { return sum(s, params, 2); },
-    .combined = [](const Shape& s, const Params& params) -> std::int64_t { return sum(s, params, 1); },
+    .rounds = [](const Shape& s, const Params& params) -> std::int64_t {
+      return patterns::multiplying_rounds(s.ranks, patterns::given_radices(s, params));
+    },
+    .sent = [](const Shape& s, const Params& params) -> std::int64_t {
+      return patterns::multiplying_vectors(s.ranks, patterns::given_radices(s, params), 2);
+    },
+    .combined = [](const Shape& s, const Params& params) -> std::int64_t {
+      return patterns::multiplying_vectors(s.ranks, patterns::given_radices(s, params), 1);
+    },
     .build = build,
     .misfit = patterns::radices_misfit,
 };

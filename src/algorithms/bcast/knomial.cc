@@ -23,14 +23,6 @@ void build(Builder& b, const Shape& shape, const Params& params) {
   patterns::knomial_bcast(b, shape.root, params.value);
 }
 
-std::int64_t sent(const Shape& s, const Params& params) {
-  const std::int64_t radix = patterns::usable_radix(params.value, s.ranks);
-  std::int64_t below = 1;  // the largest power of the radix below p
-  std::int64_t vectors = 0;
-  for (; below * radix < s.ranks; below *= radix) vectors += radix - 1;
-  return vectors + (s.ranks - 1) / below;
-}
-
 }  // namespace
 
 constinit const Algorithm bcast_knomial{
@@ -45,7 +37,9 @@ constinit const Algorithm bcast_knomial{
     .rounds = [](const Shape& s, const Params& params) -> std::int64_t {
       return patterns::ceil_log(s.ranks, params.value);
     },
-    .sent = [](const Shape& s, const Params& params) -> std::int64_t { return sent(s, params); },
+    .sent = [](const Shape& s, const Params& params) -> std::int64_t {
+      return patterns::knomial_sent(s.ranks, params.value);
+    },
     .combined = [](const Shape&, const Params&) -> std::int64_t { return 0; },
     .build = build,
 };

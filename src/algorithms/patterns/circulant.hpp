@@ -81,4 +81,43 @@ inline void circulant_allgather(Builder& b, const std::vector<Rank>& skips, Buff
   }
 }
 
+/// What stands in the parts of ranks first … first+count-1, counted modulo p; `part(rank)` says where that is.
+template <typename Part>
+Ranges parts_from(const Builder& b, Rank first, Rank count, Part part) {
+  Ranges all;
+  for (Rank i = 0; i < count; ++i)
+    for (const Range& r : part(modulo(first + i, b.ranks()))) all.push_back(r);
+  return all;
+}
+
+/// The same with a part of any number of blocks for each rank, none among them: `part(rank)` is where it stands before
+/// and after. Halved skips.
+template <typename Part>
+void circulant_reduce_scatter_parts(Builder& b, Part part) {
+  const Rank p = b.ranks();
+  for (Rank all = p; all > 1; all = (all + 1) / 2) {
+    const Rank kept = (all + 1) / 2;
+    const Ranges leaving = parts_from(b, b.rank() + kept, all - kept, part);
+    const Ranges staying = parts_from(b, b.rank(), all - kept, part);
+    b.round();
+    if (blocks_in(leaving) > 0) b.send(modulo(b.rank() + kept, p), leaving);
+    if (blocks_in(staying) > 0) b.receive_reduce(modulo(b.rank() - kept, p), staying, Side::left);
+  }
+}
+
+/// The way back: the parts of all ranks come to all.
+template <typename Part>
+void circulant_allgather_parts(Builder& b, Part part) {
+  const Rank p = b.ranks();
+  const std::vector<Rank> skips = halved_skips(p);
+  for (std::size_t j = skips.size() - 1; j > 0; --j) {
+    const Rank others = skips[j - 1] - skips[j];
+    const Ranges mine = parts_from(b, b.rank(), others, part);
+    const Ranges theirs = parts_from(b, b.rank() + skips[j], others, part);
+    b.round();
+    if (blocks_in(mine) > 0) b.send(modulo(b.rank() - skips[j], p), mine);
+    if (blocks_in(theirs) > 0) b.receive(modulo(b.rank() + skips[j], p), theirs);
+  }
+}
+
 }  // namespace stretto::patterns

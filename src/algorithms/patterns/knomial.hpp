@@ -24,6 +24,15 @@ inline int ceil_log(Rank ranks, std::int64_t radix) {
   return n;
 }
 
+/// Vectors along the longest chain of a tree of that radix, down or up: radix - 1 in each level, less in the last.
+inline std::int64_t knomial_sent(Rank ranks, std::int64_t radix) {
+  const std::int64_t base = usable_radix(radix, ranks);
+  std::int64_t below = 1;  // the largest power of the radix below p
+  std::int64_t vectors = 0;
+  for (; below * base < ranks; below *= base) vectors += base - 1;
+  return vectors + (ranks - 1) / below;
+}
+
 struct KnomialPlace {
   Rank ranks;
   Rank root;
@@ -111,6 +120,32 @@ inline void knomial_scatter(Builder& b, Rank root, std::int64_t radix) {
     if (place.v != 0 || step < place.end / place.radix) b.round();
     place.for_each_child(step, [&](Rank child, Rank size) { b.send(place.rank_of(child), below.at(child, size)); });
   }
+}
+
+/// Every rank's part, where `part(rank)` says, of any number of blocks, comes to rank 0, into the same places there; or
+/// the other way. Binomial.
+template <typename Part>
+void binomial_parts(Builder& b, bool gather, Part part) {
+  const KnomialPlace place(b, 0, 2);
+  const auto of_subtree = [&](Rank first, Rank count) {
+    Ranges all;
+    for (Rank i = 0; i < count; ++i)
+      for (const Range& r : part(first + i)) all.push_back(r);
+    return all;
+  };
+  const auto meet = [&](Rank peer, const Ranges& blocks, bool sends) {
+    if (blocks_in(blocks) == 0) return;
+    b.round();
+    sends ? b.send(peer, blocks) : b.receive(peer, blocks);
+  };
+  const auto meet_parent = [&] {
+    if (place.v != 0) meet(place.parent(), of_subtree(place.v, place.subtree()), gather);
+  };
+  if (!gather) meet_parent();
+  for (std::int64_t i = 1; i < place.end; i *= 2)
+    place.for_each_child(gather ? i : place.end / 2 / i,
+                         [&](Rank child, Rank size) { meet(child, of_subtree(child, size), !gather); });
+  if (gather) meet_parent();
 }
 
 }  // namespace stretto::patterns

@@ -16,15 +16,25 @@ void for_each_other(const Builder& b, Each each) {
   for (Rank i = 1; i < b.ranks(); ++i) each(modulo(b.rank() + i, b.ranks()), modulo(b.rank() - i, b.ranks()));
 }
 
-/// target = x0 ∘ x1 ∘ … ∘ x(end-1), from left to right, hence the same expression wherever it is formed. `own`, one
-/// block, is mine of these if my rank is below `end`; the others arrive in this round. Partial results stand in
+/// New scratch for as many blocks as `blocks`, of the input or output, are.
+inline Ranges scratch_for(Builder& b, const Ranges& blocks) {
+  Block first = 0;
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    const Block slot = b.new_scratch(blocks[i].first, blocks[i].count);
+    if (i == 0) first = slot;
+  }
+  return scratch(first, blocks_in(blocks));
+}
+
+/// target = x0 ∘ x1 ∘ … ∘ x(end-1), from left to right, hence the same expression wherever it is formed. `own`, of the
+/// input, is mine of these if my rank is below `end`; the others arrive in this round. Partial results stand in
 /// scratch: only the last action writes a `target` outside of it, which in place is `own`, and may be on its way.
 inline void combine_in_rank_order(Builder& b, Rank end, const Ranges& own, const Ranges& target) {
   if (end == 0) return;
   const Rank me = b.rank();
   Ranges partial = target[0].buffer == Buffer::scratch ? target : Ranges{};
   const auto in_scratch = [&] {
-    if (partial.empty()) partial = scratch(b.new_scratch(own[0].first, 1));
+    if (partial.empty()) partial = scratch_for(b, own);
     return partial;
   };
   const auto sum_to = [&](Rank rank) { return rank + 1 == end ? target : in_scratch(); };

@@ -72,29 +72,41 @@ inline void exchange_and_combine(Builder& b, Rank k, Rank distance, const Ranges
   }
 }
 
-/// Block 0 of all inputs is reduced in rank order into every output. If the factors' product is less than the number of
-/// ranks, pairs are folded first and the removed ranks get the result in the end.
-inline void recursive_multiplying(Builder& b, const std::vector<Rank>& factors) {
-  if (b.ranks() == 1) return b.copy(input(0), output(0));
+/// Block 0 of all ranks' `from`, the input or the output, is reduced in rank order into every output. If the factors'
+/// product is less than the number of ranks, pairs are folded first and the removed ranks get the result in the end.
+inline void recursive_multiplying(Builder& b, const std::vector<Rank>& factors, Buffer from = Buffer::input) {
+  const Ranges own{{from, 0, 1}};
+  if (b.ranks() == 1) return b.copy(own, output(0));
   const Fold fold(b.ranks(), no_rank, product(factors));
   const bool paired = fold.paired(b.rank());
   const bool removed = fold.removed(b.rank());
   const Rank partner = b.rank() ^ 1;
-  if (removed) b.send(partner, input(0));
-  if (paired && !removed) b.receive_reduce(partner, output(0), Side::right, input(0));
+  if (removed) b.send(partner, own);
+  if (paired && !removed) b.receive_reduce(partner, output(0), Side::right, own);
   b.in_group(fold.kept(b.rank()), [&](Builder& group) {
     const Block arrived = group.new_scratch(0, 1);
     for (Rank k = 2; k < *std::max_element(factors.begin(), factors.end()); ++k) group.new_scratch(0, 1);
     Rank distance = 1;
     for (const Rank k : factors) {
-      const Buffer from = paired || distance > 1 ? Buffer::output : Buffer::input;
-      exchange_and_combine(group, k, distance, {{from, 0, 1}}, arrived);
+      exchange_and_combine(group, k, distance, paired || distance > 1 ? output(0) : own, arrived);
       distance *= k;
     }
   });
   b.round();
   if (removed) b.receive(partner, output(0));
   if (paired && !removed) b.send(partner, output(0));
+}
+
+/// Rounds of recursive_multiplying().
+inline std::int64_t multiplying_rounds(Rank ranks, const std::vector<Rank>& factors) {
+  return static_cast<std::int64_t>(factors.size()) + (product(factors) < ranks ? 2 : 0);
+}
+
+/// Vectors: the factors, each less 1, and `folding` if there are ranks left over: 2 sent, 1 combined.
+inline std::int64_t multiplying_vectors(Rank ranks, const std::vector<Rank>& factors, std::int64_t folding) {
+  std::int64_t total = product(factors) < ranks ? folding : 0;
+  for (const Rank k : factors) total += k - 1;
+  return total;
 }
 
 }  // namespace stretto::patterns

@@ -26,15 +26,7 @@ void build(Builder& b, const Shape& shape, const Params& params) {
   patterns::in_order_reduce(b, patterns::in_order_knomial(b.rank(), b.ranks(), shape.root, radix(shape, params)));
 }
 
-/// All levels but the last have an interval that is full, hence radix - 1 messages along the longest chain.
-std::int64_t sent(const Shape& s, const Params& params) {
-  if (s.ranks == 1) return 0;
-  const std::int64_t k = radix(s, params);
-  std::int64_t size = 1;  // of the last level's intervals
-  std::int64_t sum = 0;
-  for (; size * k < s.ranks; size *= k) sum += k - 1;
-  return sum + (s.ranks + size - 1) / size - 1;
-}
+std::int64_t sent(const Shape& s, const Params& params) { return patterns::knomial_sent(s.ranks, params.value); }
 
 }  // namespace
 

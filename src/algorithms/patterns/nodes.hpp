@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Where the ranks are, from the list "nodes": level 0 joins ranks to nodes, level 1 nodes to groups (those of a
+// switch), and so on; a last level joins what is left. A level joins its units, which are ranks on level 0, else the
+// groups of the level below. Nothing is assumed of the numbers, the order of the ranks or the sizes.
+#pragma once
+
+#include <algorithm>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "stretto/algorithm.hpp"
+
+namespace stretto::patterns {
+
+/// The list if there is none: consecutive nodes of ceil(sqrt(p)) ranks.
+inline std::vector<Rank> default_nodes(Rank ranks) {
+  Rank size = 1;
+  while (std::int64_t{size} * size < ranks) ++size;
+  std::vector<Rank> nodes(static_cast<std::size_t>(ranks));
+  for (Rank r = 0; r < ranks; ++r) nodes[static_cast<std::size_t>(r)] = r / size;
+  return nodes;
+}
+
+class Nodes {
+ public:
+  /// `first` stands first in its node, as this does in its group, and so on: the root, where there is one. The others
+  /// come in rank order, nodes by their lowest ranks. `list` has passed nodes_misfit().
+  Nodes(Rank ranks, const std::vector<Rank>& list, Rank first) {
+    std::vector<Rank> speakers{first};  // a rank of each unit
+    for (Rank r = 0; r < ranks; ++r)
+      if (r != first) speakers.push_back(r);
+    for (std::size_t begin = 0; begin < list.size(); begin += static_cast<std::size_t>(ranks))
+      speakers = join(speakers, std::span(list).subspan(begin), begin == 0);
+    join(speakers, {}, levels_.empty());
+  }
+
+  int levels() const { return static_cast<int>(levels_.size()); }
+  Rank group(int level, Rank unit) const { return at(level).group[index(unit)]; }
+  Rank place(int level, Rank unit) const { return at(level).place[index(unit)]; }  ///< in its group
+  const std::vector<Rank>& units(int level, Rank group) const { return at(level).units[index(group)]; }
+  Rank unit(int level, Rank rank) const {
+    for (int below = 0; below < level; ++below) rank = group(below, rank);
+    return rank;
+  }
+  /// The rank that has these places on the levels below, in that unit.
+  Rank rank_in(int level, Rank unit, std::span<const Rank> places) const {
+    for (; level > 0; --level) unit = units(level - 1, unit)[index(places[index(level - 1)])];
+    return unit;
+  }
+  Rank smallest(int level) const { return static_cast<Rank>(std::ranges::min(at(level).units, {}, size_of).size()); }
+  Rank largest(int level) const { return static_cast<Rank>(std::ranges::max(at(level).units, {}, size_of).size()); }
+  /// Has each level groups of one size?
+  bool even() const {
+    for (int level = 0; level < levels(); ++level)
+      if (smallest(level) != largest(level)) return false;
+    return true;
+  }
+
+ private:
+  struct Level {
+    std::vector<Rank> group, place;        // of every unit
+    std::vector<std::vector<Rank>> units;  // of every group
+  };
+
+  static std::size_t index(Rank n) { return static_cast<std::size_t>(n); }
+  static std::size_t size_of(const std::vector<Rank>& units) { return units.size(); }
+  const Level& at(int level) const { return levels_[index(level)]; }
+
+  /// A new level. Groups are numbered as they appear. `numbers` gives each rank's group; without it there is one.
+  std::vector<Rank> join(const std::vector<Rank>& speakers, std::span<const Rank> numbers, bool ranks) {
+    Level level;
+    level.group.resize(speakers.size());
+    level.place.resize(speakers.size());
+    std::unordered_map<Rank, Rank> known;
+    std::vector<Rank> joined;
+    for (std::size_t i = 0; i < speakers.size(); ++i) {
+      const Rank unit = ranks ? speakers[i] : static_cast<Rank>(i);
+      const Rank number = numbers.empty() ? 0 : numbers[index(speakers[i])];
+      const Rank group = known.try_emplace(number, static_cast<Rank>(joined.size())).first->second;
+      if (index(group) == joined.size()) {
+        joined.push_back(speakers[i]);
+        level.units.emplace_back();
+      }
+      level.group[index(unit)] = group;
+      level.place[index(unit)] = static_cast<Rank>(level.units[index(group)].size());
+      level.units[index(group)].push_back(unit);
+    }
+    levels_.push_back(std::move(level));
+    return joined;
+  }
+
+  std::vector<Level> levels_;
+};
+
+/// `misfit` of an algorithm that takes the list "nodes".
+inline std::string nodes_misfit(const Shape& shape, const Params& params) {
+  const auto p = static_cast<std::size_t>(shape.ranks);
+  const std::vector<Rank>& list = params.list;
+  if (list.size() % p != 0)
+    return std::to_string(list.size()) + " nodes for " + std::to_string(p) +
+           " ranks: the list has one for each rank, or as many again for each further level";
+  for (std::size_t level = 0; (level + 1) * p < list.size(); ++level) {
+    const Rank* inner = list.data() + level * p;
+    const Rank* outer = inner + p;
+    std::unordered_map<Rank, std::size_t> first;  // rank of each inner group
+    for (std::size_t r = 0; r < p; ++r) {
+      const std::size_t same = first.try_emplace(inner[r], r).first->second;
+      if (outer[r] != outer[same])
+        return "ranks " + std::to_string(same) + " and " + std::to_string(r) + " are in group " +
+               std::to_string(inner[r]) + " of level " + std::to_string(level) + " of the nodes, but in groups " +
+               std::to_string(outer[same]) + " and " + std::to_string(outer[r]) + " of the next: these join whole ones";
+    }
+  }
+  return {};
+}
+
+/// `at_most` of algorithms whose numbers are exact where each level has groups of one size.
+inline bool uneven_nodes(const Shape& shape, const Params& params) {
+  return !Nodes(shape.ranks, params.list, 0).even();
+}
+
+}  // namespace stretto::patterns
