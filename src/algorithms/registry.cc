@@ -33,6 +33,9 @@ Params resolved(const Algorithm& algorithm, const Shape& shape, Params params) {
       params.value = algorithm.parameter.default_value(placed);
     }
   }
+  // One that goes by the counts of the ranks orders them by these as well.
+  if (algorithm.list == "order" && !algorithm.needs.counts && params.list.empty() && !shape.nodes.empty())
+    params.list = patterns::depth_first_order(shape);
   if (params.value == 0 && algorithm.parameter.default_value) params.value = algorithm.parameter.default_value(shape);
   return params;
 }

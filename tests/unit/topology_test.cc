@@ -188,6 +188,9 @@ TEST(rings_that_know_the_nodes_are_contention_free) {
     if (checked.refused) return CHECK_EQ(checked.refused->message, "");
     const Topology tree = two_levels(shape.nodes);
     CHECK(traffic_of(tree, "allgather/pipelined_ring", shape, {.value = 1, .list = {}}).contention_free());
+    shape.counts.clear();
+    for (const char* id : {"allreduce/logical_ring", "allgather/logical_ring", "bcast/logical_chain"})
+      CHECK(traffic_of(tree, id, shape).contention_free());
   }
 }
 

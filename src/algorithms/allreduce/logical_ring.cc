@@ -9,7 +9,7 @@
 //   needs     a commutative operator
 //   source    Patarasuk and Yuan 2007, section 3.2; 2009 (Bandwidth optimal all-reduce algorithms)
 //
-// The list "order" names the ranks as they follow each other; the default is rank order. On a tree of switches the
+// The list "order" names the ranks as they follow each other; the default is node by node. On a tree of switches the
 // order in which a depth-first walk meets the machines uses every link at most once in each direction: no contention.
 // Where nodes hold consecutive ranks that is rank order already (lemma 5).
 //

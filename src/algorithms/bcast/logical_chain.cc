@@ -9,7 +9,7 @@
 //   needs     nothing
 //   source    the ring of Patarasuk and Yuan 2007, section 3.2, cut open at the root
 //
-// The list "order" names the ranks as they follow each other, the first after the last; the default is rank order. In
+// The list "order" names the ranks as they follow each other, the first after the last; the default is node by node. In
 // the depth-first order of a tree of switches (`stretto show --topology FILE` prints it) every link is used once in
 // each direction at most, so that segments follow each other down the chain at the speed of one link.
 //

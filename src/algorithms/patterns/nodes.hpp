@@ -95,6 +95,20 @@ class Nodes {
   std::vector<Level> levels_;
 };
 
+/// The ranks below `unit`, a group of the level beneath or a rank, as a depth-first walk meets them.
+inline void add_ranks_below(const Nodes& nodes, int level, Rank unit, std::vector<Rank>& ranks) {
+  if (level == 0) return ranks.push_back(unit);
+  for (const Rank below : nodes.units(level - 1, unit)) add_ranks_below(nodes, level - 1, below, ranks);
+}
+
+/// The list "order" that keeps nodes together, and the groups that they form: Shape::nodes must say them.
+inline std::vector<Rank> depth_first_order(const Shape& shape) {
+  const Nodes nodes(shape.ranks, shape.nodes, 0);
+  std::vector<Rank> ranks;
+  add_ranks_below(nodes, nodes.levels(), 0, ranks);
+  return ranks;
+}
+
 /// `misfit` of an algorithm that takes the list "nodes".
 inline std::string nodes_misfit(const Shape& shape, const Params& params) {
   const auto p = static_cast<std::size_t>(shape.ranks);

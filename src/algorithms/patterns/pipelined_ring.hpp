@@ -19,8 +19,8 @@ class PipelinedRing {
  public:
   using Place = std::size_t;
 
-  /// In this order. Where none is given, nodes that have blocks stand equidistantly among those that have none, and in a
-  /// node the ranks that have some last, so that it sends to the next one at once.
+  /// In this order. Where none is given, nodes that have blocks stand equidistantly among those that have none, and in
+  /// a node the ranks that have some last, so that it sends to the next one at once.
   PipelinedRing(const Parts& parts, const Shape& shape, const std::vector<Rank>& order) {
     for (const Rank r : order) add(r, parts);
     if (!order.empty()) return;
