@@ -50,10 +50,9 @@ struct Algorithm {
   Collective collective;
   Needs needs;
   Parameter parameter = {};
-  std::string_view list =
-      {};                 ///< name of the list it takes: "skips", as in "skips=4:2:1"; "nodes": Shape::nodes; empty
-  bool padded = false;    ///< blocks of different sizes travel as if all had the largest one's
-  bool forwards = false;  ///< gather, scatter and alltoall: ranks pass blocks of others on
+  std::string_view list = {};  ///< name of the list it takes: "skips", as in "skips=4:2:1"; empty: none
+  bool padded = false;         ///< blocks of different sizes travel as if all had the largest one's
+  bool forwards = false;       ///< gather, scatter and alltoall: ranks pass blocks of others on
   Block (*blocks)(const Shape&, const Params&);  ///< slots of the input and of the output
   std::int64_t (*rounds)(const Shape&, const Params&);
   std::int64_t (*sent)(const Shape&, const Params&);      ///< blocks, the factor of β
@@ -72,7 +71,7 @@ std::span<const Algorithm* const> all_algorithms();
 /// Null if there is none of that id.
 const Algorithm* find_algorithm(std::string_view id);
 
-/// `params` with the default of what they leave open.
+/// `params` with the default of what they leave open; that of a list "nodes" is Shape::nodes.
 Params resolved(const Algorithm& algorithm, const Shape& shape, Params params);
 
 /// Why `algorithm` cannot be built with such ranks and parameters, in words for the user; empty if it can.

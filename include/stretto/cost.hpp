@@ -25,13 +25,16 @@ struct Load {
   Operation operation = {};
 };
 
-/// Blocks are taken as equally large. The algorithm must be suitable.
+/// `shape` with the nodes of `placement`, for an algorithm that goes by nodes if neither `shape` nor `params` has any.
+Shape placed(const Algorithm& algorithm, Shape shape, const Params& params, const Placement& placement);
+
+/// Blocks are taken as equally large, nodes as those of `placed()`. The algorithm must be suitable.
 Prediction formula(const Algorithm& algorithm, const Shape& shape, const Params& params, const Load& load,
                    const Machine& machine, const Placement& placement = {});
 
 /// Why formula() is not the time that the simulation gives, in words; empty if it is.
 std::string formula_misses(const Algorithm& algorithm, const Shape& shape, const Load& load, const Machine& machine,
-                           const Placement& placement = {});
+                           const Placement& placement = {}, const Params& params = {});
 
 /// In the schedules of these algorithms no single chain of rounds has most rounds, most bytes and most reductions, for
 /// some number of ranks: the sum of the three longest is then more than any rank's time. Null for the others, else

@@ -38,6 +38,7 @@ struct TraceEvent {
 /// The schedules of an algorithm, reduced to what time depends on. Made once, it serves any load and machine.
 class Simulator {
  public:
+  /// Algorithms that go by nodes get those of the placement (placed() in cost.hpp).
   /// Where ranks do the same but for a rotation of their numbers, only some of them are simulated, unless
   /// `all_ranks`. Throws stretto::Error where there would be too much to do. The algorithm must be suitable. Where not
   /// all ranks know the sizes of the parts of a `function`, what finds them is part of run(), not of trace().

@@ -5,6 +5,7 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include "algorithms/patterns/nodes.hpp"
 #include "register.hpp"
 #include "stretto/error.hpp"
 
@@ -12,7 +13,7 @@ namespace stretto::python {
 
 namespace {
 
-Shape checked_shape(Rank ranks, Rank root, std::vector<Count> counts) {
+Shape checked_shape(Rank ranks, Rank root, std::vector<Count> counts, std::vector<Rank> nodes) {
   if (ranks < 1) throw Error("there is no collective of " + std::to_string(ranks) + " ranks", "use 1 rank or more");
   if (root < 0 || root >= ranks) {
     throw Error("root " + std::to_string(root) + " is not one of the " + std::to_string(ranks) + " ranks",
@@ -24,7 +25,9 @@ Shape checked_shape(Rank ranks, Rank root, std::vector<Count> counts) {
   }
   for (const Count count : counts)
     if (count < 0) throw Error("a count is negative: " + std::to_string(count), "counts are numbers of elements");
-  return {ranks, root, std::move(counts)};
+  const std::string misfit = patterns::nodes_misfit({.ranks = ranks}, {.list = nodes});
+  if (!misfit.empty()) throw Error(misfit, "give each rank's node, then for each further level its node's group");
+  return {ranks, root, std::move(counts), std::move(nodes)};
 }
 
 void require_slot(const Shape& shape, const Parts& parts, Rank rank, Block slot) {
@@ -62,17 +65,21 @@ void register_facts(nb::module_& m) {
 }
 
 void register_shape(nb::module_& m) {
-  nb::class_<Shape>(m, "Shape", "Ranks and root of a call, and the sizes of the ranks' parts where they matter.")
+  nb::class_<Shape>(m, "Shape", "Ranks and root of a call; the sizes of the ranks' parts, and where the ranks are.")
       .def(
           "__init__",
-          [](Shape* self, Rank ranks, Rank root, std::vector<Count> counts) {
-            new (self) Shape(checked_shape(ranks, root, std::move(counts)));
+          [](Shape* self, Rank ranks, Rank root, std::vector<Count> counts, std::vector<Rank> nodes) {
+            new (self) Shape(checked_shape(ranks, root, std::move(counts), std::move(nodes)));
           },
-          nb::arg("ranks"), nb::arg("root") = 0, nb::arg("counts") = std::vector<Count>())
+          nb::arg("ranks"), nb::arg("root") = 0, nb::arg("counts") = std::vector<Count>(),
+          nb::arg("nodes") = std::vector<Rank>())
       .def_ro("ranks", &Shape::ranks)
       .def_ro("root", &Shape::root)
       .def_ro("counts", &Shape::counts,
               "Of each rank's part: elements, bytes where nothing is combined; empty: not given.")
+      .def_ro("nodes", &Shape::nodes,
+              "Levels x ranks: the node of each rank; then, for each further level, the group of each rank's node; "
+              "empty: unknown.")
       .def("__eq__", [](const Shape& a, const Shape& b) { return a == b; }, nb::is_operator());
   nb::class_<Content> content(m, "Content", "What stands in one slot before or after a collective.");
   nb::enum_<Content::Kind>(content, "Kind")

@@ -36,7 +36,8 @@ void register_cost(nb::module_& m) {
       nb::arg("algorithm"), nb::arg("shape"), nb::arg("params"), nb::arg("load"), nb::arg("machine"),
       nb::arg("placement") = Placement{}, "rounds·α + bytes sent·β + bytes combined·γ, by the algorithm's record.");
   m.def("formula_misses", &formula_misses, nb::arg("algorithm"), nb::arg("shape"), nb::arg("load"), nb::arg("machine"),
-        nb::arg("placement") = Placement{}, "Why the formula is not what the simulation gives; empty if it is.");
+        nb::arg("placement") = Placement{}, nb::arg("params") = Params{},
+        "Why the formula is not what the simulation gives; empty if it is.");
 }
 
 }  // namespace stretto::python

@@ -278,10 +278,10 @@ def collective_named(name: str) -> Collective:
 
 class Shape:
     """
-    Ranks and root of a call, and the sizes of the ranks' parts where they matter.
+    Ranks and root of a call; the sizes of the ranks' parts, and where the ranks are.
     """
 
-    def __init__(self, ranks: int, root: int = 0, counts: Sequence[int] = []) -> None: ...
+    def __init__(self, ranks: int, root: int = 0, counts: Sequence[int] = [], nodes: Sequence[int] = []) -> None: ...
 
     @property
     def ranks(self) -> int: ...
@@ -293,6 +293,12 @@ class Shape:
     def counts(self) -> list[int]:
         """
         Of each rank's part: elements, bytes where nothing is combined; empty: not given.
+        """
+
+    @property
+    def nodes(self) -> list[int]:
+        """
+        Levels x ranks: the node of each rank; then, for each further level, the group of each rank's node; empty: unknown.
         """
 
     def __eq__(self, arg: Shape, /) -> bool: ...

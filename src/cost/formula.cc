@@ -42,8 +42,15 @@ const char* chains_differ(const Algorithm& algorithm) {
   return found == std::end(exceptions) ? nullptr : found->reason;
 }
 
-Prediction formula(const Algorithm& algorithm, const Shape& shape, const Params& given, const Load& load,
+Shape placed(const Algorithm& algorithm, Shape shape, const Params& params, const Placement& placement) {
+  if (algorithm.list != "nodes" || !shape.nodes.empty() || !params.list.empty()) return shape;
+  for (Rank r = 0; r < shape.ranks; ++r) shape.nodes.push_back(placement.node(r));
+  return shape;
+}
+
+Prediction formula(const Algorithm& algorithm, const Shape& given_shape, const Params& given, const Load& load,
                    const Machine& machine, const Placement& placement) {
+  const Shape shape = placed(algorithm, given_shape, given, placement);
   const Params params = resolved(algorithm, shape, given);
   const Link& link = level_of(shape, machine, placement);
   const double blocks = static_cast<double>(std::max<Block>(algorithm.blocks(shape, params), 1));
@@ -58,8 +65,12 @@ Prediction formula(const Algorithm& algorithm, const Shape& shape, const Params&
 }
 
 std::string formula_misses(const Algorithm& algorithm, const Shape& shape, const Load& load, const Machine& machine,
-                           const Placement& placement) {
+                           const Placement& placement, const Params& params) {
   if (const char* reason = chains_differ(algorithm)) return reason;
+  if (algorithm.at_most) {
+    const Shape at = placed(algorithm, shape, params, placement);
+    if (algorithm.at_most(at, resolved(algorithm, at, params))) return "nodes are uneven: the record has bounds";
+  }
   if (load.segment > 0 && load.segment < load.bytes) return "segments overlap";
   if (!shape.counts.empty()) return "the ranks' parts differ in size";
   if (!one_level(shape, machine, placement)) return "messages take two levels";

@@ -35,11 +35,11 @@ std::string_view name_of(Activity activity) {
 Simulator::Simulator(const Algorithm& algorithm, const Shape& shape, const Params& params, const Placement& placement,
                      bool all_ranks, std::optional<Function> function)
     : algorithm_(&algorithm),
-      shape_(shape),
+      shape_(placed(algorithm, shape, params, placement)),
       params_(params),
       placement_(placement) {
   check_placement(placement);
-  plan_ = std::make_shared<simulation::Plan>(simulation::make_plan(algorithm, shape, params, placement, all_ranks));
+  plan_ = std::make_shared<simulation::Plan>(simulation::make_plan(algorithm, shape_, params, placement, all_ranks));
   if (function && !facts(*function).bytes_known) find_sizes();
 }
 
@@ -101,7 +101,7 @@ Prediction predict(const Algorithm& algorithm, const Shape& shape, const Params&
   const Load load{bytes, params.segment, params.depth, operation};
   check_load(load);
   check_placement(placement);
-  if (formula_misses(algorithm, shape, load, machine, placement).empty())
+  if (formula_misses(algorithm, shape, load, machine, placement, params).empty())
     return formula(algorithm, shape, params, load, machine, placement);
   return Simulator(algorithm, shape, params, placement).run(load, machine);
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <set>
 
 #include "algorithms/patterns/powers.hpp"
 
@@ -83,6 +84,19 @@ class Finder {
   std::map<Rank, Schedule> built_;
 };
 
+/// Ranks of a node if nodes are even and consecutive; 0 if not. Without nodes any period may be one.
+Rank node_period(const Algorithm& algorithm, const Shape& shape, const Params& params) {
+  if (algorithm.list != "nodes") return 1;
+  const auto p = static_cast<std::size_t>(shape.ranks);
+  const std::vector<Rank>& list = params.list;
+  if (list.size() != p) return 0;
+  const auto n = static_cast<std::size_t>(std::ranges::count(list, list[0]));
+  std::set<Rank> seen;
+  for (std::size_t r = 0; r < p; ++r)
+    if (r % n == 0 ? !seen.insert(list[r]).second : list[r] != list[r - 1]) return 0;
+  return p % n == 0 ? static_cast<Rank>(n) : 0;
+}
+
 bool has_rank_order(Collective c) { return c == Collective::scan || c == Collective::exscan; }
 
 }  // namespace
@@ -97,13 +111,15 @@ Symmetry find_symmetry(const Algorithm& algorithm, const Shape& shape, const Par
     return none;
   const Params params = resolved(algorithm, shape, given);
   Finder finder(algorithm, shape, params);
+  const Rank own_node = node_period(algorithm, shape, params);
+  if (own_node == 0) return none;
   const auto group = static_cast<Rank>(std::clamp<std::int64_t>(params.value, 1, longest_period));
-  for (const Rank base : {Rank{1}, Rank{2}, group}) {
+  for (const Rank base : {Rank{1}, Rank{2}, group, own_node}) {
     const Rank period = std::lcm(base, node);
-    if (p % base != 0 || period >= p || p % period != 0) continue;
+    if (base % own_node != 0 || p % base != 0 || period >= p || p % period != 0) continue;
     if (finder.holds(Symmetry::Kind::rotation, base)) return {Symmetry::Kind::rotation, p, period};
   }
-  if (patterns::is_power_of_two(p) && patterns::is_power_of_two(node) && node < p &&
+  if (own_node == 1 && patterns::is_power_of_two(p) && patterns::is_power_of_two(node) && node < p &&
       finder.holds(Symmetry::Kind::exclusive_or, 1))
     return {Symmetry::Kind::exclusive_or, p, node};
   return none;

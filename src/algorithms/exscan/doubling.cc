@@ -23,11 +23,7 @@ namespace {
 
 using patterns::shift_rounds;
 
-std::int64_t fewest_inclusive(const Shape& s) {
-  std::int64_t inclusive = 1;
-  while (static_cast<int>(shift_rounds(s.ranks, inclusive).size()) > patterns::ceil_log2(s.ranks)) ++inclusive;
-  return inclusive;
-}
+std::int64_t fewest_inclusive(const Shape& s) { return patterns::fewest_inclusive(s.ranks); }
 
 void build(Builder& b, const Shape& s, const Params& params) {
   patterns::doubling_exscan(b, shift_rounds(s.ranks, params.value));

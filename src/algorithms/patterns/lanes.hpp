@@ -17,7 +17,9 @@
 namespace stretto::patterns {
 
 /// `default_value` of the parameter "lanes": the ranks of the smallest node.
-inline std::int64_t default_lanes(const Shape& shape) { return Nodes(shape.ranks, shape.nodes, 0).smallest(0); }
+inline std::int64_t default_lanes(const Shape& shape) {
+  return Nodes(shape.ranks, shape.nodes.empty() ? default_nodes(shape.ranks) : shape.nodes, 0).smallest(0);
+}
 
 /// So many places of a group own something on this level.
 inline Rank owners(const Nodes& nodes, int level, std::int64_t lanes) {

@@ -120,8 +120,17 @@ inline std::vector<ShiftRound> shift_rounds(Rank ranks, std::int64_t inclusive) 
   return rounds;
 }
 
-/// Exclusive prefixes by shifts that about double, on two scratch slots in turn; the last step is into the output.
-inline void doubling_exscan(Builder& b, const std::vector<ShiftRound>& rounds) {
+/// The smallest number of inclusive rounds with which ceil(lg p) rounds are enough.
+inline std::int64_t fewest_inclusive(Rank ranks) {
+  std::int64_t inclusive = 1;
+  while (static_cast<int>(shift_rounds(ranks, inclusive).size()) > ceil_log2(ranks)) ++inclusive;
+  return inclusive;
+}
+
+/// Exclusive prefixes of `own` by shifts that about double, on two scratch slots in turn; the last step is into
+/// `result`. The last rank's `own` is not read, nor the first rank's `result` written.
+inline void doubling_exscan(Builder& b, const std::vector<ShiftRound>& rounds, const Ranges& own = input(0),
+                            const Ranges& result = output(0)) {
   const Rank r = b.rank();
   const Rank p = b.ranks();
   LazySlot slots[2] = {LazySlot(b), LazySlot(b)};
@@ -130,20 +139,20 @@ inline void doubling_exscan(Builder& b, const std::vector<ShiftRound>& rounds) {
   for (std::size_t t = 0; t < rounds.size(); ++t) {
     const ShiftRound& now = rounds[t];
     const bool sends = now.sends(r, p);
-    Ranges message = now.inclusive ? input(0) : w;
+    Ranges message = now.inclusive ? own : w;
     if (sends && now.inclusive && !w.empty()) {
       message = slots[1 - current]();
       b.round();
-      b.reduce(w, message, Side::left, input(0));
+      b.reduce(w, message, Side::left, own);
     }
     b.round();
     if (sends) b.send(r + now.skip, message);
     if (!now.receives(r)) continue;
     const bool last = t + 1 == rounds.size() || !rounds[t + 1].receives(r);
-    const bool input_later = t + 1 < rounds.size() && rounds[t + 1].inclusive && rounds[t + 1].sends(r, p);
-    const bool input_leaves = sends && message == input(0);
+    const bool own_later = t + 1 < rounds.size() && rounds[t + 1].inclusive && rounds[t + 1].sends(r, p);
+    const bool own_leaves = sends && message == own;
     if (sends && message == w) current = 1 - current;
-    const Ranges target = last && !input_later && !input_leaves ? output(0) : slots[current]();
+    const Ranges target = last && !own_later && !own_leaves ? result : slots[current]();
     if (w.empty())
       b.receive(r - now.skip, target);
     else
@@ -151,7 +160,7 @@ inline void doubling_exscan(Builder& b, const std::vector<ShiftRound>& rounds) {
     w = target;
   }
   b.round();
-  if (!w.empty()) b.copy(w, output(0));
+  if (!w.empty()) b.copy(w, result);
 }
 
 /// Blocks combined along the longest chain of doubling_exscan.
