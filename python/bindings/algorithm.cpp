@@ -104,6 +104,13 @@ void register_record(nb::module_& m) {
       .def("rounds", &of_record<&Algorithm::rounds>, nb::arg("shape"), nb::arg("params") = Params{})
       .def("sent", &of_record<&Algorithm::sent>, nb::arg("shape"), nb::arg("params") = Params{})
       .def("combined", &of_record<&Algorithm::combined>, nb::arg("shape"), nb::arg("params") = Params{})
+      .def(
+          "at_most",
+          [](const Algorithm& a, const Shape& shape, const Params& params) {
+            require_suitable(a, shape, params);
+            return a.at_most && a.at_most(shape, resolved(a, shape, params));
+          },
+          nb::arg("shape"), nb::arg("params") = Params{}, "Are rounds, sent and combined bounds?")
       .def("__repr__", [](const Algorithm& a) { return "<Algorithm " + std::string(a.id) + ">"; });
 }
 

@@ -532,6 +532,9 @@ class Algorithm:
 
     def combined(self, shape: Shape, params: Params = ...) -> int: ...
 
+    def at_most(self, shape: Shape, params: Params = ...) -> bool:
+        """Are rounds, sent and combined bounds?"""
+
     def __repr__(self) -> str: ...
 
 def all_algorithms() -> list[Algorithm]:
@@ -1082,7 +1085,7 @@ class Load:
 def formula(algorithm: Algorithm, shape: Shape, params: Params, load: Load, machine: Machine, placement: Placement = ...) -> Prediction:
     """rounds·α + bytes sent·β + bytes combined·γ, by the algorithm's record."""
 
-def formula_misses(algorithm: Algorithm, shape: Shape, load: Load, machine: Machine, placement: Placement = ...) -> str:
+def formula_misses(algorithm: Algorithm, shape: Shape, load: Load, machine: Machine, placement: Placement = ..., params: Params = ...) -> str:
     """Why the formula is not what the simulation gives; empty if it is."""
 
 class TraceEvent:

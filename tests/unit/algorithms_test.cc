@@ -160,6 +160,66 @@ TEST(radices_are_free) {
   CHECK_EQ(why_not(96, {5, 9}), "the radices make 45 of 96 ranks: at most half can be left over");
 }
 
+std::string messages_of(const char* id, const std::vector<Rank>& nodes, Rank ranks, Rank root = 0) {
+  return peers(*find_algorithm(id), {ranks, root, {}, nodes}, {});
+}
+
+TEST(leaders_talk_for_their_nodes) {
+  // The root leads its node, the lowest rank any other.
+  CHECK_EQ(messages_of("bcast/leaders", {7, 0, 7, 0, 7, 0}, 6, 2), ", 1>31>5, 2>02>12>4, , , ");
+  CHECK_EQ(messages_of("bcast/leaders", {0, 0, 1, 1, 2, 2, 3, 3, 0, 0, 0, 0, 1, 1, 1, 1}, 8),
+           "0>10>20>4, , 2>3, , 4>54>6, , 6>7, ");
+  CHECK_EQ(messages_of("scan/leaders", {3, 3, 3, 9, 9}, 5), "0>10>2, 1>2, 2>4, 3>4, 4>3");
+}
+
+TEST(lanes_meet_between_nodes_and_all_ranks_on_them) {
+  CHECK_EQ(messages_of("allreduce/lanes", {0, 1, 0, 1}, 4), "0>10>2, 1>01>3, 2>02>3, 3>13>2");
+  // The third rank of the first node has no lane.
+  CHECK_EQ(messages_of("allreduce/lanes", {0, 0, 0, 1, 1}, 5), "0>10>20>3, 1>01>21>4, 2>02>1, 3>03>4, 4>14>3");
+  const Algorithm& lanes = *find_algorithm("allreduce/lanes");
+  const Shape two_levels{8, 0, {}, {0, 0, 1, 1, 2, 2, 3, 3, 0, 0, 0, 0, 1, 1, 1, 1}};
+  CHECK_EQ(lanes.blocks(two_levels, resolved(lanes, two_levels, {})), 8);
+  CHECK_EQ(lanes.blocks(two_levels, resolved(lanes, two_levels, {.value = 1, .list = {}})), 4);
+  CHECK_EQ(resolved(lanes, two_levels, {.value = 7, .list = {}}).value,
+           7);  // no more are used than the smallest node has
+  CHECK_EQ(lanes.blocks(two_levels, resolved(lanes, two_levels, {.value = 7, .list = {}})), 8);
+}
+
+TEST(nodes_that_do_not_fit_are_refused) {
+  const auto why_not = [](const char* id, const std::vector<Rank>& nodes, const std::vector<Rank>& list = {}) {
+    return unsuitable(*find_algorithm(id), {4, 0, {}, nodes}, {.list = list});
+  };
+  CHECK_EQ(why_not("allreduce/lanes", {}), "");
+  CHECK_EQ(why_not("allreduce/lanes", {5, 1, 5, 1, 0, 0, 0, 0}), "");
+  CHECK_EQ(why_not("allreduce/lanes", {0, 0, 1}),
+           "3 nodes for 4 ranks: the list has one for each rank, or as many again for each further level");
+  CHECK_EQ(why_not("allreduce/lanes", {0, 0, 1}, {0, 0, 1, 1}), "");
+  CHECK_EQ(why_not("bcast/leaders", {0, 0, 1, 1, 0, 1, 2, 2}),
+           "ranks 0 and 1 are in group 0 of level 0 of the nodes, but in groups 0 and 1 of the next: these join whole "
+           "ones");
+  CHECK_EQ(why_not("bcast/leaders", {0, 1, 0, 1}), "");
+  CHECK_EQ(why_not("scan/leaders", {0, 1, 0, 1}),
+           "a prefix goes by rank order, but between ranks of the node or group of rank 2 there is rank 1 of another: "
+           "each must have consecutive ranks");
+}
+
+TEST(records_are_bounds_for_uneven_nodes_only) {
+  int exact = 0, bounds = 0;
+  for (const Algorithm* a : all_algorithms())
+    for (const Variant& v : variants(*a, 24)) {
+      if (a->list != "nodes") continue;
+      const Params params = resolved(*a, v.shape, v.params);
+      ++(a->at_most(v.shape, params) ? bounds : exact);
+      std::vector<Rank> sizes(24);
+      for (Rank r = 0; r < 24; ++r) ++sizes[static_cast<std::size_t>(params.list[static_cast<std::size_t>(r)])];
+      std::erase(sizes, 0);
+      if (params.list.size() == 24)
+        CHECK_EQ(a->at_most(v.shape, params), std::ranges::min(sizes) != std::ranges::max(sizes));
+    }
+  CHECK(exact > 20);
+  CHECK(bounds > 20);
+}
+
 // Sanitizers look at the code, which does not change with the number of ranks.
 #ifdef __SANITIZE_ADDRESS__
 constexpr Rank all_up_to = 33;

@@ -90,6 +90,8 @@ TEST(rules_that_can_serve_nobody_are_refused_by_line) {
           "the order does not name every rank once");
   refused("allreduce -> logical_ring segment=64K order=0:0", "logical_ring segment=64K depth=2 order=0:0",
           "the order does not name every rank once");
+  refused("allreduce ranks=5 -> lanes nodes=0:0:1:1", "lanes nodes=0:0:1:1",
+          "4 nodes for 5 ranks: the list has one for each rank, or as many again for each further level");
   refused("allreduce ranks=100 -> recursive_multiplying radices=4:4", "recursive_multiplying radices=4:4",
           "the radices make 16 of 100 ranks: at most half can be left over");
   refused("alltoall ranks!=2^k -> pairwise_xor", "pairwise_xor", "3 ranks are not a power of two");
@@ -226,6 +228,9 @@ TEST(lists_of_algorithms) {
     if (name == "skips") {
       CHECK(list_of("4:2:1") == (std::vector<Rank>{4, 2, 1}));
       CHECK(list_of("1") == std::vector<Rank>{1});
+    } else if (name == "nodes") {
+      CHECK(list_of("4:4:7:7") == (std::vector<Rank>{4, 4, 7, 7}));
+      CHECK(list_of("0") == std::vector<Rank>{0});
     } else if (name == "order") {
       CHECK(list_of("0:3:2:1") == (std::vector<Rank>{0, 3, 2, 1}));
       CHECK(list_of("0") == std::vector<Rank>{0});

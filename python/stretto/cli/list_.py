@@ -21,7 +21,9 @@ Made by `stretto list --markdown`. Rounds and volume are counted along the longe
 as in the papers' formulas, and proved to be those of the schedules; the volume is a share of the
 vector. A round may hold many messages: `linear` has one round of p - 1. A dash: not for so many
 ranks. p' is the largest power of two that is not above p, n the number of pieces, k the radix (in
-`kring` the group) and B the block; in `node_aware` n is the ranks of a node.
+`kring` the group) and B the block. In `node_aware`, `leaders` and `lanes` there are N nodes of n
+ranks; for the latter two they are shown with nodes of ceil(sqrt(p)) ranks. Where the last one has
+fewer, their rounds and volume are bounds.
 
 In gatherv, scatterv, alltoallv and alltoallw only two ranks know how large a block is. There,
 algorithms that pass on the blocks of others take twice the rounds, for the sizes go ahead; those

@@ -18,6 +18,7 @@ namespace stretto::patterns {
 
 /// `default_value` of the parameter "lanes": the ranks of the smallest node.
 inline std::int64_t default_lanes(const Shape& shape) {
+  if (shape.nodes.size() % static_cast<std::size_t>(shape.ranks) != 0) return 1;  // which nodes_misfit() will refuse
   return Nodes(shape.ranks, shape.nodes.empty() ? default_nodes(shape.ranks) : shape.nodes, 0).smallest(0);
 }
 

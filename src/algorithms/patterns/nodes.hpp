@@ -6,6 +6,7 @@
 #pragma once
 
 #include <algorithm>
+#include <memory>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -25,19 +26,28 @@ inline std::vector<Rank> default_nodes(Rank ranks) {
 }
 
 class Nodes {
+  struct Level {
+    std::vector<Rank> group, place;        // of every unit
+    std::vector<std::vector<Rank>> units;  // of every group
+    Rank smallest, largest;                // groups have so many units
+  };
+
  public:
   /// `first` stands first in its node, as this does in its group, and so on: the root, where there is one. The others
   /// come in rank order, nodes by their lowest ranks. `list` has passed nodes_misfit().
   Nodes(Rank ranks, const std::vector<Rank>& list, Rank first) {
-    std::vector<Rank> speakers{first};  // a rank of each unit
-    for (Rank r = 0; r < ranks; ++r)
-      if (r != first) speakers.push_back(r);
-    for (std::size_t begin = 0; begin < list.size(); begin += static_cast<std::size_t>(ranks))
-      speakers = join(speakers, std::span(list).subspan(begin), begin == 0);
-    join(speakers, {}, levels_.empty());
+    // Those of the last placement are kept, for the schedules of all ranks are made one after the other.
+    thread_local struct {
+      Rank ranks = 0, first = 0;
+      std::vector<Rank> list;
+      std::shared_ptr<const std::vector<Level>> levels;
+    } last;
+    if (last.ranks != ranks || last.first != first || last.list != list)
+      last = {ranks, first, list, std::make_shared<const std::vector<Level>>(joined(ranks, list, first))};
+    levels_ = last.levels;
   }
 
-  int levels() const { return static_cast<int>(levels_.size()); }
+  int levels() const { return static_cast<int>(levels_->size()); }
   Rank group(int level, Rank unit) const { return at(level).group[index(unit)]; }
   Rank place(int level, Rank unit) const { return at(level).place[index(unit)]; }  ///< in its group
   const std::vector<Rank>& units(int level, Rank group) const { return at(level).units[index(group)]; }
@@ -50,8 +60,8 @@ class Nodes {
     for (; level > 0; --level) unit = units(level - 1, unit)[index(places[index(level - 1)])];
     return unit;
   }
-  Rank smallest(int level) const { return static_cast<Rank>(std::ranges::min(at(level).units, {}, size_of).size()); }
-  Rank largest(int level) const { return static_cast<Rank>(std::ranges::max(at(level).units, {}, size_of).size()); }
+  Rank smallest(int level) const { return at(level).smallest; }  ///< units of a group
+  Rank largest(int level) const { return at(level).largest; }
   /// Has each level groups of one size?
   bool even() const {
     for (int level = 0; level < levels(); ++level)
@@ -60,39 +70,49 @@ class Nodes {
   }
 
  private:
-  struct Level {
-    std::vector<Rank> group, place;        // of every unit
-    std::vector<std::vector<Rank>> units;  // of every group
-  };
-
   static std::size_t index(Rank n) { return static_cast<std::size_t>(n); }
-  static std::size_t size_of(const std::vector<Rank>& units) { return units.size(); }
-  const Level& at(int level) const { return levels_[index(level)]; }
+  const Level& at(int level) const { return (*levels_)[index(level)]; }
+
+  static std::vector<Level> joined(Rank ranks, const std::vector<Rank>& list, Rank first) {
+    std::vector<Level> levels;
+    std::vector<Rank> speakers{first};  // a rank of each unit
+    for (Rank r = 0; r < ranks; ++r)
+      if (r != first) speakers.push_back(r);
+    for (std::size_t begin = 0; begin < list.size(); begin += static_cast<std::size_t>(ranks))
+      speakers = join(levels, speakers, std::span(list).subspan(begin));
+    join(levels, speakers, {});
+    return levels;
+  }
 
   /// A new level. Groups are numbered as they appear. `numbers` gives each rank's group; without it there is one.
-  std::vector<Rank> join(const std::vector<Rank>& speakers, std::span<const Rank> numbers, bool ranks) {
+  static std::vector<Rank> join(std::vector<Level>& levels, const std::vector<Rank>& speakers,
+                                std::span<const Rank> numbers) {
+    const bool ranks = levels.empty();
     Level level;
     level.group.resize(speakers.size());
     level.place.resize(speakers.size());
     std::unordered_map<Rank, Rank> known;
-    std::vector<Rank> joined;
+    std::vector<Rank> next;
     for (std::size_t i = 0; i < speakers.size(); ++i) {
       const Rank unit = ranks ? speakers[i] : static_cast<Rank>(i);
       const Rank number = numbers.empty() ? 0 : numbers[index(speakers[i])];
-      const Rank group = known.try_emplace(number, static_cast<Rank>(joined.size())).first->second;
-      if (index(group) == joined.size()) {
-        joined.push_back(speakers[i]);
+      const Rank group = known.try_emplace(number, static_cast<Rank>(next.size())).first->second;
+      if (index(group) == next.size()) {
+        next.push_back(speakers[i]);
         level.units.emplace_back();
       }
       level.group[index(unit)] = group;
       level.place[index(unit)] = static_cast<Rank>(level.units[index(group)].size());
       level.units[index(group)].push_back(unit);
     }
-    levels_.push_back(std::move(level));
-    return joined;
+    const auto size = [](const std::vector<Rank>& units) { return static_cast<Rank>(units.size()); };
+    level.smallest = size(*std::ranges::min_element(level.units, {}, size));
+    level.largest = size(*std::ranges::max_element(level.units, {}, size));
+    levels.push_back(std::move(level));
+    return next;
   }
 
-  std::vector<Level> levels_;
+  std::shared_ptr<const std::vector<Level>> levels_;
 };
 
 /// The ranks below `unit`, a group of the level beneath or a rank, as a depth-first walk meets them.
