@@ -147,9 +147,8 @@ def summary(rows: list[Row]) -> str:
         mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
         where = f"{place.name} | {'at random' if place.shuffled else 'in order'}"
         slower = sum(ratio > SAME for ratio in ratios)
-        lines.append(
-            f"| {where} | {len(own)} | {mean:.2f} | {min(ratios):.2f} | {max(ratios):.2f} | {slower} |"
-        )
+        extremes = f"{min(ratios):.2f} | {max(ratios):.2f}"
+        lines.append(f"| {where} | {len(own)} | {mean:.2f} | {extremes} | {slower} |")
     return "\n".join(lines)
 
 

@@ -80,7 +80,9 @@ def run(wish: argparse.Namespace) -> None:
     found = [("", one) for one in network.run(hosts[:ranks], plan)]
     for selector in filter(None, wish.selectors.split(",")):
         if selector not in (*SELECTORS, *(f"allreduce:{name}" for name in ALLREDUCES)):
-            hint = f"choose from {', '.join(SELECTORS)}, or allreduce:{' allreduce:'.join(ALLREDUCES)}"
+            hint = (
+                f"choose from {', '.join(SELECTORS)}, or allreduce:{' allreduce:'.join(ALLREDUCES)}"
+            )
             raise Error(f"SMPI has no selector '{selector}'", hint)
         native = [(label, ["native"]) for label, _ in plan]
         found += [(selector, one) for one in network.run(hosts[:ranks], native, selector)]

@@ -24,9 +24,9 @@ BUILD = ROOT / "build" / "smpi"
 SELECTORS = ("mpich", "ompi", "mvapich2", "impi")  # imitations of other MPIs' choices
 # Algorithms of SMPI 3.32 for an allreduce, but its selectors.
 ALLREDUCES = (
-    "default", "lr", "mvapich2_rs", "mvapich2_two_level", "ompi_ring_segmented", "rab", "rab1", "rab2",
-    "rab_rdb", "rdb", "redbcast", "smp_binomial", "smp_binomial_pipeline", "smp_rdb", "smp_rsag",
-    "smp_rsag_lr", "smp_rsag_rab",
+    "default", "lr", "mvapich2_rs", "mvapich2_two_level", "ompi_ring_segmented", "rab", "rab1",
+    "rab2", "rab_rdb", "rdb", "redbcast", "smp_binomial", "smp_binomial_pipeline", "smp_rdb",
+    "smp_rsag", "smp_rsag_lr", "smp_rsag_rab",
 )  # fmt: skip
 PATIENCE = 60.0  # seconds of real time for one call
 # Nothing is computed in simulated time: what this machine is busy with must not be in the results.

@@ -14,7 +14,8 @@ from stretto.topology.predict import OnTree, placement_of
 from stretto.tune.own.cells import Cell, chosen
 from stretto.tune.own.placed import OnTopology, best_few, predicted_rules
 
-EXAMPLE = Path(__file__).resolve().parents[2] / "docs" / "topologies" / "two-levels-of-switches.toml"
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLE = ROOT / "docs" / "topologies" / "two-levels-of-switches.toml"
 TREE = """\
 stretto-topology = 1
 ranks = {ranks}
@@ -79,7 +80,7 @@ def seconds(on: OnTree, words: str, size: int) -> float:
 
 
 def test_time_on_a_tree():
-    """Two machines on each of two switches, 1 byte/s everywhere, no latency."""
+    """Four machines on a switch: links of 1 byte/s without latency, then of 1 s without limit."""
     on = OnTree(stretto.two_levels([0, 1, 2, 3], 1.0))
     assert seconds(on, "ring", 4) == pytest.approx(6), "2(p-1)/p of the vector"
     assert seconds(on, "ring,segment=1,depth=2", 4) == pytest.approx(6), "the link is full"
@@ -110,8 +111,9 @@ def test_the_order_of_the_tree_wins_where_links_are_shared():
         assert "order=…" in succeed(command, *words, "--machine", "gigabit-ethernet")
         here = {(row["algorithm"], row["parameters"]): row["seconds"] for row in rows}
         flat = json_of(command, *words[:5], "--machine", "gigabit-ethernet")["rows"]
-        same = [(row["algorithm"], row["parameters"]) for row in flat]
-        pairs = [(one["seconds"], here[key]) for one, key in zip(flat, same) if key in here]
+        keys = [(row["algorithm"], row["parameters"]) for row in flat]
+        alone = zip(keys, (row["seconds"] for row in flat), strict=True)
+        pairs = [(seconds, here[key]) for key, seconds in alone if key in here]
         assert pairs and all(alone <= shared for alone, shared in pairs)
         plain = min(seconds for (name, _), seconds in here.items() if name == "allreduce/ring")
         assert plain > 3 * rows[0]["seconds"], "four messages on a link"

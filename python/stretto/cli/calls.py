@@ -24,9 +24,15 @@ def size_of(text: str) -> int:
     return found
 
 
-def placement_of(ranks: int, nodes: str | None, per_node: int | None) -> "Placement":
+def placement_of(
+    ranks: int, nodes: str | None, per_node: int | None, topology: "Topology | None" = None
+) -> "Placement":
+    """The topology's, if nothing else is said."""
     from .. import Placement
+    from ..topology.predict import placement_of as placement_on
 
+    if topology and nodes is None and per_node is None:
+        return placement_on(topology)
     if nodes is None:
         return Placement(min(per_node or 1, ranks))
     found = re.fullmatch(r"(\d+)x(\d+)", nodes)

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`stretto explain`."""
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -201,7 +200,7 @@ def _plot(who: "Deciders", question: "Question", machine: "Machine", path: str) 
 
 def _question(
     function: str, ranks: int, size: str, nodes: str | None, one_node: bool, operator: str | None,
-    root: int,
+    root: int, topology: "Topology | None",
 ) -> "Question":  # fmt: skip
     from .. import Operation, facts
     from ..explain import OPERATORS, Question
@@ -214,7 +213,7 @@ def _question(
         raise Error(f"{facts(found).name} has no operator", "leave --operator out")
     kind = OPERATORS[operator or "sum"]
     operation = Operation("sum" if kind.predefined else "")
-    placement = placement_of(ranks, nodes, ranks if one_node else None)
+    placement = placement_of(ranks, nodes, ranks if one_node else None, topology)
     call = Call(found, ranks, size_of(size), root, kind.commutative, placement, operation)
     return Question(call, kind.predefined)
 
@@ -248,26 +247,23 @@ def command(
 
     By the variables of this shell and the rules of this machine; with the predicted times of all
     algorithms, and the sizes and numbers of ranks at which the choice changes (docs/explain.md).
-    With --topology or --hosts the times count links that messages share, algorithms that take a list
-    of where the ranks are get it, and it says what the collective takes at least on that network
-    (docs/topology.md). --mpi is asked for its version where a rules file is for one
+    With --topology or --hosts the times count links that messages share, algorithms that take a
+    list of where the ranks are get it, and it says what the collective takes at least on that
+    network (docs/topology.md). --mpi is asked for its version where a rules file is for one
     MPI only.
     """
     from .. import facts
     from ..explain import decide, deciders
     from ..launch.mpi import choose_mpi
     from ..machine import machine_here, machine_named
-    from ..topology.predict import placement_of as placement_on
 
     if plot is not None:
         from ..plot.files import format_of
 
         format_of(plot)  # before the work
-    question = _question(function, ranks, size, nodes, one_node, operator, root)
     machine = machine_named(wish or machine_here())
     tree = topology_of(topology, hosts, ranks, machine)
-    if tree and nodes is None and not one_node:
-        question = replace(question, call=replace(question.call, placement=placement_on(tree)))
+    question = _question(function, ranks, size, nodes, one_node, operator, root, tree)
     found = question.call.function
     who = deciders(found, lambda: choose_mpi(mpi_wish).title)
     choice = decide(who, question)

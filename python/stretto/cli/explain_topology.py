@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from .. import Choice, Topology
     from ..explain import Question
 
+
 def study(question: "Question", choice: "Choice", topology: "Topology", name: str) -> dict:
     """What `--json` prints of it."""
     from .. import Params, facts

@@ -142,7 +142,6 @@ def command(
     from .. import Operation
     from ..machine import machine_named
     from ..simulation import Call, best_of_each, compare, suitable
-    from ..topology.predict import placement_of as placement_on
     from .terminal import progress
 
     if plot is not None:
@@ -155,9 +154,7 @@ def command(
     if tree and (plot is not None or timeline is not None):
         raise Error("--topology does not go with --plot and --timeline", "leave one out")
     kind, _, type_of = operation.partition(".")
-    placement = placement_of(ranks, nodes, ranks_per_node)
-    if tree and nodes is None and ranks_per_node is None:
-        placement = placement_on(tree)
+    placement = placement_of(ranks, nodes, ranks_per_node, tree)
     call = Call(found, ranks, size_of(size), root, not not_commutative, placement,
                 Operation(kind, type_of))  # fmt: skip
     algorithms = suitable(call, wanted)

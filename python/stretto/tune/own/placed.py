@@ -49,7 +49,7 @@ class OnTopology:
                 if one.params.depth // 4 >= -(-cell.bytes // one.params.segment):
                     continue  # all are in flight with the depth before
                 limit = HOPELESS * min(whole.values(), default=0.0)
-                if own and own.name == "pieces" or whole.get(key, limit) >= limit:
+                if (own and own.name == "pieces") or whole.get(key, limit) >= limit:
                     continue
             try:
                 seconds = self._predictor.seconds(cell, one)
