@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 import tree as trees
-from smpi import SELECTORS, Network, Time, built
+from smpi import ALLREDUCES, SELECTORS, Network, Time, built
 from stretto import _core
 from stretto.cli.options import size_in_words
 from stretto.errors import Error
@@ -79,8 +79,11 @@ def run(wish: argparse.Namespace) -> None:
     plan = [(f"{c.name}:{c.asked}", algorithms(c, wish.algorithms)) for c in cells]
     found = [("", one) for one in network.run(hosts[:ranks], plan)]
     for selector in filter(None, wish.selectors.split(",")):
-        if selector not in SELECTORS:
-            raise Error(f"SMPI has no selector '{selector}'", f"choose from {', '.join(SELECTORS)}")
+        if selector not in (*SELECTORS, *(f"allreduce:{name}" for name in ALLREDUCES)):
+            hint = (
+                f"choose from {', '.join(SELECTORS)}, or allreduce:{' allreduce:'.join(ALLREDUCES)}"
+            )
+            raise Error(f"SMPI has no selector '{selector}'", hint)
         native = [(label, ["native"]) for label, _ in plan]
         found += [(selector, one) for one in network.run(hosts[:ranks], native, selector)]
     if wish.json:

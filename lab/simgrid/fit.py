@@ -71,6 +71,13 @@ def _quality(found: Fitted, name: str, samples: list[model.Sample]) -> None:
     found.calls += len(samples)
 
 
+def near(network: Network) -> _core.Machine:
+    """What messages cost between hosts of one switch; the rest is for the topology to say."""
+    most = min(count for count in network.tree.hosts if count)
+    own = [one for p in RANKS if p <= most for one in _samples(network, spread(network, p, 1), 1)]
+    return model.fit_pair(own, MANY, True).machine(MANY, True)
+
+
 def _one_switch(network: Network) -> Fitted:
     samples = {ranks: _samples(network, spread(network, ranks, 1), 1) for ranks in RANKS}
     everything = [one for own in samples.values() for one in own]

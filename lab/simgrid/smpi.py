@@ -22,6 +22,12 @@ from stretto.errors import Error
 ROOT = Path(__file__).parents[2]
 BUILD = ROOT / "build" / "smpi"
 SELECTORS = ("mpich", "ompi", "mvapich2", "impi")  # imitations of other MPIs' choices
+# Algorithms of SMPI 3.32 for an allreduce, but its selectors.
+ALLREDUCES = (
+    "default", "lr", "mvapich2_rs", "mvapich2_two_level", "ompi_ring_segmented", "rab", "rab1",
+    "rab2", "rab_rdb", "rdb", "redbcast", "smp_binomial", "smp_binomial_pipeline", "smp_rdb",
+    "smp_rsag", "smp_rsag_lr", "smp_rsag_rab",
+)  # fmt: skip
 PATIENCE = 60.0  # seconds of real time for one call
 # Nothing is computed in simulated time: what this machine is busy with must not be in the results.
 SETTINGS = ("--cfg=smpi/simulate-computation:no", "--log=root.thres:error")
@@ -95,7 +101,7 @@ class Network:
                 command = [
                     smpirun(), "-no-privatize", "-np", str(len(hosts)), "-platform", str(platform),
                     "-hostfile", str(hostfile), *SETTINGS,
-                    *([f"--cfg=smpi/coll-selector:{selector}"] if selector else []),
+                    *([f"--cfg=smpi/{_setting(selector)}"] if selector else []),
                     str(self.driver), str(folder / "plan"),
                 ]  # fmt: skip
                 for line in _lines(command, patience):
@@ -108,6 +114,11 @@ class Network:
                         function, len(hosts), _bytes(size), words[0], "", float("inf"), False, False
                     )
                     _begun(left)
+
+
+def _setting(selector: str) -> str:
+    """Of one of the four, or "allreduce:lr", an algorithm of SMPI's own."""
+    return selector if ":" in selector else f"coll-selector:{selector}"
 
 
 def _begun(left: Plan) -> None:

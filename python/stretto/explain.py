@@ -17,6 +17,7 @@ from .simulation import (
     suitable,
     words_of,
 )
+from .topology.predict import OnTree
 
 MOST_RANKS = 1 << 14  # up to so many a change of the choice is looked for
 MOST_BYTES = 1 << 62
@@ -165,21 +166,21 @@ def changes(who: Deciders, question: Question) -> dict:
     return found
 
 
-def chosen_row(call: Call, choice: _core.Choice, machine: _core.Machine) -> dict:
+def chosen_row(
+    call: Call,
+    choice: _core.Choice,
+    machine: _core.Machine,
+    topology: _core.Topology | None = None,
+) -> dict:
     """The prediction for what was chosen, with its own parameters."""
-    algorithm = choice.algorithm
-    simulator = call.simulator(algorithm, choice.params)
-    load = _core.Load(call.bytes, choice.params.segment, choice.params.depth, call.operation)
-    value = (
-        choice.params.value or _core.resolved(algorithm, call.shape(algorithm), choice.params).value
-    )
-    words = words_of(algorithm, value, choice.params.segment)
-    if choice.params.list:
-        words += f",{algorithm.list}=" + ":".join(map(str, choice.params.list))
-    if choice.params.segment and choice.params.depth != _core.Params().depth:
-        words += f",depth={choice.params.depth}"
-    candidate = Candidate(algorithm, choice.params, words.removeprefix(","))
-    return predicted_row(candidate, simulator.run(load, machine), simulator)
+    algorithm, params = choice.algorithm, choice.params
+    simulator = call.simulator(algorithm, params)
+    value = params.value or _core.resolved(algorithm, call.shape(algorithm), params).value
+    words = words_of(algorithm, value, params.segment, params.list)
+    if params.segment and params.depth != _core.Params().depth:
+        words += f",depth={params.depth}"
+    candidate = Candidate(algorithm, params, words)
+    return predicted_row(candidate, call, machine, simulator, topology and OnTree(topology))
 
 
 def of_collective(function: _core.Function) -> list[_core.Algorithm]:
@@ -200,16 +201,20 @@ def unsuitable(call: Call) -> dict[str, str]:
 
 
 def ranking(
-    call: Call, choice: _core.Choice, machine: _core.Machine
+    call: Call,
+    choice: _core.Choice,
+    machine: _core.Machine,
+    topology: _core.Topology | None = None,
 ) -> tuple[list[dict], dict[str, str]]:
     """The best row of every algorithm and the row of the choice, the fastest first; and why some
     have none."""
-    rows, refused = compare(call, suitable(call, of_collective(call.function)), machine)
+    own = suitable(call, of_collective(call.function))
+    rows, refused = compare(call, own, machine, topology=topology)
     rows = best_of_each(rows)
     why_not = unsuitable(call) | {identifier: str(why) for identifier, why in refused.items()}
     if choice.algorithm:
         try:
-            chosen = chosen_row(call, choice, machine)
+            chosen = chosen_row(call, choice, machine, topology)
         except Error as error:
             why_not[choice.algorithm.id] = str(error)
         else:

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Comparing all algorithms of a function under a machine's model."""
 
-from collections.abc import Callable, Iterable
+import itertools
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from . import _core
 from .errors import Error
 from .portfolio import sample_shape
+from .topology.lists import list_for
+from .topology.predict import OnTree
 
 LEAST_SEGMENT = 8 << 10
 SEGMENTS = (4, 16)  # into so many a vector is cut, for the candidates
@@ -70,11 +73,15 @@ def values(call: Call, algorithm: _core.Algorithm) -> list[int]:
     return found
 
 
-def words_of(algorithm: _core.Algorithm, value: int, segment: int) -> str:
-    """ "radix=4,segment=64K"."""
+def words_of(
+    algorithm: _core.Algorithm, value: int, segment: int, order: Sequence[int] = ()
+) -> str:
+    """ "radix=4,segment=64K"; `order` is the algorithm's list."""
     from .cli.options import size_in_words
 
     words = [f"{algorithm.parameter.name}={value}"] if algorithm.parameter else []
+    if order:
+        words.append(f"{algorithm.list}=" + ":".join(map(str, order)))
     if segment:
         words.append(f"segment={size_in_words(segment)}")
     return ",".join(words)
@@ -91,39 +98,53 @@ def _segments(call: Call, rounds: int) -> list[int]:
 
 
 def predicted_row(
-    candidate: Candidate, found: _core.Prediction, simulator: _core.Simulator
+    candidate: Candidate,
+    call: Call,
+    machine: _core.Machine,
+    simulator: _core.Simulator,
+    tree: OnTree | None = None,
 ) -> dict:
+    """What the simulator says; on a tree no less than that does, where more is waiting for links
+    that others use."""
+    params = candidate.params
+    load = _core.Load(call.bytes, params.segment, params.depth, call.operation)
+    found = simulator.run(load, machine)
     parts = {
         part: getattr(found, part) for part in ("latency", "bandwidth", "reduction", "waiting")
     }
+    algorithm, seconds = candidate.algorithm, found.seconds
+    if tree:
+        seconds = max(seconds, tree.seconds(algorithm, call.shape(algorithm), params, call.bytes))
+        parts["waiting"] += seconds - found.seconds
     return {
-        "algorithm": candidate.algorithm.id,
+        "algorithm": algorithm.id,
         "parameters": candidate.words,
-        "value": candidate.params.value,
-        "segment": candidate.params.segment,
-        "depth": candidate.params.depth,
-        "seconds": found.seconds,
+        "value": params.value,
+        "list": params.list,
+        "segment": params.segment,
+        "depth": params.depth,
+        "seconds": seconds,
         **parts,
         "simulated_ranks": simulator.simulated_ranks,
     }
 
 
 def compare_one(
-    call: Call, algorithm: _core.Algorithm, machine: _core.Machine, value: int
+    call: Call,
+    algorithm: _core.Algorithm,
+    machine: _core.Machine,
+    value: int,
+    order: Sequence[int] = (),
+    tree: OnTree | None = None,
 ) -> list[dict]:
     """One row for each size of segments."""
-    params = _core.Params(value=value)
+    params = _core.Params(value=value, list=list(order))
     simulator = call.simulator(algorithm, params)
     rows = []
     for segment in [0, *_segments(call, simulator.rounds)]:
-        given = _core.Params(segment=segment, value=value)
-        load = _core.Load(call.bytes, segment, given.depth, call.operation)
-        words = words_of(algorithm, value, segment)
-        rows.append(
-            predicted_row(
-                Candidate(algorithm, given, words), simulator.run(load, machine), simulator
-            )
-        )
+        given = _core.Params(segment=segment, value=value, list=list(order))
+        one = Candidate(algorithm, given, words_of(algorithm, value, segment, order))
+        rows.append(predicted_row(one, call, machine, simulator, tree))
     return rows
 
 
@@ -132,14 +153,19 @@ def compare(
     algorithms: list[_core.Algorithm],
     machine: _core.Machine,
     advance: Callable[[float], None] = lambda done: None,
+    topology: _core.Topology | None = None,
 ) -> tuple[list[dict], dict[str, Error]]:
-    """All rows, the fastest first, and why some algorithms have none."""
+    """All rows, the fastest first, and why some algorithms have none. On a topology algorithms
+    that take a list of where the ranks are get it, beside."""
     rows: list[dict] = []
     refused: dict[str, Error] = {}
+    tree = OnTree(topology) if topology else None
     for done, algorithm in enumerate(algorithms, 1):
-        for value in values(call, algorithm):
+        lists = [[], list_for(algorithm, topology, call.ranks)] if topology else [[]]
+        tried = itertools.product(values(call, algorithm), lists if any(lists) else [[]])
+        for value, order in tried:
             try:
-                rows += compare_one(call, algorithm, machine, value)
+                rows += compare_one(call, algorithm, machine, value, order, tree)
             except Error as error:
                 refused.setdefault(algorithm.id, error)
         advance(done)

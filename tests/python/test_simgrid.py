@@ -14,7 +14,9 @@ import pytest
 import stretto
 from stretto import _core
 from stretto.simulation import suitable
+from stretto.topology import read_topology
 from stretto.tune.own.cells import Cell, candidate
+from stretto.tune.own.placed import OnTopology
 
 ROOT = Path(__file__).parents[2]
 LAB = ROOT / "lab" / "simgrid"
@@ -181,6 +183,23 @@ def test_the_choice_for_more_ranks_than_were_measured(driver):
             one.words: one.us for one in network.run(chooser.hosts(32), [(f"{name}:{size}", words)])
         }
         assert us[words[0]] <= 1.05 * min(us.values())
+
+
+def test_the_prediction_on_a_tree_finds_what_is_fastest(driver, tmp_path):
+    """Ranks at random on three switches: the model alone, against every algorithm."""
+    tree, size = trees.Tree((4, 4, 4)), 1 << 20
+    hosts = trees.placed(tree, 3)
+    network = smpi.Network(tree, driver)
+    files = map(str, trees.write(tree, tmp_path, "net", hosts))
+    topology = read_topology(next(files), None, next(files))
+    on = OnTopology(fit.near(network), topology)
+    found = on.candidates(on.cell("allreduce", size))
+    order = ":".join(map(str, topology.ring))
+    assert f"order={order}" in found[0][1].words
+    plain = {one.id: one.words for _, one in reversed(found) if not one.params.list}
+    plan = [(f"allreduce:{size}", [found[0][1].words, *plain.values(), "native"])]
+    best, *others = (one.us for one in network.run(hosts, plan, "allreduce:lr"))
+    assert len(others) > 8 and all(best < 0.6 * us for us in others)
 
 
 def test_switches_of_different_sizes_are_no_levels(tmp_path):

@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING
 from ..errors import Error
 
 if TYPE_CHECKING:
-    from .. import Algorithm, Function, Placement
+    from .. import Algorithm, Function, Machine, Placement, Topology
+    from ..topology import Link
 
 PARTS = ("latency", "bandwidth", "reduction", "waiting")
+SAMPLE = 1 << 20  # bytes of a message whose time says the bandwidth of a machine's network
+MOST_NUMBERS = 8  # of a list in a table
 
 
 def size_of(text: str) -> int:
@@ -21,9 +24,15 @@ def size_of(text: str) -> int:
     return found
 
 
-def placement_of(ranks: int, nodes: str | None, per_node: int | None) -> "Placement":
+def placement_of(
+    ranks: int, nodes: str | None, per_node: int | None, topology: "Topology | None" = None
+) -> "Placement":
+    """The topology's, if nothing else is said."""
     from .. import Placement
+    from ..topology.predict import placement_of as placement_on
 
+    if topology and nodes is None and per_node is None:
+        return placement_on(topology)
     if nodes is None:
         return Placement(min(per_node or 1, ranks))
     found = re.fullmatch(r"(\d+)x(\d+)", nodes)
@@ -78,3 +87,28 @@ def cells_of(row: dict) -> list[str]:
     behind = f"+{row['behind']:.1%}" if row["behind"] < 10 else f"×{row['behind'] + 1:.3g}"
     shares = [f"{row[part] / (row['seconds'] or 1.0):.0%}" for part in PARTS]
     return [time_in_words(row["seconds"]), *shares, behind if row["behind"] > 0 else "best"]
+
+
+def shortened(parameters: str) -> str:
+    """Long lists are for rules files and `--json`, not for tables."""
+    return re.sub(rf"=\d+(:\d+){{{MOST_NUMBERS},}}", "=…", parameters)
+
+
+def links_of(machine: "Machine") -> "Link":
+    """For links of which the topology says nothing: the machine's network, which a message passes
+    by two links."""
+    from ..topology import Link
+
+    seconds = machine.network.transfer(SAMPLE)
+    return Link(SAMPLE / seconds if seconds > 0 else 0.0, machine.network.latency() / 2)
+
+
+def topology_of(
+    wish: str | None, hosts: str | None, ranks: int | None, machine: "Machine"
+) -> "Topology | None":
+    """None if neither is given."""
+    from ..topology import read_topology
+
+    if wish is None and hosts is None:
+        return None
+    return read_topology(wish, ranks, hosts, links_of(machine))

@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING
 import click
 
 from ..errors import Error
-from .calls import PARTS, cells_of, function_of, placement_of, size_of, time_in_words
+from .calls import (
+    PARTS,
+    cells_of,
+    function_of,
+    placement_of,
+    shortened,
+    size_of,
+    time_in_words,
+    topology_of,
+)
 from .options import (
     hosts_option,
     json_option,
@@ -17,7 +26,7 @@ from .options import (
 )
 
 if TYPE_CHECKING:
-    from .. import Choice
+    from .. import Choice, Machine, Topology
     from ..explain import Deciders, Question
 
 MARK = "→"
@@ -45,13 +54,16 @@ def _why(decider: dict) -> str:
     return "a variable stands above all rules"
 
 
-def _document(who: "Deciders", question: "Question", choice: "Choice", wish: str) -> dict:
+def _document(
+    who: "Deciders", question: "Question", choice: "Choice", machine: "Machine",
+    topology: "Topology | None",
+) -> dict:  # fmt: skip
     """What `--json` prints."""
-    from .. import facts, machine_named, written
+    from .. import facts, written
     from ..explain import changes, name_of, ranking
 
-    call, machine = question.call, machine_named(wish)
-    rows, why_not = ranking(call, choice, machine)
+    call = question.call
+    rows, why_not = ranking(call, choice, machine, topology)
     chosen = next((row for row in rows if row["chosen"]), None)
     decider = _decider(who, choice)
     return {
@@ -100,7 +112,7 @@ def _distance(document: dict) -> str:
         return f"{document['choice']} has no predicted time on machine {machine}"
     if chosen["behind"] == 0:
         return f"the best of {len(rows)} on machine {machine}"
-    name, words = rows[0]["algorithm"].partition("/")[2], rows[0]["parameters"]
+    name, words = rows[0]["algorithm"].partition("/")[2], shortened(rows[0]["parameters"])
     best = " ".join([name, *filter(None, words.split(","))])
     times = f"{time_in_words(chosen['seconds'])}, {best} {time_in_words(rows[0]['seconds'])}"
     return f"+{chosen['behind']:.1%} on machine {machine}: {times}"
@@ -125,7 +137,8 @@ def _changes(document: dict) -> list[str]:
 
 
 def _columns(row: dict, wide: bool) -> list[str]:
-    name, words = row["algorithm"].partition("/")[2], row["parameters"].replace(",", " ")
+    words = shortened(row["parameters"]).replace(",", " ")
+    name = row["algorithm"].partition("/")[2]
     seconds, *shares, behind = cells_of(row)
     if wide:
         return [name, words or "-", seconds, *shares, behind]
@@ -172,14 +185,12 @@ def _print(document: dict, operator: str) -> None:
         click.echo(f"  {identifier.partition('/')[2]}: {why}")
 
 
-def _plot(who: "Deciders", question: "Question", wish: str, path: str) -> None:
-    from .. import machine_named
+def _plot(who: "Deciders", question: "Question", machine: "Machine", path: str) -> None:
     from ..explain_map import lines_of, map_of
     from ..plot.explain import draw
     from ..plot.files import save
     from .terminal import progress
 
-    machine = machine_named(wish)
     with progress("predicting", 1) as advance:
         lines = lines_of(who, question, machine)
         winners = map_of(who, question, machine, lambda done, of: advance(done, of))
@@ -189,7 +200,7 @@ def _plot(who: "Deciders", question: "Question", wish: str, path: str) -> None:
 
 def _question(
     function: str, ranks: int, size: str, nodes: str | None, one_node: bool, operator: str | None,
-    root: int,
+    root: int, topology: "Topology | None",
 ) -> "Question":  # fmt: skip
     from .. import Operation, facts
     from ..explain import OPERATORS, Question
@@ -202,7 +213,7 @@ def _question(
         raise Error(f"{facts(found).name} has no operator", "leave --operator out")
     kind = OPERATORS[operator or "sum"]
     operation = Operation("sum" if kind.predefined else "")
-    placement = placement_of(ranks, nodes, ranks if one_node else None)
+    placement = placement_of(ranks, nodes, ranks if one_node else None, topology)
     call = Call(found, ranks, size_of(size), root, kind.commutative, placement, operation)
     return Question(call, kind.predefined)
 
@@ -236,8 +247,9 @@ def command(
 
     By the variables of this shell and the rules of this machine; with the predicted times of all
     algorithms, and the sizes and numbers of ranks at which the choice changes (docs/explain.md).
-    With --topology or --hosts also what it takes at least on that network, and how far from it each
-    algorithm is (docs/topology.md). --mpi is asked for its version where a rules file is for one
+    With --topology or --hosts the times count links that messages share, algorithms that take a
+    list of where the ranks are get it, and it says what the collective takes at least on that
+    network (docs/topology.md). --mpi is asked for its version where a rules file is for one
     MPI only.
     """
     from .. import facts
@@ -249,17 +261,17 @@ def command(
         from ..plot.files import format_of
 
         format_of(plot)  # before the work
-    question = _question(function, ranks, size, nodes, one_node, operator, root)
+    machine = machine_named(wish or machine_here())
+    tree = topology_of(topology, hosts, ranks, machine)
+    question = _question(function, ranks, size, nodes, one_node, operator, root, tree)
     found = question.call.function
     who = deciders(found, lambda: choose_mpi(mpi_wish).title)
-    wish = wish or machine_here()
     choice = decide(who, question)
-    document = _document(who, question, choice, wish)
-    if topology is not None or hosts is not None:
+    document = _document(who, question, choice, machine, tree)
+    if tree:
         from .explain_topology import study
 
-        machine = machine_named(wish)
-        document["topology"] = study(question, choice, topology, hosts, machine)
+        document["topology"] = study(question, choice, tree, topology or hosts or "")
     if as_json:
         write_json(document)
     else:
@@ -268,4 +280,4 @@ def command(
         reduces = facts(facts(found).collective).reduces
         _print(document, (operator or "sum") if reduces else "")
     if plot is not None:
-        _plot(who, question, wish, plot)
+        _plot(who, question, machine, plot)

@@ -8,34 +8,18 @@ import click
 from .calls import time_in_words
 
 if TYPE_CHECKING:
-    from .. import Choice, Machine
+    from .. import Choice, Topology
     from ..explain import Question
-    from ..topology import Link
-
-SAMPLE = 1 << 20  # bytes of a message whose time says the bandwidth of a machine's network
 
 
-def links_of(machine: "Machine") -> "Link":
-    """For links of which the topology says nothing: the machine's network, which a message passes
-    by two links."""
-    from ..topology import Link
-
-    seconds = machine.network.transfer(SAMPLE)
-    return Link(SAMPLE / seconds if seconds > 0 else 0.0, machine.network.latency() / 2)
-
-
-def study(
-    question: "Question", choice: "Choice", wish: str | None, hosts: str | None, machine: "Machine"
-) -> dict:
+def study(question: "Question", choice: "Choice", topology: "Topology", name: str) -> dict:
     """What `--json` prints of it."""
     from .. import Params, facts
     from ..explain import of_collective
     from ..simulation import suitable
-    from ..topology import read_topology
     from ..topology.study import Load, against_bound
 
     call = question.call
-    topology = read_topology(wish, call.ranks, hosts, links_of(machine))
     load = Load(facts(call.function).collective, call.ranks, call.root, call.bytes)
     own = suitable(call, of_collective(call.function))
     tried = {a.id: (a, call.shape(a), Params()) for a in own}
@@ -47,7 +31,7 @@ def study(
     for row in rows:
         row["chosen"] = bool(chosen) and row["algorithm"] == chosen.id and not row["order"]
     return {
-        "name": wish or hosts,
+        "name": name,
         "bound": {"seconds": bound.seconds, "reason": bound.reason},
         "rows": rows,
         "left_out": refused,

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 import click
 
 from ..errors import Error
-from .calls import cells_of, function_of, placement_of, size_of
-from .options import json_option, size_in_words, write_json
+from .calls import cells_of, function_of, placement_of, shortened, size_of, topology_of
+from .options import hosts_option, json_option, size_in_words, topology_option, write_json
 
 if TYPE_CHECKING:
     from .. import Algorithm
@@ -53,7 +53,7 @@ def _print_table(rows: list[dict], head: str) -> None:
     for name in ("time", "latency", "bandwidth", "reduction", "waiting", "behind the best"):
         table.add_column(name, justify="right")
     for row in rows:
-        table.add_row(row["algorithm"], row["parameters"] or "-", *cells_of(row))
+        table.add_row(row["algorithm"], shortened(row["parameters"]) or "-", *cells_of(row))
     stdout().print(table)
 
 
@@ -82,7 +82,7 @@ def _write_timeline(call: "Call", row: dict, machine, path: str) -> None:
     from ..timeline import write
 
     algorithm = algorithm_named(row["algorithm"])
-    params = Params(value=row["value"])
+    params = Params(value=row["value"], list=row["list"])
     load = Load(call.bytes, row["segment"], row["depth"], call.operation)
     simulator = Simulator(algorithm, call.shape(algorithm), params, call.placement, True)
     write(simulator.trace(load, machine), algorithm.id, path)
@@ -102,6 +102,8 @@ def _write_timeline(call: "Call", row: dict, machine, path: str) -> None:
 @click.option("--nodes", default=None, metavar="NxK", help="N nodes of K ranks each.")
 @click.option("--ranks-per-node", type=click.IntRange(min=1), default=None,
               help="1 if not given: all messages take the network.")  # fmt: skip
+@topology_option
+@hosts_option
 @click.option("--root", type=click.IntRange(min=0), default=0, show_default=True)
 @click.option("--operation", default="", metavar="NAME[.TYPE]",
               help="Of a reduction: sum.f64. The machine's gamma if not given.")  # fmt: skip
@@ -121,6 +123,8 @@ def command(
     names: str | None,
     nodes: str | None,
     ranks_per_node: int | None,
+    topology: str | None,
+    hosts: str | None,
     root: int,
     operation: str,
     not_commutative: bool,
@@ -132,7 +136,8 @@ def command(
     """Predict the time of FUNCTION by all its algorithms, on a machine that need not be there.
 
     Each is tried with its default, some other parameters and in segments; docs/simulation.md
-    describes the model and machine files.
+    describes the model and machine files. With --topology or --hosts messages share links, and
+    algorithms that take a list of where the ranks are get it (docs/topology.md).
     """
     from .. import Operation
     from ..machine import machine_named
@@ -145,17 +150,21 @@ def command(
         format_of(plot)  # before the work
     found, wanted = function_of(function, names, ranks, root)
     machine = machine_named(wish)
+    tree = topology_of(topology, hosts, ranks, machine)
+    if tree and (plot is not None or timeline is not None):
+        raise Error("--topology does not go with --plot and --timeline", "leave one out")
     kind, _, type_of = operation.partition(".")
-    call = Call(found, ranks, size_of(size), root, not not_commutative,
-                placement_of(ranks, nodes, ranks_per_node), Operation(kind, type_of))  # fmt: skip
+    placement = placement_of(ranks, nodes, ranks_per_node, tree)
+    call = Call(found, ranks, size_of(size), root, not not_commutative, placement,
+                Operation(kind, type_of))  # fmt: skip
     algorithms = suitable(call, wanted)
     if not algorithms:
         raise Error(
             "none of these algorithms can serve the call", "`stretto list` says what they need"
         )
     with progress("simulating", len(algorithms)) as advance:
-        rows, refused = compare(call, algorithms, machine, advance)
-    title = _title(call, machine.name)
+        rows, refused = compare(call, algorithms, machine, advance, tree)
+    title = _title(call, machine.name) + (f", on {topology or hosts}" if tree else "")
     if as_json:
         write_json(_as_json(call, machine.name, rows, refused))
     else:

@@ -7,12 +7,12 @@ from typing import Any
 import click
 
 from ..errors import Error
-from .options import RanksType, json_option
+from .options import RanksType, hosts_option, json_option, topology_option
 
 OWN = "stretto"
 TARGETS = (OWN, "openmpi", "mpich", "intel")
 OF_NATIVE = ("limit", "commutative")
-OF_OWN = ("operators", "predict")
+OF_OWN = ("operators", "predict", "topology", "hosts")
 
 
 class DurationType(click.ParamType):
@@ -68,6 +68,8 @@ class DurationType(click.ParamType):
     metavar="MACHINE",
     help="Measure nothing: rules from the model alone, for a machine file (docs/simulation.md).",
 )
+@topology_option
+@hosts_option
 @click.option(
     "--limit",
     type=DurationType(),
@@ -80,6 +82,7 @@ class DurationType(click.ParamType):
 )
 @click.option(
     "--output",
+    "-o",
     metavar="PATH",
     help="The rules file, or the folder of an MPI's own files.  [default: where programs look for "
     "the rules of this machine; or stretto-tune-TARGET]",
@@ -92,6 +95,8 @@ def command(target: str, as_json: bool, launcher: tuple[str, ...], **options: An
 
     For Stretto's choice: `stretto tune`, or `stretto tune -- srun -n 64` where another launcher
     than mpiexec starts the ranks. Programs then find the rules by themselves (docs/tuning.md).
+    With --predict, --topology or --hosts adds rules for exactly the ranks of that network, whose
+    messages share links (docs/topology.md).
     For an MPI's own files see docs/native-tuning.md.
     """
     from ..algorithms import near

@@ -66,13 +66,25 @@ def run(
     budget: float,
     operators: str | None,
     predict: str | None,
+    topology: str | None,
+    hosts: str | None,
     output: str | None,
     fresh: bool,
 ) -> None:
     if predict:
         unused = {"a launcher": launcher, "--ranks": ranks, "--mpi": mpi, "--fresh": fresh}
-        _predict(predict, collectives, output, [name for name, value in unused.items() if value])
+        if wrong := [name for name, value in unused.items() if value]:
+            hint = "nothing is measured: leave it out"
+            raise Error(f"{wrong[0]} does not go with --predict", hint)
+        from .tune_predict import predict as predict_rules
+
+        predict_rules(predict, collectives, _output(output), topology, hosts)
         return
+    if topology or hosts:
+        raise Error(
+            f"--{'topology' if topology else 'hosts'} goes with --predict only",
+            "name a machine, too: --predict cluster",
+        )
     from ..race import parse_sizes
     from ..tune.own.campaign import Campaign, Wish, probed
     from ..tune.own.journal import Journal
@@ -99,24 +111,6 @@ def run(
     if campaign.wrong:
         click.echo("hint: `stretto bench --collectives` races the function alone", err=True)
         raise click.exceptions.Exit(1)
-
-
-def _predict(machine: str, collectives: str | None, output: str | None, unused: list[str]) -> None:
-    """Rules by the model alone."""
-    from ..machine import machine_named
-    from ..tune.own.predicted import levels_of, to_text
-    from .terminal import progress
-
-    if unused:
-        raise Error(f"{unused[0]} does not go with --predict", "nothing is measured: leave it out")
-    model, path = machine_named(machine), _output(output)
-    head = f"# By `stretto tune --predict {machine}`: the fastest by the model."
-    if model.fingerprint:
-        head = f"machine {model.fingerprint}\n{head}"
-    with progress("predicting", None) as advance:
-        text = to_text(model, levels_of(model), functions_wished(collectives), head, advance)
-    path.write_text(text, encoding="utf-8")
-    click.echo(f"wrote {path}")
 
 
 def _measure(campaign: "Campaign") -> None:

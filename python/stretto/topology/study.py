@@ -6,13 +6,9 @@ from dataclasses import dataclass
 
 from .. import _core
 from ..errors import Error
+from .lists import list_for
 
 NAMED = 6  # messages of a step that are named
-
-
-def ring_of(topology: _core.Topology, ranks: int) -> list[int]:
-    """The order of the first `ranks` ranks that is free of contention."""
-    return [rank for rank in topology.ring if rank < ranks]
 
 
 @dataclass(frozen=True)
@@ -100,9 +96,10 @@ def against_bound(
     rows, refused = [], {}
     for algorithm, shape, params in candidates:
         tried = [(params, "")]
-        if algorithm.list == "order" and not params.list:
-            own = _core.Params(value=params.value, list=ring_of(topology, load.ranks))
-            tried.append((own, "in the order of the tree"))
+        own = list_for(algorithm, topology, load.ranks) if not params.list else []
+        if own:
+            words = f"in the {algorithm.list} of the tree"
+            tried.append((_core.Params(value=params.value, list=own), words))
         for one, words in tried:
             try:
                 rows.append(_row(topology, load, algorithm, shape, one, words, bound))

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from ... import _core
 from ...launch.mpi import Mpi
+from ...topology.predict import OnTree
 from .cells import (
     NATIVE,
     Candidate,
@@ -75,21 +76,33 @@ class Model:
 
 
 class Predictor:
-    """Keeps simulators: they serve all sizes."""
+    """Keeps simulators: they serve all sizes. On a topology a call takes no less than that says."""
 
-    def __init__(self, machine: _core.Machine, placement: _core.Placement) -> None:
+    def __init__(
+        self,
+        machine: _core.Machine,
+        placement: _core.Placement,
+        topology: _core.Topology | None = None,
+    ) -> None:
         self._machine, self._placement = machine, placement
-        self._simulators: dict[tuple[_core.Function, str, int, int], _core.Simulator] = {}
+        self._tree = OnTree(topology) if topology else None
+        self._simulators: dict[tuple, _core.Simulator] = {}
 
     def seconds(self, cell: Cell, one: Candidate) -> float:
         assert one.algorithm
-        key = (cell.function, one.algorithm.id, cell.ranks, one.params.value)
+        own = one.params
+        key = (cell.function, one.algorithm.id, cell.ranks, own.value, tuple(own.list))
         call = cell.call(self._placement)
+        shape = call.shape(one.algorithm)
         if key not in self._simulators:
-            params = _core.Params(value=one.params.value)
+            params = _core.Params(value=one.params.value, list=one.params.list)
             self._simulators[key] = call.simulator(one.algorithm, params)
         load = _core.Load(call.bytes, one.params.segment, one.params.depth, call.operation)
-        return self._simulators[key].run(load, self._machine).seconds
+        seconds = self._simulators[key].run(load, self._machine).seconds
+        if self._tree:
+            on_tree = self._tree.seconds(one.algorithm, shape, one.params, call.bytes)
+            seconds = max(seconds, on_tree)
+        return seconds
 
     def sorted(self, cell: Cell, found: list[Candidate]) -> list[tuple[float, Candidate]]:
         pairs = [(self.seconds(cell, one), one) for one in found]

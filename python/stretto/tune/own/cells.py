@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from ... import _core
 from ...simulation import Call, suitable, values
+from ...topology.lists import list_for
 
 NATIVE = "native"
 ORDERED = "-ordered"  # of a cell's name: an operator that does not commute
@@ -148,6 +149,22 @@ def portfolio(cell: Cell, depths: tuple[int, ...] = DEPTHS) -> list[Candidate]:
                 for segment, depth in cuts
             ]
     return different(cell, found)
+
+
+def placed(cell: Cell, found: list[Candidate], topology: _core.Topology) -> list[Candidate]:
+    """With those that take a list in the list that the tree gives, beside."""
+    both = []
+    for one in found:
+        both.append(one)
+        assert one.algorithm
+        made = list_for(one.algorithm, topology, cell.ranks)
+        if made and not one.params.list:
+            own = one.params
+            with_list = _core.Params(
+                segment=own.segment, depth=own.depth, value=own.value, list=made
+            )
+            both.append(candidate(one.algorithm, with_list))
+    return both
 
 
 def shipped(cell: Cell, per_node: int) -> Candidate:

@@ -119,8 +119,11 @@ def _agrees(words: list[str], times: list[Times]) -> bool:
     return max(losses) <= SAME_MOST and sum(losses) <= SAME_MEAN * len(losses)
 
 
-def _sizes(words: list[str]) -> tuple[tuple[int | None, str], ...]:
-    ends = [between(a, b) for a, b in itertools.pairwise(SIZES)]
+def sizes_of(
+    words: list[str], sizes: tuple[int, ...] = SIZES
+) -> tuple[tuple[int | None, str], ...]:
+    """Neighbours that choose alike share one; with the end of each, the last without."""
+    ends = [between(a, b) for a, b in itertools.pairwise(sizes)]
     bounds: list[int | None] = [*ends[: len(words) - 1], None]
     found: list[tuple[int | None, str]] = []
     for end, own in zip(bounds, words, strict=True):
@@ -153,7 +156,7 @@ def spans(found: Words) -> list[Span]:
     spans = []
     for (ranks, words), (later, _) in itertools.zip_longest(groups, groups[1:], fillvalue=([], [])):
         high = math.floor(math.sqrt(ranks[-1] * later[0])) if later else None
-        spans.append(Span(high, _sizes(words)))
+        spans.append(Span(high, sizes_of(words)))
     return spans
 
 

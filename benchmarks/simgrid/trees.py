@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tunes an allreduce for simulated trees and compares it with all that SMPI has; writes a page."""
+
+import argparse
+import math
+import os
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import tree as trees
+from fit import near
+from smpi import ALLREDUCES, SELECTORS, Network, built
+from stretto import _core
+from stretto.cli.calls import shortened
+from stretto.cli.options import size_in_words
+from stretto.errors import Error
+from stretto.topology import read_topology
+from stretto.tune.own.campaign import chosen_words
+from stretto.tune.own.cells import Cell
+from stretto.tune.own.placed import OnTopology, best_few, rules_for
+
+RANKS = 32
+NETWORKS = {
+    "four switches in a line": trees.Tree((8, 8, 8, 8)),
+    "two switches": trees.Tree((16, 16)),
+    "one switch": trees.Tree((32,)),
+}
+SEED = 7
+FUNCTION = "allreduce"
+LEAST, MOST = 8, 8 << 20
+EVERY = 4  # each size is so many times the one before
+ALGORITHMS, MORE, FAR = 6, 4, 2.5  # of the predicted ones, those that are measured
+PATIENCE = 60.0  # seconds of real time for a call
+SAME = 1.0005  # times: no difference
+PAGE = Path(__file__).with_name("trees.md")
+
+
+@dataclass(frozen=True)
+class Place:
+    """A network with a placement of the ranks."""
+
+    name: str
+    shuffled: bool
+
+    @property
+    def hosts(self) -> list[str]:
+        return trees.placed(NETWORKS[self.name], SEED if self.shuffled else None)
+
+    def topology(self) -> _core.Topology:
+        with tempfile.TemporaryDirectory() as folder:
+            files = trees.write(NETWORKS[self.name], Path(folder), "network", self.hosts)
+            return read_topology(str(files[0]), None, str(files[1]))
+
+
+@dataclass(frozen=True)
+class Row:
+    place: Place
+    cell: Cell
+    choice: str
+    us: float
+    native: str
+    native_us: float
+    bound_us: float
+
+    @property
+    def ratio(self) -> float:
+        return self.us / self.native_us
+
+
+def label(cell: Cell) -> str:
+    return f"{cell.name}:{cell.asked}"
+
+
+def tuned(network: Network, place: Place, topology: _core.Topology, cells: list[Cell]) -> dict:
+    """The time of what the rules choose, which are made of what was measured: by cell, in words
+    and µs."""
+    on = OnTopology(near(network), topology)
+    plan = [
+        (label(cell), [one.words for one in best_few(on.candidates(cell), ALGORITHMS, MORE, FAR)])
+        for cell in cells
+    ]
+    us: dict[Cell, dict[str, float]] = {cell: {} for cell in cells}
+    for one in network.run(place.hosts, plan, patience=PATIENCE):
+        if math.isfinite(one.us) and not one.correct:
+            raise Error(f"{one.asked}: {one.words} gave a wrong result", "a bug of Stretto")
+        us[Cell(one.cell, one.ranks, one.asked)][one.words] = one.us
+    best: list[str] = []
+    for cell in cells:
+        least = min(us[cell].values())
+        before = us[cell].get(best[-1], math.inf) if best else math.inf
+        plain = before <= least * SAME  # what served the size before
+        best.append(best[-1] if plain else min(us[cell], key=lambda words: us[cell][words]))
+    lines = rules_for(FUNCTION, RANKS, tuple(cell.asked for cell in cells), best)
+    rules = _core.parse_rules("\n".join(["stretto-rules 2", *lines, ""]), str(place))
+    words = {cell: chosen_words(rules, cell, 1) for cell in cells}
+    return {cell: (own, us[cell][own]) for cell, own in words.items()}
+
+
+def natives(network: Network, place: Place, cells: list[Cell]) -> tuple[dict, set[str]]:
+    """By cell and name, in µs, what gave the right result; and the names of what did not."""
+    us: dict[Cell, dict[str, float]] = {cell: {} for cell in cells}
+    wrong = set()
+    plan = [(label(cell), ["native"]) for cell in cells]
+    for name in (*SELECTORS, *(f"{FUNCTION}:{own}" for own in ALLREDUCES)):
+        for one in network.run(place.hosts, plan, name, PATIENCE):
+            if one.correct:
+                us[Cell(one.cell, one.ranks, one.asked)][name] = one.us
+            elif math.isfinite(one.us):
+                wrong.add(name)
+    return us, wrong
+
+
+def on_one(place: Place, cells: list[Cell]) -> tuple[list[Row], set[str]]:
+    network, topology = Network(NETWORKS[place.name]), place.topology()
+    own = tuned(network, place, topology, cells)
+    us, wrong = natives(network, place, cells)
+    rows = []
+    for cell in cells:
+        native = min(us[cell], key=lambda name: us[cell][name])
+        bound = _core.lower_bound(topology, _core.facts(cell.function).collective, 0, cell.bytes)
+        words, time = own[cell]
+        row = Row(place, cell, words, time, native, us[cell][native], bound.seconds * 1e6)
+        rows.append(row)
+        print(line(row), file=sys.stderr, flush=True)
+    return rows, wrong
+
+
+def line(row: Row) -> str:
+    mark = " **slower**" if row.ratio > SAME else ""
+    words = (
+        row.place.name, "at random" if row.place.shuffled else "in order",
+        size_in_words(row.cell.asked), f"`{shortened(row.choice)}`", f"{row.us:.1f}",
+        f"{row.native.removeprefix(FUNCTION + ':')} {row.native_us:.1f}",
+        f"{row.ratio:.2f}{mark}", f"{row.bound_us:.1f}",
+    )  # fmt: skip
+    return f"| {' | '.join(words)} |"
+
+
+def summary(rows: list[Row]) -> str:
+    lines = []
+    for place in dict.fromkeys(row.place for row in rows):
+        own = [row for row in rows if row.place == place]
+        ratios = [row.ratio for row in own]
+        mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
+        where = f"{place.name} | {'at random' if place.shuffled else 'in order'}"
+        slower = sum(ratio > SAME for ratio in ratios)
+        extremes = f"{min(ratios):.2f} | {max(ratios):.2f}"
+        lines.append(f"| {where} | {len(own)} | {mean:.2f} | {extremes} | {slower} |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("page", type=Path)
+    parser.add_argument("--every", type=int, default=EVERY, help="from each size to the next: 2")
+    options = parser.parse_args()
+    if options.every < 2:
+        raise Error("--every: a factor from each size to the next", "give 2 or more")
+    built()
+    sizes = [LEAST]
+    while sizes[-1] * options.every < MOST:
+        sizes.append(sizes[-1] * options.every)
+    cells = [Cell(FUNCTION, RANKS, size) for size in (*sizes, MOST)]
+    places = [Place(name, shuffled) for name in NETWORKS for shuffled in (False, True)]
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:  # simulated times do not mind
+        found = list(pool.map(lambda place: on_one(place, cells), places))
+    rows = [row for own, _ in found for row in own]
+    wrong = sorted(set().union(*(names for _, names in found)))
+    text = PAGE.read_text(encoding="utf-8").format(
+        arguments=" ".join(sys.argv[2:]), summary=summary(rows), rows="\n".join(map(line, rows)),
+        cells=len(rows), slower=sum(row.ratio > SAME for row in rows),
+        wrong=", ".join(f"`{name.removeprefix(FUNCTION + ':')}`" for name in wrong) or "none",
+    )  # fmt: skip
+    options.page.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except Error as error:
+        sys.exit(f"error: {error}\nhint: {error.hint}")

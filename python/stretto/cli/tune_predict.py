@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`stretto tune --predict`: rules by the model alone."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from .calls import topology_of
+from .tune_wish import functions_wished
+
+if TYPE_CHECKING:
+    from .. import Machine, Topology
+
+
+def _head(machine: str, topology: str | None, hosts: str | None) -> str:
+    words = [f"--predict {machine}"]
+    words += [f"--topology {topology}"] if topology else []
+    words += [f"--hosts {hosts}"] if hosts else []
+    return f"# By `stretto tune {' '.join(words)}`: the fastest by the model."
+
+
+def _for_topology(model: "Machine", topology: "Topology", names: list[str]) -> list[str]:
+    from ..tune.own.placed import OnTopology, predicted_rules
+    from .terminal import progress
+
+    with progress("predicting on the topology", None) as advance:
+        return predicted_rules(OnTopology(model, topology), names, advance)
+
+
+def predict(
+    machine: str, collectives: str | None, path: Path, topology: str | None, hosts: str | None
+) -> None:
+    from ..machine import machine_named
+    from ..tune.own.predicted import levels_of, to_text
+    from .terminal import progress
+
+    model, names = machine_named(machine), functions_wished(collectives)
+    tree = topology_of(topology, hosts, None, model)
+    head = _head(machine, topology, hosts)
+    if model.fingerprint:
+        head = f"machine {model.fingerprint}\n{head}"
+    if tree:
+        own = _for_topology(model, tree, names)
+        head = "\n".join([head, "", f"# {tree.ranks} ranks as they are placed there.", *own])
+    with progress("predicting", None) as advance:
+        text = to_text(model, levels_of(model), names, head, advance)
+    path.write_text(text, encoding="utf-8")
+    click.echo(f"wrote {path}")

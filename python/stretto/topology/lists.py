@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The lists of algorithms that go by where the ranks are, made of a tree."""
+
+from collections.abc import Callable
+
+from .. import _core
+
+
+def ring_of(topology: _core.Topology, ranks: int) -> list[int]:
+    """The order of the first `ranks` ranks that is free of contention."""
+    return [rank for rank in topology.ring if rank < ranks]
+
+
+def nodes_of(topology: _core.Topology, ranks: int) -> list[int]:
+    """The node of each rank and, level by level, the group of that node: a number for each rank.
+
+    A node is a machine of several ranks, or the switch of machines that have one each. There are
+    further levels where all nodes are equally deep in the tree. Empty: all are on one node.
+    """
+    vertices = topology.vertices
+    places = [topology.machine_of(rank) for rank in range(ranks)]
+    if len(set(places)) == ranks:
+        places = [vertices[place].above for place in places]
+    even = len({_depth(vertices, place) for place in places}) == 1
+    found: list[int] = []
+    while len(set(places)) > 1:
+        numbers = {place: number for number, place in enumerate(dict.fromkeys(places))}
+        found += [numbers[place] for place in places]
+        above = [vertices[place].above for place in places]
+        while even and len(set(above)) == len(numbers):  # a level that joins nothing
+            above = [vertices[place].above for place in above]
+        if not even:
+            break
+        places = above
+    return found
+
+
+def _depth(vertices: list[_core.Vertex], place: int) -> int:
+    depth = 0
+    while (place := vertices[place].above) >= 0:
+        depth += 1
+    return depth
+
+
+MADE: dict[str, Callable[[_core.Topology, int], list[int]]] = {"order": ring_of, "nodes": nodes_of}
+
+
+def list_for(algorithm: _core.Algorithm, topology: _core.Topology, ranks: int) -> list[int]:
+    """Empty where the algorithm takes none that a tree can give, or the tree gives none."""
+    make = MADE.get(algorithm.list or "")
+    return make(topology, ranks) if make else []

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the model says is fastest for the ranks of one topology, as rules for that many ranks."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ... import _core
+from ...errors import Error
+from ...topology.predict import placement_of
+from .campaign import Predictor
+from .cells import Candidate, Cell, placed, portfolio, reduces
+from .choice import SHIPPED, Times, along, together
+from .predicted import HOPELESS, PLAIN, SIZES, Span, lines_of, sizes_of
+
+DEPTHS = (2, 8, 32)
+LEAST_RANKS = 2
+
+Found = list[tuple[float, Candidate]]  # predicted seconds, the best first
+
+
+@dataclass
+class OnTopology:
+    """Predicts for all ranks of a topology."""
+
+    machine: _core.Machine
+    topology: _core.Topology
+
+    def __post_init__(self) -> None:
+        if self.topology.ranks < LEAST_RANKS:
+            raise Error("a topology of one rank has nothing to choose", "place more ranks on it")
+        self._predictor = Predictor(self.machine, placement_of(self.topology), self.topology)
+
+    def cell(self, name: str, size: int) -> Cell:
+        return Cell(name, self.topology.ranks, size)
+
+    def candidates(self, cell: Cell) -> Found:
+        """Algorithms with their parameters and the topology's lists; in segments, too, where they
+        are not hopeless. What a parameter cuts into pieces is not cut again. Those that are too
+        large to be predicted are left out."""
+        found: Found = []
+        whole: dict[tuple, float] = {}
+        every = placed(cell, portfolio(cell, DEPTHS), self.topology)
+        for one in sorted(every, key=lambda one: one.params.segment > 0):
+            assert one.algorithm
+            own = one.algorithm.parameter
+            key = (one.id, one.params.value, tuple(one.params.list))
+            if one.params.segment:
+                if one.params.depth // 4 >= -(-cell.bytes // one.params.segment):
+                    continue  # all are in flight with the depth before
+                limit = HOPELESS * min(whole.values(), default=0.0)
+                if (own and own.name == "pieces") or whole.get(key, limit) >= limit:
+                    continue
+            try:
+                seconds = self._predictor.seconds(cell, one)
+            except Error:
+                continue
+            found.append((seconds, one))
+            if not one.params.segment:
+                whole[key] = seconds
+        return sorted(found, key=lambda pair: pair[0])
+
+
+def best_few(found: Found, algorithms: int, more: int, far: float = math.inf) -> list[Candidate]:
+    """To be measured: the best of each of so many algorithms, with a list of their own and
+    without, and so many others; none that are `far` times as slow as the best."""
+    different: dict[tuple, Candidate] = {}  # what takes exactly as long does the same
+    for seconds, one in found:
+        if seconds <= far * found[0][0]:
+            key = (f"{seconds:.9e}", one.params.segment, one.params.depth)
+            different.setdefault(key, one)
+    near = list(different.values())
+    first: dict[tuple, Candidate] = {}
+    for one in near:
+        first.setdefault((one.id, bool(one.params.list)), one)
+    best = list(first.values())[:algorithms]
+    return best + [one for one in near if one not in best][:more]
+
+
+def choices_for(sized: bool, times: list[Times]) -> list[str]:
+    """A choice for each size."""
+    return (along if sized else together)(times)
+
+
+def rules_for(name: str, ranks: int, sizes: tuple[int, ...], words: list[str]) -> list[str]:
+    """Of a function, for exactly so many ranks; `words` serve these sizes."""
+    conditions = [f"ranks={ranks}"]
+    if reduces(Cell(name, ranks, 8).function):
+        conditions.insert(0, "operator=commutative")
+    return lines_of(name, conditions, [Span(None, sizes_of(words, sizes))])
+
+
+def _predicted(found: Found) -> Times:
+    """Plainer choices are worth a little."""
+    us = {
+        one.words: seconds * 1e6 * PLAIN ** ((one.params.segment > 0) + (one.params.value > 0))
+        for seconds, one in found
+    }
+    return Times(us, SHIPPED)
+
+
+def predicted_rules(
+    on: OnTopology, functions: list[str], advance: Callable[..., None] = lambda *_: None
+) -> list[str]:
+    lines = []
+    for done, name in enumerate(functions):
+        advance(done, len(functions), f"{on.topology.ranks} ranks, {name}")
+        sizes = (0,) if name == "barrier" else SIZES
+        found = [on.candidates(on.cell(name, size)) for size in sizes]
+        if all(found):
+            sized = _core.facts(Cell(name, on.topology.ranks, 8).function).bytes_known
+            words = choices_for(sized, [_predicted(one) for one in found])
+            lines += rules_for(name, on.topology.ranks, sizes, words)
+    return lines
