@@ -142,7 +142,9 @@ def test_replay_ends_where_the_collective_does(algorithm, ranks):
     for variant in variants(algorithm, ranks, root)[:4]:
         shape = variant.shape
         result = replay(algorithm, shape, variant.params)
-        assert result.steps == algorithm.rounds(shape, variant.params)
+        rounds = algorithm.rounds(shape, variant.params)
+        bound = algorithm.at_most(shape, variant.params)
+        assert result.steps == rounds or (bound and result.steps < rounds)
         assert len(result.messages) == result.measured.messages
         assert {m.step for m in result.messages} == set(range(1, result.steps + 1))
         for rank, cells in enumerate(result.held[-1]):

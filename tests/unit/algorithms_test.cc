@@ -117,6 +117,7 @@ std::string peers(const Algorithm& a, const Shape& shape, const Params& params) 
     std::set<Rank> to;
     for (const Send& send : build_schedule(a, shape, r, params).sends) to.insert(send.peer);
     text += text.empty() ? "" : ", ";
+    if (to.empty()) text += "none";
     for (const Rank peer : to) text += std::to_string(r) + ">" + std::to_string(peer);
   }
   return text;
@@ -166,9 +167,9 @@ std::string messages_of(const char* id, const std::vector<Rank>& nodes, Rank ran
 
 TEST(leaders_talk_for_their_nodes) {
   // The root leads its node, the lowest rank any other.
-  CHECK_EQ(messages_of("bcast/leaders", {7, 0, 7, 0, 7, 0}, 6, 2), ", 1>31>5, 2>02>12>4, , , ");
+  CHECK_EQ(messages_of("bcast/leaders", {7, 0, 7, 0, 7, 0}, 6, 2), "none, 1>31>5, 2>02>12>4, none, none, none");
   CHECK_EQ(messages_of("bcast/leaders", {0, 0, 1, 1, 2, 2, 3, 3, 0, 0, 0, 0, 1, 1, 1, 1}, 8),
-           "0>10>20>4, , 2>3, , 4>54>6, , 6>7, ");
+           "0>10>20>4, none, 2>3, none, 4>54>6, none, 6>7, none");
   CHECK_EQ(messages_of("scan/leaders", {3, 3, 3, 9, 9}, 5), "0>10>2, 1>2, 2>4, 3>4, 4>3");
 }
 
