@@ -2,7 +2,8 @@
 
 #include "reduce/kernels.hpp"
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(STRETTO_BASELINE_KERNELS)
+#define STRETTO_KERNELS_OF_X86
 #include <cpuid.h>
 #endif
 
@@ -19,7 +20,7 @@ extern const Table avx512_table;
 
 namespace {
 
-#if defined(__x86_64__)
+#if defined(STRETTO_KERNELS_OF_X86)
 // Clang's __builtin_cpu_supports does not know this one.
 bool has_f16c() {
   unsigned a = 0, b = 0, c = 0, d = 0;

@@ -126,7 +126,7 @@ def finish(words: list, environment: dict[str, str], timeout: float, cwd: Path |
     return Finished(process.returncode, out, err)
 
 
-def launch(mpi: Mpi, ranks: int, program: list, timeout: float = 60, **variables: str) -> Finished:
+def launch(mpi: Mpi, ranks: int, program: list, timeout: float = 120, **variables: str) -> Finished:
     """Under the MPI's own launcher, without preloading anything."""
     if mpi.name == "MPICH":
         variables = {**PATIENT, **variables}
@@ -145,7 +145,7 @@ def stretto_run(
     program: list,
     *,
     mpi: Mpi | None = None,
-    timeout: float = 60,
+    timeout: float = 120,
     cwd: Path | None = None,
     **variables: str,
 ) -> Finished:
