@@ -87,8 +87,8 @@ class Communicator {
   int most_depth_ = transport::shm::lanes;
   Rank rank_;
   Rank ranks_;
-  Rank per_node_ = 1;        ///< the most ranks that share a node's memory
-  std::vector<Rank> nodes_;  ///< of each rank, the lowest rank of its node
+  Rank per_node_ = 1;                      ///< the most ranks that share a node's memory
+  std::vector<Rank> nodes_;                ///< of each rank, the lowest rank of its node
   const Rules* rules_ = &shipped_rules();  ///< the same on all ranks
   Wishes wishes_;                          ///< of the program, by info keys
   ChoiceTable<Decision> decisions_;

@@ -215,9 +215,10 @@ class RulesParser {
   }
 
   [[noreturn]] void refuse_condition(std::string_view word) const {
-    refuse("unknown condition " + quoted(word),
-           "conditions are bytes, part, ranks and per-node with <, <=, =, >= or > and a number, ranks=2^k, "
-           "ranks!=2^k, ranks=balanced, nodes=1, nodes>1, and operator=commutative, not-commutative, predefined or user");
+    refuse(
+        "unknown condition " + quoted(word),
+        "conditions are bytes, part, ranks and per-node with <, <=, =, >= or > and a number, ranks=2^k, "
+        "ranks!=2^k, ranks=balanced, nodes=1, nodes>1, and operator=commutative, not-commutative, predefined or user");
   }
 
   template <typename Condition>

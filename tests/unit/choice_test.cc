@@ -68,10 +68,11 @@ TEST(unsuitable_algorithms_are_passed_over_with_the_reason) {
 }
 
 TEST(conditions_on_nodes) {
-  const Rules rules = parse_rules(head + "allreduce nodes=1 -> linear\n"
-                                         "allreduce per-node=1 -> ring\n"
-                                         "allreduce per-node>=4 nodes>1 -> slices\n"
-                                         "allreduce per-node<4 -> elimination\n",
+  const Rules rules = parse_rules(head +
+                                      "allreduce nodes=1 -> linear\n"
+                                      "allreduce per-node=1 -> ring\n"
+                                      "allreduce per-node>=4 nodes>1 -> slices\n"
+                                      "allreduce per-node<4 -> elimination\n",
                                   "f");
   const auto chosen = [&](Rank ranks, Rank per_node) {
     const Call call{.function = Function::allreduce, .shape = {ranks, 0}, .bytes = 8, .per_node = per_node};
@@ -167,8 +168,8 @@ TEST(reasons_of_what_is_passed_over) {
   narrow.misfit = [](const Shape&, const Params&) { return std::string("it is too narrow"); };
   Rules rules{.file = "f", .machine = {}, .rules = {}};
   const auto add = [&](Function function, const Algorithm* algorithm) {
-    Rule& rule =
-        rules.rules.emplace_back(Rule{.function = function, .bytes = {}, .part = {}, .ranks = {}, .per_node = {}, .params = {}});
+    Rule& rule = rules.rules.emplace_back(
+        Rule{.function = function, .bytes = {}, .part = {}, .ranks = {}, .per_node = {}, .params = {}});
     rule.algorithm = algorithm;
     rule.line = static_cast<int>(rules.rules.size());
   };

@@ -12,11 +12,11 @@
 //
 // If nobody's part is empty the rounds are the paper's (1), sum of b_i - min b_i. If z parts are, ranks with data stand
 // equidistantly among the others, and the rounds are its sum of b_i - 1 + z / (p - z), rounded up (the paper rounds
-// down, but then not all gaps are alike). Where nodes are known, each stays together, with its ranks that have data last
-// (section 2.3), and whole nodes are spread. A list "order" is followed as it is. The parameter
-// "block" is B. Its default minimises (rounds)(α + β B), the paper's (2), but with p - z where (2) has p + z: that is
-// what its sum over the p - z parts gives; α/β is taken for 20 000 bytes. With equal parts B is theirs, with data on
-// one rank only that of a chain.
+// down, but then not all gaps are alike). Where nodes are known, each stays together, with its ranks that have data
+// last (section 2.3), and whole nodes are spread. A list "order" is followed as it is. The parameter "block" is B. Its
+// default minimises (rounds)(α + β B), the paper's (2), but with p - z where (2) has p + z: that is what its sum over
+// the p - z parts gives; α/β is taken for 20 000 bytes. With equal parts B is theirs, with data on one rank only that
+// of a chain.
 //
 //   p = 4, parts of 2 1 0 0 blocks, ring 0 2 1 3   0→2 [1], 1→3 [2]   0→2 [0], 2→1 [1], 3→0 [2]   and so on
 

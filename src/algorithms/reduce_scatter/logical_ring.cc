@@ -9,8 +9,8 @@
 //   needs     a commutative operator
 //   source    Patarasuk and Yuan 2007, section 3.2
 //
-// The list "order" names the ranks as they follow each other; the default is node by node. In the depth-first order of a
-// tree of switches (`stretto show --topology FILE` prints it) no two messages of a round share a link.
+// The list "order" names the ranks as they follow each other; the default is node by node. In the depth-first order of
+// a tree of switches (`stretto show --topology FILE` prints it) no two messages of a round share a link.
 //
 //   p = 4, order 0 2 1 3: block 1 starts at rank 3, which follows rank 1, and comes by way of 0 and 2
 
