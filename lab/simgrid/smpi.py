@@ -86,11 +86,13 @@ class Network:
 
     tree: trees.Tree
     driver: Path = field(default_factory=built)
+    settings: tuple[str, ...] = ()  # of SimGrid: "smpi/lat-factor:0:1"
 
     def run(
         self, hosts: list[str], plan: Plan, selector: str = "", patience: float = PATIENCE
     ) -> Iterator[Time]:
-        """A rank on each host. What takes longer than `patience` has an infinite time."""
+        """A rank on each of `hosts`, where a host may stand several times. What takes longer than
+        `patience` has an infinite time."""
         left = [(cell, list(words)) for cell, words in plan if words]
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
@@ -102,6 +104,7 @@ class Network:
                     smpirun(), "-no-privatize", "-np", str(len(hosts)), "-platform", str(platform),
                     "-hostfile", str(hostfile), *SETTINGS,
                     *([f"--cfg=smpi/{_setting(selector)}"] if selector else []),
+                    *(f"--cfg={one}" for one in self.settings),
                     str(self.driver), str(folder / "plan"),
                 ]  # fmt: skip
                 for line in _lines(command, patience):

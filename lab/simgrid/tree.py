@@ -18,6 +18,7 @@ class Tree:
     parents: tuple[int, ...] | None = None  # of switches 1, 2, …; None: a line
     bandwidth: float = 125e6  # bytes a second, of every link and in each direction
     latency: float = 25e-6  # seconds, of every link
+    cores: int = 1  # of a host
 
     def __post_init__(self) -> None:
         if not self.hosts or min(self.hosts) < 0 or not sum(self.hosts):
@@ -78,7 +79,7 @@ def xml(tree: Tree) -> str:
     ends = [(f"n{i}", f"s{switch}") for i, switch in enumerate(tree.switches)]
     uplinks = [(f"s{i}", f"s{parent}") for i, parent in enumerate(tree.upward, 1)]
     lines += [f'<router id="s{i}"/>' for i in range(len(tree.hosts))]
-    lines += [f'<host id="{host}" speed="{SPEED}"/>' for host, _ in ends]
+    lines += [f'<host id="{host}" speed="{SPEED}" core="{tree.cores}"/>' for host, _ in ends]
     both = [*ends, *uplinks]
     lines += [f'<link id="l-{down}" {link}/>' for down, _ in both]
     lines += [
@@ -89,8 +90,8 @@ def xml(tree: Tree) -> str:
 
 
 def placed(tree: Tree, shuffle: int | None = None) -> list[str]:
-    """Hosts in the order of ranks; with a seed, any order."""
-    names = [f"n{i}" for i in range(sum(tree.hosts))]
+    """Hosts in the order of ranks, one on each core; with a seed, any order."""
+    names = [f"n{i}" for i in range(sum(tree.hosts)) for _ in range(tree.cores)]
     if shuffle is not None:
         random.Random(shuffle).shuffle(names)
     return names

@@ -22,10 +22,14 @@ def figures_of(page: str) -> list[tuple[str, str]]:
 
 def assert_current(folder: Path, arguments: str, name: str) -> None:
     """Draws the figure again."""
-    drawn, kept = folder / "figure.svg", DOCS / name
+    drawn = folder / "figure.svg"
     succeed(*arguments.split(), drawn)
+    assert_same(drawn, DOCS / name, f"run: stretto {arguments} docs/{name}")
+
+
+def assert_same(drawn: Path, kept: Path, how: str) -> None:
+    """As what is kept; `how` to make it anew."""
     assert kept.stat().st_size < 150_000
-    how = f"run: stretto {arguments} docs/{name}"
     assert words_of(drawn) == words_of(kept), how
     # Another version of Matplotlib may write the same picture in other words.
     version = r"Matplotlib v[\d.]+"

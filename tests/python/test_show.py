@@ -203,9 +203,11 @@ def test_there_are_six_figures():
     assert len(names) == 6
     assert all(f"]({name})" in text for name in names)
     kept = {f"figures/{path.name}" for path in (DOCS / "figures").iterdir()}
-    measured = set(
-        re.findall(r"\((figures/.*?\.svg)\)", (DOCS / "performance.md").read_text("utf-8"))
-    )
+    measured = {
+        name
+        for page in ("performance.md", "reproduction.md")
+        for name in re.findall(r"\((figures/.*?\.svg)\)", (DOCS / page).read_text("utf-8"))
+    }
     explained = {name for _, name in figures_of("explain.md")}
     trees = {name for _, name in figures_of("topology.md")}
     assert names == kept - measured - explained - trees

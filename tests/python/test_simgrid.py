@@ -77,6 +77,15 @@ def test_placements_are_shuffled_by_a_seed():
     assert trees.placed(tree, 3) == trees.placed(tree, 3) != trees.placed(tree, 4)
 
 
+def test_ranks_share_a_host_of_several_cores(tmp_path):
+    tree = trees.Tree((2, 1), cores=2)
+    assert trees.placed(tree) == ["n0", "n0", "n1", "n1", "n2", "n2"]
+    platform, hosts = trees.write(tree, tmp_path, "net", trees.placed(tree)[:3])
+    zone = ET.parse(platform).getroot().find("zone")
+    assert {one.get("core") for one in zone.findall("host")} == {"2"}
+    assert hosts.read_text().split() == ["n0", "n0", "n1"]
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -153,6 +162,18 @@ def test_a_tree_takes_as_long_by_smpi_as_by_stretto(driver):
     assert a == pytest.approx(b, rel=1e-6)
     assert c == pytest.approx(d, rel=1e-6)
     assert [one.us for one in network.run(hosts, plan, "mpich")] == [a, b, c, d]
+
+
+def test_settings_of_simgrid_count(driver):
+    """Without the latencies of TCP; two ranks are on each host."""
+    tree = trees.Tree((4,), cores=2)
+    hosts, plan = trees.placed(tree), [("allreduce:64K", ["ring"])]
+    (usual,) = smpi.Network(tree, driver).run(hosts, plan)
+    plain = smpi.Network(tree, driver, ("smpi/lat-factor:0:1",))
+    (less,) = plain.run(hosts, plan)
+    (lr,) = plain.run(hosts, [("allreduce:64K", ["native"])], "allreduce:lr")
+    assert less.us < 0.9 * usual.us
+    assert lr.us == pytest.approx(less.us, rel=1e-3)  # the ring of Patarasuk and Yuan
 
 
 def test_the_command_prints_all(driver):
