@@ -21,7 +21,7 @@ from stretto.tune.own.journal import Measured, read_measured
 from tree import Tree
 
 NAME = "benchmark"  # of the cluster, beside that of a developer
-PATIENCE = 300.0  # seconds without a word
+PATIENCE = 150.0  # seconds without a word
 RULES = "rules"  # the candidate that the rules choose
 
 Plan = dict[Cell, list[str]]  # candidates, as in STRETTO_ALLREDUCE; with +: timed to the end
