@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Contests of candidates on a cluster of namespaces, by the driver of `stretto bench`."""
+
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import cluster as clusters
+from openmpi import on_cluster
+from stretto import _core, parse_topology
+from stretto.errors import Error
+from stretto.launch import Mpi
+from stretto.race import Race, SilenceError, drive
+from stretto.tune.own.cells import Cell
+from stretto.tune.own.journal import Measured, read_measured
+from tree import Tree
+
+NAME = "benchmark"  # of the cluster, beside that of a developer
+PATIENCE = 150.0  # seconds without a word
+RULES = "rules"  # the candidate that the rules choose
+
+Plan = dict[Cell, list[str]]  # candidates, as in STRETTO_ALLREDUCE; with +: timed to the end
+
+
+@dataclass
+class Lab:
+    """A cluster that is up, and where the ranks are."""
+
+    mpi: Mpi
+    cluster: clusters.Cluster
+    placement: list[str]
+    others: list[float] = field(default_factory=list)  # cores that others used before each run
+
+    @property
+    def ranks(self) -> int:
+        return len(self.placement)
+
+    @property
+    def topology(self) -> _core.Topology:
+        return parse_topology(self.cluster.topology(self.placement))
+
+    @property
+    def order(self) -> str:
+        """What algorithms for trees take."""
+        return f"order={':'.join(map(str, self.topology.ring))}"
+
+    @property
+    def nodes(self) -> list[int]:
+        """Of each rank, numbered as they come."""
+        hosts = list(dict.fromkeys(self.placement))
+        return [hosts.index(host) for host in self.placement]
+
+    def bound(self, cell: Cell) -> float:
+        """Seconds."""
+        collective = _core.facts(cell.function).collective
+        return _core.lower_bound(self.topology, collective, 0, cell.bytes).seconds
+
+    def run(self, plan: Plan, seconds: float, rules: str = "shipped") -> dict[Cell, Measured]:
+        """A launch of its own. `seconds` are those of a cell; `rules` as in STRETTO_RULES."""
+        race = Race()
+        self.others.append(_cores_in_use())
+        with tempfile.NamedTemporaryFile("w", suffix=".plan") as file:
+            for cell, words in plan.items():
+                file.write(f"{cell.name}:{cell.asked} {' '.join(words)}\n")
+            file.flush()
+            mpi = on_cluster(self.mpi, self.cluster, self.placement)
+            words, variables = ["--plan", file.name], {"STRETTO_RULES": rules}
+            try:
+                drive(mpi, self.ranks, words, seconds, PATIENCE, race, _progress, variables)
+            except SilenceError as error:
+                cell = list(plan)[len(race.cells)]
+                raise Error(f"{error}: {cell}, {race.stage}", error.hint) from error
+        for wrong in race.wrong:
+            raise Error(f"a wrong result: {wrong}", "that is a bug of Stretto")
+        nodes = race.machine["nodes"]
+        if nodes != len(set(self.placement)):
+            raise Error(f"the MPI sees {nodes} nodes", "each host needs a name of its own")
+        found = [read_measured("netcluster", said) for said in race.cells]
+        return dict(zip(plan, found, strict=True))
+
+
+def _progress(done: int, of: int) -> None:
+    print(f"{done} of {of} cells", file=sys.stderr)
+
+
+def _cores_in_use() -> float:
+    """By all processes of the machine, for a second."""
+
+    def busy() -> float:
+        user, nice, system, *_ = Path("/proc/stat").read_text(encoding="ascii").split()[1:]
+        return (int(user) + int(nice) + int(system)) / os.sysconf("SC_CLK_TCK")
+
+    before, begun = busy(), time.monotonic()
+    time.sleep(1)
+    return (busy() - before) / (time.monotonic() - begun)
+
+
+@contextmanager
+def lab(mpi: Mpi, tree: Tree, place: str, per_host: int = 1) -> Iterator[Lab]:
+    """Makes the cluster, and removes it whatever happens."""
+    cluster = clusters.up(NAME, tree)
+    try:
+        yield Lab(mpi, cluster, cluster.placed(place, per_host))
+    finally:
+        clusters.down(NAME)
