@@ -142,7 +142,7 @@ TEST(wrong_conditions_are_refused_by_line) {
                                  "segment=5",
                                  "BYTES<5"})
     check_refused(head + "bcast -> native\nallreduce " + word + " -> ring\n",
-                  "my.rules:3: unknown condition '" + word + "'", "conditions are bytes, part and ranks");
+                  "my.rules:3: unknown condition '" + word + "'", "conditions are bytes, part, ranks and per-node");
   for (const std::string pair :
        {"bytes<5 bytes>5", "bytes>=10 bytes=9", "bytes=5 bytes=6", "ranks>8 ranks<=8", "x bytes<0"}) {
     const std::string words = pair.starts_with("x ") ? pair.substr(2) : pair;

@@ -5,9 +5,11 @@ import functools
 import itertools
 import math
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from ... import _core
+from ...launch.mpi import cores
 from .campaign import Predictor
 from .cells import ORDERED, Candidate, Cell, in_parts, parsed, portfolio, reduces
 from .choice import SHIPPED, Times, along, together
@@ -37,10 +39,20 @@ class Level:
 NODE = Level(
     "one node", ["nodes=1"], (2, 3, 4, 5, 7, 8, 11, 16, 17, 32, 45, 64, 100), lambda p: [p], (2, 4)
 )
-MANY = (3, 4, 5, 7, 8, 11, 16, 17, 32, 33, 64, 100, 128, 201, 256)
-ALONE = Level("a rank on each node", ["per-node=1"], (2, *MANY), lambda p: [1], (2,))
+ALONE = Level(
+    "a rank on each node",
+    ["per-node=1"],
+    (2, 3, 4, 5, 7, 8, 11, 16, 17, 32, 33, 64, 100, 128, 201, 256),
+    lambda p: [1],
+    (2,),
+)
+# Nodes are full, as they are in most jobs.
 NETWORK = Level(
-    "several nodes", [], MANY, lambda p: [k for k in PER_NODE if 2 * k <= p] or [2], (2,)
+    "several nodes",
+    [],
+    (4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256),
+    lambda p: [k for k in PER_NODE if k < p and p % k == 0] or [p // 2],
+    (2,),
 )
 
 
@@ -232,13 +244,16 @@ def to_text(
 ) -> str:
     """A whole file; `head` is its beginning: comments, and rules that come first."""
     lines = ["stretto-rules 2", head.strip()]
-    steps = len(levels) * len(functions)
-    for i, level in enumerate(levels):
-        lines.append("")
-        for k, name in enumerate(functions):
-            advance(i * len(functions) + k, steps, f"{level.title}, {name}")
-            lines += rules_of(machine, level, name)
-    advance(steps, steps)
+    tasks = [(level, name) for level in levels for name in functions]
+
+    def found(task: tuple[Level, str]) -> list[str]:
+        return rules_of(machine, *task)
+
+    with ThreadPoolExecutor(cores()) as pool:  # simulations let go of the interpreter's lock
+        for done, own in enumerate(pool.map(found, tasks)):
+            level, name = tasks[done]
+            advance(done + 1, len(tasks), f"{level.title}, {name}")
+            lines += ([""] if name == functions[0] else []) + own
     lines += ["", "# What the rules above cannot serve."]
     lines += [last_resort(machine, name) for name in functions]
     text = "\n".join(lines) + "\n"
