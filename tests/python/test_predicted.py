@@ -90,7 +90,8 @@ def by_byte(name: str, ranks: int, per_node: int) -> float:
     return seconds_by_shipped(machine_named("cluster"), cell, [per_node]) / cell.bytes
 
 
-# Five ranks need one round more than four, which tells in an allgather; in an allreduce they are 1.10 behind.
+# Five ranks need one round more than four: in an allreduce they are 1.10 behind, in an allgather
+# 1.16.
 @pytest.mark.parametrize(
     ("name", "powers"),
     [
@@ -109,7 +110,7 @@ def test_no_cliff_behind_a_power_of_two(name, powers):
 @pytest.mark.parametrize("name", ["allreduce", "bcast", "reduce_scatter_block", "allgather"])
 def test_one_node_more_costs_little(name):
     for nodes in (8, 16, 32):
-        assert by_byte(name, 4 * nodes + 4, 4) <= 1.25 * by_byte(name, 4 * nodes, 4), nodes
+        assert by_byte(name, 4 * nodes + 4, 4) <= 1.3 * by_byte(name, 4 * nodes, 4), nodes
 
 
 def test_levels_are_those_of_the_file():
