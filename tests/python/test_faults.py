@@ -111,7 +111,7 @@ def test_killed_rank(built, name):
     native = finish(command, {**environment, "STRETTO_DISABLE": "1"}, 60)
     begin = time.monotonic()
     done = finish(command, environment, 60)
-    assert time.monotonic() - begin < 30  # far from the deadline of a hang
+    assert time.monotonic() - begin < 30
     assert "under way" in done.err
     assert "came to the end" not in done.out
     assert done.code == native.code != 0
