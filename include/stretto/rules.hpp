@@ -31,6 +31,7 @@ struct Call {
   bool commutative = true;  ///< of reductions
   bool predefined = true;   ///< is the operator one of MPI's own?
   Rank per_node = 1;        ///< the most ranks that share a node's memory
+  bool even_nodes = true;   ///< has each node as many?
 
   bool one_node() const { return per_node == shape.ranks && shape.ranks > 1; }
 };
@@ -45,7 +46,7 @@ struct Between {
 enum class RanksAre : std::uint8_t { any, power_of_two, not_power_of_two };
 enum class OperatorIs : std::uint8_t { any, commutative, not_commutative, predefined, user };
 
-enum class NodesAre : std::uint8_t { any, one, several };
+enum class NodesAre : std::uint8_t { any, one, several, even };
 
 struct Rule {
   Function function;
@@ -56,7 +57,7 @@ struct Rule {
   bool balanced = false;  ///< demands blocks_balanced()
   RanksAre ranks_are = RanksAre::any;
   OperatorIs operator_is = OperatorIs::any;
-  NodesAre nodes_are = NodesAre::any;    ///< one: all ranks share memory
+  NodesAre nodes_are = NodesAre::any;    ///< one: all ranks share memory; even: several full ones
   const Algorithm* algorithm = nullptr;  ///< null: the native library
   Params params;
   int line = 0;

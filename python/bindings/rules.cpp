@@ -17,15 +17,18 @@ void register_values(nb::module_& m) {
       .def(
           "__init__",
           [](Call* self, Function function, const Shape& shape, Bytes bytes, bool commutative, bool predefined,
-             Rank per_node) { new (self) Call{function, shape, bytes, commutative, predefined, per_node}; },
+             Rank per_node, bool even_nodes) {
+            new (self) Call{function, shape, bytes, commutative, predefined, per_node, even_nodes};
+          },
           nb::arg("function"), nb::arg("shape"), nb::arg("bytes"), nb::arg("commutative") = true,
-          nb::arg("predefined") = true, nb::arg("per_node") = 1)
+          nb::arg("predefined") = true, nb::arg("per_node") = 1, nb::arg("even_nodes") = true)
       .def_ro("function", &Call::function)
       .def_ro("shape", &Call::shape)
       .def_ro("bytes", &Call::bytes, "The whole vector: all parts together; 0 if not all ranks know it.")
       .def_ro("commutative", &Call::commutative)
       .def_ro("predefined", &Call::predefined)
       .def_ro("per_node", &Call::per_node, "The most ranks that share a node's memory.")
+      .def_ro("even_nodes", &Call::even_nodes, "Has each node as many?")
       .def_prop_ro("one_node", &Call::one_node, "Do all ranks share memory?");
   nb::class_<Choice>(m, "Choice", "What was chosen for a call, and why.")
       .def_prop_ro(
@@ -62,7 +65,8 @@ void register_rule(nb::module_& m) {
   nb::enum_<NodesAre>(m, "NodesAre", "A rule's condition on the nodes of the ranks.")
       .value("any", NodesAre::any)
       .value("one", NodesAre::one)
-      .value("several", NodesAre::several);
+      .value("several", NodesAre::several)
+      .value("even", NodesAre::even);
   nb::class_<Between>(m, "Between", "A closed range of numbers.")
       .def_ro("low", &Between::low)
       .def_ro("high", &Between::high)

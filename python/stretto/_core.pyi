@@ -680,7 +680,7 @@ def variants(algorithm: Algorithm, ranks: int, root: int = 0) -> list[Variant]:
 class Call:
     """What a choice may depend on: values that are equal on all ranks."""
 
-    def __init__(self, function: Function, shape: Shape, bytes: int, commutative: bool = True, predefined: bool = True, per_node: int = 1) -> None: ...
+    def __init__(self, function: Function, shape: Shape, bytes: int, commutative: bool = True, predefined: bool = True, per_node: int = 1, even_nodes: bool = True) -> None: ...
 
     @property
     def function(self) -> Function: ...
@@ -701,6 +701,10 @@ class Call:
     @property
     def per_node(self) -> int:
         """The most ranks that share a node's memory."""
+
+    @property
+    def even_nodes(self) -> bool:
+        """Has each node as many?"""
 
     @property
     def one_node(self) -> bool:
@@ -777,6 +781,8 @@ class NodesAre(enum.Enum):
     one = 1
 
     several = 2
+
+    even = 3
 
 class Between:
     """A closed range of numbers."""

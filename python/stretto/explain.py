@@ -94,9 +94,10 @@ class Question:
         call = self.call
         known = _core.facts(call.function).bytes_known
         shape = _core.Shape(call.ranks, call.root)
+        per_node = min(self.per_node, call.ranks)
         return _core.Call(
             call.function, shape, call.bytes if known else 0, call.commutative, self.predefined,
-            min(self.per_node, call.ranks),
+            per_node, call.ranks % per_node == 0,
         )  # fmt: skip
 
     def with_bytes(self, size: int) -> "Question":

@@ -202,6 +202,7 @@ void Communicator::find_nodes() {
   native().Allgather(&lowest, 1, MPI_INT, nodes_.data(), 1, MPI_INT, comm_);
   std::vector<Rank> on_node(nodes_.size(), 0);
   for (const Rank node : nodes_) per_node_ = std::max(per_node_, ++on_node[static_cast<std::size_t>(node)]);
+  even_nodes_ = std::ranges::all_of(on_node, [&](Rank n) { return n == 0 || n == per_node_; });
 }
 
 void Communicator::make_private() {
@@ -242,6 +243,7 @@ std::shared_ptr<const Schedule> Communicator::schedule(const Algorithm& algorith
 
 const Decision& Communicator::make_decision(Call call) {
   call.per_node = per_node_;
+  call.even_nodes = even_nodes_;
   call.shape.nodes = nodes_;
   const Wish* wishes[] = {wish_for(settings().forced, call.function), wish_for(wishes_, call.function)};
   const Choice choice = choose(wishes, *rules_, call);

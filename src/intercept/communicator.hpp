@@ -88,6 +88,7 @@ class Communicator {
   Rank rank_;
   Rank ranks_;
   Rank per_node_ = 1;                      ///< the most ranks that share a node's memory
+  bool even_nodes_ = true;                 ///< has each node as many?
   std::vector<Rank> nodes_;                ///< of each rank, the lowest rank of its node
   const Rules* rules_ = &shipped_rules();  ///< the same on all ranks
   Wishes wishes_;                          ///< of the program, by info keys

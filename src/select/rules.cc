@@ -185,6 +185,8 @@ class RulesParser {
       set_once(rule.nodes_are, NodesAre::one, word);
     } else if (word == "nodes>1") {
       set_once(rule.nodes_are, NodesAre::several, word);
+    } else if (word == "nodes=even") {
+      set_once(rule.nodes_are, NodesAre::even, word);
     } else if (word == "ranks=balanced") {
       needs_bytes(rule, word);
       rule.balanced = true;
@@ -215,10 +217,10 @@ class RulesParser {
   }
 
   [[noreturn]] void refuse_condition(std::string_view word) const {
-    refuse(
-        "unknown condition " + quoted(word),
-        "conditions are bytes, part, ranks and per-node with <, <=, =, >= or > and a number, ranks=2^k, "
-        "ranks!=2^k, ranks=balanced, nodes=1, nodes>1, and operator=commutative, not-commutative, predefined or user");
+    refuse("unknown condition " + quoted(word),
+           "conditions are bytes, part, ranks and per-node with <, <=, =, >= or > and a number, ranks=2^k, "
+           "ranks!=2^k, ranks=balanced, nodes=1, nodes>1, nodes=even, and operator=commutative, not-commutative, "
+           "predefined or user");
   }
 
   template <typename Condition>

@@ -8,6 +8,16 @@
 namespace stretto {
 namespace {
 
+bool nodes_hold(NodesAre wanted, const Call& call) {
+  switch (wanted) {
+    case NodesAre::any: return true;
+    case NodesAre::one: return call.one_node();
+    case NodesAre::several: return !call.one_node();
+    case NodesAre::even: return !call.one_node() && call.even_nodes;
+  }
+  return false;
+}
+
 bool holds(const Rule& rule, const Call& call) {
   if (rule.function != call.function || !rule.bytes.holds(call.bytes) ||
       !rule.part.holds(call.bytes / call.shape.ranks) || !rule.ranks.holds(call.shape.ranks) ||
@@ -17,7 +27,7 @@ bool holds(const Rule& rule, const Call& call) {
   const bool power = patterns::is_power_of_two(call.shape.ranks);
   if (rule.ranks_are == RanksAre::power_of_two && !power) return false;
   if (rule.ranks_are == RanksAre::not_power_of_two && power) return false;
-  if (rule.nodes_are != NodesAre::any && (rule.nodes_are == NodesAre::one) != call.one_node()) return false;
+  if (!nodes_hold(rule.nodes_are, call)) return false;
   switch (rule.operator_is) {
     case OperatorIs::any: return true;
     case OperatorIs::commutative: return call.commutative;

@@ -14,9 +14,10 @@ from stretto.tune.own.cells import Cell, chosen, parsed
 from stretto.tune.own.choice import SHIPPED, Times
 from stretto.tune.own.predicted import (
     ALONE,
-    NETWORK,
+    FULL,
     NODE,
     SIZES,
+    UNEVEN,
     Level,
     levels_of,
     lines_of,
@@ -75,7 +76,8 @@ def losses(machine: _core.Machine, level: Level, name: str, ranks: int) -> list[
 
 @pytest.mark.parametrize("name", ["allreduce", "bcast", "reduce_scatter_block", "alltoall"])
 @pytest.mark.parametrize(
-    ("level", "ranks"), [*((ALONE, p) for p in (4, 7, 20)), *((NETWORK, p) for p in (8, 20, 24))]
+    ("level", "ranks"),
+    [*((ALONE, p) for p in (4, 7, 20)), *((FULL, p) for p in (8, 20, 24)), (UNEVEN, 18)],
 )
 def test_shipped_rules_are_near_the_models_best(level, ranks, name):
     lost = losses(machine_named("cluster"), level, name, ranks)
@@ -115,8 +117,8 @@ def test_one_node_more_costs_little(name):
 
 def test_levels_are_those_of_the_file():
     link = _core.Link(alpha=1e-6, beta=1e-10)
-    assert levels_of(_core.Machine(network=link)) == [ALONE, NETWORK]
-    assert levels_of(machine_named("cluster")) == [NODE, ALONE, NETWORK]
+    assert levels_of(_core.Machine(network=link)) == [ALONE, FULL, UNEVEN]
+    assert levels_of(machine_named("cluster")) == [NODE, ALONE, FULL, UNEVEN]
 
 
 def test_command(tmp_path):

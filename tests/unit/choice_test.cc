@@ -71,17 +71,22 @@ TEST(conditions_on_nodes) {
   const Rules rules = parse_rules(head +
                                       "allreduce nodes=1 -> linear\n"
                                       "allreduce per-node=1 -> ring\n"
+                                      "allreduce nodes=even ranks>8 -> circulant\n"
                                       "allreduce per-node>=4 nodes>1 -> slices\n"
                                       "allreduce per-node<4 -> elimination\n",
                                   "f");
   const auto chosen = [&](Rank ranks, Rank per_node) {
-    const Call call{.function = Function::allreduce, .shape = {ranks, 0}, .bytes = 8, .per_node = per_node};
+    const bool even = ranks % per_node == 0;
+    const Call call{
+        .function = Function::allreduce, .shape = {ranks, 0}, .bytes = 8, .per_node = per_node, .even_nodes = even};
     return choose(rules, call).algorithm->name();
   };
   CHECK_EQ(chosen(8, 8), "linear");
   CHECK_EQ(chosen(8, 1), "ring");
   CHECK_EQ(chosen(8, 3), "elimination");
   CHECK_EQ(chosen(8, 5), "slices");
+  CHECK_EQ(chosen(12, 4), "circulant");
+  CHECK_EQ(chosen(12, 5), "slices");
   CHECK_EQ(chosen(1, 1), "ring");  // a rank alone shares nothing
 }
 

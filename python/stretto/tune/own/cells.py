@@ -183,6 +183,7 @@ def chosen(rules: _core.Rules, cell: Cell, per_node: int) -> _core.Choice:
         commutative=not cell.ordered,
         predefined=not cell.ordered,
         per_node=min(per_node, cell.ranks),
+        even_nodes=cell.ranks % min(per_node, cell.ranks) == 0,
     )
     return _core.choose(rules, call)
 

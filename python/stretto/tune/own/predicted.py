@@ -46,12 +46,18 @@ ALONE = Level(
     lambda p: [1],
     (2,),
 )
-# Nodes are full, as they are in most jobs.
-NETWORK = Level(
-    "several nodes",
-    [],
+FULL = Level(
+    "full nodes",
+    ["nodes=even"],
     (4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256),
     lambda p: [k for k in PER_NODE if k < p and p % k == 0] or [p // 2],
+    (2,),
+)
+UNEVEN = Level(
+    "other nodes",
+    [],
+    (3, 5, 7, 9, 11, 17, 23, 33, 50, 99, 201),
+    lambda p: [k for k in PER_NODE if k < p] or [2],
     (2,),
 )
 
@@ -70,8 +76,8 @@ def levels_of(machine: _core.Machine) -> list[Level]:
     def costs(link: _core.Link) -> bool:
         return bool(link.message) or link.alpha > 0
 
-    links = ((NODE, machine.node), (ALONE, machine.network), (NETWORK, machine.network))
-    return [level for level, link in links if costs(link)]
+    levels = ((NODE, machine.node), *((one, machine.network) for one in (ALONE, FULL, UNEVEN)))
+    return [level for level, link in levels if costs(link)]
 
 
 @functools.cache
