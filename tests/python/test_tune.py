@@ -361,6 +361,8 @@ def test_an_interrupted_run_goes_on(tmp_path):
     process = subprocess.Popen(
         [sys.executable, "-m", "stretto", *arguments, "--budget", "5m"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ,
+        # A job in the background ignores it.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )  # fmt: skip
     deadline = time.monotonic() + 120
     while not state.exists() or state.read_text().count("\n") < 3:
