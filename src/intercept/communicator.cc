@@ -199,7 +199,8 @@ void Communicator::find_nodes() {
     const auto first = std::ranges::find_if(near, [](const auto* c) { return c != nullptr; });
     lowest = std::min(rank_, static_cast<Rank>(first - near.begin()));
   }
-  native().Allgather(&lowest, 1, MPI_INT, nodes_.data(), 1, MPI_INT, comm_);
+  if (native().Allgather(&lowest, 1, MPI_INT, nodes_.data(), 1, MPI_INT, comm_) != MPI_SUCCESS)
+    unusable = Passed::communicator;
   std::vector<Rank> on_node(nodes_.size(), 0);
   for (const Rank node : nodes_) per_node_ = std::max(per_node_, ++on_node[static_cast<std::size_t>(node)]);
   even_nodes_ = std::ranges::all_of(on_node, [&](Rank n) { return n == 0 || n == per_node_; });
