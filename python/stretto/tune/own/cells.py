@@ -100,7 +100,7 @@ def _plainness(one: Candidate) -> tuple:
     return one.params.value != 0, one.algorithm.name != "linear", one.words
 
 
-def _does(cell: Cell, one: Candidate) -> tuple:
+def does(cell: Cell, one: Candidate) -> tuple:
     """Equal for candidates that do the same: on few ranks many an algorithm is another one."""
     if one.algorithm is None or cell.ranks > FEW_RANKS or one.algorithm.needs.counts:
         return (one.words,)
@@ -119,15 +119,15 @@ _schedules: dict[tuple[str, int, int], tuple[str, ...]] = {}
 
 def others(cell: Cell, reference: Candidate, found: list[Candidate]) -> list[Candidate]:
     """What does not do the same as the reference."""
-    same = _does(cell, reference)
-    return [one for one in found if _does(cell, one) != same]
+    same = does(cell, reference)
+    return [one for one in found if does(cell, one) != same]
 
 
 def different(cell: Cell, found: list[Candidate]) -> list[Candidate]:
     """The plainest of those that do the same; what comes first stays first."""
     plainest: dict[tuple, Candidate] = {}
     for one in found:
-        key = _does(cell, one)
+        key = does(cell, one)
         if key not in plainest or _plainness(one) < _plainness(plainest[key]):
             plainest[key] = one
     return list(plainest.values())

@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Predictions, corrected by what the model was off by where something alike was measured.
+
+A model's error belongs to an algorithm more than to a number of ranks: what it was off by on few,
+it is taken to be off by on more. How far that holds is learned from the measurements themselves:
+each is predicted from the others, and those of many ranks from those of fewer.
+"""
+
+import itertools
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import cached_property
+from statistics import mean, median
+from typing import Protocol
+
+from ... import _core
+from .cells import FEW_RANKS, NATIVE, Candidate, Cell, candidate, does, in_parts, parsed
+from .journal import Measured
+
+OF_RANKS = ("radix", "group")  # parameters that go by the number of ranks
+USUAL = 0.9  # the share of cases for which a factor holds
+LEAST = 1e-12  # seconds
+
+
+class Predicts(Protocol):
+    """What a campaign's `Predictor` does."""
+
+    def seconds(self, cell: Cell, one: Candidate, /) -> float: ...
+
+
+class Like(IntEnum):
+    """What was measured that is like a candidate, the most like first."""
+
+    SAME = 0  # the algorithm, with parameters that are as large or as large a share of the ranks
+    ALGORITHM = 1  # with other parameters, or in other segments
+    FUNCTION = 2  # other algorithms of the function only
+    NOTHING = 3
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """`seconds` of a call, right within `factor` in nine of ten cases; infinite if none can say."""
+
+    seconds: float
+    factor: float
+    like: Like
+    ranks: int = 0  # those that were measured
+    sizes: float = math.inf  # doublings from the nearest size that was
+
+    def measured(self, cell: Cell) -> bool:
+        return self.like == Like.SAME and self.ranks == cell.ranks and self.sizes == 0
+
+
+@dataclass(frozen=True)
+class _Off:
+    """The logarithm of measured over predicted."""
+
+    log: float
+    like: Like
+    ranks: int = 0
+    sizes: float = math.inf
+
+
+_Curve = dict[int, float]  # by the bytes that were asked: the logarithm of measured over predicted
+
+
+def likes(cell: Cell, one: Candidate, ranks: int) -> list[tuple[Cell, Candidate]]:
+    """On so many ranks, the cell and the candidates that are most like these.
+
+    Parts are as large or, where the vector is cut into segments, the vector is. Radices and groups
+    are the same, or the same share of the ranks.
+    """
+    assert one.algorithm
+    parts = in_parts(cell.function) and _cut(cell, one)
+    other = Cell(cell.name, ranks, cell.asked * cell.ranks // ranks if parts else cell.asked)
+    values = [one.params.value]
+    if one.algorithm.parameter and one.algorithm.parameter.name in OF_RANKS:
+        values = [min(one.params.value, ranks), one.params.value * ranks // cell.ranks]
+    found = []
+    for value in dict.fromkeys(values):
+        params = _core.Params(
+            segment=one.params.segment, depth=one.params.depth, value=value, list=one.params.list
+        )
+        shape = other.call(_core.Placement(ranks)).shape(one.algorithm)
+        if not _core.unsuitable(one.algorithm, cell.function, shape, not cell.ordered, params):
+            found.append((other, candidate(one.algorithm, params)))
+    return found
+
+
+def _cut(cell: Cell, one: Candidate) -> bool:
+    return 0 < one.params.segment < cell.bytes
+
+
+def _key(cell: Cell, one: Candidate) -> tuple:
+    """Equal for candidates of which one's time is the other's."""
+    assert one.algorithm
+    own = tuple(one.params.list)
+    if cell.ranks <= FEW_RANKS and not one.algorithm.needs.counts:
+        return (*does(cell, one), own)
+    value = one.params.value
+    if one.algorithm.parameter and not one.algorithm.needs.counts:
+        shape = cell.call(_core.Placement(cell.ranks)).shape(one.algorithm)
+        value = value or one.algorithm.parameter.default(shape)
+    return one.id, value, _cut(cell, one) and (one.params.segment, one.params.depth), own
+
+
+def _log2(size: int) -> float:
+    return math.log2(max(size, 1))
+
+
+def _at(curve: _Curve, asked: int) -> tuple[float, float]:
+    """The value there, linear in the logarithm of the size; and doublings to the nearest."""
+    sizes = sorted(curve)
+    distance = min(abs(_log2(asked) - _log2(one)) for one in sizes)
+    if asked <= sizes[0] or asked >= sizes[-1]:
+        return curve[sizes[0] if asked <= sizes[0] else sizes[-1]], distance
+    low, high = next((a, b) for a, b in itertools.pairwise(sizes) if a <= asked <= b)
+    share = (_log2(asked) - _log2(low)) / max(_log2(high) - _log2(low), 1e-9)
+    return curve[low] + share * (curve[high] - curve[low]), distance
+
+
+def _usual(errors: Iterable[float]) -> float | None:
+    found = sorted(errors)
+    return found[math.ceil(USUAL * len(found)) - 1] if found else None
+
+
+class Corrected:
+    """`predictor` gives one for a number of ranks; `measured` are contests of any stage.
+
+    Times of the native library, wrong ones and those of too few blocks do not count.
+    """
+
+    def __init__(self, predictor: Callable[[int], Predicts], measured: Iterable[Measured]) -> None:
+        self._predictor_of = predictor
+        self._predictors: dict[int, Predicts] = {}
+        self._points: dict[tuple[Cell, str], float] = {}
+        self._curves: dict[tuple[str, int], dict[tuple, _Curve]] = defaultdict(dict)
+        self._algorithms: dict[tuple[str, int, str], set[tuple]] = defaultdict(set)
+        self._learn(measured)
+
+    def seconds(self, cell: Cell, one: Candidate) -> float:
+        """The corrected ones: this serves as a predictor, too."""
+        return self.estimate(cell, one).seconds
+
+    def estimate(self, cell: Cell, one: Candidate) -> Estimate:
+        off = self._off(cell, one, self._ranks(cell.name))
+        seconds = self._predicted(cell, one) * math.exp(off.log)
+        return Estimate(seconds, self._factor(cell, off), off.like, off.ranks, off.sizes)
+
+    def sorted(self, cell: Cell, found: Iterable[Candidate]) -> list[tuple[Estimate, Candidate]]:
+        """The best first."""
+        pairs = [(self.estimate(cell, one), one) for one in found]
+        return sorted(pairs, key=lambda pair: pair[0].seconds)
+
+    def _predicted(self, cell: Cell, one: Candidate) -> float:
+        if cell.ranks not in self._predictors:
+            self._predictors[cell.ranks] = self._predictor_of(cell.ranks)
+        return max(self._predictors[cell.ranks].seconds(cell, one), LEAST)
+
+    def _learn(self, measured: Iterable[Measured]) -> None:
+        times: dict[tuple[Cell, str], list[float]] = defaultdict(list)
+        for contest in measured:
+            for entry in contest.entries:
+                if entry.counts and entry.words != NATIVE and entry.us > 0:
+                    one = parsed(contest.cell, entry.words)
+                    if one.id == entry.algorithm:  # else another served in its place
+                        times[contest.cell, entry.words].append(math.log(entry.us * 1e-6))
+        same: dict[tuple, list[float]] = defaultdict(list)
+        for (cell, words), logs in times.items():
+            one = parsed(cell, words)
+            key = _key(cell, one)
+            off = mean(logs) - math.log(self._predicted(cell, one))
+            self._points[cell, words] = off
+            same[cell.name, cell.ranks, key, cell.asked].append(off)
+            self._algorithms[cell.name, cell.ranks, one.id].add(key)
+        for (name, ranks, key, asked), offs in same.items():
+            self._curves[name, ranks].setdefault(key, {})[asked] = mean(offs)
+
+    def _ranks(self, name: str) -> list[int]:
+        return sorted(ranks for other, ranks in self._curves if other == name)
+
+    def _off(self, cell: Cell, one: Candidate, known: list[int], least: Like = Like.SAME) -> _Off:
+        """From the nearest of these numbers of ranks that has the most alike, no more than
+        `least`."""
+        near = sorted(known, key=lambda ranks: (abs(math.log(ranks / cell.ranks)), -ranks))
+        for like in (Like.SAME, Like.ALGORITHM, Like.FUNCTION):
+            for ranks in near if like >= least else ():
+                curves = list(self._alike(cell, one, ranks, like))
+                if curves:
+                    found = [_at(curve, asked) for curve, asked in curves]
+                    middle = median if like == Like.FUNCTION else mean
+                    log = middle(value for value, _ in found)
+                    return _Off(log, like, ranks, min(distance for _, distance in found))
+        return _Off(0.0, Like.NOTHING)
+
+    def _alike(
+        self, cell: Cell, one: Candidate, ranks: int, like: Like
+    ) -> Iterator[tuple[_Curve, int]]:
+        """Curves, and the sizes at which they are asked."""
+        curves = self._curves[cell.name, ranks]
+        same = likes(cell, one, ranks)
+        keys = {_key(other, each): other.asked for other, each in same}
+        if like == Like.SAME:
+            yield from ((curves[key], asked) for key, asked in keys.items() if key in curves)
+            return
+        own = self._algorithms.get((cell.name, ranks, one.id), set())
+        asked = same[0][0].asked if same else cell.asked
+        for key, curve in curves.items():
+            if key not in keys and (key in own) == (like == Like.ALGORITHM):
+                yield curve, asked
+
+    # --- how certain
+
+    def _factor(self, cell: Cell, off: _Off) -> float:
+        if off.like == Like.NOTHING:
+            return math.exp(self._model) if self._points else math.inf
+        log = self._by_like[off.like] + self._by_size * off.sizes
+        log += self._by_ranks * abs(math.log2(cell.ranks / off.ranks))
+        return math.exp(log)
+
+    @cached_property
+    def _model(self) -> float:
+        """What the model alone is off by."""
+        return _usual(abs(off) for off in self._points.values()) or 0.0
+
+    def _or_model(self, errors: Iterable[float]) -> float:
+        found = _usual(errors)
+        return self._model if found is None else found
+
+    @cached_property
+    def _by_like(self) -> dict[Like, float]:
+        """Each point from what is less like it, on the same ranks."""
+
+        def errors(like: Like) -> Iterator[float]:
+            for (cell, words), own in self._points.items():
+                off = self._off(cell, parsed(cell, words), [cell.ranks], like)
+                if off.like == like:
+                    yield abs(off.log - own)
+
+        less = (Like.ALGORITHM, Like.FUNCTION)
+        return {Like.SAME: 0.0, **{like: self._or_model(errors(like)) for like in less}}
+
+    @cached_property
+    def _by_size(self) -> float:
+        """For each doubling: each point of a curve from the others."""
+
+        def errors() -> Iterator[float]:
+            for curves in self._curves.values():
+                for curve in curves.values():
+                    for asked, own in curve.items():
+                        rest = {size: log for size, log in curve.items() if size != asked}
+                        if rest:
+                            log, distance = _at(rest, asked)
+                            yield abs(log - own) / max(distance, 1.0)
+
+        return self._or_model(errors())
+
+    @cached_property
+    def _by_ranks(self) -> float:
+        """For each doubling: each point from fewer ranks, where that size was measured there."""
+
+        def errors() -> Iterator[float]:
+            for (cell, words), own in self._points.items():
+                fewer = [ranks for ranks in self._ranks(cell.name) if ranks < cell.ranks]
+                off = self._off(cell, parsed(cell, words), fewer)
+                if off.like == Like.SAME and off.sizes == 0:
+                    yield abs(off.log - own) / max(math.log2(cell.ranks / off.ranks), 1.0)
+
+        return self._or_model(errors())
