@@ -2,7 +2,9 @@
 #include "race/contest.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <memory>
+#include <random>
 
 namespace stretto::race {
 namespace {
@@ -17,7 +19,9 @@ constexpr double patience = 10e-3;  // for the tries with one number of calls: m
 constexpr double hopeless = 3;      // times the fastest when the first calls were counted, twice: no block is timed
 constexpr double far_too_long = 5;  // seconds beyond those given: then even few blocks are too many
 constexpr std::size_t few = 3;      // blocks: fewer say nothing
-constexpr std::size_t enough = 12;  // for the last that is left
+constexpr std::size_t sure = 6;     // as many as time allows: of fewer many a good one would be dropped
+constexpr std::size_t enough = 20;  // for the last that is left
+constexpr std::size_t plenty = 40;  // for several that cannot be told apart
 
 /// Times that are beyond doubt: three quarters of the one's blocks took longer than three quarters of the other's.
 bool slower(const std::vector<double>& one, const std::vector<double>& other) {
@@ -30,7 +34,7 @@ class Contestant {
              const StrettoLibrary& library)
       : words(words.starts_with(reference) ? words.substr(1) : words),
         is_native(this->words == native_word),
-        is_reference(is_native || words.starts_with(reference)),
+        is_reference(words.starts_with(reference)),
         side{runner, is_native ? native_library : library, !is_native},
         library_(library) {
     if (is_native) return;
@@ -47,11 +51,11 @@ class Contestant {
   Contestant(const Contestant&) = delete;
   Contestant& operator=(const Contestant&) = delete;
 
-  /// A block, and the check of its last call. The native library's results are the ones to have.
+  /// A block, and the check of its last call.
   void run() {
     side.runner.spoil();
     time_block(side);
-    times.push_back(slowest(side.times.back()));
+    times.push_back(slowest(side.times.back(), side.library.functions.Allreduce));
     correct = correct && (is_native || side.runner.equal());
   }
 
@@ -80,58 +84,86 @@ void drop_slower(Contestants& all) {
 }
 
 bool decided(const Contestants& all) {
-  const auto left = std::ranges::count_if(all, [](const auto& one) { return !one->is_reference && one->in; });
-  return left <= 1 && std::ranges::all_of(all, [](const auto& one) {
-           return !one->in || one->times.size() >= enough || !one->side.cheap();
-         });
+  const auto left =
+      std::ranges::count_if(all, [](const auto& one) { return !one->is_reference && !one->is_native && one->in; });
+  const std::size_t blocks = left <= 1 ? enough : plenty;
+  return std::ranges::all_of(all, [&](const auto& one) {
+    return !one->in || one->times.size() >= blocks || (left <= 1 && !one->side.cheap());
+  });
 }
 
-/// First calls, and how many fill a block.
-void warm_up(Contestants& all, double block_seconds, const StrettoLibrary& library, const Stage& stage) {
+/// New inputs, and the results to have. Returns the seconds of the call.
+double renew(Runner& runner, const Library& oracle, std::size_t round) {
+  runner.refresh(static_cast<int>(round));
+  const double begun = native().Wtime();
+  runner.call(oracle.functions, false);
+  return slowest(native().Wtime() - begun, oracle.functions.Allreduce);
+}
+
+/// First calls, and how many fill a block. The native one has been called: it may take longer than all others together.
+void warm_up(Contestants& all, double block_seconds, double natively, const StrettoLibrary& library,
+             const Stage& stage) {
   double best = 0;
   for (const auto& one : all) {
     stage(one->words);
-    one->side.call();
-    if (!one->is_native) one->algorithm = library.last_algorithm();
-    calibrate(one->side, block_seconds, patience);
+    one->side.one = natively;
+    if (!one->is_native) {
+      one->side.call();
+      one->algorithm = library.last_algorithm();
+    }
+    if (!one->is_native || natively < patience) calibrate(one->side, block_seconds, patience);
     if (!one->is_native && (best == 0 || one->side.one < best)) best = one->side.one;
   }
   for (const auto& one : all) {
     if (one->is_reference || one->side.one <= hopeless * best) continue;
-    if (one->side.cheap()) calibrate(one->side, block_seconds, patience);  // it may have been disturbed
+    if (one->side.cheap() && !one->is_native)
+      calibrate(one->side, block_seconds, patience);  // it may have been disturbed
     one->in = one->side.one <= hopeless * best;
   }
 }
 
-void rounds(Contestants& all, Runner& runner, const Library& native_library, double seconds, double begun) {
-  for (std::size_t round = 0; round < most_blocks; ++round) {
-    runner.refresh(static_cast<int>(round));
-    runner.call(native_library.functions, false);
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      Contestant& one = *all[(i + round) % all.size()];
-      if (one.in) one.run();
+struct Rounds {
+  Contestants& all;
+  Runner& runner;
+  const Library& oracle;
+  const StrettoLibrary& library;
+  double seconds;
+
+  void run(double begun, bool new_inputs) {
+    std::vector<Contestant*> order;
+    for (const auto& one : all) order.push_back(one.get());
+    std::minstd_rand random;  // alike on all ranks
+    for (std::size_t round = 0; round < most_blocks; ++round) {
+      if (new_inputs && std::has_single_bit(round)) renew(runner, oracle, round);  // ever more seldom
+      std::ranges::shuffle(order, random);  // who comes after whom must not matter
+      for (Contestant* one : order)
+        if (one->in) one->run();
+      const double spent = slowest(native().Wtime() - begun, library.functions.Allreduce);
+      const std::size_t least = spent > seconds ? few : sure;
+      if (round + 1 < least && spent < seconds + far_too_long) continue;
+      drop_slower(all);
+      if (decided(all) || spent > seconds) return;
     }
-    const double spent = slowest(native().Wtime() - begun);
-    if (round + 1 < few && spent < seconds + far_too_long) continue;
-    drop_slower(all);
-    if (decided(all) || spent > seconds) return;
   }
-}
+};
 
 }  // namespace
 
 std::vector<Entry> contest(const Cell& cell, const std::vector<std::string>& candidates, const Library& native_library,
-                           const StrettoLibrary& library, double seconds, const Stage& stage) {
+                           const StrettoLibrary& library, const ContestLength& length, const Stage& stage) {
   const double begun = native().Wtime();
   Runner runner(cell);
   Contestants all;
   for (const std::string& words : candidates)
     all.push_back(std::make_unique<Contestant>(cell, runner, words, native_library, library));
-  const double share = seconds / 8 / static_cast<double>(std::max<std::size_t>(candidates.size(), 1));
-  runner.refresh(0);
-  warm_up(all, std::clamp(share, shortest_block, longest_block), library, stage);
+  const double share = length.seconds / 8 / static_cast<double>(std::max<std::size_t>(candidates.size(), 1));
+  const bool has_native = std::ranges::any_of(all, [](const auto& one) { return one->is_native; });
+  const Library& oracle = has_native ? native_library : library;
+  stage(std::string(native_word));
+  const double natively = renew(runner, oracle, 0);
+  warm_up(all, std::clamp(share, shortest_block, length.block), natively, library, stage);
   stage("all");
-  rounds(all, runner, native_library, seconds, begun);
+  Rounds{all, runner, oracle, library, length.seconds}.run(begun, natively < patience);
   std::vector<Entry> entries;
   for (const auto& one : all) {
     const int blocks = static_cast<int>(one->times.size());

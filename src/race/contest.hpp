@@ -19,10 +19,16 @@ struct Entry {
   bool correct;  ///< after every block, on every rank
 };
 
-/// Lasts `seconds`, or less when at most one is left. The native library and candidates behind a '+', which is no part
-/// of their words, are never dropped. Collective over MPI_COMM_WORLD; the result is the same on all ranks, but for
-/// `algorithm`.
+struct ContestLength {
+  double seconds;  ///< or less, when at most one candidate is left
+  double block;    ///< seconds of a block of calls, at most
+};
+
+/// Candidates behind a '+', which is no part of their words, are never dropped; the native library is no candidate for
+/// the best, and timed as long as it is near it. Its results are the ones to have; if it does not take part, those of
+/// Stretto's own choice. Collective over MPI_COMM_WORLD; the result is the same on all ranks,
+/// but for `algorithm`.
 std::vector<Entry> contest(const Cell& cell, const std::vector<std::string>& candidates, const Library& native,
-                           const StrettoLibrary& stretto, double seconds, const Stage& stage);
+                           const StrettoLibrary& stretto, const ContestLength& length, const Stage& stage);
 
 }  // namespace stretto::race

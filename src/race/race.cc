@@ -3,6 +3,8 @@
 // stretto-race-FLAVOUR: races the native collectives against Stretto's, block by block in one process, or candidates
 // against each other (--plan), or times the native ones alone. Started by `stretto bench` and `stretto tune` under
 // mpiexec; writes one JSON object a line.
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -126,6 +128,7 @@ struct Driver {
   Library native;
   int rank = 0;
   int ranks = 1;
+  bool crowded = false;  // more ranks than cores
 
   /// Measures all of them by `correct`; returns whether all results were right.
   template <typename One, typename Correct>
@@ -161,7 +164,8 @@ struct Driver {
   bool contested(const PlannedCell& planned) const {
     const Cell cell = checked_cell(planned.wish, ranks);
     const double begun = intercept::native().Wtime();
-    const auto entries = contest(cell, planned.candidates, native, stretto, options.seconds, stage());
+    const ContestLength length{options.seconds, crowded ? longest_block : short_block};
+    const auto entries = contest(cell, planned.candidates, native, stretto, length, stage());
     if (rank == 0) print(cell, entries, ranks, intercept::native().Wtime() - begun);
     return std::ranges::all_of(entries, [](const Entry& one) { return one.correct; });
   }
@@ -204,6 +208,7 @@ int run(int argc, char** argv) {
   mpi.Comm_rank(intercept::constants().world, &driver.rank);
   mpi.Comm_size(intercept::constants().world, &driver.ranks);
   const int on_nodes = nodes();
+  driver.crowded = driver.ranks > on_nodes * sysconf(_SC_NPROCESSORS_ONLN);
   if (driver.rank == 0) print_machine(driver.ranks, on_nodes, options.mpi);
   settle(driver.native.functions);
   const bool correct = driver.run();

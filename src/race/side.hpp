@@ -12,6 +12,7 @@ namespace stretto::race {
 
 constexpr int most_blocks = 1000;
 constexpr double longest_block = 5e-3;  // seconds: more than a time slice of the scheduler
+constexpr double short_block = 1e-3;    // where every rank has a core
 constexpr double cheap_call = 20e-3;    // a call that may be repeated only to warm up
 constexpr double dear_call = 10;        // times the cell's seconds: not repeated at all
 
@@ -50,8 +51,9 @@ void calibrate(Side& side, double block_seconds, double patience);
 /// leave them.
 void time_block(Side& side);
 
-/// The largest of all ranks' numbers.
-double slowest(double seconds);
+/// The largest of all ranks' numbers. By the library that is timed: where ranks share cores, one call of another may
+/// take longer than a whole block.
+double slowest(double seconds, decltype(&PMPI_Allreduce) allreduce = intercept::native().Allreduce);
 
 /// Is it so on all ranks?
 bool on_all_ranks(bool here);
