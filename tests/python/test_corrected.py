@@ -158,7 +158,6 @@ def test_only_good_times_count():
     cell = Cell("bcast", 4, 8)
     entries = [
         Entry(NATIVE, NATIVE, 9.0, 0, 9, True), Entry("chain", "bcast/chain", 9.0, 0, 9, False),
-        Entry("binomial", "bcast/binomial", 9.0, 0, 1, True),
         Entry("linear", "bcast/chain", 9.0, 0, 9, True),
     ]  # fmt: skip
     own = corrected([Measured(cell, "model", 0.1, entries)])

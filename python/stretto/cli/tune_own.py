@@ -201,13 +201,14 @@ def _print_json(
     for one in cells:
         del one["cell"]
     found = campaign.model.found if campaign.model else {}
+    portfolio, measured = campaign.candidates()
     write_json(
         {
             "cells": cells,
             "missing": missing,
             "model": {ranks: asdict(one) for ranks, one in found.items()},
-            "portfolio": campaign.portfolio_size,
-            "not_separated": campaign.measured_size,
+            "portfolio": portfolio,
+            "measured": measured,
             "wrong": [{**asdict(cell), "words": words} for cell, words in sorted(campaign.wrong)],
             "files": list(map(str, files)),
         }

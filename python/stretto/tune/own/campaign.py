@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Calibrates, predicts, measures what the prediction cannot tell apart; as the budget lasts."""
 
-import math
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from ... import _core
 from ...launch.mpi import Mpi
@@ -17,12 +17,11 @@ from .cells import (
     candidate,
     cells_of,
     chosen,
-    others,
-    parsed,
     portfolio,
     shipped,
 )
-from .choice import CONTESTS, SHIPPED, choices, contests_with, times_of
+from .choice import CONFIRM, times_of
+from .corrected import Corrected
 from .journal import Journal, read_measured
 from .model import (
     Parameters,
@@ -33,18 +32,15 @@ from .model import (
     quality,
     samples_of,
 )
+from .search import KEEP, Search, chosen_of, levels, of_sizes
 from .trial import Place, Plan, measure, probe
 
 MODEL_SHARE = 0.15  # of the budget
-ALGORITHMS_SHARE = 0.5  # what the first stage may end at
-VARIANTS_SHARE = 0.75  # what the second; the rest confirms what was found
+SEARCH_SHARE = 0.7  # what the search may end at; the rest confirms what was found
 SECONDS = (0.02, 1.0)  # of a contest
 WHOLE = "all candidates"  # given up together
-KEEP = "+"  # before the words of a candidate that the driver must not drop
 TRIES = 3  # what was not confirmed makes way for the next best
 LEAST_CALLS = 12  # a fit from fewer means nothing
-MOST = 12  # candidates of a contest, beside the library and the shipped choice
-NEAR = 1.25  # times the best algorithm's time: its variants are tried as well
 OVERHEAD = 1.3  # a contest takes so many times its seconds
 
 
@@ -109,18 +105,11 @@ class Predictor:
         return sorted(pairs, key=lambda pair: pair[0])
 
 
-def inseparable(
-    predicted: list[tuple[float, Candidate]], error: float, most: int = MOST
-) -> list[Candidate]:
-    """The best of each algorithm, where both its and the best's prediction may be off by `error`.
+class _Blind:
+    """Without a model all calls take as long, and what is measured corrects that."""
 
-    `predicted` begins with the best.
-    """
-    first: dict[str, tuple[float, Candidate]] = {}
-    for seconds, one in predicted:
-        first.setdefault(one.id, (seconds, one))
-    limit = predicted[0][0] * error**2
-    return [one for seconds, one in first.values() if seconds <= limit][:most]
+    def seconds(self, cell: Cell, one: Candidate) -> float:
+        return 1.0
 
 
 class Campaign:
@@ -129,10 +118,9 @@ class Campaign:
     def __init__(self, mpi: Mpi, wish: Wish, journal: Journal, places: dict[int, Place]) -> None:
         self.mpi, self.wish, self.journal, self.places = mpi, wish, journal, places
         self.model: Model | None = None
-        self.portfolio_size = self.measured_size = 0  # candidates, over all cells
+        self._predictors: dict[int, Predictor] = {}
         self.measuring = 0.0  # seconds in this run
         self.wrong: set[tuple[Cell, str]] = set()  # whose results were, in this run
-        self._found: dict[Cell, str] | None = None  # to be confirmed
         self._begun = time.monotonic()
         self._advance: Callable[..., None] = lambda done, of=None, what="": None
 
@@ -140,53 +128,89 @@ class Campaign:
     def one_node(self) -> bool:
         return all(place.nodes == 1 for place in self.places.values())
 
-    def _per_node(self, ranks: int) -> int:
-        return self.places[ranks].placement.ranks_per_node
-
     def elapsed(self) -> float:
         return time.monotonic() - self._begun
 
     def run(self, advance: Callable[..., None]) -> None:
         """Until all is measured or the budget is used up."""
         self._advance = advance
-        self._stage("model", lambda cell: dict(calibration(cell.ranks)).get(cell, []), MODEL_SHARE)
+        self._calibrate()
         self.fit()
         known = -1
         while self.elapsed() < self.wish.budget and known < len(self.journal.measured):
             known = len(self.journal.measured)
-            begun = self.elapsed()
-            self._stage("algorithms", self._algorithms, ALGORITHMS_SHARE, begun)
-            self._stage("variants", self._variants, VARIANTS_SHARE, begun)
+            self._search()
             for _ in range(TRIES):
-                self._found = None
-                self._stage("confirm", self._confirmation, 1.0, begun)
+                self._confirm()
+
+    def _calibrate(self) -> None:
+        end = MODEL_SHARE * self.wish.budget
+        todo = {
+            ranks: [one for one in calibration(ranks) if not self.journal.has(one[0], "model")]
+            for ranks in self.wish.ranks
+        }
+        for ranks, plan in todo.items():
+            waiting = sum(len(own) for other, own in todo.items() if other >= ranks)
+            self._measure(ranks, "model", plan, end, waiting)
+
+    def _search(self) -> None:
+        """The cells of few sizes first: from them the others are told."""
+        end = SEARCH_SHARE * (self.wish.budget - self.elapsed()) + self.elapsed()
+        every = list(self._shipped)
+        new = [cell for cell in every if not self.journal.has(cell, "search")]
+        for sizes in levels(self.wish.sizes):
+            self._stage("search", Search.first, of_sizes(new, sizes), end, waiting=len(new))
+        self._stage("search", Search.more, every, end)
+
+    def _confirm(self) -> None:
+        found = chosen_of(times_of(self.journal, self.shipped(), confirmed=False))
+
+        def again(search: Search, cell: Cell) -> list[str]:
+            return search.confirmation(cell, found[cell])
+
+        self._stage(CONFIRM, again, list(found), self.wish.budget)
 
     def _stage(
-        self, stage: str, plan_of: Callable[[Cell], list[str]], share: float, begun: float = 0.0
+        self,
+        stage: str,
+        plan_of: Callable[[Search, Cell], list[str]],
+        cells: list[Cell],
+        end: float,
+        waiting: int = 0,
     ) -> None:
-        """On all numbers of ranks, each with its part of what is left of the share."""
-        for i, ranks in enumerate(self.wish.ranks):
-            left = share * (self.wish.budget - begun) + begun - self.elapsed()
-            end = self.elapsed() + left / (len(self.wish.ranks) - i)
-            model = stage == "model"
-            cells = [cell for cell, _ in calibration(ranks)] if model else self.cells(ranks)
-            again = stage == "confirm"  # until the choice does not change
-            todo = [cell for cell in cells if again or not self.journal.has(cell, stage)]
-            todo = [cell for cell in todo if (cell, WHOLE) not in self.journal.failed]
-            todo = todo if left > 0 else []
-            plan = [(cell, words) for cell in todo if (words := plan_of(cell))]
-            with suppress(OverError):
-                self._measure(ranks, stage, plan, end)
+        """On one number of ranks after the other, each told from what those before have found.
+
+        `waiting` contests, or as many as there are, have the time until the `end`.
+        """
+        for ranks in self.wish.ranks:
+            if self.elapsed() > end:
+                return
+            search = self._next()
+            own = [one for one in cells if one.ranks == ranks]
+            own = [cell for cell in own if (cell, WHOLE) not in self.journal.failed]
+            plan = [(cell, words) for cell in own if (words := plan_of(search, cell))]
+            done = sum(self.journal.has(cell, stage) for cell in cells)
+            self._measure(ranks, stage, plan, end, max(waiting, len(cells)) - done)
+
+    def _next(self) -> Search:
+        measured = [one for one in self.journal.measured if one.cell.ranks in self.places]
+        corrected = Corrected(lambda ranks: self.predictor(ranks) or _Blind(), measured)
+        return Search(self.journal, corrected, self._shipped)
 
     def cells(self, ranks: int) -> list[Cell]:
         return cells_of(self.wish.names, ranks, self.wish.sizes)
 
     def shipped(self) -> dict[Cell, str]:
         """What the shipped rules choose."""
-        cells = [cell for ranks in self.wish.ranks for cell in self.cells(ranks)]
-        return {cell: shipped(cell, self._per_node(cell.ranks)).words for cell in cells}
+        return {cell: one.words for cell, one in self._shipped.items()}
 
-    # --- the plans
+    @cached_property
+    def _shipped(self) -> dict[Cell, Candidate]:
+        return {
+            cell: shipped(cell, self.places[ranks].placement.ranks_per_node)
+            for ranks in self.wish.ranks
+            for cell in self.cells(ranks)
+        }
 
     def fit(self) -> None:
         """From what the journal has; no model where it has too little."""
@@ -206,75 +230,36 @@ class Campaign:
             else:
                 model.parameters = fit_crowd(model.parameters, ranks, samples, place.cores, network)
             model.found[ranks] = quality(samples, model.machine())
-        self.model = model
+        self.model, self._predictors = model, {}
 
     def predictor(self, ranks: int) -> Predictor | None:
-        if self.model is None:
-            return None
-        return Predictor(self.model.machine(), self.places[ranks].placement)
+        """None without a model. It is kept: it has simulators."""
+        if self.model and ranks not in self._predictors:
+            placement = self.places[ranks].placement
+            self._predictors[ranks] = Predictor(self.model.machine(), placement)
+        return self._predictors.get(ranks)
 
-    def _sorted(self, cell: Cell, found: list[Candidate]) -> list[tuple[float, Candidate]]:
-        predictor = self.predictor(cell.ranks)
-        return predictor.sorted(cell, found) if predictor else [(1.0, one) for one in found]
-
-    def _with_references(self, cell: Cell, found: list[Candidate]) -> list[str]:
-        reference = shipped(cell, self._per_node(cell.ranks))
-        words = [one.words for one in others(cell, reference, found) if one.algorithm]
-        return [
-            KEEP + one if one == reference.words != NATIVE else one
-            for one in dict.fromkeys([NATIVE, reference.words, *words])
-            if (cell, one) not in self.journal.failed
-        ]
-
-    def _algorithms(self, cell: Cell) -> list[str]:
-        """The best variant of every algorithm that may be the fastest."""
-        every = portfolio(cell, depths=(2,))
-        if not every:
-            return []
-        error = math.inf
-        if self.model and cell.ranks in self.model.found:
-            error = self.model.found[cell.ranks].usual
-        found = inseparable(self._sorted(cell, every), error)
-        self.portfolio_size += len({one.id for one in every})
-        self.measured_size += len(found)
-        return self._with_references(cell, found)
-
-    def _variants(self, cell: Cell) -> list[str]:
-        """Of the algorithms that were near the best."""
-        contests = self.journal.of(cell)
-        times = {
-            e.words: e.us for one in contests for e in one.entries if e.counts and e.words != NATIVE
+    def candidates(self) -> tuple[int, int]:
+        """Of all cells that were measured: how many there are, and how many were timed."""
+        timed = {
+            cell: {e.words for one in self.journal.of(cell) for e in one.entries}
+            for cell in self._shipped
         }
-        if not times:
-            return []
-        least = min(times.values())
-        near = [parsed(cell, words) for words, us in times.items() if us <= NEAR * least]
-        ids = {one.id for one in near}
-        new = [one for one in portfolio(cell) if one.id in ids and one.words not in times]
-        if not new:
-            return []
-        best = sorted(near, key=lambda one: times[one.words])[:2]
-        return self._with_references(
-            cell, [*best, *(one for _, one in self._sorted(cell, new)[:MOST])]
-        )
-
-    def _confirmation(self, cell: Cell) -> list[str]:
-        """What was found, once more, where it is not the shipped choice."""
-        if self._found is None:
-            chosen = choices(times_of(self.journal, self.shipped(), confirmed=False))
-            self._found = {one.cell: one.words for own in chosen.values() for one in own}
-        words = self._found.get(cell, SHIPPED)
-        if words == SHIPPED or len(contests_with(self.journal.of(cell), words)) >= CONTESTS:
-            return []
-        return self._with_references(cell, [parsed(cell, words)])
+        every = sum(len(portfolio(cell)) for cell, words in timed.items() if words)
+        return every, sum(len(words - {NATIVE}) for words in timed.values())
 
     # --- measuring
 
-    def _measure(self, ranks: int, stage: str, plan: Plan, end: float) -> None:
+    def _measure(self, ranks: int, stage: str, plan: Plan, end: float, waiting: int) -> None:
         left = dict(plan)
-        seconds = (end - self.elapsed()) / OVERHEAD / max(len(left), 1)
+        seconds = (end - self.elapsed()) / OVERHEAD / max(waiting, len(left), 1)
         seconds = min(max(seconds, SECONDS[0]), SECONDS[1] if stage != "model" else 0.1)
+        with suppress(OverError):
+            self._hold(ranks, stage, left, seconds, end)
 
+    def _hold(
+        self, ranks: int, stage: str, left: dict[Cell, list[str]], seconds: float, end: float
+    ) -> None:
         def heard(said: dict) -> None:
             one = read_measured(stage, said)
             self.journal.add(one)

@@ -12,6 +12,7 @@ ORDERED = "-ordered"  # of a cell's name: an operator that does not commute
 SEGMENTS = (16 << 10, 64 << 10, 256 << 10, 1 << 20)
 DEPTHS = (2, 4)
 MOST_SEGMENTS = 64  # of a call
+LARGEST = 64 << 20  # bytes of a vector, all parts together
 FEW_RANKS = 16  # whose schedules are compared
 
 
@@ -189,9 +190,12 @@ def chosen(rules: _core.Rules, cell: Cell, per_node: int) -> _core.Choice:
 
 
 def cells_of(names: list[str], ranks: int, sizes: list[int]) -> list[Cell]:
-    """All, those of one size side by side: what is cut short has something of every function."""
-    found = []
-    for size in sizes:
+    """Those of one size side by side: what is cut short has something of every function. Vectors
+    of more than 64 MiB are left out, unless nothing smaller was asked for."""
+    found: dict[Cell, None] = {}
+    for i, size in enumerate(sorted(sizes)):
         for name in names:
-            found.append(Cell(name, ranks, 0 if name == "barrier" else max(size, 8)))
-    return list(dict.fromkeys(found))
+            cell = Cell(name, ranks, 0 if name == "barrier" else max(size, 8))
+            if i == 0 or cell.bytes <= LARGEST:
+                found[cell] = None
+    return list(found)

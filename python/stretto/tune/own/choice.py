@@ -4,14 +4,16 @@
 import math
 from collections import defaultdict
 from dataclasses import dataclass
+from statistics import mean
 
 from ... import _core
 from .cells import NATIVE, Cell
 from .journal import Journal, Measured
 
-GAIN = math.log(1.03)  # worth a rule of its own, and another algorithm than at the size before
+GAIN = math.log(1.015)  # worth a rule of its own, and another algorithm than at the size before
 MISSING = math.log(3)  # where one algorithm must serve all sizes and was not timed at this one
 CONTESTS = 2  # at least, in which a choice must have proved itself
+CONFIRM = "confirm"  # the stage of contests between few
 SHIPPED = ""  # the shipped rules decide, whatever they say
 
 
@@ -39,19 +41,23 @@ class Times:
 
 
 def merged(contests: list[Measured], reference: str) -> dict[str, float]:
-    """The last contest's time of the reference, and of the others what they reached in the worst.
+    """The last contest's time of the reference, and of the others the mean ratio to it.
 
-    The best of many noisy times is too good; what was best once must be good again.
+    The best of many noisy times is too good: where a candidate was confirmed, that counts alone.
     """
-    found = [{one.words: one.us for one in contest.entries if one.counts} for contest in contests]
-    known = [us for us in found if reference in us]
+    timed = [
+        (one.stage == CONFIRM, {entry.words: entry.us for entry in one.entries if entry.counts})
+        for one in contests
+    ]
+    known = [(again, us) for again, us in timed if reference in us]
     if not known:
-        return found[-1] if found else {}
-    ratios: dict[str, float] = {}
-    for us in known:
+        return timed[-1][1] if timed else {}
+    logs: dict[str, dict[bool, list[float]]] = defaultdict(lambda: {True: [], False: []})
+    for again, us in known:
         for words, own in us.items():
-            ratios[words] = max(ratios.get(words, 0.0), own / us[reference])
-    return {words: ratio * known[-1][reference] for words, ratio in ratios.items()}
+            logs[words][again].append(math.log(own / us[reference]))
+    last = known[-1][1][reference]
+    return {words: last * math.exp(mean(own[True] or own[False])) for words, own in logs.items()}
 
 
 def times_of(

@@ -130,7 +130,8 @@ def _usual(errors: Iterable[float]) -> float | None:
 class Corrected:
     """`predictor` gives one for a number of ranks; `measured` are contests of any stage.
 
-    Times of the native library, wrong ones and those of too few blocks do not count.
+    Times of the native library and wrong ones do not count. Those of no whole block do: so much
+    slower was what was dropped at once.
     """
 
     def __init__(self, predictor: Callable[[int], Predicts], measured: Iterable[Measured]) -> None:
@@ -164,7 +165,7 @@ class Corrected:
         times: dict[tuple[Cell, str], list[float]] = defaultdict(list)
         for contest in measured:
             for entry in contest.entries:
-                if entry.counts and entry.words != NATIVE and entry.us > 0:
+                if entry.correct and entry.words != NATIVE and entry.us > 0:
                     one = parsed(contest.cell, entry.words)
                     if one.id == entry.algorithm:  # else another served in its place
                         times[contest.cell, entry.words].append(math.log(entry.us * 1e-6))
