@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""All calls that a choice is asked for, and a sample of them."""
+
+import random
+from dataclasses import dataclass
+
+from stretto import _core
+from stretto.tune.own.cells import Cell
+
+LARGEST = 32 << 20  # bytes of a vector, all parts together
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Functions, numbers of ranks and sizes."""
+
+    names: list[str]
+    ranks: list[int]
+    sizes: list[int]
+
+    def cells(self, ranks: int) -> list[Cell]:
+        """But vectors of more than 32 MiB. Functions whose ranks do not know the size have one
+        choice for all sizes; each size is a call all the same."""
+        found = []
+        for name in self.names:
+            own = [Cell(name, ranks, size) for size in ((0,) if name == "barrier" else self.sizes)]
+            found += [cell for cell in own if cell.bytes <= LARGEST]
+        return found
+
+    def sample(self, each: int, seed: int) -> dict[int, list[Cell]]:
+        """So many of every number of ranks, each function as often as any other."""
+        chance, found = random.Random(seed), {}
+        for ranks in self.ranks:
+            by_name: dict[str, list[Cell]] = {}
+            for cell in self.cells(ranks):
+                by_name.setdefault(cell.name, []).append(cell)
+            names: list[str] = []
+            while len(names) < each:
+                names += chance.sample(list(by_name), len(by_name))
+            picked = [chance.choice(by_name[name]) for name in names[:each]]
+            found[ranks] = list(dict.fromkeys(picked))
+        return found
+
+
+def every_function() -> list[str]:
+    return [_core.facts(one).name for one in _core.all_functions()]
