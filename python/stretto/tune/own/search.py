@@ -77,8 +77,7 @@ class Search:
         self._native = NativeTimes(journal)
 
     def first(self, cell: Cell) -> list[str]:
-        every = self._corrected.sorted(cell, self._others(cell))
-        return self._with_references(cell, contenders(every, DOUBT)[:MOST])
+        return self._with_references(cell, self._contenders(cell, DOUBT)[:MOST])
 
     def more(self, cell: Cell) -> list[str]:
         """What may be faster than all that was measured."""
@@ -87,8 +86,7 @@ class Search:
             return []
         tried = {entry.words for one in self._journal.of(cell) for entry in one.entries}
         tried |= {words for failed, words in self._journal.failed if failed == cell}
-        every = self._corrected.sorted(cell, self._others(cell))
-        new = [one for one in contenders(every, LESS_DOUBT) if one.words not in tried]
+        new = [one for one in self._contenders(cell, LESS_DOUBT) if one.words not in tried]
         if not new:
             return []
         best = sorted(times, key=lambda words: times[words])[:AGAIN]
@@ -109,9 +107,14 @@ class Search:
         us = merged(self._journal.of(cell), self._shipped[cell].words)
         return {words: own for words, own in us.items() if words != NATIVE}
 
-    def _others(self, cell: Cell) -> list[Candidate]:
-        """But those that do the same as the shipped choice."""
-        return others(cell, self._shipped[cell], portfolio(cell))
+    def _contenders(self, cell: Cell, doubt: float) -> list[Candidate]:
+        """Beside the shipped choice."""
+        reference = self._shipped[cell]
+        every = others(cell, reference, portfolio(cell))
+        if reference.algorithm:
+            every.append(reference)
+        found = contenders(self._corrected.sorted(cell, every), doubt)
+        return [one for one in found if one is not reference]
 
     def _with_references(self, cell: Cell, found: list[Candidate]) -> list[str]:
         reference = self._shipped[cell].words

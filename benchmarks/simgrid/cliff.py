@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Time per byte of one rank more than a power of two, on a simulated network; writes a page."""
+
+import argparse
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import tree as trees
+from choose import Chooser
+from fit import fitted
+from smpi import Network, Time
+from stretto.errors import Error
+from stretto.tune.own.cells import Cell, in_parts
+
+NETWORKS = {
+    "gigabit": trees.Tree((128,)),
+    "fast": trees.Tree((128,), bandwidth=12.5e9, latency=1e-6),
+}
+NAMES = ("allreduce", "bcast", "reduce_scatter_block", "allgather")
+POWERS = (4, 8, 16, 32, 64)
+BYTES = 16 << 20  # of the vector, all parts together
+PAGE = """\
+# No cliff behind a power of two
+
+Made by `benchmarks/simgrid/cliff`; all times are SimGrid's and the same on every machine.
+
+Hosts of one switch, a rank on each, links of 125 MB/s and 25 µs (gigabit) or of 12.5 GB/s and 1 µs
+(fast). The time per byte of the vector (16 MiB, all parts together) on 2^k + 1 ranks over that on
+2^k, by what Stretto chooses from parameters fitted at 16 ranks and fewer ([how](simgrid.md)). Where
+ranks beyond a power of two first hand their vector to another one, this is 2; here it is
+{worst:.2f} at most.
+
+| network | function | {heads} |
+|---|---|{bars}|
+{rows}
+
+The choices:
+
+| network | function | ranks | choice | ms |
+|---|---|---|---|---|
+{choices}
+"""
+
+
+@dataclass(frozen=True)
+class Measured:
+    cell: Cell
+    time: Time
+
+    @property
+    def per_byte(self) -> float:
+        return self.time.us / self.cell.bytes
+
+
+def measured(chooser: Chooser, name: str, ranks: int) -> Measured:
+    probe = Cell(name, ranks, BYTES)
+    cell = Cell(name, ranks, BYTES // ranks) if in_parts(probe.function) else probe
+    words = chooser.considered(cell)[0].one.words
+    plan = [(f"{name}:{cell.asked}", [words])]
+    (time,) = chooser.network.run(chooser.hosts(ranks), plan, nodes=chooser.nodes(ranks))
+    if not time.correct:
+        raise Error(f"{cell}: {words} gave a wrong result", "that is a bug of Stretto")
+    print(f"{cell}: {words}, {time.us:.0f} µs", file=sys.stderr, flush=True)
+    return Measured(cell, time)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("page", type=Path)
+    page = parser.parse_args().page
+    rows, choices, ratios = [], [], []
+    for network, tree in NETWORKS.items():
+        own = Network(tree)
+        chooser = Chooser(own, fitted(own))
+        for name in NAMES:
+            found = {p: measured(chooser, name, p) for k in POWERS for p in (k, k + 1)}
+            row = [found[k + 1].per_byte / found[k].per_byte for k in POWERS]
+            ratios += row
+            rows.append(f"| {network} | {name} | {' | '.join(f'{one:.2f}' for one in row)} |")
+            choices += [
+                f"| {network} | {name} | {p} | `{one.time.words}` | {one.time.us / 1e3:.2f} |"
+                for p, one in found.items()
+            ]
+    text = PAGE.format(
+        worst=max(ratios), heads=" | ".join(f"{k + 1} to {k}" for k in POWERS),
+        bars="|".join(["---"] * len(POWERS)), rows="\n".join(rows), choices="\n".join(choices),
+    )  # fmt: skip
+    page.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except Error as error:
+        sys.exit(f"error: {error}\nhint: {error.hint}")
