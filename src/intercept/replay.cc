@@ -12,7 +12,33 @@ std::optional<Bytes> from(const void* begin, const void* at) {
   return static_cast<const char*>(at) - static_cast<const char*>(begin);
 }
 
+bool same_numbers(const std::vector<Count>& known, const Numbers& given) {
+  if (!given.given()) return known.empty();
+  for (std::size_t r = 0; r < known.size(); ++r)
+    if (given[static_cast<Rank>(r)] != known[r]) return false;
+  return true;
+}
+
 }  // namespace
+
+void KeptParts::keep(const DescribedParts& parts, Rank ranks) {
+  clear();
+  displacements_.clear();
+  types_.clear();
+  for (Rank r = 0; r < ranks; ++r) {
+    counts_.push_back(parts.counts[r]);
+    if (parts.displacements.given()) displacements_.push_back(parts.displacements[r]);
+    if (parts.own_types) types_.push_back(parts.types[r]);
+  }
+}
+
+bool KeptParts::compare(const DescribedParts& given) const {
+  if (!given.types || !same_numbers(counts_, given.counts) || !same_numbers(displacements_, given.displacements))
+    return false;
+  for (std::size_t r = 0; r < types_.size(); ++r)
+    if (given.types[r] != types_[r]) return false;
+  return true;
+}
 
 void Replays::clear() {
   for (auto& replay : replays_) {
@@ -27,24 +53,13 @@ void Replays::count(Replay& replay) {
   replay.calls = 0;
 }
 
-bool Replays::compare_numbers(const Replay& replay, const Origin& origin) {
-  for (std::size_t i = 0; i < replay.numbers.size(); ++i) {
-    const std::vector<Count>& known = replay.numbers[i];
-    if (known.empty()) continue;
-    const DescribedParts& given = *origin.parts[i];
-    if (!given.counts.given() || !given.displacements.given()) return false;
-    const std::size_t ranks = known.size() / 2;
-    for (std::size_t r = 0; r < ranks; ++r)
-      if (given.counts[static_cast<Rank>(r)] != known[r] ||
-          given.displacements[static_cast<Rank>(r)] != known[ranks + r])
-        return false;
-  }
-  return true;
-}
-
 void Replays::keep(const Origin& origin, Rank ranks, const Decision& decision, std::shared_ptr<const Schedule> schedule,
                    const execute::Work& work, const observe::Sampled& sampled) {
+  constexpr Rank most_parts = 64;  // they are compared with every call
+  if (ranks > most_parts && (origin.parts[0] || origin.parts[1])) return;
   auto& replay = replays_[slot(origin.signature)];
+  constexpr unsigned try_every = 8;  // parts that change with every call are not worth it
+  if (replay && replay->signature == origin.signature && replay->calls == 0 && ++replay->others < try_every) return;
   if (replay)
     count(*replay);
   else
@@ -63,12 +78,10 @@ void Replays::keep(const Origin& origin, Rank ranks, const Decision& decision, s
   replay->output = from(origin.output, work.output.at);
   replay->served = decision.served;
   replay->sampled = sampled;
+  replay->others = 0;
   for (std::size_t i = 0; i < origin.parts.size(); ++i) {
-    auto& numbers = replay->numbers[i];
-    numbers.clear();
-    if (!origin.parts[i]) continue;
-    for (Rank r = 0; r < ranks; ++r) numbers.push_back(origin.parts[i]->counts[r]);
-    for (Rank r = 0; r < ranks; ++r) numbers.push_back(origin.parts[i]->displacements[r]);
+    replay->parts[i].clear();
+    if (origin.parts[i]) replay->parts[i].keep(*origin.parts[i], ranks);
   }
 }
 

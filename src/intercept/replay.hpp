@@ -18,10 +18,9 @@ namespace stretto::intercept {
 class Communicator;
 struct Decision;
 struct DescribedParts;
-struct Job;
 
-/// The arguments of a call but for its buffers. Types and operators are MPI's own: a program's may be freed, and their
-/// handles come back for others. What a rank need not give may be anything.
+/// The arguments of a call but for its buffers and what it says of each part. Types and operators are MPI's own: a
+/// program's may be freed, and their handles come back for others. What a rank need not give may be anything.
 struct Signature {
   Function function;
   bool in_place = false;
@@ -46,6 +45,21 @@ struct Origin {
   std::array<const DescribedParts*, 2> parts{};
 };
 
+/// What a call said of its parts. All of it is compared: a program may change its arrays in place.
+class KeptParts {
+ public:
+  void keep(const DescribedParts& parts, Rank ranks);
+  void clear() { counts_.clear(); }
+  /// Also true where this rank need not give them.
+  bool same(const DescribedParts* given) const { return counts_.empty() || compare(*given); }
+
+ private:
+  bool compare(const DescribedParts& given) const;
+
+  std::vector<Count> counts_, displacements_;  ///< no displacements: the parts lie one behind the other
+  std::vector<MPI_Datatype> types_;            ///< empty: all parts have the signature's
+};
+
 /// Calls in one segment, of one communicator: used by one thread at a time.
 class Replays {
  public:
@@ -61,17 +75,21 @@ class Replays {
                          output = {};  ///< where the engine's buffers begin, from the program's; none: it has none
     Counter* served = nullptr;
     std::uint64_t calls = 0;  ///< not yet in `served`
+    unsigned others = 0;      ///< calls that differed in their parts alone, while this one did not come again
     observe::Sampled sampled = {};
-    std::array<std::vector<Count>, 2> numbers = {};  ///< of Origin::parts: counts and displacements, if they matter
+    std::array<KeptParts, 2> parts = {};  ///< of Origin::parts
   };
 
   Replay* find(const Origin& origin) {
     Replay* r = replays_[slot(origin.signature)].get();
-    return r && r->signature == origin.signature && same_numbers(*r, origin) ? r : nullptr;
+    return r && r->signature == origin.signature && r->parts[0].same(origin.parts[0]) &&
+                   r->parts[1].same(origin.parts[1])
+               ? r
+               : nullptr;
   }
   /// Forgets all of them: the communicator may choose otherwise from now on.
   void clear();
-  /// `ranks` is how many parts those of `origin` are.
+  /// `ranks` is how many parts those of `origin` are; too many are not kept.
   void keep(const Origin& origin, Rank ranks, const Decision& decision, std::shared_ptr<const Schedule> schedule,
             const execute::Work& work, const observe::Sampled& sampled);
 
@@ -83,10 +101,6 @@ class Replays {
             static_cast<std::size_t>(s.root) * 5) %
            size;
   }
-  static bool same_numbers(const Replay& replay, const Origin& origin) {
-    return (replay.numbers[0].empty() && replay.numbers[1].empty()) || compare_numbers(replay, origin);
-  }
-  static bool compare_numbers(const Replay& replay, const Origin& origin);
   static void count(Replay& replay);
 
   std::array<std::unique_ptr<Replay>, size> replays_;

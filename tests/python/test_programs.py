@@ -141,6 +141,16 @@ def test_handles(built, name):
     assert done.passed("allreduce")["MPI or communicator not ready"] == 6
 
 
+@pytest.mark.parametrize("ranks", [2, 4])
+@pytest.mark.parametrize("name", PREFIXES)
+def test_arrays_that_change_between_calls(built, name, ranks):
+    done = stretto_run(ranks, [built("changed.c", name)], mpi=mpi_of(name)).succeeded()
+    assert done.out.strip() == "600 calls of each"
+    for function in ("gatherv", "scatterv", "allgatherv", "alltoallv", "alltoallw", "reduce_scatter"):
+        assert done.served(function) == 600
+        assert done.passed(function) == {}
+
+
 @pytest.mark.parametrize("name", ["debian-mpich", "debian-openmpi"])
 def test_mpi_before_and_after_main(built, name):
     library = built("unloaded.c", name, "-DLIBRARY", "-shared", "-fPIC")

@@ -25,7 +25,10 @@ IrregularParts::IrregularParts(const DescribedParts& described, Rank ranks)
       unusable_ = Passed::arguments;
       return;
     }
-    if (i < types_.size()) types_[i] = untyped ? &storage_[i] : &facts_of(described.type(r), Use::move, storage_[i]);
+    if (i < types_.size()) {
+      types_[i] = untyped ? &storage_[i] : &facts_of(described.type(r), Use::move, storage_[i]);
+      predefined_ = predefined_ && (untyped || types_[i] != &storage_[i]);
+    }
     if (!untyped && !type(r).usable) {
       unusable_ = Passed::datatype;
       return;

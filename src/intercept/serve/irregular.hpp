@@ -23,7 +23,7 @@ class IrregularParts {
   Bytes largest() const;
 
   /// May the call be kept for replay()? Types are MPI's own, and the engine works in the program's memory.
-  bool replayable() const { return !described_.own_types && dense_ && !copied_ && types_[0] != &storage_[0]; }
+  bool replayable() const { return predefined_ && dense_ && !copied_; }
 
   /// From now on the parts are in a copy of their own, one behind the other or each at a multiple of `stride`.
   void copy(Bytes stride = 0);
@@ -59,6 +59,7 @@ class IrregularParts {
   std::vector<const TypeFacts*> types_;  // of each part, or one for all
   std::span<Count> bytes_, places_;      // of each part; places in bytes from base_
   void* base_;
+  bool predefined_ = true;
   bool dense_ = true;
   bool copied_ = false;
   std::optional<Passed> unusable_;

@@ -44,15 +44,13 @@ Prepared prepare_unknown(Communicator& c, const Decision& decision, Function fun
 /// `origin`: of a call that may be kept; null if it may not, or its ranks told each other sizes before.
 int perform(Communicator& c, const Decision& decision, Function function, const Prepared& p, const Region& input,
             const Region& output, const Origin* origin) {
-  constexpr Rank most_ranks = 64;  // what is kept is compared with every call
-  const bool keep = origin && !decision.algorithm->forwards && c.ranks() <= most_ranks;
   return intercept::perform(c, decision, p.schedule, function,
                             {.input = input,
                              .output = output,
                              .sizes = p.sizes,
                              .sizes_by_slot = p.by_slot,
                              .element = one_byte,
-                             .origin = keep ? origin : nullptr});
+                             .origin = decision.algorithm->forwards ? nullptr : origin});
 }
 
 /// The buffer of my own part only.
@@ -191,11 +189,10 @@ Served allgatherv(const Described& own, const DescribedParts& all, MPI_Comm comm
 
 Served alltoallv(Function function, const DescribedParts& from, const DescribedParts& to, MPI_Comm comm) {
   std::optional<Origin> origin;
-  if (function == Function::alltoallv && !from.in_place()) {
-    origin = Origin{.signature = {.function = function, .types = {from.types[0], to.types[0]}},
-                    .input = from.buffer,
-                    .output = to.buffer,
-                    .parts = {&from, &to}};
+  if (!from.in_place()) {
+    origin =
+        Origin{.signature = {.function = function}, .input = from.buffer, .output = to.buffer, .parts = {&from, &to}};
+    if (!from.own_types) origin->signature.types = {from.types[0], to.types[0]};
     if (const Served replayed = replay(comm, *origin)) return replayed;
   }
   Communicator* c = usable(

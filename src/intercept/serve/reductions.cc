@@ -89,7 +89,7 @@ Served perform_parts(Communicator& c, const Decision& decision, const Origin& or
   const bool aside = origin.signature.in_place && mine > 0;
   void* target = aside ? staging().take(footprint(element, count)) - element.lower : origin.output;
   const int code = perform(c, decision, schedule, origin, reduction, {const_cast<void*>(origin.input), cut},
-                           {target, cut, mine}, !aside && layout.even());
+                           {target, cut, mine}, !aside);
   if (code == MPI_SUCCESS && aside) copy_elements(element, target, count, origin.output);
   return finish(c, code);
 }
@@ -144,9 +144,11 @@ Served reduce_scatter_block(const Operands& o, MPI_Count count, MPI_Comm comm) {
 
 Served reduce_scatter(const Operands& o, Numbers counts, MPI_Comm comm) {
   constexpr Function function = Function::reduce_scatter;
-  Communicator* c = usable(function, comm, [&](const Communicator& at) {
-    return bytes_of_all({nullptr, counts, counts, o.type}, at.ranks());
-  });
+  const DescribedParts parts{nullptr, counts, static_cast<const int*>(nullptr), o.type};
+  Origin origin = origin_of(function, o, 0, 0);
+  origin.parts = {&parts};
+  if (const Served replayed = replay(comm, origin)) return replayed;
+  Communicator* c = usable(function, comm, [&](const Communicator& at) { return bytes_of_all(parts, at.ranks()); });
   if (!c) return std::nullopt;
   if (!counts.given() || o.receive == MPI_IN_PLACE) return pass(function, Passed::arguments);
   const Rank ranks = c->ranks();
@@ -166,8 +168,8 @@ Served reduce_scatter(const Operands& o, Numbers counts, MPI_Comm comm) {
   const auto schedule = schedule_of(*c, *decision, 0, [each](Rank r) { return each[r]; });
   const auto n = static_cast<std::size_t>(ranks);
   const Count segment = segment_of(*decision, reduction.type.element.size, ranks);
-  return perform_parts(*c, *decision, origin_of(function, o, 0, 0), reduction, schedule,
-                       Layout::irregular({each, n}, {first, n}, segment), each[c->rank()]);
+  return perform_parts(*c, *decision, origin, reduction, schedule, Layout::irregular({each, n}, {first, n}, segment),
+                       each[c->rank()]);
 }
 
 }  // namespace stretto::intercept
