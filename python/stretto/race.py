@@ -20,6 +20,9 @@ PATIENCE = 120.0  # seconds without a line before the race is given up
 VARIANTS = ("allreduce-maxloc", "allgatherv-spike", "allgatherv-halving")  # beside the functions
 
 
+Ratios = dict[tuple[str, str], float]  # by operator and type
+
+
 class SilenceError(Error):
     """The driver said nothing for too long."""
 
@@ -31,6 +34,7 @@ class Race:
     machine: dict = field(default_factory=dict)
     cells: list[dict] = field(default_factory=list)
     pairs: list[dict] = field(default_factory=list)  # of cells that were compared
+    reductions: Ratios = field(default_factory=dict)  # seconds per byte over those of sum.f64
     stage: str = ""  # whose calls the driver has begun: Stretto, native, both
 
     @property
@@ -190,6 +194,8 @@ def take(
     elif "stage" in said:
         race.stage = said["stage"]
         return False
+    elif "reductions" in said:
+        race.reductions = {(name, kind): ratio for name, kind, ratio in said["reductions"]}
     elif "pair" in said:
         race.pairs.append(said)
     elif "function" in said:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // stretto-race-FLAVOUR: races the native collectives against Stretto's, block by block in one process, or candidates
-// against each other (--plan), or times the native ones alone. Started by `stretto bench` and `stretto tune` under
-// mpiexec; writes one JSON object a line.
+// against each other (--plan), or times the native ones alone, or kernels (--reductions). Started by `stretto bench`
+// and `stretto tune` under mpiexec; writes one JSON object a line.
 #include <unistd.h>
 
 #include <algorithm>
@@ -34,6 +34,7 @@ struct Options {
   double seconds = 0.2;                      // for each cell
   bool smoke = false;
   bool native_only = false;
+  bool reductions = false;  // nothing but the kernels, of rank 0
 };
 
 Options parse(int argc, char** argv) {
@@ -46,6 +47,10 @@ Options parse(int argc, char** argv) {
     }
     if (name == "--native-only") {
       o.native_only = true;
+      continue;
+    }
+    if (name == "--reductions") {
+      o.reductions = true;
       continue;
     }
     if (i + 1 == argc) throw Error("option " + std::string(name) + " needs a value");
@@ -184,6 +189,10 @@ struct Driver {
   }
 
   bool run() const {
+    if (options.reductions) {
+      if (rank == 0) print(measured_reductions());
+      return true;
+    }
     if (!options.orders.empty()) return obey();
     if (!options.plan.empty())
       return all_right(read_plan(options.plan, rank), [this](const PlannedCell& one) { return contested(one); });

@@ -88,6 +88,14 @@ void print(const Cell& cell, const std::vector<Entry>& entries, int ranks, doubl
   std::printf("]}\n");
 }
 
+void print(const std::vector<Reduction>& reductions) {
+  std::printf("{\"reductions\":[");
+  for (const Reduction& one : reductions)
+    std::printf("%s[\"%s\",\"%s\",%.4f]", &one == reductions.data() ? "" : ",", reduce::name_of(one.op).data(),
+                reduce::name_of(one.type).data(), one.ratio);
+  std::printf("]}\n");
+}
+
 void print_progress(std::size_t done, std::size_t of) {
   std::printf("{\"progress\":%zu,\"of\":%zu}\n", done, of);
   std::fflush(stdout);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "race/contest.hpp"
+#include "race/reductions.hpp"
 #include "race/timing.hpp"
 
 namespace stretto::race {
@@ -16,6 +17,7 @@ void print(const Cell& cell, const Result& result, int ranks);
 void print_native(const Cell& cell, const Result& result, int ranks);
 void print(const Pair& pair, const PairResult& result, int ranks);
 void print(const Cell& cell, const std::vector<Entry>& entries, int ranks, double seconds);
+void print(const std::vector<Reduction>& reductions);
 void print_progress(std::size_t done, std::size_t of);
 void print_stage(const std::string& what);
 

@@ -12,6 +12,7 @@ from .tune_wish import functions_wished, ranks_wished
 
 if TYPE_CHECKING:
     from ..launch.mpi import Mpi
+    from ..race import Ratios
     from ..tune.own.campaign import Campaign
     from ..tune.own.choice import Choice
 
@@ -88,6 +89,7 @@ def run(
     from ..race import parse_sizes
     from ..tune.own.campaign import Campaign, Wish, probed
     from ..tune.own.journal import Journal
+    from ..tune.own.reductions import measured_reductions
     from ..tune.own.trial import refuse_variables
 
     names, numbers, path = _names(collectives, operators), parse_sizes(sizes), _output(output)
@@ -97,6 +99,7 @@ def run(
     started_by = _mpi(mpi, launcher)
     # The launcher alone knows how many ranks it starts: the driver tells.
     places = probed(started_by, ranks_wished(ranks) if not launcher else [0])
+    reductions = measured_reductions(started_by)
     machine = next(iter(places.values())).title
     journal = Journal(path.with_suffix(".jsonl"), machine, fresh)
     campaign = Campaign(started_by, Wish(sorted(places), names, numbers, budget), journal, places)
@@ -105,7 +108,7 @@ def run(
     except KeyboardInterrupt:
         click.echo(f"stretto: what was measured is in {journal.path}; run again to go on", err=True)
         raise
-    _report(campaign, path, machine, as_json)
+    _report(campaign, path, machine, reductions, as_json)
     for cell, words in sorted(campaign.wrong):
         click.echo(f"error: {cell}, {words}: wrong result", err=True)
     if campaign.wrong:
@@ -125,7 +128,9 @@ def _measure(campaign: "Campaign") -> None:
         campaign.run(whole_seconds)
 
 
-def _report(campaign: "Campaign", path: Path, machine: str, as_json: bool) -> None:
+def _report(
+    campaign: "Campaign", path: Path, machine: str, reductions: "Ratios", as_json: bool
+) -> None:
     from ..tune.own.choice import choices, times_of
     from ..tune.own.model import to_toml
     from ..tune.own.rules import to_text
@@ -141,7 +146,9 @@ def _report(campaign: "Campaign", path: Path, machine: str, as_json: bool) -> No
     model = campaign.model
     if model:
         beside = path.with_name(MACHINE)
-        text = to_toml(model.parameters, machine, model.cores, model.network, model.found)
+        text = to_toml(
+            model.parameters, machine, model.cores, model.network, model.found, reductions
+        )
         beside.write_text(text, encoding="utf-8")
         files.append(beside)
     if as_json:

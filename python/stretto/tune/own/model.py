@@ -12,8 +12,10 @@ from statistics import median
 
 from ... import _core
 from ...errors import Error
+from ...race import Ratios
 from .cells import Cell, parsed
 from .journal import Measured
+from .reductions import reduction_lines
 
 SIZES = (8, 512, 4096, 32 << 10, 256 << 10, 2 << 20)
 # What is measured: messages of both ranks at once, of one, in rounds one after the other, and with
@@ -195,8 +197,9 @@ def quality(samples: list[Sample], machine: _core.Machine) -> Quality:
 
 
 def to_toml(
-    parameters: Parameters, title: str, cores: int, network: bool, found: dict[int, Quality]
-) -> str:
+    parameters: Parameters, title: str, cores: int, network: bool, found: dict[int, Quality],
+    reductions: Ratios,
+) -> str:  # fmt: skip
     """A machine file (docs/simulation.md)."""
     number = "{:.4g}".format
     lines = ["stretto-machine = 1", "", "# By `stretto tune`. Predicted against measured:"]
@@ -218,6 +221,6 @@ def to_toml(
     lines += [
         "", "[processor]", f"cores = {cores}", f"copy = {number(parameters.copy)}",
         f"wait = {number(parameters.wait)}", "", "[reduction]",
-        f"gamma = {number(parameters.gamma)}",
+        f"gamma = {number(parameters.gamma)}", *reduction_lines(reductions, parameters.gamma),
     ]  # fmt: skip
     return "\n".join(lines) + "\n"
