@@ -68,6 +68,11 @@ class Observer {
     forget();
     closely_ = touched_ = true;
   }
+  /// From now on this call is seen as one that is not looked at.
+  void look_away() {
+    if (rest_began_ == 0) return forget();
+    closely_ = false;
+  }
   /// Has it something to tell?
   bool touched() const { return touched_; }
   /// What it had to tell: the next call is not looked at closely.

@@ -137,9 +137,13 @@ execute::Work work_of(const Communicator& c, const Schedule& schedule, int depth
 }
 
 /// Where all messages go through the MPI, a call that waits long does not tell so by itself: each is looked at.
+bool look_always(const Communicator& c) { return c.ranks() > 1 && !c.node(); }
+
 observe::Sampled sampled(const Communicator& c, Function function, const Algorithm& algorithm) {
   if (!c.records) return {};
-  return {*c.records, function, observe::bytes_of_call(), algorithm, c.ranks() > 1 && !c.node()};
+  const Bytes bytes = observe::bytes_of_call();
+  observe::Record& record = c.records->of({function, observe::size_class(bytes), &algorithm, Passed{}});
+  return {record, c.records->world_ranks(), function, bytes, algorithm, look_always(c)};
 }
 
 }  // namespace
@@ -149,7 +153,7 @@ int perform(Communicator& c, const Decision& decision, const std::shared_ptr<con
   decision.served->fetch_add(1, std::memory_order_relaxed);
   set_last_algorithm(decision.algorithm->id.data());
   ++c.calls;
-  if (c.records) observe::served(*decision.algorithm);
+  if (c.records) observe::served(*decision.algorithm, look_always(c));
   const execute::Work work = work_of(c, *schedule, decision.params.depth, job);
   if (job.origin && segments_of(work) == 1)
     c.replays.keep(*job.origin, c.ranks(), decision, schedule, work, sampled(c, function, *decision.algorithm));

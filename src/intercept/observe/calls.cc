@@ -84,26 +84,30 @@ void begin_call(Function function, Records* records, Bytes bytes, Nanoseconds be
   if (records) mine.numbers = records->world_ranks();
 }
 
-void served(const Algorithm& algorithm) {
-  detail::call.algorithm = &algorithm;
-  observer().algorithm = number_of(algorithm);
+void served(const Algorithm& algorithm, bool always) {
+  Call& call = detail::call;
+  if (!call.open) return;
+  call.served = &call.records->served({call.function, size_class(call.bytes), &algorithm, Passed{}}, always);
+  call.served->record->bytes += call.bytes;
+  call.served->sampled.goes_on(++call.served->calls, call.begin);
 }
 
 void end_call() {
   Call& call = detail::call;
-  const Nanoseconds end = now();
   call.open = false;
+  if (call.served) return call.served->sampled.end(call.served->calls);
+  const Nanoseconds end = now();
   Observer& mine = observer();
-  const Passed why = call.algorithm ? Passed{} : call.why;
-  call.records->of({call.function, size_class(call.bytes), call.algorithm, why}) +=
+  call.records->of({call.function, size_class(call.bytes), nullptr, call.why}) +=
       {.calls = 1, .timed = 1, .bytes = call.bytes, .time = end - call.begin, .waiting = mine.waited()};
-  if (mine.timeline) add_to_timeline(call.function, mine.algorithm, call.bytes, call.begin, end);
+  if (mine.timeline) add_to_timeline(call.function, no_algorithm, call.bytes, call.begin, end);
   mine.forget();
 }
 
-Sampled::Sampled(Records& records, Function function, Bytes bytes, const Algorithm& algorithm, bool always)
-    : record_(&records.of({function, size_class(bytes), &algorithm, Passed{}})),
-      numbers_(&records.world_ranks()),
+Sampled::Sampled(Record& record, const std::vector<Rank>& numbers, Function function, Bytes bytes,
+                 const Algorithm& algorithm, bool always)
+    : record_(&record),
+      numbers_(&numbers),
       bytes_(bytes),
       function_(function),
       algorithm_(number_of(algorithm)),
@@ -117,6 +121,14 @@ void Sampled::look(std::uint64_t call) {
   mine.numbers = *numbers_;
   now_ = call;
   begin_ = now();
+}
+
+void Sampled::goes_on(std::uint64_t call, Nanoseconds began) {
+  Observer& mine = observer();
+  if (call < next_) return mine.look_away();
+  mine.algorithm = algorithm_;
+  now_ = call;
+  begin_ = began;
 }
 
 void Sampled::note(std::uint64_t call) {
@@ -155,7 +167,7 @@ void Sampled::take(Nanoseconds time, Nanoseconds waiting, Nanoseconds n) {
 /// At random, for a program's calls may have a rhythm; shorter where times vary.
 std::uint64_t Sampled::pause() {
   constexpr Nanoseconds long_enough = 30'000;  // four looks at the clock are less than a hundredth of it
-  if (always_ || time_ >= long_enough) return 1;
+  if (always_ || time_ == 0 || time_ >= long_enough) return 1;  // 0: so far all were interrupted
   const auto mean = static_cast<std::uint32_t>(long_enough / std::max<Nanoseconds>(time_, 100));
   random_ = random_ * 1664525u + 1013904223u;
   return 1 + (random_ >> 16) % (2 * mean);

@@ -51,7 +51,16 @@ Record& Record::operator+=(const Record& other) {
 
 Records::Records(MPI_Comm comm) : name_(name_of(comm)), world_ranks_(translate(comm, constants().world)) {}
 
+ServedCalls& Records::served(const Key& key, bool always) {
+  const auto found = served_.find(key);
+  if (found != served_.end()) return found->second;
+  Record& record = of(key);
+  return served_.emplace(key, ServedCalls{0, &record, {record, world_ranks_, key.function, 0, *key.algorithm, always}})
+      .first->second;
+}
+
 Records::~Records() {
+  for (auto& [key, served] : served_) served.sampled.finish(served.calls);
   if (table_.empty()) return;
   const std::lock_guard lock(mutex);
   Group& group = all()[{name_, intervals(world_ranks_)}];

@@ -9,13 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "execute/observer.hpp"
 #include "intercept/mpi_header.hpp"
+#include "intercept/observe/sampled.hpp"
 #include "intercept/statistics.hpp"
 
 namespace stretto::intercept::observe {
-
-using execute::Nanoseconds;
 
 struct Key {
   Function function;
@@ -42,6 +40,13 @@ struct Record {
 
 using Table = std::map<Key, Record>;
 
+/// Calls of a kind that are not replayed.
+struct ServedCalls {
+  std::uint64_t calls = 0;  ///< not yet in the record
+  Record* record;
+  Sampled sampled;
+};
+
 /// Of one communicator: used by one thread at a time, as that is. What it holds goes to ledger() in the end.
 class Records {
  public:
@@ -51,12 +56,14 @@ class Records {
   Records& operator=(const Records&) = delete;
 
   Record& of(const Key& key) { return table_[key]; }
+  ServedCalls& served(const Key& key, bool always);
   const std::vector<Rank>& world_ranks() const { return world_ranks_; }
 
  private:
   std::string name_;
   std::vector<Rank> world_ranks_;
   Table table_;
+  std::map<Key, ServedCalls> served_;
 };
 
 /// Communicators of the same name and the same ranks.
