@@ -166,7 +166,7 @@ void Sampled::take(Nanoseconds time, Nanoseconds waiting, Nanoseconds n) {
 
 /// At random, for a program's calls may have a rhythm; shorter where times vary.
 std::uint64_t Sampled::pause() {
-  constexpr Nanoseconds long_enough = 30'000;  // four looks at the clock are less than a hundredth of it
+  constexpr Nanoseconds long_enough = 60'000;  // a dozen looks at the clock are a hundredth of it or less
   if (always_ || time_ == 0 || time_ >= long_enough) return 1;  // 0: so far all were interrupted
   const auto mean = static_cast<std::uint32_t>(long_enough / std::max<Nanoseconds>(time_, 100));
   random_ = random_ * 1664525u + 1013904223u;
