@@ -205,6 +205,19 @@ def test_variable_on_some_ranks_only(built, tmp_path):
     assert not (tmp_path / "profile.json").exists()
 
 
+def test_calls_whose_arguments_change_are_counted_all_and_timed_in_part(built, tmp_path):
+    program = [built("changed.c", "mpich")]
+    mpi = installed("mpich")
+    stretto_run(2, program, mpi=mpi, cwd=tmp_path, STRETTO_PROFILE="profile.json").succeeded()
+    found = [one for one in profile_in(tmp_path)["records"] if one["function"] == "alltoallv"]
+    # Each rank makes 450 with the other one, and 150 alone.
+    of_both = [one for one in found if one["communicator"] == found[0]["communicator"]]
+    assert sum(one["calls"]["median"] * one["ranks"] for one in found) == 2 * 600
+    assert {sum(one["calls"]["median"] * one["ranks"] for one in of_both)} <= {2 * 450, 2 * 150}
+    assert all(one["seconds"]["max"] > 0 for one in found)
+    assert min(one["timed"] for one in found) < 0.5
+
+
 def test_threads(built, tmp_path):
     program = [built("threads.c", "mpich", "-pthread"), "together"]
     variables = {"STRETTO_PROFILE": "profile.json", "STRETTO_TRACE": "trace.json"}
