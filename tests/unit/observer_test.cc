@@ -82,6 +82,26 @@ TEST(a_long_wait_is_cut_where_it_became_long) {
   CHECK(o.waited() - o.waited_before_rest() >= moment);
 }
 
+TEST(who_looks_away_keeps_long_waits_only) {
+  Observer o;
+  o.look_closely();
+  o.idle();
+  nap();
+  o.active(5, true);
+  o.look_away();
+  CHECK(!o.touched() && !o.closely());
+  CHECK_EQ(o.waited(), 0);
+  o.look_closely();
+  o.idle();
+  o.rests();
+  nap();
+  o.active(5, true);
+  o.resumes();
+  o.look_away();
+  CHECK(o.touched() && !o.closely());
+  CHECK(o.waited() - o.waited_before_rest() >= moment);
+}
+
 TEST(a_timeline_shows_waits_and_what_was_done) {
   const std::vector<Rank> numbers{7, 8, 9};
   Timeline timeline(8);

@@ -144,7 +144,7 @@ void Sampled::note(std::uint64_t call) {
   }
   if (rest > 0) {
     record_->time += end - rest;
-    record_->waiting += mine.waited() - (now_ == call ? mine.waited_before_rest() : 0);
+    record_->waiting += mine.waited() - mine.waited_before_rest();
   }
   mine.forget();
 }
