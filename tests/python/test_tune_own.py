@@ -28,7 +28,6 @@ from stretto.tune.own.cells import (
 from stretto.tune.own.choice import SHIPPED, Times, along, choices, merged, times_of, together
 from stretto.tune.own.corrected import Corrected, Estimate, Like
 from stretto.tune.own.journal import Entry, Journal, Measured
-from stretto.tune.own.reductions import measured_reductions
 from stretto.tune.own.rules import between, ranges, rank_ranges, to_text
 from stretto.tune.own.search import NativeTimes, Search, contenders, levels
 from stretto.tune.own.trial import Launched, Place, measure
@@ -215,28 +214,13 @@ def test_the_fit_finds_a_machine_that_predicts(tmp_path):
         assert one.calls >= 40 and one.median < 1.03 and one.usual < 1.15
     own = campaign.model.parameters
     assert own.contention[0][1] == pytest.approx(2.0, rel=0.2)
-    ratios = {("sum", "f64"): 1.01, ("sum", "f80"): 8.0, ("max", "i8"): 0.5, ("max", "i16"): 1.1}
-    text = model.to_toml(own, MACHINE, 8, False, campaign.model.found, ratios)
+    text = model.to_toml(own, MACHINE, 8, False, campaign.model.found, {})
     read = stretto.parse_machine(text)
     assert (read.name, read.fingerprint, read.cores) == (MACHINE, MACHINE, 8)
     assert read.node.transfer(1 << 20) == pytest.approx(
         campaign.model.machine().node.transfer(1 << 20), rel=1e-3
     )
     assert "2 ranks, 49 calls: median 1.0" in text
-    assert len(read.speeds) == 2, "only what differs is written"
-    for (name, kind), ratio in ratios.items():
-        expected = own.gamma * (1.0 if 0.9 < ratio < 1.12 else ratio)
-        assert read.gamma_of(_core.Operation(name, kind)) == pytest.approx(expected, rel=1e-3)
-
-
-@pytest.mark.parametrize("name", ["mpich", "openmpi"])
-def test_reductions_are_measured_beside_each_other(name):
-    ratios = measured_reductions(installed(name))
-    assert len(ratios) > 100
-    assert ratios["sum", "f64"] == pytest.approx(1.0, rel=0.3)
-    assert ("band", "f64") not in ratios, "MPI does not define it"
-    # Vectors of numbers of ten bytes there are not: they go one by one.
-    assert ratios["sum", "f80"] > 1.5
 
 
 def said_of(cell: Cell, words: list[str], right: tuple[str, ...] | None = None) -> dict:
