@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// barrier/tree: word that all have come goes up a binomial tree to rank 0, and the release goes down it.
+// barrier/tree: word that all have come goes up a k-nomial tree to rank 0, and the release goes down it.
 //
-//   rounds    2 ceil(lg p); only 2 (p - 1) messages in all
+//   rounds    2 ceil(log_k p); only 2 (p - 1) messages in all
 //   volume    none: empty messages
 //   combined  none
 //   scratch   none
 //   needs     nothing
 //   source    Yew, Tzeng and Lawrie (1987), combining trees; Mellor-Crummey and Scott (1991)
+//
+// The parameter "radix" is k: more messages at once, fewer rounds. Radix 2 is a binomial tree, p all to rank 0 at once.
 //
 //   p = 4   1→0 3→2   2→0   0→2   0→1 2→3
 
@@ -17,9 +19,9 @@
 namespace stretto::algorithms {
 namespace {
 
-void build(Builder& b, const Shape&, const Params&) {
-  const patterns::KnomialPlace place(b, 0, 2);
-  for (std::int64_t step = 1; step < place.end; step *= 2) {
+void build(Builder& b, const Shape&, const Params& params) {
+  const patterns::KnomialPlace place(b, 0, params.value);
+  for (std::int64_t step = 1; step < place.end; step *= place.radix) {
     place.for_each_child(step, [&](Rank child, Rank) { b.receive(child, {}); });
     b.round();
   }
@@ -28,7 +30,7 @@ void build(Builder& b, const Shape&, const Params&) {
     b.round();
     b.receive(place.parent(), {});
   }
-  for (std::int64_t step = place.end / 2; step > 0; step /= 2) {
+  for (std::int64_t step = place.end / place.radix; step > 0; step /= place.radix) {
     b.round();
     place.for_each_child(step, [&](Rank child, Rank) { b.send(child, {}); });
   }
@@ -38,13 +40,16 @@ void build(Builder& b, const Shape&, const Params&) {
 
 constinit const Algorithm barrier_tree{
     .id = "barrier/tree",
-    .summary = "up a binomial tree to rank 0 and down again; fewest messages",
+    .summary = "up a k-nomial tree to rank 0 and down again; fewest messages",
     .source = "Yew, Tzeng and Lawrie 1987; Mellor-Crummey and Scott 1991",
     .volume = "0",
     .collective = Collective::barrier,
     .needs = {},
+    .parameter = {.name = "radix", .least = 2, .default_value = [](const Shape&) -> std::int64_t { return 2; }},
     .blocks = [](const Shape&, const Params&) -> Block { return 1; },
-    .rounds = [](const Shape& s, const Params&) -> std::int64_t { return 2 * patterns::ceil_log2(s.ranks); },
+    .rounds = [](const Shape& s, const Params& params) -> std::int64_t {
+      return 2 * patterns::ceil_log(s.ranks, params.value);
+    },
     .sent = [](const Shape&, const Params&) -> std::int64_t { return 0; },
     .combined = [](const Shape&, const Params&) -> std::int64_t { return 0; },
     .build = build,
