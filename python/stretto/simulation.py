@@ -13,6 +13,7 @@ from .topology.predict import OnTree
 
 LEAST_SEGMENT = 8 << 10
 SEGMENTS = (4, 16)  # into so many a vector is cut, for the candidates
+FEW_ROUNDS = (2, 3)
 MOST_SEGMENT_ROUNDS = 1 << 19  # more would take a second for each candidate
 
 
@@ -55,8 +56,14 @@ def suitable(call: Call, algorithms: Iterable[_core.Algorithm]) -> list[_core.Al
     ]
 
 
+def _root(ranks: int, rounds: int) -> int:
+    """The smallest radix with which so many rounds reach all ranks."""
+    return next(radix for radix in itertools.count(2) if radix**rounds >= ranks)
+
+
 def values(call: Call, algorithm: _core.Algorithm) -> list[int]:
-    """Of its parameter: the default first, then its halves and doubles, and the ranks of a node."""
+    """Of its parameter: the default first, then its halves and doubles, and the ranks of a node; of
+    a radix also the smallest for few rounds."""
     own = algorithm.parameter
     if not own:
         return [0]
@@ -64,6 +71,8 @@ def values(call: Call, algorithm: _core.Algorithm) -> list[int]:
     default = own.default(shape)
     tried = [default, default // 2, default * 2, default * 4, default * 8]
     tried.append(call.placement.ranks_per_node)
+    if own.name == "radix":
+        tried += [_root(call.ranks, rounds) for rounds in FEW_ROUNDS]
     found = []
     for value in dict.fromkeys(tried):
         params = _core.Params(value=value)
