@@ -10,7 +10,7 @@ namespace {
 struct Way {
   double latency = 0;
   double network = 0, node = 0;  // seconds of the bytes
-  double overhead = 0;
+  double overhead = 0, on_network = 0;  // the second is that part of the first
 
   Way(const std::vector<Lot>& lots, const Machine& machine, double block_bytes, bool alone,
       double Link::* overhead_of) {
@@ -20,6 +20,7 @@ struct Way {
       (lot.level == Level::node ? node : network) +=
           lot.messages * (link.transfer(lot.blocks * block_bytes) * (alone ? link.f_beta : 1));
       overhead += lot.messages * (link.*overhead_of);
+      if (lot.level == Level::network) on_network += lot.messages * (link.*overhead_of);
     }
   }
   double bytes() const { return network + node; }
@@ -35,7 +36,10 @@ Price price(const Form& form, const Machine& machine, double block_bytes, double
   p.port = std::max(out.bytes(), in.bytes()) + p.overhead;
   p.out_port = out.bytes() + out.overhead;
   const double all = out.bytes() + in.bytes();
-  p.network = all > 0 ? (out.network + in.network) / all : 0;
+  if (all > 0)
+    p.network = (out.network + in.network) / all;
+  else if (p.overhead > 0)  // empty messages
+    p.network = (out.on_network + in.on_network) / p.overhead;
   p.out = !form.sends.empty();
   p.in = !form.receives.empty();
   p.reduction = form.combined * block_bytes * gamma;

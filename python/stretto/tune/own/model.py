@@ -42,6 +42,7 @@ class Parameters:
     slopes: tuple[float, ...] = (2e-10,) * (len(CORNERS) + 1)
     f_alpha: float = 1.0
     f_beta: float = 1.0
+    overhead: float = 0.0  # of the sender for each message
     gamma: float = 1e-10
     copy: float = 1e-10
     contention: tuple[tuple[int, float], ...] = ()  # by ranks of a node
@@ -63,7 +64,7 @@ class Parameters:
     def machine(self, cores: int, network: bool) -> _core.Machine:
         link = _core.Link(
             message=self.message(), f_alpha=self.f_alpha, f_beta=self.f_beta,
-            contention=[] if network else self.crowd(),
+            send_overhead=self.overhead, contention=[] if network else self.crowd(),
         )  # fmt: skip
         return _core.Machine(
             node=link, network=link, gamma=self.gamma, copy=self.copy, cores=cores, wait=self.wait
@@ -159,12 +160,14 @@ def descend(start: Parameters, names: list[str], loss: Fit) -> Parameters:
     return best
 
 
-def fit_pair(samples: list[Sample], cores: int, network: bool) -> Parameters:
-    """From two ranks: all but what ranks do to each other."""
+def fit_pair(
+    samples: list[Sample], cores: int, network: bool, start: Parameters = Parameters()
+) -> Parameters:
+    """From two ranks: all but what ranks do to each other, and what `start` says of overheads."""
     if not samples:
         raise Error("no call of two ranks was measured", "give it a longer --budget")
     names = ["alpha", "slopes", "f_alpha", "f_beta", "gamma", "copy"]
-    return descend(Parameters(), names, _loss(samples, cores, network))
+    return descend(start, names, _loss(samples, cores, network))
 
 
 def fit_crowd(
