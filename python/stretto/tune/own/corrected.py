@@ -78,7 +78,8 @@ def likes(cell: Cell, one: Candidate, ranks: int) -> list[tuple[Cell, Candidate]
     other = Cell(cell.name, ranks, cell.asked * cell.ranks // ranks if parts else cell.asked)
     values = [one.params.value]
     if one.algorithm.parameter and one.algorithm.parameter.name in OF_RANKS:
-        values = [min(one.params.value, ranks), one.params.value * ranks // cell.ranks]
+        share = one.params.value * ranks // cell.ranks
+        values = [min(one.params.value, ranks), *([share] if share > 1 else [])]
     found = []
     for value in dict.fromkeys(values):
         params = _core.Params(
@@ -144,17 +145,20 @@ class Corrected:
 
     def seconds(self, cell: Cell, one: Candidate) -> float:
         """The corrected ones: this serves as a predictor, too."""
-        return self.estimate(cell, one).seconds
+        return self._seconds(cell, one, self._off(cell, one, self._ranks(cell.name)))
 
     def estimate(self, cell: Cell, one: Candidate) -> Estimate:
         off = self._off(cell, one, self._ranks(cell.name))
-        seconds = self._predicted(cell, one) * math.exp(off.log)
-        return Estimate(seconds, self._factor(cell, off), off.like, off.ranks, off.sizes)
+        factor = self._factor(cell, off)
+        return Estimate(self._seconds(cell, one, off), factor, off.like, off.ranks, off.sizes)
 
     def sorted(self, cell: Cell, found: Iterable[Candidate]) -> list[tuple[Estimate, Candidate]]:
         """The best first."""
         pairs = [(self.estimate(cell, one), one) for one in found]
         return sorted(pairs, key=lambda pair: pair[0].seconds)
+
+    def _seconds(self, cell: Cell, one: Candidate, off: _Off) -> float:
+        return self._predicted(cell, one) * math.exp(off.log)
 
     def _predicted(self, cell: Cell, one: Candidate) -> float:
         if cell.ranks not in self._predictors:
