@@ -12,7 +12,7 @@ from .options import RanksType, hosts_option, json_option, topology_option
 OWN = "stretto"
 TARGETS = (OWN, "openmpi", "mpich", "intel")
 OF_NATIVE = ("limit", "commutative")
-OF_OWN = ("operators", "predict", "topology", "hosts")
+OF_OWN = ("operators", "predict", "topology", "hosts", "up_to")
 
 
 class DurationType(click.ParamType):
@@ -64,6 +64,13 @@ class DurationType(click.ParamType):
     help="Of reductions: `all` also tunes for those that do not commute.  [default: commutative]",
 )
 @click.option(
+    "--up-to",
+    type=int,
+    metavar="RANKS",
+    help="Rules for more ranks than are measured as well: predicted, and corrected by what was "
+    "measured.",
+)
+@click.option(
     "--predict",
     metavar="MACHINE",
     help="Measure nothing: rules from the model alone, for a machine file (docs/simulation.md).",
@@ -105,7 +112,8 @@ def command(target: str, as_json: bool, launcher: tuple[str, ...], **options: An
         raise Error(f"--target: '{target}' cannot be tuned", near(target, list(TARGETS)))
     for name in OF_NATIVE if target == OWN else OF_OWN:
         if options.pop(name):
-            raise Error(f"--{name} does not go with --target {target}", "leave it out")
+            option = name.replace("_", "-")
+            raise Error(f"--{option} does not go with --target {target}", "leave it out")
     if target == OWN:
         from .tune_own import run as run_own
 

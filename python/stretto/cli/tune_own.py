@@ -13,6 +13,7 @@ from .tune_wish import functions_wished, ranks_wished
 if TYPE_CHECKING:
     from ..launch.mpi import Mpi
     from ..race import Ratios
+    from ..tune.own.beyond import Beyond
     from ..tune.own.campaign import Campaign
     from ..tune.own.choice import Choice
 
@@ -66,6 +67,7 @@ def run(
     collectives: str | None,
     budget: float,
     operators: str | None,
+    up_to: int | None,
     predict: str | None,
     topology: str | None,
     hosts: str | None,
@@ -73,7 +75,10 @@ def run(
     fresh: bool,
 ) -> None:
     if predict:
-        unused = {"a launcher": launcher, "--ranks": ranks, "--mpi": mpi, "--fresh": fresh}
+        unused = {
+            "a launcher": launcher, "--ranks": ranks, "--mpi": mpi, "--fresh": fresh,
+            "--up-to": up_to,
+        }  # fmt: skip
         if wrong := [name for name, value in unused.items() if value]:
             hint = "nothing is measured: leave it out"
             raise Error(f"{wrong[0]} does not go with --predict", hint)
@@ -87,6 +92,7 @@ def run(
             "name a machine, too: --predict cluster",
         )
     from ..race import parse_sizes
+    from ..tune.own.beyond import Beyond
     from ..tune.own.campaign import Campaign, Wish, probed
     from ..tune.own.journal import Journal
     from ..tune.own.reductions import measured_reductions
@@ -103,12 +109,13 @@ def run(
     machine = next(iter(places.values())).title
     journal = Journal(path.with_suffix(".jsonl"), machine, fresh)
     campaign = Campaign(started_by, Wish(sorted(places), names, numbers, budget), journal, places)
+    beyond = Beyond(campaign, up_to) if up_to is not None else None
     try:
-        _measure(campaign)
+        _measure(campaign, beyond)
     except KeyboardInterrupt:
         click.echo(f"stretto: what was measured is in {journal.path}; run again to go on", err=True)
         raise
-    _report(campaign, path, machine, reductions, as_json)
+    _report(campaign, path, machine, reductions, beyond, as_json)
     for cell, words in sorted(campaign.wrong):
         click.echo(f"error: {cell}, {words}: wrong result", err=True)
     if campaign.wrong:
@@ -116,7 +123,7 @@ def run(
         raise click.exceptions.Exit(1)
 
 
-def _measure(campaign: "Campaign") -> None:
+def _measure(campaign: "Campaign", beyond: "Beyond | None") -> None:
     from .terminal import progress
 
     budget = int(campaign.wish.budget)
@@ -125,11 +132,29 @@ def _measure(campaign: "Campaign") -> None:
         def whole_seconds(done: float, of: float | None = None, what: str = "") -> None:
             advance(min(int(done), budget), budget, what)
 
-        campaign.run(whole_seconds)
+        (beyond or campaign).run(whole_seconds)
+
+
+def _beyond(beyond: "Beyond | None") -> list[str]:
+    """Rules for more ranks than were measured."""
+    from .terminal import progress
+
+    if not beyond:
+        return []
+    with progress("predicting", None) as advance:
+        lines = beyond.lines(advance)
+    if not beyond.campaign.model:
+        click.echo("stretto: too little was measured to predict more ranks: run again", err=True)
+    return lines
 
 
 def _report(
-    campaign: "Campaign", path: Path, machine: str, reductions: "Ratios", as_json: bool
+    campaign: "Campaign",
+    path: Path,
+    machine: str,
+    reductions: "Ratios",
+    beyond: "Beyond | None",
+    as_json: bool,
 ) -> None:
     from ..tune.own.choice import choices, times_of
     from ..tune.own.model import to_toml
@@ -141,7 +166,8 @@ def _report(
     files = []
     if chosen:
         notes = [f"By `stretto tune`: {sum(map(len, chosen.values()))} cells were measured."]
-        path.write_text(to_text(chosen, machine, campaign.one_node, notes), encoding="utf-8")
+        text = to_text(chosen, machine, campaign.one_node, notes, _beyond(beyond))
+        path.write_text(text, encoding="utf-8")
         files.append(path)
     model = campaign.model
     if model:

@@ -212,6 +212,15 @@ class Campaign:
             for cell in self.cells(ranks)
         }
 
+    def measure_also(self, stage: str, wanted: dict[Cell, list[Candidate]]) -> None:
+        """What another module wants to know, in what is left of the budget."""
+
+        def plan_of(search: Search, cell: Cell) -> list[str]:
+            return search.with_references(cell, wanted[cell])
+
+        todo = [cell for cell in wanted if not self.journal.has(cell, stage)]
+        self._stage(stage, plan_of, todo, self.wish.budget)
+
     def fit(self) -> None:
         """From what the journal has; no model where it has too little."""
         model: Model | None = None

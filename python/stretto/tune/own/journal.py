@@ -30,7 +30,7 @@ class Entry:
 
 @dataclass
 class Measured:
-    """One cell's contest. `stage` is "model", "search" or "confirm"."""
+    """One cell's contest. `stage` is "model", "search", "confirm" or "beyond"."""
 
     cell: Cell
     stage: str

@@ -4,7 +4,7 @@
 import functools
 import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -92,7 +92,7 @@ def _serves(algorithm: _core.Algorithm, function: _core.Function, ordered: bool)
     )
 
 
-def _candidates(cell: Cell, depths: tuple[int, ...]) -> list[Candidate]:
+def candidates(cell: Cell, depths: tuple[int, ...]) -> list[Candidate]:
     """What is cut into pieces by a parameter of its own is not cut again.
 
     A number of ranks that is no power of two stands for others, which must be served as well.
@@ -108,32 +108,45 @@ def _candidates(cell: Cell, depths: tuple[int, ...]) -> list[Candidate]:
     return [one for one in portfolio(cell, depths) if useful(one)]
 
 
+def promising(
+    every: list[Candidate], seconds: Callable[[Candidate], float]
+) -> Iterator[tuple[Candidate, float]]:
+    """With their seconds; what is hopeless is not cut into segments."""
+    whole: dict[str, float] = {}  # of algorithms with their parameter, without segments
+    for one in sorted(every, key=lambda one: one.params.segment > 0):
+        key = f"{one.id} {one.params.value}"
+        if one.params.segment and whole[key] > HOPELESS * min(whole.values()):
+            continue
+        found = seconds(one)
+        if not one.params.segment:
+            whole[key] = found
+        yield one, found
+
+
 def times_of(machine: _core.Machine, level: Level, name: str, ranks: int) -> list[Times]:
     """Of every size: the predicted time of each candidate, the mean of the placements."""
     placed = [Predictor(machine, _core.Placement(min(k, ranks))) for k in level.placements(ranks)]
     found = []
     for size in (0,) if name == "barrier" else SIZES:
-        cell = Cell(name, ranks, size)
-        us: dict[str, float] = {}
-        whole: dict[str, float] = {}  # of algorithms with their parameter, without segments
-        every = _candidates(cell, level.depths)
-        for one in sorted(every, key=lambda one: one.params.segment > 0):
-            key = f"{one.id} {one.params.value}"
-            if one.params.segment and whole[key] > HOPELESS * min(whole.values()):
-                continue
-            logs = [math.log(max(p.seconds(cell, one), 1e-12)) for p in placed]
-            us[one.words] = math.exp(sum(logs) / len(logs)) * 1e6
-            us[one.words] *= PLAIN ** ((one.params.segment > 0) + (one.params.value > 0))
-            if not one.params.segment:
-                whole[key] = us[one.words]
-        found.append(Times(us, SHIPPED))
+        found.append(Times(_us(placed, Cell(name, ranks, size), level.depths), SHIPPED))
     return found
+
+
+def _us(placed: list[Predictor], cell: Cell, depths: tuple[int, ...]) -> dict[str, float]:
+    """The mean of the placements; plainer choices are worth a little."""
+
+    def seconds(one: Candidate) -> float:
+        logs = [math.log(max(p.seconds(cell, one), 1e-12)) for p in placed]
+        plain = PLAIN ** ((one.params.segment > 0) + (one.params.value > 0))
+        return math.exp(sum(logs) / len(logs)) * plain
+
+    return {one.words: 1e6 * own for one, own in promising(candidates(cell, depths), seconds)}
 
 
 def _agrees(words: list[str], times: list[Times]) -> bool:
     """Whether these choices lose next to nothing."""
     pairs = zip(words, times, strict=True)
-    losses = [math.log(t.us[w] / t.best) if w in t.us else math.inf for w, t in pairs]
+    losses = [math.log(us / t.best) if (us := t.of(w)) else math.inf for w, t in pairs]
     return max(losses) <= SAME_MOST and sum(losses) <= SAME_MEAN * len(losses)
 
 

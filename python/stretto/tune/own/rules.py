@@ -15,6 +15,19 @@ TINY = 64  # bytes: what holds for so few holds for fewer
 
 
 @dataclass(frozen=True)
+class Where:
+    """Of which ranks rules are, and what is said of their times."""
+
+    one_node: bool
+    per_node: int = 0  # 0: any
+    power: bool | None = None  # numbers of ranks that are powers of two, or are none; None: all
+    note: str = ""
+
+
+Span = tuple[int, int | None]  # the least and the most ranks; None: open
+
+
+@dataclass(frozen=True)
 class Range:
     """Sizes from `least` to below `end`; an end of None is open."""
 
@@ -60,9 +73,9 @@ def ranges(choices: list[Choice]) -> list[Range]:
     return [one for one in found if one.words != SHIPPED]
 
 
-def rank_ranges(counts: list[int]) -> dict[int, tuple[int, int]]:
+def rank_ranges(counts: list[int]) -> dict[int, Span]:
     """Between two numbers of ranks each stands for those nearer to it in ratio."""
-    found = {}
+    found: dict[int, Span] = {}
     low = counts[0]
     for i, count in enumerate(counts):
         last = i + 1 == len(counts)
@@ -76,7 +89,7 @@ def _time(us: float | None) -> str:
     return "-" if us is None else f"{us:.3g}"
 
 
-def _comment(measured: Iterable[Choice]) -> str:
+def _comment(measured: Iterable[Choice], note: str) -> str:
     from ...cli.options import size_in_words
 
     words = [
@@ -84,41 +97,43 @@ def _comment(measured: Iterable[Choice]) -> str:
         f"({_time(one.native_us)}, {_time(one.shipped_us)})"
         for one in measured
     ]
-    lines = []
+    lines: list[str] = []
     for word in words:
         if lines and len(lines[-1]) + len(word) < 110:
             lines[-1] += "; " + word
         else:
-            lines.append("# " + word)
+            lines.append(f"# {note if not lines else ''}{word}")
     return "\n".join(lines)
 
 
-def _conditions(cell: Cell, one: Range, ranks: tuple[int, int], one_node: bool) -> list[str]:
+def _conditions(cell: Cell, one: Range, ranks: Span, where: Where) -> list[str]:
     from ...cli.options import size_in_words
 
-    words = ["nodes=1" if one_node else "nodes>1"]
+    words = ["nodes=1" if where.one_node else "nodes>1"]
+    words += [f"per-node={where.per_node}"] if where.per_node else []
     if reduces(cell.function):
         words.append("operator=" + ("not-commutative" if cell.ordered else "commutative"))
     low, high = ranks
-    words += [f"ranks={low}"] if low == high else [f"ranks>={low}", f"ranks<={high}"]
+    words += [f"ranks={low}"] if low == high else [f"ranks>={low}"]
+    words += [f"ranks<={high}"] if high is not None and low != high else []
+    words += [] if where.power is None else ["ranks=2^k" if where.power else "ranks!=2^k"]
     size = "part" if in_parts(cell.function) else "bytes"
     words += [f"{size}>={size_in_words(one.least)}"] if one.least else []
     words += [f"{size}<{size_in_words(one.end)}"] if one.end is not None else []
     return words
 
 
-def _rule(cell: Cell, one: Range, ranks: tuple[int, int], one_node: bool) -> str:
-    conditions = " ".join(_conditions(cell, one, ranks, one_node))
+def _rule(cell: Cell, one: Range, ranks: Span, where: Where) -> str:
+    conditions = " ".join(_conditions(cell, one, ranks, where))
     name = _core.facts(cell.function).name
     return f"{name:<22} {conditions:<60} -> {one.words.replace(',', ' ')}"
 
 
-def _of_name(
-    by_ranks: dict[int, list[Range]], spans: dict[int, tuple[int, int]], one_node: bool
-) -> list[str]:
-    """The rules of one name; neighbouring numbers of ranks that decide alike share theirs."""
-    groups: list[tuple[tuple[int, int], list[list[Range]]]] = []
-    for ranks, found in sorted(by_ranks.items()):
+def lines_of(chosen: dict[int, list[Choice]], spans: dict[int, Span], where: Where) -> list[str]:
+    """The rules of one name, by ranks; neighbouring numbers that decide alike share theirs."""
+    groups: list[tuple[Span, list[list[Range]]]] = []
+    for ranks, own in sorted(chosen.items()):
+        found = ranges(own)
         span, decisions = spans[ranks], [one.decision for one in found]
         if groups and [one.decision for one in groups[-1][1][0]] == decisions:
             (low, _), members = groups.pop()
@@ -128,20 +143,25 @@ def _of_name(
     lines = []
     for span, members in groups:
         for same in zip(*members, strict=True):
-            lines.append(_comment(choice for one in same for choice in one.measured))
-            lines.append(_rule(same[0].measured[0].cell, same[0], span, one_node))
+            lines.append(_comment((choice for one in same for choice in one.measured), where.note))
+            lines.append(_rule(same[0].measured[0].cell, same[0], span, where))
     return lines
 
 
 def to_text(
-    chosen: dict[tuple[str, int], list[Choice]], machine: str, one_node: bool, notes: list[str]
+    chosen: dict[tuple[str, int], list[Choice]],
+    machine: str,
+    one_node: bool,
+    notes: list[str],
+    more: Iterable[str] = (),
 ) -> str:
-    """A whole file, the shipped rules at its end."""
+    """A whole file: what was measured, other rules, the shipped ones."""
     lines = ["stretto-rules 2", f"machine {machine}", *[f"# {note}" for note in notes]]
     lines += ["# Above each rule: ranks x size: its time (native, shipped choice), in µs.", ""]
     for name in dict.fromkeys(name for name, _ in chosen):
-        by_ranks = {ranks: ranges(own) for (other, ranks), own in chosen.items() if other == name}
-        lines += _of_name(by_ranks, rank_ranges(sorted(by_ranks)), one_node)
+        by_ranks = {ranks: own for (other, ranks), own in chosen.items() if other == name}
+        lines += lines_of(by_ranks, rank_ranges(sorted(by_ranks)), Where(one_node))
+    lines += more
     lines += ["", "# What was not measured, or is served best so: the shipped rules."]
     rest = _core.shipped_rules_text().partition("\n")[2]
     text = "\n".join(lines) + "\n" + rest

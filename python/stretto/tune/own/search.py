@@ -77,7 +77,7 @@ class Search:
         self._native = NativeTimes(journal)
 
     def first(self, cell: Cell) -> list[str]:
-        return self._with_references(cell, self._contenders(cell, DOUBT)[:MOST])
+        return self.with_references(cell, self._contenders(cell, DOUBT)[:MOST])
 
     def more(self, cell: Cell) -> list[str]:
         """What may be faster than all that was measured."""
@@ -90,7 +90,7 @@ class Search:
         if not new:
             return []
         best = sorted(times, key=lambda words: times[words])[:AGAIN]
-        return self._with_references(cell, [*(parsed(cell, w) for w in best), *new[:MOST]])
+        return self.with_references(cell, [*(parsed(cell, w) for w in best), *new[:MOST]])
 
     def confirmation(self, cell: Cell, choice: str) -> list[str]:
         """The choice and what comes near it once more, where that is not the shipped one."""
@@ -101,7 +101,7 @@ class Search:
         limit = NEAR * times.get(choice, 0.0)
         near = sorted((w for w in times if times[w] <= limit), key=lambda words: times[words])
         found = dict.fromkeys([choice, *near])
-        return self._with_references(cell, [parsed(cell, words) for words in found][:FINALISTS])
+        return self.with_references(cell, [parsed(cell, words) for words in found][:FINALISTS])
 
     def _times(self, cell: Cell) -> dict[str, float]:
         us = merged(self._journal.of(cell), self._shipped[cell].words)
@@ -116,7 +116,8 @@ class Search:
         found = contenders(self._corrected.sorted(cell, every), doubt)
         return [one for one in found if one is not reference]
 
-    def _with_references(self, cell: Cell, found: list[Candidate]) -> list[str]:
+    def with_references(self, cell: Cell, found: list[Candidate]) -> list[str]:
+        """The words of a contest: these, the library and the shipped choice."""
         reference = self._shipped[cell].words
         words = dict.fromkeys([NATIVE, reference, *(one.words for one in found)])
         if self._native.dear(cell) and reference != NATIVE:
