@@ -165,6 +165,9 @@ TEST(ranks_of_a_node_share_its_card) {
       Simulator(*find_algorithm("allreduce/recursive_doubling"), {4, 0, {}}, {}, {2}).run({.bytes = 8}, m);
   CHECK_EQ(p.bandwidth, 16.0);
   CHECK_EQ(p.waiting, 8.0);
+  m.network.send_overhead = 1;  // also of empty messages
+  CHECK_EQ(time_of("barrier/dissemination", 4, {}, m, {1}), 1.0 + 1);
+  CHECK_EQ(time_of("barrier/dissemination", 4, {}, m, {2}), 1.0 + 2);
 }
 
 TEST(who_comes_later_slows_who_is_there) {

@@ -23,6 +23,9 @@ STAGE = "beyond"
 SHARE = 0.15  # of the budget, for what is measured to correct predictions
 DEPTHS = (2,)
 MOST = 12  # candidates of a contest
+WARY = {
+    Like.SAME: 0.5
+}  # by this power of its uncertainty a choice must beat the shipped one; else 1
 MOST_RANKS = 1024  # more take hours to predict
 
 
@@ -137,12 +140,13 @@ class Beyond:
         return corrected.sorted(cell, found)
 
     def _times(self, corrected: Corrected, cell: Cell) -> Times:
-        """In µs."""
-        every = candidates(cell, DEPTHS)
-        pairs = list(promising(every, lambda one: corrected.seconds(cell, one)))
+        """In µs; all but the shipped choice's with something for what is uncertain."""
         reference = shipped(cell, cell.ranks if self._one_node else self._per_node)
-        us = {flat(cell, one).words: 1e6 * seconds for one, seconds in pairs}
-        if reference.algorithm and reference.words not in us:
+        us = {
+            flat(cell, one).words: 1e6 * own.seconds * own.factor ** WARY.get(own.like, 1.0)
+            for own, one in self._estimates(corrected, cell)
+        }
+        if reference.algorithm:
             us[reference.words] = 1e6 * corrected.seconds(cell, reference)
         return Times(us, reference.words)
 
