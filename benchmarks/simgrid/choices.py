@@ -5,7 +5,6 @@ import argparse
 import math
 import os
 import sys
-import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,12 +27,13 @@ NETWORKS = {
 }
 # On how many ranks at most what can be simulated in reasonable time.
 CELLS = {
-    128: "alltoall:8 barrier:0 allreduce:8 allreduce:1K bcast:8 reduce:1K gather:1K scatter:1K",
+    256: "barrier:0 allreduce:8 bcast:8 reduce:1K gather:1K scatter:1K",
+    128: "alltoall:8 allreduce:1K",
     64: "bcast:32K bcast:1M allgather:1K alltoall:1K reduce_scatter_block:32K",
     32: "reduce:1M allreduce:32K allreduce:1M bcast:8M allgather:32K reduce_scatter_block:1M",
 }
-RANKS = (32, 64, 128)  # on 256 a flat algorithm takes minutes of real time
-PATIENCE = 30.0  # seconds of real time for a candidate
+RANKS = (32, 64, 128, 256)
+PATIENCE = 120.0  # seconds of real time for a candidate
 SAME = 1.0005  # times: no difference
 WAYS = ("choice", "model", "rules")  # of a row
 PAGE = Path(__file__).with_name("page.md")
@@ -80,12 +80,14 @@ def cells_of(ranks: int) -> list[Cell]:
 def measured(name: str, chooser: Chooser, cell: Cell) -> Row:
     hosts = chooser.hosts(cell.ranks)
     label = f"{cell.name}:{cell.asked}"
-    candidates = [one.words for _, one in chooser.candidates(cell)]
-    choice = chooser.corrected(cell)[0][1].words
+    candidates = chooser.considered(cell)
+    choice = candidates[0].one.words
+    model = min(candidates, key=lambda own: own.model).one.words
     rules = chosen_words(_core.read_rules(str(PAPERS)), cell, 1)
-    words = list(dict.fromkeys([choice, candidates[0], rules, *candidates]))
+    words = list(dict.fromkeys([choice, model, rules, *(own.one.words for own in candidates)]))
     us = {}
-    for one in chooser.network.run(hosts, [(label, words)], patience=PATIENCE):
+    nodes = chooser.nodes(cell.ranks)
+    for one in chooser.network.run(hosts, [(label, words)], patience=PATIENCE, nodes=nodes):
         if math.isfinite(one.us) and not one.correct:
             raise Error(f"{cell}: {one.words} gave a wrong result", "that is a bug of Stretto")
         us[one.words] = one.us
@@ -93,7 +95,7 @@ def measured(name: str, chooser: Chooser, cell: Cell) -> Row:
     for selector in SELECTORS:
         (one,) = chooser.network.run(hosts, [(label, ["native"])], selector, PATIENCE)
         selectors[selector] = one.us
-    return Row(name, cell, us, candidates[0], choice, rules, selectors)
+    return Row(name, cell, us, model, choice, rules, selectors)
 
 
 def percent(share: float) -> str:
@@ -148,16 +150,14 @@ def main() -> None:
     parser.add_argument("page", type=Path)
     parser.add_argument("--ranks", default=",".join(map(str, RANKS)))
     options = parser.parse_args()
-    begun = time.monotonic()
     built()
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:  # simulated times do not mind
         found = list(pool.map(lambda name: on_one(name, options.ranks), NETWORKS))
     rows = [row for own, _ in found for row in own]
     fits = [one for _, own in found for one in own]
     text = PAGE.read_text(encoding="utf-8").format(
-        arguments=" ".join(sys.argv[2:]), minutes=(time.monotonic() - begun) / 60,
-        summary=summary(rows), fits="\n".join(fits), rows="\n".join(map(line, rows)),
-        cells=len(rows),
+        arguments=" ".join(["", *sys.argv[2:]]), summary=summary(rows), fits="\n".join(fits),
+        rows="\n".join(map(line, rows)), patience=PATIENCE,
     )  # fmt: skip
     options.page.write_text(text, encoding="utf-8")
 

@@ -12,6 +12,7 @@ from stretto.tune.own.cells import Cell
 from stretto.tune.own.journal import FEW, Entry, Measured
 
 RANKS = (2, 4, 8, 16)
+SMALL = 8  # bytes
 MANY = 1 << 20  # cores of a host: computing takes no time there
 
 
@@ -41,6 +42,30 @@ def _samples(network: Network, hosts: list[str], per_switch: int) -> list[model.
     plan = [(f"{cell.name}:{cell.asked}", words) for cell, words in model.calibration(len(hosts))]
     times = list(network.run(hosts, plan))
     return model.samples_of(measured(times), _core.Placement(per_switch))
+
+
+def _port(network: Network, hosts: list[str], cell: str) -> float:
+    """What a message takes of its port: as much longer is a flat call of one rank more."""
+    us = [
+        one.us
+        for count in (2, len(hosts))
+        for one in network.run(hosts[:count], [(cell, ["linear"])])
+    ]
+    return (us[1] - us[0]) / (len(hosts) - 2) * 1e-6
+
+
+def _fitted_pair(
+    network: Network, samples: list[model.Sample], hosts: list[str], shared: bool
+) -> model.Parameters:
+    """A small message's time is nearly all latency: what it takes of its port is measured apart, by
+    calls in which each of `hosts` has many."""
+    start = model.Parameters(overhead=_port(network, hosts, "barrier:0"))
+    found = model.fit_pair(samples, MANY, not shared, start)
+    slope = (_port(network, hosts, f"alltoall:{SMALL}") - start.overhead) / SMALL
+    first, second, *rest = found.slopes
+    corner, end = model.CORNERS[:2]
+    second += max((first - slope) * corner / (end - corner), -0.9 * second)  # the end stays
+    return replace(found, slopes=(slope, second, *rest))
 
 
 def spread(network: Network, ranks: int, switches: int) -> list[str]:
@@ -81,7 +106,8 @@ def near(network: Network) -> _core.Machine:
 def _one_switch(network: Network) -> Fitted:
     samples = {ranks: _samples(network, spread(network, ranks, 1), 1) for ranks in RANKS}
     everything = [one for own in samples.values() for one in own]
-    found = Fitted(model.fit_pair(everything, MANY, True).machine(MANY, True))
+    hosts = spread(network, RANKS[-1], 1)
+    found = Fitted(_fitted_pair(network, everything, hosts, False).machine(MANY, True))
     for ranks, own in samples.items():
         _quality(found, f"{ranks} ranks", own)
     return found
@@ -97,12 +123,14 @@ def _several(network: Network) -> Fitted:
     far = [one for ranks in apart for one in _samples(network, spread(network, ranks, ranks), 1)]
     each = RANKS[-1] // 2
     crowd = _samples(network, spread(network, RANKS[-1], 2), each)
-    node = model.fit_pair(near, MANY, False).machine(MANY, False)
-    alone = model.fit_pair(far, MANY, True)
+    hosts = spread(network, RANKS[2], 1)
+    node = _fitted_pair(network, near, hosts, True).machine(MANY, False)
+    alone = _fitted_pair(network, far, hosts, False)
 
     def machine(parameters: model.Parameters) -> _core.Machine:
         link = _core.Link(
             message=parameters.message(), f_alpha=parameters.f_alpha, f_beta=parameters.f_beta,
+            send_overhead=parameters.overhead,
             contention=[(1.0, 1.0), *((float(n), f) for n, f in parameters.contention)],
         )  # fmt: skip
         return _core.Machine(node=node.node, network=link, copy=parameters.copy, cores=MANY)

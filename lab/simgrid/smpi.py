@@ -9,7 +9,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -89,10 +89,17 @@ class Network:
     settings: tuple[str, ...] = ()  # of SimGrid: "smpi/lat-factor:0:1"
 
     def run(
-        self, hosts: list[str], plan: Plan, selector: str = "", patience: float = PATIENCE
+        self,
+        hosts: list[str],
+        plan: Plan,
+        selector: str = "",
+        patience: float = PATIENCE,
+        nodes: Iterable[int] = (),
     ) -> Iterator[Time]:
         """A rank on each of `hosts`, where a host may stand several times. What takes longer than
-        `patience` has an infinite time."""
+        `patience` has an infinite time. `nodes` tells algorithms that go by them where ranks are.
+        """
+        told = ":".join(map(str, nodes))
         left = [(cell, list(words)) for cell, words in plan if words]
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
@@ -105,7 +112,7 @@ class Network:
                     "-hostfile", str(hostfile), *SETTINGS,
                     *([f"--cfg=smpi/{_setting(selector)}"] if selector else []),
                     *(f"--cfg={one}" for one in self.settings),
-                    str(self.driver), str(folder / "plan"),
+                    str(self.driver), str(folder / "plan"), *([told] if told else []),
                 ]  # fmt: skip
                 for line in _lines(command, patience):
                     yield Time(**json.loads(line))

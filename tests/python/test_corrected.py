@@ -100,6 +100,8 @@ def test_a_radix_is_as_large_or_as_large_a_share_of_the_ranks():
     assert found == {"knomial,radix=8", "knomial,radix=2"}
     found = {one.words for _, one in likes(cell, parsed(cell, "knomial,radix=64"), 16)}
     assert found == {"knomial,radix=16"}
+    found = {one.words for _, one in likes(cell, parsed(cell, "leaders,radix=3"), 16)}
+    assert found == {"leaders,radix=3", "leaders,radix=2"}, "with radix 1 they would be chains"
     offs = {"knomial,radix=8": 2.0, "binomial": 8.0, "linear": 3.0}
     own = corrected(
         measured([Cell("bcast", 16, 512)], lambda cell, one: offs[one.words], tuple(offs))

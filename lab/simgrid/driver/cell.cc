@@ -34,18 +34,18 @@ void add_nothing(const execute::Combiner&, const void*, const void*, void*, Coun
 
 }  // namespace
 
-Player::Player(const Cell& cell, Rank rank, Rank ranks)
+Player::Player(const Cell& cell, Rank rank, const Shape& shape)
     : function_(cell.function),
       collective_(facts(cell.function).collective),
-      shape_{ranks, 0, {}},
+      shape_(shape),
       rank_(rank),
-      parts_(facts(collective_).per_rank ? ranks : 1) {
+      parts_(facts(collective_).per_rank ? shape.ranks : 1) {
   const Bytes unit =
-      facts(collective_).reduces && facts(collective_).per_rank ? sizeof(double) * ranks : sizeof(double);
+      facts(collective_).reduces && facts(collective_).per_rank ? sizeof(double) * shape.ranks : sizeof(double);
   each_ = collective_ == Collective::barrier ? 0 : std::max<Count>(cell.asked / unit, 1);
   input_ = side(Buffer::input, rank_);
   output_ = side(Buffer::output, rank_);
-  folded_ = needed(ranks) > most_memory;
+  folded_ = needed(shape.ranks) > most_memory;
   input_.at = allocate(input_);
   output_.at = allocate(output_);
 }

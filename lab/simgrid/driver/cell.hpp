@@ -18,7 +18,7 @@ struct Cell {
 
 class Player {
  public:
-  Player(const Cell& cell, Rank rank, Rank ranks);
+  Player(const Cell& cell, Rank rank, const Shape& shape);
   ~Player();
   Player(const Player&) = delete;
   Player& operator=(const Player&) = delete;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Times collectives on a simulated network: smpirun -no-privatize … stretto-smpi PLAN. A line of the plan is a cell and
-// its candidates, "allreduce:64K native ring,segment=16K": SMPI's own choice, and algorithms of Stretto. A JSON object
-// is written for each. All ranks are in this one process and take turns, so that they can share variables.
+// Times collectives on a simulated network: smpirun -no-privatize … stretto-smpi PLAN [NODES]. A line of the plan is a
+// cell and its candidates, "allreduce:64K native ring,segment=16K": SMPI's own choice, and algorithms of Stretto. A
+// JSON object is written for each. NODES, "0:0:1:1", says to algorithms that go by nodes where each rank is. All ranks
+// are in this one process and take turns, so that they can share variables.
 #include <smpi/mpi.h>
 #include <unistd.h>
 
@@ -30,7 +31,7 @@ struct Planned {
   std::vector<Candidate> candidates;
 };
 
-Planned planned(const std::string& line, Rank ranks) {
+Planned planned(const std::string& line, Shape shape) {
   std::istringstream words(line);
   std::string word;
   words >> word;
@@ -40,41 +41,54 @@ Planned planned(const std::string& line, Rank ranks) {
     throw Error("'" + word + "' is no cell of this driver", "functions whose parts are alike, as in allreduce:64K");
   const auto bytes = colon == word.npos ? std::nullopt : parse_size(word.substr(colon + 1));
   if (!bytes) throw Error("'" + word + "' has no size", "write allreduce:64K");
-  if (*bytes * (facts(facts(*function).collective).per_rank ? ranks : 1) > INT_MAX)
+  if (*bytes * (facts(facts(*function).collective).per_rank ? shape.ranks : 1) > INT_MAX)
     throw Error("'" + word + "' is too large", "a vector has at most 2 GiB, all parts together");
   Planned p{{*function, *bytes}, {}};
   while (words >> word) {
     p.candidates.push_back({word, parse_forced(*function, word)});
     const Forced& forced = p.candidates.back().forced;
     if (!forced.algorithm) continue;
-    Shape shape{ranks, 0, {}};
-    if (forced.algorithm->needs.counts) shape.counts.assign(static_cast<std::size_t>(ranks), *bytes);
+    shape.counts.clear();
+    if (forced.algorithm->needs.counts) shape.counts.assign(static_cast<std::size_t>(shape.ranks), *bytes);
     const std::string why = unsuitable(*forced.algorithm, *function, shape, true, forced.params);
     if (!why.empty()) throw Error(word + " cannot serve this cell: " + why, "stretto list says what each needs");
   }
   return p;
 }
 
-std::vector<Planned> read_plan(const char* path, Rank ranks) {
+std::vector<Planned> read_plan(const char* path, const Shape& shape) {
   std::ifstream file(path);
   std::vector<Planned> plan;
   for (std::string line; std::getline(file, line);)
-    if (!line.empty()) plan.push_back(planned(line, ranks));
+    if (!line.empty()) plan.push_back(planned(line, shape));
   if (plan.empty()) throw Error("there is no plan in " + std::string(path), "a line is: allreduce:64K native ring");
   return plan;
 }
 
+std::vector<Rank> read_nodes(const char* text, Rank ranks) {
+  std::vector<Rank> nodes;
+  std::istringstream numbers(text);
+  for (std::string one; std::getline(numbers, one, ':');) nodes.push_back(std::stoi(one));
+  if (nodes.size() != static_cast<std::size_t>(ranks))
+    throw Error("there are not as many nodes as ranks", "the node of each rank: 0:0:1:1");
+  return nodes;
+}
+
 /// What the ranks have in common.
 struct Board {
+  Shape shape;
   std::vector<Planned> plan;
   simgrid::s4u::BarrierPtr barrier;
   double last = 0;  // second in which the last rank was ready
   bool correct = true;
 };
 
-Board& board(const char* path, Rank ranks) {
+Board& board(int argc, char** argv, Rank ranks) {
   static Board one = [&] {
-    return Board{read_plan(path, ranks), simgrid::s4u::Barrier::create(static_cast<unsigned>(ranks))};
+    if (argc != 2 && argc != 3) throw Error("there is no plan", "smpirun … stretto-smpi PLAN [NODES]");
+    Shape shape{ranks, 0, {}, {}};
+    if (argc == 3) shape.nodes = read_nodes(argv[2], ranks);
+    return Board{shape, read_plan(argv[1], shape), simgrid::s4u::Barrier::create(static_cast<unsigned>(ranks))};
   }();
   return one;
 }
@@ -94,7 +108,7 @@ void run(Board& b, Rank rank, Rank ranks) {
   SmpiTransport transport;
   for (const Planned& p : b.plan) {
     execute::Engine engine;
-    Player player(p.cell, rank, ranks);
+    Player player(p.cell, rank, b.shape);
     for (const Candidate& c : p.candidates) {
       if (!c.forced.algorithm) player.native();  // SMPI's first call looks which ranks share a host
       player.refresh();
@@ -127,8 +141,7 @@ extern "C" [[gnu::visibility("default")]] int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   try {
-    if (argc != 2) throw stretto::Error("there is no plan", "smpirun … stretto-smpi PLAN");
-    stretto::lab::run(stretto::lab::board(argv[1], ranks), rank, ranks);
+    stretto::lab::run(stretto::lab::board(argc, argv, ranks), rank, ranks);
   } catch (const stretto::Error& e) {
     std::fprintf(stderr, "error: %s\nhint: %s\n", e.what(), e.hint().c_str());
     std::fflush(nullptr);

@@ -79,7 +79,7 @@ def likes(cell: Cell, one: Candidate, ranks: int) -> list[tuple[Cell, Candidate]
     values = [one.params.value]
     if one.algorithm.parameter and one.algorithm.parameter.name in OF_RANKS:
         share = one.params.value * ranks // cell.ranks
-        values = [min(one.params.value, ranks), *([share] if share > 1 else [])]
+        values = [min(one.params.value, ranks), max(share, 2)]
     found = []
     for value in dict.fromkeys(values):
         params = _core.Params(
