@@ -9,7 +9,7 @@ namespace {
 /// The messages of one direction.
 struct Way {
   double latency = 0;
-  double network = 0, node = 0;  // seconds of the bytes
+  double network = 0, node = 0;         // seconds of the bytes
   double overhead = 0, on_network = 0;  // the second is that part of the first
 
   Way(const std::vector<Lot>& lots, const Machine& machine, double block_bytes, bool alone,

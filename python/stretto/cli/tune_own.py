@@ -57,6 +57,11 @@ def _mpi(wish: str | None, launcher: tuple[str, ...]) -> "Mpi":
     return Launched(**{one.name: getattr(mpi, one.name) for one in fields(Mpi)}, launcher=launcher)
 
 
+def _nothing_is_measured(used: dict[str, object]) -> None:
+    if wrong := [name for name, value in used.items() if value]:
+        raise Error(f"{wrong[0]} does not go with --predict", "nothing is measured: leave it out")
+
+
 def run(
     as_json: bool,
     *,
@@ -75,15 +80,10 @@ def run(
     fresh: bool,
 ) -> None:
     if predict:
-        unused = {
-            "a launcher": launcher, "--ranks": ranks, "--mpi": mpi, "--fresh": fresh,
-            "--up-to": up_to,
-        }  # fmt: skip
-        if wrong := [name for name, value in unused.items() if value]:
-            hint = "nothing is measured: leave it out"
-            raise Error(f"{wrong[0]} does not go with --predict", hint)
         from .tune_predict import predict as predict_rules
 
+        used = {"a launcher": launcher, "--ranks": ranks, "--mpi": mpi, "--fresh": fresh}
+        _nothing_is_measured({**used, "--up-to": up_to})
         predict_rules(predict, collectives, _output(output), topology, hosts)
         return
     if topology or hosts:
