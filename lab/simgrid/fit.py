@@ -54,18 +54,22 @@ def _port(network: Network, hosts: list[str], cell: str) -> float:
     return (us[1] - us[0]) / (len(hosts) - 2) * 1e-6
 
 
-def _fitted_pair(
-    network: Network, samples: list[model.Sample], hosts: list[str], shared: bool
-) -> model.Parameters:
-    """A small message's time is nearly all latency: what it takes of its port is measured apart, by
-    calls in which each of `hosts` has many."""
-    start = model.Parameters(overhead=_port(network, hosts, "barrier:0"))
-    found = model.fit_pair(samples, MANY, not shared, start)
-    slope = (_port(network, hosts, f"alltoall:{SMALL}") - start.overhead) / SMALL
-    first, second, *rest = found.slopes
-    corner, end = model.CORNERS[:2]
-    second += max((first - slope) * corner / (end - corner), -0.9 * second)  # the end stays
-    return replace(found, slopes=(slope, second, *rest))
+@dataclass(frozen=True)
+class Parameters(model.Parameters):
+    """A small message's time is nearly all latency: what it takes of its port is measured apart."""
+
+    small: float = 0.0  # seconds of SMALL bytes, beside those of an empty message
+
+    def message(self) -> list[tuple[float, float]]:
+        first, second, *rest = super().message()
+        return [first, (SMALL, min(first[1] + self.small, second[1])), second, *rest]
+
+
+def _start(network: Network, hosts: list[str]) -> Parameters:
+    """By calls in which each of the hosts has many small messages."""
+    empty = _port(network, hosts, "barrier:0")
+    small = _port(network, hosts, f"alltoall:{SMALL}")
+    return Parameters(overhead=empty, small=small - empty)
 
 
 def spread(network: Network, ranks: int, switches: int) -> list[str]:
@@ -106,8 +110,8 @@ def near(network: Network) -> _core.Machine:
 def _one_switch(network: Network) -> Fitted:
     samples = {ranks: _samples(network, spread(network, ranks, 1), 1) for ranks in RANKS}
     everything = [one for own in samples.values() for one in own]
-    hosts = spread(network, RANKS[-1], 1)
-    found = Fitted(_fitted_pair(network, everything, hosts, False).machine(MANY, True))
+    start = _start(network, spread(network, RANKS[-1], 1))
+    found = Fitted(model.fit_pair(everything, MANY, True, start).machine(MANY, True))
     for ranks, own in samples.items():
         _quality(found, f"{ranks} ranks", own)
     return found
@@ -123,9 +127,9 @@ def _several(network: Network) -> Fitted:
     far = [one for ranks in apart for one in _samples(network, spread(network, ranks, ranks), 1)]
     each = RANKS[-1] // 2
     crowd = _samples(network, spread(network, RANKS[-1], 2), each)
-    hosts = spread(network, RANKS[2], 1)
-    node = _fitted_pair(network, near, hosts, True).machine(MANY, False)
-    alone = _fitted_pair(network, far, hosts, False)
+    start = _start(network, spread(network, RANKS[2], 1))
+    node = model.fit_pair(near, MANY, False, start).machine(MANY, False)
+    alone = model.fit_pair(far, MANY, True, start)
 
     def machine(parameters: model.Parameters) -> _core.Machine:
         link = _core.Link(
