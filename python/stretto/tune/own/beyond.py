@@ -127,11 +127,10 @@ class Beyond:
         return Predictor(self.campaign.model.machine(), placement)
 
     def _corrected(self) -> Corrected:
-        measured = [one for one in self.campaign.journal.measured if self._counts(one.cell)]
+        measured = [
+            one for one in self.campaign.journal.measured if one.cell.ranks in self.campaign.places
+        ]
         return Corrected(self._predictor, measured)
-
-    def _counts(self, cell: Cell) -> bool:
-        return cell.ranks in self.campaign.places
 
     def _estimates(self, corrected: Corrected, cell: Cell) -> list[tuple[Estimate, Candidate]]:
         """The fastest first."""
