@@ -23,9 +23,7 @@ STAGE = "beyond"
 SHARE = 0.15  # of the budget, for what is measured to correct predictions
 DEPTHS = (2,)
 MOST = 12  # candidates of a contest
-WARY = {
-    Like.SAME: 0.5
-}  # by this power of its uncertainty a choice must beat the shipped one; else 1
+WARY = 0.5  # by this power of its uncertainty a choice must beat the shipped one
 MOST_RANKS = 1024  # more take hours to predict
 
 
@@ -62,6 +60,10 @@ def flat(cell: Cell, one: Candidate) -> Candidate:
     return candidate(one.algorithm, params)
 
 
+def _doubt(own: Estimate) -> float:
+    return own.factor**WARY if own.like == Like.SAME else own.factor
+
+
 class Beyond:
     """Raises Error where `up_to` is no more than was measured, or too many to be predicted."""
 
@@ -74,7 +76,6 @@ class Beyond:
         self.counts = rank_counts(self.known, up_to)
         place = campaign.places[self.known]
         self._one_node, self._per_node = place.nodes == 1, place.placement.ranks_per_node
-        self._predictors: dict[int, Predictor] = {}
 
     def run(self, advance: Callable[..., None]) -> None:
         """The campaign, with a part of its budget kept for what corrects the predictions."""
@@ -142,7 +143,7 @@ class Beyond:
         """In µs; all but the shipped choice's with something for what is uncertain."""
         reference = shipped(cell, cell.ranks if self._one_node else self._per_node)
         us = {
-            flat(cell, one).words: 1e6 * own.seconds * own.factor ** WARY.get(own.like, 1.0)
+            flat(cell, one).words: 1e6 * own.seconds * _doubt(own)
             for own, one in self._estimates(corrected, cell)
         }
         if reference.algorithm:
