@@ -39,6 +39,8 @@ def test_neighbours_share_what_loses_little():
     assert [(one.high, one.sizes) for one in found] == [
         (8, ((None, "linear"),)), (None, ((None, "ring"),)),
     ]  # fmt: skip
+    fewer = words_of({2: few, 4: many[:1]}, sized=True)
+    assert fewer[4] == ["ring"], "fewer sizes, where vectors would be too large"
 
 
 def test_rules_of_sizes_and_ranks():

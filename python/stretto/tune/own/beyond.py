@@ -135,9 +135,14 @@ class Beyond:
 
     def _estimates(self, corrected: Corrected, cell: Cell) -> list[tuple[Estimate, Candidate]]:
         """The fastest first."""
-        every = candidates(cell, DEPTHS)
-        found = [one for one, _ in promising(every, lambda one: corrected.seconds(cell, one))]
-        return corrected.sorted(cell, found)
+        found: dict[str, Estimate] = {}
+
+        def seconds(one: Candidate) -> float:
+            found[one.words] = corrected.estimate(cell, one)
+            return found[one.words].seconds
+
+        pairs = [(found[one.words], one) for one, _ in promising(candidates(cell, DEPTHS), seconds)]
+        return sorted(pairs, key=lambda pair: pair[0].seconds)
 
     def _times(self, corrected: Corrected, cell: Cell) -> Times:
         """In µs; all but the shipped choice's with something for what is uncertain."""
@@ -153,7 +158,7 @@ class Beyond:
     def _lines(self, corrected: Corrected, name: str, power: bool, counts: list[int]) -> list[str]:
         cells = {n: [one for one in self.campaign.cells(n) if one.name == name] for n in counts}
         times = {n: [self._times(corrected, cell) for cell in own] for n, own in cells.items()}
-        times = {n: own for n, own in times.items() if all(one.us for one in own)}
+        times = {n: own for n, own in times.items() if own and all(t.us for t in own)}
         sized = _core.facts(Cell(name, self.known, 8).function).bytes_known
         chosen = {
             n: [

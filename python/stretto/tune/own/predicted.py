@@ -172,7 +172,7 @@ def words_of(known: dict[int, list[Times]], sized: bool) -> Words:
     found: Words = {}
     before: list[str] = []
     for ranks, times in sorted(known.items()):
-        if not before or not _agrees(before, times):
+        if len(before) != len(times) or not _agrees(before, times):
             before = (along if sized else together)(times)
         found[ranks] = before
     return found
