@@ -16,9 +16,7 @@ from stretto.tune.own.placed import best_few
 
 KNOWN = 16  # ranks
 FAR = 5.0  # times the best prediction: not looked at
-BEST = (
-    6  # candidates that are looked at beside the best of each algorithm, uncorrected and corrected
-)
+BEST = 6  # candidates beside the best of each algorithm, by the model and corrected
 
 
 @dataclass(frozen=True)

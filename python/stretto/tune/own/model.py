@@ -135,7 +135,8 @@ def _variations(parameters: Parameters, names: list[str], factor: float) -> list
                     found.append(replace(parameters, slopes=new))
             elif name == "contention":
                 *before, (ranks, last) = value
-                pair = (ranks, max(1.0, last * by))
+                least = before[-1][1] if before else 1.0  # more ranks are no help
+                pair = (ranks, max(least, last * by))
                 found.append(replace(parameters, contention=(*before, pair)))
             elif name in ("f_alpha", "f_beta"):
                 found.append(replace(parameters, **{name: min(1.0, max(0.05, value * by))}))

@@ -5,9 +5,7 @@ from ...launch.mpi import Mpi
 from ...race import Race, Ratios, drive
 from .trial import PATIENCE
 
-WORTH = (
-    1.15  # operations that take less than so many times as long, or as short, are not told apart
-)
+WORTH = 1.15  # what takes less than so many times as long, or as short, is not told apart
 
 
 def measured_reductions(mpi: Mpi) -> Ratios:
