@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a rule is looked for, and which algorithms with which parameters may be its answer."""
 
+import functools
 from dataclasses import dataclass
 
 from ... import _core
@@ -13,6 +14,7 @@ SEGMENTS = (16 << 10, 64 << 10, 256 << 10, 1 << 20)
 DEPTHS = (2, 4)
 MOST_SEGMENTS = 64  # of a call
 LARGEST = 64 << 20  # bytes of a vector, all parts together
+MANY_RANKS = 71  # what serves fewer serves any number
 FEW_RANKS = 16  # whose schedules are compared
 
 
@@ -199,3 +201,15 @@ def cells_of(names: list[str], ranks: int, sizes: list[int]) -> list[Cell]:
             if i == 0 or cell.bytes <= LARGEST:
                 found[cell] = None
     return list(found)
+
+
+@functools.cache
+def serves_any(algorithm: _core.Algorithm, function: _core.Function, ordered: bool) -> bool:
+    """Any number of ranks, with its defaults."""
+    if algorithm.needs.counts:
+        return True  # of which the ranks' parts are asked, not their number
+    shapes = [_core.Shape(p) for p in range(1, MANY_RANKS)]
+    default = _core.Params()
+    return not any(
+        _core.unsuitable(algorithm, function, one, not ordered, default) for one in shapes
+    )

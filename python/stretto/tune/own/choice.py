@@ -3,11 +3,11 @@
 
 import math
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import mean
 
 from ... import _core
-from .cells import NATIVE, Cell
+from .cells import NATIVE, Cell, parsed, serves_any
 from .journal import Journal, Measured
 
 GAIN = math.log(1.015)  # worth a rule of its own, and another algorithm than at the size before
@@ -110,13 +110,41 @@ def together(times: list[Times]) -> list[str]:
 
 @dataclass(frozen=True)
 class Choice:
-    """What is to serve a cell; SHIPPED or a candidate's words."""
+    """What is to serve a cell; SHIPPED or a candidate's words.
+
+    `elsewhere` is for numbers of ranks near this one that `words` cannot serve.
+    """
 
     cell: Cell
     words: str
     us: float | None
     native_us: float | None
     shipped_us: float | None
+    elsewhere: str = SHIPPED
+    elsewhere_us: float | None = None
+
+    @property
+    def narrow(self) -> bool:
+        return self.words != SHIPPED and not serves_all(self.cell, self.words)
+
+    def for_others(self) -> "Choice":
+        """The same, as it is to be elsewhere."""
+        words = self.elsewhere if self.narrow else SHIPPED
+        us = self.elsewhere_us if self.narrow else None
+        return replace(self, words=words, us=us, elsewhere=SHIPPED, elsewhere_us=None)
+
+
+def serves_all(cell: Cell, words: str) -> bool:
+    """Any number of ranks."""
+    algorithm = parsed(cell, words).algorithm
+    return algorithm is None or serves_any(algorithm, cell.function, cell.ordered)
+
+
+def _elsewhere(cell: Cell, times: Times) -> str:
+    """The best that serves any number of ranks, if it is worth a rule."""
+    found = [words for words in times.us if serves_all(cell, words)]
+    best = min([*found, *([SHIPPED] if times.of(SHIPPED) else [])], key=times.cost, default=SHIPPED)
+    return SHIPPED if best == times.shipped else best
 
 
 def choices(found: dict[Cell, Times]) -> dict[tuple[str, int], list[Choice]]:
@@ -130,7 +158,8 @@ def choices(found: dict[Cell, Times]) -> dict[tuple[str, int], list[Choice]]:
         sized = _core.facts(cells[0].function).bytes_known
         words = along(times) if sized else together(times)
         chosen[key] = [
-            Choice(cell, one, t.of(one), t.native, t.of(SHIPPED))
+            Choice(cell, one, t.of(one), t.native, t.of(SHIPPED), other, t.of(other))
             for cell, t, one in zip(cells, times, words, strict=True)
+            for other in [_elsewhere(cell, t)]
         ]
     return chosen

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Rules without measuring: what the model says is fastest on the machine of a file."""
 
-import functools
 import itertools
 import math
 from collections.abc import Callable, Iterator
@@ -11,13 +10,12 @@ from dataclasses import dataclass
 from ... import _core
 from ...launch.mpi import cores
 from .campaign import Predictor
-from .cells import ORDERED, Candidate, Cell, in_parts, parsed, portfolio, reduces
+from .cells import ORDERED, Candidate, Cell, in_parts, parsed, portfolio, reduces, serves_any
 from .choice import SHIPPED, Times, along, together
 from .rules import between
 
 SIZES = (8, 128, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20)
 HOPELESS = 4.0  # times the fastest: cutting it into segments is not tried
-MOST_RANKS = 71
 PLAIN = 1.02  # what a parameter or segments must be faster by
 SAME_MEAN, SAME_MOST = math.log(1.05), math.log(1.15)  # what a neighbour's choices may lose
 LAST = (64, 4 << 10)  # ranks and bytes for which a last resort is the best
@@ -80,18 +78,6 @@ def levels_of(machine: _core.Machine) -> list[Level]:
     return [level for level, link in levels if costs(link)]
 
 
-@functools.cache
-def _serves(algorithm: _core.Algorithm, function: _core.Function, ordered: bool) -> bool:
-    """Any number of ranks, with its defaults."""
-    if algorithm.needs.counts:
-        return True  # of which the ranks' parts are asked, not their number
-    shapes = [_core.Shape(p) for p in range(1, MOST_RANKS)]
-    default = _core.Params()
-    return not any(
-        _core.unsuitable(algorithm, function, one, not ordered, default) for one in shapes
-    )
-
-
 def candidates(cell: Cell, depths: tuple[int, ...]) -> list[Candidate]:
     """What is cut into pieces by a parameter of its own is not cut again.
 
@@ -100,7 +86,11 @@ def candidates(cell: Cell, depths: tuple[int, ...]) -> list[Candidate]:
     power = cell.ranks & (cell.ranks - 1) == 0
 
     def useful(one: Candidate) -> bool:
-        if not power and one.algorithm and not _serves(one.algorithm, cell.function, cell.ordered):
+        if (
+            not power
+            and one.algorithm
+            and not serves_any(one.algorithm, cell.function, cell.ordered)
+        ):
             return False
         own = one.algorithm.parameter if one.algorithm else None
         return not (own and own.name == "pieces" and one.params.segment)
@@ -248,7 +238,7 @@ def last_resort(machine: _core.Machine, name: str) -> str:
     assert function is not None
     wanted = _core.facts(function).collective
     every = [a for a in _core.all_algorithms() if a.collective == wanted and not a.needs.counts]
-    own = [a for a in every if _serves(a, function, True)]
+    own = [a for a in every if serves_any(a, function, True)]
     cell, predictor = Cell(name, *LAST), Predictor(machine, _core.Placement(1))
     best = min(own, key=lambda a: predictor.seconds(cell, parsed(cell, a.name)))
     return f"{name:<20} {'':<55} -> {best.name}"

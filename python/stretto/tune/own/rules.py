@@ -160,7 +160,14 @@ def to_text(
     lines += ["# Above each rule: ranks x size: its time (native, shipped choice), in µs.", ""]
     for name in dict.fromkeys(name for name, _ in chosen):
         by_ranks = {ranks: own for (other, ranks), own in chosen.items() if other == name}
-        lines += lines_of(by_ranks, rank_ranges(sorted(by_ranks)), Where(one_node))
+        spans = rank_ranges(sorted(by_ranks))
+        lines += lines_of(by_ranks, spans, Where(one_node))
+        others = {
+            ranks: [one.for_others() for one in own]
+            for ranks, own in by_ranks.items()
+            if spans[ranks] != (ranks, ranks) and any(one.narrow for one in own)
+        }
+        lines += lines_of(others, spans, Where(one_node))
     lines += more
     lines += ["", "# What was not measured, or is served best so: the shipped rules."]
     rest = _core.shipped_rules_text().partition("\n")[2]

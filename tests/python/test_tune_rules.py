@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The rules that `stretto tune` writes."""
+
+from stretto import _core
+from stretto.tune.own.campaign import chosen_words
+from stretto.tune.own.cells import Cell
+from stretto.tune.own.choice import Times, choices
+from stretto.tune.own.rules import to_text
+
+
+def test_ranks_that_the_best_cannot_serve_get_the_best_that_can():
+    """pairwise_xor is for powers of two; the rules of 4 ranks are those of 3 and 5, too."""
+    times = {
+        Cell("alltoall", ranks, 4096): Times(
+            {"pairwise_xor": 1.0, "pairwise": 1.2, "linear": 2.0}, "linear", 9.0
+        )
+        for ranks in (2, 4, 8)
+    }
+    text = to_text(choices(times), "made up, 2 cores", True, [])
+    rules = _core.parse_rules(text, "tuned")
+    found = {p: chosen_words(rules, Cell("alltoall", p, 4096), p) for p in range(2, 9)}
+    assert found == {p: "pairwise_xor" if p in (2, 4, 8) else "pairwise" for p in found}
+    own = text.partition("the shipped rules.\n")[0]
+    assert "4 x 4K: 1.2 µs (9, 2)" in own, "with the time of what is chosen there"
+
+
+def test_where_the_shipped_choice_is_the_best_that_can_there_is_no_rule():
+    cell = Cell("alltoall", 4, 4096)
+    other = Cell("alltoall", 16, 4096)
+    times = {
+        one: Times({"pairwise_xor": 1.0, "pairwise": 3.0, "linear": 2.0}, "linear", 9.0)
+        for one in (cell, other)
+    }
+    text = to_text(choices(times), "made up, 2 cores", True, [])
+    assert "-> pairwise\n" not in text.partition("the shipped rules.\n")[0]
