@@ -170,7 +170,7 @@ def main() -> None:
     own_rows, whole = by_ranks(grid, sample, found)
     place = campaign.places[numbers[0]]
     text = PAGE.format(
-        arguments=" ".join(sys.argv[2:]), machine=place.title, cores=place.cores, load=load,
+        arguments=" ".join(sys.argv[2:]), machine=place.title, load=load,
         cells=len(cells), grid=sum(len(grid.cells(ranks)) for ranks in numbers),
         launches=LAUNCHES, ranks=f"{numbers[0]} to {numbers[-1]}", tuned_ranks=options.tuned_ranks,
         summary=summary(cells, found), by_ranks=own_rows, tuning=found.tuning, whole=whole / 3600,

@@ -18,15 +18,15 @@ NETWORKS = {
     "fast": trees.Tree((128,), bandwidth=12.5e9, latency=1e-6),
 }
 NAMES = ("allreduce", "bcast", "reduce_scatter_block", "allgather")
-POWERS = (4, 8, 16, 32, 64)
-BYTES = 16 << 20  # of the vector, all parts together
+POWERS = (8, 16, 32, 64)
+BYTES = 8 << 20  # of the vector, all parts together
 PAGE = """\
 # No cliff behind a power of two
 
 Made by `benchmarks/simgrid/cliff`; all times are SimGrid's and the same on every machine.
 
 Hosts of one switch, a rank on each, links of 125 MB/s and 25 µs (gigabit) or of 12.5 GB/s and 1 µs
-(fast). The time per byte of the vector (16 MiB, all parts together) on 2^k + 1 ranks over that on
+(fast). The time per byte of the vector (8 MiB, all parts together) on 2^k + 1 ranks over that on
 2^k, by what Stretto chooses from parameters fitted at 16 ranks and fewer ([how](simgrid.md)). Where
 ranks beyond a power of two first hand their vector to another one, this is 2; here it is
 {worst:.2f} at most.
@@ -59,7 +59,7 @@ def measured(chooser: Chooser, name: str, ranks: int) -> Measured:
     words = chooser.considered(cell)[0].one.words
     plan = [(f"{name}:{cell.asked}", [words])]
     (time,) = chooser.network.run(chooser.hosts(ranks), plan, nodes=chooser.nodes(ranks))
-    if not time.correct:
+    if time.checked and not time.correct:
         raise Error(f"{cell}: {words} gave a wrong result", "that is a bug of Stretto")
     print(f"{cell}: {words}, {time.us:.0f} µs", file=sys.stderr, flush=True)
     return Measured(cell, time)
