@@ -85,15 +85,19 @@ def choices_of(cell: Cell, tuned: _core.Rules, campaign: Campaign) -> dict[str, 
     return found
 
 
+def lost_as(share: float, digits: int = 1) -> str:
+    """A loss; large ones as how many times as long it takes."""
+    return f"{share:+.{digits}%}" if share < 10 else f"{1 + share:,.0f}x"
+
+
 def summary(cells: list[Cell], found: Found) -> str:
     lines = []
     for way, title in WAYS.items():
         lost = sorted(found.ratios[cell][way] - 1 for cell in cells if way in found.ratios[cell])
         late = lost[round(0.95 * (len(lost) - 1))]
         clipped = mean(max(one, 0.0) for one in lost)
-        lines.append(
-            f"| {title} | {mean(lost):.1%} | {clipped:.1%} | {late:.1%} | {lost[-1]:.1%} |"
-        )
+        words = " | ".join(map(lost_as, (mean(lost), clipped, late, lost[-1])))
+        lines.append(f"| {title} | {words} |")
     return "\n".join(lines)
 
 
@@ -109,7 +113,7 @@ def by_ranks(grid: Grid, sample: dict[int, list[Cell]], found: Found) -> tuple[s
         late = lost[round(0.95 * (len(lost) - 1))]
         lines.append(
             f"| {ranks} | {len(cells)} of {every} | {whole.candidates} | {whole.seconds:.0f} s | "
-            f"{estimate / 3600:.1f} h | {mean(lost):.1%} | {late:.1%} |"
+            f"{estimate / 3600:.1f} h | {mean(lost):+.1%} | {late:+.1%} |"
         )
     return "\n".join(lines), total
 
@@ -118,7 +122,7 @@ def rows(cells: list[Cell], found: Found) -> str:
     lines = []
     for cell in cells:
         own, ratios = found.choices[cell], found.ratios[cell]
-        lost = " | ".join(f"{ratios[way] - 1:+.0%}" if way in ratios else "-" for way in WAYS)
+        lost = " | ".join(lost_as(ratios[way] - 1, 0) if way in ratios else "-" for way in WAYS)
         best = found.wholes[cell.ranks].fastest[cell]
         size = size_in_words(cell.asked)
         lines.append(
