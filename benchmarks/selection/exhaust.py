@@ -8,6 +8,7 @@ from pathlib import Path
 from statistics import median
 
 from stretto.launch import Mpi
+from stretto.launch.mpi import cores
 from stretto.tune.own.cells import NATIVE, Cell, does, others, parsed, portfolio, shipped
 from stretto.tune.own.journal import Measured, read_measured
 from stretto.tune.own.trial import Plan, measure
@@ -46,7 +47,7 @@ def exhausted(mpi: Mpi, cells: list[Cell], folder: Path) -> Whole:
     references = {}
     count = 0
     for cell in cells:
-        reference = shipped(cell, ranks)
+        reference = shipped(cell, ranks, cores())
         references[cell] = reference.words
         rest = [one.words for one in others(cell, reference, portfolio(cell))]
         count += len(rest) + 1

@@ -18,6 +18,7 @@ from grid import Grid, every_function
 from stretto import _core
 from stretto.cli.options import size_in_words
 from stretto.launch import Mpi, choose_mpi
+from stretto.launch.mpi import cores
 from stretto.race import parse_sizes
 from stretto.tune.own.campaign import Campaign, Wish, chosen_words, probed
 from stretto.tune.own.cells import NATIVE, Cell, portfolio, shipped
@@ -74,10 +75,10 @@ def choices_of(cell: Cell, tuned: _core.Rules, campaign: Campaign) -> dict[str, 
     predictor = campaign.predictor(cell.ranks)
     assert predictor
     found = {
-        "tuned": chosen_words(tuned, cell, cell.ranks),
-        "shipped": shipped(cell, cell.ranks).words,
+        "tuned": chosen_words(tuned, cell, cell.ranks, cores()),
+        "shipped": shipped(cell, cell.ranks, cores()).words,
         "model": predictor.sorted(cell, portfolio(cell))[0][1].words,
-        "papers": chosen_words(papers, cell, cell.ranks),
+        "papers": chosen_words(papers, cell, cell.ranks, cores()),
         "native": NATIVE,
     }
     if NativeTimes(campaign.journal).dear(cell) and NATIVE not in found["shipped"]:

@@ -27,11 +27,12 @@ namespace stretto {
 struct Call {
   Function function;
   Shape shape;
-  Bytes bytes = 0;          ///< the whole vector: all parts together; 0 if not all ranks know it
-  bool commutative = true;  ///< of reductions
-  bool predefined = true;   ///< is the operator one of MPI's own?
-  Rank per_node = 1;        ///< the most ranks that share a node's memory
-  bool even_nodes = true;   ///< has each node as many?
+  Bytes bytes = 0;            ///< the whole vector: all parts together; 0 if not all ranks know it
+  bool commutative = true;    ///< of reductions
+  bool predefined = true;     ///< is the operator one of MPI's own?
+  Rank per_node = 1;          ///< the most ranks that share a node's memory
+  bool even_nodes = true;     ///< has each node as many?
+  bool cores_shared = false;  ///< has a node of these ranks more of the job's ranks than cores for them?
 
   bool one_node() const { return per_node == shape.ranks && shape.ranks > 1; }
 };
@@ -47,6 +48,7 @@ enum class RanksAre : std::uint8_t { any, power_of_two, not_power_of_two };
 enum class OperatorIs : std::uint8_t { any, commutative, not_commutative, predefined, user };
 
 enum class NodesAre : std::uint8_t { any, one, several, even };
+enum class CoresAre : std::uint8_t { any, own, shared };
 
 struct Rule {
   Function function;
@@ -58,6 +60,7 @@ struct Rule {
   RanksAre ranks_are = RanksAre::any;
   OperatorIs operator_is = OperatorIs::any;
   NodesAre nodes_are = NodesAre::any;    ///< one: all ranks share memory; even: several full ones
+  CoresAre cores_are = CoresAre::any;    ///< own: no node has more ranks than cores
   const Algorithm* algorithm = nullptr;  ///< null: the native library
   Params params;
   int line = 0;

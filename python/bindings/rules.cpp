@@ -17,11 +17,12 @@ void register_values(nb::module_& m) {
       .def(
           "__init__",
           [](Call* self, Function function, const Shape& shape, Bytes bytes, bool commutative, bool predefined,
-             Rank per_node, bool even_nodes) {
-            new (self) Call{function, shape, bytes, commutative, predefined, per_node, even_nodes};
+             Rank per_node, bool even_nodes, bool cores_shared) {
+            new (self) Call{function, shape, bytes, commutative, predefined, per_node, even_nodes, cores_shared};
           },
           nb::arg("function"), nb::arg("shape"), nb::arg("bytes"), nb::arg("commutative") = true,
-          nb::arg("predefined") = true, nb::arg("per_node") = 1, nb::arg("even_nodes") = true)
+          nb::arg("predefined") = true, nb::arg("per_node") = 1, nb::arg("even_nodes") = true,
+          nb::arg("cores_shared") = false)
       .def_ro("function", &Call::function)
       .def_ro("shape", &Call::shape)
       .def_ro("bytes", &Call::bytes, "The whole vector: all parts together; 0 if not all ranks know it.")
@@ -29,6 +30,7 @@ void register_values(nb::module_& m) {
       .def_ro("predefined", &Call::predefined)
       .def_ro("per_node", &Call::per_node, "The most ranks that share a node's memory.")
       .def_ro("even_nodes", &Call::even_nodes, "Has each node as many?")
+      .def_ro("cores_shared", &Call::cores_shared, "Has a node of these ranks more of the job's ranks than cores?")
       .def_prop_ro("one_node", &Call::one_node, "Do all ranks share memory?");
   nb::class_<Choice>(m, "Choice", "What was chosen for a call, and why.")
       .def_prop_ro(
@@ -67,6 +69,10 @@ void register_rule(nb::module_& m) {
       .value("one", NodesAre::one)
       .value("several", NodesAre::several)
       .value("even", NodesAre::even);
+  nb::enum_<CoresAre>(m, "CoresAre", "A rule's condition on the cores of the ranks.")
+      .value("any", CoresAre::any)
+      .value("own", CoresAre::own)
+      .value("shared", CoresAre::shared);
   nb::class_<Between>(m, "Between", "A closed range of numbers.")
       .def_ro("low", &Between::low)
       .def_ro("high", &Between::high)
@@ -81,6 +87,7 @@ void register_rule(nb::module_& m) {
       .def_ro("ranks_are", &Rule::ranks_are)
       .def_ro("operator_is", &Rule::operator_is)
       .def_ro("nodes_are", &Rule::nodes_are)
+      .def_ro("cores_are", &Rule::cores_are)
       .def_prop_ro(
           "algorithm", [](const Rule& r) { return r.algorithm; }, nb::rv_policy::reference,
           nb::sig("def algorithm(self) -> Algorithm | None"), "None: the native library.")

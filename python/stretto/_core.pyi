@@ -680,7 +680,7 @@ def variants(algorithm: Algorithm, ranks: int, root: int = 0) -> list[Variant]:
 class Call:
     """What a choice may depend on: values that are equal on all ranks."""
 
-    def __init__(self, function: Function, shape: Shape, bytes: int, commutative: bool = True, predefined: bool = True, per_node: int = 1, even_nodes: bool = True) -> None: ...
+    def __init__(self, function: Function, shape: Shape, bytes: int, commutative: bool = True, predefined: bool = True, per_node: int = 1, even_nodes: bool = True, cores_shared: bool = False) -> None: ...
 
     @property
     def function(self) -> Function: ...
@@ -705,6 +705,10 @@ class Call:
     @property
     def even_nodes(self) -> bool:
         """Has each node as many?"""
+
+    @property
+    def cores_shared(self) -> bool:
+        """Has a node of these ranks more of the job's ranks than cores?"""
 
     @property
     def one_node(self) -> bool:
@@ -784,6 +788,15 @@ class NodesAre(enum.Enum):
 
     even = 3
 
+class CoresAre(enum.Enum):
+    """A rule's condition on the cores of the ranks."""
+
+    any = 0
+
+    own = 1
+
+    shared = 2
+
 class Between:
     """A closed range of numbers."""
 
@@ -827,6 +840,9 @@ class Rule:
 
     @property
     def nodes_are(self) -> NodesAre: ...
+
+    @property
+    def cores_are(self) -> CoresAre: ...
 
     @property
     def algorithm(self) -> Algorithm | None:

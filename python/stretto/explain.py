@@ -83,12 +83,18 @@ class Question:
 
     call: Call
     predefined: bool = True
+    cores: int = 0  # of a node; 0: one for every rank
 
     @property
     def per_node(self) -> int:
         """Ranks that share memory."""
         shared = os.environ.get("STRETTO_SHM") != "0"
         return self.call.placement.ranks_per_node if shared else 1
+
+    @property
+    def cores_shared(self) -> bool:
+        """Also where no memory is."""
+        return 0 < self.cores < min(self.call.placement.ranks_per_node, self.call.ranks)
 
     def asked(self) -> _core.Call:
         call = self.call
@@ -97,7 +103,7 @@ class Question:
         per_node = min(self.per_node, call.ranks)
         return _core.Call(
             call.function, shape, call.bytes if known else 0, call.commutative, self.predefined,
-            per_node, call.ranks % per_node == 0,
+            per_node, call.ranks % per_node == 0, self.cores_shared,
         )  # fmt: skip
 
     def with_bytes(self, size: int) -> "Question":

@@ -88,7 +88,8 @@ void log_choice(const Call& call, const Choice& choice) {
   Params params = choice.algorithm ? resolved(*choice.algorithm, call.shape, choice.params) : Params{};
   params.list = choice.params.list;  // not what follows from the nodes: it may be long
   say("select: " + std::string(f.name) + (f.bytes_known ? ' ' + std::to_string(call.bytes) + " bytes, " : " ") +
-      std::to_string(call.shape.ranks) + " ranks -> " + written(choice.algorithm, params) + " (" + choice.reason + ')');
+      std::to_string(call.shape.ranks) + (call.cores_shared ? " ranks sharing cores -> " : " ranks -> ") +
+      written(choice.algorithm, params) + " (" + choice.reason + ')');
 }
 
 Communicator* make(MPI_Comm comm) {
@@ -170,6 +171,7 @@ void Communicator::connect() {
   nodes_.assign(static_cast<std::size_t>(ranks_), 0);
   if (node_) {
     per_node_ = ranks_;
+    cores_shared_ = node_->cores_shared;
     rules_ = node_->rules;
     errors_returned_ = alone();
     return;
@@ -193,14 +195,21 @@ void Communicator::connect() {
 }
 
 void Communicator::find_nodes() {
-  Rank lowest = rank_;
+  struct Place {
+    int lowest;  // rank of my node
+    int cores_shared;
+  };
+  Place mine{rank_, node_ ? node_->cores_shared : cores_shared()};
   if (node_) {
     const auto& near = node_->connections;
     const auto first = std::ranges::find_if(near, [](const auto* c) { return c != nullptr; });
-    lowest = std::min(rank_, static_cast<Rank>(first - near.begin()));
+    mine.lowest = std::min(rank_, static_cast<Rank>(first - near.begin()));
   }
-  if (native().Allgather(&lowest, 1, MPI_INT, nodes_.data(), 1, MPI_INT, comm_) != MPI_SUCCESS)
+  std::vector<Place> all(nodes_.size());
+  if (native().Allgather(&mine, 2, MPI_INT, all.data(), 2, MPI_INT, comm_) != MPI_SUCCESS)
     unusable = Passed::communicator;
+  std::ranges::transform(all, nodes_.begin(), &Place::lowest);
+  cores_shared_ = std::ranges::any_of(all, [](const Place& one) { return one.cores_shared != 0; });
   std::vector<Rank> on_node(nodes_.size(), 0);
   for (const Rank node : nodes_) per_node_ = std::max(per_node_, ++on_node[static_cast<std::size_t>(node)]);
   even_nodes_ = std::ranges::all_of(on_node, [&](Rank n) { return n == 0 || n == per_node_; });
@@ -245,6 +254,7 @@ std::shared_ptr<const Schedule> Communicator::schedule(const Algorithm& algorith
 const Decision& Communicator::make_decision(Call call) {
   call.per_node = per_node_;
   call.even_nodes = even_nodes_;
+  call.cores_shared = cores_shared_;
   call.shape.nodes = nodes_;
   const Wish* wishes[] = {wish_for(settings().forced, call.function), wish_for(wishes_, call.function)};
   const Choice choice = choose(wishes, *rules_, call);

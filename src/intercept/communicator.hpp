@@ -89,6 +89,7 @@ class Communicator {
   Rank ranks_;
   Rank per_node_ = 1;                      ///< the most ranks that share a node's memory
   bool even_nodes_ = true;                 ///< has each node as many?
+  bool cores_shared_ = false;              ///< is a node of these ranks short of cores?
   std::vector<Rank> nodes_;                ///< of each rank, the lowest rank of its node
   const Rules* rules_ = &shipped_rules();  ///< the same on all ranks
   Wishes wishes_;                          ///< of the program, by info keys

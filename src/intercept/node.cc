@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "intercept/node.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <map>
@@ -32,6 +34,7 @@ struct Circle {
   std::vector<int> ranks;
   std::vector<Connection*> connections;
   const Rules* rules;  ///< that they agreed on
+  bool cores_shared;   ///< likewise
 };
 
 std::mutex mutex;  // guards what follows; never destroyed, like all that a program may use at its very end
@@ -43,7 +46,8 @@ std::map<std::array<std::uint64_t, 2>, Connection*>& acquaintances() {
   static auto& map = *new std::map<std::array<std::uint64_t, 2>, Connection*>;
   return map;
 }
-std::atomic<int> looks{1};  // before the core is offered to others
+std::atomic<int> looks{1};        // before the core is offered to others
+std::atomic<bool> scarce{false};  // cores; it stays, for a later, smaller meeting does not see all ranks
 
 struct Made {
   std::string why;  ///< there is none
@@ -68,6 +72,7 @@ std::optional<NodeView> known(const std::vector<int>& world) {
   for (const Circle& circle : circles()) {
     NodeView view;
     view.rules = circle.rules;
+    view.cores_shared = circle.cores_shared;
     for (const int rank : world) {
       const auto at = std::ranges::lower_bound(circle.ranks, rank);
       if (at == circle.ranks.end() || *at != rank) break;
@@ -78,12 +83,12 @@ std::optional<NodeView> known(const std::vector<int>& world) {
   return std::nullopt;
 }
 
-void remember(const std::vector<int>& world, const std::vector<Connection*>& connections, const Rules& rules) {
+void remember(const std::vector<int>& world, const std::vector<Connection*>& connections, const NodeView& view) {
   if (std::ranges::count(world, MPI_UNDEFINED) > 0 || known(world)) return;
   std::vector<std::pair<int, Connection*>> pairs;
   for (std::size_t r = 0; r < world.size(); ++r) pairs.emplace_back(world[r], connections[r]);
   std::ranges::sort(pairs);
-  Circle circle{{}, {}, &rules};
+  Circle circle{{}, {}, view.rules, view.cores_shared};
   for (const auto& [rank, connection] : pairs) {
     circle.ranks.push_back(rank);
     circle.connections.push_back(connection);
@@ -121,6 +126,7 @@ class Meeting {
   /// False, on all ranks alike: they cannot share memory.
   bool hold() {
     introduce();
+    count_cores();
     std::vector<Address> mine(all_.size()), theirs(all_.size());
     for (std::size_t r = 0; r < all_.size() && refused_.empty(); ++r)
       if (r != me()) mine[r] = offer(r);
@@ -136,7 +142,7 @@ class Meeting {
       const std::lock_guard lock(mutex);
       for (const std::size_t r : new_) acquaintances()[all_[r].card.token] = connections_[r];
     }
-    set_policy();
+    looks = scarce ? 1 : transport::shm::WaitPolicy{}.looks;
     return true;
   }
 
@@ -144,15 +150,17 @@ class Meeting {
   bool own_ways() const { return own_ways_; }
   /// By rank of the node; null for myself.
   const std::vector<Connection*>& connections() const { return connections_; }
+  /// Is any of these ranks short of cores?
+  bool cores_shared() const { return cores_shared_; }
 
  private:
   std::size_t me() const { return static_cast<std::size_t>(rank_); }
 
   void introduce() {
     Introduction mine;
+    mine.cores = allowed_cores();
     if (Process* p = process()) {
       mine.card = p->segment().card();
-      mine.cores = allowed_cores();
     } else {
       refused_ = "no memory can be shared on this node (" + made().why + "); messages go through the MPI";
       hint_ = "STRETTO_SHM=0 says that this is meant";
@@ -189,17 +197,19 @@ class Meeting {
   }
 
   /// Does no rank refuse? Else the first one that does says why, unless the ranks have heard of such a thing before.
-  bool agreed() const {
-    const int mine = refused_.empty() ? static_cast<int>(all_.size()) : rank_;
-    int first = 0;
-    native().Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, node_);
+  bool agreed() {
+    const int mine[2] = {refused_.empty() ? static_cast<int>(all_.size()) : rank_, scarce ? 0 : 1};
+    int least[2] = {};
+    native().Allreduce(mine, least, 2, MPI_INT, MPI_MIN, node_);
+    cores_shared_ = least[1] == 0;
+    const int first = least[0];
     if (first == static_cast<int>(all_.size())) return true;
     static std::atomic<bool> said{false};
     if (!said.exchange(true) && first == rank_) say(refused_, hint_);
     return false;
   }
 
-  void set_policy() const {
+  void count_cores() const {
     CoreSet cores;
     int as_mine = 0;
     for (const Introduction& i : all_) {
@@ -207,15 +217,13 @@ class Meeting {
       as_mine += i.cores == all_[me()].cores ? 1 : 0;
     }
     const int ranks = std::max(launched_here(), static_cast<int>(all_.size()));
-    const bool scarce = ranks > std::min(cores.size(), core_quota()) || as_mine > all_[me()].cores.size();
-    static std::atomic<bool> ever_scarce{false};  // a later, smaller meeting does not see all ranks
-    if (scarce) ever_scarce = true;
-    looks = ever_scarce ? 1 : transport::shm::WaitPolicy{}.looks;
+    if (ranks > std::min(cores.size(), core_quota()) || as_mine > all_[me()].cores.size()) scarce = true;
   }
 
   MPI_Comm node_;
   int rank_ = 0;
   bool own_ways_ = false;
+  bool cores_shared_ = false;
   std::string refused_, hint_;  // empty: I can share memory with all
   std::vector<Introduction> all_;
   std::vector<Connection*> connections_;
@@ -258,12 +266,18 @@ std::optional<NodeView> meet_neighbours(MPI_Comm comm, const Rules& rules) {
     view->connections.resize(static_cast<std::size_t>(all));
     view->own = meeting.own_ways();
     view->rules = &rules;
+    view->cores_shared = meeting.cores_shared();
     for (std::size_t r = 0; r < ranks.size(); ++r)
       view->connections[static_cast<std::size_t>(ranks[r])] = meeting.connections()[r];
-    if (!view->own) remember(translate(node, constants().world), meeting.connections(), rules);
+    if (!view->own) remember(translate(node, constants().world), meeting.connections(), *view);
   }
   native().Comm_free(&node);
   return view;
+}
+
+bool cores_shared() {
+  static const long most = std::min<long>(sysconf(_SC_NPROCESSORS_ONLN), core_quota());
+  return scarce || launched_here() > most;
 }
 
 void leave(const NodeView& view) {

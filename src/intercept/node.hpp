@@ -16,6 +16,7 @@ namespace stretto::intercept {
 struct NodeView {
   std::vector<transport::shm::Connection*> connections;  ///< by rank; null: other nodes, and myself
   bool own = false;                                      ///< they serve this communicator only
+  bool cores_shared = false;                             ///< have the ranks of this node fewer cores? On all alike
   const Rules* rules = nullptr;                          ///< by which these ranks choose
 };
 
@@ -28,6 +29,9 @@ std::optional<NodeView> known_neighbours(MPI_Comm comm);
 /// The ranks of `comm` that are on my node. Collective over `comm`, with the native library's functions; all ranks have
 /// the same settings and `rules`. Nothing if there are none, or if memory cannot be shared.
 std::optional<NodeView> meet_neighbours(MPI_Comm comm, const Rules& rules);
+
+/// Has this node more of the job's ranks than cores, as far as this process has met them, or else its launcher tells?
+bool cores_shared();
 
 /// At the end of a communicator.
 void leave(const NodeView& view);

@@ -187,6 +187,10 @@ class RulesParser {
       set_once(rule.nodes_are, NodesAre::several, word);
     } else if (word == "nodes=even") {
       set_once(rule.nodes_are, NodesAre::even, word);
+    } else if (word == "cores=own") {
+      set_once(rule.cores_are, CoresAre::own, word);
+    } else if (word == "cores=shared") {
+      set_once(rule.cores_are, CoresAre::shared, word);
     } else if (word == "ranks=balanced") {
       needs_bytes(rule, word);
       rule.balanced = true;
@@ -219,8 +223,8 @@ class RulesParser {
   [[noreturn]] void refuse_condition(std::string_view word) const {
     refuse("unknown condition " + quoted(word),
            "conditions are bytes, part, ranks and per-node with <, <=, =, >= or > and a number, ranks=2^k, "
-           "ranks!=2^k, ranks=balanced, nodes=1, nodes>1, nodes=even, and operator=commutative, not-commutative, "
-           "predefined or user");
+           "ranks!=2^k, ranks=balanced, nodes=1, nodes>1, nodes=even, cores=own, cores=shared, and "
+           "operator=commutative, not-commutative, predefined or user");
   }
 
   template <typename Condition>

@@ -18,6 +18,10 @@ bool nodes_hold(NodesAre wanted, const Call& call) {
   return false;
 }
 
+bool cores_hold(CoresAre wanted, const Call& call) {
+  return wanted == CoresAre::any || call.cores_shared == (wanted == CoresAre::shared);
+}
+
 bool holds(const Rule& rule, const Call& call) {
   if (rule.function != call.function || !rule.bytes.holds(call.bytes) ||
       !rule.part.holds(call.bytes / call.shape.ranks) || !rule.ranks.holds(call.shape.ranks) ||
@@ -27,7 +31,7 @@ bool holds(const Rule& rule, const Call& call) {
   const bool power = patterns::is_power_of_two(call.shape.ranks);
   if (rule.ranks_are == RanksAre::power_of_two && !power) return false;
   if (rule.ranks_are == RanksAre::not_power_of_two && power) return false;
-  if (!nodes_hold(rule.nodes_are, call)) return false;
+  if (!nodes_hold(rule.nodes_are, call) || !cores_hold(rule.cores_are, call)) return false;
   switch (rule.operator_is) {
     case OperatorIs::any: return true;
     case OperatorIs::commutative: return call.commutative;

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from stretto import all_functions, facts
 from stretto.launch import Mpi
-from stretto.launch.mpi import inspect
+from stretto.launch.mpi import cores, inspect
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = ROOT / "tests" / "mpi" / "programs"
@@ -152,6 +152,11 @@ def stretto_run(
     """With `stretto run`; prints the summary unless STRETTO_LOG is given."""
     environment = {**os.environ, **PATIENT, "STRETTO_LOG": "summary", **variables}
     return finish(stretto_words(ranks, program, mpi), environment, timeout, cwd)
+
+
+def ranks_in_log(ranks: int) -> str:
+    """As a line of STRETTO_LOG=select calls the ranks of a job on this machine."""
+    return f"{ranks} ranks" + " sharing cores" * (ranks > cores())
 
 
 def needed(name: str) -> str:

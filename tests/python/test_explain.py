@@ -12,6 +12,7 @@ from commands import json_of, on_terminal, refuse, succeed
 from figures import DOCS, assert_current, figures_of
 from stretto.explain import Question, changes, decide, deciders, name_of
 from stretto.explain_map import map_of, ranks_for
+from stretto.launch.mpi import cores
 from stretto.simulation import Call
 
 RULES = """\
@@ -146,6 +147,34 @@ def test_nodes_and_unknown_sizes():
     assert "not all ranks know them" in text
     assert "ranks up    at 24: knomial" in text
     assert json_of("explain", "gatherv", "-p", 6)["changes"]["bytes"] is None
+
+
+def test_cores(tmp_path):
+    """Of the option, of the machine file, of this machine; the ranks of a node count."""
+    rules = tmp_path / "my.rules"
+    rules.write_text(
+        "stretto-rules 2\nscan cores=shared -> chain\nscan -> linear\n", encoding="utf-8"
+    )
+    machine = tmp_path / "four.toml"
+    machine.write_text(
+        "stretto-machine = 1\n[network]\nalpha = 1e-6\n[processor]\ncores = 4\n", "utf-8"
+    )
+
+    def choice(*words: object) -> str:
+        found = json_of("explain", "scan", *words, STRETTO_RULES=str(rules))
+        assert found["cores_shared"] == (found["choice"] == "chain")
+        return found["choice"]
+
+    assert choice("-p", 8, "--one-node", "--cores", 7) == "chain"
+    assert choice("-p", 8, "--one-node", "--cores", 8) == "linear"
+    assert choice("-p", 8, "--nodes", "2x4", "--cores", 4) == "linear"
+    assert choice("-p", 5, "--one-node", "--machine", machine) == "chain"
+    assert choice("-p", 4, "--one-node", "--machine", machine) == "linear"
+    assert choice("-p", 4096, "--one-node", "--machine", "flat") == "linear"
+    assert choice("-p", 1 + cores(), "--one-node") == "chain"
+    assert choice("-p", cores(), "--one-node") == "linear"
+    text = succeed("explain", "scan", "-p", 8, "--one-node", "--cores", 2)
+    assert text.startswith("scan, 8 ranks on 1 node sharing cores, 1M bytes")
 
 
 def test_text():

@@ -7,7 +7,16 @@ from pathlib import Path
 
 import pytest
 import stretto
-from programs import DEBIAN, PREFIXES, Finished, installed, mpi_of, stretto_run
+from programs import (
+    DEBIAN,
+    PREFIXES,
+    Finished,
+    installed,
+    mpi_of,
+    needed,
+    ranks_in_log,
+    stretto_run,
+)
 
 HEAD = "stretto-rules 2\n"
 RULES = "allreduce -> reduce_bcast segment=4K depth=3\n"
@@ -46,7 +55,7 @@ def test_tuned_rules_are_found_and_named(built, name, tuned):
     assert done.passed("barrier") == {"rules": 1}
     assert selected(done, "by the ") == [f"stretto: select: by the rules of {tuned}"]
     chosen = selected(done, "allreduce 34568 bytes")
-    says = f"3 ranks -> reduce_bcast segment=4K depth=3 ({tuned}:3)"
+    says = f"{ranks_in_log(3)} -> reduce_bcast segment=4K depth=3 ({tuned}:3)"
     assert chosen == [f"stretto: select: allreduce 34568 bytes, {says}"]
 
 
@@ -129,6 +138,43 @@ def test_rules_may_ask_for_the_ranks_of_a_node(built, tmp_path, nodes, algorithm
     assert list(done.summary["allreduce"].served) == [algorithm]
 
 
+PINNED = 'shift $((PMI_RANK % 2)); exec taskset -c "$1" "$0"'
+
+
+@pytest.mark.parametrize(
+    ("ranks", "cores", "nodes", "says"),
+    [
+        (4, 1, "", {4: "4 ranks sharing cores -> ring", 2: "2 ranks sharing cores -> ring"}),
+        (4, 2, "2x2", {4: "4 ranks sharing cores -> ring", 2: "2 ranks sharing cores -> ring"}),
+        (2, 2, "", {2: "2 ranks -> linear"}),
+        (2, 1, "", {2: "2 ranks sharing cores -> ring"}),
+    ],
+)
+def test_rules_may_ask_for_cores(built, tmp_path, ranks, cores, nodes, says):
+    """Also of a few ranks of a job that has more than cores."""
+    needed("taskset")
+    allowed = sorted(os.sched_getaffinity(0))
+    if cores > len(allowed):
+        pytest.skip(f"there are no {cores} cores")
+    rules = tmp_path / "my.rules"
+    rules.write_text(HEAD + "allreduce cores=own -> linear\nallreduce cores=shared -> ring\n")
+    variables = {"STRETTO_RULES": str(rules), "STRETTO_LOG": "select"}
+    variables |= {"STRETTO_NODES": nodes} if nodes else {}
+    command = [
+        "/bin/sh",
+        "-c",
+        PINNED,
+        built("collectives.c", "mpich"),
+        allowed[0],
+        allowed[cores - 1],
+    ]
+    done = stretto_run(ranks, command, mpi=mpi_of("mpich"), **variables).succeeded()
+    for many, words in says.items():
+        lines = selected(done, f"allreduce 4 bytes, {many} ranks")
+        assert lines
+        assert all(words in line for line in lines), lines
+
+
 @pytest.mark.parametrize("name", PREFIXES)
 def test_info_keys(built, name, tmp_path):
     rules = tmp_path / "my.rules"
@@ -147,7 +193,9 @@ def test_info_keys(built, name, tmp_path):
           "ignored"] * 2,
     ]  # fmt: skip
     assert done.said("hint: is stretto_allreduce meant?")
-    chosen = selected(done, "allreduce 12000 bytes, 4 ranks -> ring segment=4K depth=2 (")
+    chosen = selected(
+        done, f"allreduce 12000 bytes, {ranks_in_log(4)} -> ring segment=4K depth=2 ("
+    )
     assert chosen[0].endswith("(info key stretto_allreduce=ring,segment=4K)")
 
 
@@ -162,7 +210,7 @@ def test_variables_stand_above_info_keys(built):
     done = stretto_run(
         4, program, mpi=mpi, STRETTO_ALLREDUCE=unable, STRETTO_LOG="select"
     ).succeeded()
-    (line,) = selected(done, "allreduce 12000 bytes, 4 ranks -> ring")
+    (line,) = selected(done, f"allreduce 12000 bytes, {ranks_in_log(4)} -> ring")
     reason = rf"\(info key stretto_allreduce=ring; not STRETTO_ALLREDUCE={unable}: .*\)"
     assert re.search(reason, line)
 

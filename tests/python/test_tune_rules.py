@@ -33,3 +33,23 @@ def test_where_the_shipped_choice_is_the_best_that_can_there_is_no_rule():
     }
     text = to_text(choices(times), "made up, 2 cores", True, [])
     assert "-> pairwise\n" not in text.partition("the shipped rules.\n")[0]
+
+
+def test_rules_say_whether_ranks_shared_cores():
+    """A number between two that were measured belongs to the nearer one of its kind."""
+    best = {2: "pairwise", 4: "pairwise", 8: "bruck"}
+    times = {
+        Cell("alltoall", ranks, 4096): Times({words: 1.0, "linear": 2.0}, "linear", 9.0)
+        for ranks, words in best.items()
+    }
+    for cores, first_shared in ((2, 4), (4, 8), (7, 8), (8, None)):
+        text = to_text(choices(times), "made up", True, [], cores=cores)
+        rules = _core.parse_rules(text, "tuned")
+        found = {p: chosen_words(rules, Cell("alltoall", p, 4096), p, cores) for p in range(2, 9)}
+        end = 6 if cores in (2, 8) else cores + 1  # 6 > √(4·8)
+        assert found == {p: "pairwise" if p < end else "bruck" for p in found}, cores
+        own = text.partition("the shipped rules.\n")[0]
+        assert own.count("cores=own") == {2: 1, 4: 1, 7: 1, 8: 2}[cores]
+        assert ("cores=shared" in own) == (first_shared is not None)
+    text = to_text(choices(times), "made up", True, []).partition("the shipped rules.\n")[0]
+    assert "cores" not in text

@@ -90,6 +90,22 @@ TEST(conditions_on_nodes) {
   CHECK_EQ(chosen(1, 1), "ring");  // a rank alone shares nothing
 }
 
+TEST(conditions_on_cores) {
+  const Rules rules = parse_rules(head +
+                                      "allreduce cores=shared ranks>4 -> linear\n"
+                                      "allreduce cores=own -> ring\n"
+                                      "allreduce ranks<=4 -> slices\n",
+                                  "f");
+  const auto chosen = [&](Rank ranks, bool shared) {
+    return choose(rules, {.function = Function::allreduce, .shape = {ranks, 0}, .cores_shared = shared})
+        .algorithm->name();
+  };
+  CHECK_EQ(chosen(8, true), "linear");
+  CHECK_EQ(chosen(8, false), "ring");
+  CHECK_EQ(chosen(4, true), "slices");
+  CHECK_EQ(chosen(4, false), "ring");
+}
+
 TEST(wishes_stand_above_the_rules) {
   const Rules rules = parse_rules(head + "allreduce -> ring\nallreduce -> recursive_doubling\n", "f");
   const Wish first{parse_forced(Function::allreduce, "circulant,segment=4K"), "A"};
@@ -211,12 +227,20 @@ TEST(shipped_rules_serve_every_call) {
           for (const bool commutative : {true, false})
             for (const Rank per_node : {1, 2, ranks}) {
               if (bytes > 0 && !facts(function).bytes_known) continue;
-              const Call call{function, {ranks, root}, bytes, commutative, commutative, per_node};
-              const Choice choice = choose(shipped_rules(), call);
-              CHECK(choice.reason.starts_with("shipped rules:"));
-              CHECK(choice.algorithm);
-              CHECK_EQ(unsuitable(*choice.algorithm, function, call.shape, commutative, choice.params), "");
-              ++calls;
+              for (const bool shared : {false, true}) {
+                const Call call{.function = function,
+                                .shape = {ranks, root},
+                                .bytes = bytes,
+                                .commutative = commutative,
+                                .predefined = commutative,
+                                .per_node = per_node,
+                                .cores_shared = shared};
+                const Choice choice = choose(shipped_rules(), call);
+                CHECK(choice.reason.starts_with("shipped rules:"));
+                CHECK(choice.algorithm);
+                CHECK_EQ(unsuitable(*choice.algorithm, function, call.shape, commutative, choice.params), "");
+                ++calls;
+              }
             }
   CHECK(calls > 10000);
 }

@@ -136,6 +136,9 @@ TEST(wrong_conditions_are_refused_by_line) {
                                  "ranks=2^3",
                                  "ranks<2^k",
                                  "ranks!=4",
+                                 "cores",
+                                 "cores=2",
+                                 "cores=shared!",
                                  "operator=",
                                  "operator=sum",
                                  "operator",
@@ -151,6 +154,8 @@ TEST(wrong_conditions_are_refused_by_line) {
   }
   check_refused(head + "allreduce ranks=2^k ranks!=2^k -> ring\n",
                 "my.rules:2: 'ranks!=2^k' stands beside another condition of its kind", "one rule for each");
+  check_refused(head + "allreduce cores=own cores=shared -> ring\n",
+                "my.rules:2: 'cores=shared' stands beside another condition of its kind", "one rule for each");
   check_refused(head + "allreduce operator=user operator=commutative -> ring\n",
                 "my.rules:2: 'operator=commutative' stands beside another condition of its kind", "one rule for each");
 }

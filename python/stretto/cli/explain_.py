@@ -71,6 +71,7 @@ def _document(
         "ranks": call.ranks,
         "ranks_per_node": call.placement.ranks_per_node,
         "one_node": question.asked().one_node,
+        "cores_shared": question.cores_shared,
         "bytes": call.bytes,
         "root": call.root,
         "commutative": call.commutative,
@@ -92,6 +93,7 @@ def _document(
 def _head(document: dict, operator: str) -> list[str]:
     nodes = -(-document["ranks"] // document["ranks_per_node"])
     where = f"{document['ranks']} ranks on {nodes} node{'s' * (nodes > 1)}"
+    where += " sharing cores" if document["cores_shared"] else ""
     lines = [f"{document['function']}, {where}, {size_in_words(document['bytes'])} bytes"]
     if operator:
         lines[0] += f", operator {operator}"
@@ -200,7 +202,7 @@ def _plot(who: "Deciders", question: "Question", machine: "Machine", path: str) 
 
 def _question(
     function: str, ranks: int, size: str, nodes: str | None, one_node: bool, operator: str | None,
-    root: int, topology: "Topology | None",
+    root: int, topology: "Topology | None", cores: int,
 ) -> "Question":  # fmt: skip
     from .. import Operation, facts
     from ..explain import OPERATORS, Question
@@ -215,7 +217,14 @@ def _question(
     operation = Operation("sum" if kind.predefined else "")
     placement = placement_of(ranks, nodes, ranks if one_node else None, topology)
     call = Call(found, ranks, size_of(size), root, kind.commutative, placement, operation)
-    return Question(call, kind.predefined)
+    return Question(call, kind.predefined, cores)
+
+
+def _cores(topology: "Topology | None", wish: str | None, machine: "Machine") -> int:
+    """Of a node of the machine that is meant: where none is named, of this one."""
+    from ..launch.mpi import cores
+
+    return machine.cores if machine.cores or wish or topology else cores()
 
 
 @click.command("explain")
@@ -226,6 +235,8 @@ def _question(
 @click.option("--nodes", default=None, metavar="NxK",
               help="N nodes of K ranks each; one rank on each node if not given.")  # fmt: skip
 @click.option("--one-node", is_flag=True, help="All ranks share memory.")
+@click.option("--cores", type=click.IntRange(min=1), default=None,
+              help="Of a node; if not given, the machine file's or this machine's.")  # fmt: skip
 @click.option("--operator", type=click.Choice(["sum", "user", "noncommutative"]), default=None,
               help="Of a reduction; sum if not given.")  # fmt: skip
 @click.option("--root", type=click.IntRange(min=0), default=0, show_default=True)
@@ -239,9 +250,9 @@ def _question(
               help="Draw time over bytes, and the map of winners: .svg, .png, .pdf.")  # fmt: skip
 @json_option
 def command(
-    function: str, ranks: int, size: str, nodes: str | None, one_node: bool, operator: str | None,
-    root: int, wish: str | None, topology: str | None, hosts: str | None, mpi_wish: str,
-    plot: str | None, as_json: bool,
+    function: str, ranks: int, size: str, nodes: str | None, one_node: bool, cores: int | None,
+    operator: str | None, root: int, wish: str | None, topology: str | None, hosts: str | None,
+    mpi_wish: str, plot: str | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Say which algorithm Stretto chooses for a call of FUNCTION here, and why.
 
@@ -263,7 +274,8 @@ def command(
         format_of(plot)  # before the work
     machine = machine_named(wish or machine_here())
     tree = topology_of(topology, hosts, ranks, machine)
-    question = _question(function, ranks, size, nodes, one_node, operator, root, tree)
+    cores = cores or _cores(tree, wish, machine)
+    question = _question(function, ranks, size, nodes, one_node, operator, root, tree, cores)
     found = question.call.function
     who = deciders(found, lambda: choose_mpi(mpi_wish).title)
     choice = decide(who, question)

@@ -166,7 +166,7 @@ def _report(
     files = []
     if chosen:
         notes = [f"By `stretto tune`: {sum(map(len, chosen.values()))} cells were measured."]
-        text = to_text(chosen, machine, campaign.one_node, notes, _beyond(beyond))
+        text = to_text(chosen, machine, campaign.one_node, notes, _beyond(beyond), campaign.cores)
         path.write_text(text, encoding="utf-8")
         files.append(path)
     model = campaign.model

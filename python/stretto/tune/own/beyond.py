@@ -76,6 +76,7 @@ class Beyond:
         self.counts = rank_counts(self.known, up_to)
         place = campaign.places[self.known]
         self._one_node, self._per_node = place.nodes == 1, place.placement.ranks_per_node
+        self._cores = place.cores
 
     def run(self, advance: Callable[..., None]) -> None:
         """The campaign, with a part of its budget kept for what corrects the predictions."""
@@ -146,7 +147,8 @@ class Beyond:
 
     def _times(self, corrected: Corrected, cell: Cell) -> Times:
         """In µs; all but the shipped choice's with something for what is uncertain."""
-        reference = shipped(cell, cell.ranks if self._one_node else self._per_node)
+        per_node = cell.ranks if self._one_node else self._per_node
+        reference = shipped(cell, per_node, self._cores)
         us = {
             flat(cell, one).words: 1e6 * own.seconds * _doubt(own)
             for own, one in self._estimates(corrected, cell)

@@ -128,6 +128,11 @@ class Campaign:
     def one_node(self) -> bool:
         return all(place.nodes == 1 for place in self.places.values())
 
+    @property
+    def cores(self) -> int:
+        """Of a node."""
+        return next(iter(self.places.values())).cores
+
     def elapsed(self) -> float:
         return time.monotonic() - self._begun
 
@@ -207,8 +212,8 @@ class Campaign:
     @cached_property
     def _shipped(self) -> dict[Cell, Candidate]:
         return {
-            cell: shipped(cell, self.places[ranks].placement.ranks_per_node)
-            for ranks in self.wish.ranks
+            cell: shipped(cell, place.placement.ranks_per_node, place.cores)
+            for ranks, place in ((n, self.places[n]) for n in self.wish.ranks)
             for cell in self.cells(ranks)
         }
 
@@ -301,7 +306,7 @@ def probed(mpi: Mpi, ranks: list[int]) -> dict[int, Place]:
     return {place.ranks: place for place in (probe(mpi, one) for one in ranks)}
 
 
-def chosen_words(rules: _core.Rules, cell: Cell, per_node: int) -> str:
+def chosen_words(rules: _core.Rules, cell: Cell, per_node: int, cores: int = 0) -> str:
     """What the rules say of a cell, as a candidate's words."""
-    choice = chosen(rules, cell, per_node)
+    choice = chosen(rules, cell, per_node, cores)
     return candidate(choice.algorithm, choice.params).words

@@ -170,14 +170,15 @@ def placed(cell: Cell, found: list[Candidate], topology: _core.Topology) -> list
     return both
 
 
-def shipped(cell: Cell, per_node: int) -> Candidate:
+def shipped(cell: Cell, per_node: int, cores: int = 0) -> Candidate:
     """The choice of the shipped rules."""
-    choice = chosen(_core.shipped_rules(), cell, per_node)
+    choice = chosen(_core.shipped_rules(), cell, per_node, cores)
     return candidate(choice.algorithm, choice.params)
 
 
-def chosen(rules: _core.Rules, cell: Cell, per_node: int) -> _core.Choice:
-    """Of ranks of which so many are on each node."""
+def chosen(rules: _core.Rules, cell: Cell, per_node: int, cores: int = 0) -> _core.Choice:
+    """Of ranks of which so many are on each node of so many cores; 0: one for every rank."""
+    per_node = min(per_node, cell.ranks)
     known = _core.facts(cell.function).bytes_known
     call = _core.Call(
         cell.function,
@@ -185,8 +186,9 @@ def chosen(rules: _core.Rules, cell: Cell, per_node: int) -> _core.Choice:
         cell.bytes if known else 0,
         commutative=not cell.ordered,
         predefined=not cell.ordered,
-        per_node=min(per_node, cell.ranks),
-        even_nodes=cell.ranks % min(per_node, cell.ranks) == 0,
+        per_node=per_node,
+        even_nodes=cell.ranks % per_node == 0,
+        cores_shared=0 < cores < per_node,
     )
     return _core.choose(rules, call)
 

@@ -22,6 +22,7 @@ class Where:
     per_node: int = 0  # 0: any
     power: bool | None = None  # numbers of ranks that are powers of two, or are none; None: all
     note: str = ""
+    cores: str = ""  # "own" or "shared"; "": any
 
 
 Span = tuple[int, int | None]  # the least and the most ranks; None: open
@@ -73,13 +74,17 @@ def ranges(choices: list[Choice]) -> list[Range]:
     return [one for one in found if one.words != SHIPPED]
 
 
-def rank_ranges(counts: list[int]) -> dict[int, Span]:
-    """Between two numbers of ranks each stands for those nearer to it in ratio."""
+def rank_ranges(counts: list[int], cores: int = 0) -> dict[int, Span]:
+    """Between two numbers of ranks each stands for those nearer to it in ratio; where one has a
+    core for each rank and the other has not, each for those of its kind. 0 cores: as many as ranks.
+    """
     found: dict[int, Span] = {}
     low = counts[0]
     for i, count in enumerate(counts):
         last = i + 1 == len(counts)
         high = count if last else math.floor(math.sqrt(count * counts[i + 1]))
+        if not last and count <= cores < counts[i + 1]:
+            high = cores
         found[count] = (low, high)
         low = high + 1
     return found
@@ -110,6 +115,7 @@ def _conditions(cell: Cell, one: Range, ranks: Span, where: Where) -> list[str]:
     from ...cli.options import size_in_words
 
     words = ["nodes=1" if where.one_node else "nodes>1"]
+    words += [f"cores={where.cores}"] if where.cores else []
     words += [f"per-node={where.per_node}"] if where.per_node else []
     if reduces(cell.function):
         words.append("operator=" + ("not-commutative" if cell.ordered else "commutative"))
@@ -148,26 +154,39 @@ def lines_of(chosen: dict[int, list[Choice]], spans: dict[int, Span], where: Whe
     return lines
 
 
+def _by_cores(
+    chosen: dict[int, list[Choice]], one_node: bool, cores: int
+) -> list[tuple[Where, dict[int, list[Choice]]]]:
+    if not one_node or cores == 0:
+        return [(Where(one_node), chosen)]
+    own = {ranks: each for ranks, each in chosen.items() if ranks <= cores}
+    shared = {ranks: each for ranks, each in chosen.items() if ranks > cores}
+    return [(Where(True, cores="own"), own), (Where(True, cores="shared"), shared)]
+
+
 def to_text(
     chosen: dict[tuple[str, int], list[Choice]],
     machine: str,
     one_node: bool,
     notes: list[str],
     more: Iterable[str] = (),
+    cores: int = 0,
 ) -> str:
-    """A whole file: what was measured, other rules, the shipped ones."""
+    """A whole file: what was measured, other rules, the shipped ones. Rules for one node of so
+    many `cores` say whether ranks shared them; 0: one for every rank."""
     lines = ["stretto-rules 2", f"machine {machine}", *[f"# {note}" for note in notes]]
     lines += ["# Above each rule: ranks x size: its time (native, shipped choice), in µs.", ""]
     for name in dict.fromkeys(name for name, _ in chosen):
         by_ranks = {ranks: own for (other, ranks), own in chosen.items() if other == name}
-        spans = rank_ranges(sorted(by_ranks))
-        lines += lines_of(by_ranks, spans, Where(one_node))
+        spans = rank_ranges(sorted(by_ranks), cores if one_node else 0)
         others = {
             ranks: [one.for_others() for one in own]
             for ranks, own in by_ranks.items()
             if spans[ranks] != (ranks, ranks) and any(one.narrow for one in own)
         }
-        lines += lines_of(others, spans, Where(one_node))
+        for group in (by_ranks, others):
+            for where, own in _by_cores(group, one_node, cores):
+                lines += lines_of(own, spans, where)
     lines += more
     lines += ["", "# What was not measured, or is served best so: the shipped rules."]
     rest = _core.shipped_rules_text().partition("\n")[2]
