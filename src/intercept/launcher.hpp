@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the launcher tells its processes in the environment: hints, on which no choice of an algorithm may rest.
+// What the launcher tells its processes in the environment: hints, on which no choice may rest unless all ranks agree.
 #pragma once
 
 #include <cstdlib>
