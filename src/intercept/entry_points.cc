@@ -8,6 +8,7 @@
 #include "intercept/native.hpp"
 #include "intercept/say.hpp"
 #include "intercept/serve/serve.hpp"
+#include "stretto/error.hpp"
 
 #define STRETTO_ENTRY extern "C" __attribute__((visibility("default"))) int
 
@@ -105,6 +106,20 @@ STRETTO_ALWAYS_PMPI(Barrier)
 // For benchmarks and tests: id of the algorithm that served this thread's last call, "native" if it was passed on.
 extern "C" __attribute__((visibility("default"))) const char* stretto_last_algorithm() {
   return intercept::last_algorithm();
+}
+
+// For contests: what MPI_Comm_set_info does with key stretto_FUNCTION, but with no message between the ranks.
+extern "C" __attribute__((visibility("default"))) bool stretto_prefer(MPI_Comm comm, const char* function,
+                                                                      const char* words) {
+  const auto named = stretto::function_named(function);
+  if (!named) return false;
+  try {
+    guarded([&] { intercept::prefer(comm, *named, words); });
+  } catch (const stretto::Error& e) {
+    intercept::say(e.what(), e.hint());
+    return false;
+  }
+  return true;
 }
 
 STRETTO_ENTRY MPI_Comm_free(MPI_Comm* comm) { return intercept::free_communicator(comm, native().Comm_free); }

@@ -129,4 +129,8 @@ void take_hints(MPI_Comm comm, MPI_Info info) {
   if (Communicator* c = communicator(comm)) hints.grant(*c);
 }
 
+void prefer(MPI_Comm comm, Function function, const std::string& words) {
+  if (Communicator* c = communicator(comm)) c->wish(function, Wish{parse_forced(function, words), words});
+}
+
 }  // namespace stretto::intercept

@@ -4,12 +4,19 @@
 // forget keys that they do not know, so that these are taken when the program hands them over.
 #pragma once
 
+#include <string>
+
 #include "intercept/mpi_header.hpp"
+#include "stretto/function.hpp"
 
 namespace stretto::intercept {
 
 /// After the native function that gave `info` to `comm`: takes the keys that all ranks give alike, complains of the
 /// others, and lets the communicator choose again. Collective over `comm`, as that function is.
 void take_hints(MPI_Comm comm, MPI_Info info);
+
+/// As if info key stretto_FUNCTION had been `words` for all ranks, which is not compared: every rank says so, between
+/// the same two calls. Throws stretto::Error for unknown words.
+void prefer(MPI_Comm comm, Function function, const std::string& words);
 
 }  // namespace stretto::intercept

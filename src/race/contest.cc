@@ -28,35 +28,55 @@ bool slower(const std::vector<double>& one, const std::vector<double>& other) {
   return quantile(one, 0.25) > quantile(other, 0.75);
 }
 
+/// A communicator for all candidates: where its memory lies favours none of them.
+class Ground {
+ public:
+  explicit Ground(const StrettoLibrary& library) : library_(library) {
+    native().Comm_dup(constants().world, &comm_);
+  }
+  ~Ground() { library_.free(&comm_); }
+  Ground(const Ground&) = delete;
+  Ground& operator=(const Ground&) = delete;
+
+  MPI_Comm comm() const { return comm_; }
+  const StrettoLibrary& library() const { return library_; }
+
+ private:
+  const StrettoLibrary& library_;
+  MPI_Comm comm_ = constants().comm_null;
+};
+
 class Contestant {
  public:
   Contestant(const Cell& cell, Runner& runner, const std::string& words, const Library& native_library,
-             const StrettoLibrary& library)
+             const Ground& ground)
       : words(words.starts_with(reference) ? words.substr(1) : words),
         is_native(this->words == native_word),
         is_reference(words.starts_with(reference)),
-        side{runner, is_native ? native_library : library, !is_native},
-        library_(library) {
-    if (is_native) return;
-    MPI_Info info;
-    native().Info_create(&info);
-    const std::string key = "stretto_" + std::string(facts(cell.kind.function).name);
-    native().Info_set(info, key.c_str(), this->words.c_str());
-    library_.dup_with_info(constants().world, info, &side.comm);
-    native().Info_free(&info);
+        side{runner, is_native ? native_library : ground.library(), !is_native},
+        function_(facts(cell.kind.function).name),
+        ground_(ground) {
+    if (!is_native) side.comm = ground.comm();
   }
-  ~Contestant() {
-    if (!is_native) library_.free(&side.comm);
+
+  /// Before its calls.
+  void enter() const {
+    if (!is_native) ground_.library().prefer(side.comm, function_.c_str(), words.c_str());
   }
-  Contestant(const Contestant&) = delete;
-  Contestant& operator=(const Contestant&) = delete;
 
   /// A block, and the check of its last call.
   void run() {
+    enter();
     side.runner.spoil();
     time_block(side);
     times.push_back(slowest(side.times.back(), side.library.functions.Allreduce));
     correct = correct && (is_native || side.runner.equal());
+  }
+
+  Time time() const {
+    if (times.empty()) return {side.one * 1e6, 0, side.calls};
+    const double median = quantile(times, 0.5);
+    return {median * 1e6, (quantile(times, 0.75) - quantile(times, 0.25)) / median, side.calls};
   }
 
   std::string words;
@@ -69,7 +89,8 @@ class Contestant {
   std::string algorithm = std::string(native_word);
 
  private:
-  const StrettoLibrary& library_;
+  std::string function_;
+  const Ground& ground_;
 };
 
 using Contestants = std::vector<std::unique_ptr<Contestant>>;
@@ -106,6 +127,7 @@ void warm_up(Contestants& all, double block_seconds, double natively, const Stre
   double best = 0;
   for (const auto& one : all) {
     stage(one->words);
+    one->enter();
     one->side.one = natively;
     if (!one->is_native) {
       one->side.call();
@@ -116,8 +138,10 @@ void warm_up(Contestants& all, double block_seconds, double natively, const Stre
   }
   for (const auto& one : all) {
     if (one->is_reference || one->side.one <= hopeless * best) continue;
-    if (one->side.cheap() && !one->is_native)
-      calibrate(one->side, block_seconds, patience);  // it may have been disturbed
+    if (one->side.cheap() && !one->is_native) {  // it may have been disturbed
+      one->enter();
+      calibrate(one->side, block_seconds, patience);
+    }
     one->in = one->side.one <= hopeless * best;
   }
 }
@@ -153,9 +177,10 @@ std::vector<Entry> contest(const Cell& cell, const std::vector<std::string>& can
                            const StrettoLibrary& library, const ContestLength& length, const Stage& stage) {
   const double begun = native().Wtime();
   Runner runner(cell);
+  const Ground ground(library);
   Contestants all;
   for (const std::string& words : candidates)
-    all.push_back(std::make_unique<Contestant>(cell, runner, words, native_library, library));
+    all.push_back(std::make_unique<Contestant>(cell, runner, words, native_library, ground));
   const double share = length.seconds / 8 / static_cast<double>(std::max<std::size_t>(candidates.size(), 1));
   const bool has_native = std::ranges::any_of(all, [](const auto& one) { return one->is_native; });
   const Library& oracle = has_native ? native_library : library;
@@ -164,11 +189,16 @@ std::vector<Entry> contest(const Cell& cell, const std::vector<std::string>& can
   warm_up(all, std::clamp(share, shortest_block, length.block), natively, library, stage);
   stage("all");
   Rounds{all, runner, oracle, library, length.seconds}.run(begun, natively < patience);
+  std::vector<int> correct;
+  for (const auto& one : all) correct.push_back(one->correct ? 1 : 0);
+  std::vector<int> everywhere(correct.size());
+  library.functions.Allreduce(correct.data(), everywhere.data(), static_cast<int>(correct.size()), MPI_INT, MPI_MIN,
+                              constants().world);
   std::vector<Entry> entries;
-  for (const auto& one : all) {
-    const int blocks = static_cast<int>(one->times.size());
-    if (blocks == 0) one->side.times.push_back(one->side.one);
-    entries.push_back({one->words, one->algorithm, summary(one->side), blocks, on_all_ranks(one->correct)});
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const Contestant& one = *all[i];
+    entries.push_back(
+        {one.words, one.algorithm, one.time(), static_cast<int>(one.times.size()), everywhere[i] == 1});
   }
   return entries;
 }

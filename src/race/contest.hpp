@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Many candidates for one cell, in blocks of calls that take turns, in one process: each has a communicator of its own,
-// whose info key forces it. Those that are certain to be slower are dropped on the way.
+// Many candidates for one cell, in blocks of calls that take turns, in one process: on one communicator, which is told
+// before each block whose turn it is. Those that are certain to be slower are dropped on the way.
 #pragma once
 
 #include <string>

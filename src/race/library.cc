@@ -18,9 +18,9 @@ StrettoLibrary::StrettoLibrary(const std::string& path) {
   STRETTO_NATIVE_COLLECTIVES(STRETTO_FIND)
 #undef STRETTO_FIND
   find(finalize, "MPI_Finalize");
-  find(dup_with_info, "MPI_Comm_dup_with_info");
   find(free, "MPI_Comm_free");
   find(last_algorithm, "stretto_last_algorithm");
+  find(prefer, "stretto_prefer");
 }
 
 Library native_library() {

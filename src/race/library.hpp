@@ -19,7 +19,7 @@ struct StrettoLibrary : Library {
   explicit StrettoLibrary(const std::string& path);
 
   decltype(&PMPI_Finalize) finalize;
-  decltype(&PMPI_Comm_dup_with_info) dup_with_info;
+  bool (*prefer)(MPI_Comm comm, const char* function, const char* words);
   decltype(&PMPI_Comm_free) free;
 };
 

@@ -149,10 +149,10 @@ def test_what_the_predictions_cannot_tell_apart():
         each = zip(pairs, (a, a2, b, c), strict=False)
         return contenders([(Estimate(s, f, Like.SAME), one) for (s, f), one in each], doubt)
 
-    within = ((1.0, 1.1), (1.1, 1.1), (1.2, 1.1), (1.5, 1.1))
-    assert words(*within) == [a, b, a2], "1.21 is what both may be off by; other algorithms first"
+    within = ((1.0, 1.1), (1.1, 1.1), (1.14, 1.1), (1.15, 1.1))
+    assert words(*within) == [a, b, a2], "1.1 to the root of 2 is what both are off by together"
     assert words((1.0, 1.1), (1.5, 2.0)) == [a, a2], "what is known less"
-    assert words((1.0, math.inf), (3.9, math.inf), (4.1, math.inf)) == [a, a2]
+    assert words((1.0, math.inf), (2.6, math.inf), (2.7, math.inf)) == [a, a2]
     assert words((1.0, math.inf), (1.3, math.inf), doubt=1.1) == [a]
 
 

@@ -107,9 +107,8 @@ class Beyond:
             if self.campaign.elapsed() > self.campaign.wish.budget:
                 break
             pairs = self._estimates(corrected, cell)
-            best = min((own.seconds * own.factor for own, _ in pairs), default=math.inf)
             for own, one in pairs:
-                if own.like == Like.SAME or own.seconds / own.factor > best:
+                if own.like == Like.SAME or not all(own.may_beat(other) for other, _ in pairs):
                     continue
                 for small, like in likes(cell, one, self.known):
                     found[self._nearest(small)][like.words] = like

@@ -3,7 +3,8 @@
 
 A model's error belongs to an algorithm more than to a number of ranks: what it was off by on few,
 it is taken to be off by on more. How far that holds is learned from the measurements themselves:
-each is predicted from the others, and those of many ranks from those of fewer.
+each is predicted from the others, and those of many ranks from those of fewer. What all of a
+cell's candidates are off by together says nothing of which is the fastest and does not count.
 """
 
 import itertools
@@ -23,6 +24,7 @@ from .journal import Measured
 OF_RANKS = ("radix", "group")  # parameters that go by the number of ranks
 USUAL = 0.9  # the share of cases for which a factor holds
 LEAST = 1e-12  # seconds
+FEW_BESIDE = 3  # candidates of a cell: of fewer none can be said to be off beside the others
 
 
 class Predicts(Protocol):
@@ -42,13 +44,21 @@ class Like(IntEnum):
 
 @dataclass(frozen=True)
 class Estimate:
-    """`seconds` of a call, right within `factor` in nine of ten cases; infinite if none can say."""
+    """`seconds` of a call; beside the cell's others right within `factor` in nine of ten cases;
+    infinite if none can say."""
 
     seconds: float
     factor: float
     like: Like
     ranks: int = 0  # those that were measured
     sizes: float = math.inf  # doublings from the nearest size that was
+
+    def may_beat(self, other: "Estimate", doubt: float = math.inf) -> bool:
+        """If both are off, each for itself, by their factors or by `doubt`."""
+        factors = [min(one.factor, doubt) for one in (self, other)]
+        if math.inf in factors:
+            return True
+        return math.log(self.seconds / other.seconds) <= math.hypot(*map(math.log, factors))
 
     def measured(self, cell: Cell) -> bool:
         return self.like == Like.SAME and self.ranks == cell.ranks and self.sizes == 0
@@ -123,8 +133,26 @@ def _at(curve: _Curve, asked: int) -> tuple[float, float]:
     return curve[low] + share * (curve[high] - curve[low]), distance
 
 
-def _usual(errors: Iterable[float]) -> float | None:
-    found = sorted(errors)
+@dataclass(frozen=True)
+class _Error:
+    """A logarithm, signed, for so many doublings."""
+
+    log: float
+    cell: Cell
+    doublings: float = 1.0
+
+
+def _usual(errors: Iterable[_Error]) -> float | None:
+    """For a doubling; beside the others of the cell, where there are some."""
+    cells: dict[Cell, list[_Error]] = defaultdict(list)
+    for one in errors:
+        cells[one.cell].append(one)
+    many = [own for own in cells.values() if len(own) >= FEW_BESIDE]
+    found = []
+    for own in many or cells.values():
+        common = median(one.log for one in own) if many else 0.0
+        found += [abs(one.log - common) / max(one.doublings, 1.0) for one in own]
+    found.sort()
     return found[math.ceil(USUAL * len(found)) - 1] if found else None
 
 
@@ -229,9 +257,9 @@ class Corrected:
     @cached_property
     def _model(self) -> float:
         """What the model alone is off by."""
-        return _usual(abs(off) for off in self._points.values()) or 0.0
+        return _usual(_Error(off, cell) for (cell, _), off in self._points.items()) or 0.0
 
-    def _or_model(self, errors: Iterable[float]) -> float:
+    def _or_model(self, errors: Iterable[_Error]) -> float:
         found = _usual(errors)
         return self._model if found is None else found
 
@@ -239,11 +267,11 @@ class Corrected:
     def _by_like(self) -> dict[Like, float]:
         """Each point from what is less like it, on the same ranks."""
 
-        def errors(like: Like) -> Iterator[float]:
+        def errors(like: Like) -> Iterator[_Error]:
             for (cell, words), own in self._points.items():
                 off = self._off(cell, parsed(cell, words), [cell.ranks], like)
                 if off.like == like:
-                    yield abs(off.log - own)
+                    yield _Error(off.log - own, cell)
 
         less = (Like.ALGORITHM, Like.FUNCTION)
         return {Like.SAME: 0.0, **{like: self._or_model(errors(like)) for like in less}}
@@ -252,14 +280,14 @@ class Corrected:
     def _by_size(self) -> float:
         """For each doubling: each point of a curve from the others."""
 
-        def errors() -> Iterator[float]:
-            for curves in self._curves.values():
+        def errors() -> Iterator[_Error]:
+            for (name, ranks), curves in self._curves.items():
                 for curve in curves.values():
                     for asked, own in curve.items():
                         rest = {size: log for size, log in curve.items() if size != asked}
                         if rest:
                             log, distance = _at(rest, asked)
-                            yield abs(log - own) / max(distance, 1.0)
+                            yield _Error(log - own, Cell(name, ranks, asked), distance)
 
         return self._or_model(errors())
 
@@ -267,11 +295,11 @@ class Corrected:
     def _by_ranks(self) -> float:
         """For each doubling: each point from fewer ranks, where that size was measured there."""
 
-        def errors() -> Iterator[float]:
+        def errors() -> Iterator[_Error]:
             for (cell, words), own in self._points.items():
                 fewer = [ranks for ranks in self._ranks(cell.name) if ranks < cell.ranks]
                 off = self._off(cell, parsed(cell, words), fewer)
                 if off.like == Like.SAME and off.sizes == 0:
-                    yield abs(off.log - own) / max(math.log2(cell.ranks / off.ranks), 1.0)
+                    yield _Error(off.log - own, cell, math.log2(cell.ranks / off.ranks))
 
         return self._or_model(errors())

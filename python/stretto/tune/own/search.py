@@ -35,14 +35,10 @@ def levels(values: list[int]) -> list[list[int]]:
 
 
 def contenders(pairs: list[tuple[Estimate, Candidate]], doubt: float) -> list[Candidate]:
-    """Those that may be the fastest, both their own estimate and any other's being off by its
-    factor, or by `doubt`: the best of each algorithm first. `pairs` begin with the best."""
-
-    def factor(one: Estimate) -> float:
-        return min(one.factor, doubt)
-
-    limit = min((one.seconds * factor(one) for one, _ in pairs), default=math.inf)
-    kept = [each for one, each in pairs if one.seconds <= limit * factor(one)]
+    """Those that may be the fastest, estimates being off by their factors, or by `doubt`: the best
+    of each algorithm first. `pairs` begin with the best."""
+    estimates = [one for one, _ in pairs]
+    kept = [each for own, each in pairs if all(own.may_beat(one, doubt) for one in estimates)]
     first: dict[str, Candidate] = {}
     for one in kept:
         first.setdefault(one.id, one)
