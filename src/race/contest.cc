@@ -17,34 +17,18 @@ constexpr char reference = '+';
 constexpr double shortest_block = 2e-4;
 constexpr double patience = 10e-3;  // for the tries with one number of calls: more than a time slice of another process
 constexpr double hopeless = 3;      // times the fastest when the first calls were counted, twice: no block is timed
-constexpr double far_too_long = 5;  // seconds beyond those given: then even few blocks are too many
-constexpr std::size_t few = 3;      // blocks: fewer say nothing
-constexpr std::size_t sure = 6;     // as many as time allows: of fewer many a good one would be dropped
-constexpr std::size_t enough = 20;  // for the last that is left
-constexpr std::size_t plenty = 40;  // for several that cannot be told apart
+constexpr double cold_native = 1e-3;  // seconds that its first call may take for connections and the like,
+constexpr double cold = 10;           // or times the fastest: where it takes longer that call will do
+constexpr double far_too_long = 5;    // seconds beyond those given: then even few blocks are too many
+constexpr std::size_t few = 3;        // blocks: fewer say nothing
+constexpr std::size_t sure = 6;       // as many as time allows: of fewer many a good one would be dropped
+constexpr std::size_t enough = 20;    // for the last that is left
+constexpr std::size_t plenty = 40;    // for several that cannot be told apart
 
 /// Times that are beyond doubt: three quarters of the one's blocks took longer than three quarters of the other's.
 bool slower(const std::vector<double>& one, const std::vector<double>& other) {
   return quantile(one, 0.25) > quantile(other, 0.75);
 }
-
-/// A communicator for all candidates: where its memory lies favours none of them.
-class Ground {
- public:
-  explicit Ground(const StrettoLibrary& library) : library_(library) {
-    native().Comm_dup(constants().world, &comm_);
-  }
-  ~Ground() { library_.free(&comm_); }
-  Ground(const Ground&) = delete;
-  Ground& operator=(const Ground&) = delete;
-
-  MPI_Comm comm() const { return comm_; }
-  const StrettoLibrary& library() const { return library_; }
-
- private:
-  const StrettoLibrary& library_;
-  MPI_Comm comm_ = constants().comm_null;
-};
 
 class Contestant {
  public:
@@ -125,22 +109,27 @@ double renew(Runner& runner, const Library& oracle, std::size_t round) {
 void warm_up(Contestants& all, double block_seconds, double natively, const StrettoLibrary& library,
              const Stage& stage) {
   double best = 0;
+  int likely = 1;  // calls in a block
   for (const auto& one : all) {
+    one->side.one = natively;
+    if (one->is_native) continue;
     stage(one->words);
     one->enter();
-    one->side.one = natively;
-    if (!one->is_native) {
-      one->side.call();
-      one->algorithm = library.last_algorithm();
-    }
-    if (!one->is_native || natively < patience) calibrate(one->side, block_seconds, patience);
-    if (!one->is_native && (best == 0 || one->side.one < best)) best = one->side.one;
+    one->side.call();
+    one->algorithm = library.last_algorithm();
+    calibrate(one->side, block_seconds, patience, likely);
+    if (best == 0 || one->side.one < best) best = one->side.one;
+    likely = std::max(likely, one->side.calls);
   }
   for (const auto& one : all) {
-    if (one->is_reference || one->side.one <= hopeless * best) continue;
-    if (one->side.cheap() && !one->is_native) {  // it may have been disturbed
+    if (one->is_native) {
+      stage(one->words);
+      if (natively < std::max(cold_native, cold * best)) calibrate(one->side, block_seconds, patience);
+    } else if (one->is_reference || one->side.one <= hopeless * best) {
+      continue;
+    } else if (one->side.cheap()) {  // it may have been disturbed
       one->enter();
-      calibrate(one->side, block_seconds, patience);
+      calibrate(one->side, block_seconds, patience, likely);
     }
     one->in = one->side.one <= hopeless * best;
   }
@@ -173,11 +162,15 @@ struct Rounds {
 
 }  // namespace
 
+Ground::Ground(const StrettoLibrary& library) : library_(library) { native().Comm_dup(constants().world, &comm_); }
+
+Ground::~Ground() { library_.free(&comm_); }
+
 std::vector<Entry> contest(const Cell& cell, const std::vector<std::string>& candidates, const Library& native_library,
-                           const StrettoLibrary& library, const ContestLength& length, const Stage& stage) {
+                           const Ground& ground, const ContestLength& length, const Stage& stage) {
+  const StrettoLibrary& library = ground.library();
   const double begun = native().Wtime();
   Runner runner(cell);
-  const Ground ground(library);
   Contestants all;
   for (const std::string& words : candidates)
     all.push_back(std::make_unique<Contestant>(cell, runner, words, native_library, ground));
@@ -197,8 +190,7 @@ std::vector<Entry> contest(const Cell& cell, const std::vector<std::string>& can
   std::vector<Entry> entries;
   for (std::size_t i = 0; i < all.size(); ++i) {
     const Contestant& one = *all[i];
-    entries.push_back(
-        {one.words, one.algorithm, one.time(), static_cast<int>(one.times.size()), everywhere[i] == 1});
+    entries.push_back({one.words, one.algorithm, one.time(), static_cast<int>(one.times.size()), everywhere[i] == 1});
   }
   return entries;
 }

@@ -19,6 +19,22 @@ struct Entry {
   bool correct;  ///< after every block, on every rank
 };
 
+/// A communicator for the candidates of all contests: where its memory lies favours none of them.
+class Ground {
+ public:
+  explicit Ground(const StrettoLibrary& library);
+  ~Ground();
+  Ground(const Ground&) = delete;
+  Ground& operator=(const Ground&) = delete;
+
+  MPI_Comm comm() const { return comm_; }
+  const StrettoLibrary& library() const { return library_; }
+
+ private:
+  const StrettoLibrary& library_;
+  MPI_Comm comm_ = intercept::constants().comm_null;
+};
+
 struct ContestLength {
   double seconds;  ///< or less, when at most one candidate is left
   double block;    ///< seconds of a block of calls, at most
@@ -29,6 +45,6 @@ struct ContestLength {
 /// Stretto's own choice. Collective over MPI_COMM_WORLD; the result is the same on all ranks,
 /// but for `algorithm`.
 std::vector<Entry> contest(const Cell& cell, const std::vector<std::string>& candidates, const Library& native,
-                           const StrettoLibrary& stretto, const ContestLength& length, const Stage& stage);
+                           const Ground& ground, const ContestLength& length, const Stage& stage);
 
 }  // namespace stretto::race

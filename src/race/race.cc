@@ -166,11 +166,11 @@ struct Driver {
     return result.correct;
   }
 
-  bool contested(const PlannedCell& planned) const {
+  bool contested(const PlannedCell& planned, const Ground& ground) const {
     const Cell cell = checked_cell(planned.wish, ranks);
     const double begun = intercept::native().Wtime();
     const ContestLength length{options.seconds, crowded ? longest_block : short_block};
-    const auto entries = contest(cell, planned.candidates, native, stretto, length, stage());
+    const auto entries = contest(cell, planned.candidates, native, ground, length, stage());
     if (rank == 0) print(cell, entries, ranks, intercept::native().Wtime() - begun);
     return std::ranges::all_of(entries, [](const Entry& one) { return one.correct; });
   }
@@ -194,8 +194,10 @@ struct Driver {
       return true;
     }
     if (!options.orders.empty()) return obey();
-    if (!options.plan.empty())
-      return all_right(read_plan(options.plan, rank), [this](const PlannedCell& one) { return contested(one); });
+    if (!options.plan.empty()) {
+      const Ground ground(stretto);
+      return all_right(read_plan(options.plan, rank), [&](const PlannedCell& one) { return contested(one, ground); });
+    }
     if (!options.pairs.empty()) {
       std::vector<Pair> pairs;
       for (const auto& [left, right] : options.pairs) pairs.push_back(rounded(left, right, ranks));

@@ -47,8 +47,8 @@ double quickest(const Side& side, int calls, double patience) {
 
 /// The first call connects, chooses and touches memory. Never fewer than were tried: one call after a barrier may cost
 /// nothing, where its data wait in a buffer, of which the eighth must wait for room.
-void calibrate(Side& side, double block_seconds, double patience) {
-  for (side.calls = 1;; side.calls *= 8) {
+void calibrate(Side& side, double block_seconds, double patience, int likely) {
+  for (side.calls = std::max(likely / 3, 1);; side.calls *= 8) {
     side.one = quickest(side, side.calls, patience);
     if (4 * side.calls * side.one > block_seconds) break;
   }

@@ -44,8 +44,8 @@ struct Side {
 
 // All of these are collective over MPI_COMM_WORLD.
 
-/// Finds how many calls fill a block. `patience` is for the tries with one number of calls.
-void calibrate(Side& side, double block_seconds, double patience);
+/// Finds how many calls fill a block, where `likely` may do. `patience` is for the tries with one number of calls.
+void calibrate(Side& side, double block_seconds, double patience, int likely = 1);
 
 /// A block of so many calls, and one before it that brings caches and branches into the state in which these calls
 /// leave them.

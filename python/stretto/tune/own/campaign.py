@@ -39,6 +39,7 @@ MODEL_SHARE = 0.15  # of the budget
 SEARCH_SHARE = 0.7  # what the search may end at; the rest confirms what was found
 SECONDS = (0.02, 1.0)  # of a contest
 WHOLE = "all candidates"  # given up together
+PROCESSES = 3  # in which a choice is confirmed, as the budget lasts: where memory lies matters
 TRIES = 3  # what was not confirmed makes way for the next best
 LEAST_CALLS = 12  # a fit from fewer means nothing
 OVERHEAD = 1.3  # a contest takes so many times its seconds
@@ -145,8 +146,9 @@ class Campaign:
         while self.elapsed() < self.wish.budget and known < len(self.journal.measured):
             known = len(self.journal.measured)
             self._search()
-            for _ in range(TRIES):
-                self._confirm()
+            for times in range(1, PROCESSES + 1):
+                for _ in range(TRIES):
+                    self._confirm(times)
 
     def _calibrate(self) -> None:
         end = MODEL_SHARE * self.wish.budget
@@ -167,11 +169,11 @@ class Campaign:
             self._stage("search", Search.first, of_sizes(new, sizes), end, waiting=len(new))
         self._stage("search", Search.more, every, end)
 
-    def _confirm(self) -> None:
+    def _confirm(self, times: int) -> None:
         found = chosen_of(times_of(self.journal, self.shipped(), confirmed=False))
 
         def again(search: Search, cell: Cell) -> list[str]:
-            return search.confirmation(cell, found[cell])
+            return search.confirmation(cell, found[cell], times)
 
         self._stage(CONFIRM, again, list(found), self.wish.budget)
 

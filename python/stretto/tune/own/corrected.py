@@ -24,6 +24,7 @@ from .journal import Measured
 OF_RANKS = ("radix", "group")  # parameters that go by the number of ranks
 USUAL = 0.9  # the share of cases for which a factor holds
 LEAST = 1e-12  # seconds
+MOST_LEARNED = 200  # cells
 FEW_BESIDE = 3  # candidates of a cell: of fewer none can be said to be off beside the others
 
 
@@ -255,9 +256,20 @@ class Corrected:
         return math.exp(log)
 
     @cached_property
+    def _learned_from(self) -> set[Cell]:
+        """A part of the cells, spread over all."""
+        every = list(dict.fromkeys(cell for cell, _ in self._points))
+        return set(every[:: math.ceil(len(every) / MOST_LEARNED)])
+
+    def _some(self) -> Iterator[tuple[Cell, Candidate, float]]:
+        for (cell, words), own in self._points.items():
+            if cell in self._learned_from:
+                yield cell, parsed(cell, words), own
+
+    @cached_property
     def _model(self) -> float:
         """What the model alone is off by."""
-        return _usual(_Error(off, cell) for (cell, _), off in self._points.items()) or 0.0
+        return _usual(_Error(off, cell) for cell, _, off in self._some()) or 0.0
 
     def _or_model(self, errors: Iterable[_Error]) -> float:
         found = _usual(errors)
@@ -268,8 +280,8 @@ class Corrected:
         """Each point from what is less like it, on the same ranks."""
 
         def errors(like: Like) -> Iterator[_Error]:
-            for (cell, words), own in self._points.items():
-                off = self._off(cell, parsed(cell, words), [cell.ranks], like)
+            for cell, one, own in self._some():
+                off = self._off(cell, one, [cell.ranks], like)
                 if off.like == like:
                     yield _Error(off.log - own, cell)
 
@@ -284,10 +296,11 @@ class Corrected:
             for (name, ranks), curves in self._curves.items():
                 for curve in curves.values():
                     for asked, own in curve.items():
+                        cell = Cell(name, ranks, asked)
                         rest = {size: log for size, log in curve.items() if size != asked}
-                        if rest:
+                        if rest and cell in self._learned_from:
                             log, distance = _at(rest, asked)
-                            yield _Error(log - own, Cell(name, ranks, asked), distance)
+                            yield _Error(log - own, cell, distance)
 
         return self._or_model(errors())
 
@@ -296,9 +309,9 @@ class Corrected:
         """For each doubling: each point from fewer ranks, where that size was measured there."""
 
         def errors() -> Iterator[_Error]:
-            for (cell, words), own in self._points.items():
+            for cell, one, own in self._some():
                 fewer = [ranks for ranks in self._ranks(cell.name) if ranks < cell.ranks]
-                off = self._off(cell, parsed(cell, words), fewer)
+                off = self._off(cell, one, fewer)
                 if off.like == Like.SAME and off.sizes == 0:
                     yield _Error(off.log - own, cell, math.log2(cell.ranks / off.ranks))
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What was measured for Stretto's own choice, on disk."""
 
+from collections import defaultdict
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -57,20 +58,22 @@ class Journal:
         self._lines = Lines(path, head, fresh, "name another file with --output")
         self.path = path
         self.measured: list[Measured] = []
+        self._contests: dict[Cell, list[Measured]] = defaultdict(list)
         self.failed: set[tuple[Cell, str]] = set()
         for said in self._lines.records:
             if "entries" in said:
-                self.measured.append(
-                    Measured(
-                        Cell(**said["cell"]), said["stage"], said["seconds"],
-                        [Entry(**one) for one in said["entries"]],
-                    )
-                )  # fmt: skip
+                entries = [Entry(**one) for one in said["entries"]]
+                cell = Cell(**said["cell"])
+                self._keep(Measured(cell, said["stage"], said["seconds"], entries))
             elif "hung" in said:
                 self.failed.add((Cell(**said["cell"]), said["hung"]))
 
-    def add(self, measured: Measured) -> None:
+    def _keep(self, measured: Measured) -> None:
         self.measured.append(measured)
+        self._contests[measured.cell].append(measured)
+
+    def add(self, measured: Measured) -> None:
+        self._keep(measured)
         self._lines.add([asdict(measured)])
 
     def fail(self, cell: Cell, words: str) -> None:
@@ -78,8 +81,8 @@ class Journal:
         self._lines.add([{"cell": asdict(cell), "hung": words}])
 
     def has(self, cell: Cell, stage: str) -> bool:
-        return any(one.cell == cell and one.stage == stage for one in self.measured)
+        return any(one.stage == stage for one in self._contests[cell])
 
     def of(self, cell: Cell) -> list[Measured]:
         """The contests of a cell for the choice, the last one last."""
-        return [one for one in self.measured if one.cell == cell and one.stage != "model"]
+        return [one for one in self._contests[cell] if one.stage != "model"]

@@ -88,10 +88,11 @@ class Search:
         best = sorted(times, key=lambda words: times[words])[:AGAIN]
         return self.with_references(cell, [*(parsed(cell, w) for w in best), *new[:MOST]])
 
-    def confirmation(self, cell: Cell, choice: str) -> list[str]:
-        """The choice and what comes near it once more, where that is not the shipped one."""
+    def confirmation(self, cell: Cell, choice: str, wanted: int = 1) -> list[str]:
+        """The choice and what comes near it once more, where that is not the shipped one and was
+        not `wanted` times in such a contest."""
         contests = [one for one in self._journal.of(cell) if one.stage == CONFIRM]
-        if choice == SHIPPED or contests_with(contests, choice):
+        if choice == SHIPPED or len(contests_with(contests, choice)) >= wanted:
             return []
         times = self._times(cell)
         limit = NEAR * times.get(choice, 0.0)
