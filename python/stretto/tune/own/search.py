@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What is measured next: candidates of which the predictions cannot tell the fastest."""
 
-import math
 from collections import defaultdict
 from collections.abc import Iterable
 
