@@ -8,9 +8,10 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import mean
+from statistics import mean, median
 
 import stretto
 from exhaust import LAUNCHES, Whole, compared, exhausted
@@ -22,6 +23,7 @@ from stretto.launch.mpi import cores
 from stretto.race import parse_sizes
 from stretto.tune.own.campaign import Campaign, Wish, chosen_words, probed
 from stretto.tune.own.cells import NATIVE, Cell, portfolio, shipped
+from stretto.tune.own.choice import CONFIRM
 from stretto.tune.own.journal import Journal
 from stretto.tune.own.search import NativeTimes
 from stretto.tune.own.trial import refuse_variables
@@ -119,6 +121,24 @@ def by_ranks(grid: Grid, sample: dict[int, list[Cell]], found: Found) -> tuple[s
     return "\n".join(lines), total
 
 
+def care(journal: Journal) -> str:
+    """Rows of what tuning measured, and how well what it confirmed."""
+    lines = []
+    for ranks in sorted({one.cell.ranks for one in journal.measured}):
+        own = [one for one in journal.measured if one.cell.ranks == ranks and one.stage != "model"]
+        timed = {(one.cell, each.words) for one in own for each in one.entries}
+        blocks: dict[Cell, int] = defaultdict(int)
+        for one in own:
+            if one.stage == CONFIRM:
+                blocks[one.cell] += max(each.blocks for each in one.entries)
+        middle = median(blocks.values()) if blocks else 0
+        lines.append(
+            f"| {ranks} | {len({one.cell for one in own})} | {len(timed)} | {len(blocks)} | "
+            f"{middle:.0f} | {sum(one.seconds for one in own):.0f} s |"
+        )
+    return "\n".join(lines)
+
+
 def rows(cells: list[Cell], found: Found) -> str:
     lines = []
     for cell in cells:
@@ -179,7 +199,7 @@ def main() -> None:
         cells=len(cells), grid=sum(len(grid.cells(ranks)) for ranks in numbers),
         launches=LAUNCHES, ranks=f"{numbers[0]} to {numbers[-1]}", tuned_ranks=options.tuned_ranks,
         summary=summary(cells, found), by_ranks=own_rows, tuning=found.tuning, whole=whole / 3600,
-        share=found.tuning / whole, rows=rows(cells, found),
+        share=found.tuning / whole, care=care(campaign.journal), rows=rows(cells, found),
     )  # fmt: skip
     page.write_text(text, encoding="utf-8")
     lost = {"tuned": mean(found.ratios[cell]["tuned"] - 1 for cell in cells)}

@@ -122,14 +122,12 @@ void warm_up(Contestants& all, double block_seconds, double natively, const Stre
     likely = std::max(likely, one->side.calls);
   }
   for (const auto& one : all) {
-    if (one->is_native) {
+    if (!one->is_native && (one->is_reference || one->side.one <= hopeless * best)) continue;
+    // It may have been disturbed.
+    if (one->is_native ? natively < std::max(cold_native, cold * best) : one->side.cheap()) {
       stage(one->words);
-      if (natively < std::max(cold_native, cold * best)) calibrate(one->side, block_seconds, patience);
-    } else if (one->is_reference || one->side.one <= hopeless * best) {
-      continue;
-    } else if (one->side.cheap()) {  // it may have been disturbed
       one->enter();
-      calibrate(one->side, block_seconds, patience, likely);
+      calibrate(one->side, block_seconds, patience, one->is_native ? 1 : likely);
     }
     one->in = one->side.one <= hopeless * best;
   }
