@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <memory>
 #include <random>
 
@@ -14,9 +15,10 @@ using intercept::native;
 
 constexpr std::string_view native_word = "native";
 constexpr char reference = '+';
-constexpr double shortest_block = 2e-4;
+constexpr double shortest_block = 0.2;  // of the usual one
+constexpr int steady_calls = 16;        // of a block, or 5 ms: the first ones find nobody else under way
 constexpr double patience = 10e-3;  // for the tries with one number of calls: more than a time slice of another process
-constexpr double hopeless = 3;      // times the fastest when the first calls were counted, twice: no block is timed
+constexpr double hopeless = 2;      // times the fastest when the first calls were counted, twice: no block is timed
 constexpr double cold_native = 1e-3;  // seconds that its first call may take for connections and the like,
 constexpr double cold = 10;           // or times the fastest: where it takes longer that call will do
 constexpr double far_too_long = 5;    // seconds beyond those given: then even few blocks are too many
@@ -46,6 +48,13 @@ class Contestant {
   /// Before its calls.
   void enter() const {
     if (!is_native) ground_.library().prefer(side.comm, function_.c_str(), words.c_str());
+  }
+
+  /// How many calls fill a block, which may be as many as `likely`.
+  void prepare(double block_seconds, int likely) {
+    enter();
+    calibrate(side, block_seconds, patience, likely);
+    side.calls = std::max(side.calls, std::min(steady_calls, static_cast<int>(std::ceil(longest_block / side.one))));
   }
 
   /// A block, and the check of its last call.
@@ -117,18 +126,18 @@ void warm_up(Contestants& all, double block_seconds, double natively, const Stre
     one->enter();
     one->side.call();
     one->algorithm = library.last_algorithm();
-    calibrate(one->side, block_seconds, patience, likely);
+    one->prepare(block_seconds, likely);
     if (best == 0 || one->side.one < best) best = one->side.one;
     likely = std::max(likely, one->side.calls);
   }
   for (const auto& one : all) {
     if (!one->is_native && (one->is_reference || one->side.one <= hopeless * best)) continue;
-    // It may have been disturbed.
-    if (one->is_native ? natively < std::max(cold_native, cold * best) : one->side.cheap()) {
-      stage(one->words);
-      one->enter();
-      calibrate(one->side, block_seconds, patience, one->is_native ? 1 : likely);
-    }
+    stage(one->words);
+    one->enter();
+    if (!one->is_native)
+      try_again(one->side, 2 * block_seconds);  // it may have been disturbed
+    else if (natively < std::max(cold_native, cold * best))
+      one->prepare(block_seconds, 1);
     one->in = one->side.one <= hopeless * best;
   }
 }
@@ -177,7 +186,7 @@ std::vector<Entry> contest(const Cell& cell, const std::vector<std::string>& can
   const Library& oracle = has_native ? native_library : library;
   stage(std::string(native_word));
   const double natively = renew(runner, oracle, 0);
-  warm_up(all, std::clamp(share, shortest_block, length.block), natively, library, stage);
+  warm_up(all, std::clamp(share, shortest_block * length.block, length.block), natively, library, stage);
   stage("all");
   Rounds{all, runner, oracle, library, length.seconds}.run(begun, natively < patience);
   std::vector<int> correct;

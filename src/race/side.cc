@@ -55,6 +55,8 @@ void calibrate(Side& side, double block_seconds, double patience, int likely) {
   side.calls *= static_cast<int>(std::max(std::ceil(block_seconds / side.calls / side.one), 1.0));
 }
 
+void try_again(Side& side, double patience) { side.one = std::min(side.one, quickest(side, side.calls, patience)); }
+
 void time_block(Side& side) {
   if (side.cheap()) side.call();
   const long before = preemptions();

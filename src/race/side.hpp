@@ -47,6 +47,9 @@ struct Side {
 /// Finds how many calls fill a block, where `likely` may do. `patience` is for the tries with one number of calls.
 void calibrate(Side& side, double block_seconds, double patience, int likely = 1);
 
+/// More blocks, of which one may be quicker.
+void try_again(Side& side, double patience);
+
 /// A block of so many calls, and one before it that brings caches and branches into the state in which these calls
 /// leave them.
 void time_block(Side& side);

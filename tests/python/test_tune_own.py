@@ -25,7 +25,7 @@ from stretto.tune.own.cells import (
     parsed,
     portfolio,
 )
-from stretto.tune.own.choice import SHIPPED, Times, along, choices, merged, times_of, together
+from stretto.tune.own.choice import SHIPPED, Times, along, choices, times_of, together
 from stretto.tune.own.corrected import Corrected, Estimate, Like
 from stretto.tune.own.journal import Entry, Journal, Measured
 from stretto.tune.own.rules import between, ranges, rank_ranges, to_text
@@ -41,18 +41,6 @@ def contest(cell: Cell, stage: str = "search", **us: float) -> Measured:
         Entry(words, "x", time or 1.0, 0.1, 12 if time else 0, True) for words, time in us.items()
     ]
     return Measured(cell, stage, 0.1, entries)
-
-
-def test_what_was_confirmed_counts_alone():
-    cell = Cell("bcast", 2, 64)
-    first = contest(cell, native=8, linear=4, binomial=2, chain=0)
-    assert merged([first], "chain") == {"native": 8, "linear": 4, "binomial": 2}
-    again = contest(cell, "search", native=8, linear=4, binomial=8)
-    assert merged([first, again], "linear")["binomial"] == pytest.approx(4.0), "the mean ratio"
-    confirmed = contest(cell, "confirm", native=9, linear=2, binomial=1.9)
-    assert merged([first, again, confirmed], "linear") == {
-        "native": pytest.approx(9.0), "linear": 2.0, "binomial": pytest.approx(1.9),
-    }  # fmt: skip
 
 
 def test_few_changes_from_size_to_size():

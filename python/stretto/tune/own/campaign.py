@@ -170,12 +170,13 @@ class Campaign:
         self._stage("search", Search.more, every, end)
 
     def _confirm(self, times: int) -> None:
-        found = chosen_of(times_of(self.journal, self.shipped(), confirmed=False))
+        found = times_of(self.journal, self.shipped(), confirmed=False)
+        choices = chosen_of(found)
 
         def again(search: Search, cell: Cell) -> list[str]:
-            return search.confirmation(cell, found[cell], times)
+            return search.confirmation(cell, choices[cell], found[cell].us, times)
 
-        self._stage(CONFIRM, again, list(found), self.wish.budget)
+        self._stage(CONFIRM, again, list(choices), self.wish.budget)
 
     def _stage(
         self,

@@ -4,15 +4,18 @@
 import math
 from collections import defaultdict
 from dataclasses import dataclass, replace
-from statistics import mean
+from statistics import mean, median
 
 from ... import _core
 from .cells import NATIVE, Cell, parsed, serves_any
 from .journal import Journal, Measured
+from .smoothed import Noisy, smoothed
 
 GAIN = math.log(1.015)  # worth a rule of its own, and another algorithm than at the size before
 MISSING = math.log(3)  # where one algorithm must serve all sizes and was not timed at this one
 CONTESTS = 2  # at least, in which a choice must have proved itself
+OF_SPREAD = 0.93  # a median's standard deviation times the root of its blocks, over their spread
+SURE = 0.01  # no time is surer
 CONFIRM = "confirm"  # the stage of contests between few
 SHIPPED = ""  # the shipped rules decide, whatever they say
 
@@ -40,34 +43,50 @@ class Times:
         return math.log(us / self.best) + (GAIN if words != SHIPPED else 0)
 
 
-def merged(contests: list[Measured], reference: str) -> dict[str, float]:
+def merged(contests: list[Measured], reference: str) -> dict[str, Noisy]:
     """The last contest's time of the reference, and of the others the mean ratio to it.
 
     The best of many noisy times is too good: where a candidate was confirmed, that counts alone.
     """
-    timed = [
-        (one.stage == CONFIRM, {entry.words: entry.us for entry in one.entries if entry.counts})
-        for one in contests
-    ]
+    timed = [(one.stage == CONFIRM, _timed(one)) for one in contests]
     known = [(again, us) for again, us in timed if reference in us]
     if not known:
         return timed[-1][1] if timed else {}
-    logs: dict[str, dict[bool, list[float]]] = defaultdict(lambda: {True: [], False: []})
+    found: dict[str, dict[bool, list[Noisy]]] = defaultdict(lambda: {True: [], False: []})
     for again, us in known:
         for words, own in us.items():
-            logs[words][again].append(math.log(own / us[reference]))
-    last = known[-1][1][reference]
-    return {words: last * math.exp(mean(own[True] or own[False])) for words, own in logs.items()}
+            found[words][again].append(Noisy(own.log - us[reference].log, own.variance))
+    last = known[-1][1][reference].log
+    return {words: _mean(own[True] or own[False], last) for words, own in found.items()}
+
+
+def _timed(contest: Measured) -> dict[str, Noisy]:
+    counted = [one for one in contest.entries if one.counts]
+    spread = median(one.spread for one in counted) if counted else 0.0
+    return {
+        one.words: Noisy(
+            math.log(one.us),
+            (OF_SPREAD * max(one.spread, spread)) ** 2 / max(one.blocks, 1) + SURE**2,
+        )
+        for one in counted
+        if one.us > 0
+    }
+
+
+def _mean(found: list[Noisy], beside: float) -> Noisy:
+    variance = sum(one.variance for one in found) / len(found) ** 2
+    return Noisy(beside + mean(one.log for one in found), variance)
 
 
 def times_of(
     journal: Journal, shipped: dict[Cell, str], confirmed: bool = True
 ) -> dict[Cell, Times]:
-    """If `confirmed`, only of what was timed in several contests, beside the shipped choice."""
+    """Together with those of the sizes around. If `confirmed`, only of what was timed in several
+    contests, beside the shipped choice."""
     found = {}
-    for cell, words in shipped.items():
-        contests = journal.of(cell)
-        us = merged(contests, words)
+    every = smoothed({cell: merged(journal.of(cell), words) for cell, words in shipped.items()})
+    for cell, us in every.items():
+        contests, words = journal.of(cell), shipped[cell]
         native = us.get(NATIVE)
         if confirmed:
             us = {

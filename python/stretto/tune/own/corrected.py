@@ -109,10 +109,15 @@ def _cut(cell: Cell, one: Candidate) -> bool:
 def _key(cell: Cell, one: Candidate) -> tuple:
     """Equal for candidates of which one's time is the other's."""
     assert one.algorithm
-    own = tuple(one.params.list)
     if cell.ranks <= FEW_RANKS and not one.algorithm.needs.counts:
-        return (*does(cell, one), own)
-    value = one.params.value
+        return (*does(cell, one), tuple(one.params.list))
+    return own_key(cell, one)
+
+
+def own_key(cell: Cell, one: Candidate) -> tuple:
+    """Equal for the same algorithm in the same way, on any size."""
+    assert one.algorithm
+    own, value = tuple(one.params.list), one.params.value
     if one.algorithm.parameter and not one.algorithm.needs.counts:
         shape = cell.call(_core.Placement(cell.ranks)).shape(one.algorithm)
         value = value or one.algorithm.parameter.default(shape)

@@ -9,12 +9,12 @@ from .choice import CONFIRM, SHIPPED, Times, choices, contests_with, merged
 from .corrected import Corrected, Estimate
 from .journal import Journal
 
-MOST = 12  # candidates of a contest, beside the library and the shipped choice
+MOST = 16  # candidates of a contest, beside the library and the shipped choice
 DOUBT = 2.0  # estimates that are off by more are rare
 DEAR = 0.5  # seconds of a native call
-LESS_DOUBT = 1.15  # where the cell has been measured
+LESS_DOUBT = 1.3  # where the cell has been measured
 AGAIN = 2  # that were the fastest, beside what is new
-NEAR = 1.1  # times the choice: tried once more beside it
+NEAR = 1.15  # times the choice: tried once more beside it
 FINALISTS = 4
 STRIDES = (8, 4, 2, 1)
 KEEP = "+"  # before the words of a candidate that the driver must not drop
@@ -76,32 +76,34 @@ class Search:
 
     def more(self, cell: Cell) -> list[str]:
         """What may be faster than all that was measured."""
-        times = self._times(cell)
-        if not times:
+        logs = self._logs(cell)
+        if not logs:
             return []
         tried = {entry.words for one in self._journal.of(cell) for entry in one.entries}
         tried |= {words for failed, words in self._journal.failed if failed == cell}
         new = [one for one in self._contenders(cell, LESS_DOUBT) if one.words not in tried]
         if not new:
             return []
-        best = sorted(times, key=lambda words: times[words])[:AGAIN]
+        best = sorted(logs, key=lambda words: logs[words])[:AGAIN]
         return self.with_references(cell, [*(parsed(cell, w) for w in best), *new[:MOST]])
 
-    def confirmation(self, cell: Cell, choice: str, wanted: int = 1) -> list[str]:
-        """The choice and what comes near it once more, where that is not the shipped one and was
-        not `wanted` times in such a contest."""
+    def confirmation(
+        self, cell: Cell, choice: str, times: dict[str, float], wanted: int = 1
+    ) -> list[str]:
+        """The choice and what by its `times` comes near it once more, where that is not the shipped
+        one and was not `wanted` times in such a contest."""
         contests = [one for one in self._journal.of(cell) if one.stage == CONFIRM]
         if choice == SHIPPED or len(contests_with(contests, choice)) >= wanted:
             return []
-        times = self._times(cell)
         limit = NEAR * times.get(choice, 0.0)
-        near = sorted((w for w in times if times[w] <= limit), key=lambda words: times[words])
+        near = [w for w in times if times[w] <= limit and w != NATIVE]
+        near.sort(key=lambda words: times[words])
         found = dict.fromkeys([choice, *near])
         return self.with_references(cell, [parsed(cell, words) for words in found][:FINALISTS])
 
-    def _times(self, cell: Cell) -> dict[str, float]:
+    def _logs(self, cell: Cell) -> dict[str, float]:
         us = merged(self._journal.of(cell), self._shipped[cell].words)
-        return {words: own for words, own in us.items() if words != NATIVE}
+        return {words: own.log for words, own in us.items() if words != NATIVE}
 
     def _contenders(self, cell: Cell, doubt: float) -> list[Candidate]:
         """Beside the shipped choice."""
