@@ -77,6 +77,6 @@ def test_what_was_confirmed_counts_alone():
     first = contest("search", native=8, linear=4, binomial=2)
     assert us(first, reference="ring") == {"native": 8, "linear": 4, "binomial": 2}
     again = contest("search", native=8, linear=4, binomial=8)
-    assert us(first, again)["binomial"] == 4, "the mean ratio"
+    assert us(first, again)["binomial"] == 4, "the median ratio"
     confirmed = contest("confirm", native=9, linear=2, binomial=1.9)
     assert us(first, again, confirmed) == {"native": 9, "linear": 2, "binomial": 1.9}

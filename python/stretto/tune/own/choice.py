@@ -4,7 +4,7 @@
 import math
 from collections import defaultdict
 from dataclasses import dataclass, replace
-from statistics import mean, median
+from statistics import mean, median, variance
 
 from ... import _core
 from .cells import NATIVE, Cell, parsed, serves_any
@@ -15,7 +15,7 @@ GAIN = math.log(1.015)  # worth a rule of its own, and another algorithm than at
 MISSING = math.log(3)  # where one algorithm must serve all sizes and was not timed at this one
 CONTESTS = 2  # at least, in which a choice must have proved itself
 OF_SPREAD = 0.93  # a median's standard deviation times the root of its blocks, over their spread
-SURE = 0.01  # no time is surer
+SURE = 0.04  # no contest is surer: processes differ by where their memory lies
 CONFIRM = "confirm"  # the stage of contests between few
 SHIPPED = ""  # the shipped rules decide, whatever they say
 
@@ -44,7 +44,7 @@ class Times:
 
 
 def merged(contests: list[Measured], reference: str) -> dict[str, Noisy]:
-    """The last contest's time of the reference, and of the others the mean ratio to it.
+    """The last contest's time of the reference, and of the others the median ratio to it.
 
     The best of many noisy times is too good: where a candidate was confirmed, that counts alone.
     """
@@ -57,7 +57,7 @@ def merged(contests: list[Measured], reference: str) -> dict[str, Noisy]:
         for words, own in us.items():
             found[words][again].append(Noisy(own.log - us[reference].log, own.variance))
     last = known[-1][1][reference].log
-    return {words: _mean(own[True] or own[False], last) for words, own in found.items()}
+    return {words: _middle(own[True] or own[False], last) for words, own in found.items()}
 
 
 def _timed(contest: Measured) -> dict[str, Noisy]:
@@ -73,9 +73,10 @@ def _timed(contest: Measured) -> dict[str, Noisy]:
     }
 
 
-def _mean(found: list[Noisy], beside: float) -> Noisy:
-    variance = sum(one.variance for one in found) / len(found) ** 2
-    return Noisy(beside + mean(one.log for one in found), variance)
+def _middle(found: list[Noisy], beside: float) -> Noisy:
+    logs = [one.log for one in found]
+    each = max(mean(one.variance for one in found), variance(logs) if len(logs) > 1 else 0.0)
+    return Noisy(beside + median(logs), each / len(logs))
 
 
 def times_of(
