@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What an algorithm's file includes. It declares the names of algorithms.def, so that each record has external
-// linkage although it is const.
+// What an algorithm's file includes. Each file is a namespace of its own, so that many can be compiled as one. Here
+// their records are declared, which so have external linkage although they are const.
 #pragma once
 
 #include "stretto/algorithm.hpp"
@@ -9,7 +9,10 @@
 
 namespace stretto::algorithms {
 
-#define ALGORITHM(collective, name) extern const Algorithm collective##_##name;
+#define ALGORITHM(collective, name) \
+  namespace collective##_##name {   \
+    extern const Algorithm record;  \
+  }
 #include "algorithms/algorithms.def"
 #undef ALGORITHM
 

@@ -9,7 +9,7 @@ namespace stretto {
 namespace {
 
 constexpr const Algorithm* table[] = {
-#define ALGORITHM(collective, name) &algorithms::collective##_##name,
+#define ALGORITHM(collective, name) &algorithms::collective##_##name::record,
 #include "algorithms/algorithms.def"
 #undef ALGORITHM
 };

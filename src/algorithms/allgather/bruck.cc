@@ -19,7 +19,7 @@
 #include "algorithms/list.hpp"
 #include "algorithms/patterns/knomial.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::allgather_bruck {
 namespace {
 
 void build(Builder& b, const Shape&, const Params& params) {
@@ -39,7 +39,7 @@ void build(Builder& b, const Shape&, const Params& params) {
 
 }  // namespace
 
-constinit const Algorithm allgather_bruck{
+constinit const Algorithm record{
     .id = "allgather/bruck",
     .summary =
         "every rank passes on all it has to the ranks z k^i before it, z < k; fewest single-message rounds if k = 2",
@@ -57,4 +57,4 @@ constinit const Algorithm allgather_bruck{
     .build = build,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::allgather_bruck

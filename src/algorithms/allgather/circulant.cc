@@ -17,7 +17,7 @@
 #include "algorithms/patterns/circulant.hpp"
 #include "algorithms/list.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::allgather_circulant {
 namespace {
 
 void build(Builder& b, const Shape&, const Params& params) {
@@ -27,7 +27,7 @@ void build(Builder& b, const Shape&, const Params& params) {
 
 }  // namespace
 
-constinit const Algorithm allgather_circulant{
+constinit const Algorithm record{
     .id = "allgather/circulant",
     .summary = "doubling on a circulant graph; fewest single-message rounds, each about twice the last, for any p",
     .source = "Träff, arXiv 2410.14234",
@@ -43,4 +43,4 @@ constinit const Algorithm allgather_circulant{
     .misfit = patterns::skips_misfit,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::allgather_circulant

@@ -21,7 +21,7 @@
 #include "algorithms/list.hpp"
 #include "algorithms/patterns/circulant_blocks.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::allgather_circulant_blocks {
 namespace {
 
 using patterns::CirculantBlocks;
@@ -59,7 +59,7 @@ void build(Builder& b, const Shape&, const Params& params) {
 
 }  // namespace
 
-constinit const Algorithm allgather_circulant_blocks{
+constinit const Algorithm record{
     .id = "allgather/circulant_blocks",
     .summary = "all ranks broadcast n blocks at once on a circulant graph; for parts of different sizes",
     .source = "Träff, arXiv 2312.11236 and 2407.18004",
@@ -77,4 +77,4 @@ constinit const Algorithm allgather_circulant_blocks{
     .parts = parts,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::allgather_circulant_blocks

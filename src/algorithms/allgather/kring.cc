@@ -18,7 +18,7 @@
 #include "algorithms/list.hpp"
 #include "algorithms/patterns/groups.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::allgather_kring {
 namespace {
 
 void build(Builder& b, const Shape&, const Params& params) {
@@ -44,7 +44,7 @@ void build(Builder& b, const Shape&, const Params& params) {
 
 }  // namespace
 
-constinit const Algorithm allgather_kring{
+constinit const Algorithm record{
     .id = "allgather/kring",
     .summary = "rings of k neighbours, and steps from ring to ring by all ranks at once",
     .source = "the k-ring of Wilkins et al., CLUSTER 2023, as in MPICH",
@@ -60,4 +60,4 @@ constinit const Algorithm allgather_kring{
     .misfit = patterns::group_misfit,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::allgather_kring

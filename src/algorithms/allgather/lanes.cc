@@ -19,7 +19,7 @@
 #include "algorithms/list.hpp"
 #include "algorithms/patterns/lane_bundles.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::allgather_lanes {
 namespace {
 
 using Blocks = std::vector<Rank>;
@@ -57,7 +57,7 @@ void build(Builder& b, const Shape& shape, const Params& params) {
 
 }  // namespace
 
-constinit const Algorithm allgather_lanes{
+constinit const Algorithm record{
     .id = "allgather/lanes",
     .summary = "ranks in the same place of all nodes exchange their blocks, then the ranks of each node what they got",
     .source = "Träff and Hunold, arXiv 1910.13373; Träff, arXiv 2410.14234",
@@ -77,4 +77,4 @@ constinit const Algorithm allgather_lanes{
     .at_most = patterns::uneven_nodes,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::allgather_lanes

@@ -14,7 +14,7 @@
 #include "algorithms/patterns/linear.hpp"
 #include "algorithms/list.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::allgather_linear {
 namespace {
 
 void build(Builder& b, const Shape&, const Params&) {
@@ -24,7 +24,7 @@ void build(Builder& b, const Shape&, const Params&) {
 
 }  // namespace
 
-constinit const Algorithm allgather_linear{
+constinit const Algorithm record{
     .id = "allgather/linear",
     .summary = "every block straight to all ranks; least volume in one round",
     .source = "folklore",
@@ -38,4 +38,4 @@ constinit const Algorithm allgather_linear{
     .build = build,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::allgather_linear

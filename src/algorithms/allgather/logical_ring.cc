@@ -17,7 +17,7 @@
 #include "algorithms/list.hpp"
 #include "algorithms/patterns/ring.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::allgather_logical_ring {
 namespace {
 
 void build(Builder& b, const Shape&, const Params& params) {
@@ -27,7 +27,7 @@ void build(Builder& b, const Shape&, const Params& params) {
 
 }  // namespace
 
-constinit const Algorithm allgather_logical_ring{
+constinit const Algorithm record{
     .id = "allgather/logical_ring",
     .summary = "every block walks once around a ring in a given order; no contention on trees of switches",
     .source = "Patarasuk and Yuan 2007, section 3.2",
@@ -43,4 +43,4 @@ constinit const Algorithm allgather_logical_ring{
     .misfit = patterns::order_misfit,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::allgather_logical_ring

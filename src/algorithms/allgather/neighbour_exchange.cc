@@ -16,7 +16,7 @@
 #include "algorithms/list.hpp"
 #include "algorithms/patterns/powers.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::allgather_neighbour_exchange {
 namespace {
 
 void build(Builder& b, const Shape&, const Params&) {
@@ -41,7 +41,7 @@ void build(Builder& b, const Shape&, const Params&) {
 
 }  // namespace
 
-constinit const Algorithm allgather_neighbour_exchange{
+constinit const Algorithm record{
     .id = "allgather/neighbour_exchange",
     .summary = "neighbours exchange what they learnt last; half the rounds of a ring",
     .source = "Chen, Zhang, Zhang and Yuan 2005",
@@ -55,4 +55,4 @@ constinit const Algorithm allgather_neighbour_exchange{
     .build = build,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::allgather_neighbour_exchange

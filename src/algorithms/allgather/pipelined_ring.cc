@@ -28,7 +28,7 @@
 #include "algorithms/patterns/pipelined_ring.hpp"
 #include "algorithms/patterns/ring.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::allgather_pipelined_ring {
 namespace {
 
 using patterns::PipelinedRing;
@@ -71,7 +71,7 @@ std::int64_t rounds(const Shape& shape, const Params& params) {
 
 }  // namespace
 
-constinit const Algorithm allgather_pipelined_ring{
+constinit const Algorithm record{
     .id = "allgather/pipelined_ring",
     .summary = "parts cut into blocks of at most B bytes walk around a ring; for long parts of different sizes",
     .source = "Träff, Ripke, Siebert, Balaji, Thakur and Gropp 2010, sections 2.2 to 2.4",
@@ -89,4 +89,4 @@ constinit const Algorithm allgather_pipelined_ring{
     .misfit = patterns::order_misfit,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::allgather_pipelined_ring

@@ -20,7 +20,7 @@
 #include "algorithms/list.hpp"
 #include "algorithms/patterns/doubling.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::allgather_recursive_doubling {
 namespace {
 
 void build(Builder& b, const Shape&, const Params&) {
@@ -36,7 +36,7 @@ patterns::Clock cost(const Shape& s) {
 
 }  // namespace
 
-constinit const Algorithm allgather_recursive_doubling{
+constinit const Algorithm record{
     .id = "allgather/recursive_doubling",
     .summary = "partners at distance 1, 2, 4, … exchange all they have; best if p = 2^k",
     .source = "Thakur, Rabenseifner and Gropp 2005, section 4.1.1",
@@ -50,4 +50,4 @@ constinit const Algorithm allgather_recursive_doubling{
     .build = build,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::allgather_recursive_doubling

@@ -14,7 +14,7 @@
 #include "algorithms/patterns/ring.hpp"
 #include "algorithms/list.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::allgather_ring {
 namespace {
 
 void build(Builder& b, const Shape&, const Params&) {
@@ -24,7 +24,7 @@ void build(Builder& b, const Shape&, const Params&) {
 
 }  // namespace
 
-constinit const Algorithm allgather_ring{
+constinit const Algorithm record{
     .id = "allgather/ring",
     .summary = "every block walks once around the ring; only neighbours talk",
     .source = "Thakur, Rabenseifner and Gropp 2005, section 4.1",
@@ -38,4 +38,4 @@ constinit const Algorithm allgather_ring{
     .build = build,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::allgather_ring

@@ -19,7 +19,7 @@
 #include "algorithms/list.hpp"
 #include "algorithms/patterns/powers.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::allgather_sparbit {
 namespace {
 
 void build(Builder& b, const Shape&, const Params&) {
@@ -42,7 +42,7 @@ void build(Builder& b, const Shape&, const Params&) {
 
 }  // namespace
 
-constinit const Algorithm allgather_sparbit{
+constinit const Algorithm record{
     .id = "allgather/sparbit",
     .summary =
         "doubling from far to near; fewest single-message rounds, large messages to neighbours, nothing to rotate",
@@ -57,4 +57,4 @@ constinit const Algorithm allgather_sparbit{
     .build = build,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::allgather_sparbit

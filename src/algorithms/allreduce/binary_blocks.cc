@@ -20,7 +20,7 @@
 #include "algorithms/patterns/binary_blocks.hpp"
 #include "algorithms/list.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::allreduce_binary_blocks {
 namespace {
 
 void build(Builder& b, const Shape&, const Params&) {
@@ -48,7 +48,7 @@ std::int64_t sent(const Shape& shape, const Params&) {
 
 }  // namespace
 
-constinit const Algorithm allreduce_binary_blocks{
+constinit const Algorithm record{
     .id = "allreduce/binary_blocks",
     .summary = "halving and doubling in subsets of 2^k ranks joined at the end; few rounds for any p, in rank order",
     .source = "Rabenseifner 2004, section 3.6; Thakur, Rabenseifner and Gropp 2005, section 5.2",
@@ -66,4 +66,4 @@ constinit const Algorithm allreduce_binary_blocks{
     .build = build,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::allreduce_binary_blocks

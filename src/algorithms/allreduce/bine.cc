@@ -18,14 +18,14 @@
 #include "algorithms/list.hpp"
 #include "algorithms/patterns/swing.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::allreduce_bine {
 namespace {
 
 void build(Builder& b, const Shape&, const Params&) { patterns::swing_allreduce(b, false); }
 
 }  // namespace
 
-constinit const Algorithm allreduce_bine{
+constinit const Algorithm record{
     .id = "allreduce/bine",
     .summary =
         "reduce-scatter and allgather at distances …, 5, 3, 1, 1; least volume, nearer partners than halving if p = "
@@ -41,4 +41,4 @@ constinit const Algorithm allreduce_bine{
     .build = build,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::allreduce_bine

@@ -17,7 +17,7 @@
 #include "algorithms/patterns/circulant.hpp"
 #include "algorithms/list.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::allreduce_circulant {
 namespace {
 
 void build(Builder& b, const Shape&, const Params& params) {
@@ -30,7 +30,7 @@ void build(Builder& b, const Shape&, const Params& params) {
 
 }  // namespace
 
-constinit const Algorithm allreduce_circulant{
+constinit const Algorithm record{
     .id = "allreduce/circulant",
     .summary = "reduce-scatter and allgather on a circulant graph; least volume in few rounds for any p",
     .source = "Träff, arXiv 2410.14234",
@@ -46,4 +46,4 @@ constinit const Algorithm allreduce_circulant{
     .misfit = patterns::skips_misfit,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::allreduce_circulant

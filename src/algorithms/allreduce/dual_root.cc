@@ -19,7 +19,7 @@
 #include "algorithms/patterns/clock.hpp"
 #include "algorithms/patterns/in_order.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::allreduce_dual_root {
 namespace {
 
 /// Where a rank is in its half's tree; ranks are those of the communicator.
@@ -115,7 +115,7 @@ std::int64_t rounds(const Shape& s, const Params& params) { return longest_chain
 
 }  // namespace
 
-constinit const Algorithm allreduce_dual_root{
+constinit const Algorithm record{
     .id = "allreduce/dual_root",
     .summary = "blocks go up two binary trees while complete ones come down; long vectors in few rounds, in rank order",
     .source = "Träff, arXiv 2109.12626",
@@ -130,4 +130,4 @@ constinit const Algorithm allreduce_dual_root{
     .build = build,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::allreduce_dual_root

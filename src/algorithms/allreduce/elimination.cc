@@ -21,7 +21,7 @@
 #include "algorithms/list.hpp"
 #include "algorithms/patterns/halving.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::allreduce_elimination {
 namespace {
 
 struct Step {
@@ -105,7 +105,7 @@ std::int64_t combined(const Shape& s, const Params&) {
 
 }  // namespace
 
-constinit const Algorithm allreduce_elimination{
+constinit const Algorithm record{
     .id = "allreduce/elimination",
     .summary = "halving and back where three ranks leave two; below 3 vectors in few rounds for any p, in rank order",
     .source = "Rabenseifner and Träff 2004",
@@ -119,4 +119,4 @@ constinit const Algorithm allreduce_elimination{
     .build = build,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::allreduce_elimination

@@ -15,7 +15,7 @@
 #include "algorithms/list.hpp"
 #include "algorithms/patterns/halving.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::allreduce_halving_doubling {
 namespace {
 
 void build(Builder& b, const Shape&, const Params&) {
@@ -37,7 +37,7 @@ void build(Builder& b, const Shape&, const Params&) {
 
 }  // namespace
 
-constinit const Algorithm allreduce_halving_doubling{
+constinit const Algorithm record{
     .id = "allreduce/halving_doubling",
     .summary = "vector halving with distance doubling, and back; least volume in few rounds if p = 2^k, in rank order",
     .source = "Rabenseifner 2004, section 3.5; Thakur, Rabenseifner and Gropp 2005, section 5.1",
@@ -57,4 +57,4 @@ constinit const Algorithm allreduce_halving_doubling{
     .build = build,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::allreduce_halving_doubling

@@ -19,7 +19,7 @@
 
 #include "algorithms/list.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::allreduce_lanes {
 namespace {
 
 void build(Builder& b, const Shape& shape, const Params& params) {
@@ -35,7 +35,7 @@ std::int64_t volume(const Shape& s, const Params& params) {
 
 }  // namespace
 
-constinit const Algorithm allreduce_lanes{
+constinit const Algorithm record{
     .id = "allreduce/lanes",
     .summary = "each rank reduces a slice on its node, then over all nodes, and back; least volume on every level",
     .source = "Träff and Hunold, arXiv 1910.13373; Träff, arXiv 2410.14234",
@@ -56,4 +56,4 @@ constinit const Algorithm allreduce_lanes{
     .at_most = patterns::uneven_nodes,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::allreduce_lanes

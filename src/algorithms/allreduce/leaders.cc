@@ -19,7 +19,7 @@
 #include "algorithms/list.hpp"
 #include "algorithms/patterns/multiplying.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::allreduce_leaders {
 namespace {
 
 void build(Builder& b, const Shape& shape, const Params& params) {
@@ -53,7 +53,7 @@ std::int64_t rounds(const Shape& s, const Params& params) {
 
 }  // namespace
 
-constinit const Algorithm allreduce_leaders{
+constinit const Algorithm record{
     .id = "allreduce/leaders",
     .summary = "one leader for each node combines its ranks' vectors, the leaders exchange theirs; for short vectors",
     .source = "Karonis et al. 2000; Wilkins et al., CLUSTER 2023",
@@ -71,4 +71,4 @@ constinit const Algorithm allreduce_leaders{
     .at_most = patterns::uneven_nodes,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::allreduce_leaders

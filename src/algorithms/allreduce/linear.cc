@@ -18,7 +18,7 @@
 #include "algorithms/patterns/linear.hpp"
 #include "algorithms/list.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::allreduce_linear {
 namespace {
 
 void build(Builder& b, const Shape&, const Params&) {
@@ -28,7 +28,7 @@ void build(Builder& b, const Shape&, const Params&) {
 
 }  // namespace
 
-constinit const Algorithm allreduce_linear{
+constinit const Algorithm record{
     .id = "allreduce/linear",
     .summary = "all vectors to all ranks, each of which combines them in rank order; short vectors in one round",
     .source = "folklore; one stage of recursive multiplying with radix p (Wilkins et al., CLUSTER 2023)",
@@ -42,4 +42,4 @@ constinit const Algorithm allreduce_linear{
     .build = build,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::allreduce_linear

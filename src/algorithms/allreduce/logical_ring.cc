@@ -18,7 +18,7 @@
 #include "algorithms/list.hpp"
 #include "algorithms/patterns/ring.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::allreduce_logical_ring {
 namespace {
 
 void build(Builder& b, const Shape&, const Params& params) {
@@ -28,7 +28,7 @@ void build(Builder& b, const Shape&, const Params& params) {
 
 }  // namespace
 
-constinit const Algorithm allreduce_logical_ring{
+constinit const Algorithm record{
     .id = "allreduce/logical_ring",
     .summary =
         "reduce-scatter and allgather around a ring in a given order; least volume, no contention on trees of switches",
@@ -45,4 +45,4 @@ constinit const Algorithm allreduce_logical_ring{
     .misfit = patterns::order_misfit,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::allreduce_logical_ring

@@ -14,7 +14,7 @@
 #include "algorithms/list.hpp"
 #include "algorithms/patterns/multiplying.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::allreduce_recursive_doubling {
 namespace {
 
 void build(Builder& b, const Shape&, const Params&) {
@@ -27,7 +27,7 @@ std::int64_t steps(const Shape& s, const Params& = {}) {
 
 }  // namespace
 
-constinit const Algorithm allreduce_recursive_doubling{
+constinit const Algorithm record{
     .id = "allreduce/recursive_doubling",
     .summary =
         "partners at distance 1, 2, 4, … exchange whole vectors; fewest single-message rounds if p = 2^k, in rank "
@@ -45,4 +45,4 @@ constinit const Algorithm allreduce_recursive_doubling{
     .build = build,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::allreduce_recursive_doubling

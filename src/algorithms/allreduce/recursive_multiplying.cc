@@ -18,7 +18,7 @@
 #include "algorithms/list.hpp"
 #include "algorithms/patterns/multiplying.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::allreduce_recursive_multiplying {
 namespace {
 
 void build(Builder& b, const Shape& shape, const Params& params) {
@@ -27,7 +27,7 @@ void build(Builder& b, const Shape& shape, const Params& params) {
 
 }  // namespace
 
-constinit const Algorithm allreduce_recursive_multiplying{
+constinit const Algorithm record{
     .id = "allreduce/recursive_multiplying",
     .summary = "groups of up to k ranks exchange whole vectors at once; few rounds, in rank order",
     .source = "Wilkins et al., CLUSTER 2023",
@@ -50,4 +50,4 @@ constinit const Algorithm allreduce_recursive_multiplying{
     .misfit = patterns::radices_misfit,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::allreduce_recursive_multiplying

@@ -13,7 +13,7 @@
 #include "algorithms/patterns/in_order.hpp"
 #include "algorithms/patterns/knomial.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::allreduce_reduce_bcast {
 namespace {
 
 void build(Builder& b, const Shape&, const Params&) {
@@ -23,7 +23,7 @@ void build(Builder& b, const Shape&, const Params&) {
 
 }  // namespace
 
-constinit const Algorithm allreduce_reduce_bcast{
+constinit const Algorithm record{
     .id = "allreduce/reduce_bcast",
     .summary = "reduce to rank 0, then broadcast, both along binomial trees; in rank order",
     .source = "Rabenseifner 2004, section 3.3; Thakur, Rabenseifner and Gropp 2005, section 5",
@@ -37,4 +37,4 @@ constinit const Algorithm allreduce_reduce_bcast{
     .build = build,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::allreduce_reduce_bcast

@@ -16,14 +16,14 @@
 #include "algorithms/patterns/ring.hpp"
 #include "algorithms/list.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::allreduce_ring {
 namespace {
 
 void build(Builder& b, const Shape&, const Params&) { patterns::ring_allreduce(b); }
 
 }  // namespace
 
-constinit const Algorithm allreduce_ring{
+constinit const Algorithm record{
     .id = "allreduce/ring",
     .summary = "reduce-scatter and allgather around a ring; least volume, only neighbours talk",
     .source = "Patarasuk and Yuan 2007, section 3.2; Thakur, Rabenseifner and Gropp 2005, section 5.3",
@@ -37,4 +37,4 @@ constinit const Algorithm allreduce_ring{
     .build = build,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::allreduce_ring

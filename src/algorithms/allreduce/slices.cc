@@ -16,7 +16,7 @@
 #include "algorithms/list.hpp"
 #include "algorithms/patterns/linear.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::allreduce_slices {
 namespace {
 
 void build(Builder& b, const Shape&, const Params&) {
@@ -28,7 +28,7 @@ void build(Builder& b, const Shape&, const Params&) {
 
 }  // namespace
 
-constinit const Algorithm allreduce_slices{
+constinit const Algorithm record{
     .id = "allreduce/slices",
     .summary = "direct reduce-scatter, then direct allgather; least volume in two rounds, in rank order",
     .source = "direct sends as in SparCML (Renggli et al., SC 2019)",
@@ -42,4 +42,4 @@ constinit const Algorithm allreduce_slices{
     .build = build,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::allreduce_slices

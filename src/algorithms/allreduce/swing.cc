@@ -17,14 +17,14 @@
 #include "algorithms/patterns/swing.hpp"
 #include "algorithms/list.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::allreduce_swing {
 namespace {
 
 void build(Builder& b, const Shape&, const Params&) { patterns::swing_allreduce(b, true); }
 
 }  // namespace
 
-constinit const Algorithm allreduce_swing{
+constinit const Algorithm record{
     .id = "allreduce/swing",
     .summary =
         "reduce-scatter and allgather at distances 1, 1, 3, 5, 11, …; least volume, short ways on rings and tori",
@@ -39,4 +39,4 @@ constinit const Algorithm allreduce_swing{
     .build = build,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::allreduce_swing

@@ -19,14 +19,14 @@
 #include "algorithms/list.hpp"
 #include "algorithms/patterns/alltoall.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::alltoall_bruck {
 namespace {
 
 void build(Builder& b, const Shape&, const Params& params) { patterns::bruck_alltoall(b, params.value); }
 
 }  // namespace
 
-constinit const Algorithm alltoall_bruck{
+constinit const Algorithm record{
     .id = "alltoall/bruck",
     .summary =
         "blocks travel by the digits of their distance, many in a message; fewest single-message rounds if k = 2",
@@ -47,4 +47,4 @@ constinit const Algorithm alltoall_bruck{
     .build = build,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::alltoall_bruck

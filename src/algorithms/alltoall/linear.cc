@@ -14,14 +14,14 @@
 #include "algorithms/list.hpp"
 #include "algorithms/patterns/alltoall.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::alltoall_linear {
 namespace {
 
 void build(Builder& b, const Shape&, const Params&) { patterns::shifted_alltoall(b, b.ranks()); }
 
 }  // namespace
 
-constinit const Algorithm alltoall_linear{
+constinit const Algorithm record{
     .id = "alltoall/linear",
     .summary = "all messages at once, straight to their ranks",
     .source = "Thakur, Rabenseifner and Gropp 2005, section 4.3",
@@ -35,4 +35,4 @@ constinit const Algorithm alltoall_linear{
     .build = build,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::alltoall_linear

@@ -18,7 +18,7 @@
 #include "algorithms/list.hpp"
 #include "algorithms/patterns/groups.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::alltoall_node_aware {
 namespace {
 
 using patterns::modulo;
@@ -72,7 +72,7 @@ void build(Builder& b, const Shape&, const Params& params) {
 
 }  // namespace
 
-constinit const Algorithm alltoall_node_aware{
+constinit const Algorithm record{
     .id = "alltoall/node_aware",
     .summary = "first to the same place on the right node, then inside of the node; few messages",
     .source = "Träff and Hunold, arXiv 1910.13373; arXiv 2601.17606",
@@ -94,4 +94,4 @@ constinit const Algorithm alltoall_node_aware{
     .misfit = patterns::group_misfit,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::alltoall_node_aware

@@ -16,14 +16,14 @@
 #include "algorithms/list.hpp"
 #include "algorithms/patterns/alltoall.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::alltoall_padded_bruck {
 namespace {
 
 void build(Builder& b, const Shape&, const Params& params) { patterns::bruck_alltoall(b, params.value); }
 
 }  // namespace
 
-constinit const Algorithm alltoall_padded_bruck{
+constinit const Algorithm record{
     .id = "alltoall/padded_bruck",
     .summary = "Bruck's algorithm with all blocks padded to the largest one's size",
     .source = "Fan et al., HPDC 2022",
@@ -43,4 +43,4 @@ constinit const Algorithm alltoall_padded_bruck{
     .build = build,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::alltoall_padded_bruck

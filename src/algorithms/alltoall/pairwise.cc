@@ -16,14 +16,14 @@
 #include "algorithms/list.hpp"
 #include "algorithms/patterns/alltoall.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::alltoall_pairwise {
 namespace {
 
 void build(Builder& b, const Shape&, const Params&) { patterns::shifted_alltoall(b, 1); }
 
 }  // namespace
 
-constinit const Algorithm alltoall_pairwise{
+constinit const Algorithm record{
     .id = "alltoall/pairwise",
     .summary = "in round i to the rank i further on; one message at a time",
     .source = "Thakur, Rabenseifner and Gropp 2005, section 4.3",
@@ -37,4 +37,4 @@ constinit const Algorithm alltoall_pairwise{
     .build = build,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::alltoall_pairwise

@@ -13,7 +13,7 @@
 
 #include "algorithms/list.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::alltoall_pairwise_xor {
 namespace {
 
 void build(Builder& b, const Shape&, const Params&) {
@@ -28,7 +28,7 @@ void build(Builder& b, const Shape&, const Params&) {
 
 }  // namespace
 
-constinit const Algorithm alltoall_pairwise_xor{
+constinit const Algorithm record{
     .id = "alltoall/pairwise_xor",
     .summary = "in round i an exchange with rank r xor i; one partner at a time",
     .source = "Thakur, Rabenseifner and Gropp 2005, section 4.3",
@@ -42,4 +42,4 @@ constinit const Algorithm alltoall_pairwise_xor{
     .build = build,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::alltoall_pairwise_xor

@@ -14,14 +14,14 @@
 #include "algorithms/list.hpp"
 #include "algorithms/patterns/alltoall.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::alltoall_windowed {
 namespace {
 
 void build(Builder& b, const Shape&, const Params& params) { patterns::shifted_alltoall(b, params.value); }
 
 }  // namespace
 
-constinit const Algorithm alltoall_windowed{
+constinit const Algorithm record{
     .id = "alltoall/windowed",
     .summary = "messages straight to their ranks, a bounded number of them at a time",
     .source = "Thakur, Rabenseifner and Gropp 2005, section 4.3",
@@ -38,4 +38,4 @@ constinit const Algorithm alltoall_windowed{
     .build = build,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::alltoall_windowed

@@ -18,7 +18,7 @@
 #include "algorithms/list.hpp"
 #include "algorithms/patterns/knomial.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::barrier_dissemination {
 namespace {
 
 void build(Builder& b, const Shape&, const Params& params) {
@@ -35,7 +35,7 @@ void build(Builder& b, const Shape&, const Params& params) {
 
 }  // namespace
 
-constinit const Algorithm barrier_dissemination{
+constinit const Algorithm record{
     .id = "barrier/dissemination",
     .summary = "everybody tells the ranks z k^i further on, z < k, in round i; fewest single-message rounds if k = 2",
     .source = "Hensgen, Finkel and Manber 1988",
@@ -52,4 +52,4 @@ constinit const Algorithm barrier_dissemination{
     .build = build,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::barrier_dissemination

@@ -16,7 +16,7 @@
 #include "algorithms/patterns/leaders.hpp"
 #include "algorithms/list.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::barrier_leaders {
 namespace {
 
 void build(Builder& b, const Shape& shape, const Params& params) {
@@ -56,7 +56,7 @@ std::int64_t rounds(const Shape& s, const Params& params) {
 
 }  // namespace
 
-constinit const Algorithm barrier_leaders{
+constinit const Algorithm record{
     .id = "barrier/leaders",
     .summary = "the ranks of a node tell its leader, and the leaders meet in a dissemination",
     .source = "Karonis et al. 2000; Kielmann et al., PPoPP 1999",
@@ -73,4 +73,4 @@ constinit const Algorithm barrier_leaders{
     .at_most = patterns::uneven_nodes,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::barrier_leaders

@@ -14,7 +14,7 @@
 #include "algorithms/patterns/linear.hpp"
 #include "algorithms/list.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::barrier_linear {
 namespace {
 
 void build(Builder& b, const Shape&, const Params&) {
@@ -26,7 +26,7 @@ void build(Builder& b, const Shape&, const Params&) {
 
 }  // namespace
 
-constinit const Algorithm barrier_linear{
+constinit const Algorithm record{
     .id = "barrier/linear",
     .summary = "everybody tells all others that it came, in one round",
     .source = "folklore",
@@ -40,4 +40,4 @@ constinit const Algorithm barrier_linear{
     .build = build,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::barrier_linear

@@ -16,7 +16,7 @@
 #include "algorithms/list.hpp"
 #include "algorithms/patterns/halving.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::barrier_recursive_doubling {
 namespace {
 
 void build(Builder& b, const Shape&, const Params&) {
@@ -42,7 +42,7 @@ void build(Builder& b, const Shape&, const Params&) {
 
 }  // namespace
 
-constinit const Algorithm barrier_recursive_doubling{
+constinit const Algorithm record{
     .id = "barrier/recursive_doubling",
     .summary = "partners at distance 1, 2, 4, … tell each other who came; best if p = 2^k",
     .source = "Brooks 1986; Rabenseifner 2004",
@@ -58,4 +58,4 @@ constinit const Algorithm barrier_recursive_doubling{
     .build = build,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::barrier_recursive_doubling

@@ -16,7 +16,7 @@
 #include "algorithms/list.hpp"
 #include "algorithms/patterns/knomial.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::barrier_tree {
 namespace {
 
 void build(Builder& b, const Shape&, const Params& params) {
@@ -38,7 +38,7 @@ void build(Builder& b, const Shape&, const Params& params) {
 
 }  // namespace
 
-constinit const Algorithm barrier_tree{
+constinit const Algorithm record{
     .id = "barrier/tree",
     .summary = "up a k-nomial tree to rank 0 and down again; fewest messages",
     .source = "Yew, Tzeng and Lawrie 1987; Mellor-Crummey and Scott 1991",
@@ -55,4 +55,4 @@ constinit const Algorithm barrier_tree{
     .build = build,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::barrier_tree

@@ -19,7 +19,7 @@
 #include "algorithms/list.hpp"
 #include "algorithms/patterns/groups.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::bcast_binary_tree {
 namespace {
 
 void build(Builder& b, const Shape& shape, const Params&) {
@@ -46,7 +46,7 @@ std::int64_t latest(const Shape& s) {
 
 }  // namespace
 
-constinit const Algorithm bcast_binary_tree{
+constinit const Algorithm record{
     .id = "bcast/binary_tree",
     .summary = "down a binary tree; for many segments",
     .source = "folklore; the pipelined binary tree of every MPI library",
@@ -60,4 +60,4 @@ constinit const Algorithm bcast_binary_tree{
     .build = build,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::bcast_binary_tree

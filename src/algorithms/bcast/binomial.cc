@@ -14,14 +14,14 @@
 #include "algorithms/list.hpp"
 #include "algorithms/patterns/knomial.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::bcast_binomial {
 namespace {
 
 void build(Builder& b, const Shape& shape, const Params&) { patterns::knomial_bcast(b, shape.root, 2); }
 
 }  // namespace
 
-constinit const Algorithm bcast_binomial{
+constinit const Algorithm record{
     .id = "bcast/binomial",
     .summary = "whoever has the vector sends it on along a binomial tree; fewest single-message rounds",
     .source = "Thakur, Rabenseifner and Gropp 2005, section 4.2",
@@ -35,4 +35,4 @@ constinit const Algorithm bcast_binomial{
     .build = build,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::bcast_binomial

@@ -16,7 +16,7 @@
 #include "algorithms/list.hpp"
 #include "algorithms/patterns/ring.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::bcast_chain {
 namespace {
 
 void build(Builder& b, const Shape& shape, const Params&) {
@@ -28,7 +28,7 @@ void build(Builder& b, const Shape& shape, const Params&) {
 
 }  // namespace
 
-constinit const Algorithm bcast_chain{
+constinit const Algorithm record{
     .id = "bcast/chain",
     .summary = "every rank passes the vector on to the next; for many segments",
     .source = "folklore; the linear pipeline of every MPI library",
@@ -42,4 +42,4 @@ constinit const Algorithm bcast_chain{
     .build = build,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::bcast_chain

@@ -18,7 +18,7 @@
 #include "algorithms/list.hpp"
 #include "algorithms/patterns/groups.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::bcast_circulant_blocks {
 namespace {
 
 void build(Builder& b, const Shape& shape, const Params&) {
@@ -31,7 +31,7 @@ std::int64_t rounds(const Shape& s, const Params& params) {
 
 }  // namespace
 
-constinit const Algorithm bcast_circulant_blocks{
+constinit const Algorithm record{
     .id = "bcast/circulant_blocks",
     .summary = "n blocks follow each other on a circulant graph; fewest rounds for n blocks, for any p",
     .source = "Träff, arXiv 2312.11236 and 2407.18004",
@@ -46,4 +46,4 @@ constinit const Algorithm bcast_circulant_blocks{
     .build = build,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::bcast_circulant_blocks

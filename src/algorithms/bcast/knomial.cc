@@ -16,7 +16,7 @@
 #include "algorithms/patterns/knomial.hpp"
 #include "algorithms/list.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::bcast_knomial {
 namespace {
 
 void build(Builder& b, const Shape& shape, const Params& params) {
@@ -25,7 +25,7 @@ void build(Builder& b, const Shape& shape, const Params& params) {
 
 }  // namespace
 
-constinit const Algorithm bcast_knomial{
+constinit const Algorithm record{
     .id = "bcast/knomial",
     .summary = "down a tree of radix k; fewer rounds of more messages",
     .source = "radix-k trees as in MPICH, Open MPI and UCC",
@@ -44,4 +44,4 @@ constinit const Algorithm bcast_knomial{
     .build = build,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::bcast_knomial

@@ -20,7 +20,7 @@
 #include "algorithms/list.hpp"
 #include "algorithms/patterns/knomial.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::bcast_lanes {
 namespace {
 
 void build(Builder& b, const Shape& shape, const Params& params) {
@@ -41,7 +41,7 @@ void build(Builder& b, const Shape& shape, const Params& params) {
 
 }  // namespace
 
-constinit const Algorithm bcast_lanes{
+constinit const Algorithm record{
     .id = "bcast/lanes",
     .summary =
         "slices go to the ranks of the root's node, through the nodes in lanes, and are put together on each node",
@@ -66,4 +66,4 @@ constinit const Algorithm bcast_lanes{
     .at_most = patterns::uneven_nodes,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::bcast_lanes

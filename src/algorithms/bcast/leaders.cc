@@ -18,7 +18,7 @@
 #include "algorithms/patterns/leaders.hpp"
 #include "algorithms/list.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::bcast_leaders {
 namespace {
 
 void build(Builder& b, const Shape& shape, const Params& params) {
@@ -28,7 +28,7 @@ void build(Builder& b, const Shape& shape, const Params& params) {
 
 }  // namespace
 
-constinit const Algorithm bcast_leaders{
+constinit const Algorithm record{
     .id = "bcast/leaders",
     .summary = "down a tree or chain of one leader for each node, then from the leaders to their nodes",
     .source = "Karonis et al. 2000; Kielmann et al., PPoPP 1999",
@@ -50,4 +50,4 @@ constinit const Algorithm bcast_leaders{
     .at_most = patterns::uneven_nodes,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::bcast_leaders

@@ -14,7 +14,7 @@
 #include "algorithms/list.hpp"
 #include "algorithms/patterns/knomial.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::bcast_linear {
 namespace {
 
 void build(Builder& b, const Shape& shape, const Params&) {
@@ -24,7 +24,7 @@ void build(Builder& b, const Shape& shape, const Params&) {
 
 }  // namespace
 
-constinit const Algorithm bcast_linear{
+constinit const Algorithm record{
     .id = "bcast/linear",
     .summary = "the root sends the vector straight to every rank, in one round",
     .source = "folklore",
@@ -38,4 +38,4 @@ constinit const Algorithm bcast_linear{
     .build = build,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::bcast_linear

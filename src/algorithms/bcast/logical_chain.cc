@@ -18,7 +18,7 @@
 #include "algorithms/list.hpp"
 #include "algorithms/patterns/ring.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::bcast_logical_chain {
 namespace {
 
 void build(Builder& b, const Shape& shape, const Params& params) {
@@ -31,7 +31,7 @@ void build(Builder& b, const Shape& shape, const Params& params) {
 
 }  // namespace
 
-constinit const Algorithm bcast_logical_chain{
+constinit const Algorithm record{
     .id = "bcast/logical_chain",
     .summary = "the vector goes from rank to rank in a given order; for many segments, no contention on trees",
     .source = "the ring of Patarasuk and Yuan 2007, section 3.2, cut open",
@@ -47,4 +47,4 @@ constinit const Algorithm bcast_logical_chain{
     .misfit = patterns::order_misfit,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::bcast_logical_chain

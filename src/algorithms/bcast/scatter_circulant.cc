@@ -16,7 +16,7 @@
 #include "algorithms/patterns/groups.hpp"
 #include "algorithms/patterns/scatter_bcast.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::bcast_scatter_circulant {
 namespace {
 
 void build(Builder& b, const Shape& shape, const Params&) {
@@ -28,7 +28,7 @@ void build(Builder& b, const Shape& shape, const Params&) {
 
 }  // namespace
 
-constinit const Algorithm bcast_scatter_circulant{
+constinit const Algorithm record{
     .id = "bcast/scatter_circulant",
     .summary =
         "scatter along a binomial tree, then allgather on a circulant graph; least volume in few rounds for any p",
@@ -43,4 +43,4 @@ constinit const Algorithm bcast_scatter_circulant{
     .build = build,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::bcast_scatter_circulant

@@ -18,7 +18,7 @@
 #include "algorithms/patterns/groups.hpp"
 #include "algorithms/patterns/scatter_bcast.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::bcast_scatter_doubling {
 namespace {
 
 void build(Builder& b, const Shape& shape, const Params&) {
@@ -35,7 +35,7 @@ patterns::Clock cost(const Shape& s) {
 
 }  // namespace
 
-constinit const Algorithm bcast_scatter_doubling{
+constinit const Algorithm record{
     .id = "bcast/scatter_doubling",
     .summary = "scatter along a binomial tree, then allgather by recursive doubling; best if p = 2^k",
     .source = "van de Geijn's algorithm, as in Thakur, Rabenseifner and Gropp 2005, section 4.2",
@@ -49,4 +49,4 @@ constinit const Algorithm bcast_scatter_doubling{
     .build = build,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::bcast_scatter_doubling

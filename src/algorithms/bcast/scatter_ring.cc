@@ -15,7 +15,7 @@
 #include "algorithms/patterns/ring.hpp"
 #include "algorithms/patterns/scatter_bcast.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::bcast_scatter_ring {
 namespace {
 
 void build(Builder& b, const Shape& shape, const Params&) {
@@ -25,7 +25,7 @@ void build(Builder& b, const Shape& shape, const Params&) {
 
 }  // namespace
 
-constinit const Algorithm bcast_scatter_ring{
+constinit const Algorithm record{
     .id = "bcast/scatter_ring",
     .summary = "scatter along a binomial tree, then allgather around a ring; least volume",
     .source = "van de Geijn; Thakur, Rabenseifner and Gropp 2005, section 4.2",
@@ -39,4 +39,4 @@ constinit const Algorithm bcast_scatter_ring{
     .build = build,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::bcast_scatter_ring

@@ -21,7 +21,7 @@
 #include "algorithms/patterns/groups.hpp"
 #include "algorithms/patterns/linear.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::bcast_slices {
 namespace {
 
 void build(Builder& b, const Shape& shape, const Params&) {
@@ -36,7 +36,7 @@ void build(Builder& b, const Shape& shape, const Params&) {
 
 }  // namespace
 
-constinit const Algorithm bcast_slices{
+constinit const Algorithm record{
     .id = "bcast/slices",
     .summary = "the root gives each of the others a slice, which they pass to each other; least volume in two rounds",
     .source = "van de Geijn's algorithm (Thakur, Rabenseifner and Gropp 2005, section 4.2) with direct sends",
@@ -50,4 +50,4 @@ constinit const Algorithm bcast_slices{
     .build = build,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::bcast_slices

@@ -22,7 +22,7 @@
 #include "algorithms/patterns/groups.hpp"
 #include "algorithms/patterns/two_tree.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::bcast_two_tree {
 namespace {
 
 using patterns::TwoTree;
@@ -74,7 +74,7 @@ std::int64_t rounds(const Shape& shape, const Params& params) {
 
 }  // namespace
 
-constinit const Algorithm bcast_two_tree{
+constinit const Algorithm record{
     .id = "bcast/two_tree",
     .summary = "every second block down one of two binary trees; full bandwidth for many blocks",
     .source = "Sanders, Speck and Träff 2009",
@@ -89,4 +89,4 @@ constinit const Algorithm bcast_two_tree{
     .build = build,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::bcast_two_tree

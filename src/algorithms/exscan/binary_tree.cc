@@ -17,7 +17,7 @@
 #include "algorithms/list.hpp"
 #include "algorithms/patterns/tree_scan.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::exscan_binary_tree {
 namespace {
 
 void build(Builder& b, const Shape&, const Params&) { patterns::TreeScan(b, false).build(); }
@@ -26,7 +26,7 @@ patterns::Clock longest(const Shape& s) { return patterns::TreeScanCost(s.ranks,
 
 }  // namespace
 
-constinit const Algorithm exscan_binary_tree{
+constinit const Algorithm record{
     .id = "exscan/binary_tree",
     .summary = "totals up and prefixes down an in-order binary tree; for long vectors in segments",
     .source = "Sanders and Träff 2006",
@@ -40,4 +40,4 @@ constinit const Algorithm exscan_binary_tree{
     .build = build,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::exscan_binary_tree

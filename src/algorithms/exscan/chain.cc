@@ -15,7 +15,7 @@
 
 #include "algorithms/list.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::exscan_chain {
 namespace {
 
 void build(Builder& b, const Shape&, const Params&) {
@@ -36,7 +36,7 @@ void build(Builder& b, const Shape&, const Params&) {
 
 }  // namespace
 
-constinit const Algorithm exscan_chain{
+constinit const Algorithm record{
     .id = "exscan/chain",
     .summary = "the prefix walks from rank to rank; for long vectors in segments",
     .source = "Sanders and Träff 2006",
@@ -50,4 +50,4 @@ constinit const Algorithm exscan_chain{
     .build = build,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::exscan_chain

@@ -18,7 +18,7 @@
 #include "algorithms/list.hpp"
 #include "algorithms/patterns/scan.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::exscan_doubling {
 namespace {
 
 using patterns::shift_rounds;
@@ -31,7 +31,7 @@ void build(Builder& b, const Shape& s, const Params& params) {
 
 }  // namespace
 
-constinit const Algorithm exscan_doubling{
+constinit const Algorithm record{
     .id = "exscan/doubling",
     .summary = "shifts that about double (1, 2, 3, 6, 12, … with inclusive=2): few rounds with few operations",
     .source = "Träff, arXiv 2507.04785 and 2604.25667",
@@ -52,4 +52,4 @@ constinit const Algorithm exscan_doubling{
     .build = build,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::exscan_doubling

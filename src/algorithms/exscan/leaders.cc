@@ -19,7 +19,7 @@
 #include "algorithms/list.hpp"
 #include "algorithms/patterns/linear.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::exscan_leaders {
 namespace {
 
 /// The leader's: `before` is the reduction of the node's ranks before it, if there are any. Its input may be its
@@ -57,7 +57,7 @@ void build(Builder& b, const Shape& shape, const Params& params) {
 
 }  // namespace
 
-constinit const Algorithm exscan_leaders{
+constinit const Algorithm record{
     .id = "exscan/leaders",
     .summary = "prefixes on every node, then over the nodes by their last ranks, which tell their nodes",
     .source = "Karonis et al. 2000; Träff, arXiv 2507.04785",
@@ -78,4 +78,4 @@ constinit const Algorithm exscan_leaders{
     .at_most = patterns::uneven_or_more_levels,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::exscan_leaders

@@ -14,14 +14,14 @@
 #include "algorithms/list.hpp"
 #include "algorithms/patterns/scan.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::exscan_recursive_doubling {
 namespace {
 
 void build(Builder& b, const Shape&, const Params&) { patterns::recursive_doubling_scan(b, false); }
 
 }  // namespace
 
-constinit const Algorithm exscan_recursive_doubling{
+constinit const Algorithm record{
     .id = "exscan/recursive_doubling",
     .summary = "partners at distance 1, 2, 4, … exchange the reductions of their intervals of ranks",
     .source = "MPICH's exscan",
@@ -37,4 +37,4 @@ constinit const Algorithm exscan_recursive_doubling{
     .build = build,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::exscan_recursive_doubling

@@ -16,14 +16,14 @@
 #include "algorithms/list.hpp"
 #include "algorithms/patterns/knomial.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::gather_binomial {
 namespace {
 
 void build(Builder& b, const Shape& shape, const Params&) { patterns::knomial_gather(b, shape.root, 2); }
 
 }  // namespace
 
-constinit const Algorithm gather_binomial{
+constinit const Algorithm record{
     .id = "gather/binomial",
     .summary = "whole subtrees of blocks go up a binomial tree; fewest single-message rounds",
     .source = "Thakur, Rabenseifner and Gropp 2005, section 4.5 (there the end of a reduction)",
@@ -38,4 +38,4 @@ constinit const Algorithm gather_binomial{
     .build = build,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::gather_binomial

@@ -16,7 +16,7 @@
 #include "algorithms/patterns/leaders.hpp"
 #include "algorithms/list.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::gather_leaders {
 namespace {
 
 void build(Builder& b, const Shape& shape, const Params& params) {
@@ -43,7 +43,7 @@ void build(Builder& b, const Shape& shape, const Params& params) {
 
 }  // namespace
 
-constinit const Algorithm gather_leaders{
+constinit const Algorithm record{
     .id = "gather/leaders",
     .summary = "one leader for each node collects its ranks' blocks, which go up a binomial tree of leaders",
     .source = "Karonis et al. 2000; Kielmann et al., PPoPP 1999",
@@ -65,4 +65,4 @@ constinit const Algorithm gather_leaders{
     .at_most = patterns::uneven_nodes,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::gather_leaders

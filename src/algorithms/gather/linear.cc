@@ -14,7 +14,7 @@
 #include "algorithms/list.hpp"
 #include "algorithms/patterns/knomial.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::gather_linear {
 namespace {
 
 void build(Builder& b, const Shape& shape, const Params&) {
@@ -24,7 +24,7 @@ void build(Builder& b, const Shape& shape, const Params&) {
 
 }  // namespace
 
-constinit const Algorithm gather_linear{
+constinit const Algorithm record{
     .id = "gather/linear",
     .summary = "every rank sends its block straight to the root; nothing travels twice",
     .source = "folklore; every MPI library has it",
@@ -38,4 +38,4 @@ constinit const Algorithm gather_linear{
     .build = build,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::gather_linear

@@ -20,7 +20,7 @@
 #include "algorithms/list.hpp"
 #include "algorithms/patterns/powers.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::gather_ordered_tree {
 namespace {
 
 void build(Builder& b, const Shape& shape, const Params&) {
@@ -35,7 +35,7 @@ void build(Builder& b, const Shape& shape, const Params&) {
 
 }  // namespace
 
-constinit const Algorithm gather_ordered_tree{
+constinit const Algorithm record{
     .id = "gather/ordered_tree",
     .summary = "intervals of ranks are joined where most data is; few rounds, and large parts move late",
     .source = "Träff, arXiv 1702.05967",
@@ -49,4 +49,4 @@ constinit const Algorithm gather_ordered_tree{
     .build = build,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::gather_ordered_tree

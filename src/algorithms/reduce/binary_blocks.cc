@@ -15,7 +15,7 @@
 #include "algorithms/patterns/binary_blocks.hpp"
 #include "algorithms/list.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::reduce_binary_blocks {
 namespace {
 
 void build(Builder& b, const Shape& shape, const Params&) {
@@ -50,7 +50,7 @@ std::int64_t sent(const Shape& shape, const Params&) {
 
 }  // namespace
 
-constinit const Algorithm reduce_binary_blocks{
+constinit const Algorithm record{
     .id = "reduce/binary_blocks",
     .summary = "halving in subsets of 2^k ranks joined at the end, then gather; few rounds for any p, in rank order",
     .source = "Rabenseifner 2004, section 3.6; Thakur, Rabenseifner and Gropp 2005, section 5.2",
@@ -69,4 +69,4 @@ constinit const Algorithm reduce_binary_blocks{
     .build = build,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::reduce_binary_blocks

@@ -16,7 +16,7 @@
 #include "algorithms/list.hpp"
 #include "algorithms/patterns/in_order.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::reduce_binary_tree {
 namespace {
 
 void build(Builder& b, const Shape& shape, const Params&) {
@@ -32,7 +32,7 @@ std::int64_t rounds(const Shape& s, const Params&) {
 
 }  // namespace
 
-constinit const Algorithm reduce_binary_tree{
+constinit const Algorithm record{
     .id = "reduce/binary_tree",
     .summary = "along in-order binary trees; a pipeline of few rounds for long vectors, in rank order",
     .source = "Sanders, Speck and Träff 2009",
@@ -46,4 +46,4 @@ constinit const Algorithm reduce_binary_tree{
     .build = build,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::reduce_binary_tree

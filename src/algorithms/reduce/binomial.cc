@@ -15,7 +15,7 @@
 #include "algorithms/patterns/in_order.hpp"
 #include "algorithms/patterns/powers.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::reduce_binomial {
 namespace {
 
 void build(Builder& b, const Shape& shape, const Params&) {
@@ -24,7 +24,7 @@ void build(Builder& b, const Shape& shape, const Params&) {
 
 }  // namespace
 
-constinit const Algorithm reduce_binomial{
+constinit const Algorithm record{
     .id = "reduce/binomial",
     .summary =
         "neighbouring intervals of ranks are joined along a binomial tree; fewest single-message rounds, in rank order",
@@ -39,4 +39,4 @@ constinit const Algorithm reduce_binomial{
     .build = build,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::reduce_binomial

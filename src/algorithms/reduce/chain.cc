@@ -16,7 +16,7 @@
 #include "algorithms/list.hpp"
 #include "algorithms/patterns/in_order.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::reduce_chain {
 namespace {
 
 void build(Builder& b, const Shape& shape, const Params&) {
@@ -31,7 +31,7 @@ std::int64_t rounds(const Shape& s, const Params&) {
 
 }  // namespace
 
-constinit const Algorithm reduce_chain{
+constinit const Algorithm record{
     .id = "reduce/chain",
     .summary = "the partial result walks to the root from both ends; a pipeline for long vectors, in rank order",
     .source = "folklore",
@@ -45,4 +45,4 @@ constinit const Algorithm reduce_chain{
     .build = build,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::reduce_chain

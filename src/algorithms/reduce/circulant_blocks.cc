@@ -18,7 +18,7 @@
 #include "algorithms/list.hpp"
 #include "algorithms/patterns/groups.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::reduce_circulant_blocks {
 namespace {
 
 using patterns::CirculantBlocks;
@@ -53,7 +53,7 @@ std::int64_t rounds(const Shape& s, const Params& params) { return CirculantBloc
 
 }  // namespace
 
-constinit const Algorithm reduce_circulant_blocks{
+constinit const Algorithm record{
     .id = "reduce/circulant_blocks",
     .summary = "n blocks follow each other on a circulant graph; fewest rounds for n blocks, for any p",
     .source = "Träff, arXiv 2407.18004",
@@ -68,4 +68,4 @@ constinit const Algorithm reduce_circulant_blocks{
     .build = build,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::reduce_circulant_blocks

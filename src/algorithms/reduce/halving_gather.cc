@@ -15,7 +15,7 @@
 #include "algorithms/list.hpp"
 #include "algorithms/patterns/halving.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::reduce_halving_gather {
 namespace {
 
 void build(Builder& b, const Shape& shape, const Params&) {
@@ -33,7 +33,7 @@ void build(Builder& b, const Shape& shape, const Params&) {
 
 }  // namespace
 
-constinit const Algorithm reduce_halving_gather{
+constinit const Algorithm record{
     .id = "reduce/halving_gather",
     .summary = "reduce-scatter by vector halving, then gather to the root; for long vectors, in rank order",
     .source = "Rabenseifner 2004, section 3.5; Thakur, Rabenseifner and Gropp 2005, section 5.1",
@@ -53,4 +53,4 @@ constinit const Algorithm reduce_halving_gather{
     .build = build,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::reduce_halving_gather

@@ -17,7 +17,7 @@
 #include "algorithms/list.hpp"
 #include "algorithms/patterns/in_order.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::reduce_knomial {
 namespace {
 
 std::int64_t radix(const Shape& s, const Params& params) { return patterns::usable_radix(params.value, s.ranks); }
@@ -30,7 +30,7 @@ std::int64_t sent(const Shape& s, const Params& params) { return patterns::knomi
 
 }  // namespace
 
-constinit const Algorithm reduce_knomial{
+constinit const Algorithm record{
     .id = "reduce/knomial",
     .summary = "k neighbouring intervals of ranks are joined in a round; few rounds for short vectors, in rank order",
     .source = "Wilkins et al., CLUSTER 2023",
@@ -47,4 +47,4 @@ constinit const Algorithm reduce_knomial{
     .build = build,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::reduce_knomial

@@ -19,7 +19,7 @@
 #include "algorithms/list.hpp"
 #include "algorithms/patterns/knomial.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::reduce_lanes {
 namespace {
 
 void build(Builder& b, const Shape& shape, const Params& params) {
@@ -45,7 +45,7 @@ void build(Builder& b, const Shape& shape, const Params& params) {
 
 }  // namespace
 
-constinit const Algorithm reduce_lanes{
+constinit const Algorithm record{
     .id = "reduce/lanes",
     .summary = "each rank reduces a slice on its node, then over all nodes; the slices meet at the root",
     .source = "Träff and Hunold, arXiv 1910.13373; Träff, arXiv 2410.14234",
@@ -72,4 +72,4 @@ constinit const Algorithm reduce_lanes{
     .at_most = patterns::uneven_nodes,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::reduce_lanes

@@ -16,7 +16,7 @@
 #include "algorithms/patterns/leaders.hpp"
 #include "algorithms/list.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::reduce_leaders {
 namespace {
 
 void build(Builder& b, const Shape& shape, const Params& params) {
@@ -30,7 +30,7 @@ std::int64_t vectors(const Shape& s, const Params& params) {
 
 }  // namespace
 
-constinit const Algorithm reduce_leaders{
+constinit const Algorithm record{
     .id = "reduce/leaders",
     .summary = "one leader for each node combines its ranks' vectors, then up a tree or chain of the leaders",
     .source = "Karonis et al. 2000; Kielmann et al., PPoPP 1999",
@@ -50,4 +50,4 @@ constinit const Algorithm reduce_leaders{
     .at_most = patterns::uneven_nodes,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::reduce_leaders

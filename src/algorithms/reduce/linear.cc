@@ -14,7 +14,7 @@
 #include "algorithms/patterns/linear.hpp"
 #include "algorithms/list.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::reduce_linear {
 namespace {
 
 void build(Builder& b, const Shape& shape, const Params&) {
@@ -26,7 +26,7 @@ void build(Builder& b, const Shape& shape, const Params&) {
 
 }  // namespace
 
-constinit const Algorithm reduce_linear{
+constinit const Algorithm record{
     .id = "reduce/linear",
     .summary = "all vectors straight to the root, which combines them in rank order; short vectors in one round",
     .source = "folklore",
@@ -40,4 +40,4 @@ constinit const Algorithm reduce_linear{
     .build = build,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::reduce_linear

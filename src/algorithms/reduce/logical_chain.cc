@@ -16,7 +16,7 @@
 #include "algorithms/list.hpp"
 #include "algorithms/patterns/ring.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::reduce_logical_chain {
 namespace {
 
 void build(Builder& b, const Shape& shape, const Params& params) {
@@ -34,7 +34,7 @@ void build(Builder& b, const Shape& shape, const Params& params) {
 
 }  // namespace
 
-constinit const Algorithm reduce_logical_chain{
+constinit const Algorithm record{
     .id = "reduce/logical_chain",
     .summary = "the partial result goes from rank to rank in a given order; for many segments, no contention on trees",
     .source = "the ring of Patarasuk and Yuan 2007, section 3.2, cut open",
@@ -50,4 +50,4 @@ constinit const Algorithm reduce_logical_chain{
     .misfit = patterns::order_misfit,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::reduce_logical_chain

@@ -16,7 +16,7 @@
 #include "algorithms/list.hpp"
 #include "algorithms/patterns/pairwise.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::reduce_ring {
 namespace {
 
 void build(Builder& b, const Shape& shape, const Params&) {
@@ -37,7 +37,7 @@ void build(Builder& b, const Shape& shape, const Params&) {
 
 }  // namespace
 
-constinit const Algorithm reduce_ring{
+constinit const Algorithm record{
     .id = "reduce/ring",
     .summary = "pairwise reduce-scatter, then all blocks straight to the root; long vectors on few ranks",
     .source = "Rabenseifner 2004, section 3.7; Thakur, Rabenseifner and Gropp 2005, section 5.3",
@@ -51,4 +51,4 @@ constinit const Algorithm reduce_ring{
     .build = build,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::reduce_ring

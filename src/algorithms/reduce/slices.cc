@@ -16,7 +16,7 @@
 #include "algorithms/list.hpp"
 #include "algorithms/patterns/linear.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::reduce_slices {
 namespace {
 
 void build(Builder& b, const Shape& shape, const Params&) {
@@ -30,7 +30,7 @@ void build(Builder& b, const Shape& shape, const Params&) {
 
 }  // namespace
 
-constinit const Algorithm reduce_slices{
+constinit const Algorithm record{
     .id = "reduce/slices",
     .summary = "direct reduce-scatter, then direct gather to the root; long vectors in two rounds, in rank order",
     .source = "direct sends as in SparCML (Renggli et al., SC 2019)",
@@ -44,4 +44,4 @@ constinit const Algorithm reduce_slices{
     .build = build,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::reduce_slices

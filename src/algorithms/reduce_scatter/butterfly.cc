@@ -19,7 +19,7 @@
 #include "algorithms/list.hpp"
 #include "algorithms/patterns/folded_scatter.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::reduce_scatter_butterfly {
 namespace {
 
 using patterns::Fold;
@@ -78,7 +78,7 @@ std::int64_t combined(const Shape& s, const Params&) {
 
 }  // namespace
 
-constinit const Algorithm reduce_scatter_butterfly{
+constinit const Algorithm record{
     .id = "reduce_scatter/butterfly",
     .summary = "vector halving with distance doubling of mirrored blocks; least volume if p = 2^k, in rank order",
     .source = "Träff 2005",
@@ -94,4 +94,4 @@ constinit const Algorithm reduce_scatter_butterfly{
     .build = [](Builder& b, const Shape&, const Params&) { patterns::folded_reduce_scatter(b, need, among); },
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::reduce_scatter_butterfly

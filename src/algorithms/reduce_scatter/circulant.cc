@@ -19,7 +19,7 @@
 #include "algorithms/list.hpp"
 #include "algorithms/patterns/circulant.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::reduce_scatter_circulant {
 namespace {
 
 void build(Builder& b, const Shape&, const Params& params) {
@@ -43,7 +43,7 @@ void build(Builder& b, const Shape&, const Params& params) {
 
 }  // namespace
 
-constinit const Algorithm reduce_scatter_circulant{
+constinit const Algorithm record{
     .id = "reduce_scatter/circulant",
     .summary = "halving on a circulant graph; least volume in the fewest single-message rounds for any p",
     .source = "Träff, arXiv 2410.14234",
@@ -59,4 +59,4 @@ constinit const Algorithm reduce_scatter_circulant{
     .misfit = patterns::skips_misfit,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::reduce_scatter_circulant

@@ -19,7 +19,7 @@
 #include "algorithms/list.hpp"
 #include "algorithms/patterns/folded_scatter.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::reduce_scatter_halving {
 namespace {
 
 using patterns::Fold;
@@ -61,7 +61,7 @@ std::int64_t combined(const Shape& s, const Params&) {
 
 }  // namespace
 
-constinit const Algorithm reduce_scatter_halving{
+constinit const Algorithm record{
     .id = "reduce_scatter/halving",
     .summary =
         "partners at distance p/2, p/4, … exchange halves; least volume in the fewest single-message rounds if p = 2^k",
@@ -80,4 +80,4 @@ constinit const Algorithm reduce_scatter_halving{
     .build = [](Builder& b, const Shape&, const Params&) { patterns::folded_reduce_scatter(b, need, among); },
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::reduce_scatter_halving

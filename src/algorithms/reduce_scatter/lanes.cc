@@ -19,7 +19,7 @@
 #include "algorithms/list.hpp"
 #include "algorithms/patterns/lane_bundles.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::reduce_scatter_lanes {
 namespace {
 
 using Blocks = std::vector<Rank>;
@@ -80,7 +80,7 @@ void build(Builder& b, const Shape& shape, const Params& params) {
 
 }  // namespace
 
-constinit const Algorithm reduce_scatter_lanes{
+constinit const Algorithm record{
     .id = "reduce_scatter/lanes",
     .summary =
         "each rank combines the blocks of its place in all nodes on its own, then with those places; least volume",
@@ -103,4 +103,4 @@ constinit const Algorithm reduce_scatter_lanes{
     .at_most = patterns::uneven_nodes,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::reduce_scatter_lanes

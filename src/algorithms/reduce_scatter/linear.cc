@@ -16,14 +16,14 @@
 #include "algorithms/patterns/linear.hpp"
 #include "algorithms/list.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::reduce_scatter_linear {
 namespace {
 
 void build(Builder& b, const Shape&, const Params&) { patterns::direct_reduce_scatter(b, output(b.rank())); }
 
 }  // namespace
 
-constinit const Algorithm reduce_scatter_linear{
+constinit const Algorithm record{
     .id = "reduce_scatter/linear",
     .summary = "all parts straight to their ranks, which combine them in rank order; least volume in one round",
     .source = "direct sends as in SparCML (Renggli et al., SC 2019)",
@@ -37,4 +37,4 @@ constinit const Algorithm reduce_scatter_linear{
     .build = build,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::reduce_scatter_linear

@@ -12,7 +12,7 @@
 #include "algorithms/patterns/pairwise.hpp"
 #include "algorithms/list.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::reduce_scatter_pairwise {
 namespace {
 
 void build(Builder& b, const Shape&, const Params&) {
@@ -22,7 +22,7 @@ void build(Builder& b, const Shape&, const Params&) {
 
 }  // namespace
 
-constinit const Algorithm reduce_scatter_pairwise{
+constinit const Algorithm record{
     .id = "reduce_scatter/pairwise",
     .summary = "every part goes straight to the owner of its block; no scratch",
     .source = "Thakur, Rabenseifner and Gropp 2005, section 4.4",
@@ -36,4 +36,4 @@ constinit const Algorithm reduce_scatter_pairwise{
     .build = build,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::reduce_scatter_pairwise

@@ -19,7 +19,7 @@
 #include "algorithms/list.hpp"
 #include "algorithms/patterns/folded_scatter.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::reduce_scatter_recursive_doubling {
 namespace {
 
 using patterns::Fold;
@@ -76,7 +76,7 @@ std::int64_t combined(const Shape& s, const Params&) {
 
 }  // namespace
 
-constinit const Algorithm reduce_scatter_recursive_doubling{
+constinit const Algorithm record{
     .id = "reduce_scatter/recursive_doubling",
     .summary = "partners at distance 1, 2, 4, … exchange almost whole vectors; few rounds, in rank order",
     .source = "Thakur, Rabenseifner and Gropp 2005, section 4.4",
@@ -92,4 +92,4 @@ constinit const Algorithm reduce_scatter_recursive_doubling{
     .build = [](Builder& b, const Shape&, const Params&) { patterns::folded_reduce_scatter(b, need, among); },
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::reduce_scatter_recursive_doubling

@@ -15,7 +15,7 @@
 
 #include "algorithms/list.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::scan_chain {
 namespace {
 
 void build(Builder& b, const Shape&, const Params&) {
@@ -29,7 +29,7 @@ void build(Builder& b, const Shape&, const Params&) {
 
 }  // namespace
 
-constinit const Algorithm scan_chain{
+constinit const Algorithm record{
     .id = "scan/chain",
     .summary = "the prefix walks from rank to rank; for long vectors in segments",
     .source = "Sanders and Träff 2006",
@@ -43,4 +43,4 @@ constinit const Algorithm scan_chain{
     .build = build,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::scan_chain

@@ -17,14 +17,14 @@
 #include "algorithms/list.hpp"
 #include "algorithms/patterns/scan.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::scan_doubling {
 namespace {
 
 void build(Builder& b, const Shape&, const Params&) { patterns::doubling_scan(b); }
 
 }  // namespace
 
-constinit const Algorithm scan_doubling{
+constinit const Algorithm record{
     .id = "scan/doubling",
     .summary =
         "every rank sends the reduction of the last 1, 2, 4, … ranks as far on; fewest single-message rounds, one "
@@ -40,4 +40,4 @@ constinit const Algorithm scan_doubling{
     .build = build,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::scan_doubling

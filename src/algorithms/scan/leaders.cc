@@ -19,7 +19,7 @@
 #include "algorithms/list.hpp"
 #include "algorithms/patterns/linear.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::scan_leaders {
 namespace {
 
 void build(Builder& b, const Shape& shape, const Params& params) {
@@ -41,7 +41,7 @@ void build(Builder& b, const Shape& shape, const Params& params) {
 
 }  // namespace
 
-constinit const Algorithm scan_leaders{
+constinit const Algorithm record{
     .id = "scan/leaders",
     .summary = "prefixes on every node, then over the nodes by their last ranks, which tell their nodes",
     .source = "Karonis et al. 2000; Träff, arXiv 2507.04785",
@@ -61,4 +61,4 @@ constinit const Algorithm scan_leaders{
     .at_most = patterns::uneven_or_more_levels,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::scan_leaders

@@ -14,7 +14,7 @@
 #include "algorithms/patterns/linear.hpp"
 #include "algorithms/list.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::scan_linear {
 namespace {
 
 void build(Builder& b, const Shape&, const Params&) {
@@ -24,7 +24,7 @@ void build(Builder& b, const Shape&, const Params&) {
 
 }  // namespace
 
-constinit const Algorithm scan_linear{
+constinit const Algorithm record{
     .id = "scan/linear",
     .summary = "every vector to all ranks behind, which combine them in rank order; short vectors in one round",
     .source = "folklore",
@@ -38,4 +38,4 @@ constinit const Algorithm scan_linear{
     .build = build,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::scan_linear

@@ -16,14 +16,14 @@
 #include "algorithms/list.hpp"
 #include "algorithms/patterns/scan.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::scan_recursive_doubling {
 namespace {
 
 void build(Builder& b, const Shape&, const Params&) { patterns::recursive_doubling_scan(b, true); }
 
 }  // namespace
 
-constinit const Algorithm scan_recursive_doubling{
+constinit const Algorithm record{
     .id = "scan/recursive_doubling",
     .summary = "partners at distance 1, 2, 4, … exchange the reductions of their intervals of ranks",
     .source = "MPICH's scan",
@@ -39,4 +39,4 @@ constinit const Algorithm scan_recursive_doubling{
     .build = build,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::scan_recursive_doubling

@@ -16,14 +16,14 @@
 #include "algorithms/list.hpp"
 #include "algorithms/patterns/knomial.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::scatter_binomial {
 namespace {
 
 void build(Builder& b, const Shape& shape, const Params&) { patterns::knomial_scatter(b, shape.root, 2); }
 
 }  // namespace
 
-constinit const Algorithm scatter_binomial{
+constinit const Algorithm record{
     .id = "scatter/binomial",
     .summary = "whole subtrees of blocks go down a binomial tree; fewest single-message rounds",
     .source = "Thakur, Rabenseifner and Gropp 2005, section 4.2 (there the scatter of a broadcast)",
@@ -38,4 +38,4 @@ constinit const Algorithm scatter_binomial{
     .build = build,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::scatter_binomial

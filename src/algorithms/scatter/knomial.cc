@@ -16,7 +16,7 @@
 #include "algorithms/patterns/knomial.hpp"
 #include "algorithms/list.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::scatter_knomial {
 namespace {
 
 void build(Builder& b, const Shape& shape, const Params& params) {
@@ -25,7 +25,7 @@ void build(Builder& b, const Shape& shape, const Params& params) {
 
 }  // namespace
 
-constinit const Algorithm scatter_knomial{
+constinit const Algorithm record{
     .id = "scatter/knomial",
     .summary = "whole subtrees of blocks go down a tree of radix k",
     .source = "radix-k trees as in MPICH, Open MPI and UCC; places as in scatter/binomial",
@@ -43,4 +43,4 @@ constinit const Algorithm scatter_knomial{
     .build = build,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::scatter_knomial

@@ -16,7 +16,7 @@
 #include "algorithms/patterns/leaders.hpp"
 #include "algorithms/list.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::scatter_leaders {
 namespace {
 
 void build(Builder& b, const Shape& shape, const Params& params) {
@@ -47,7 +47,7 @@ void build(Builder& b, const Shape& shape, const Params& params) {
 
 }  // namespace
 
-constinit const Algorithm scatter_leaders{
+constinit const Algorithm record{
     .id = "scatter/leaders",
     .summary = "the blocks of whole nodes go down a binomial tree of one leader for each node, which hands them out",
     .source = "Karonis et al. 2000; Kielmann et al., PPoPP 1999",
@@ -69,4 +69,4 @@ constinit const Algorithm scatter_leaders{
     .at_most = patterns::uneven_nodes,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::scatter_leaders

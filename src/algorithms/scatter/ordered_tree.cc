@@ -20,7 +20,7 @@
 #include "algorithms/list.hpp"
 #include "algorithms/patterns/powers.hpp"
 
-namespace stretto::algorithms {
+namespace stretto::algorithms::scatter_ordered_tree {
 namespace {
 
 void build(Builder& b, const Shape& shape, const Params&) {
@@ -37,7 +37,7 @@ void build(Builder& b, const Shape& shape, const Params&) {
 
 }  // namespace
 
-constinit const Algorithm scatter_ordered_tree{
+constinit const Algorithm record{
     .id = "scatter/ordered_tree",
     .summary = "intervals of ranks are split where most data is; few rounds, and large parts move early",
     .source = "Träff, arXiv 1702.05967",
@@ -51,4 +51,4 @@ constinit const Algorithm scatter_ordered_tree{
     .build = build,
 };
 
-}  // namespace stretto::algorithms
+}  // namespace stretto::algorithms::scatter_ordered_tree
