@@ -41,6 +41,10 @@ DRAWS = [
     if build == "plain" or name == "mpich"
 ]
 INTEL_CALLS = {3: (1500, 700), 8: (1000, 600)}
+# No draw with an allgatherv of 64K from one rank in segments of 100 bytes, as messages: they arrive
+# early by the thousand, the MPI looks through all of them for each, and that call takes 17 seconds.
+SEEDS = {2: 32, 3: 33, 4: 34, 7: 77, 8: 38}
+INTEL_SEEDS = {3: 43, 8: 18}
 WANTED = 200_000
 BUILDS = {"plain": "STRETTO_TEST_BUILD", "sanitized": "STRETTO_TEST_SANITIZED_BUILD"}
 PARAMETERS = ["", ",segment=4K,depth=3", ",segment=100,depth=7"]
@@ -151,7 +155,7 @@ def check_served(by: dict[str, int], ranks: int) -> None:
 @pytest.mark.parametrize(("name", "build", "ranks"), DRAWS)
 def test_random_calls(name, build, ranks, tmp_path):
     drawn, least = CALLS[build][ranks]
-    options = ["--seed", 30 + ranks, "--most-bytes", 1 << 16]
+    options = ["--seed", SEEDS[ranks], "--most-bytes", 1 << 16]
     by = Driver(name, build, tmp_path).compared(ranks, drawn, *options)
     assert sum(by.values()) >= least
     check_served(by, ranks)
@@ -160,7 +164,7 @@ def test_random_calls(name, build, ranks, tmp_path):
 @pytest.mark.parametrize("ranks", INTEL_CALLS)
 def test_random_calls_under_intel_mpi(ranks, tmp_path):
     drawn, least = INTEL_CALLS[ranks]
-    by = Driver("intel", "plain", tmp_path).compared(ranks, drawn, "--seed", 10 + ranks)
+    by = Driver("intel", "plain", tmp_path).compared(ranks, drawn, "--seed", INTEL_SEEDS[ranks])
     assert sum(by.values()) >= least
 
 
