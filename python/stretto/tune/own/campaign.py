@@ -36,6 +36,7 @@ from .search import KEEP, Search, chosen_of, levels, of_sizes
 from .trial import Place, Plan, measure, probe
 
 MODEL_SHARE = 0.15  # of the budget
+FIRST_SHARE = 0.45  # what one contest of every cell may end at
 SEARCH_SHARE = 0.7  # what the search may end at; the rest confirms what was found
 SECONDS = (0.02, 1.0)  # of a contest
 WHOLE = "all candidates"  # given up together
@@ -162,12 +163,13 @@ class Campaign:
 
     def _search(self) -> None:
         """The cells of few sizes first: from them the others are told."""
-        end = SEARCH_SHARE * (self.wish.budget - self.elapsed()) + self.elapsed()
+        begin, left = self.elapsed(), self.wish.budget - self.elapsed()
         every = list(self._shipped)
-        new = [cell for cell in every if not self.journal.has(cell, "search")]
         for sizes in levels(self.wish.sizes):
-            self._stage("search", Search.first, of_sizes(new, sizes), end, waiting=len(new))
-        self._stage("search", Search.more, every, end)
+            new = [cell for cell in every if not self.journal.has(cell, "search")]
+            own = of_sizes(new, sizes)
+            self._stage("search", Search.first, own, begin + FIRST_SHARE * left, waiting=len(new))
+        self._stage("search", Search.more, every, begin + SEARCH_SHARE * left)
 
     def _confirm(self, times: int) -> None:
         found = times_of(self.journal, self.shipped(), confirmed=False)
@@ -188,17 +190,20 @@ class Campaign:
     ) -> None:
         """On one number of ranks after the other, each told from what those before have found.
 
-        `waiting` contests, or as many as there are, have the time until the `end`.
+        `waiting` contests of all of them have the time until the `end`; if that is not known, each
+        number of ranks has as large a part of it.
         """
-        for ranks in self.wish.ranks:
-            if self.elapsed() > end:
+        for place, ranks in enumerate(self.wish.ranks):
+            left = end - self.elapsed()
+            if left < 0:
                 return
             search = self._next()
             own = [one for one in cells if one.ranks == ranks]
             own = [cell for cell in own if (cell, WHOLE) not in self.journal.failed]
             plan = [(cell, words) for cell in own if (words := plan_of(search, cell))]
             done = sum(self.journal.has(cell, stage) for cell in cells)
-            self._measure(ranks, stage, plan, end, max(waiting, len(cells)) - done)
+            own_end = end if waiting else end - left + left / (len(self.wish.ranks) - place)
+            self._measure(ranks, stage, plan, own_end, max(waiting - done, 0))
 
     def _next(self) -> Search:
         measured = [one for one in self.journal.measured if one.cell.ranks in self.places]
