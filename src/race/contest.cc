@@ -7,6 +7,8 @@
 #include <memory>
 #include <random>
 
+#include "stretto/error.hpp"
+
 namespace stretto::race {
 namespace {
 
@@ -47,12 +49,12 @@ class Contestant {
 
   /// Before its calls.
   void enter() const {
-    if (!is_native) ground_.library().prefer(side.comm, function_.c_str(), words.c_str());
+    if (!is_native && !ground_.library().prefer(side.comm, function_.c_str(), words.c_str()))
+      throw Error("the plan has a candidate that is none for " + function_ + ": " + words);
   }
 
   /// How many calls fill a block, which may be as many as `likely`.
   void prepare(double block_seconds, int likely) {
-    enter();
     calibrate(side, block_seconds, patience, likely);
     side.calls = std::max(side.calls, std::min(steady_calls, static_cast<int>(std::ceil(longest_block / side.one))));
   }
@@ -66,11 +68,7 @@ class Contestant {
     correct = correct && (is_native || side.runner.equal());
   }
 
-  Time time() const {
-    if (times.empty()) return {side.one * 1e6, 0, side.calls};
-    const double median = quantile(times, 0.5);
-    return {median * 1e6, (quantile(times, 0.75) - quantile(times, 0.25)) / median, side.calls};
-  }
+  Time time() const { return times.empty() ? Time{side.one * 1e6, 0, side.calls} : summary(times, side.calls); }
 
   std::string words;
   bool is_native;

@@ -94,11 +94,12 @@ std::vector<Block> blocks_of(const Side& side) {
   return blocks;
 }
 
-Time summary(const Side& side) {
-  const std::vector<double> times = times_of(side);
+Time summary(const std::vector<double>& times, int calls) {
   const double median = quantile(times, 0.5);
-  return {median * 1e6, (quantile(times, 0.75) - quantile(times, 0.25)) / median, side.calls};
+  return {median * 1e6, (quantile(times, 0.75) - quantile(times, 0.25)) / median, calls};
 }
+
+Time summary(const Side& side) { return summary(times_of(side), side.calls); }
 
 double quantile(std::vector<double> times, double share) {
   std::sort(times.begin(), times.end());

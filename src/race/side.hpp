@@ -66,6 +66,9 @@ std::vector<double> times_of(const Side& side);
 std::vector<Block> blocks_of(const Side& side);
 Time summary(const Side& side);
 
+/// Of the slowest rank's times of blocks of so many calls.
+Time summary(const std::vector<double>& times, int calls);
+
 /// Of times in any order.
 double quantile(std::vector<double> times, double share);
 

@@ -193,16 +193,17 @@ class Campaign:
         `waiting` contests of all of them have the time until the `end`; if that is not known, each
         number of ranks has as large a part of it.
         """
-        for place, ranks in enumerate(self.wish.ranks):
-            left = end - self.elapsed()
-            if left < 0:
+        numbers = [ranks for ranks in self.wish.ranks if any(c.ranks == ranks for c in cells)]
+        for left in range(len(numbers), 0, -1):
+            ranks, seconds = numbers[-left], end - self.elapsed()
+            if seconds < 0:
                 return
             search = self._next()
             own = [one for one in cells if one.ranks == ranks]
             own = [cell for cell in own if (cell, WHOLE) not in self.journal.failed]
             plan = [(cell, words) for cell in own if (words := plan_of(search, cell))]
             done = sum(self.journal.has(cell, stage) for cell in cells)
-            own_end = end if waiting else end - left + left / (len(self.wish.ranks) - place)
+            own_end = end if waiting else self.elapsed() + seconds / left
             self._measure(ranks, stage, plan, own_end, max(waiting - done, 0))
 
     def _next(self) -> Search:

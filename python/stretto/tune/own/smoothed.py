@@ -44,11 +44,12 @@ def _fitted(found: dict[Cell, dict[str, Noisy]]) -> dict[Cell, dict[str, float]]
         for words, one in own.items():
             curves[keys[cell][words]][cell] = one
     common = {cell: min(one.log for one in own.values()) for cell, own in found.items()}
+    near = {(key, cell): _near(curve, cell) for key, curve in curves.items() for cell in curve}
     beside: dict[tuple[object, Cell], float] = {}
     for _ in range(ROUNDS):
-        for key, curve in curves.items():
-            for cell in curve:
-                beside[key, cell] = _near(curve, cell, common)
+        for (key, cell), shares in near.items():
+            curve = curves[key]
+            beside[key, cell] = sum(w * (curve[one].log - common[one]) for one, w in shares.items())
         for cell, own in found.items():
             pairs = [
                 (one.log - beside[keys[cell][w], cell], one.variance) for w, one in own.items()
@@ -60,16 +61,15 @@ def _fitted(found: dict[Cell, dict[str, Noisy]]) -> dict[Cell, dict[str, float]]
     }
 
 
-def _near(curve: dict[Cell, Noisy], cell: Cell, common: dict[Cell, float]) -> float:
-    """The candidate's own part at this size."""
-    total = weights = 0.0
+def _near(curve: dict[Cell, Noisy], cell: Cell) -> dict[Cell, float]:
+    """What each size's time counts for that of this one; 1 in all."""
+    weights = {}
     for other, one in curve.items():
         doublings = abs(math.log2(max(other.asked, 1) / max(cell.asked, 1)))
         if doublings <= FAR:
-            weight = 1 / (one.variance + (DRIFT * doublings) ** 2)
-            total += weight * (one.log - common[other])
-            weights += weight
-    return total / weights
+            weights[other] = 1 / (one.variance + (DRIFT * doublings) ** 2)
+    total = sum(weights.values())
+    return {other: weight / total for other, weight in weights.items()}
 
 
 def _key(cell: Cell, words: str) -> object:
