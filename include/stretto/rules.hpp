@@ -27,7 +27,7 @@ namespace stretto {
 struct Call {
   Function function;
   Shape shape;
-  Bytes bytes = 0;            ///< the whole vector: all parts together; 0 if not all ranks know it
+  Bytes bytes = 0;            ///< the whole vector: all parts together; of late, where not all ranks know it
   bool commutative = true;    ///< of reductions
   bool predefined = true;     ///< is the operator one of MPI's own?
   Rank per_node = 1;          ///< the most ranks that share a node's memory
@@ -42,6 +42,7 @@ struct Between {
   std::int64_t low = 0;
   std::int64_t high = INT64_MAX;
   bool holds(std::int64_t n) const { return low <= n && n <= high; }
+  bool all() const { return low <= 0 && high == INT64_MAX; }
 };
 
 enum class RanksAre : std::uint8_t { any, power_of_two, not_power_of_two };
@@ -112,6 +113,9 @@ struct Wish {
 /// The algorithm of the first wish (null: none) that can be granted, else of the first rule that fits.
 Choice choose(std::span<const Wish* const> wishes, const Rules& rules, const Call& call);
 inline Choice choose(const Rules& rules, const Call& call) { return choose({}, rules, call); }
+
+/// Does the choice for calls that differ from `call` in their bytes alone depend on these?
+bool bytes_matter(std::span<const Wish* const> wishes, const Rules& rules, const Call& call);
 
 /// The numbers of bytes, with those of `call` among them, for which the rules choose alike if nothing else changes.
 Between chosen_alike(const Rules& rules, const Call& call);

@@ -98,11 +98,10 @@ class Question:
 
     def asked(self) -> _core.Call:
         call = self.call
-        known = _core.facts(call.function).bytes_known
         shape = _core.Shape(call.ranks, call.root)
         per_node = min(self.per_node, call.ranks)
         return _core.Call(
-            call.function, shape, call.bytes if known else 0, call.commutative, self.predefined,
+            call.function, shape, call.bytes, call.commutative, self.predefined,
             per_node, call.ranks % per_node == 0, self.cores_shared,
         )  # fmt: skip
 
@@ -160,17 +159,16 @@ def _change_in_ranks(who: Deciders, question: Question, up: bool) -> dict | None
 
 def changes(who: Deciders, question: Question) -> dict:
     """The nearest sizes and numbers of ranks at which another algorithm would be chosen."""
-    found: dict = {"bytes": None}
-    if _core.facts(question.call.function).bytes_known:
-        found["bytes"] = {
+    return {
+        "bytes": {
             "down": _change_in_bytes(who, question, False),
             "up": _change_in_bytes(who, question, True),
-        }
-    found["ranks"] = {
-        "down": _change_in_ranks(who, question, False),
-        "up": _change_in_ranks(who, question, True),
+        },
+        "ranks": {
+            "down": _change_in_ranks(who, question, False),
+            "up": _change_in_ranks(who, question, True),
+        },
     }
-    return found
 
 
 def chosen_row(

@@ -87,7 +87,8 @@ void log_choice(const Call& call, const Choice& choice) {
   const FunctionFacts& f = facts(call.function);
   Params params = choice.algorithm ? resolved(*choice.algorithm, call.shape, choice.params) : Params{};
   params.list = choice.params.list;  // not what follows from the nodes: it may be long
-  say("select: " + std::string(f.name) + (f.bytes_known ? ' ' + std::to_string(call.bytes) + " bytes, " : " ") +
+  say("select: " + std::string(f.name) +
+      (f.bytes_known || call.bytes > 0 ? ' ' + std::to_string(call.bytes) + " bytes, " : " ") +
       std::to_string(call.shape.ranks) + (call.cores_shared ? " ranks sharing cores -> " : " ranks -> ") +
       written(choice.algorithm, params) + " (" + choice.reason + ')');
 }
@@ -251,13 +252,27 @@ std::shared_ptr<const Schedule> Communicator::schedule(const Algorithm& algorith
   return schedule;
 }
 
-const Decision& Communicator::make_decision(Call call) {
+Call Communicator::placed(Call call) const {
   call.per_node = per_node_;
   call.even_nodes = even_nodes_;
   call.cores_shared = cores_shared_;
   call.shape.nodes = nodes_;
-  const Wish* wishes[] = {wish_for(settings().forced, call.function), wish_for(wishes_, call.function)};
-  const Choice choice = choose(wishes, *rules_, call);
+  return call;
+}
+
+Communicator::BothWishes Communicator::wishes_for(Function function) const {
+  return {wish_for(settings().forced, function), wish_for(wishes_, function)};
+}
+
+RecentSizes* Communicator::recent_sizes(const Call& call) {
+  Recent& recent = recent_[static_cast<std::size_t>(call.function)];
+  if (!recent.matter) recent.matter = bytes_matter(wishes_for(call.function), *rules_, placed(call));
+  return *recent.matter ? &recent.sizes : nullptr;
+}
+
+const Decision& Communicator::make_decision(Call call) {
+  call = placed(std::move(call));
+  const Choice choice = choose(wishes_for(call.function), *rules_, call);
   const bool log = settings().log_select;
   if (log && rank_ == 0) log_choice(call, choice);
   Decision decision{choice.algorithm, choice.params, nullptr, nullptr};
@@ -274,6 +289,7 @@ void Communicator::wish(Function function, std::optional<Wish> wish) {
   wishes_[static_cast<std::size_t>(function)] = std::move(wish);
   decisions_.clear();
   replays.clear();
+  recent_[static_cast<std::size_t>(function)] = {};
 }
 
 Communicator* last_communicator(MPI_Comm comm) {

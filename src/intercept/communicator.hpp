@@ -63,6 +63,9 @@ class Communicator {
     return known ? *known : make_decision(call);
   }
 
+  /// Of the calls like `call`, whose bytes not all ranks know. Null: their choice does not depend on these.
+  RecentSizes* recent_sizes(const Call& call);
+
   /// What the program wishes for this communicator from now on, for one function; nothing: the rules decide. On all
   /// ranks alike, between the same two calls.
   void wish(Function function, std::optional<Wish> wish);
@@ -76,7 +79,10 @@ class Communicator {
 
  private:
   using ScheduleKey = std::tuple<const Algorithm*, Rank, std::int64_t, std::vector<Rank>, std::vector<Count>>;
+  using BothWishes = std::array<const Wish*, 2>;
   const Decision& make_decision(Call call);
+  Call placed(Call call) const;
+  BothWishes wishes_for(Function function) const;
   void find_nodes();
   void make_private();
 
@@ -93,6 +99,11 @@ class Communicator {
   std::vector<Rank> nodes_;                ///< of each rank, the lowest rank of its node
   const Rules* rules_ = &shipped_rules();  ///< the same on all ranks
   Wishes wishes_;                          ///< of the program, by info keys
+  struct Recent {
+    std::optional<bool> matter;
+    RecentSizes sizes;
+  };
+  std::array<Recent, std::size(all_functions)> recent_;
   ChoiceTable<Decision> decisions_;
   std::map<ScheduleKey, std::shared_ptr<const Schedule>> schedules_;
   std::size_t schedule_bytes_ = 0;

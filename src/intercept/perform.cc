@@ -168,6 +168,10 @@ std::optional<int> replay(MPI_Comm comm, const Origin& origin) {
   Communicator* c = last_communicator(comm);
   Replays::Replay* r = c ? c->replays.find(origin) : nullptr;
   if (!r || origin.output == MPI_IN_PLACE) return std::nullopt;
+  if (r->recent) {
+    if (r->recent->due()) return std::nullopt;
+    r->recent->note(r->bytes);
+  }
   ++r->calls;
   ++c->calls;
   set_last_algorithm(r->algorithm->id.data());

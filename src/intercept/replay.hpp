@@ -11,6 +11,7 @@
 #include "execute/program.hpp"
 #include "intercept/mpi_header.hpp"
 #include "intercept/observe/calls.hpp"
+#include "intercept/recent_sizes.hpp"
 #include "intercept/statistics.hpp"
 
 namespace stretto::intercept {
@@ -43,6 +44,8 @@ struct Origin {
   void* output = nullptr;
   /// Of the functions whose parts differ, not in place: looked at only by a rank that must give them.
   std::array<const DescribedParts*, 2> parts{};
+  RecentSizes* recent = nullptr;  ///< that the choice went by, and what they are told of this call
+  Bytes bytes = 0;
 };
 
 /// What a call said of its parts. All of it is compared: a program may change its arrays in place.
@@ -78,6 +81,8 @@ class Replays {
     unsigned others = 0;      ///< calls that differed in their parts alone, while this one did not come again
     observe::Sampled sampled = {};
     std::array<KeptParts, 2> parts = {};  ///< of Origin::parts
+    RecentSizes* recent = nullptr;        ///< as in Origin
+    Bytes bytes = 0;
   };
 
   Replay* find(const Origin& origin) {

@@ -192,17 +192,14 @@ class RulesParser {
     } else if (word == "cores=shared") {
       set_once(rule.cores_are, CoresAre::shared, word);
     } else if (word == "ranks=balanced") {
-      needs_bytes(rule, word);
       rule.balanced = true;
     } else if (word.starts_with("operator=")) {
       operator_condition(rule, word.substr(9));
     } else if (word.starts_with("bytes")) {
-      needs_bytes(rule, word);
       comparison(rule.bytes, word, word.substr(5));
     } else if (word.starts_with("per-node")) {
       comparison(rule.per_node, word, word.substr(8));
     } else if (word.starts_with("part")) {
-      needs_bytes(rule, word);
       if (!facts(facts(rule.function).collective).per_rank)
         refuse("the vector of a " + std::string(facts(rule.function).name) + " has no parts", "write bytes");
       comparison(rule.part, word, word.substr(4));
@@ -211,13 +208,6 @@ class RulesParser {
     } else {
       refuse_condition(word);
     }
-  }
-
-  void needs_bytes(const Rule& rule, std::string_view word) const {
-    if (!facts(rule.function).bytes_known)
-      refuse(quoted(word) + ": the ranks of a call of " + std::string(facts(rule.function).name) +
-                 " do not all know how many bytes it moves",
-             "write conditions on ranks only");
   }
 
   [[noreturn]] void refuse_condition(std::string_view word) const {

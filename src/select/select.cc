@@ -22,12 +22,16 @@ bool cores_hold(CoresAre wanted, const Call& call) {
   return wanted == CoresAre::any || call.cores_shared == (wanted == CoresAre::shared);
 }
 
-bool holds(const Rule& rule, const Call& call) {
-  if (rule.function != call.function || !rule.bytes.holds(call.bytes) ||
-      !rule.part.holds(call.bytes / call.shape.ranks) || !rule.ranks.holds(call.shape.ranks) ||
-      !rule.per_node.holds(call.per_node))
+bool bytes_hold(const Rule& rule, const Call& call) {
+  return rule.bytes.holds(call.bytes) && rule.part.holds(call.bytes / call.shape.ranks) &&
+         (!rule.balanced || blocks_balanced(call.shape.ranks, call.bytes));
+}
+
+bool asks_for_bytes(const Rule& rule) { return rule.balanced || !rule.bytes.all() || !rule.part.all(); }
+
+bool others_hold(const Rule& rule, const Call& call) {
+  if (rule.function != call.function || !rule.ranks.holds(call.shape.ranks) || !rule.per_node.holds(call.per_node))
     return false;
-  if (rule.balanced && !blocks_balanced(call.shape.ranks, call.bytes)) return false;
   const bool power = patterns::is_power_of_two(call.shape.ranks);
   if (rule.ranks_are == RanksAre::power_of_two && !power) return false;
   if (rule.ranks_are == RanksAre::not_power_of_two && power) return false;
@@ -40,6 +44,12 @@ bool holds(const Rule& rule, const Call& call) {
     case OperatorIs::user: return !call.predefined;
   }
   return false;
+}
+
+bool holds(const Rule& rule, const Call& call) { return bytes_hold(rule, call) && others_hold(rule, call); }
+
+std::string why_not(const Algorithm* algorithm, const Params& params, const Call& call) {
+  return algorithm ? unsuitable(*algorithm, call.function, call.shape, call.commutative, params) : "";
 }
 
 constexpr Bytes most_bytes = Bytes{1} << 62;
@@ -78,20 +88,17 @@ bool blocks_balanced(Rank ranks, Bytes bytes) {
 }
 
 Choice choose(std::span<const Wish* const> wishes, const Rules& rules, const Call& call) {
-  const auto why_not = [&call](const Algorithm* algorithm, const Params& params) {
-    return algorithm ? unsuitable(*algorithm, call.function, call.shape, call.commutative, params) : "";
-  };
   std::string not_granted;
   for (const Wish* wish : wishes) {
     if (!wish) continue;
-    const std::string refused = why_not(wish->forced.algorithm, wish->forced.params);
+    const std::string refused = why_not(wish->forced.algorithm, wish->forced.params, call);
     if (refused.empty()) return {wish->forced.algorithm, wish->forced.params, wish->text + not_granted, 0};
     not_granted += "; not " + wish->text + ": " + refused;
   }
   std::string passed_over;
   for (const Rule& rule : rules.rules) {
     if (!holds(rule, call)) continue;
-    const std::string refused = why_not(rule.algorithm, rule.params);
+    const std::string refused = why_not(rule.algorithm, rule.params, call);
     if (refused.empty())
       return {rule.algorithm, rule.params, rules.file + ':' + std::to_string(rule.line) + passed_over + not_granted,
               rule.line};
@@ -99,6 +106,16 @@ Choice choose(std::span<const Wish* const> wishes, const Rules& rules, const Cal
         "; not " + std::string(rule.algorithm->name()) + " (line " + std::to_string(rule.line) + "): " + refused;
   }
   return {nullptr, {}, "no rule of " + rules.file + " fits" + passed_over + not_granted, 0};
+}
+
+bool bytes_matter(std::span<const Wish* const> wishes, const Rules& rules, const Call& call) {
+  for (const Wish* wish : wishes)
+    if (wish && why_not(wish->forced.algorithm, wish->forced.params, call).empty()) return false;
+  for (const Rule& rule : rules.rules) {
+    if (!others_hold(rule, call) || !why_not(rule.algorithm, rule.params, call).empty()) continue;
+    return asks_for_bytes(rule);
+  }
+  return false;
 }
 
 Between chosen_alike(const Rules& rules, const Call& call) {

@@ -50,8 +50,23 @@ BUILDS = {"plain": "STRETTO_TEST_BUILD", "sanitized": "STRETTO_TEST_SANITIZED_BU
 PARAMETERS = ["", ",segment=4K,depth=3", ",segment=100,depth=7"]
 # How messages go: all through shared memory, some (between pretended nodes), none.
 WAYS = [{}, {"nodes": "2x2"}, {"shm": "0"}]
-ROWS = 36  # settings: enough for four of most algorithms
+ROWS = 35  # settings: enough for four of most algorithms
 NAMES = [facts(f).name for f in all_functions()]
+# Choices that change with sizes of which no rank knows all. None is native: not all of these calls
+# can be made natively.
+BY_SIZE = """stretto-rules 2
+gatherv bytes<64 -> linear
+gatherv bytes<2K -> knomial
+gatherv -> ordered_tree
+scatterv bytes<64 -> binomial
+scatterv bytes<2K -> knomial
+scatterv -> ordered_tree
+alltoallv bytes<64 -> bruck
+alltoallv bytes<2K -> padded_bruck
+alltoallv -> pairwise
+alltoallw part<64 -> windowed
+alltoallw -> linear
+"""
 
 
 def test_enough_calls():
@@ -115,7 +130,11 @@ class Driver:
         build = from_environment(BUILDS[self.build])
         words = [build / f"stretto-differential-{mpi.flavour}", "--mpi-library", mpi.library]
         listed = self.folder / "libraries"
-        lines = [self.library(number, forced) for number, forced in enumerate(settings(ranks))]
+        rules = self.folder / "by_size.rules"
+        others = (f"{name} -> linear\n" for name in NAMES)
+        rules.write_text(BY_SIZE + "".join(others), encoding="utf-8")
+        every = [*settings(ranks), {"rules": str(rules)}]
+        lines = [self.library(number, forced) for number, forced in enumerate(every)]
         listed.write_text("\n".join(lines) + "\n", encoding="utf-8")
         words += ["--stretto-libraries", listed, "--calls", calls, *options]
         variables = {

@@ -35,18 +35,18 @@ def test_neighbours_share_what_loses_little():
     few = [times(linear=1.0, ring=2.0)] * len(SIZES)
     more = [times(linear=1.02, ring=1.0)] * len(SIZES)
     many = [times(linear=2.0, ring=1.0)] * len(SIZES)
-    found = spans(words_of({2: few, 4: more, 16: many}, sized=True))
+    found = spans(words_of({2: few, 4: more, 16: many}))
     assert [(one.high, one.sizes) for one in found] == [
         (8, ((None, "linear"),)), (None, ((None, "ring"),)),
     ]  # fmt: skip
-    fewer = words_of({2: few, 4: many[:1]}, sized=True)
+    fewer = words_of({2: few, 4: many[:1]})
     assert fewer[4] == ["ring"], "fewer sizes, where vectors would be too large"
 
 
 def test_rules_of_sizes_and_ranks():
     small, large = times(bruck=1.0, ring=3.0), times(bruck=3.0, ring=1.0)
     known = [small if size < 64 << 10 else large for size in SIZES]
-    [span] = spans(words_of({8: known}, sized=True))
+    [span] = spans(words_of({8: known}))
     assert span.sizes == ((32 << 10, "bruck"), (None, "ring"))
     lines = lines_of("allgather", ["nodes>1", "ranks=2^k"], [span])
     rules = _core.parse_rules("stretto-rules 2\n" + "\n".join(lines), "made")

@@ -138,6 +138,38 @@ def test_rules_may_ask_for_the_ranks_of_a_node(built, tmp_path, nodes, algorithm
     assert list(done.summary["allreduce"].served) == [algorithm]
 
 
+BY_SIZE = """stretto-rules 2
+scatterv bytes<1M -> linear
+scatterv -> binomial
+gatherv part<100 -> knomial
+gatherv -> linear
+alltoallv bytes<100 -> bruck
+alltoallv bytes<1M -> linear
+alltoallv -> native
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "nodes"), [("mpich", ""), ("mpich", "2x2"), ("openmpi", ""), ("openmpi", "2x2")]
+)
+def test_rules_may_ask_for_bytes_that_no_rank_knows(built, tmp_path, name, nodes):
+    """20 calls of some bytes, 20 of more than 1 MiB (in alltoallv a little less), 20 of some bytes.
+
+    All agree in the first call, in the 17th, in the 33rd and from then on in each until they are
+    short again; what the last large one began ends with the first of the short ones.
+    """
+    rules = tmp_path / "my.rules"
+    rules.write_text(BY_SIZE)
+    done = stretto_run(
+        3, [built("changing_sizes.c", name)], mpi=mpi_of(name), STRETTO_RULES=str(rules),
+        STRETTO_NODES=nodes, STRETTO_LOG="summary",
+    )  # fmt: skip
+    assert done.succeeded().out.strip() == "all right"
+    assert done.summary["scatterv"].served == {"linear": 32 + 20, "binomial": 8}
+    assert done.summary["gatherv"].served == {"knomial": 32 + 20, "linear": 8}
+    assert done.summary["alltoallv"].served == {"bruck": 32 + 20, "linear": 8}
+
+
 PINNED = 'shift $((PMI_RANK % 2)); exec taskset -c "$1" "$0"'
 
 

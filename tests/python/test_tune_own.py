@@ -25,7 +25,7 @@ from stretto.tune.own.cells import (
     parsed,
     portfolio,
 )
-from stretto.tune.own.choice import SHIPPED, Times, along, choices, times_of, together
+from stretto.tune.own.choice import SHIPPED, Times, along, choices, times_of
 from stretto.tune.own.corrected import Corrected, Estimate, Like
 from stretto.tune.own.journal import Entry, Journal, Measured
 from stretto.tune.own.rules import between, ranges, rank_ranges, to_text
@@ -54,7 +54,6 @@ def test_few_changes_from_size_to_size():
     assert along([times(ring=1, tree=2)]) == ["ring"], "the shipped choice was not timed"
     one = [times(shipped=1, ring=1.2), times(shipped=3, ring=1)]
     assert along(one) == [SHIPPED, "ring"]
-    assert together(one) == ["ring"] * 2
 
 
 @pytest.mark.parametrize(("a", "b", "middle"), [(8, 64, 24), (4096, 32768, 12288), (7, 8, 8)])
@@ -81,7 +80,8 @@ def test_the_file_chooses_what_was_measured(tmp_path):
     ]
     contests += [contest(Cell("allreduce-ordered", 2, 4096), native=1, linear=9)]
     contests += [contest(Cell("alltoall", 2, 4096), native=9, linear=9, pairwise_xor=1)]
-    contests += [contest(Cell("gatherv", 2, size), native=1, linear=2) for size in (8, 4096)]
+    for size, us in ((8, 1), (4096, 3)):
+        contests += [contest(Cell("gatherv", 2, size), native=us, linear=2)]
     shipped = {one.cell: "linear" for one in contests}
     once = choices(times_of(journal_of(tmp_path, contests), shipped))
     assert {one.words for own in once.values() for one in own} == {SHIPPED}, "not confirmed"
@@ -105,7 +105,7 @@ def test_the_file_chooses_what_was_measured(tmp_path):
     assert says(Cell("allreduce-ordered", 2, 4096)) == NATIVE
     assert says(Cell("allreduce", 9, 16384)) != "ring,segment=4K,depth=2", "never measured"
     assert says(Cell("alltoall", 2, 4096)) == "pairwise_xor"
-    assert says(Cell("gatherv", 2, 1 << 20)) == NATIVE, "no rank knows its bytes"
+    assert (says(Cell("gatherv", 2, 8)), says(Cell("gatherv", 2, 4096))) == (NATIVE, "linear")
 
 
 def test_a_large_size_alone_says_nothing_of_small_ones(tmp_path):

@@ -221,26 +221,23 @@ TEST(binary_blocks_are_balanced_where_the_paper_says) {
 TEST(shipped_rules_serve_every_call) {
   std::size_t calls = 0;
   for (const Function function : all_functions)
-    for (const Rank ranks : {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 64, 100, 1024, 1000000})
-      for (const Rank root : {0, ranks - 1})
-        for (const Bytes bytes : {0, 1, 8, 2048, 12289, 81920, 524287, 1 << 20, 1 << 30})
-          for (const bool commutative : {true, false})
-            for (const Rank per_node : {1, 2, ranks}) {
-              if (bytes > 0 && !facts(function).bytes_known) continue;
-              for (const bool shared : {false, true}) {
-                const Call call{.function = function,
-                                .shape = {ranks, root},
-                                .bytes = bytes,
-                                .commutative = commutative,
-                                .predefined = commutative,
-                                .per_node = per_node,
-                                .cores_shared = shared};
-                const Choice choice = choose(shipped_rules(), call);
-                CHECK(choice.reason.starts_with("shipped rules:"));
-                CHECK(choice.algorithm);
-                CHECK_EQ(unsuitable(*choice.algorithm, function, call.shape, commutative, choice.params), "");
-                ++calls;
-              }
+    for (const Rank ranks : {1, 2, 3, 5, 8, 9, 16, 17, 33, 64, 100, 1024, 1000000})
+      for (const Bytes bytes : {0, 8, 2048, 12289, 81920, 1 << 20, 1 << 30})
+        for (const bool commutative : {true, false})
+          for (const Rank per_node : {1, 2, ranks})
+            for (const bool shared : {false, true}) {
+              const Call call{.function = function,
+                              .shape = {ranks, ranks - 1},
+                              .bytes = bytes,
+                              .commutative = commutative,
+                              .predefined = commutative,
+                              .per_node = per_node,
+                              .cores_shared = shared};
+              const Choice choice = choose(shipped_rules(), call);
+              CHECK(choice.reason.starts_with("shipped rules:"));
+              CHECK(choice.algorithm);
+              CHECK_EQ(unsuitable(*choice.algorithm, function, call.shape, commutative, choice.params), "");
+              ++calls;
             }
   CHECK(calls > 10000);
 }
@@ -275,6 +272,32 @@ TEST(sizes_in_a_range_are_chosen_alike) {
           }
           CHECK(ranges < 40);
         }
+}
+
+TEST(where_bytes_matter) {
+  const Rules rules = parse_rules(head +
+                                      "alltoallv ranks=3 bytes<100 -> linear\n"
+                                      "alltoallv ranks=5 nodes>1 part<100 -> linear\n"
+                                      "alltoallv ranks>=6 ranks<9 bytes<100 -> pairwise_xor\n"
+                                      "alltoallv ranks<8 -> pairwise\n"
+                                      "alltoallv ranks=balanced -> bruck\n",
+                                  "f");
+  const Wish able{parse_forced(Function::alltoallv, "linear"), "able"};
+  const Wish unable{parse_forced(Function::alltoallv, "pairwise_xor"), "unable"};
+  const auto matter = [&](Rank ranks, Rank per_node, const Wish* wish = nullptr) {
+    const Wish* wishes[] = {nullptr, wish};
+    return bytes_matter(wishes, rules,
+                        {.function = Function::alltoallv, .shape = {ranks, 0, {}}, .per_node = per_node});
+  };
+  CHECK(matter(3, 3));
+  CHECK(!matter(4, 4));
+  CHECK(matter(5, 1));
+  CHECK(!matter(5, 5));
+  CHECK(!matter(6, 1));  // pairwise_xor cannot serve
+  CHECK(matter(9, 1));
+  CHECK(!matter(9, 1, &able));
+  CHECK(matter(9, 1, &unable));
+  CHECK(!bytes_matter({}, rules, {.function = Function::gatherv, .shape = {3, 0, {}}}));
 }
 
 TEST(table_of_choices) {

@@ -73,6 +73,7 @@ def _document(
         "one_node": question.asked().one_node,
         "cores_shared": question.cores_shared,
         "bytes": call.bytes,
+        "bytes_known": facts(call.function).bytes_known,
         "root": call.root,
         "commutative": call.commutative,
         "predefined": question.predefined,
@@ -126,15 +127,14 @@ def _changes(document: dict) -> list[str]:
     lines = []
     for what, never in (("bytes", "never"), ("ranks", f"not up to {MOST_RANKS} ranks")):
         found = document["changes"][what]
-        if found is None:
-            lines.append(f"{what}  not all ranks know them, so that no choice depends on them")
-            continue
         for way, words in (("down", "never"), ("up", never)):
             change = found[way]
             if change:
                 at = size_in_words(change["at"])
                 words = f"at {at}: {change['choice']} ({change['reason'].partition(';')[0]})"
             lines.append(f"{what} {way:4}  {words}")
+    if not document["bytes_known"]:
+        lines.append("bytes       those of late, which ranks tell each other")
     return lines
 
 

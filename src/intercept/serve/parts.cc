@@ -88,7 +88,10 @@ Served rooted(Function function, const Described& own, const DescribedParts& all
   const TypeFacts& type = facts_of(in_place ? constants().byte : own.type, Use::move, storage);
   if (!type.usable) return pass(function, Passed::datatype);
   const Bytes mine = in_place ? parts->bytes(me) : own.count * type.element.size;
-  const Decision* decision = decide(*c, {.function = function, .shape = {c->ranks(), root}});
+  Call call{.function = function, .shape = {c->ranks(), root}};
+  const int told = add_recent_bytes(*c, call, parts ? parts->sum() : 0, &origin);
+  if (told != MPI_SUCCESS) return told;
+  const Decision* decision = decide(*c, call);
   if (!decision) return std::nullopt;
 
   if (parts) parts->copy_if_needed();
@@ -204,7 +207,10 @@ Served alltoallv(Function function, const DescribedParts& from, const DescribedP
   IrregularParts output(to, c->ranks());
   for (const auto* parts : {&input, &output})
     if (parts->unusable()) return pass(function, *parts->unusable());
-  const Decision* decision = decide(*c, {.function = function, .shape = {c->ranks(), 0}});
+  Call call{.function = function, .shape = {c->ranks(), 0}};
+  const int told = add_recent_bytes(*c, call, input.sum(), origin ? &*origin : nullptr);
+  if (told != MPI_SUCCESS) return told;
+  const Decision* decision = decide(*c, call);
   if (!decision) return std::nullopt;
   if (decision->algorithm->padded) return finish(*c, perform_padded(*c, *decision, function, input, output));
   if (in_place)

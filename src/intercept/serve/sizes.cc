@@ -47,6 +47,24 @@ AllSizes gather_sizes(Communicator& c, Function function, Bytes mine) {
   return {code, {all, static_cast<std::size_t>(c.ranks())}};
 }
 
+int add_recent_bytes(Communicator& c, Call& call, Bytes mine, Origin* origin) {
+  RecentSizes* sizes = c.recent_sizes(call);
+  if (!sizes) return MPI_SUCCESS;
+  const bool due = sizes->due();
+  sizes->note(mine);
+  if (due) {
+    Bytes largest = sizes->largest();
+    if (const int code = largest_of_all(c, call.function, largest); code != MPI_SUCCESS) return code;
+    if (largest != sizes->agreed()) c.replays.clear();  // they went by what was agreed before
+    sizes->agree(largest);
+  }
+  call.bytes = sizes->agreed();
+  if (!origin) return MPI_SUCCESS;
+  origin->recent = sizes;
+  origin->bytes = mine;
+  return MPI_SUCCESS;
+}
+
 int largest_of_all(Communicator& c, Function function, Bytes& size) {
   static const Algorithm& algorithm = *find_algorithm(finds_largest_size);
   const auto schedule = c.schedule(algorithm, {c.ranks(), 0}, {});

@@ -27,6 +27,10 @@ struct AllSizes {
 };
 AllSizes gather_sizes(Communicator& c, Function function, Bytes mine);
 
+/// Adds the bytes of late to `call`, if that is chosen by them, and to its origin (null: it has none) who keeps them.
+/// `mine`: of this call, as far as I know.
+int add_recent_bytes(Communicator& c, Call& call, Bytes mine, Origin* origin);
+
 /// The largest of what the ranks said.
 int largest_of_all(Communicator& c, Function function, Bytes& size);
 

@@ -9,8 +9,8 @@
 namespace stretto::transport::shm {
 
 struct WaitPolicy {
-  int looks = 2000;                      ///< before the core is offered to others
-  std::chrono::microseconds awake{300};  ///< time of offering before sleep
+  int looks = 2000;                       ///< before the core is offered to others
+  std::chrono::microseconds awake{3000};  ///< time of offering before sleep
 };
 
 /// The wait for one thing.

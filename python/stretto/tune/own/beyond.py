@@ -160,13 +160,12 @@ class Beyond:
         cells = {n: [one for one in self.campaign.cells(n) if one.name == name] for n in counts}
         times = {n: [self._times(corrected, cell) for cell in own] for n, own in cells.items()}
         times = {n: own for n, own in times.items() if own and all(t.us for t in own)}
-        sized = _core.facts(Cell(name, self.known, 8).function).bytes_known
         chosen = {
             n: [
                 Choice(cell, words, t.of(words), None, t.of(""))
                 for cell, t, words in zip(cells[n], times[n], own, strict=True)
             ]
-            for n, own in words_of(times, sized).items()
+            for n, own in words_of(times).items()
         }
         where = Where(
             self._one_node, 0 if self._one_node else self._per_node, power,

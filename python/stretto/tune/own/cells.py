@@ -179,11 +179,10 @@ def shipped(cell: Cell, per_node: int, cores: int = 0) -> Candidate:
 def chosen(rules: _core.Rules, cell: Cell, per_node: int, cores: int = 0) -> _core.Choice:
     """Of ranks of which so many are on each node of so many cores; 0: one for every rank."""
     per_node = min(per_node, cell.ranks)
-    known = _core.facts(cell.function).bytes_known
     call = _core.Call(
         cell.function,
         _core.Shape(cell.ranks),
-        cell.bytes if known else 0,
+        cell.bytes,
         commutative=not cell.ordered,
         predefined=not cell.ordered,
         per_node=per_node,

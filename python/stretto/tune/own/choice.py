@@ -6,13 +6,11 @@ from collections import defaultdict
 from dataclasses import dataclass, replace
 from statistics import mean, median, variance
 
-from ... import _core
 from .cells import NATIVE, Cell, parsed, serves_any
 from .journal import Journal, Measured
 from .smoothed import Noisy, smoothed
 
 GAIN = math.log(1.015)  # worth a rule of its own, and another algorithm than at the size before
-MISSING = math.log(3)  # where one algorithm must serve all sizes and was not timed at this one
 CONTESTS = 2  # at least, in which a choice must have proved itself
 OF_SPREAD = 0.93  # a median's standard deviation times the root of its blocks, over their spread
 SURE = 0.04  # no contest is surer: processes differ by where their memory lies
@@ -38,8 +36,7 @@ class Times:
     def cost(self, words: str) -> float:
         """What choosing it loses, in ratio, as a logarithm."""
         us = self.of(words)
-        if us is None:
-            return MISSING
+        assert us is not None
         return math.log(us / self.best) + (GAIN if words != SHIPPED else 0)
 
 
@@ -120,14 +117,6 @@ def along(times: list[Times]) -> list[str]:
     return min(paths.values(), key=lambda path: path[0])[1]
 
 
-def together(times: list[Times]) -> list[str]:
-    """One choice for all sizes."""
-    options = [SHIPPED] if any(one.of(SHIPPED) for one in times) else []
-    options += dict.fromkeys(words for one in times for words in one.us)
-    best = min(options, key=lambda words: sum(one.cost(words) for one in times))
-    return [best] * len(times)
-
-
 @dataclass(frozen=True)
 class Choice:
     """What is to serve a cell; SHIPPED or a candidate's words.
@@ -175,11 +164,9 @@ def choices(found: dict[Cell, Times]) -> dict[tuple[str, int], list[Choice]]:
     chosen = {}
     for key, cells in groups.items():
         times = [found[cell] for cell in cells]
-        sized = _core.facts(cells[0].function).bytes_known
-        words = along(times) if sized else together(times)
         chosen[key] = [
             Choice(cell, one, t.of(one), t.native, t.of(SHIPPED), other, t.of(other))
-            for cell, t, one in zip(cells, times, words, strict=True)
+            for cell, t, one in zip(cells, times, along(times), strict=True)
             for other in [_elsewhere(cell, t)]
         ]
     return chosen

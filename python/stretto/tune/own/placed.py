@@ -10,7 +10,7 @@ from ...errors import Error
 from ...topology.predict import placement_of
 from .campaign import Predictor
 from .cells import Candidate, Cell, placed, portfolio, reduces
-from .choice import SHIPPED, Times, along, together
+from .choice import SHIPPED, Times, along
 from .predicted import HOPELESS, PLAIN, SIZES, Span, lines_of, sizes_of
 
 DEPTHS = (2, 8, 32)
@@ -77,11 +77,6 @@ def best_few(found: Found, algorithms: int, more: int, far: float = math.inf) ->
     return best + [one for one in near if one not in best][:more]
 
 
-def choices_for(sized: bool, times: list[Times]) -> list[str]:
-    """A choice for each size."""
-    return (along if sized else together)(times)
-
-
 def rules_for(name: str, ranks: int, sizes: tuple[int, ...], words: list[str]) -> list[str]:
     """Of a function, for exactly so many ranks; `words` serve these sizes."""
     conditions = [f"ranks={ranks}"]
@@ -108,7 +103,6 @@ def predicted_rules(
         sizes = (0,) if name == "barrier" else SIZES
         found = [on.candidates(on.cell(name, size)) for size in sizes]
         if all(found):
-            sized = _core.facts(Cell(name, on.topology.ranks, 8).function).bytes_known
-            words = choices_for(sized, [_predicted(one) for one in found])
+            words = along([_predicted(one) for one in found])
             lines += rules_for(name, on.topology.ranks, sizes, words)
     return lines

@@ -11,7 +11,7 @@ from ... import _core
 from ...launch.mpi import cores
 from .campaign import Predictor
 from .cells import ORDERED, Candidate, Cell, in_parts, parsed, portfolio, reduces, serves_any
-from .choice import SHIPPED, Times, along, together
+from .choice import SHIPPED, Times, along
 from .rules import between
 
 SIZES = (8, 128, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20)
@@ -157,13 +157,13 @@ def sizes_of(
 Words = dict[int, list[str]]  # of every size, by ranks
 
 
-def words_of(known: dict[int, list[Times]], sized: bool) -> Words:
+def words_of(known: dict[int, list[Times]]) -> Words:
     """What serves these numbers of ranks: as for the number before, where that loses little."""
     found: Words = {}
     before: list[str] = []
     for ranks, times in sorted(known.items()):
         if len(before) != len(times) or not _agrees(before, times):
-            before = (along if sized else together)(times)
+            before = along(times)
         found[ranks] = before
     return found
 
@@ -216,17 +216,16 @@ def _of_kind(known: dict[int, list[Times]], power: bool) -> dict[int, list[Times
 def rules_of(machine: _core.Machine, level: Level, name: str) -> list[str]:
     """Of a function, for powers of two first; operators that do not commute apart if they must."""
     function = Cell(name, 2, 8).function
-    sized = _core.facts(function).bytes_known
     commuting = known_times(machine, level, name)
     ordered = known_times(machine, level, name + ORDERED) if reduces(function) else {}
     lines = []
     for are, power in ((["ranks=2^k"], True), ([], False)):
-        words = words_of(_of_kind(commuting, power), sized)
+        words = words_of(_of_kind(commuting, power))
         rest = _of_kind(ordered, power)
         if all(_agrees(words[p], times) for p, times in rest.items()):
             lines += lines_of(name, [*level.conditions, *are], spans(words))
             continue
-        for operator, found in (("commutative", words), ("not-commutative", words_of(rest, sized))):
+        for operator, found in (("commutative", words), ("not-commutative", words_of(rest))):
             head = [*level.conditions, f"operator={operator}", *are]
             lines += lines_of(name, head, spans(found))
     return lines

@@ -61,7 +61,6 @@ def ranges(choices: list[Choice]) -> list[Range]:
     bounds = [first]
     bounds += [between(max(a, 1), b) for a, b in itertools.pairwise(sizes)]
     bounds += [between(sizes[-1], sizes[-1] * steps[-1])] if sizes[-1] else [0]
-    sized = sizes[-1] > 0 and _core.facts(choices[0].cell.function).bytes_known
     found: list[Range] = []
     for one, least, end in zip(choices, bounds, bounds[1:], strict=False):
         if found and found[-1].words == one.words:
@@ -69,7 +68,7 @@ def ranges(choices: list[Choice]) -> list[Range]:
             found.append(Range(last.least, end, one.words, (*last.measured, one)))
         else:
             found.append(Range(least, end, one.words, (one,)))
-    if not sized:
+    if not sizes[-1]:
         found = [Range(0, None, one.words, one.measured) for one in found]
     return [one for one in found if one.words != SHIPPED]
 

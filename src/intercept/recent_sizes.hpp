@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "stretto/types.hpp"
+
+namespace stretto::intercept {
+
+/// How large the calls of a function have been, of which a rank knows its own part only. Now and then, at the same
+/// calls on all ranks, they tell each other the largest, and choose by that until they do again.
+class RecentSizes {
+ public:
+  /// Is the coming call one in which they do?
+  bool due() const { return calls_ == next_; }
+  void note(Bytes mine) {
+    largest_ = std::max(largest_, mine);
+    ++calls_;
+  }
+
+  /// Of my calls since all agreed.
+  Bytes largest() const { return largest_; }
+  /// Of all ranks' calls before that.
+  Bytes agreed() const { return agreed_; }
+  /// In the call that was noted last. The larger the calls, the less it matters what that takes.
+  void agree(Bytes largest_of_all) {
+    agreed_ = largest_of_all;
+    largest_ = 0;
+    next_ = calls_ - 1 + static_cast<std::uint64_t>(std::clamp<Bytes>(large / std::max<Bytes>(agreed_, 1), 1, rarest));
+  }
+
+ private:
+  static constexpr Bytes large = Bytes{1} << 20;  // from here on in every call
+  static constexpr Bytes rarest = 16;             // one of so many calls
+
+  std::uint64_t calls_ = 0, next_ = 0;
+  Bytes largest_ = 0, agreed_ = 0;
+};
+
+}  // namespace stretto::intercept
