@@ -19,8 +19,7 @@ class Grid:
     sizes: list[int]
 
     def cells(self, ranks: int) -> list[Cell]:
-        """But vectors of more than 32 MiB. Functions whose ranks do not know the size have one
-        choice for all sizes; each size is a call all the same."""
+        """But vectors of more than 32 MiB."""
         found = []
         for name in self.names:
             own = [Cell(name, ranks, size) for size in ((0,) if name == "barrier" else self.sizes)]

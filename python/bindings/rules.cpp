@@ -25,7 +25,7 @@ void register_values(nb::module_& m) {
           nb::arg("cores_shared") = false)
       .def_ro("function", &Call::function)
       .def_ro("shape", &Call::shape)
-      .def_ro("bytes", &Call::bytes, "The whole vector: all parts together; 0 if not all ranks know it.")
+      .def_ro("bytes", &Call::bytes, "The whole vector: all parts together; of late, where not all ranks know it.")
       .def_ro("commutative", &Call::commutative)
       .def_ro("predefined", &Call::predefined)
       .def_ro("per_node", &Call::per_node, "The most ranks that share a node's memory.")

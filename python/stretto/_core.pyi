@@ -394,7 +394,7 @@ class FunctionFacts:
 
     @property
     def bytes_known(self) -> bool:
-        """To all ranks: only then may a choice depend on them."""
+        """To all ranks; else a choice goes by what they told each other of late."""
 
 def all_functions() -> list[Function]: ...
 
@@ -690,7 +690,9 @@ class Call:
 
     @property
     def bytes(self) -> int:
-        """The whole vector: all parts together; 0 if not all ranks know it."""
+        """
+        The whole vector: all parts together; of late, where not all ranks know it.
+        """
 
     @property
     def commutative(self) -> bool: ...

@@ -8,7 +8,8 @@
 
 namespace stretto {
 
-inline constexpr std::string_view gathers_all_sizes = "allgather/bruck";                ///< where all are needed
-inline constexpr std::string_view finds_largest_size = "allreduce/recursive_doubling";  ///< where parts are padded
+inline constexpr std::string_view gathers_all_sizes = "allgather/bruck";  ///< where all are needed
+inline constexpr std::string_view combines_sizes =
+    "allreduce/recursive_doubling";  ///< where parts are padded, or chosen by
 
 }  // namespace stretto

@@ -9,7 +9,7 @@
 namespace stretto::intercept {
 
 /// How large the calls of a function have been, of which a rank knows its own part only. Now and then, at the same
-/// calls on all ranks, they tell each other the largest, and choose by that until they do again.
+/// calls on all ranks, they tell each other how large, and choose by that until they do again.
 class RecentSizes {
  public:
   /// Is the coming call one in which they do?
@@ -21,11 +21,11 @@ class RecentSizes {
 
   /// Of my calls since all agreed.
   Bytes largest() const { return largest_; }
-  /// Of all ranks' calls before that.
+  /// What they agreed on.
   Bytes agreed() const { return agreed_; }
   /// In the call that was noted last. The larger the calls, the less it matters what that takes.
-  void agree(Bytes largest_of_all) {
-    agreed_ = largest_of_all;
+  void agree(Bytes bytes) {
+    agreed_ = bytes;
     largest_ = 0;
     next_ = calls_ - 1 + static_cast<std::uint64_t>(std::clamp<Bytes>(large / std::max<Bytes>(agreed_, 1), 1, rarest));
   }

@@ -47,6 +47,14 @@ void Replays::clear() {
   }
 }
 
+void Replays::forget(const RecentSizes* sizes) {
+  for (auto& replay : replays_) {
+    if (!replay || replay->recent != sizes) continue;
+    count(*replay);
+    replay.reset();
+  }
+}
+
 void Replays::count(Replay& replay) {
   replay.served->fetch_add(replay.calls, std::memory_order_relaxed);
   replay.sampled.finish(replay.calls);

@@ -94,6 +94,8 @@ class Replays {
   }
   /// Forgets all of them: the communicator may choose otherwise from now on.
   void clear();
+  /// Those that were chosen by `sizes`.
+  void forget(const RecentSizes* sizes);
   /// `ranks` is how many parts those of `origin` are; too many are not kept.
   void keep(const Origin& origin, Rank ranks, const Decision& decision, std::shared_ptr<const Schedule> schedule,
             const execute::Work& work, const observe::Sampled& sampled);

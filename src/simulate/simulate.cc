@@ -51,7 +51,7 @@ void Simulator::find_sizes() {
     size_bytes_ = one * algorithm.blocks(shape, resolved(algorithm, shape, params));
   };
   if (algorithm_->padded)
-    first(*find_algorithm(finds_largest_size), {});
+    first(*find_algorithm(combines_sizes), {});
   else if (algorithm_->needs.counts)
     first(*find_algorithm(gathers_all_sizes), {});
   else if (algorithm_->forwards)

@@ -7,6 +7,8 @@
 namespace stretto::intercept {
 namespace {
 
+constexpr Bytes most_padding = 4;  // times the bytes that an algorithm was chosen for
+
 using execute::Layout;
 using execute::Region;
 
@@ -119,10 +121,8 @@ Served rooted(Function function, const Described& own, const DescribedParts& all
 }
 
 /// Every block travels as large as the largest of all.
-int perform_padded(Communicator& c, const Decision& decision, Function function, IrregularParts& input,
+int perform_padded(Communicator& c, const Decision& decision, Function function, Bytes size, IrregularParts& input,
                    IrregularParts& output) {
-  Bytes size = std::max(input.largest(), output.largest());
-  if (const int code = largest_of_all(c, function, size); code != MPI_SUCCESS) return code;
   const Count segment = segment_of(decision, 1, c.ranks());
   input.copy(size);
   output.copy(size);
@@ -212,7 +212,18 @@ Served alltoallv(Function function, const DescribedParts& from, const DescribedP
   if (told != MPI_SUCCESS) return told;
   const Decision* decision = decide(*c, call);
   if (!decision) return std::nullopt;
-  if (decision->algorithm->padded) return finish(*c, perform_padded(*c, *decision, function, input, output));
+  if (decision->algorithm->padded) {
+    Bytes size = std::max(input.largest(), output.largest());
+    if (const int code = largest_of_all(*c, function, size); code != MPI_SUCCESS) return code;
+    // Calls of late were smaller, or one block is by far the largest: as much memory as for a call of such blocks.
+    if (size > most_padding * call.bytes / c->ranks()) {
+      call.bytes = size * c->ranks();
+      decision = decide(*c, call);
+      if (!decision) return std::nullopt;
+    }
+    if (decision->algorithm->padded) return finish(*c, perform_padded(*c, *decision, function, size, input, output));
+    origin.reset();  // the same arguments of this rank may be chosen otherwise next time
+  }
   if (in_place)
     input.copy();
   else

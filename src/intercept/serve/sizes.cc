@@ -11,9 +11,31 @@ namespace {
 
 constexpr execute::Element one_count{.size = sizeof(Count), .extent = sizeof(Count), .span = sizeof(Count)};
 
+using Combine = void(const execute::Combiner&, const void* left, const void* right, void* target, Count n);
+
 void take_larger(const execute::Combiner&, const void* left, const void* right, void* target, Count n) {
   for (Count i = 0; i < n; ++i)
     static_cast<Count*>(target)[i] = std::max(static_cast<const Count*>(left)[i], static_cast<const Count*>(right)[i]);
+}
+
+void add(const execute::Combiner&, const void* left, const void* right, void* target, Count n) {
+  for (Count i = 0; i < n; ++i)
+    static_cast<Count*>(target)[i] = static_cast<const Count*>(left)[i] + static_cast<const Count*>(right)[i];
+}
+
+int combine_all(Communicator& c, Function function, Combine combine, Bytes& size) {
+  static const Algorithm& algorithm = *find_algorithm(combines_sizes);
+  const auto schedule = c.schedule(algorithm, {c.ranks(), 0}, {});
+  const auto one = execute::Layout::whole(1, schedule->blocks, 0);
+  Bytes combined = 0;
+  const int code = prepare(c, *schedule, function,
+                           {.input = {&size, one},
+                            .output = {&combined, one},
+                            .sizes = one,
+                            .element = one_count,
+                            .combiner = {.combine = combine}});
+  size = combined;
+  return code;
 }
 
 }  // namespace
@@ -53,10 +75,11 @@ int add_recent_bytes(Communicator& c, Call& call, Bytes mine, Origin* origin) {
   const bool due = sizes->due();
   sizes->note(mine);
   if (due) {
-    Bytes largest = sizes->largest();
-    if (const int code = largest_of_all(c, call.function, largest); code != MPI_SUCCESS) return code;
-    if (largest != sizes->agreed()) c.replays.clear();  // they went by what was agreed before
-    sizes->agree(largest);
+    Bytes bytes = sizes->largest();
+    if (const int code = combine_all(c, call.function, add, bytes); code != MPI_SUCCESS) return code;
+    if (facts(call.function).collective == Collective::alltoall) bytes /= c.ranks();  // what one rank sends
+    if (bytes != sizes->agreed()) c.replays.forget(sizes);
+    sizes->agree(bytes);
   }
   call.bytes = sizes->agreed();
   if (!origin) return MPI_SUCCESS;
@@ -66,18 +89,7 @@ int add_recent_bytes(Communicator& c, Call& call, Bytes mine, Origin* origin) {
 }
 
 int largest_of_all(Communicator& c, Function function, Bytes& size) {
-  static const Algorithm& algorithm = *find_algorithm(finds_largest_size);
-  const auto schedule = c.schedule(algorithm, {c.ranks(), 0}, {});
-  const auto one = execute::Layout::whole(1, schedule->blocks, 0);
-  Bytes largest = 0;
-  const int code = prepare(c, *schedule, function,
-                           {.input = {&size, one},
-                            .output = {&largest, one},
-                            .sizes = one,
-                            .element = one_count,
-                            .combiner = {.combine = take_larger}});
-  size = largest;
-  return code;
+  return combine_all(c, function, take_larger, size);
 }
 
 }  // namespace stretto::intercept

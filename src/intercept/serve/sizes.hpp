@@ -28,7 +28,7 @@ struct AllSizes {
 AllSizes gather_sizes(Communicator& c, Function function, Bytes mine);
 
 /// Adds the bytes of late to `call`, if that is chosen by them, and to its origin (null: it has none) who keeps them.
-/// `mine`: of this call, as far as I know.
+/// `mine`: what I know of this call, the whole vector on one rank only or, in an alltoall, what each sends.
 int add_recent_bytes(Communicator& c, Call& call, Bytes mine, Origin* origin);
 
 /// The largest of what the ranks said.

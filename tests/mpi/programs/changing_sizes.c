@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Streams of scatterv, gatherv and alltoallv whose parts grow and shrink: 20 calls of each size, the same arguments
- * each time. Rank r's part has r + 1 units, of which rank 0 of a scatterv alone knows all.
+ * each time. Rank r's part has r + 1 units, of which rank 0 of a scatterv alone knows all. Then sizes that change with
+ * every call, and an alltoallv with one large block between small ones.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -42,6 +43,41 @@ static void stream(int unit, int rank, int ranks, int* whole, int* part) {
   }
 }
 
+/* Every other call is large, on all ranks: what is kept of them must go when the choice does. */
+static void alternate(int rank, int ranks, int* whole, int* part) {
+  MPI_Comm comm;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  for (int call = 0; call < 40; ++call) {
+    const int own = call % 2 ? 400 : 1;
+    const int root = call / 2 % ranks;
+    for (int r = 0; r < ranks; ++r) {
+      counts[r] = own;
+      places[r] = r * own;
+    }
+    for (int i = 0; i < ranks * own; ++i) whole[i] = rank == root ? i + call : -1;
+    MPI_Scatterv(whole, counts, places, MPI_INT, part, own, MPI_INT, root, comm);
+    for (int i = 0; i < own; ++i) check(part[i] == places[rank] + i + call, "scatterv", own);
+  }
+  MPI_Comm_free(&comm);
+}
+
+/* One block of an alltoallv is much larger than what all of those before were. */
+static void burst(int rank, int ranks, int* whole, int* part) {
+  for (int call = 0; call < 4; ++call) {
+    const int large = call == 2;
+    for (int r = 0; r < ranks; ++r) {
+      counts[r] = large && rank == 0 && r == 1 ? largest : 1;
+      even[r] = large && rank == 1 && r == 0 ? largest : 1;
+      places[r] = r ? places[r - 1] + counts[r - 1] : 0;
+      even_places[r] = r ? even_places[r - 1] + even[r - 1] : 0;
+      for (int i = 0; i < counts[r]; ++i) whole[places[r] + i] = 100 * rank + r + i;
+    }
+    MPI_Alltoallv(whole, counts, places, MPI_INT, part, even, even_places, MPI_INT, MPI_COMM_WORLD);
+    for (int r = 0; r < ranks; ++r)
+      for (int i = 0; i < even[r]; ++i) check(part[even_places[r] + i] == 100 * r + rank + i, "alltoallv", even[r]);
+  }
+}
+
 int main(int argc, char** argv) {
   int rank, ranks;
   MPI_Init(&argc, &argv);
@@ -51,6 +87,8 @@ int main(int argc, char** argv) {
   int* part = malloc(sizeof *part * largest * ranks_most);
   const int units[] = {1, largest, 1};
   for (int i = 0; i < 3; ++i) stream(units[i], rank, ranks, whole, part);
+  alternate(rank, ranks, whole, part);
+  burst(rank, ranks, whole, part);
   free(whole);
   free(part);
   if (rank == 0) puts("all right");
