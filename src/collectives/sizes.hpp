@@ -8,8 +8,7 @@
 
 namespace stretto {
 
-inline constexpr std::string_view gathers_all_sizes = "allgather/bruck";  ///< where all are needed
-inline constexpr std::string_view combines_sizes =
-    "allreduce/recursive_doubling";  ///< where parts are padded, or chosen by
+inline constexpr std::string_view gathers_all_sizes = "allgather/bruck";            ///< where all are needed
+inline constexpr std::string_view combines_sizes = "allreduce/recursive_doubling";  ///< where one number will do
 
 }  // namespace stretto

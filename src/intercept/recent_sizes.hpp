@@ -23,16 +23,18 @@ class RecentSizes {
   Bytes largest() const { return largest_; }
   /// What they agreed on.
   Bytes agreed() const { return agreed_; }
-  /// In the call that was noted last. The larger the calls, the less it matters what that takes.
+  /// In the call that was noted last.
   void agree(Bytes bytes) {
     agreed_ = bytes;
     largest_ = 0;
-    next_ = calls_ - 1 + static_cast<std::uint64_t>(std::clamp<Bytes>(large / std::max<Bytes>(agreed_, 1), 1, rarest));
+    next_ =
+        calls_ - 1 + static_cast<std::uint64_t>(std::clamp<Bytes>(between / std::max<Bytes>(agreed_, 1), 1, rarest));
   }
 
  private:
-  static constexpr Bytes large = Bytes{1} << 20;  // from here on in every call
-  static constexpr Bytes rarest = 16;             // one of so many calls
+  // The larger the calls, the less it matters what telling takes: once in so many bytes, or in so many calls.
+  static constexpr Bytes between = Bytes{1} << 20;
+  static constexpr Bytes rarest = 16;
 
   std::uint64_t calls_ = 0, next_ = 0;
   Bytes largest_ = 0, agreed_ = 0;

@@ -46,7 +46,7 @@ bool others_hold(const Rule& rule, const Call& call) {
   return false;
 }
 
-bool holds(const Rule& rule, const Call& call) { return bytes_hold(rule, call) && others_hold(rule, call); }
+bool holds(const Rule& rule, const Call& call) { return others_hold(rule, call) && bytes_hold(rule, call); }
 
 std::string why_not(const Algorithm* algorithm, const Params& params, const Call& call) {
   return algorithm ? unsuitable(*algorithm, call.function, call.shape, call.commutative, params) : "";
