@@ -36,7 +36,6 @@ Outcome Engine::run(const Work& work, const Paths& paths, const Deadline& deadli
     bool moved = false;
     for (std::size_t i = 0; i < depth_; ++i)
       if (instances_[i].active) moved |= advance(instances_[i]);
-    if (mismatch_) return Outcome::failed;
     if (active_ == 0) {
       resume();
       break;
@@ -60,7 +59,7 @@ Outcome Engine::run(const Work& work, const Paths& paths, const Deadline& deadli
         resume();
         continue;
       }
-      if (paths_.progress && patience.time_for_others()) paths_.progress();
+      if (patience.time_for_others() && !paths_.go_on()) return Outcome::failed;
       if (!std::exchange(long_wait, true)) {
         expires = deadline.renewed();
         if (paths_.observer) paths_.observer->rests();
@@ -70,7 +69,7 @@ Outcome Engine::run(const Work& work, const Paths& paths, const Deadline& deadli
     patience.look_again(open_ == 0);
   }
   trim();
-  return Outcome::ok;
+  return mismatch_ ? Outcome::failed : Outcome::ok;
 }
 
 void Engine::begin(const Work& work, const Paths& paths, const Program* ready) {
@@ -202,7 +201,7 @@ bool Engine::carry_out(Instance& in, std::uint32_t index) {
   // Taken all the same, and put aside: the peer's sends, too, may wait for that.
   if (!arrival.complete && !(neighbour(step.peer) && take(in, index, !later))) return false;
   if (later) return false;
-  if (arrival.bounce) arrived(in, step, arrival);
+  if (arrival.bounce && !arrival.dropped) arrived(in, step, arrival);
   return true;
 }
 

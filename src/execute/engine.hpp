@@ -18,16 +18,16 @@ namespace stretto::execute {
 struct Paths {
   transport::Transport* messages = nullptr;          ///< null: all are on this node
   const transport::shm::Neighbours* node = nullptr;  ///< null: none is
-  /// Lets the messages of others go on, which may need this rank: called now and then in a long wait. May be null.
-  void (*progress)() = nullptr;
+  /// Called now and then in a long wait, with `context`: lets the messages of others go on, which may need this rank.
+  /// False: there is no use in waiting on. May be null.
+  bool (*attend)(void* context) = nullptr;
+  void* context = nullptr;
   Observer* observer = nullptr;
 
-  Paths(transport::Transport* m, const transport::shm::Neighbours* n, void (*p)() = nullptr, Observer* o = nullptr)
-      : messages(m),
-        node(n),
-        progress(p),
-        observer(o) {}
+  Paths(transport::Transport* m, const transport::shm::Neighbours* n) : messages(m), node(n) {}
   Paths(transport::Transport& m) : messages(&m) {}
+
+  bool go_on() const { return !attend || attend(context); }
 };
 
 /// A message that is still awaited, for the hang report.
@@ -62,6 +62,7 @@ class Engine {
     std::byte* bounce = nullptr;  // where the message is put, if not in its target
     Bytes got = 0;
     bool complete = false;
+    bool dropped = false;  // it has another size than awaited
   };
   /// A message to neighbours that has not been posted yet.
   struct Departure {
@@ -155,6 +156,7 @@ class Engine {
   void post_sends(Instance& in, const Program::Stage& stage);
   transport::Ticket ticket(const Instance& in, std::uint32_t index, bool send) const;
   transport::Outcome collect(bool wait, const Deadline& deadline);
+  transport::Outcome await(const Deadline& deadline);
 
   const Work* work_ = nullptr;
   Paths paths_{nullptr, nullptr};

@@ -55,12 +55,23 @@ void Engine::post_sends(Instance& in, const Program::Stage& stage) {
   }
 }
 
+/// Waits for a message, and asks now and then whether there is any use in that.
+Outcome Engine::await(const Deadline& deadline) {
+  constexpr std::chrono::milliseconds slice{10};
+  const Deadline expires = deadline.renewed();
+  for (;;) {
+    const Outcome outcome = paths_.messages->wait(done_, paths_.attend ? expires.within(slice) : expires);
+    if (outcome != Outcome::expired || expires.expired()) return outcome;
+    if (!paths_.go_on()) return Outcome::failed;
+  }
+}
+
 /// Takes note of messages that have come or gone; waits for one if `wait`.
 Outcome Engine::collect(bool wait, const Deadline& deadline) {
   done_.clear();
   if (!paths_.messages) return Outcome::failed;
   if (wait && observer_) observer_->idle();
-  const Outcome outcome = wait ? paths_.messages->wait(done_, deadline.renewed()) : paths_.messages->poll(done_);
+  const Outcome outcome = wait ? await(deadline) : paths_.messages->poll(done_);
   if (outcome != Outcome::ok) return outcome;
   if (wait && done_.empty()) return Outcome::failed;  // waits, but for no message
   open_ -= done_.size();

@@ -173,7 +173,8 @@ bool Engine::depart_in_pieces(Instance& in, Departure& d) {
 }
 
 /// Takes what has come of the message of a step. True: it is complete. Out of order it is put aside, unless it only has
-/// to be stored.
+/// to be stored. One of another size than awaited is taken and dropped: the call fails, but other ranks, which may know
+/// nothing of it, get the messages they wait for.
 bool Engine::take(Instance& in, std::uint32_t index, bool in_order) {
   const Program::Step& step = in.program->steps[index];
   Arrival& arrival = in.arrivals[index - in.program->stages[in.round].first_step];
@@ -181,14 +182,12 @@ bool Engine::take(Instance& in, std::uint32_t index, bool in_order) {
   auto& box = peer.in[in.lane];
   while (const Line* line = box.next()) {
     const Bytes bytes = line->bytes;
-    if ((arrival.got + bytes == step.bytes) != (line->last != 0) || arrival.got + bytes > step.bytes) {
-      mismatch_ = true;
-      return false;
-    }
+    if ((arrival.got + bytes == step.bytes) != (line->last != 0) || arrival.got + bytes > step.bytes)
+      mismatch_ = arrival.dropped = true;
     const Nanoseconds begin = active(step.peer, true);
     if (!in_order && step.kind == ActionKind::receive_reduce && arrival.got == 0)
       arrival.bounce = in.arena.take(step.bytes);
-    if (bytes > 0) deliver(in, step, arrival, box.content(*line), bytes);
+    if (bytes > 0 && !arrival.dropped) deliver(in, step, arrival, box.content(*line), bytes);
     arrival.complete = line->last != 0;
     if (box.release(*line)) ring_bell(peer.bell);
     const bool combined = step.kind == ActionKind::receive_reduce && !arrival.bounce;

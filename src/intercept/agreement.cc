@@ -1,40 +1,53 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "intercept/agreement.hpp"
 
-#include <functional>
+#include <array>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <string>
 
 #include "intercept/launcher.hpp"
-#include "intercept/native.hpp"
 #include "intercept/say.hpp"
 #include "intercept/settings.hpp"
+#include "select/shipped.hpp"
 #include "stretto/sources.hpp"
 
 namespace stretto::intercept {
 namespace {
 
+constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();  // loses against any other number
+
 /// Rules as they travel from rank to rank.
 struct Known {
   std::string file;
-  std::string text;
-  Rules rules;
-  std::int64_t digest = 0;  ///< of the text; never 0
+  std::string text;  ///< empty: the shipped one
+  const Rules* rules = nullptr;
+  std::int64_t digest = 0;  ///< of the text: positive
 };
 
 std::mutex mutex;  // guards what follows; never destroyed, like all that a program may use at its very end
 const Known* current = nullptr;
-std::map<std::string, Known>& all_known() {
-  static auto& by_text = *new std::map<std::string, Known>;
-  return by_text;
+std::map<std::int64_t, Known>& all_known() {
+  static auto& by_digest = *new std::map<std::int64_t, Known>;
+  return by_digest;
 }
+
+std::int64_t positive(std::uint64_t digest) { return static_cast<std::int64_t>(digest >> 2 | 1); }
 
 /// From now on this process's rules, unless it agrees on others. The text is that of valid rules.
 const Known& keep(const std::string& file, const std::string& text) {
-  Known& k = all_known()[text];
-  if (k.digest == 0)
-    k = {file, text, parse_rules(text, file), static_cast<std::int64_t>(std::hash<std::string>{}(text) >> 1 | 1)};
+  const std::int64_t digest = positive(digest_of_rules(text));
+  Known& k = all_known()[digest];
+  if (!k.rules) k = {file, text, new Rules(parse_rules(text, file)), digest};
+  current = &k;
+  return k;
+}
+
+const Known& keep_shipped() {
+  const std::int64_t digest = positive(shipped_digest);
+  Known& k = all_known()[digest];
+  if (!k.rules) k = {std::string(shipped_name), {}, &shipped_rules(), digest};
   current = &k;
   return k;
 }
@@ -55,46 +68,72 @@ const Known& mine(bool speak) {
     if (speak) say(e.what(), e.hint());
   if (speak && settings().log_select)
     say("select: by the " + (found.file == shipped_name ? found.file : "rules of " + found.file));
-  return keep(found.file, found.text);
+  return found.file == shipped_name ? keep_shipped() : keep(found.file, found.text);
 }
 
-/// What rank 0 has, on all ranks. Null if the MPI cannot bring it.
-const Known* of_rank_0(MPI_Comm comm, Rank rank) {
+/// Null: this process has never seen them.
+const Known* known(std::int64_t digest) {
+  const std::lock_guard lock(mutex);
+  if (digest == positive(shipped_digest)) return &keep_shipped();
+  const auto found = all_known().find(digest);
+  return found == all_known().end() ? nullptr : current = &found->second;
+}
+
+/// The text of rank 0's, on all ranks. Null if it did not come; others may have it.
+const Known* of_rank_0(Bootstrap& bootstrap) {
   std::string file, text;
-  if (rank == 0) {
+  if (bootstrap.rank() == 0) {
     const Known& own = mine(true);
     file = own.file;
-    text = own.text;
+    text = own.text.empty() ? shipped_rules_text : own.text;
   }
   std::int64_t sizes[2] = {std::ssize(file), std::ssize(text)};
-  if (native().Bcast(sizes, 2, MPI_INT64_T, 0, comm) != MPI_SUCCESS) return nullptr;
+  bootstrap.broadcast(sizes, sizeof sizes);
+  if (!bootstrap.agreed()) return nullptr;  // who does not know how much comes cannot take part
   file.resize(static_cast<std::size_t>(sizes[0]));
   text.resize(static_cast<std::size_t>(sizes[1]));
-  if (native().Bcast(file.data(), static_cast<int>(sizes[0]), MPI_CHAR, 0, comm) != MPI_SUCCESS ||
-      native().Bcast(text.data(), static_cast<int>(sizes[1]), MPI_CHAR, 0, comm) != MPI_SUCCESS)
-    return nullptr;
+  bootstrap.broadcast(file.data(), file.size());
+  bootstrap.broadcast(text.data(), text.size());
+  if (!bootstrap.ok()) return nullptr;
   const std::lock_guard lock(mutex);
   return &keep(file, text);
 }
 
 }  // namespace
 
-const Rules* agree(MPI_Comm comm, Rank rank) {
-  const Known* own = nullptr;
-  {
-    const std::lock_guard lock(mutex);
-    own = current;
+Agreement agree(Bootstrap& bootstrap, const Terms& mine_terms) {
+  enum Term : std::size_t { variables, variables_, node, node_, digest, threads, faults, terms };
+  std::array<std::int64_t, terms> mine_now{}, least{};
+  mine_now[variables] = static_cast<std::int64_t>(settings().fingerprint >> 1);
+  mine_now[variables_] = -mine_now[variables];
+  mine_now[node] = mine_terms.node;
+  mine_now[node_] = -mine_terms.node;
+  mine_now[digest] = bootstrap.rank() == 0 ? mine(true).digest : none;
+  mine_now[threads] = mine_terms.threads ? 0 : 1;
+  mine_now[faults] = mine_terms.faults ? 0 : 1;
+  bootstrap.minimum(mine_now, least.data());
+
+  // A rank that this did not reach does not know how it goes on: all hear of it, and of rules that some have not, first.
+  const Known* rules = bootstrap.ok() ? known(least[digest]) : nullptr;
+  const std::array<std::int64_t, 2> mine_then{bootstrap.ok() ? 1 : 0, rules ? 1 : 0};
+  std::array<std::int64_t, 2> verdict{};
+  bootstrap.minimum(mine_then, verdict.data());
+  Agreement all;
+  if (!bootstrap.ok() || verdict[0] == 0) return all;
+  all.same_variables = least[variables] == -least[variables_];
+  if (!all.same_variables) return all;
+  if (verdict[1] == 0) {
+    rules = of_rank_0(bootstrap);
+    if (!bootstrap.agreed()) return all;
   }
-  const auto variables = static_cast<std::int64_t>(settings().fingerprint >> 1);
-  const std::int64_t digest = own ? own->digest : 0;
-  const std::int64_t low[4] = {variables, -variables, digest, -digest};
-  std::int64_t lowest[4] = {0, 1, 0, 1};  // no agreement, if this fails
-  native().Allreduce(low, lowest, 4, MPI_INT64_T, MPI_MIN, comm);
-  if (lowest[0] != -lowest[1]) return nullptr;
-  if (!own || lowest[2] != -lowest[3]) own = of_rank_0(comm, rank);
-  return own ? &own->rules : nullptr;
+  all.usable = true;
+  all.rules = rules->rules;
+  all.one_node = least[node] == -least[node_];
+  all.threads = least[threads] == 0;
+  all.faults = least[faults] == 0;
+  return all;
 }
 
-const Rules& own_rules() { return mine(launched_rank() <= 0).rules; }
+const Rules& own_rules() { return *mine(launched_rank() <= 0).rules; }
 
 }  // namespace stretto::intercept

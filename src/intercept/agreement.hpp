@@ -4,14 +4,31 @@
 // be the same, and one rank reads the rules for all.
 #pragma once
 
-#include "intercept/mpi_header.hpp"
+#include <cstdint>
+
+#include "intercept/bootstrap.hpp"
 #include "stretto/rules.hpp"
 
 namespace stretto::intercept {
 
-/// The rules for `comm`: those that all its ranks have, else those of its rank 0, which reads them if it has none yet.
-/// Null if the ranks have different variables. Collective over `comm`, with the native library's functions.
-const Rules* agree(MPI_Comm comm, Rank rank);
+/// What a rank brings to an agreement and, combined, what comes out of it.
+struct Terms {
+  std::int64_t node = 0;  ///< not negative, equal on ranks that may share memory
+  bool threads = false;   ///< MPI_THREAD_MULTIPLE, which the ranks of a job need not have in common
+  bool faults = false;    ///< failed processes are survived
+};
+
+struct Agreement {
+  bool usable = false;           ///< else: the ranks have different variables, or messages do not arrive
+  bool same_variables = true;    ///< only if not usable
+  const Rules* rules = nullptr;  ///< those of rank 0, which reads them if it has none yet
+  bool one_node = false;         ///< have all ranks the same node?
+  bool threads = false;          ///< on any rank
+  bool faults = false;           ///< likewise
+};
+
+/// The same on all ranks.
+Agreement agree(Bootstrap& bootstrap, const Terms& mine);
 
 /// The rules that this process agreed on last, or reads now: for a communicator of one rank.
 const Rules& own_rules();

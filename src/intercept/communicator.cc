@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "intercept/agreement.hpp"
+#include "intercept/flavour/flavour.hpp"
+#include "intercept/provenance.hpp"
 #include "intercept/say.hpp"
 
 namespace stretto::intercept {
@@ -93,7 +95,7 @@ void log_choice(const Call& call, const Choice& choice) {
       written(choice.algorithm, params) + " (" + choice.reason + ')');
 }
 
-Communicator* make(MPI_Comm comm) {
+Communicator* make(MPI_Comm comm, const std::string& cause) {
   const Native& mpi = native();
   int inter = 0;
   int rank = 0;
@@ -108,7 +110,7 @@ Communicator* make(MPI_Comm comm) {
   else if (settings().disabled)  // observed nevertheless
     c->unusable = Passed::disabled;
   else
-    c->connect();
+    c->connect(cause);
   {
     const std::lock_guard lock(mutex);
     all().push_back(c);
@@ -147,55 +149,101 @@ class ErrorsReturned {
   bool aside_;
 };
 
-/// A communicator of this process alone.
-MPI_Comm& alone() {
-  static MPI_Comm comm = constants().comm_null;
-  const std::lock_guard lock(mutex);
-  if (comm != constants().comm_null || finalized) return comm;
-  MPI_Group group{};
-  native().Comm_group(constants().self, &group);
-  if (native().Comm_create(constants().self, group, &comm) != MPI_SUCCESS) comm = constants().comm_null;
-  native().Group_free(&group);
-  if (comm != constants().comm_null) native().Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-  return comm;
+bool threads_at_once() {
+  int level = MPI_THREAD_SINGLE;
+  native().Query_thread(&level);
+  return level == MPI_THREAD_MULTIPLE;
 }
 
 }  // namespace
 
-void Communicator::connect() {
+/// All calls go to the native library. Rank 0 says so, once.
+void Communicator::refuse(Passed reason, const char* what, const char* hint) {
+  unusable = reason;
+  static std::atomic<unsigned> said{0};
+  const unsigned bit = 1u << static_cast<unsigned>(reason);
+  if (rank_ == 0 && (said.fetch_or(bit) & bit) == 0) say(what, hint);
+}
+
+void Communicator::connect(const std::string& cause) {
   if (ranks_ == 1) {
     rules_ = &own_rules();
     return;
   }
-  const ErrorsReturned quiet(comm_);
-  node_ = known_neighbours(comm_);
+  if (has_strangers(comm_))
+    return refuse(Passed::strangers,
+                  "a communicator has ranks of another MPI_COMM_WORLD, which may have no Stretto; its calls go to the "
+                  "native library",
+                  "`stretto run` hands Stretto to the processes that a job spawns");
   nodes_.assign(static_cast<std::size_t>(ranks_), 0);
+  const Provenance provenance = provenance_of(comm_);
+  if (provenance == Provenance::world && connect_known()) return;
+  const ErrorsReturned quiet(comm_);
+  Bootstrap all(comm_, cause);
+  const Agreement agreed = agree(all, {node_id(), threads_at_once(), flavour::survives_faults()});
+  if (!agreed.usable && !agreed.same_variables)
+    return refuse(Passed::communicator,
+                  "the ranks of a communicator have different STRETTO_ variables; its calls go to the native library",
+                  "export the same variables to all ranks, for example with `stretto run`");
+  if (!agreed.usable)
+    return refuse(Passed::communicator, "a communicator's set-up failed; its calls go to the native library",
+                  "the MPI itself could not bring some small messages");
+  rules_ = agreed.rules;
+  survives_faults_ = agreed.faults;
+  const bool own = agreed.threads || agreed.faults || provenance != Provenance::world;
+  if (settings().shm && agreed.one_node) node_ = meet_neighbours(all, own, *rules_);
   if (node_) {
     per_node_ = ranks_;
     cores_shared_ = node_->cores_shared;
-    rules_ = node_->rules;
-    errors_returned_ = alone();
     return;
   }
-  const Rules* agreed = agree(comm_, rank_);
-  if (!agreed) {
-    unusable = Passed::communicator;
-    if (rank_ == 0)
-      say("the ranks of a communicator have different STRETTO_ variables; its calls go to the native library",
-          "export the same variables to all ranks, for example with `stretto run`");
-    return;
-  }
-  rules_ = agreed;
-  node_ = meet_neighbours(comm_, *agreed);
-  find_nodes();
+  if (agreed.threads && !flavour::threads_may_make_communicators())
+    return refuse(Passed::communicator,
+                  "with MPI_THREAD_MULTIPLE, Open MPI's communicators that reach over several nodes are left to it",
+                  "MPI_THREAD_SERIALIZED or less is served");
+  if (settings().shm && !agreed.one_node) node_ = meet_on_node(all, own);
+  find_nodes(all);
+  make_private(all);
   if (per_node_ == 1) most_depth_ = 64;
-  if (one_node())
-    errors_returned_ = alone();
-  else
-    make_private();
+  if (!all.agreed())
+    refuse(Passed::communicator, "a communicator's set-up failed; its calls go to the native library",
+           "the MPI may have no room for one more communicator");
 }
 
-void Communicator::find_nodes() {
+/// Ranks that know all that is to be known need no messages.
+bool Communicator::connect_known() {
+  if (!settings().shm) return false;
+  node_ = known_neighbours(translate(comm_, constants().world));
+  if (!node_) return false;
+  per_node_ = ranks_;
+  cores_shared_ = node_->cores_shared;
+  rules_ = node_->rules;
+  return true;
+}
+
+std::optional<NodeView> Communicator::meet_on_node(Bootstrap& all, bool own) {
+  std::vector<std::int64_t> ids(nodes_.size());
+  const std::int64_t mine = node_id();
+  all.allgather(&mine, ids.data(), sizeof mine);
+  const auto lowest = static_cast<int>(std::ranges::find(ids, mine) - ids.begin());
+  MPI_Comm node = constants().comm_null;
+  if (native().Comm_split(comm_, lowest, rank_, &node) != MPI_SUCCESS) {
+    all.fail();
+    return std::nullopt;
+  }
+  std::optional<NodeView> view;
+  if (Bootstrap near(node, all.cause()); near.ranks() > 1) view = meet_neighbours(near, own, *rules_);
+  if (view) {
+    const std::vector<int> ranks = translate(node, comm_);
+    std::vector<transport::shm::Connection*> by_rank(nodes_.size());
+    for (std::size_t r = 0; r < ranks.size(); ++r) by_rank[static_cast<std::size_t>(ranks[r])] = view->connections[r];
+    view->connections.swap(by_rank);
+  }
+  native().Comm_free(&node);
+  return view;
+}
+
+void Communicator::find_nodes(Bootstrap& all) {
   struct Place {
     int lowest;  // rank of my node
     int cores_shared;
@@ -206,17 +254,17 @@ void Communicator::find_nodes() {
     const auto first = std::ranges::find_if(near, [](const auto* c) { return c != nullptr; });
     mine.lowest = std::min(rank_, static_cast<Rank>(first - near.begin()));
   }
-  std::vector<Place> all(nodes_.size());
-  if (native().Allgather(&mine, 2, MPI_INT, all.data(), 2, MPI_INT, comm_) != MPI_SUCCESS)
-    unusable = Passed::communicator;
-  std::ranges::transform(all, nodes_.begin(), &Place::lowest);
-  cores_shared_ = std::ranges::any_of(all, [](const Place& one) { return one.cores_shared != 0; });
+  std::vector<Place> places(nodes_.size());
+  all.allgather(&mine, places.data(), sizeof mine);
+  if (!all.ok()) return;
+  std::ranges::transform(places, nodes_.begin(), &Place::lowest);
+  cores_shared_ = std::ranges::any_of(places, [](const Place& one) { return one.cores_shared != 0; });
   std::vector<Rank> on_node(nodes_.size(), 0);
   for (const Rank node : nodes_) per_node_ = std::max(per_node_, ++on_node[static_cast<std::size_t>(node)]);
   even_nodes_ = std::ranges::all_of(on_node, [&](Rank n) { return n == 0 || n == per_node_; });
 }
 
-void Communicator::make_private() {
+void Communicator::make_private(Bootstrap& all) {
   // Not MPI_Comm_dup: that would copy the program's attributes, which calls its functions.
   MPI_Group group{};
   native().Comm_group(comm_, &group);
@@ -224,16 +272,17 @@ void Communicator::make_private() {
   native().Group_free(&group);
   if (error == MPI_SUCCESS) {
     native().Comm_set_errhandler(private_, MPI_ERRORS_RETURN);
-    errors_returned_ = private_;
     return;
   }
   private_ = constants().comm_null;
-  unusable = Passed::communicator;
+  all.fail();
 }
 
 void Communicator::disconnect() {
   if (node_) leave(*node_);
-  if (private_ != constants().comm_null) native().Comm_free(&private_);
+  // With a failed rank that would not end.
+  const bool whole = !survives_faults_ || flavour::fault_of(comm_) == MPI_SUCCESS;
+  if (private_ != constants().comm_null && whole) native().Comm_free(&private_);
 }
 
 std::shared_ptr<const Schedule> Communicator::schedule(const Algorithm& algorithm, const Shape& shape,
@@ -296,16 +345,21 @@ Communicator* last_communicator(MPI_Comm comm) {
   return last.comm == comm && last.epoch == epoch.load(std::memory_order_acquire) ? last.found : nullptr;
 }
 
-Communicator* communicator(MPI_Comm comm) {
+Communicator* communicator(MPI_Comm comm, const std::string& cause) {
   if (Communicator* c = last_communicator(comm)) return c;
   const std::uint64_t now = epoch.load(std::memory_order_acquire);
   if (comm == (native(), constants().comm_null) || (dying && comm == *dying) || !ready()) return nullptr;
   void* value = nullptr;
   int found = 0;
   if (native().Comm_get_attr(comm, keyval, &value, &found) != MPI_SUCCESS) return nullptr;
-  Communicator* c = found ? static_cast<Communicator*>(value) : make(comm);
+  Communicator* c = found ? static_cast<Communicator*>(value) : make(comm, cause);
   if (c) last = {comm, now, c};
   return c;
+}
+
+Communicator* communicator(MPI_Comm comm, Function cause) {
+  Communicator* last_used = last_communicator(comm);
+  return last_used ? last_used : communicator(comm, mpi_name(cause));
 }
 
 int free_communicator(MPI_Comm* comm, int (*native_free)(MPI_Comm*)) {
@@ -321,6 +375,15 @@ int free_communicator(MPI_Comm* comm, int (*native_free)(MPI_Comm*)) {
   return error;
 }
 
+std::optional<bool> world_agrees() {
+  const std::lock_guard lock(mutex);
+  const auto world =
+      std::ranges::find_if(all(), [](const Communicator* c) { return c->comm() == constants().world; });
+  if (world == all().end() || (*world)->unusable == Passed::disabled) return std::nullopt;
+  const bool whole = !(*world)->survives_faults() || flavour::fault_of(constants().world) == MPI_SUCCESS;
+  return whole && !(*world)->unusable;
+}
+
 void free_communicators() {
   std::vector<Communicator*> left;
   {
@@ -329,7 +392,6 @@ void free_communicators() {
     finalized = true;
   }
   for (Communicator* c : left) forget(c);
-  if (alone() != constants().comm_null) native().Comm_free(&alone());
 }
 
 }  // namespace stretto::intercept

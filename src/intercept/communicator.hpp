@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <tuple>
 #include <vector>
 
@@ -33,15 +34,12 @@ class Communicator {
   Communicator(MPI_Comm comm, Rank rank, Rank ranks)
       : comm_(comm),
         private_(constants().comm_null),
-        errors_returned_(comm),
         rank_(rank),
         ranks_(ranks) {}
 
   MPI_Comm comm() const { return comm_; }
   /// The private duplicate that messages travel on; null if none do.
   MPI_Comm messages() const { return private_; }
-  /// One that returns its errors, for calls that concern this rank only; comm() itself if there is no other rank.
-  MPI_Comm errors_returned() const { return errors_returned_; }
   /// Null if no other rank is on my node.
   const NodeView* node() const { return node_ ? &*node_ : nullptr; }
   bool one_node() const { return ranks_ > 1 && per_node_ == ranks_; }  ///< all ranks share memory
@@ -51,6 +49,9 @@ class Communicator {
   Rank ranks() const { return ranks_; }
   std::optional<Passed> unusable;  ///< set: every call is passed on
   std::uint64_t calls = 0;         ///< served, for the hang report
+  bool out_of_step = false;        ///< what is left of a failed call stands in ways of its own
+  /// Does the job survive failed processes? Then it must be asked whether this communicator still works.
+  bool survives_faults() const { return survives_faults_; }
 
   /// Null unless calls are observed. Replays count there when they end.
   std::unique_ptr<observe::Records> records;
@@ -73,8 +74,8 @@ class Communicator {
   /// My schedule, built when it is first asked for.
   std::shared_ptr<const Schedule> schedule(const Algorithm& algorithm, const Shape& shape, const Params& params);
 
-  /// Agrees with the other ranks on rules, and finds the ways to them. Collective.
-  void connect();
+  /// Agrees with the other ranks on rules, and finds the ways to them. Collective; `cause` is the function called.
+  void connect(const std::string& cause);
   void disconnect();
 
  private:
@@ -83,18 +84,21 @@ class Communicator {
   const Decision& make_decision(Call call);
   Call placed(Call call) const;
   BothWishes wishes_for(Function function) const;
-  void find_nodes();
-  void make_private();
+  bool connect_known();
+  std::optional<NodeView> meet_on_node(Bootstrap& all, bool own);
+  void find_nodes(Bootstrap& all);
+  void make_private(Bootstrap& all);
+  void refuse(Passed reason, const char* what, const char* hint);
 
   MPI_Comm comm_;
   MPI_Comm private_;
-  MPI_Comm errors_returned_;
   std::optional<NodeView> node_;
   int most_depth_ = transport::shm::lanes;
   Rank rank_;
   Rank ranks_;
   Rank per_node_ = 1;                      ///< the most ranks that share a node's memory
   bool even_nodes_ = true;                 ///< has each node as many?
+  bool survives_faults_ = false;
   bool cores_shared_ = false;              ///< is a node of these ranks short of cores?
   std::vector<Rank> nodes_;                ///< of each rank, the lowest rank of its node
   const Rules* rules_ = &shipped_rules();  ///< the same on all ranks
@@ -112,11 +116,16 @@ class Communicator {
 /// The one that this thread used last, if it is that of `comm`; else null. Never collective.
 Communicator* last_communicator(MPI_Comm comm);
 
-/// Null before MPI_Init and for MPI_COMM_NULL. The first call for a communicator is collective over it.
-Communicator* communicator(MPI_Comm comm);
+/// Null before MPI_Init and for MPI_COMM_NULL. The first call for a communicator is collective over it; `cause` is the
+/// MPI function that was called.
+Communicator* communicator(MPI_Comm comm, const std::string& cause);
+Communicator* communicator(MPI_Comm comm, Function cause);
 
 /// MPI_Comm_free or MPI_Comm_disconnect, with what Stretto keeps for the communicator.
 int free_communicator(MPI_Comm* comm, int (*native_free)(MPI_Comm*));
+
+/// Do all ranks of MPI_COMM_WORLD have the same variables, and all of them still run? Nothing: nobody has asked.
+std::optional<bool> world_agrees();
 
 /// Before MPI_Finalize: frees what belongs to communicators that are still there.
 void free_communicators();

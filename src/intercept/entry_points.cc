@@ -50,8 +50,8 @@ int serve_or_pass(Serve serve, Pass pass) {
 }
 
 /// The end of a function that has given `info` to `comm`, if it succeeded.
-int with_hints(int error, const MPI_Comm* comm, MPI_Info info) {
-  if (error == MPI_SUCCESS) guarded([&] { intercept::take_hints(*comm, info); });
+int with_hints(int error, const MPI_Comm* comm, MPI_Info info, const char* cause) {
+  if (error == MPI_SUCCESS) guarded([&] { intercept::take_hints(*comm, info, cause); });
   return error;
 }
 
@@ -133,18 +133,18 @@ STRETTO_ALWAYS_PMPI(Comm_disconnect)
 STRETTO_ENTRY MPI_Comm_set_info(MPI_Comm comm, MPI_Info info) {
   const int error = native().Comm_set_info(comm, info);
   // A rank whose own info is wrong takes part in the comparison all the same: the others wait there.
-  guarded([&] { intercept::take_hints(comm, error == MPI_SUCCESS ? info : MPI_INFO_NULL); });
+  guarded([&] { intercept::take_hints(comm, error == MPI_SUCCESS ? info : MPI_INFO_NULL, "MPI_Comm_set_info"); });
   return error;
 }
 STRETTO_ALWAYS_PMPI(Comm_set_info)
 
 STRETTO_ENTRY MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm) {
-  return with_hints(native().Comm_dup_with_info(comm, info, newcomm), newcomm, info);
+  return with_hints(native().Comm_dup_with_info(comm, info, newcomm), newcomm, info, "MPI_Comm_dup_with_info");
 }
 STRETTO_ALWAYS_PMPI(Comm_dup_with_info)
 
 STRETTO_ENTRY MPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm* newcomm) {
-  return with_hints(native().Comm_split_type(comm, type, key, info, newcomm), newcomm, info);
+  return with_hints(native().Comm_split_type(comm, type, key, info, newcomm), newcomm, info, "MPI_Comm_split_type");
 }
 STRETTO_ALWAYS_PMPI(Comm_split_type)
 

@@ -8,7 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "intercept/bootstrap.hpp"
 #include "intercept/communicator.hpp"
+#include "intercept/provenance.hpp"
 #include "intercept/say.hpp"
 #include "stretto/error.hpp"
 #include "support/nearest.hpp"
@@ -49,9 +51,7 @@ std::string name_of(MPI_Comm comm, Rank ranks) {
 
 class Hints {
  public:
-  Hints(MPI_Comm comm, MPI_Info info) : comm_(comm) {
-    native().Comm_rank(comm, &rank_);
-    native().Comm_size(comm, &ranks_);
+  Hints(MPI_Comm comm, MPI_Info info, const char* cause) : bootstrap_(comm, cause) {
     for (auto& [name, value] : keys_in(info)) {
       if (const auto function = function_named(name))
         values_[static_cast<std::size_t>(*function)] = value;
@@ -68,9 +68,8 @@ class Hints {
       low[functions + f] = -low[f];
     }
     auto lowest = low;
-    if (ranks_ > 1 &&
-        native().Allreduce(low.data(), lowest.data(), std::ssize(low), MPI_INT64_T, MPI_MIN, comm_) != MPI_SUCCESS)
-      return false;
+    if (bootstrap_.ranks() > 1) bootstrap_.minimum(low, lowest.data());
+    if (!bootstrap_.ok()) return false;
     for (std::size_t f = 0; f < functions; ++f) {
       if (lowest[f] == -lowest[functions + f]) continue;
       complain("info key " + key(f) + " has different values on the ranks",
@@ -99,7 +98,7 @@ class Hints {
   static std::string key(std::size_t f) { return std::string(ours) + std::string(facts(all_functions[f]).name); }
 
   void complain(const std::string& what, const std::string& hint) const {
-    if (rank_ == 0) say(what + " (" + name_of(comm_, ranks_) + "), ignored", hint);
+    if (bootstrap_.rank() == 0) say(what + " (" + name_of(bootstrap_.comm(), bootstrap_.ranks()) + "), ignored", hint);
   }
 
   void complain_of_unknown(const std::string& name) const {
@@ -111,26 +110,24 @@ class Hints {
                            : "is " + std::string(ours) + std::string(meant) + " meant?");
   }
 
-  MPI_Comm comm_;
-  Rank rank_ = 0;
-  Rank ranks_ = 1;
+  Bootstrap bootstrap_;
   std::array<std::string, functions> values_;  // empty: not given, for MPI has no empty values
 };
 
 }  // namespace
 
-void take_hints(MPI_Comm comm, MPI_Info info) {
+void take_hints(MPI_Comm comm, MPI_Info info, const char* cause) {
   int inter = 0;
   if (settings().disabled || comm == constants().comm_null || native().Comm_test_inter(comm, &inter) != MPI_SUCCESS ||
-      inter)
+      inter || has_strangers(comm))
     return;
-  Hints hints(comm, info);
+  Hints hints(comm, info, cause);
   if (!hints.compare()) return;
-  if (Communicator* c = communicator(comm)) hints.grant(*c);
+  if (Communicator* c = communicator(comm, cause)) hints.grant(*c);
 }
 
 void prefer(MPI_Comm comm, Function function, const std::string& words) {
-  if (Communicator* c = communicator(comm)) c->wish(function, Wish{parse_forced(function, words), words});
+  if (Communicator* c = communicator(comm, function)) c->wish(function, Wish{parse_forced(function, words), words});
 }
 
 }  // namespace stretto::intercept

@@ -13,7 +13,8 @@ namespace stretto::intercept {
 
 /// After the native function that gave `info` to `comm`: takes the keys that all ranks give alike, complains of the
 /// others, and lets the communicator choose again. Collective over `comm`, as that function is.
-void take_hints(MPI_Comm comm, MPI_Info info);
+/// `cause` is that function's name.
+void take_hints(MPI_Comm comm, MPI_Info info, const char* cause);
 
 /// As if info key stretto_FUNCTION had been `words` for all ranks, which is not compared: every rank says so, between
 /// the same two calls. Throws stretto::Error for unknown words.

@@ -18,12 +18,12 @@ namespace stretto::intercept {
 #define STRETTO_NATIVE_FUNCTIONS(X) \
   STRETTO_NATIVE_COLLECTIVES(X) \
   X(Abort) X(Cancel) X(Comm_call_errhandler) X(Comm_create) X(Comm_create_keyval) X(Comm_delete_attr) X(Comm_disconnect) X(Comm_dup_with_info) X(Comm_free) \
-  X(Comm_get_attr) X(Comm_get_errhandler) X(Comm_get_name) X(Comm_group) X(Comm_rank) X(Comm_set_attr) X(Comm_set_errhandler) \
-  X(Comm_set_info) X(Comm_size) X(Comm_split) X(Comm_split_type) X(Comm_test_inter) X(Errhandler_free) X(Finalize) \
-  X(Get_library_version) X(Group_free) X(Group_translate_ranks) X(Info_get) X(Info_get_nkeys) X(Info_get_nthkey) \
-  X(Info_get_valuelen) X(Initialized) X(Iprobe) X(Irecv) X(Isend) \
+  X(Comm_get_attr) X(Comm_get_errhandler) X(Comm_get_name) X(Comm_get_parent) X(Comm_group) X(Comm_rank) X(Comm_set_attr) X(Comm_set_errhandler) \
+  X(Comm_set_info) X(Comm_size) X(Comm_split) X(Comm_split_type) X(Comm_test_inter) X(Errhandler_free) X(Error_string) X(Finalize) \
+  X(Get_library_version) X(Grequest_complete) X(Grequest_start) X(Group_free) X(Group_size) X(Group_translate_ranks) X(Info_get) X(Info_get_nkeys) X(Info_get_nthkey) \
+  X(Info_get_valuelen) X(Iallgather) X(Iallreduce) X(Ialltoall) X(Ibcast) X(Initialized) X(Irecv) X(Isend) \
   X(Op_commutative) X(Pack) X(Query_thread) X(Recv) X(Reduce_local) X(Request_free) X(Send) X(Test) X(Type_free) X(Type_get_contents) \
-  X(Type_get_envelope) X(Type_get_extent) X(Type_get_true_extent) X(Type_size) X(Type_size_x) X(Unpack)
+  X(Type_get_envelope) X(Type_get_extent) X(Type_get_true_extent) X(Type_size) X(Type_size_x) X(Unpack) X(Wait)
 
 // Only tests and benchmarks use these: null in an MPI without them.
 #define STRETTO_NATIVE_TEST_FUNCTIONS(X) \

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "intercept/bootstrap.hpp"
 #include "intercept/native.hpp"
 #include "stretto/rules.hpp"
 #include "transport/shm/process.hpp"
@@ -23,18 +24,28 @@ struct NodeView {
 /// By rank of `from` (of an intercommunicator: of its local group), the rank in `to`; MPI_UNDEFINED: it has none.
 std::vector<int> translate(MPI_Comm from, MPI_Comm to);
 
-/// The ways to the ranks of `comm`, if all of them have met before: no rank need ask another then.
-std::optional<NodeView> known_neighbours(MPI_Comm comm);
+/// Not negative, and the same on processes that may share memory: those of one machine, container and, if
+/// STRETTO_NODES pretends them, node.
+std::int64_t node_id();
 
-/// The ranks of `comm` that are on my node. Collective over `comm`, with the native library's functions; all ranks have
-/// the same settings and `rules`. Nothing if there are none, or if memory cannot be shared.
-std::optional<NodeView> meet_neighbours(MPI_Comm comm, const Rules& rules);
+/// The ways to these ranks of the world, if all of them have met before: no rank need ask another then.
+std::optional<NodeView> known_neighbours(const std::vector<int>& world);
+
+/// All ranks of `node` have the same node_id(), settings and `rules`. Nothing, on all of them alike, if they cannot share
+/// memory. `own`: the ways shall serve no other communicator.
+std::optional<NodeView> meet_neighbours(Bootstrap& node, bool own, const Rules& rules);
 
 /// Has this node more of the job's ranks than cores, as far as this process has met them, or else its launcher tells?
 bool cores_shared();
 
 /// At the end of a communicator.
 void leave(const NodeView& view);
+
+/// Has a process of the node ended in the middle of its work? Not one that came to MPI_Finalize.
+bool someone_died(const NodeView& view);
+
+/// Before MPI_Finalize: this process ends as it should.
+void depart();
 
 /// Memory to send from, for one thread. Ends the program if there is none.
 transport::shm::Rooms take_rooms();

@@ -8,6 +8,9 @@
 #include <optional>
 #include <thread>
 
+#include "intercept/flavour/flavour.hpp"
+#include "intercept/progress.hpp"
+#include "intercept/raise.hpp"
 #include "intercept/say.hpp"
 #include "intercept/settings.hpp"
 #include "support/memory.hpp"
@@ -23,6 +26,13 @@ struct Worker {
   execute::Arena staging;
   std::optional<transport::shm::Rooms> rooms;
   transport::shm::Neighbours node;
+
+  struct Wait {
+    const Communicator* communicator = nullptr;
+    int fault = MPI_SUCCESS;  ///< why it is vain
+    std::chrono::steady_clock::time_point next = {}, look_for_dead = {}, died = {};
+  };
+  Wait wait;
 
   ~Worker() {
     if (rooms) give_back(*rooms);
@@ -58,16 +68,35 @@ Count segment_of(const Decision& decision, Bytes element_size, Rank parts) {
 
 namespace {
 
-/// What the program has under way in the MPI goes on only while somebody calls it: a peer may wait for that before it
-/// comes to the collective. Not on MPI_COMM_SELF, for which MPICH looks at nothing else.
-void progress() {
-  int any = 0;
-  native().Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, constants().world, &any, MPI_STATUS_IGNORE);
-}
-
 /// Set when a neighbour's message had another size than awaited: what is left of it stands in ways that other
 /// communicators use as well, so none of them can be trusted.
-std::atomic<bool> out_of_step{false};
+std::atomic<bool> shared_out_of_step{false};
+
+/// Now and then in a long wait of the call in this thread. False: its end will not come.
+bool attend(void* context) {
+  using namespace std::chrono;
+  constexpr milliseconds between{10};  // questions to the MPI about faults
+  constexpr seconds grace{5};          // for the launcher, which most often ends a job with a process that failed
+  drive_progress();
+  Worker& w = *static_cast<Worker*>(context);
+  Worker::Wait& wait = w.wait;
+  const auto now = steady_clock::now();
+  if (now < wait.next) return true;
+  wait.next = now + between;
+  const Communicator& c = *wait.communicator;
+  if (c.survives_faults()) wait.fault = flavour::fault_of(c.comm());
+  if (wait.fault != MPI_SUCCESS) return false;
+  if (!c.node() || now < wait.look_for_dead) return true;
+  wait.look_for_dead = now + grace / 5;
+  if (!someone_died(*c.node())) {
+    wait.died = {};
+  } else if (wait.died == steady_clock::time_point{}) {
+    wait.died = now;
+  } else if (now - wait.died > grace) {
+    wait.fault = flavour::process_failed();
+  }
+  return wait.fault == MPI_SUCCESS;
+}
 
 /// The ways of `c`, in this thread.
 execute::Paths paths_of(Worker& w, const Communicator& c) {
@@ -77,22 +106,38 @@ execute::Paths paths_of(Worker& w, const Communicator& c) {
     w.node = neighbours(*view, *w.rooms);
   }
   if (!c.one_node()) w.transport.use(c.messages());
-  return {c.one_node() ? nullptr : &w.transport, view ? &w.node : nullptr, progress,
-          c.records ? &observe::observer() : nullptr};
+  w.wait.communicator = &c;
+  w.wait.fault = MPI_SUCCESS;
+  execute::Paths paths(c.one_node() ? nullptr : &w.transport, view ? &w.node : nullptr);
+  paths.attend = attend;
+  paths.context = &w;
+  paths.observer = c.records ? &observe::observer() : nullptr;
+  return paths;
 }
 
-int failed(Worker& w, const Communicator& c) {
-  const int sent = c.one_node() ? MPI_SUCCESS : w.transport.error_code();
-  if (sent == MPI_SUCCESS) out_of_step = true;
-  if (!c.one_node()) w.transport.use(c.messages());  // gives up what is posted into the program's buffers
-  const int code = sent == MPI_SUCCESS ? MPI_ERR_TRUNCATE : sent;
-  native().Comm_call_errhandler(c.comm(), code);
-  return code;
+bool is_out_of_step(const Communicator& c) {
+  return c.node() && (c.out_of_step || (!c.node()->own && shared_out_of_step.load(std::memory_order_relaxed)));
+}
+
+int failed(Worker& w, Communicator& c, Function function) {
+  const bool messages = !c.one_node();
+  int code = w.wait.fault;
+  if (code == MPI_SUCCESS && messages) code = w.transport.error_code();
+  if (code == MPI_SUCCESS) code = MPI_ERR_TRUNCATE;
+  if (messages) w.transport.use(c.messages());  // gives up what is posted into the program's buffers
+  if (c.node() && c.node()->own)
+    c.out_of_step = true;
+  else if (c.node())
+    shared_out_of_step = true;
+  // From now on the native library knows better what to say.
+  if (w.wait.fault != MPI_SUCCESS || (c.survives_faults() && flavour::fault_of(c.comm()) != MPI_SUCCESS))
+    c.unusable = Passed::fault;
+  return raise(c, function, code);
 }
 
 int expired(const Worker& w, const Communicator& c, Function function, const Schedule& schedule) {
   char call[128];
-  std::snprintf(call, sizeof call, "%s (call %llu on this communicator, after %g s)", facts(function).name.data(),
+  std::snprintf(call, sizeof call, "%s (call %llu on this communicator, after %g s)", mpi_name(function).c_str(),
                 static_cast<unsigned long long>(c.calls), *settings().deadline);
   say(execute::hang_report(schedule, w.engine.standstill(), call),
       "compare the reports of all ranks: the one that waits for nobody's message left early or never came");
@@ -103,13 +148,18 @@ int expired(const Worker& w, const Communicator& c, Function function, const Sch
 
 int run(Communicator& c, Function function, const execute::Work& work, const execute::Program* ready) {
   Worker& w = worker();
-  if (c.node() && out_of_step.load(std::memory_order_relaxed)) [[unlikely]]
-    return failed(w, c);
+  const execute::Paths paths = paths_of(w, c);
+  if (is_out_of_step(c)) [[unlikely]]
+    return failed(w, c, function);
+  if (c.survives_faults() && flavour::is_revoked(c.comm())) [[unlikely]] {
+    w.wait.fault = flavour::fault_of(c.comm());
+    return failed(w, c, function);
+  }
   const auto& seconds = settings().deadline;
   const Deadline deadline = seconds ? Deadline::in(std::chrono::duration<double>(*seconds)) : Deadline();
-  switch (w.engine.run(work, paths_of(w, c), deadline, ready)) {
+  switch (w.engine.run(work, paths, deadline, ready)) {
     case transport::Outcome::ok: return MPI_SUCCESS;
-    case transport::Outcome::failed: return failed(w, c);
+    case transport::Outcome::failed: return failed(w, c, function);
     case transport::Outcome::expired: break;
   }
   return expired(w, c, function, *work.schedule);
@@ -164,10 +214,13 @@ int prepare(Communicator& c, const Schedule& schedule, Function function, const 
   return run(c, function, work_of(c, schedule, 1, job), nullptr);
 }
 
-std::optional<int> replay(MPI_Comm comm, const Origin& origin) {
+std::optional<int> replay(MPI_Comm comm, Origin& origin) {
   Communicator* c = last_communicator(comm);
   Replays::Replay* r = c ? c->replays.find(origin) : nullptr;
-  if (!r || origin.output == MPI_IN_PLACE) return std::nullopt;
+  if (!r || c->unusable || origin.output == MPI_IN_PLACE) return std::nullopt;
+  origin.alias = r->alias;
+  if (origin.aliased()) [[unlikely]]
+    return std::nullopt;
   if (r->recent) {
     if (r->recent->due()) return std::nullopt;
     r->recent->note(r->bytes);

@@ -89,6 +89,7 @@ void Replays::keep(const Origin& origin, Rank ranks, const Decision& decision, s
   replay->others = 0;
   replay->recent = origin.recent;
   replay->bytes = origin.bytes;
+  replay->alias = origin.alias;
   for (std::size_t i = 0; i < origin.parts.size(); ++i) {
     replay->parts[i].clear();
     if (origin.parts[i]) replay->parts[i].keep(*origin.parts[i], ranks);

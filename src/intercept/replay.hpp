@@ -46,6 +46,10 @@ struct Origin {
   std::array<const DescribedParts*, 2> parts{};
   RecentSizes* recent = nullptr;  ///< that the choice went by, and what they are told of this call
   Bytes bytes = 0;
+  std::optional<Bytes> alias = {};  ///< where the input may not be, from the output
+
+  /// MPI_BOTTOM says nothing of where the elements are.
+  bool aliased() const { return alias && input && input == static_cast<const char*>(output) + *alias; }
 };
 
 /// What a call said of its parts. All of it is compared: a program may change its arrays in place.
@@ -83,6 +87,7 @@ class Replays {
     std::array<KeptParts, 2> parts = {};  ///< of Origin::parts
     RecentSizes* recent = nullptr;        ///< as in Origin
     Bytes bytes = 0;
+    std::optional<Bytes> alias = {};
   };
 
   Replay* find(const Origin& origin) {
@@ -114,6 +119,6 @@ class Replays {
 };
 
 /// MPI's return code, if the call was served before.
-std::optional<int> replay(MPI_Comm comm, const Origin& origin);
+std::optional<int> replay(MPI_Comm comm, Origin& origin);
 
 }  // namespace stretto::intercept

@@ -150,6 +150,7 @@ Settings read() {
   read_deadline(s);
   read_node(s, all);
   read_files_to_write(s, all);
+  s.children = variable("STRETTO_CHILDREN") == STRETTO_VERSION;
   s.rules = variable("STRETTO_RULES");
   read_forced(s, all);
   complain_of_unknown();

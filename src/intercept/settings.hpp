@@ -34,6 +34,7 @@ struct Settings {
   bool shm = true;                        ///< STRETTO_SHM=0: everything goes through the MPI
   Bytes shared_memory = Bytes{64} << 20;  ///< STRETTO_SHM_MEMORY: most that this process provides
   std::optional<Nodes> nodes;             ///< STRETTO_NODES: for tests
+  bool children = false;                  ///< STRETTO_CHILDREN=VERSION: what the job spawns has this version as well
   std::string profile;                    ///< STRETTO_PROFILE: a file to write; empty: none
   std::string trace;                      ///< STRETTO_TRACE: another
   std::size_t trace_events = 16 << 10;    ///< STRETTO_TRACE_EVENTS: the last so many of each thread

@@ -25,6 +25,8 @@ std::string_view name_of(Passed reason) {
     case Passed::rules: return "rules";
     case Passed::not_ready: return "MPI or communicator not ready";
     case Passed::communicator: return "communicator";
+    case Passed::strangers: return "ranks of another world";
+    case Passed::fault: return "fault";
   }
   return "?";
 }

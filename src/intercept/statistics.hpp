@@ -22,8 +22,10 @@ enum class Passed : std::uint8_t {
   rules,         ///< the choice was `native`
   not_ready,     ///< before MPI_Init, after MPI_Finalize, or while the communicator is being freed
   communicator,  ///< no private duplicate, or ranks with different settings
+  strangers,     ///< ranks of another MPI_COMM_WORLD, which may have no Stretto
+  fault,         ///< a process failed, or the communicator was revoked
 };
-inline constexpr std::size_t passed_count = static_cast<std::size_t>(Passed::communicator) + 1;
+inline constexpr std::size_t passed_count = static_cast<std::size_t>(Passed::fault) + 1;
 
 std::string_view name_of(Passed reason);
 

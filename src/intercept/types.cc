@@ -118,9 +118,9 @@ struct Packing {
 };
 thread_local Packing packing{};
 
-void note(int error) {
-  if (error != MPI_SUCCESS) packing.error = error;
-}
+/// Has it failed before in this call? The error handler hears of that once.
+bool has_failed() { return packing.error != MPI_SUCCESS; }
+void note(int error) { packing.error = error; }
 
 #ifdef STRETTO_MPICH
 bool large_pack() { return native().Pack_c && native().Unpack_c; }
@@ -132,7 +132,7 @@ bool large_pack() { return false; }
 template <typename Each>
 void in_parts(const execute::Element& element, Count n, Each each) {
   const Count most = std::max<Count>((Count{1} << 30) / std::max<Bytes>(element.size, 1), 1);
-  for (Count first = 0; first < n; first += most) each(first, std::min(most, n - first));
+  for (Count first = 0; first < n && !has_failed(); first += most) each(first, std::min(most, n - first));
 }
 
 void pack(const execute::Element& element, const void* elements, Count n, void* packed) {

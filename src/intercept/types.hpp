@@ -23,10 +23,10 @@ enum class Use : std::uint8_t { move, combine };
 /// as long as that and `type` live.
 const TypeFacts& facts_of(const MPI_Datatype& type, Use use, TypeFacts& storage);
 
-/// Elements are packed for `comm`, which hears of errors (a type that was not committed, say), until further notice in
-/// this thread.
+/// Elements are packed for `comm`, whose error handler hears of an error (a type that was not committed, say), until
+/// further notice in this thread.
 void begin_packing(MPI_Comm comm);
-/// The last error since then, or MPI_SUCCESS.
+/// The error since then, or MPI_SUCCESS.
 int packing_error();
 
 }  // namespace stretto::intercept

@@ -21,6 +21,13 @@ class Deadline {
 
   /// The same span from now on.
   Deadline renewed() const { return at_ ? in(span_) : Deadline(); }
+  /// This moment, or one that comes after `span` if that is sooner.
+  Deadline within(Clock::duration span) const {
+    Deadline d = *this;
+    const auto then = Clock::now() + span;
+    if (!at_ || then < *at_) d.at_ = then;
+    return d;
+  }
   bool expired() const { return at_ && Clock::now() >= *at_; }
   std::optional<Clock::time_point> at() const { return at_; }
 

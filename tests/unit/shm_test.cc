@@ -2,9 +2,13 @@
 //
 // What processes of a node share: rooms, lanes, segments, ways.
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <fstream>
 #include <set>
 
 #include "support/test.hpp"
@@ -245,10 +249,60 @@ TEST(what_is_no_such_segment_is_not_mapped) {
   };
   const std::string number = std::to_string(segment->card().file);
   CHECK_EQ(refused([](Card& c) { c.token[1] ^= 1; }), number + " is of another process");
-  CHECK_EQ(refused([](Card& c) { c.bytes *= 2; }), number + " is of another process");
   CHECK_EQ(refused([&](Card& c) { c.file = null; }), std::to_string(null) + " is of another process");
   close(null);
   CHECK_EQ(refused([&](Card& c) { c.file = null; }), std::to_string(null) + ": No such file or directory");
+}
+
+Bytes blocks_of(const Segment& segment) {
+  struct stat found{};
+  fstat(static_cast<int>(segment.card().file), &found);
+  return found.st_blocks * 512;
+}
+
+TEST(memory_is_taken_from_the_system_as_it_is_used) {
+  const auto segment = segment_of(8 << 20);
+  const Bytes before = blocks_of(*segment);
+  std::byte* memory = segment->reserve(4 << 20);
+  CHECK_EQ(blocks_of(*segment), before);
+  Room room(memory, 4 << 20, segment.get());
+  std::fill_n(room.take(1000), 1000, std::byte{1});
+  CHECK_EQ(blocks_of(*segment), before + (64 << 10));
+  std::fill_n(room.take(1 << 20), 1 << 20, std::byte{1});
+  CHECK_EQ(blocks_of(*segment), before + (1 << 20) + (64 << 10));
+}
+
+/// Whether its end was a fault, of a process that did `last` before it was killed.
+template <typename Last>
+bool found_dead(Last last) {
+  int cards[2];
+  if (pipe(cards) != 0) return false;
+  const pid_t child = fork();
+  if (child == 0) {
+    std::string why;
+    const auto segment = Segment::create(1 << 20, why);
+    last(*segment);
+    if (write(cards[1], &segment->card(), sizeof(Card)) == sizeof(Card)) pause();
+    _exit(1);
+  }
+  Card card;
+  std::string why;
+  const bool came = read(cards[0], &card, sizeof card) == sizeof card;
+  for (const int end : cards) close(end);
+  const auto mapping = came ? Mapping::open(card, why) : nullptr;
+  CHECK(mapping && !mapping->died());
+  kill(child, SIGKILL);
+  siginfo_t ended{};
+  waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOWAIT);
+  const bool died = mapping && mapping->died();  // nobody has asked for its status yet
+  waitpid(child, nullptr, 0);
+  CHECK(!mapping || mapping->died() == died);
+  return died;
+}
+
+TEST(a_process_that_ends_too_early_is_seen) {
+  CHECK(found_dead([](Segment&) {}));
+  CHECK(!found_dead([](Segment& segment) { segment.depart(); }));
 }
 
 std::unique_ptr<Process> process_of(Bytes most) {
@@ -302,6 +356,34 @@ TEST(a_way_serves_another_peer_once_all_is_read) {
   CHECK(again == to_b);
   meet(*again, *a, *b->new_connection(), *b);
   CHECK_EQ(a->address(*again).start[3], 1);
+}
+
+bool is_mapped_twice(const Process& process) {
+  std::ifstream maps("/proc/self/maps");
+  struct stat found{};
+  fstat(static_cast<int>(process.segment().card().file), &found);
+  int times = 0;
+  for (std::string line; std::getline(maps, line);)
+    times += line.find("memfd:stretto") != std::string::npos && line.find(' ' + std::to_string(found.st_ino) + ' ') != std::string::npos;
+  return times > 1;
+}
+
+TEST(a_segment_is_mapped_as_long_as_there_are_ways_to_it) {
+  const auto a = process_of(4 << 20), b = process_of(4 << 20);
+  Refusal refusal;
+  Connection* first = a->new_connection(b->segment().card(), refusal);
+  Connection* second = a->new_connection(b->segment().card(), refusal);
+  CHECK(first && second && is_mapped_twice(*b));
+  Connection* back = b->new_connection(a->segment().card(), refusal);
+  a->connect(*first, b->address(*back));
+  CHECK(!a->peer_died(*first));
+  a->retire(second);
+  CHECK(is_mapped_twice(*b));
+  a->retire(first);
+  CHECK(!is_mapped_twice(*b));
+  while (a->new_connection(b->segment().card(), refusal)) {
+  }
+  CHECK(refusal.full);
 }
 
 }  // namespace

@@ -8,6 +8,8 @@
 
 #include "intercept/mpi_header.hpp"
 #include "reduce/kernels.hpp"
+#include "stretto/function.hpp"
+#include "stretto/types.hpp"
 
 namespace stretto::intercept::flavour {
 
@@ -28,5 +30,22 @@ std::vector<ShortFloat> short_floats();
 
 /// A predefined operator, of the standard or of this MPI alone. False if it cannot be told.
 bool is_predefined(MPI_Op op);
+
+/// Does this MPI report MPI_ERR_BUFFER where so many elements are sent from where they are received?
+bool forbids_alias(Function function, Count elements);
+
+/// May threads make communicators while others do? Open MPI 5.0.11 then hangs now and then.
+bool threads_may_make_communicators();
+
+/// Does the job go on when a process fails (mpiexec --with-ft of Open MPI)?
+bool survives_faults();
+
+/// What is known here, without asking anybody: MPI_SUCCESS, or the error of a call on a communicator that was revoked or
+/// has a failed rank. Only if survives_faults().
+int fault_of(MPI_Comm comm);
+bool is_revoked(MPI_Comm comm);
+
+/// The error class of a call that a failed process takes part in.
+int process_failed();
 
 }  // namespace stretto::intercept::flavour

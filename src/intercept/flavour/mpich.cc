@@ -33,4 +33,15 @@ bool is_predefined(MPI_Op op) {
   return (static_cast<unsigned>(op) & 0xff000000) == builtin;
 }
 
+bool forbids_alias(Function, Count elements) { return elements > 0; }
+
+bool threads_may_make_communicators() { return true; }
+
+// Hydra ends the job, unless it is told otherwise.
+bool survives_faults() { return false; }
+int fault_of(MPI_Comm) { return MPI_SUCCESS; }
+bool is_revoked(MPI_Comm) { return false; }
+
+int process_failed() { return 101; }  // MPIX_ERR_PROC_FAILED, which not all headers have
+
 }  // namespace stretto::intercept::flavour

@@ -30,4 +30,44 @@ std::vector<ShortFloat> short_floats() {
 // Open MPI has no operators beyond the standard's.
 bool is_predefined(MPI_Op) { return false; }
 
+bool forbids_alias(Function function, Count elements) { return function == Function::allreduce && elements > 1; }
+
+bool threads_may_make_communicators() { return false; }
+
+namespace {
+
+/// Functions of Open MPI's extension for faults, which need not be there.
+template <typename Function>
+Function* extension(const char* name) {
+  return reinterpret_cast<Function*>(address_of_global(name));
+}
+
+constexpr int failed_class = 75, revoked_class = 77;  // of Open MPI 5, whose extension it is
+
+}  // namespace
+
+bool survives_faults() {
+  static const auto* enabled = static_cast<const bool*>(address_of_global("ompi_ftmpi_enabled"));
+  return enabled && *enabled;
+}
+
+bool is_revoked(MPI_Comm comm) {
+  static const auto asked = extension<int(MPI_Comm, int*)>("PMPIX_Comm_is_revoked");
+  int revoked = 0;
+  return asked && asked(comm, &revoked) == MPI_SUCCESS && revoked;
+}
+
+int fault_of(MPI_Comm comm) {
+  static const auto asked = extension<int(MPI_Comm, MPI_Group*)>("PMPIX_Comm_get_failed");
+  if (is_revoked(comm)) return revoked_class;
+  MPI_Group group{};
+  if (!asked || asked(comm, &group) != MPI_SUCCESS) return MPI_SUCCESS;
+  int failed = 0;
+  native().Group_size(group, &failed);
+  if (group != MPI_GROUP_EMPTY) native().Group_free(&group);
+  return failed > 0 ? failed_class : MPI_SUCCESS;
+}
+
+int process_failed() { return survives_faults() ? failed_class : MPI_ERR_OTHER; }
+
 }  // namespace stretto::intercept::flavour

@@ -3,11 +3,13 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
+#include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <vector>
 
-#include "intercept/communicator.hpp"
+#include "intercept/bootstrap.hpp"
 #include "intercept/launcher.hpp"
 #include "intercept/say.hpp"
 #include "intercept/settings.hpp"
@@ -50,24 +52,33 @@ std::string program_name() {
   return name;
 }
 
-void write_files() {
+namespace {
+
+/// Whether all ranks want the same files. One that wants none is not there to answer: it is not waited for long.
+bool all_want_them(const Settings& s) {
+  constexpr std::chrono::seconds patience{10};
+  Bootstrap world(constants().world, "MPI_Finalize", patience);
+  const std::array<std::int64_t, 4> wishes{!s.profile.empty(), !s.trace.empty(), s.profile.empty(), s.trace.empty()};
+  std::array<std::int64_t, 4> least{};
+  world.minimum(wishes, least.data());
+  return world.ok() && least == wishes;
+}
+
+}  // namespace
+
+void write_files(std::optional<bool> agreed) {
   const Settings& s = settings();
+  if (!s.observes()) return;
   int initialized = 0;
   native().Initialized(&initialized);
   if (!initialized) return;
   const bool speaks = launched_rank() <= 0;
-  // What follows is collective over the world: every rank is asked, whatever its own variables say.
-  std::array<int, 4> wishes{!s.profile.empty(), !s.trace.empty(), s.profile.empty(), s.trace.empty()};
-  const std::array<int, 4> mine = wishes;
-  native().Allreduce(mine.data(), wishes.data(), static_cast<int>(wishes.size()), MPI_INT, MPI_MAX, constants().world);
-  const auto [profile, trace, no_profile, no_trace] = wishes;
-  if ((profile && no_profile) || (trace && no_trace)) {
+  if (agreed ? !*agreed : !all_want_them(s)) {
     if (speaks)
-      say("no profile or trace is written: not all ranks have STRETTO_PROFILE or STRETTO_TRACE",
+      say("no profile or trace is written: not all ranks have STRETTO_PROFILE or STRETTO_TRACE, or some failed",
           "export the same variables to all ranks, for example with `stretto run`");
     return;
   }
-  if (!s.observes()) return;
   Assembly all;
   if (!all.held()) {
     if (speaks) say("no profile or trace is written, for the MPI has no communicator left");

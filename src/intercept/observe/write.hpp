@@ -3,14 +3,16 @@
 // The files of STRETTO_PROFILE and STRETTO_TRACE, written by rank 0.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "intercept/observe/assembly.hpp"
 
 namespace stretto::intercept::observe {
 
-/// In MPI_Finalize, after free_communicators(). Collective over the world.
-void write_files();
+/// In MPI_Finalize, after free_communicators(). Collective over those ranks of the world that are to write files.
+/// `agreed`: are the variables of all its ranks the same, if that is known?
+void write_files(std::optional<bool> agreed);
 
 void write_profile(Assembly& all, const std::string& path);
 void write_trace(Assembly& all, const std::string& path);

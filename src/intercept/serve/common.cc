@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "intercept/serve/common.hpp"
 
+#include <algorithm>
+
+#include "intercept/flavour/flavour.hpp"
+#include "intercept/node.hpp"
 #include "intercept/observe/write.hpp"
+#include "intercept/progress.hpp"
+#include "intercept/raise.hpp"
 
 namespace stretto::intercept {
 namespace {
@@ -38,12 +44,12 @@ Communicator* usable(Function function, MPI_Comm comm) {
     pass(function, Passed::disabled);
     return nullptr;
   }
-  Communicator* c = communicator(comm);
+  Communicator* c = communicator(comm, function);
   if (!c || c->unusable) {
     pass(function, c ? *c->unusable : Passed::not_ready);
     return nullptr;
   }
-  begin_packing(c->errors_returned());
+  begin_packing(comm);
   staging().trim();
   return c;
 }
@@ -55,10 +61,42 @@ const Decision* decide(Communicator& c, const Call& call) {
   return nullptr;
 }
 
-int finish(const Communicator& c, int code) {
-  if (code != MPI_SUCCESS || packing_error() == MPI_SUCCESS) return code;
-  if (c.ranks() > 1) native().Comm_call_errhandler(c.comm(), packing_error());
-  return packing_error();
+int finish(int code) {
+  return code != MPI_SUCCESS ? code : packing_error();
+}
+
+bool is_alias(Origin& origin, Count elements, Bytes distance) {
+  origin.alias.reset();
+  if (!origin.signature.in_place && flavour::forbids_alias(origin.signature.function, elements))
+    origin.alias = distance;
+  return origin.aliased();
+}
+
+Served refuse_alias(const Communicator& c, Function function) {
+  pass(function, Passed::arguments);
+  return raise(c, function, MPI_ERR_BUFFER);
+}
+
+int finish_truncated(const Communicator& c, Function function, int code, bool truncated) {
+  code = finish(code);
+  return code == MPI_SUCCESS && truncated ? raise(c, function, MPI_ERR_TRUNCATE) : code;
+}
+
+void fit(const TypeFacts& type, const void* from, Count n, std::byte* to, Bytes bytes) {
+  const Bytes size = type.element.size;
+  pack_elements(type, from, size > 0 ? std::min(n, bytes / size) : 0, to);
+}
+
+std::byte* fitted(const TypeFacts& type, const void* from, Count n, Bytes bytes) {
+  std::byte* copy = staging().take(bytes);
+  std::memset(copy, 0, static_cast<std::size_t>(bytes));
+  fit(type, from, n, copy, bytes);
+  return copy;
+}
+
+void unfit(const TypeFacts& type, const std::byte* from, Bytes bytes, Count n, void* to) {
+  const Bytes size = type.element.size;
+  unpack_elements(type, from, size > 0 ? std::min(n, bytes / size) : 0, to);
 }
 
 void pack_elements(const TypeFacts& type, const void* from, Count n, std::byte* to) {
@@ -96,8 +134,11 @@ void Packed::unpack(void* buffer) const {
 Count* stage_numbers(Count n) { return reinterpret_cast<Count*>(staging().take(n * Bytes{sizeof(Count)})); }
 
 void before_finalize() {
+  const std::optional<bool> agreed = world_agrees();
   free_communicators();  // they count their last calls then
-  observe::write_files();
+  end_progress();
+  depart();
+  observe::write_files(agreed);
   if (!settings().log_summary) return;
   int rank = 0;
   native().Comm_rank(constants().world, &rank);

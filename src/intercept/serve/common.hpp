@@ -21,7 +21,7 @@ template <typename Size>
 Communicator* usable(Function function, MPI_Comm comm, Size size) {
   if (settings().observes()) [[unlikely]] {
     const auto begin = execute::now();
-    Communicator* c = communicator(comm);
+    Communicator* c = communicator(comm, function);
     const bool known = c && c->unusable != Passed::intercommunicator;  // their counts go by the other side's ranks
     observe::begin_call(function, c ? c->records.get() : nullptr, known ? size(*c) : 0, begin);
   }
@@ -39,8 +39,24 @@ const Decision* decide(Communicator& c, const Call& call);
 inline bool root_exists(const Communicator& c, int root) { return root >= 0 && root < c.ranks(); }
 inline bool valid(const Described& d) { return d.count >= 0 && d.type != constants().type_null; }
 
-/// The end of a served call: errors of the program's types are found on the way.
-int finish(const Communicator& c, int code);
+/// The end of a served call: errors of the program's types, which the program has heard of, are found on the way.
+int finish(int code);
+
+/// Notes that the input may not be at `distance` from the output, if the MPI forbids that for so many elements. True: it
+/// is there.
+bool is_alias(Origin& origin, Count elements, Bytes distance);
+/// Reports such a call.
+Served refuse_alias(const Communicator& c, Function function);
+
+/// The end of a call whose sizes did not match on this rank, where the native library would have found out on the way.
+/// The others get what they wait for.
+int finish_truncated(const Communicator& c, Function function, int code, bool truncated);
+
+/// As many of n elements as fit into `bytes` bytes; fitted() is such a copy, with zeros behind them.
+void fit(const TypeFacts& type, const void* from, Count n, std::byte* to, Bytes bytes);
+std::byte* fitted(const TypeFacts& type, const void* from, Count n, Bytes bytes);
+/// As much of `bytes` bytes as fits into n elements.
+void unfit(const TypeFacts& type, const std::byte* from, Bytes bytes, Count n, void* to);
 
 /// Where the engine reads or writes `count` elements of a type: in the program's buffer or, if the type has holes, in a
 /// packed copy.

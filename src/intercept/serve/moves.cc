@@ -42,6 +42,49 @@ Origin origin_of(Function function, const Described& in, const Described& out, R
           out.buffer};
 }
 
+/// Rows of `each` bytes, one for each rank, from or to rows of n elements: what does not fit is left out.
+std::byte* fitted_rows(const TypeFacts& type, const void* from, Count n, Bytes each, Rank ranks) {
+  std::byte* rows = staging().take(each * ranks);
+  std::memset(rows, 0, static_cast<std::size_t>(each * ranks));
+  for (Rank r = 0; r < ranks; ++r)
+    fit(type, static_cast<const char*>(from) + r * n * type.element.extent, n, rows + r * each, each);
+  return rows;
+}
+void unfit_rows(const TypeFacts& type, const std::byte* rows, Bytes each, Rank ranks, Count n, void* to) {
+  for (Rank r = 0; r < ranks; ++r)
+    unfit(type, rows + r * each, each, n, static_cast<char*>(to) + r * n * type.element.extent);
+}
+
+/// The root's description of all parts does not match that of its own, and it is the only one that sees it: it does
+/// what the others wait for, by the sizes that they know. `each` is that.
+struct RootMismatch {
+  const TypeFacts& whole;
+  const TypeFacts& part;
+  const Described& all;
+  const Described& own;
+  Bytes each;
+
+  Bytes of_all() const { return all.count * whole.element.size; }
+  Bytes of_own() const { return own.count * part.element.size; }
+
+  int gather(Communicator& c, const Decision& decision, const Origin& origin) const {
+    const EqualParts parts(c, decision, c.rank(), each);
+    std::byte* rows = staging().take(each * c.ranks());
+    std::byte* mine = fitted(part, own.buffer, own.count, each);
+    const int code = parts.perform(decision, origin, false, parts.own(mine), parts.all(rows));
+    if (code == MPI_SUCCESS) unfit_rows(whole, rows, each, c.ranks(), all.count, all.buffer);
+    return finish_truncated(c, Function::gather, code, of_all() < each);
+  }
+  int scatter(Communicator& c, const Decision& decision, const Origin& origin) const {
+    const EqualParts parts(c, decision, c.rank(), each);
+    std::byte* rows = fitted_rows(whole, all.buffer, all.count, each, c.ranks());
+    std::byte* mine = staging().take(each);
+    const int code = parts.perform(decision, origin, false, parts.all(rows), parts.own(mine));
+    if (code == MPI_SUCCESS) unfit(part, mine, each, own.count, own.buffer);
+    return finish_truncated(c, Function::scatter, code, of_own() < each);
+  }
+};
+
 /// Gather and scatter: `all` is the root's.
 Served rooted(Function function, const Described& own, const Described& all, int root, MPI_Comm comm) {
   const bool gathers = function == Function::gather;
@@ -64,11 +107,19 @@ Served rooted(Function function, const Described& own, const Described& all, int
   const TypeFacts& whole = facts_of(root_is_me ? all.type : own.type, Use::move, storage[0]);
   const TypeFacts& part = in_place ? whole : facts_of(own.type, Use::move, storage[1]);
   if (!whole.usable || !part.usable) return pass(function, Passed::datatype);
-  const Bytes each = in_place ? all.count * whole.element.size : own.count * part.element.size;
-  if (root_is_me && all.count * whole.element.size != each) return pass(function, Passed::arguments);
+  // In a gather the others know what they send, in a scatter what they are sent.
+  const bool by_all = in_place || (root_is_me && !gathers);
+  const Bytes each = by_all ? all.count * whole.element.size : own.count * part.element.size;
+  if (root_is_me && !in_place && own.count > 0 && own.count == all.count && own.type == all.type &&
+      is_alias(origin, own.count, (gathers ? 1 : -1) * c->rank() * all.count * whole.element.extent))
+    return refuse_alias(*c, function);
   const Decision* decision =
       decide(*c, {.function = function, .shape = {c->ranks(), root}, .bytes = each * c->ranks()});
   if (!decision) return std::nullopt;
+  if (root_is_me && !in_place && all.count * whole.element.size != own.count * part.element.size) {
+    const RootMismatch mismatch{whole, part, all, own, each};
+    return gathers ? mismatch.gather(*c, *decision, origin) : mismatch.scatter(*c, *decision, origin);
+  }
 
   Packed everything(whole, all.count * c->ranks());
   Packed mine(part, own.count);
@@ -84,13 +135,13 @@ Served rooted(Function function, const Described& own, const Described& all, int
   const int code = parts.perform(*decision, origin, keep, gathers ? here : there, gathers ? there : here);
   if (code == MPI_SUCCESS && gathers && root_is_me) everything.unpack(all.buffer);
   if (code == MPI_SUCCESS && !gathers && !in_place) mine.unpack(own.buffer);
-  return finish(*c, code);
+  return finish(code);
 }
 
 }  // namespace
 
 Served barrier(MPI_Comm comm) {
-  const Origin origin{{Function::barrier}};
+  Origin origin{{Function::barrier}};
   if (const Served replayed = replay(comm, origin)) return replayed;
   Communicator* c = usable(Function::barrier, comm, [](const Communicator&) { return 0; });
   if (!c) return std::nullopt;
@@ -101,7 +152,7 @@ Served barrier(MPI_Comm comm) {
 
 Served bcast(const Described& vector, int root, MPI_Comm comm) {
   constexpr Function function = Function::bcast;
-  const Origin origin{{function, false, root, {vector.count, 0}, {vector.type, {}}}, nullptr, vector.buffer};
+  Origin origin{{function, false, root, {vector.count, 0}, {vector.type, {}}}, nullptr, vector.buffer};
   if (const Served replayed = replay(comm, origin)) return replayed;
   Communicator* c = usable(function, comm, [&](const Communicator&) { return bytes_of(vector); });
   if (!c) return std::nullopt;
@@ -120,7 +171,7 @@ Served bcast(const Described& vector, int root, MPI_Comm comm) {
       *c, *decision, decision->schedule, function,
       {.output = {at, layout}, .sizes = layout, .element = one_byte, .origin = &facts != &storage ? &origin : nullptr});
   if (code == MPI_SUCCESS && !is_root(*c, root)) packed.unpack(vector.buffer);
-  return finish(*c, code);
+  return finish(code);
 }
 
 Served gather(const Described& own, const Described& all, int root, MPI_Comm comm) {
@@ -133,7 +184,7 @@ Served scatter(const Described& all, const Described& own, int root, MPI_Comm co
 
 Served allgather(const Described& own, const Described& all, MPI_Comm comm) {
   constexpr Function function = Function::allgather;
-  const Origin origin = origin_of(function, own, all, 0);
+  Origin origin = origin_of(function, own, all, 0);
   if (const Served replayed = replay(comm, origin)) return replayed;
   Communicator* c = usable(function, comm, [&](const Communicator& at) { return bytes_of(all) * at.ranks(); });
   if (!c) return std::nullopt;
@@ -144,27 +195,34 @@ Served allgather(const Described& own, const Described& all, MPI_Comm comm) {
   const TypeFacts& from = in_place ? to : facts_of(own.type, Use::move, storage[1]);
   if (!to.usable || !from.usable) return pass(function, Passed::datatype);
   const Bytes each = all.count * to.element.size;
-  if (!in_place && own.count * from.element.size != each) return pass(function, Passed::arguments);
+  const Bytes own_bytes = in_place ? each : own.count * from.element.size;
+  if (!in_place && own.count == all.count && own.type == all.type &&
+      is_alias(origin, own.count, c->rank() * all.count * to.element.extent))
+    return refuse_alias(*c, function);
   const Decision* decision = decide(*c, {.function = function, .shape = {c->ranks(), 0}, .bytes = each * c->ranks()});
   if (!decision) return std::nullopt;
   Packed gathered(to, all.count * c->ranks());
   Packed mine(from, own.count);
   auto* output = static_cast<char*>(gathered.in(all.buffer));
-  void* input = in_place ? output + c->rank() * each : mine.in(own.buffer);
+  // What the others wait for is as large as what they send.
+  const bool fits = own_bytes == each;
+  void* input = in_place ? output + c->rank() * each
+                : fits   ? mine.in(own.buffer)
+                         : fitted(from, own.buffer, own.count, each);
   if (in_place)
     gathered.pack(all.buffer, c->rank() * all.count, all.count);
-  else
+  else if (fits)
     mine.pack(own.buffer, 0, own.count);
   const EqualParts parts(*c, *decision, 0, each);
-  const bool keep = &to != &storage[0] && &from != &storage[1];
+  const bool keep = &to != &storage[0] && &from != &storage[1] && fits;
   const int code = parts.perform(*decision, origin, keep, parts.own(input), parts.all(output));
   if (code == MPI_SUCCESS) gathered.unpack(all.buffer);
-  return finish(*c, code);
+  return finish_truncated(*c, function, code, own_bytes > each);
 }
 
 Served alltoall(const Described& from, const Described& to, MPI_Comm comm) {
   constexpr Function function = Function::alltoall;
-  const Origin origin = origin_of(function, from, to, 0);
+  Origin origin = origin_of(function, from, to, 0);
   if (const Served replayed = replay(comm, origin)) return replayed;
   Communicator* c = usable(function, comm, [&](const Communicator& at) { return bytes_of(to) * at.ranks(); });
   if (!c) return std::nullopt;
@@ -175,20 +233,24 @@ Served alltoall(const Described& from, const Described& to, MPI_Comm comm) {
   const TypeFacts& leaving = in_place ? arriving : facts_of(from.type, Use::move, storage[1]);
   if (!arriving.usable || !leaving.usable) return pass(function, Passed::datatype);
   const Bytes each = to.count * arriving.element.size;
-  if (!in_place && from.count * leaving.element.size != each) return pass(function, Passed::arguments);
+  const Bytes leaving_bytes = in_place ? each : from.count * leaving.element.size;
+  if (!in_place && from.count == to.count && from.type == to.type && is_alias(origin, to.count, 0))
+    return refuse_alias(*c, function);
   const Decision* decision = decide(*c, {.function = function, .shape = {c->ranks(), 0}, .bytes = each * c->ranks()});
   if (!decision) return std::nullopt;
   const Described& source = in_place ? to : from;
   Packed input(leaving, source.count * c->ranks(), in_place);
   Packed output(arriving, to.count * c->ranks());
-  void* at_input = input.in(source.buffer);
+  const bool fits = leaving_bytes == each;
+  void* at_input =
+      fits ? input.in(source.buffer) : fitted_rows(leaving, from.buffer, from.count, each, c->ranks());
   void* at_output = output.in(to.buffer);
-  input.pack(source.buffer, 0, source.count * c->ranks());
+  if (fits) input.pack(source.buffer, 0, source.count * c->ranks());
   const EqualParts parts(*c, *decision, 0, each);
-  const bool keep = &arriving != &storage[0] && &leaving != &storage[1] && !in_place;
+  const bool keep = &arriving != &storage[0] && &leaving != &storage[1] && !in_place && fits;
   const int code = parts.perform(*decision, origin, keep, parts.all(at_input), parts.all(at_output));
   if (code == MPI_SUCCESS) output.unpack(to.buffer);
-  return finish(*c, code);
+  return finish_truncated(*c, function, code, leaving_bytes > each);
 }
 
 }  // namespace stretto::intercept

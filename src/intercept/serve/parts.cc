@@ -89,7 +89,12 @@ Served rooted(Function function, const Described& own, const DescribedParts& all
   TypeFacts storage;
   const TypeFacts& type = facts_of(in_place ? constants().byte : own.type, Use::move, storage);
   if (!type.usable) return pass(function, Passed::datatype);
-  const Bytes mine = in_place ? parts->bytes(me) : own.count * type.element.size;
+  const Bytes own_bytes = in_place ? parts->bytes(me) : own.count * type.element.size;
+  const Bytes mine = parts ? parts->bytes(me) : own_bytes;  // on the root the two should be the same
+  const bool fits = own_bytes == mine;
+  if (parts && !in_place && fits && own.type == all.type(me) &&
+      is_alias(origin, own.count, (gathers ? 1 : -1) * all.displacements[me] * type.element.extent))
+    return refuse_alias(*c, function);
   Call call{.function = function, .shape = {c->ranks(), root}};
   const int told = add_recent_bytes(*c, call, parts ? parts->sum() : 0, &origin);
   if (told != MPI_SUCCESS) return told;
@@ -98,9 +103,11 @@ Served rooted(Function function, const Described& own, const DescribedParts& all
 
   if (parts) parts->copy_if_needed();
   Packed packed(type, in_place ? 0 : own.count);
-  void* at_own = in_place ? parts->at(me) : packed.in(own.buffer);
+  void* at_own = in_place ? parts->at(me)
+                 : fits   ? packed.in(own.buffer)
+                          : fitted(type, gathers ? own.buffer : nullptr, gathers ? own.count : 0, mine);
   if (gathers && in_place) parts->pack(me);
-  if (gathers && !in_place) packed.pack(own.buffer, 0, own.count);
+  if (gathers && !in_place && fits) packed.pack(own.buffer, 0, own.count);
   if (!gathers && parts) parts->pack();
   const std::span<const Count> inputs = gathers ? std::span<const Count>(&mine, 1)
                                         : parts ? parts->all_bytes()
@@ -112,12 +119,14 @@ Served rooted(Function function, const Described& own, const DescribedParts& all
   const Region there = parts ? parts->region(segment, p.schedule->parts) : Region{};
   if (me != root) origin.parts = {};
   const bool keep = !decision->algorithm->needs.counts && (parts ? parts->replayable() : true) && &type != &storage &&
-                    type.element.dense;
+                    type.element.dense && fits;
   const int code =
       perform(*c, *decision, function, p, gathers ? here : there, gathers ? there : here, keep ? &origin : nullptr);
   if (code == MPI_SUCCESS && gathers && parts) parts->unpack();
-  if (code == MPI_SUCCESS && !gathers && !in_place) packed.unpack(own.buffer);
-  return finish(*c, code);
+  if (code == MPI_SUCCESS && !gathers && !in_place && fits) packed.unpack(own.buffer);
+  if (code == MPI_SUCCESS && !gathers && !fits)
+    unfit(type, static_cast<const std::byte*>(at_own), mine, own.count, own.buffer);
+  return finish_truncated(*c, function, code, gathers ? own_bytes > mine : own_bytes < mine);
 }
 
 /// Every block travels as large as the largest of all.
@@ -148,7 +157,7 @@ Served scatterv(const DescribedParts& all, const Described& own, int root, MPI_C
 
 Served allgatherv(const Described& own, const DescribedParts& all, MPI_Comm comm) {
   constexpr Function function = Function::allgatherv;
-  const Origin origin{.signature = {.function = function,
+  Origin origin{.signature = {.function = function,
                                     .in_place = own.in_place(),
                                     .counts = {own.count},
                                     .types = {own.type, all.types[0]}},
@@ -166,16 +175,22 @@ Served allgatherv(const Described& own, const DescribedParts& all, MPI_Comm comm
   TypeFacts storage;
   const TypeFacts& type = facts_of(in_place ? constants().byte : own.type, Use::move, storage);
   if (!type.usable) return pass(function, Passed::datatype);
-  if (!in_place && own.count * type.element.size != parts.bytes(me)) return pass(function, Passed::arguments);
+  const Bytes own_bytes = in_place ? parts.bytes(me) : own.count * type.element.size;
+  if (!in_place && own_bytes == parts.bytes(me) && own.type == all.type(me) &&
+      is_alias(origin, own.count, all.displacements[me] * type.element.extent))
+    return refuse_alias(*c, function);
   const Bytes bytes = parts.sum();
   const Decision* decision = decide(*c, {.function = function, .shape = {c->ranks(), 0}, .bytes = bytes});
   if (!decision) return std::nullopt;
   parts.copy_if_needed();
   Packed packed(type, in_place ? 0 : own.count);
-  void* at_own = in_place ? parts.at(me) : packed.in(own.buffer);
+  const bool fits = own_bytes == parts.bytes(me);
+  void* at_own = in_place ? parts.at(me)
+                 : fits   ? packed.in(own.buffer)
+                          : fitted(type, own.buffer, own.count, parts.bytes(me));
   if (in_place)
     parts.pack(me);
-  else
+  else if (fits)
     packed.pack(own.buffer, 0, own.count);
   const Count segment = segment_of(*decision, 1, c->ranks());
   Prepared p;
@@ -184,10 +199,10 @@ Served allgatherv(const Described& own, const DescribedParts& all, MPI_Comm comm
   p.sizes = output.layout;
   Region input = own_region(at_own, me, parts.bytes(me), segment);
   input.layout = input.layout.cut_into(p.schedule->parts);
-  const bool keep = parts.replayable() && &type != &storage && type.element.dense;
+  const bool keep = parts.replayable() && &type != &storage && type.element.dense && fits;
   const int code = perform(*c, *decision, function, p, input, output, keep ? &origin : nullptr);
   if (code == MPI_SUCCESS) parts.unpack();
-  return finish(*c, code);
+  return finish_truncated(*c, function, code, own_bytes > parts.bytes(me));
 }
 
 Served alltoallv(Function function, const DescribedParts& from, const DescribedParts& to, MPI_Comm comm) {
@@ -207,6 +222,7 @@ Served alltoallv(Function function, const DescribedParts& from, const DescribedP
   IrregularParts output(to, c->ranks());
   for (const auto* parts : {&input, &output})
     if (parts->unusable()) return pass(function, *parts->unusable());
+  if (origin && from.same_arrays(to) && is_alias(*origin, input.sum(), 0)) return refuse_alias(*c, function);
   Call call{.function = function, .shape = {c->ranks(), 0}};
   const int told = add_recent_bytes(*c, call, input.sum(), origin ? &*origin : nullptr);
   if (told != MPI_SUCCESS) return told;
@@ -221,7 +237,7 @@ Served alltoallv(Function function, const DescribedParts& from, const DescribedP
       decision = decide(*c, call);
       if (!decision) return std::nullopt;
     }
-    if (decision->algorithm->padded) return finish(*c, perform_padded(*c, *decision, function, size, input, output));
+    if (decision->algorithm->padded) return finish(perform_padded(*c, *decision, function, size, input, output));
     origin.reset();  // the same arguments of this rank may be chosen otherwise next time
   }
   if (in_place)
@@ -237,7 +253,7 @@ Served alltoallv(Function function, const DescribedParts& from, const DescribedP
   const int code = perform(*c, *decision, function, p, input.region(segment, {}), output.region(segment, {}),
                            keep ? &*origin : nullptr);
   if (code == MPI_SUCCESS) output.unpack();
-  return finish(*c, code);
+  return finish(code);
 }
 
 }  // namespace stretto::intercept

@@ -91,48 +91,51 @@ Served perform_parts(Communicator& c, const Decision& decision, const Origin& or
   const int code = perform(c, decision, schedule, origin, reduction, {const_cast<void*>(origin.input), cut},
                            {target, cut, mine}, !aside);
   if (code == MPI_SUCCESS && aside) copy_elements(element, target, count, origin.output);
-  return finish(c, code);
+  return finish(code);
 }
 
 }  // namespace
 
 Served reduce(const Operands& o, MPI_Count count, int root, MPI_Comm comm) {
   constexpr Function function = Function::reduce;
-  const Origin origin = origin_of(function, o, count, root);
+  Origin origin = origin_of(function, o, count, root);
   if (const Served replayed = replay(comm, origin)) return replayed;
   Communicator* c = usable(function, comm, [&](const Communicator&) { return bytes_of({nullptr, count, o.type}); });
   if (!c) return std::nullopt;
   const bool is_root = c->rank() == root;
   if (count < 0 || !root_exists(*c, root) || (is_root ? o.receive : o.send) == MPI_IN_PLACE)
     return pass(function, Passed::arguments);
+  if (is_root && is_alias(origin, count, 0)) return refuse_alias(*c, function);
   const Reduction reduction(function, o);
   if (!reduction.usable) return std::nullopt;
   const Decision* decision = decide(*c, reduction.call(function, {c->ranks(), root}, count));
   if (!decision) return std::nullopt;
-  return finish(*c, perform_whole(*c, *decision, origin, reduction, is_root));
+  return finish(perform_whole(*c, *decision, origin, reduction, is_root));
 }
 
 Served reduce_everywhere(Function function, const Operands& o, MPI_Count count, MPI_Comm comm) {
-  const Origin origin = origin_of(function, o, count, 0);
+  Origin origin = origin_of(function, o, count, 0);
   if (const Served replayed = replay(comm, origin)) return replayed;
   Communicator* c = usable(function, comm, [&](const Communicator&) { return bytes_of({nullptr, count, o.type}); });
   if (!c) return std::nullopt;
   if (count < 0 || o.receive == MPI_IN_PLACE) return pass(function, Passed::arguments);
+  if (is_alias(origin, count, 0)) return refuse_alias(*c, function);
   const Reduction reduction(function, o);
   if (!reduction.usable) return std::nullopt;
   const Decision* decision = decide(*c, reduction.call(function, {c->ranks(), 0}, count));
   if (!decision) return std::nullopt;
-  return finish(*c, perform_whole(*c, *decision, origin, reduction, true));
+  return finish(perform_whole(*c, *decision, origin, reduction, true));
 }
 
 Served reduce_scatter_block(const Operands& o, MPI_Count count, MPI_Comm comm) {
   constexpr Function function = Function::reduce_scatter_block;
-  const Origin origin = origin_of(function, o, count, 0);
+  Origin origin = origin_of(function, o, count, 0);
   if (const Served replayed = replay(comm, origin)) return replayed;
   Communicator* c =
       usable(function, comm, [&](const Communicator& at) { return bytes_of({nullptr, count, o.type}) * at.ranks(); });
   if (!c) return std::nullopt;
   if (count < 0 || o.receive == MPI_IN_PLACE) return pass(function, Passed::arguments);
+  if (is_alias(origin, count, 0)) return refuse_alias(*c, function);
   const Reduction reduction(function, o);
   if (!reduction.usable) return std::nullopt;
   const Decision* decision = decide(*c, reduction.call(function, {c->ranks(), 0}, count * c->ranks()));
@@ -161,6 +164,7 @@ Served reduce_scatter(const Operands& o, Numbers counts, MPI_Comm comm) {
     first[r] = all;
     all += counts[r];
   }
+  if (is_alias(origin, all, 0)) return refuse_alias(*c, function);
   const Reduction reduction(function, o);
   if (!reduction.usable) return std::nullopt;
   const Decision* decision = decide(*c, reduction.call(function, {ranks, 0}, all));

@@ -34,6 +34,7 @@ class Numbers {
     static_assert(sizeof(Wide) == sizeof(Count));
   }
   bool given() const { return at_ != nullptr; }
+  bool same_array(const Numbers& other) const { return at_ == other.at_; }
   Count operator[](Rank r) const {
     if (!wide_) return static_cast<const int*>(at_)[r];
     Count number = 0;
@@ -69,6 +70,10 @@ struct DescribedParts {
         own_types(true) {}
   bool in_place() const { return buffer == MPI_IN_PLACE; }
   const MPI_Datatype& type(Rank r) const { return types[own_types ? r : 0]; }
+  /// Is it the same array of counts, and of types?
+  bool same_arrays(const DescribedParts& other) const {
+    return counts.same_array(other.counts) && (own_types ? types == other.types : *types == *other.types);
+  }
 };
 
 Served barrier(MPI_Comm comm);

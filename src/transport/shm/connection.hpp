@@ -7,6 +7,7 @@
 
 #include "transport/shm/format.hpp"
 #include "transport/shm/patience.hpp"
+#include "transport/shm/segment.hpp"
 
 namespace stretto::transport::shm {
 
@@ -74,10 +75,11 @@ class Inbox {
     lane_->taken.store(taken_, std::memory_order_release);
     return true;
   }
-  /// Gives back the rest. Where there is none, the sender may use the lane for another peer already.
+  /// Gives back the rest. Where there is none, the sender may use the lane for another peer already, or be gone.
   void close() {
     if (taken_ != given_back_) lane_->taken.store(taken_, std::memory_order_release);
     given_back_ = taken_;
+    lane_ = nullptr;
   }
 
  private:
@@ -92,10 +94,12 @@ struct Connection {
   Outbox out[lanes];
   Inbox in[lanes];
   Bell* bell = nullptr;  ///< the peer's
+  Token peer{};          ///< of its segment
 
   /// The last use of it on this side.
   void close() {
     for (Inbox& box : in) box.close();
+    bell = nullptr;
   }
   /// Has the peer closed it, or given all back?
   bool drained() const {

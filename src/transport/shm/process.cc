@@ -22,6 +22,26 @@ std::unique_ptr<Process> Process::create(Bytes most, std::string& why) {
 
 Connection* Process::new_connection() {
   const std::lock_guard lock(mutex_);
+  return unused_connection();
+}
+
+Connection* Process::new_connection(const Card& peer, Refusal& refusal) {
+  const std::lock_guard lock(mutex_);
+  Mapped& mapped = mappings_[peer.token];
+  ++mapped.connections;
+  if (!mapped.mapping) mapped.mapping = Mapping::open(peer, refusal.why);
+  Connection* connection = mapped.mapping ? unused_connection() : nullptr;
+  if (connection) {
+    connection->peer = peer.token;
+    return connection;
+  }
+  refusal.full = mapped.mapping != nullptr;
+  if (refusal.full) refusal.why = "STRETTO_SHM_MEMORY is used up";
+  release(peer.token);
+  return nullptr;
+}
+
+Connection* Process::unused_connection() {
   const auto drained = std::ranges::find_if(retired_, [](const Connection* c) { return c->drained(); });
   if (drained != retired_.end()) {
     Connection* connection = *drained;
@@ -34,6 +54,12 @@ Connection* Process::new_connection() {
   half.lanes = reinterpret_cast<Lane*>(memory);
   for (int l = 0; l < lanes; ++l) half.connection.out[l].open(new (half.lanes + l) Lane, 0);
   return &half.connection;
+}
+
+/// One connection less to that process.
+void Process::release(const Token& peer) {
+  const auto found = mappings_.find(peer);
+  if (found != mappings_.end() && --found->second.connections == 0) mappings_.erase(found);
 }
 
 Address Process::address(const Connection& connection) const {
@@ -49,17 +75,23 @@ void Process::connect(Connection& connection, const Address& theirs, std::byte* 
   connection.bell = bell;
 }
 
+void Process::connect(Connection& connection, const Address& theirs) {
+  const std::lock_guard lock(mutex_);
+  const Mapping& mapping = *mappings_.at(connection.peer).mapping;
+  connect(connection, theirs, mapping.memory(), mapping.bell());
+}
+
 void Process::retire(Connection* connection) {
   const std::lock_guard lock(mutex_);
   connection->close();
+  release(connection->peer);
   retired_.push_back(connection);
 }
 
-Mapping* Process::mapping(const Card& card, std::string& why) {
+bool Process::peer_died(const Connection& connection) {
   const std::lock_guard lock(mutex_);
-  auto& mapping = mappings_[card.token];
-  if (!mapping) mapping = Mapping::open(card, why);
-  return mapping.get();
+  const auto found = mappings_.find(connection.peer);
+  return found != mappings_.end() && found->second.mapping->died();
 }
 
 std::optional<Rooms> Process::take_rooms() {
@@ -69,11 +101,11 @@ std::optional<Rooms> Process::take_rooms() {
     constexpr std::size_t first_threads = 4;
     const Bytes share = segment_->card().bytes / 64 / 4096 * 4096;
     const Bytes bytes = std::min(room_bytes, share) / (rooms_.size() < first_threads * lanes ? 1 : 4);
-    std::byte* memory = bytes > 0 ? segment_->take(bytes * lanes) : nullptr;
+    std::byte* memory = bytes > 0 ? segment_->reserve(bytes * lanes) : nullptr;
     if (!memory) return std::nullopt;
     Rooms rooms;
     for (Room*& room : rooms) {
-      room = &rooms_.emplace_back(memory, bytes);
+      room = &rooms_.emplace_back(memory, bytes, segment_.get());
       memory += bytes;
     }
     return rooms;

@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "transport/shm/node.hpp"
@@ -19,6 +20,12 @@ namespace stretto::transport::shm {
 struct Address {
   Bytes lanes = -1;  ///< in the segment
   std::array<std::uint64_t, shm::lanes> start{};
+};
+
+/// Why there is no way to another process.
+struct Refusal {
+  std::string why;
+  bool full = false;  ///< no memory is left in my segment
 };
 
 class Process {
@@ -35,14 +42,18 @@ class Process {
   /// My half of a way to another process. Null: the segment is full, but for a quarter that is kept for rooms: a thread
   /// without rooms could not serve its calls, while a communicator without ways can do without.
   Connection* new_connection();
+  /// The same to a process whose segment is mapped as long as there are such ways to it. Null: refused.
+  Connection* new_connection(const Card& peer, Refusal& refusal);
   Address address(const Connection& connection) const;
-  /// The other half. `mapping` outlives the connection.
+  /// The other half, in a segment that this process sees at `segment`.
   static void connect(Connection& connection, const Address& theirs, std::byte* segment, Bell* bell);
+  /// The same for a connection to a Card's process.
+  void connect(Connection& connection, const Address& theirs);
   /// Once its last messages have been read, it serves another peer.
   void retire(Connection* connection);
 
-  /// The mapping of another process's segment, made when first asked for. Null: `why` says what failed.
-  Mapping* mapping(const Card& card, std::string& why);
+  /// Has the process at the other end ended without Segment::depart()?
+  bool peer_died(const Connection& connection);
 
   /// Nothing if the segment is full.
   std::optional<Rooms> take_rooms();
@@ -50,6 +61,8 @@ class Process {
 
  private:
   explicit Process(std::unique_ptr<Segment> segment) : segment_(std::move(segment)) {}
+  Connection* unused_connection();
+  void release(const Token& peer);
 
   std::mutex mutex_;
   std::unique_ptr<Segment> segment_;
@@ -59,7 +72,11 @@ class Process {
   };
   std::deque<Half> halves_;  // never freed: loans of rooms refer to them
   std::vector<Connection*> retired_;
-  std::map<std::array<std::uint64_t, 2>, std::unique_ptr<Mapping>> mappings_;
+  struct Mapped {
+    std::unique_ptr<Mapping> mapping;
+    int connections = 0;
+  };
+  std::map<Token, Mapped> mappings_;
   std::deque<Room> rooms_;
   std::vector<Rooms> free_rooms_;
 };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
+#include <new>
 #include <vector>
 
 #include "transport/shm/connection.hpp"
@@ -11,7 +13,13 @@ namespace stretto::transport::shm {
 /// taken back in order. Small enough for the last cache.
 class Room {
  public:
-  Room(std::byte* memory, Bytes bytes) : memory_(memory), bytes_(bytes), loans_(64) {}
+  /// `memory` is reserved in `segment`, or there already if that is null.
+  Room(std::byte* memory, Bytes bytes, Segment* segment = nullptr)
+      : segment_(segment),
+        memory_(memory),
+        bytes_(bytes),
+        provided_(segment ? 0 : static_cast<std::uint64_t>(bytes)),
+        loans_(64) {}
 
   Bytes bytes() const { return bytes_; }
 
@@ -29,8 +37,11 @@ class Room {
       take_back();
       if (start + n - begin_ > size) return nullptr;
     }
+    const std::uint64_t at = start % size;
+    if (at + n > provided_) [[unlikely]]
+      provide(at + n);
     end_ = start + n;
-    return memory_ + start % size;
+    return memory_ + at;
   }
 
   /// What was taken last is read by the receiver of part `number` of `box`. The last reader of a piece says so.
@@ -45,6 +56,15 @@ class Room {
     std::uint64_t number;
     std::uint64_t end;  // of the piece; 0: others read it too
   };
+
+  /// Memory is asked of the system when it is first needed: most programs never need all of it. Without it the message
+  /// could not leave, and its receiver would wait for ever.
+  void provide(std::uint64_t end) {
+    constexpr std::uint64_t step = 64 << 10;
+    const std::uint64_t more = std::min((end + step - 1) / step * step, static_cast<std::uint64_t>(bytes_)) - provided_;
+    if (!segment_->provide(memory_ + provided_, static_cast<Bytes>(more))) throw std::bad_alloc();
+    provided_ += more;
+  }
 
   void take_back() {
     for (; oldest_ < newest_; ++oldest_) {
@@ -61,8 +81,10 @@ class Room {
     loans_.swap(larger);
   }
 
+  Segment* segment_;
   std::byte* memory_;
   Bytes bytes_;
+  std::uint64_t provided_;             // bytes from the beginning that the system has given
   std::uint64_t begin_ = 0, end_ = 0;  // of what is in use; both grow for ever
   std::vector<Loan> loans_;            // a ring
   std::size_t oldest_ = 0, newest_ = 0;

@@ -2,10 +2,13 @@
 #include "transport/shm/segment.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -17,11 +20,11 @@ namespace stretto::transport::shm {
 namespace {
 
 constexpr Bytes page = 4096;
-constexpr Bytes step = 1 << 20;  // asked of the system at once
 
 struct Header {
-  std::array<std::uint64_t, 2> token;
+  Token token;
   Bell bell;
+  std::atomic<std::uint32_t> departed{0};
 };
 
 constexpr char name[] = "stretto";  // shown in /proc
@@ -29,6 +32,39 @@ constexpr char name[] = "stretto";  // shown in /proc
 constexpr Bytes rounded(Bytes bytes, Bytes to) { return (bytes + to - 1) / to * to; }
 
 std::string said(const char* call) { return std::string(call) + ": " + std::strerror(errno); }
+
+/// A call that a signal may interrupt: a profiler's timer, say.
+template <typename Call>
+auto uninterrupted(Call call) {
+  auto result = call();
+  while (result < 0 && errno == EINTR) result = call();
+  return result;
+}
+
+/// `bytes` of the file at its own address; null: failed. It stands in no core file: there would be one of each process
+/// of the node in those of all.
+std::byte* map(int file, Bytes bytes) {
+  const auto size = static_cast<std::size_t>(bytes);
+  void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  if (memory == MAP_FAILED) return nullptr;
+  madvise(memory, size, MADV_DONTDUMP);
+  return static_cast<std::byte*>(memory);
+}
+
+bool has_ended(pid_t process) {
+#ifdef SYS_pidfd_open
+  // A process that nobody has waited for yet has a number, and still has ended.
+  const int file = static_cast<int>(syscall(SYS_pidfd_open, process, 0));
+  if (file >= 0) {
+    pollfd watched{file, POLLIN, 0};
+    const bool ended = poll(&watched, 1, 0) > 0;
+    close(file);
+    return ended;
+  }
+  if (errno == ESRCH) return true;
+#endif
+  return kill(process, 0) != 0 && errno == ESRCH;
+}
 
 /// Growing a file beyond this would not only fail, but end the process by a signal.
 bool within_limit_of_files(Bytes bytes) {
@@ -39,21 +75,20 @@ bool within_limit_of_files(Bytes bytes) {
 
 /// The file of a card; negative: `why` says what failed. A process of another container may have the same number: its
 /// files are not for opening, let alone mapping.
-int open_file(const std::string& path, Bytes bytes, std::string& why) {
+int open_file(const std::string& path, std::string& why) {
   char target[64];
   const ssize_t length = readlink(path.c_str(), target, sizeof target);
-  int file = -1;
-  if (length < 0)
+  if (length < 0) {
     why = said(path.c_str());
-  else if (!std::string_view(target, static_cast<std::size_t>(length)).starts_with(std::string("/memfd:") + name))
+    return -1;
+  }
+  if (!std::string_view(target, static_cast<std::size_t>(length)).starts_with(std::string("/memfd:") + name)) {
     why = path + " is of another process";
-  else if (file = open(path.c_str(), O_RDWR | O_CLOEXEC); file < 0)
-    why = said(path.c_str());
-  struct stat found{};
-  if (file < 0 || (fstat(file, &found) == 0 && found.st_size == bytes)) return file;
-  close(file);
-  why = path + " is of another process";
-  return -1;
+    return -1;
+  }
+  const int file = uninterrupted([&] { return open(path.c_str(), O_RDWR | O_CLOEXEC); });
+  if (file < 0) why = said(path.c_str());
+  return file;
 }
 
 }  // namespace
@@ -63,7 +98,7 @@ std::unique_ptr<Segment> Segment::create(Bytes most, std::string& why) {
   Card& card = s->card_;
   card.bytes = rounded(most, page);
   card.process = getpid();
-  if (getrandom(card.token.data(), sizeof card.token, 0) != sizeof card.token) {
+  if (uninterrupted([&] { return getrandom(card.token.data(), sizeof card.token, 0); }) != sizeof card.token) {
     why = said("getrandom");
     return nullptr;
   }
@@ -72,17 +107,15 @@ std::unique_ptr<Segment> Segment::create(Bytes most, std::string& why) {
     return nullptr;
   }
   card.file = memfd_create(name, MFD_CLOEXEC);
-  if (card.file < 0 || ftruncate(static_cast<int>(card.file), card.bytes) != 0) {
-    why = said(card.file < 0 ? "memfd_create" : "ftruncate");
+  if (card.file < 0) {
+    why = said("memfd_create");
     return nullptr;
   }
-  void* memory = mmap(nullptr, static_cast<std::size_t>(card.bytes), PROT_READ | PROT_WRITE, MAP_SHARED,
-                      static_cast<int>(card.file), 0);
-  if (memory == MAP_FAILED) {
+  s->memory_ = map(static_cast<int>(card.file), card.bytes);
+  if (!s->memory_) {
     why = said("mmap");
     return nullptr;
   }
-  s->memory_ = static_cast<std::byte*>(memory);
   std::byte* head = s->take(sizeof(Header));
   if (!head) {
     why = said("fallocate");
@@ -98,41 +131,52 @@ Segment::~Segment() {
   if (card_.file >= 0) close(static_cast<int>(card_.file));
 }
 
-std::byte* Segment::take(Bytes bytes, Bytes kept) {
+std::byte* Segment::reserve(Bytes bytes, Bytes kept) {
   const std::lock_guard lock(mutex_);
-  const Bytes first = rounded(taken_, bytes % page == 0 ? page : static_cast<Bytes>(cache_line));
-  const Bytes end = first + bytes;
-  if (end > card_.bytes - kept) return nullptr;
-  if (end > provided_) {
-    const Bytes provide = std::min(rounded(end, step), card_.bytes);
-    // Without this, a system without memory would show it by a bus error at the first touch.
-    if (fallocate(static_cast<int>(card_.file), 0, provided_, provide - provided_) != 0) return nullptr;
-    provided_ = provide;
-  }
-  taken_ = end;
+  const Bytes first = rounded(reserved_, bytes % page == 0 ? page : static_cast<Bytes>(cache_line));
+  if (first + bytes > card_.bytes - kept) return nullptr;
+  reserved_ = first + bytes;
   return memory_ + first;
 }
 
+// Without this, a system without memory would show it by a bus error at the first touch.
+bool Segment::provide(const std::byte* at, Bytes bytes) {
+  const Bytes first = offset(at) / page * page;
+  const Bytes end = rounded(offset(at) + bytes, page);
+  return uninterrupted([&] { return fallocate(static_cast<int>(card_.file), 0, first, end - first); }) == 0;
+}
+
+std::byte* Segment::take(Bytes bytes, Bytes kept) {
+  std::byte* memory = reserve(bytes, kept);
+  return memory && provide(memory, bytes) ? memory : nullptr;
+}
+
+void Segment::depart() { reinterpret_cast<Header*>(memory_)->departed.store(1, std::memory_order_release); }
+
 std::unique_ptr<Mapping> Mapping::open(const Card& card, std::string& why) {
   const std::string path = "/proc/" + std::to_string(card.process) + "/fd/" + std::to_string(card.file);
-  const int file = open_file(path, card.bytes, why);
+  const int file = open_file(path, why);
   if (file < 0) return nullptr;
-  void* memory = mmap(nullptr, static_cast<std::size_t>(card.bytes), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  std::byte* memory = nullptr;
+  struct stat found{};
+  if (fstat(file, &found) == 0 && found.st_size >= Bytes{sizeof(Header)}) memory = map(file, card.bytes);
+  if (!memory) why = said("mmap");
   close(file);
-  if (memory == MAP_FAILED) {
-    why = said("mmap");
-    return nullptr;
-  }
-  std::unique_ptr<Mapping> mapping(new Mapping(static_cast<std::byte*>(memory), card.bytes));
-  const auto* header = reinterpret_cast<const Header*>(mapping->memory_);
+  if (!memory) return nullptr;
+  std::unique_ptr<Mapping> mapping(new Mapping(card, memory));
   // A process of that number may be another one, in another container.
-  if (header->token == card.token) return mapping;
+  if (reinterpret_cast<const Header*>(memory)->token == card.token) return mapping;
   why = path + " is of another process";
   return nullptr;
 }
 
-Mapping::~Mapping() { munmap(memory_, static_cast<std::size_t>(bytes_)); }
+Mapping::~Mapping() { munmap(memory_, static_cast<std::size_t>(card_.bytes)); }
 
 Bell* Mapping::bell() const { return &reinterpret_cast<Header*>(memory_)->bell; }
+
+bool Mapping::died() const {
+  const auto* header = reinterpret_cast<const Header*>(memory_);
+  return header->departed.load(std::memory_order_acquire) == 0 && has_ended(static_cast<pid_t>(card_.process));
+}
 
 }  // namespace stretto::transport::shm

@@ -13,26 +13,35 @@
 
 namespace stretto::transport::shm {
 
+using Token = std::array<std::uint64_t, 2>;  ///< a random number that tells segments apart
+
 /// What the others need to find a segment. Copied as bytes.
 struct Card {
-  std::array<std::uint64_t, 2> token{};  ///< stands at the beginning of the segment as well
+  Token token{};  ///< stands at the beginning of the segment as well
   std::int64_t process = 0;
   std::int64_t file = -1;
   Bytes bytes = 0;
 };
 
-/// My own segment: memory is taken from it and never given back.
+/// My own segment: memory is taken from it and never given back. Its file is as long as what has been provided, so that
+/// mlockall() fills no more than that.
 class Segment {
  public:
-  /// `most` bytes at most; the system provides them as they are taken. Null: `why` says what failed.
+  /// `most` bytes at most. Null: `why` says what failed.
   static std::unique_ptr<Segment> create(Bytes most, std::string& why);
   ~Segment();
   Segment(const Segment&) = delete;
   Segment& operator=(const Segment&) = delete;
 
-  /// Zeroed, whole pages of 4 KiB aligned to one, else aligned to a cache line. Null: there is no more, but for the
-  /// last `kept` bytes.
+  /// Addresses, for which provide() is to be called before they are used: whole pages of 4 KiB aligned to one, else
+  /// aligned to a cache line. Null: there are no more, but for the last `kept` bytes.
+  std::byte* reserve(Bytes bytes, Bytes kept = 0);
+  /// Zeroed memory for reserved addresses; what has been provided already stays as it is. False: the system has none.
+  bool provide(const std::byte* at, Bytes bytes);
+  /// Both.
   std::byte* take(Bytes bytes, Bytes kept = 0);
+  /// From now on the end of this process is no fault.
+  void depart();
   const std::byte* memory() const { return memory_; }
   Bytes offset(const void* at) const { return static_cast<const std::byte*>(at) - memory_; }
   Bell* bell() const { return bell_; }
@@ -45,8 +54,7 @@ class Segment {
   Card card_;
   std::byte* memory_ = nullptr;
   Bell* bell_ = nullptr;
-  Bytes taken_ = 0;
-  Bytes provided_ = 0;
+  Bytes reserved_ = 0;
 };
 
 /// Another process's segment, where this process sees it.
@@ -60,11 +68,13 @@ class Mapping {
 
   std::byte* memory() const { return memory_; }
   Bell* bell() const;
+  /// Has its process ended without depart()?
+  bool died() const;
 
  private:
-  Mapping(std::byte* memory, Bytes bytes) : memory_(memory), bytes_(bytes) {}
+  Mapping(const Card& card, std::byte* memory) : card_(card), memory_(memory) {}
+  Card card_;
   std::byte* memory_;
-  Bytes bytes_;
 };
 
 }  // namespace stretto::transport::shm
