@@ -6,9 +6,7 @@
 #include <charconv>
 #include <limits>
 
-#include "select/shipped.hpp"
 #include "stretto/error.hpp"
-#include "stretto/sources.hpp"
 #include "support/text.hpp"
 
 namespace stretto {
@@ -33,7 +31,8 @@ std::string names_of(Function function) {
 bool find_by_name(Function function, std::string_view name, const Algorithm** found) {
   *found = nullptr;
   if (name == "native") return true;
-  *found = find_algorithm(std::string(facts(facts(function).collective).name) + '/' + std::string(name));
+  std::string id(facts(facts(function).collective).name);
+  *found = find_algorithm(id.append(1, '/').append(name));
   return *found && (!(*found)->needs.irregular || facts(function).irregular);
 }
 
@@ -107,9 +106,11 @@ class RulesParser {
  public:
   RulesParser(std::string_view text, std::string_view file) {
     rules_.file = file;
-    for_each_line(text, [this](std::string_view line, int number) {
+    rules_.rules.reserve(static_cast<std::size_t>(std::ranges::count(text, '\n')));
+    std::vector<std::string_view> words;
+    for_each_line(text, [&](std::string_view line, int number) {
       line_ = number;
-      const auto words = words_of(line);
+      split(line, words);
       if (words.empty()) return;
       if (!headed_)
         header(words);
@@ -173,7 +174,7 @@ class RulesParser {
       refuse(
           quoted(written(rule.algorithm, rule.params)) + " can serve no number of ranks that the rule admits: " + why,
           "`stretto list` and docs/rules.md say what algorithms need and what lists must be like");
-    rules_.rules.push_back(rule);
+    rules_.rules.push_back(std::move(rule));
   }
 
   void condition(Rule& rule, std::string_view word) {
@@ -194,7 +195,7 @@ class RulesParser {
     } else if (word == "ranks=balanced") {
       rule.balanced = true;
     } else if (word.starts_with("operator=")) {
-      operator_condition(rule, word.substr(9));
+      operator_condition(rule, word);
     } else if (word.starts_with("bytes")) {
       comparison(rule.bytes, word, word.substr(5));
     } else if (word.starts_with("per-node")) {
@@ -224,8 +225,9 @@ class RulesParser {
     condition = value;
   }
 
-  void operator_condition(Rule& rule, std::string_view name) {
-    const auto set = [&](OperatorIs value) { set_once(rule.operator_is, value, "operator=" + std::string(name)); };
+  void operator_condition(Rule& rule, std::string_view word) {
+    const std::string_view name = word.substr(word.find('=') + 1);
+    const auto set = [&](OperatorIs value) { set_once(rule.operator_is, value, word); };
     if (name == "commutative")
       set(OperatorIs::commutative);
     else if (name == "not-commutative")
@@ -235,13 +237,14 @@ class RulesParser {
     else if (name == "user")
       set(OperatorIs::user);
     else
-      refuse_condition("operator=" + std::string(name));
+      refuse_condition(word);
   }
 
   void comparison(Between& between, std::string_view word, std::string_view rest) {
-    const std::size_t digits = rest.find_first_of("0123456789");
+    std::size_t digits = 0;
+    while (digits < rest.size() && (rest[digits] < '0' || rest[digits] > '9')) ++digits;
     const std::string_view sign = rest.substr(0, digits);
-    const auto value = digits == std::string_view::npos ? std::nullopt : parse_size(rest.substr(digits));
+    const auto value = parse_size(rest.substr(digits));
     if (!value) refuse_condition(word);
     const bool above = sign == ">" || sign == ">=", below = sign == "<" || sign == "<=";
     if (!above && !below && sign != "=") refuse_condition(word);
@@ -262,7 +265,7 @@ std::optional<Bytes> parse_size(std::string_view text) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || value < 0) return std::nullopt;
-  const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
+  const std::string_view unit = text.substr(static_cast<std::size_t>(end - text.data()));
   int shift = 0;
   if (unit == "K" || unit == "k")
     shift = 10;
@@ -278,12 +281,10 @@ std::optional<Bytes> parse_size(std::string_view text) {
 
 Rules parse_rules(std::string_view text, std::string_view file) { return RulesParser(text, file).take(); }
 
-Rules read_rules(const std::string& path) { return parse_rules(text_of_rules(path), path); }
-
-const Rules& shipped_rules() {
-  // Never destroyed: a preloaded program may call MPI until its very end.
-  static const Rules& rules = *new Rules(parse_rules(shipped_rules_text, shipped_name));
-  return rules;
+std::uint64_t digest_of_rules(std::string_view text) {
+  std::uint64_t digest = 0xcbf29ce484222325;
+  for (const char c : text) digest = (digest ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  return digest == 0 ? 1 : digest;
 }
 
 Forced parse_forced(Function function, std::string_view value) {

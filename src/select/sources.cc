@@ -111,6 +111,8 @@ std::string text_of_rules(const std::string& path) {
   return text;
 }
 
+Rules read_rules(const std::string& path) { return parse_rules(text_of_rules(path), path); }
+
 FoundRules find_rules(const std::string& named, const std::function<std::string()>& mpi) {
   FoundRules found;
   const auto usable = [&](const std::string& path, bool tuned) {
