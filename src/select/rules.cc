@@ -85,17 +85,32 @@ std::string parameters_of(const Algorithm* algorithm) {
 /// too many numbers of ranks to try them.
 std::string never_serves(const Rule& rule) {
   constexpr std::int64_t most_tried = 1 << 14;
+  const Params& params = rule.params;
   if (!rule.algorithm) return {};
+  const bool by_default = params.value == 0 && params.list.empty();  // which fits any ranks that the algorithm serves
+  if (by_default && rule.algorithm->needs.ranks == RanksNeeded::any) return {};
   std::int64_t product = 2;  // no list fits more ranks than twice the product or the number of its items
-  for (const Rank item : rule.params.list) product = std::min(product * std::max<Rank>(item, 2), most_tried);
+  for (const Rank item : params.list) product = std::min(product * std::max<Rank>(item, 2), most_tried);
   const std::int64_t least = std::max<std::int64_t>(rule.ranks.low, 1);
-  const std::int64_t most = std::min(rule.ranks.high, least + std::max(product, 2 * rule.params.value) + 64);
+  const std::int64_t most = std::min(rule.ranks.high, least + std::max(product, 2 * params.value) + 64);
   if (most > std::min<std::int64_t>(least + most_tried, std::numeric_limits<Rank>::max())) return {};
+  const auto admitted = [&](std::int64_t p) {
+    if (!rule.ranks.holds(p) || p < 1 || p > std::numeric_limits<Rank>::max()) return false;
+    const bool power = std::has_single_bit(static_cast<std::uint64_t>(p));
+    return rule.ranks_are == RanksAre::any || power == (rule.ranks_are == RanksAre::power_of_two);
+  };
+  const auto refusal = [&](std::int64_t p) {
+    return unsuitable(*rule.algorithm, {static_cast<Rank>(p), 0, {}}, params);
+  };
+  const std::int64_t unit = std::max<std::int64_t>(params.value, 1);
+  // The likely ones first: a thousand rules should not try hundreds each. The next power of two may be beyond `most`.
+  for (const std::int64_t p : {least, static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(least))),
+                               (least + unit - 1) / unit * unit, std::ssize(params.list), product / 2})
+    if (admitted(p) && refusal(p).empty()) return {};
   std::string why;
-  for (auto p = static_cast<Rank>(least); p <= most; ++p) {
-    const bool power = std::has_single_bit(static_cast<std::uint32_t>(p));
-    if (rule.ranks_are != RanksAre::any && power != (rule.ranks_are == RanksAre::power_of_two)) continue;
-    const std::string refused = unsuitable(*rule.algorithm, {p, 0, {}}, rule.params);
+  for (std::int64_t p = least; p <= most; ++p) {
+    if (!admitted(p)) continue;
+    const std::string refused = refusal(p);
     if (refused.empty()) return {};
     if (why.empty()) why = refused;
   }
