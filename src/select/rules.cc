@@ -14,8 +14,9 @@ namespace {
 
 constexpr std::string_view heading = "stretto-rules";
 constexpr std::string_view first_version = "1";
-constexpr std::string_view version = "2";       // knows the machine line
-constexpr Bytes largest_size = Bytes{1} << 62;  // so that sums with small numbers do not overflow
+constexpr std::string_view version = "2";                     // knows the machine line
+constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";  // some editors begin files with it
+constexpr Bytes largest_size = Bytes{1} << 62;                // so that sums with small numbers do not overflow
 
 std::string quoted(std::string_view word) { return '\'' + std::string(word) + '\''; }
 
@@ -121,6 +122,7 @@ class RulesParser {
  public:
   RulesParser(std::string_view text, std::string_view file) {
     rules_.file = file;
+    if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
     rules_.rules.reserve(static_cast<std::size_t>(std::ranges::count(text, '\n')));
     std::vector<std::string_view> words;
     for_each_line(text, [&](std::string_view line, int number) {

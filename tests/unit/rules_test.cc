@@ -275,8 +275,8 @@ TEST(rules_ask_for_bytes_that_not_all_ranks_know) {
 
 TEST(files_that_cannot_be_read) {
   const Refusal refusal = refusal_of([] { (void)read_rules("/nowhere/my.rules"); });
-  CHECK_EQ(refusal.what, "cannot read the rules file /nowhere/my.rules");
-  CHECK(refusal.hint.find("STRETTO_RULES") != std::string::npos);
+  CHECK_EQ(refusal.what, "cannot read the rules file /nowhere/my.rules: No such file or directory");
+  CHECK_EQ(refusal.hint, "name a file that rank 0 can read");
 
   const auto path = std::filesystem::temp_directory_path() / ("stretto-rules-test-" + std::to_string(getpid()));
   std::ofstream(path) << head << "allreduce -> rong\n";
@@ -287,6 +287,13 @@ TEST(files_that_cannot_be_read) {
   CHECK_EQ(rules.file, path.string());
   CHECK_EQ(rules.rules.size(), 1);
   std::filesystem::remove(path);
+}
+
+TEST(files_may_begin_with_a_byte_order_mark) {
+  const std::string mark = "\xEF\xBB\xBF";
+  CHECK_EQ(parse_rules(mark + head + "allreduce -> ring\n", "f").rules.size(), 1);
+  check_refused(mark, "my.rules:1: the file is empty", "begins with the line");
+  check_refused(mark + mark + head, "my.rules:1: this is not a rules file", "begins with the line");
 }
 
 TEST(rules_are_read) {
