@@ -43,6 +43,7 @@ struct Between {
   std::int64_t high = INT64_MAX;
   bool holds(std::int64_t n) const { return low <= n && n <= high; }
   bool all() const { return low <= 0 && high == INT64_MAX; }
+  bool operator==(const Between&) const = default;
 };
 
 enum class RanksAre : std::uint8_t { any, power_of_two, not_power_of_two };
@@ -65,6 +66,7 @@ struct Rule {
   const Algorithm* algorithm = nullptr;  ///< null: the native library
   Params params;
   int line = 0;
+  bool operator==(const Rule&) const = default;
 };
 
 struct Rules {
@@ -84,6 +86,10 @@ Rules read_rules(const std::string& path);
 
 /// The rules that are part of the library (rules/make): measured ones for one node, the model's for several.
 const Rules& shipped_rules();
+
+/// Of the text of rules, never 0: the same in every build, so that ranks can compare what they have. FNV-1a.
+std::uint64_t digest_of_rules(std::string_view text);
+extern const std::uint64_t shipped_digest;  ///< of the text that the shipped rules are made of
 
 /// "64K", "2M", "100" to bytes.
 std::optional<Bytes> parse_size(std::string_view text);

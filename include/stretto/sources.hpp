@@ -27,7 +27,8 @@ std::string this_machine(std::string_view mpi);
 /// $XDG_CONFIG_HOME/stretto/tuned.rules, or below ~/.config; empty if the environment names neither folder.
 std::string tuned_rules_path();
 
-/// A file's text. Throws stretto::Error if it cannot be read, or is far too long for a rules file.
+/// A file's text. Throws stretto::Error if it cannot be read, is no regular file or far too long for a rules file; does
+/// not block.
 std::string text_of_rules(const std::string& path);
 
 /// Rules as text, and the sources above them that cannot be used, with the reason and what decides instead.

@@ -161,7 +161,7 @@ def machine_named(wish: str) -> _core.Machine:
             raise Error(f"no machine is called '{wish}'", f"{hint}, or give a file: ./{wish}.toml")
         path = FOLDER / f"{wish}.toml"
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
         raise Error(f"{path}: not a text file", PAGE) from None
     return parse_machine(text, str(path))

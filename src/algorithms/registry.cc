@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <cassert>
 
 #include "algorithms/list.hpp"
@@ -19,9 +20,8 @@ constexpr const Algorithm* table[] = {
 std::span<const Algorithm* const> all_algorithms() { return table; }
 
 const Algorithm* find_algorithm(std::string_view id) {
-  for (const Algorithm* a : table)
-    if (a->id == id) return a;
-  return nullptr;
+  const auto* at = std::ranges::lower_bound(table, id, {}, &Algorithm::id);
+  return at != std::end(table) && (*at)->id == id ? *at : nullptr;
 }
 
 Params resolved(const Algorithm& algorithm, const Shape& shape, Params params) {

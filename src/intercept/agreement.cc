@@ -85,7 +85,7 @@ const Known* of_rank_0(Bootstrap& bootstrap) {
   if (bootstrap.rank() == 0) {
     const Known& own = mine(true);
     file = own.file;
-    text = own.text.empty() ? shipped_rules_text : own.text;
+    text = own.text.empty() ? std::string(shipped_rules_text) : own.text;
   }
   std::int64_t sizes[2] = {std::ssize(file), std::ssize(text)};
   bootstrap.broadcast(sizes, sizeof sizes);

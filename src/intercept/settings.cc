@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cstdio>
+#include <charconv>
 #include <cstdlib>
 #include <functional>
 #include <set>
@@ -54,15 +54,16 @@ void read_log(Settings& s) {
 }
 
 void read_deadline(Settings& s) {
-  const std::string text(variable("STRETTO_DEADLINE"));
+  const std::string_view text = variable("STRETTO_DEADLINE");
   if (text.empty()) return;
-  char* end = nullptr;
-  const double seconds = std::strtod(text.c_str(), &end);
+  double seconds = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
   constexpr double longest = 1e9;  // 30 years; more would overflow the clock
-  if (*end == '\0' && seconds > 0 && seconds <= longest)
+  if (error == std::errc{} && end == text.data() + text.size() && seconds > 0 && seconds <= longest)
     s.deadline = seconds;
   else
-    complain("STRETTO_DEADLINE: '" + text + "' is no number of seconds, ignored", "for example STRETTO_DEADLINE=60");
+    complain("STRETTO_DEADLINE: '" + std::string(text) + "' is no number of seconds, ignored",
+             "for example STRETTO_DEADLINE=60");
 }
 
 bool read_switch(const std::string& name, bool if_unset, const char* hint) {
@@ -72,37 +73,48 @@ bool read_switch(const std::string& name, bool if_unset, const char* hint) {
   return value == "0" || value == "1" ? value == "1" : if_unset;
 }
 
+/// "2x4"
+std::optional<Nodes> parse_nodes(std::string_view text) {
+  constexpr int most = 1 << 20;
+  Nodes n{};
+  const char* const end = text.data() + text.size();
+  const auto count = std::from_chars(text.data(), end, n.count);
+  if (count.ec != std::errc{} || count.ptr == end || *count.ptr != 'x') return std::nullopt;
+  const auto ranks = std::from_chars(count.ptr + 1, end, n.ranks);
+  if (ranks.ec != std::errc{} || ranks.ptr != end) return std::nullopt;
+  const auto fits = [](int number) { return number > 0 && number <= most; };
+  return fits(n.count) && fits(n.ranks) ? std::optional(n) : std::nullopt;
+}
+
 void read_node(Settings& s, std::string& all) {
-  constexpr Bytes least = Bytes{4} << 20;
+  constexpr Bytes least = Bytes{4} << 20, most = Bytes{1} << 40;
   s.shm = read_switch("STRETTO_SHM", true, "0 sends everything through the MPI, 1 uses the node's shared memory");
   const std::string_view memory = variable("STRETTO_SHM_MEMORY");
   const auto bytes = parse_size(memory);
-  if (bytes && *bytes >= least)
+  if (bytes && *bytes >= least && *bytes <= most)
     s.shared_memory = *bytes;
   else if (!memory.empty())
-    complain("STRETTO_SHM_MEMORY: '" + std::string(memory) + "' is no size of 4M or more, ignored",
+    complain("STRETTO_SHM_MEMORY: '" + std::string(memory) + "' is no size from 4M to 1024G, ignored",
              "for example STRETTO_SHM_MEMORY=256M");
-  const std::string nodes(variable("STRETTO_NODES"));
-  Nodes n{};
-  char end = 0;
-  if (std::sscanf(nodes.c_str(), "%dx%d%c", &n.count, &n.ranks, &end) == 2 && n.count > 0 && n.ranks > 0)
-    s.nodes = n;
-  else if (!nodes.empty())
-    complain("STRETTO_NODES: '" + nodes + "' is not understood, ignored",
-             "STRETTO_NODES=2x4 pretends two nodes of four ranks");
+  const std::string_view nodes = variable("STRETTO_NODES");
+  s.nodes = parse_nodes(nodes);
+  if (!s.nodes && !nodes.empty())
+    complain("STRETTO_NODES: '" + std::string(nodes) + "' is not understood, ignored",
+             "STRETTO_NODES=2x4 pretends two nodes of four ranks; up to a million of either");
   all += s.shm ? "shm" : "";
-  if (s.nodes) all += std::to_string(n.count) + 'x' + std::to_string(n.ranks) + '\n';
+  if (s.nodes) all += std::to_string(s.nodes->count) + 'x' + std::to_string(s.nodes->ranks) + '\n';
 }
 
 void read_files_to_write(Settings& s, std::string& all) {
+  constexpr Bytes most_events = Bytes{16} << 20;  // of 40 bytes, for each thread
   s.profile = variable("STRETTO_PROFILE");
   s.trace = variable("STRETTO_TRACE");
   const std::string_view events = variable("STRETTO_TRACE_EVENTS");
   const auto most = parse_size(events);
-  if (most && *most > 0 && *most <= Bytes{1} << 30)
+  if (most && *most > 0 && *most <= most_events)
     s.trace_events = static_cast<std::size_t>(*most);
   else if (!events.empty())
-    complain("STRETTO_TRACE_EVENTS: '" + std::string(events) + "' is no number of events, ignored",
+    complain("STRETTO_TRACE_EVENTS: '" + std::string(events) + "' is no number of events up to 16M, ignored",
              "for example STRETTO_TRACE_EVENTS=64K");
   all += (s.profile.empty() ? "" : "profile\n") + std::string(s.trace.empty() ? "" : "trace\n");
 }

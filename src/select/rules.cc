@@ -6,9 +6,7 @@
 #include <charconv>
 #include <limits>
 
-#include "select/shipped.hpp"
 #include "stretto/error.hpp"
-#include "stretto/sources.hpp"
 #include "support/text.hpp"
 
 namespace stretto {
@@ -16,8 +14,9 @@ namespace {
 
 constexpr std::string_view heading = "stretto-rules";
 constexpr std::string_view first_version = "1";
-constexpr std::string_view version = "2";       // knows the machine line
-constexpr Bytes largest_size = Bytes{1} << 62;  // so that sums with small numbers do not overflow
+constexpr std::string_view version = "2";                     // knows the machine line
+constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";  // some editors begin files with it
+constexpr Bytes largest_size = Bytes{1} << 62;                // so that sums with small numbers do not overflow
 
 std::string quoted(std::string_view word) { return '\'' + std::string(word) + '\''; }
 
@@ -33,7 +32,8 @@ std::string names_of(Function function) {
 bool find_by_name(Function function, std::string_view name, const Algorithm** found) {
   *found = nullptr;
   if (name == "native") return true;
-  *found = find_algorithm(std::string(facts(facts(function).collective).name) + '/' + std::string(name));
+  std::string id(facts(facts(function).collective).name);
+  *found = find_algorithm(id.append(1, '/').append(name));
   return *found && (!(*found)->needs.irregular || facts(function).irregular);
 }
 
@@ -86,17 +86,32 @@ std::string parameters_of(const Algorithm* algorithm) {
 /// too many numbers of ranks to try them.
 std::string never_serves(const Rule& rule) {
   constexpr std::int64_t most_tried = 1 << 14;
+  const Params& params = rule.params;
   if (!rule.algorithm) return {};
+  const bool by_default = params.value == 0 && params.list.empty();  // which fits any ranks that the algorithm serves
+  if (by_default && rule.algorithm->needs.ranks == RanksNeeded::any) return {};
   std::int64_t product = 2;  // no list fits more ranks than twice the product or the number of its items
-  for (const Rank item : rule.params.list) product = std::min(product * std::max<Rank>(item, 2), most_tried);
+  for (const Rank item : params.list) product = std::min(product * std::max<Rank>(item, 2), most_tried);
   const std::int64_t least = std::max<std::int64_t>(rule.ranks.low, 1);
-  const std::int64_t most = std::min(rule.ranks.high, least + std::max(product, 2 * rule.params.value) + 64);
+  const std::int64_t most = std::min(rule.ranks.high, least + std::max(product, 2 * params.value) + 64);
   if (most > std::min<std::int64_t>(least + most_tried, std::numeric_limits<Rank>::max())) return {};
+  const auto admitted = [&](std::int64_t p) {
+    if (!rule.ranks.holds(p) || p < 1 || p > std::numeric_limits<Rank>::max()) return false;
+    const bool power = std::has_single_bit(static_cast<std::uint64_t>(p));
+    return rule.ranks_are == RanksAre::any || power == (rule.ranks_are == RanksAre::power_of_two);
+  };
+  const auto refusal = [&](std::int64_t p) {
+    return unsuitable(*rule.algorithm, {static_cast<Rank>(p), 0, {}}, params);
+  };
+  const std::int64_t unit = std::max<std::int64_t>(params.value, 1);
+  // The likely ones first: a thousand rules should not try hundreds each. The next power of two may be beyond `most`.
+  for (const std::int64_t p : {least, static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(least))),
+                               (least + unit - 1) / unit * unit, std::ssize(params.list), product / 2})
+    if (admitted(p) && refusal(p).empty()) return {};
   std::string why;
-  for (auto p = static_cast<Rank>(least); p <= most; ++p) {
-    const bool power = std::has_single_bit(static_cast<std::uint32_t>(p));
-    if (rule.ranks_are != RanksAre::any && power != (rule.ranks_are == RanksAre::power_of_two)) continue;
-    const std::string refused = unsuitable(*rule.algorithm, {p, 0, {}}, rule.params);
+  for (std::int64_t p = least; p <= most; ++p) {
+    if (!admitted(p)) continue;
+    const std::string refused = refusal(p);
     if (refused.empty()) return {};
     if (why.empty()) why = refused;
   }
@@ -107,9 +122,12 @@ class RulesParser {
  public:
   RulesParser(std::string_view text, std::string_view file) {
     rules_.file = file;
-    for_each_line(text, [this](std::string_view line, int number) {
+    if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
+    rules_.rules.reserve(static_cast<std::size_t>(std::ranges::count(text, '\n')));
+    std::vector<std::string_view> words;
+    for_each_line(text, [&](std::string_view line, int number) {
       line_ = number;
-      const auto words = words_of(line);
+      split(line, words);
       if (words.empty()) return;
       if (!headed_)
         header(words);
@@ -173,7 +191,7 @@ class RulesParser {
       refuse(
           quoted(written(rule.algorithm, rule.params)) + " can serve no number of ranks that the rule admits: " + why,
           "`stretto list` and docs/rules.md say what algorithms need and what lists must be like");
-    rules_.rules.push_back(rule);
+    rules_.rules.push_back(std::move(rule));
   }
 
   void condition(Rule& rule, std::string_view word) {
@@ -194,7 +212,7 @@ class RulesParser {
     } else if (word == "ranks=balanced") {
       rule.balanced = true;
     } else if (word.starts_with("operator=")) {
-      operator_condition(rule, word.substr(9));
+      operator_condition(rule, word);
     } else if (word.starts_with("bytes")) {
       comparison(rule.bytes, word, word.substr(5));
     } else if (word.starts_with("per-node")) {
@@ -224,8 +242,9 @@ class RulesParser {
     condition = value;
   }
 
-  void operator_condition(Rule& rule, std::string_view name) {
-    const auto set = [&](OperatorIs value) { set_once(rule.operator_is, value, "operator=" + std::string(name)); };
+  void operator_condition(Rule& rule, std::string_view word) {
+    const std::string_view name = word.substr(word.find('=') + 1);
+    const auto set = [&](OperatorIs value) { set_once(rule.operator_is, value, word); };
     if (name == "commutative")
       set(OperatorIs::commutative);
     else if (name == "not-commutative")
@@ -235,13 +254,14 @@ class RulesParser {
     else if (name == "user")
       set(OperatorIs::user);
     else
-      refuse_condition("operator=" + std::string(name));
+      refuse_condition(word);
   }
 
   void comparison(Between& between, std::string_view word, std::string_view rest) {
-    const std::size_t digits = rest.find_first_of("0123456789");
+    std::size_t digits = 0;
+    while (digits < rest.size() && (rest[digits] < '0' || rest[digits] > '9')) ++digits;
     const std::string_view sign = rest.substr(0, digits);
-    const auto value = digits == std::string_view::npos ? std::nullopt : parse_size(rest.substr(digits));
+    const auto value = parse_size(rest.substr(digits));
     if (!value) refuse_condition(word);
     const bool above = sign == ">" || sign == ">=", below = sign == "<" || sign == "<=";
     if (!above && !below && sign != "=") refuse_condition(word);
@@ -262,7 +282,7 @@ std::optional<Bytes> parse_size(std::string_view text) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || value < 0) return std::nullopt;
-  const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
+  const std::string_view unit = text.substr(static_cast<std::size_t>(end - text.data()));
   int shift = 0;
   if (unit == "K" || unit == "k")
     shift = 10;
@@ -278,12 +298,10 @@ std::optional<Bytes> parse_size(std::string_view text) {
 
 Rules parse_rules(std::string_view text, std::string_view file) { return RulesParser(text, file).take(); }
 
-Rules read_rules(const std::string& path) { return parse_rules(text_of_rules(path), path); }
-
-const Rules& shipped_rules() {
-  // Never destroyed: a preloaded program may call MPI until its very end.
-  static const Rules& rules = *new Rules(parse_rules(shipped_rules_text, shipped_name));
-  return rules;
+std::uint64_t digest_of_rules(std::string_view text) {
+  std::uint64_t digest = 0xcbf29ce484222325;
+  for (const char c : text) digest = (digest ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  return digest == 0 ? 1 : digest;
 }
 
 Forced parse_forced(Function function, std::string_view value) {

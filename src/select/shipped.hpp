@@ -1,16 +1,46 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//
+// rules/default.rules as compile_rules.cc writes it when the library is built. The table has numbers where rules have
+// pointers, so that the loader need not touch it and all processes share its memory.
 #pragma once
+
 #include <cstdint>
+#include <span>
 #include <string_view>
+
+#include "stretto/rules.hpp"
 
 namespace stretto {
 
-extern const char* const shipped_rules_text;  ///< rules/default.rules as it was when the library was built
+extern const std::string_view shipped_rules_text;
 
-inline std::uint64_t digest_of_rules(std::string_view text) {
-  std::uint64_t h = 0xcbf29ce484222325u;
-  for (const char c : text) h = (h ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-  return h | 1;
-}
-inline const std::uint64_t shipped_digest = digest_of_rules(shipped_rules_text);
+struct CompactChoice {
+  int algorithm;  ///< its number in all_algorithms(); -1: the native library
+  int depth;
+  Bytes segment;
+  std::int64_t value;
+  std::uint32_t list_begin, list_end;  ///< among the table's numbers
+};
+
+struct CompactRule {
+  std::uint16_t line;
+  std::uint16_t bytes, part, ranks, per_node;  ///< numbers of ranges
+  std::uint16_t choice;                        ///< number of a choice
+  Function function;
+  bool balanced;
+  RanksAre ranks_are;
+  OperatorIs operator_is;
+  NodesAre nodes_are;
+  CoresAre cores_are;
+};
+
+struct CompactRules {
+  std::span<const Between> ranges;
+  std::span<const CompactChoice> choices;
+  std::span<const Rank> numbers;  ///< of all lists
+  std::span<const CompactRule> rules;
+};
+
+extern const CompactRules shipped_table;
+
 }  // namespace stretto

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "stretto/sources.hpp"
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 
 #include "select/shipped.hpp"
+#include "support/file_kind.hpp"
 #include "support/text.hpp"
 
 namespace stretto {
@@ -44,6 +49,13 @@ std::string cpu_model() {
   const std::string numbers = cpu_info("CPU implementer") + cpu_info("CPU part");
   return numbers.empty() ? "unknown processor" : "processor" + numbers;
 }
+
+struct OpenFile {
+  int number;
+  ~OpenFile() {
+    if (number >= 0) close(number);
+  }
+};
 
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
@@ -100,16 +112,29 @@ std::string tuned_rules_path() {
 
 std::string text_of_rules(const std::string& path) {
   constexpr std::size_t most = 1 << 20;
-  std::string text(most + 1, '\0');
-  std::ifstream in(path, std::ios::binary);
-  in.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (!in && !in.eof())
-    throw Error("cannot read the rules file " + path, "STRETTO_RULES names a file that rank 0 can read");
-  text.resize(static_cast<std::size_t>(in.gcount()));
-  if (text.size() > most)
-    throw Error(path + ":1: this is not a rules file: it has more than 1M", "give the path of a rules file");
-  return text;
+  const std::string hint = "name a file that rank 0 can read";
+  const auto cannot = [&] { return Error("cannot read the rules file " + path + ": " + std::strerror(errno), hint); };
+  // Asked first, for opening a device may set it going; and opened so that what is exchanged meanwhile blocks nobody.
+  struct stat found{};
+  if (stat(path.c_str(), &found) != 0) throw cannot();
+  if (!S_ISREG(found.st_mode))
+    throw Error(path + " is " + std::string(kind_of_file(found.st_mode)) + ", not a rules file", hint);
+  const OpenFile file{open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)};
+  if (file.number < 0) throw cannot();
+  std::string text;
+  char piece[1 << 14];
+  for (;;) {
+    const ssize_t got = read(file.number, piece, sizeof piece);
+    if (got == 0) return text;
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) throw cannot();
+    text.append(piece, static_cast<std::size_t>(got));
+    if (text.size() > most)
+      throw Error(path + ":1: this is not a rules file: it has more than 1M", "give the path of a rules file");
+  }
 }
+
+Rules read_rules(const std::string& path) { return parse_rules(text_of_rules(path), path); }
 
 FoundRules find_rules(const std::string& named, const std::function<std::string()>& mpi) {
   FoundRules found;

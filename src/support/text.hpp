@@ -7,16 +7,22 @@
 
 namespace stretto {
 
-/// Words separated by blanks.
+/// Words separated by blanks, in place of those that `words` had.
+inline void split(std::string_view line, std::vector<std::string_view>& words) {
+  const auto blank = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
+  words.clear();
+  for (std::size_t at = 0;;) {
+    while (at < line.size() && blank(line[at])) ++at;
+    if (at == line.size()) return;
+    const std::size_t begin = at;
+    while (at < line.size() && !blank(line[at])) ++at;
+    words.push_back(line.substr(begin, at - begin));
+  }
+}
+
 inline std::vector<std::string_view> words_of(std::string_view line) {
   std::vector<std::string_view> words;
-  std::size_t at = 0;
-  while ((at = line.find_first_not_of(" \t\r", at)) != std::string_view::npos) {
-    std::size_t end = line.find_first_of(" \t\r", at);
-    if (end == std::string_view::npos) end = line.size();
-    words.push_back(line.substr(at, end - at));
-    at = end;
-  }
+  split(line, words);
   return words;
 }
 

@@ -2,6 +2,7 @@
 """STRETTO_PROFILE and STRETTO_TRACE: what programs write about their calls."""
 
 import json
+import os
 from collections import Counter
 from pathlib import Path
 
@@ -188,10 +189,25 @@ def test_trace_that_cannot_be_written(run, tmp_path):
     done = run(
         2, STRETTO_PROFILE="profile.json", STRETTO_TRACE=str(tmp_path), STRETTO_TRACE_EVENTS="many"
     )  # fmt: skip
-    said = f"stretto: STRETTO_TRACE: cannot write {tmp_path}: Is a directory"
+    said = f"stretto: STRETTO_TRACE: cannot write {tmp_path}: it is a directory"
     assert done.err.splitlines().count(said) == 1
-    assert done.said("stretto: STRETTO_TRACE_EVENTS: 'many' is no number of events, ignored")
+    assert done.said("stretto: STRETTO_TRACE_EVENTS: 'many' is no number of events up to 16M, ")
     assert profile_in(tmp_path)["records"]
+
+
+@pytest.mark.parametrize("mpi", ["mpich", "openmpi"])
+def test_what_would_block_or_end_the_program_is_not_written(built, tmp_path, mpi):
+    os.mkfifo(tmp_path / "fifo")
+    done = stretto_run(
+        2, [built("limited.c", mpi)], mpi=installed(mpi), cwd=tmp_path,
+        STRETTO_PROFILE="fifo", STRETTO_TRACE="trace.json",
+    ).succeeded()  # fmt: skip
+    assert done.out.split() == ["all", "right"] * 2
+    lines = [line for line in done.err.splitlines() if ": cannot write " in line]
+    assert lines == [
+        "stretto: STRETTO_PROFILE: cannot write fifo: it is a FIFO",
+        "stretto: STRETTO_TRACE: cannot write trace.json: File too large",
+    ]
 
 
 def test_variable_on_some_ranks_only(built, tmp_path):

@@ -96,12 +96,31 @@ def test_forced_algorithm_that_cannot_serve(run):
         ("STRETTO_ALLREDUCE", "circulant,skips=1:2", "STRETTO_ALLREDUCE: 'circulant skips=1:2'"),
         ("STRETTO_DISABLE", "maybe", "STRETTO_DISABLE: unknown value 'maybe'"),
         ("STRETTO_DEADLINE", "soon", "STRETTO_DEADLINE: 'soon'"),
+        ("STRETTO_DEADLINE", "inf", "STRETTO_DEADLINE: 'inf'"),
+        ("STRETTO_NODES", "99999999999x99999999999", "STRETTO_NODES: '99999999999x9999"),
+        ("STRETTO_NODES", "2x", "STRETTO_NODES: '2x' is not understood"),
+        ("STRETTO_SHM_MEMORY", "4611686018427387904", "STRETTO_SHM_MEMORY: '4611686018427387904'"),
+        ("STRETTO_TRACE_EVENTS", "1G", "STRETTO_TRACE_EVENTS: '1G'"),
         ("STRETTO_RULES", "/nowhere/to/be.found", "cannot read the rules file /nowhere/to/be"),
     ],
 )
 def test_wrong_variable(run, variable, value, says):
     done = run(**{variable: value})
     complaint(done, says)
+    assert done.served("allreduce") == 6
+
+
+@pytest.mark.parametrize("kind", ["FIFO", "directory", "device"])
+def test_rules_that_are_no_file(run, tmp_path, kind):
+    path = tmp_path / "my.rules"
+    if kind == "FIFO":
+        os.mkfifo(path)
+    elif kind == "directory":
+        path.mkdir()
+    else:
+        path.symlink_to("/dev/zero")
+    done = run(STRETTO_RULES=str(path))
+    complaint(done, f"{path} is a {kind}, not a rules file; the shipped rules decide")
     assert done.served("allreduce") == 6
 
 

@@ -201,6 +201,12 @@ def test_machine_of_a_file(plain):
     assert machine.gamma_of(stretto.Operation("sum", "f32")) == 1e-10
 
 
+def test_machine_files_may_begin_with_a_byte_order_mark(tmp_path):
+    path = tmp_path / "my.toml"
+    path.write_text("\ufeff" + PLAIN, encoding="utf-8")
+    assert stretto.machine_named(str(path)).network.alpha == 1e-6
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

@@ -128,6 +128,14 @@ def test_hosts_of_any_topology(file):
     assert machines_of(flat) == ["n04", "n00", "n00", "n02"]
 
 
+def test_files_may_begin_with_a_byte_order_mark(file):
+    for name, text in (("t.toml", TOML), ("topology.conf", SLURM), ("platform.xml", SIMGRID)):
+        marked = stretto.read_topology(str(file(name, "\ufeff" + text)))
+        assert edges_of(marked) == edges_of(stretto.parse_topology(text, name))
+    hosts = file("hosts", "\ufeffn0:2\n")
+    assert machines_of(stretto.read_topology(None, hosts=str(hosts))) == ["n0", "n0"]
+
+
 def test_two_levels():
     assert stretto.two_levels([0, 1, 0, 1]).ring == [0, 2, 1, 3]
     shown = succeed("show", "--topology", "2x3")

@@ -98,8 +98,19 @@ TEST(rules_that_can_serve_nobody_are_refused_by_line) {
   for (const std::string rule :
        {"allreduce ranks=8 -> circulant skips=4:2:1", "allreduce ranks>4 -> circulant skips=4:2:1",
         "allreduce ranks=3000000 -> ring", "alltoall ranks=2^k -> pairwise_xor",
-        "allreduce ranks>=16 -> recursive_multiplying radices=4:4"})
+        "allreduce ranks>=16 -> recursive_multiplying radices=4:4", "alltoall ranks>=300 -> pairwise_xor",
+        "alltoall ranks>1 -> node_aware group=4096", "allreduce ranks>=2000000000 -> logical_ring"})
     CHECK_EQ(parse_rules(head + rule + '\n', "f").rules.size(), 1);
+  refused("alltoall ranks>=300 ranks<512 -> pairwise_xor", "pairwise_xor", "300 ranks are not a power of two");
+  refused("alltoall ranks>4096 ranks<8192 -> node_aware group=4096", "node_aware group=4096",
+          "4097 ranks are no multiple of group=4096");
+}
+
+TEST(defaults_fit_all_ranks) {
+  // Else parse_rules() would have to try them.
+  for (const Algorithm* a : all_algorithms())
+    for (Rank p = 1; p <= 300; ++p)
+      if (a->needs.ranks == RanksNeeded::any) CHECK_EQ(unsuitable(*a, {p, 0, {}}), "");
 }
 
 TEST(wrong_rules_are_refused_by_line) {
@@ -264,8 +275,8 @@ TEST(rules_ask_for_bytes_that_not_all_ranks_know) {
 
 TEST(files_that_cannot_be_read) {
   const Refusal refusal = refusal_of([] { (void)read_rules("/nowhere/my.rules"); });
-  CHECK_EQ(refusal.what, "cannot read the rules file /nowhere/my.rules");
-  CHECK(refusal.hint.find("STRETTO_RULES") != std::string::npos);
+  CHECK_EQ(refusal.what, "cannot read the rules file /nowhere/my.rules: No such file or directory");
+  CHECK_EQ(refusal.hint, "name a file that rank 0 can read");
 
   const auto path = std::filesystem::temp_directory_path() / ("stretto-rules-test-" + std::to_string(getpid()));
   std::ofstream(path) << head << "allreduce -> rong\n";
@@ -276,6 +287,13 @@ TEST(files_that_cannot_be_read) {
   CHECK_EQ(rules.file, path.string());
   CHECK_EQ(rules.rules.size(), 1);
   std::filesystem::remove(path);
+}
+
+TEST(files_may_begin_with_a_byte_order_mark) {
+  const std::string mark = "\xEF\xBB\xBF";
+  CHECK_EQ(parse_rules(mark + head + "allreduce -> ring\n", "f").rules.size(), 1);
+  check_refused(mark, "my.rules:1: the file is empty", "begins with the line");
+  check_refused(mark + mark + head, "my.rules:1: this is not a rules file", "begins with the line");
 }
 
 TEST(rules_are_read) {

@@ -4,6 +4,7 @@
 #include "stretto/sources.hpp"
 
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -112,8 +113,9 @@ TEST(what_cannot_be_used_is_refused_and_the_next_source_decides) {
   folder.write("stretto/tuned.rules", head + here() + rule);
   found = find_rules("/nowhere/my.rules", mpi);
   CHECK_EQ(found.file, tuned);
-  CHECK_EQ(std::string(found.refused.at(0).what()),
-           "cannot read the rules file /nowhere/my.rules; the rules of " + tuned + " decide");
+  CHECK_EQ(
+      std::string(found.refused.at(0).what()),
+      "cannot read the rules file /nowhere/my.rules: No such file or directory; the rules of " + tuned + " decide");
   const auto other_mpi = [] { return std::string("MPICH 4.0"); };
   CHECK_EQ(find_rules("", other_mpi).file, shipped_name);
   CHECK_EQ(find_rules("", other_mpi).refused.size(), 1);
@@ -125,8 +127,42 @@ TEST(files_that_are_no_rules) {
   const FoundRules found = find_rules(large, mpi);
   CHECK_EQ(std::string(found.refused.at(0).what()),
            large + ":1: this is not a rules file: it has more than 1M; the shipped rules decide");
-  const FoundRules directory = find_rules("/proc", mpi);
-  CHECK_EQ(std::string(directory.refused.at(0).what()), "cannot read the rules file /proc; the shipped rules decide");
+}
+
+TEST(what_is_no_file_is_refused_at_once) {
+  const Folder folder;
+  const std::string tuned = tuned_rules_path();
+  const auto refused = [](const std::string& named) {
+    const FoundRules found = find_rules(named, mpi);
+    CHECK_EQ(found.file, shipped_name);
+    CHECK_EQ(found.refused.size(), 1);
+    CHECK_EQ(found.refused.at(0).hint(), "name a file that rank 0 can read");
+    return std::string(found.refused.at(0).what());
+  };
+  CHECK_EQ(refused("/proc"), "/proc is a directory, not a rules file; the shipped rules decide");
+  CHECK_EQ(refused("/dev/zero"), "/dev/zero is a device, not a rules file; the shipped rules decide");
+  CHECK_EQ(mknod(tuned.c_str(), S_IFSOCK | 0600, 0), 0);
+  CHECK_EQ(refused(""), tuned + " is a socket, not a rules file; the shipped rules decide");
+  fs::remove(tuned);
+  CHECK_EQ(mkfifo(tuned.c_str(), 0600), 0);
+  CHECK_EQ(refused(""), tuned + " is a FIFO, not a rules file; the shipped rules decide");
+  fs::remove(tuned);
+  fs::create_symlink(tuned, tuned);
+  CHECK_EQ(refused(tuned),
+           "cannot read the rules file " + tuned + ": Too many levels of symbolic links; the shipped rules decide");
+}
+
+TEST(files_that_may_not_be_read) {
+  const uid_t user = geteuid();
+  if (user == 0 && seteuid(65534) != 0) return;  // root may read all
+  const Folder folder;
+  const std::string tuned = folder.write("stretto/tuned.rules", head + here() + rule);
+  fs::permissions(tuned, fs::perms::none);
+  const FoundRules found = find_rules("", mpi);
+  CHECK_EQ(found.file, shipped_name);
+  CHECK_EQ(std::string(found.refused.at(0).what()),
+           "cannot read the rules file " + tuned + ": Permission denied; the shipped rules decide");
+  CHECK_EQ(seteuid(user), 0);
 }
 
 TEST(words_that_were_meant) {

@@ -154,7 +154,7 @@ def _schedules_in(file: str) -> "list[Schedule]":
     from .. import parse_schedules
 
     try:
-        text = Path(file).read_text(encoding="utf-8")
+        text = Path(file).read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise Error(f"{file}: not a text file", "`stretto show --text` prints schedules") from error
     schedules = sorted(parse_schedules(text, file), key=lambda schedule: schedule.rank)

@@ -17,7 +17,7 @@ __all__ = ["Link", "parse_topology", "read_hosts", "read_topology"]
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
         raise Error(f"{path}: not a text file", PAGE) from None
 

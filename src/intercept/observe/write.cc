@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "intercept/observe/write.hpp"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -13,29 +16,41 @@
 #include "intercept/launcher.hpp"
 #include "intercept/say.hpp"
 #include "intercept/settings.hpp"
+#include "support/file_kind.hpp"
 
 namespace stretto::intercept::observe {
 
-Output::Output(const char* variable, const std::string& path)
-    : variable_(variable),
-      path_(path),
-      file_(std::fopen(path.c_str(), "we")) {
-  if (!file_) complain();
+Output::Output(const char* variable, const std::string& path) : variable_(variable), path_(path) {
+  // Whatever the path names, the program must come to its end. A FIFO would have it wait for a reader, and a reader
+  // that goes would end it by a signal; so would a file that grows beyond `ulimit -f`.
+  struct sigaction ignore{};
+  ignore.sa_handler = SIG_IGN;
+  sigaction(SIGXFSZ, &ignore, &at_limit_);
+  struct stat found{};
+  if (stat(path.c_str(), &found) == 0 && !S_ISREG(found.st_mode) && !S_ISCHR(found.st_mode)) {
+    complain("it is " + std::string(kind_of_file(found.st_mode)));
+    return;
+  }
+  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK | O_CLOEXEC, 0666);
+  if (file >= 0) fcntl(file, F_SETFL, 0);  // opening it was not to wait, but a slow terminal is to get all
+  if (file >= 0) file_ = fdopen(file, "w");
+  if (!file_) complain(std::strerror(errno));
 }
 
 Output::~Output() {
-  if (file_ && std::fclose(file_) != 0) complain();
+  if (file_ && std::fclose(file_) != 0) complain(std::strerror(errno));
+  sigaction(SIGXFSZ, &at_limit_, nullptr);
 }
 
 void Output::write(const std::string& text) {
   if (!file_ || std::fwrite(text.data(), 1, text.size(), file_) == text.size()) return;
-  complain();
+  complain(std::strerror(errno));
   std::fclose(file_);
   file_ = nullptr;
 }
 
-void Output::complain() {
-  say(std::string(variable_) + ": cannot write " + path_ + ": " + std::strerror(errno),
+void Output::complain(const std::string& why) {
+  say(std::string(variable_) + ": cannot write " + path_ + ": " + why,
       "name a file in a folder that is there, where rank 0 may write");
 }
 

@@ -3,6 +3,8 @@
 // The files of STRETTO_PROFILE and STRETTO_TRACE, written by rank 0.
 #pragma once
 
+#include <csignal>
+#include <cstdio>
 #include <optional>
 #include <string>
 
@@ -17,7 +19,7 @@ void write_files(std::optional<bool> agreed);
 void write_profile(Assembly& all, const std::string& path);
 void write_trace(Assembly& all, const std::string& path);
 
-/// A file that is written in pieces. What goes wrong is said once, in one line.
+/// A file that is written in pieces. What goes wrong is said once, in one line; it neither blocks nor ends the program.
 class Output {
  public:
   Output(const char* variable, const std::string& path);
@@ -27,11 +29,12 @@ class Output {
   void write(const std::string& text);
 
  private:
-  void complain();
+  void complain(const std::string& why);
 
   const char* variable_;
   std::string path_;
-  std::FILE* file_;
+  std::FILE* file_ = nullptr;
+  struct sigaction at_limit_{};  ///< what the program does at its limit on the size of files
 };
 
 /// What the program is called: "app", or "python script.py".
