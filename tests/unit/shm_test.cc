@@ -358,7 +358,7 @@ TEST(a_way_serves_another_peer_once_all_is_read) {
   CHECK_EQ(a->address(*again).start[3], 1);
 }
 
-bool is_mapped_twice(const Process& process) {
+bool is_mapped_twice(Process& process) {
   std::ifstream maps("/proc/self/maps");
   struct stat found{};
   fstat(static_cast<int>(process.segment().card().file), &found);
