@@ -12,6 +12,7 @@
 
 #include "intercept/flavour/flavour.hpp"
 #include "intercept/say.hpp"
+#include "intercept/tools.hpp"
 
 namespace stretto::intercept {
 namespace detail {
@@ -81,6 +82,7 @@ void fill(const std::string& path) {
 #undef STRETTO_LOOK_UP
   detail::constants = {MPI_COMM_NULL, MPI_COMM_WORLD, MPI_COMM_SELF,   MPI_DATATYPE_NULL,
                        MPI_BYTE,      MPI_OP_NULL,    MPI_REQUEST_NULL};
+  find_tools(library);
   detail::found.store(true, std::memory_order_release);
 }
 

@@ -15,11 +15,15 @@ namespace stretto::intercept {
   X(Barrier) X(Bcast) X(Gather) X(Gatherv) X(Scatter) X(Scatterv) X(Allgather) X(Allgatherv) X(Alltoall) \
   X(Alltoallv) X(Alltoallw) X(Reduce) X(Allreduce) X(Reduce_scatter_block) X(Reduce_scatter) X(Scan) X(Exscan)
 
+// Those that entry_points.cc takes the place of beside the collectives.
+#define STRETTO_OTHER_ENTRIES(X) \
+  X(Comm_disconnect) X(Comm_dup_with_info) X(Comm_free) X(Comm_set_info) X(Comm_split_type) X(Finalize)
+
 #define STRETTO_NATIVE_FUNCTIONS(X) \
-  STRETTO_NATIVE_COLLECTIVES(X) \
-  X(Abort) X(Cancel) X(Comm_call_errhandler) X(Comm_create) X(Comm_create_keyval) X(Comm_delete_attr) X(Comm_disconnect) X(Comm_dup_with_info) X(Comm_free) \
+  STRETTO_NATIVE_COLLECTIVES(X) STRETTO_OTHER_ENTRIES(X) \
+  X(Abort) X(Cancel) X(Comm_call_errhandler) X(Comm_create) X(Comm_create_keyval) X(Comm_delete_attr) \
   X(Comm_get_attr) X(Comm_get_errhandler) X(Comm_get_name) X(Comm_group) X(Comm_rank) X(Comm_set_attr) X(Comm_set_errhandler) \
-  X(Comm_set_info) X(Comm_size) X(Comm_split) X(Comm_split_type) X(Comm_test_inter) X(Errhandler_free) X(Finalize) \
+  X(Comm_size) X(Comm_split) X(Comm_test_inter) X(Errhandler_free) X(Finalized) \
   X(Get_library_version) X(Group_free) X(Group_translate_ranks) X(Info_get) X(Info_get_nkeys) X(Info_get_nthkey) \
   X(Info_get_valuelen) X(Initialized) X(Iprobe) X(Irecv) X(Isend) \
   X(Op_commutative) X(Pack) X(Query_thread) X(Recv) X(Reduce_local) X(Request_free) X(Send) X(Test) X(Type_free) X(Type_get_contents) \
@@ -44,6 +48,9 @@ namespace stretto::intercept {
 #define STRETTO_NATIVE_LARGE_FUNCTIONS(X)
 #endif
 // clang-format on
+
+/// Every MPI_X and PMPI_X that the library defines.
+#define STRETTO_ENTRIES(X) STRETTO_NATIVE_COLLECTIVES(X) STRETTO_NATIVE_LARGE_COLLECTIVES(X) STRETTO_OTHER_ENTRIES(X)
 
 struct Native {
 #define STRETTO_DECLARE(name) decltype(&PMPI_##name) name = nullptr;
