@@ -31,20 +31,25 @@ void* tool_behind(void* library, const char* pmpi, const void* native_function) 
   return of_mpi ? nullptr : next;
 }
 
-/// Once, by one rank.
-void say_not_served(const char* name, const void* tool) {
+/// In the world; -1 while it cannot be asked for.
+int my_rank() {
+  static std::atomic<int> known{-1};
+  if (known >= 0) return known;
   int initialized = 0;
   int finalized = 0;
-  int rank = 0;
+  int rank = -1;
   native().Initialized(&initialized);
   native().Finalized(&finalized);
-  if (!initialized || finalized || said.exchange(true)) return;
-  native().Comm_rank(constants().world, &rank);
+  if (initialized && !finalized) native().Comm_rank(constants().world, &rank);
+  return known = rank;
+}
+
+/// Once, by one rank.
+void say_not_served(const char* name, const void* tool) {
   Dl_info info{};
-  if (rank == 0 && dladdr(tool, &info))
-    say("MPI_" + std::string(name) + " of " + info.dli_fname +
-            " calls the MPI past Stretto, which serves no such calls",
-        "preload that library before Stretto, or have it call PMPI_" + std::string(name));
+  if (my_rank() != 0 || said.exchange(true) || !dladdr(tool, &info)) return;
+  say("MPI_" + std::string(name) + " of " + info.dli_fname + " calls the MPI past Stretto, which serves no such calls",
+      "preload that library before Stretto, or have it call PMPI_" + std::string(name));
 }
 
 }  // namespace
@@ -83,6 +88,7 @@ ByTool::ByTool(Entry entry) : entry_(entry) {
     tool_ = nullptr;
     return;
   }
+  my_rank();  // after MPI_Finalize nobody could tell
   outer_ = last;
   last = this;
 }
