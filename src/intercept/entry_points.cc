@@ -6,16 +6,19 @@
 #include "intercept/communicator.hpp"
 #include "intercept/hints.hpp"
 #include "intercept/native.hpp"
+#include "intercept/provenance.hpp"
 #include "intercept/say.hpp"
 #include "intercept/serve/serve.hpp"
+#include "intercept/spawn.hpp"
+#include "intercept/tools.hpp"
 #include "stretto/error.hpp"
-
-#define STRETTO_ENTRY extern "C" __attribute__((visibility("default"))) int
 
 namespace {
 
 using stretto::Function;
+using stretto::intercept::Entry;
 using stretto::intercept::native;
+using stretto::intercept::Provenance;
 namespace intercept = stretto::intercept;
 
 /// Stretto itself throws nothing through MPI's C interface: without memory, it says so and ends. What the program's own
@@ -55,51 +58,103 @@ int with_hints(int error, const MPI_Comm* comm, MPI_Info info, const char* cause
   return error;
 }
 
-#ifdef STRETTO_MPICH
+/// The end of a function that has made a communicator from another one, if it succeeded.
+int made_from(MPI_Comm parent, const MPI_Comm* child, int error) {
+  if (error == MPI_SUCCESS) guarded([&] { intercept::inherit_provenance(parent, *child); });
+  return error;
+}
+
+/// The same from something else.
+int made_by(Provenance provenance, const MPI_Comm* made, int error) {
+  if (error == MPI_SUCCESS && *made != intercept::constants().comm_null)
+    guarded([&] { intercept::set_provenance(*made, provenance); });
+  return error;
+}
+
 /// A function of MPI 4.0, which an older MPI does not have.
 template <typename Result, typename... Arguments>
 auto or_unsupported(Result (*function)(Arguments...)) {
   return
       [function](Arguments... arguments) { return function ? function(arguments...) : MPI_ERR_UNSUPPORTED_OPERATION; };
 }
-#endif
 
 }  // namespace
 
-// Open MPI's Fortran interfaces call the PMPI_ functions, so these are taken as well there; MPICH's mpi_f08 does so
-// where there are no buffers. They are other names of the same functions: a call from one to the other could end in a
-// profiling tool, which would call back for ever.
-#define STRETTO_ALWAYS_PMPI(name) \
-  extern "C" __attribute__((visibility("default"), alias("MPI_" #name))) decltype(MPI_##name) PMPI_##name;
+// ENTRY(name, (parameters), (arguments)) { … } makes MPI_name and PMPI_name, which both do what stands in the braces;
+// only MPI_name goes by way of a tool that is behind Stretto (tools.hpp). To take the place of one more function: its
+// name in STRETTO_OTHER_ENTRIES of native.hpp, and its ENTRY here.
+//
+// PMPI_ names are taken because tools, Open MPI's Fortran interfaces and MPICH's mpi_f08 call them. Neither name calls
+// the other: that could end in a tool that is before Stretto, which would call back for ever. The body stands in both,
+// so that without a tool a call costs one look at the table more.
+#define STRETTO_EXPORTED extern "C" __attribute__((visibility("default"))) int
+#define STRETTO_ENTRY(name, parameters, arguments)                                             \
+  [[gnu::always_inline]] static inline int own_##name parameters;                              \
+  STRETTO_EXPORTED PMPI_##name parameters {                                                    \
+    if (intercept::may_be_wrapped(Entry::name)) [[unlikely]]                                   \
+      intercept::came_back(Entry::name);                                                       \
+    return own_##name arguments;                                                               \
+  }                                                                                            \
+  STRETTO_EXPORTED MPI_##name parameters {                                                     \
+    if (intercept::may_be_wrapped(Entry::name)) [[unlikely]] {                                 \
+      const intercept::ByTool call(Entry::name);                                               \
+      if (call.tool()) return reinterpret_cast<decltype(&PMPI_##name)>(call.tool()) arguments; \
+    }                                                                                          \
+    return own_##name arguments;                                                               \
+  }                                                                                            \
+  static inline int own_##name parameters
 
-STRETTO_ENTRY MPI_Barrier(MPI_Comm comm) {
-  return serve_or_pass([&] { return intercept::barrier(comm); }, [&] { return native().Barrier(comm); });
-}
-STRETTO_ALWAYS_PMPI(Barrier)
-
-#define ENTRY(name) STRETTO_ENTRY MPI_##name
+#define ENTRY(name, parameters, arguments) STRETTO_ENTRY(name, parameters, arguments)
 #define NATIVE(name) native().name
 #define COUNT int
 #define DISPLACEMENT int
-#ifdef STRETTO_OPENMPI
-#define ALSO_PMPI(name) STRETTO_ALWAYS_PMPI(name)
-#else
-#define ALSO_PMPI(name)
-#endif
 #include "intercept/entry_points.inc"
+
+ENTRY(Barrier, (MPI_Comm comm), (comm)) {
+  return serve_or_pass([&] { return intercept::barrier(comm); }, [&] { return native().Barrier(comm); });
+}
+
+ENTRY(Comm_free, (MPI_Comm * comm), (comm)) { return intercept::free_communicator(comm, native().Comm_free); }
+
+ENTRY(Comm_disconnect, (MPI_Comm * comm), (comm)) {
+  return intercept::free_communicator(comm, native().Comm_disconnect);
+}
+
+ENTRY(Comm_set_info, (MPI_Comm comm, MPI_Info info), (comm, info)) {
+  const int error = native().Comm_set_info(comm, info);
+  // A rank whose own info is wrong takes part in the comparison all the same: the others wait there.
+  guarded([&] { intercept::take_hints(comm, error == MPI_SUCCESS ? info : MPI_INFO_NULL, "MPI_Comm_set_info"); });
+  return error;
+}
+
+ENTRY(Comm_dup_with_info, (MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm), (comm, info, newcomm)) {
+  return with_hints(native().Comm_dup_with_info(comm, info, newcomm), newcomm, info, "MPI_Comm_dup_with_info");
+}
+
+ENTRY(Comm_split_type, (MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm* newcomm),
+      (comm, type, key, info, newcomm)) {
+  const int error = made_from(comm, newcomm, native().Comm_split_type(comm, type, key, info, newcomm));
+  return with_hints(error, newcomm, info, "MPI_Comm_split_type");
+}
+
+#include "intercept/makers.inc"
+
+ENTRY(Finalize, (), ()) {
+  guarded([] { intercept::before_finalize(); });
+  return native().Finalize();
+}
+
 #undef ENTRY
 #undef NATIVE
 #undef COUNT
 #undef DISPLACEMENT
-#undef ALSO_PMPI
 
 // Large counts. An MPI without these functions must not seem to have them: mpi4py would call them.
 #ifdef STRETTO_MPICH
-#define ENTRY(name) STRETTO_ENTRY MPI_##name##_c
+#define ENTRY(name, parameters, arguments) STRETTO_ENTRY(name##_c, parameters, arguments)
 #define NATIVE(name) or_unsupported(native().name##_c)
 #define COUNT MPI_Count
 #define DISPLACEMENT MPI_Aint
-#define ALSO_PMPI(name)
 #include "intercept/entry_points.inc"
 #endif
 
@@ -121,35 +176,3 @@ extern "C" __attribute__((visibility("default"))) bool stretto_prefer(MPI_Comm c
   }
   return true;
 }
-
-STRETTO_ENTRY MPI_Comm_free(MPI_Comm* comm) { return intercept::free_communicator(comm, native().Comm_free); }
-STRETTO_ALWAYS_PMPI(Comm_free)
-
-STRETTO_ENTRY MPI_Comm_disconnect(MPI_Comm* comm) {
-  return intercept::free_communicator(comm, native().Comm_disconnect);
-}
-STRETTO_ALWAYS_PMPI(Comm_disconnect)
-
-STRETTO_ENTRY MPI_Comm_set_info(MPI_Comm comm, MPI_Info info) {
-  const int error = native().Comm_set_info(comm, info);
-  // A rank whose own info is wrong takes part in the comparison all the same: the others wait there.
-  guarded([&] { intercept::take_hints(comm, error == MPI_SUCCESS ? info : MPI_INFO_NULL, "MPI_Comm_set_info"); });
-  return error;
-}
-STRETTO_ALWAYS_PMPI(Comm_set_info)
-
-STRETTO_ENTRY MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm) {
-  return with_hints(native().Comm_dup_with_info(comm, info, newcomm), newcomm, info, "MPI_Comm_dup_with_info");
-}
-STRETTO_ALWAYS_PMPI(Comm_dup_with_info)
-
-STRETTO_ENTRY MPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm* newcomm) {
-  return with_hints(native().Comm_split_type(comm, type, key, info, newcomm), newcomm, info, "MPI_Comm_split_type");
-}
-STRETTO_ALWAYS_PMPI(Comm_split_type)
-
-STRETTO_ENTRY MPI_Finalize() {
-  guarded([] { intercept::before_finalize(); });
-  return native().Finalize();
-}
-STRETTO_ALWAYS_PMPI(Finalize)

@@ -12,6 +12,7 @@
 
 #include "intercept/flavour/flavour.hpp"
 #include "intercept/say.hpp"
+#include "intercept/tools.hpp"
 
 namespace stretto::intercept {
 namespace detail {
@@ -78,9 +79,11 @@ void fill(const std::string& path) {
 #define STRETTO_LOOK_UP(name) look_up(detail::native.name, "PMPI_" #name);
   STRETTO_NATIVE_TEST_FUNCTIONS(STRETTO_LOOK_UP)
   STRETTO_NATIVE_LARGE_FUNCTIONS(STRETTO_LOOK_UP)
+  STRETTO_SESSION_ENTRIES(STRETTO_LOOK_UP)
 #undef STRETTO_LOOK_UP
   detail::constants = {MPI_COMM_NULL, MPI_COMM_WORLD, MPI_COMM_SELF,   MPI_DATATYPE_NULL,
                        MPI_BYTE,      MPI_OP_NULL,    MPI_REQUEST_NULL};
+  find_tools(library);
   detail::found.store(true, std::memory_order_release);
 }
 

@@ -23,7 +23,7 @@ void set_provenance(MPI_Comm comm, Provenance provenance);
 /// After the native function that made `child` from `parent`. MPI_Comm_dup and its kin need no such call.
 void inherit_provenance(MPI_Comm parent, MPI_Comm child);
 
-/// Has it ranks, on either side the others, that may have no Stretto?
+/// Has it ranks that may have no Stretto? On all ranks alike.
 bool has_strangers(MPI_Comm comm);
 
 }  // namespace stretto::intercept

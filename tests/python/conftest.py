@@ -103,7 +103,7 @@ def built(tmp_path_factory):
     def build(source: str, mpi: str, *flags: str) -> Path:
         key = (source, mpi, flags)
         if key not in done:
-            target = folder / "-".join([Path(source).stem, mpi, *flags]).replace("/", "_")
+            target = folder / "-".join([source, mpi, *flags]).replace("/", "_")
             programs.compile_for(mpi, programs.PROGRAMS / source, target, flags)
             done[key] = target
         return done[key]

@@ -163,7 +163,7 @@ def needed(name: str) -> str:
     """The path of a command; skips the test if there is none."""
     found = shutil.which(name)
     if found is None:
-        packages = "gfortran lammps libmpich-dev libopenmpi-dev"
+        packages = "gfortran lammps libmpich-dev libopenmpi-dev eztrace otf2-tools"
         pytest.skip(f"there is no {name}: apt-get install {packages}")
     return found
 

@@ -138,9 +138,17 @@ def test_flavour_that_was_not_built(fake_libraries):
     assert "built flavours: MPICH" in caught.value.hint
 
 
-def test_preload_keeps_what_the_user_preloads(fake_libraries, monkeypatch):
-    monkeypatch.setenv("LD_PRELOAD", "/lib/other.so")
-    assert preload("mpich") == f"{fake_libraries}/libstretto-mpich.so:/lib/other.so"
+@pytest.mark.parametrize(
+    ("already", "value"),
+    [
+        ("", "STRETTO"),
+        ("/lib/libmpiP.so:/lib/other.so", "/lib/libmpiP.so:/lib/other.so:STRETTO"),
+        ("/lib/libmpi.so.12 /lib/other.so", "/lib/other.so:STRETTO:/lib/libmpi.so.12"),
+    ],
+)
+def test_preload_comes_behind_tools_and_before_an_mpi(fake_libraries, monkeypatch, already, value):
+    monkeypatch.setenv("LD_PRELOAD", already)
+    assert preload("mpich") == value.replace("STRETTO", f"{fake_libraries}/libstretto-mpich.so")
 
 
 @pytest.mark.parametrize(

@@ -85,6 +85,16 @@ def test_mpi4py_program(name, ranks):
     assert done.served("bcast") >= 3
 
 
+@pytest.mark.parametrize("name", PREFIXES)
+def test_collective_files(tmp_path, name):
+    python = from_environment(PREFIXES[name]) / "bin" / "python"
+    command = [python, PROGRAMS / "files.py", tmp_path / "file"]
+    done = stretto_run(3, command, mpi=mpi_of(name)).succeeded()
+    assert done.out.strip() == "all right"
+    # Open MPI's files call no functions of MPI.
+    assert (done.served("allreduce") > 0) == (name != "openmpi")
+
+
 def thermodynamics(out: str) -> list[list[float]]:
     """The table that LAMMPS prints, one line for every few steps, without its heading."""
     table = re.search(r"^Step .*?(?=^Loop time)", out, re.MULTILINE | re.DOTALL)

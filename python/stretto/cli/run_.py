@@ -30,6 +30,7 @@ def command(
 
     Finds by itself for which MPI the program was built. The exit code is the program's.
     """
+    from .. import version
     from ..launch import mpi_of_program, preload
 
     mpi, variables = mpi_of_program(program[0], mpi_wish)
@@ -39,6 +40,8 @@ def command(
         words = [*shlex.split(launcher), "env", *assignments, *program]
         environment = dict(os.environ)
     else:
+        # Processes that the job spawns get these variables, too: from the launcher, or from Stretto.
+        variables["STRETTO_CHILDREN"] = version()
         words = mpi.command(ranks, list(program), variables)
         environment = mpi.environment()
         for note in mpi.notes():

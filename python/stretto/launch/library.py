@@ -2,6 +2,7 @@
 """What the package brings: one library and one race driver per MPI flavour."""
 
 import os
+import re
 from pathlib import Path
 
 from .. import _core
@@ -9,6 +10,7 @@ from ..errors import Error
 
 FLAVOURS = ("mpich", "openmpi")
 NAMES = {"mpich": "MPICH", "openmpi": "Open MPI"}
+AN_MPI = re.compile(r"libp?mpi(ch|_mt|_abi)?\.so\b")
 
 
 def _folder() -> Path:
@@ -54,6 +56,11 @@ def _existing(path: Path, flavour: str) -> Path:
 
 
 def preload(flavour: str) -> str:
-    """LD_PRELOAD's value for the ranks: Stretto first, then what the user preloads already."""
-    already = os.environ.get("LD_PRELOAD", "")
-    return ":".join(filter(None, [str(library_of(flavour)), already]))
+    """LD_PRELOAD's value for the ranks: what the user preloads already, then Stretto.
+
+    Tools that look for the next definition of a function find it then. An MPI must come behind.
+    """
+    libraries = re.split(r"[: ]+", os.environ.get("LD_PRELOAD", "").strip(": "))
+    before = [one for one in libraries if one and not AN_MPI.match(Path(one).name)]
+    behind = [one for one in libraries if AN_MPI.match(Path(one).name)]
+    return ":".join([*before, str(library_of(flavour)), *behind])

@@ -37,6 +37,10 @@ bool forbids_alias(Function function, Count elements);
 /// May threads make communicators while others do? Open MPI 5.0.11 then hangs now and then.
 bool threads_may_make_communicators();
 
+/// The info key of MPI_Comm_spawn whose value is variables for the new processes, a line each; null: they get those of
+/// the launcher's anyway.
+const char* key_of_environment();
+
 /// Does the job go on when a process fails (mpiexec --with-ft of Open MPI)?
 bool survives_faults();
 

@@ -35,6 +35,8 @@ bool is_predefined(MPI_Op op) {
 
 bool forbids_alias(Function, Count elements) { return elements > 0; }
 
+const char* key_of_environment() { return nullptr; }
+
 bool threads_may_make_communicators() { return true; }
 
 // Hydra ends the job, unless it is told otherwise.

@@ -32,6 +32,8 @@ bool is_predefined(MPI_Op) { return false; }
 
 bool forbids_alias(Function function, Count elements) { return function == Function::allreduce && elements > 1; }
 
+const char* key_of_environment() { return "env"; }
+
 bool threads_may_make_communicators() { return false; }
 
 namespace {

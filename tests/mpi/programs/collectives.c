@@ -176,6 +176,14 @@ static void communicators(void) {
   MPI_Comm_free(&copy);
   MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_SELF);
   check(sum == 1, "allreduce alone");
+  MPI_Info nothing;
+  MPI_Info_create(&nothing);
+  MPI_Comm_dup_with_info(MPI_COMM_WORLD, nothing, &copy);
+  MPI_Comm_set_info(copy, nothing);
+  MPI_Comm_split_type(copy, MPI_COMM_TYPE_SHARED, 0, nothing, &half);
+  MPI_Info_free(&nothing);
+  MPI_Comm_disconnect(&half);
+  MPI_Comm_free(&copy);
 }
 
 static void errors(void) {

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "intercept/spawn.hpp"
+
+#include <unistd.h>
+
+#include <string>
+#include <string_view>
+
+#include "intercept/flavour/flavour.hpp"
+#include "intercept/native.hpp"
+#include "intercept/settings.hpp"
+
+namespace stretto::intercept {
+namespace {
+
+/// "LD_PRELOAD=…" and all STRETTO_ variables, a line each.
+std::string variables() {
+  std::string lines;
+  for (char** at = environ; at && *at; ++at) {
+    const std::string_view entry = *at;
+    if (!entry.starts_with("LD_PRELOAD=") && !entry.starts_with("STRETTO_")) continue;
+    if (entry.find('\n') != std::string_view::npos) continue;  // could not be told from two
+    if (!lines.empty()) lines += '\n';
+    lines += entry;
+  }
+  return lines;
+}
+
+std::string value_of(MPI_Info info, const char* key) {
+  int length = 0;
+  int there = 0;
+  native().Info_get_valuelen(info, key, &length, &there);
+  if (!there) return {};
+  std::string value(static_cast<std::size_t>(length) + 1, '\0');
+  native().Info_get(info, key, length, value.data(), &there);
+  value.resize(static_cast<std::size_t>(length));
+  return value;
+}
+
+}  // namespace
+
+InfoOfChildren::InfoOfChildren(MPI_Info given) : info_(given) {
+  const char* key = flavour::key_of_environment();
+  if (!key || !settings().children) return;
+  const std::string own = given == MPI_INFO_NULL ? "" : value_of(given, key);  // the program's come last: they count
+  std::string all = variables();
+  if (!own.empty()) all.append("\n").append(own);
+  handed_ = all.size() < MPI_MAX_INFO_VAL;
+  if (!handed_) return;
+  (given == MPI_INFO_NULL) ? native().Info_create(&info_) : native().Info_dup(given, &info_);
+  own_ = true;
+  native().Info_set(info_, key, all.c_str());
+}
+
+InfoOfChildren::~InfoOfChildren() {
+  if (own_) native().Info_free(&info_);
+}
+
+Provenance provenance_of_children(bool handed, int root, MPI_Comm comm) {
+  if (!settings().children || has_strangers(comm)) return Provenance::world;
+  int all = handed ? 1 : 0;  // only the root knows
+  if (flavour::key_of_environment()) native().Bcast(&all, 1, MPI_INT, root, comm);
+  return all ? Provenance::spawned : Provenance::world;
+}
+
+}  // namespace stretto::intercept
