@@ -32,7 +32,11 @@ bool is_predefined(MPI_Op) { return false; }
 
 bool forbids_alias(Function function, Count elements) { return function == Function::allreduce && elements > 1; }
 
-const char* key_of_environment() { return "env"; }
+// Open MPI 5 calls the older name a deprecated one, and has sessions, which the older ones have not.
+const char* key_of_environment() {
+  static const bool is_new = address_of_global("PMPI_Session_init") != nullptr;
+  return is_new ? "PMIX_ENVAR" : "env";
+}
 
 bool threads_may_make_communicators() { return false; }
 
