@@ -113,7 +113,8 @@ Agreement agree(Bootstrap& bootstrap, const Terms& mine_terms) {
   mine_now[faults] = mine_terms.faults ? 0 : 1;
   bootstrap.minimum(mine_now, least.data());
 
-  // A rank that this did not reach does not know how it goes on: all hear of it, and of rules that some have not, first.
+  // A rank that this did not reach does not know how it goes on: all hear of it, and of rules that some have not,
+  // first.
   const Known* rules = bootstrap.ok() ? known(least[digest]) : nullptr;
   const std::array<std::int64_t, 2> mine_then{bootstrap.ok() ? 1 : 0, rules ? 1 : 0};
   std::array<std::int64_t, 2> verdict{};

@@ -78,10 +78,11 @@ void Bootstrap::wait(int begun, MPI_Request& request) {
 
 void Bootstrap::expired() const {
   char text[256];
-  std::snprintf(text, sizeof text,
-                "rank %d of %d hangs in %s, the first collective on this communicator, after %g s: in its set-up, round "
-                "by round with all other ranks",
-                rank_, ranks_, cause_.c_str(), *settings().deadline);
+  std::snprintf(
+      text, sizeof text,
+      "rank %d of %d hangs in %s, the first collective on this communicator, after %g s: in its set-up, round "
+      "by round with all other ranks",
+      rank_, ranks_, cause_.c_str(), *settings().deadline);
   say(text, "compare the reports of all ranks: one that reports nothing never came, or has no Stretto in it");
   std::this_thread::sleep_for(std::chrono::seconds(1));  // the others' deadlines are near: let them report as well
   native().Abort(comm_, 1);

@@ -377,8 +377,7 @@ int free_communicator(MPI_Comm* comm, int (*native_free)(MPI_Comm*)) {
 
 std::optional<bool> world_agrees() {
   const std::lock_guard lock(mutex);
-  const auto world =
-      std::ranges::find_if(all(), [](const Communicator* c) { return c->comm() == constants().world; });
+  const auto world = std::ranges::find_if(all(), [](const Communicator* c) { return c->comm() == constants().world; });
   if (world == all().end() || (*world)->unusable == Passed::disabled) return std::nullopt;
   const bool whole = !(*world)->survives_faults() || flavour::fault_of(constants().world) == MPI_SUCCESS;
   return whole && !(*world)->unusable;

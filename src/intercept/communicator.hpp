@@ -96,8 +96,8 @@ class Communicator {
   int most_depth_ = transport::shm::lanes;
   Rank rank_;
   Rank ranks_;
-  Rank per_node_ = 1;                      ///< the most ranks that share a node's memory
-  bool even_nodes_ = true;                 ///< has each node as many?
+  Rank per_node_ = 1;       ///< the most ranks that share a node's memory
+  bool even_nodes_ = true;  ///< has each node as many?
   bool survives_faults_ = false;
   bool cores_shared_ = false;              ///< is a node of these ranks short of cores?
   std::vector<Rank> nodes_;                ///< of each rank, the lowest rank of its node

@@ -11,6 +11,7 @@
 #include "intercept/serve/serve.hpp"
 #include "intercept/spawn.hpp"
 #include "intercept/tools.hpp"
+#include "intercept/watchdog.hpp"
 #include "stretto/error.hpp"
 
 namespace {
@@ -45,11 +46,14 @@ struct EndOfCall {
 };
 
 template <typename Serve, typename Pass>
-int serve_or_pass(Serve serve, Pass pass) {
+int serve_or_pass(MPI_Comm comm, Serve serve, Pass pass) {
   const EndOfCall end;
   intercept::Served served;
   guarded([&] { served = serve(); });
-  return served ? *served : pass();
+  if (served) return *served;
+  const auto [function, reason] = intercept::passed_call();
+  const intercept::WatchedCall watched(function, reason, comm);
+  return pass();
 }
 
 /// The end of a function that has given `info` to `comm`, if it succeeded.
@@ -111,7 +115,7 @@ auto or_unsupported(Result (*function)(Arguments...)) {
 #include "intercept/entry_points.inc"
 
 ENTRY(Barrier, (MPI_Comm comm), (comm)) {
-  return serve_or_pass([&] { return intercept::barrier(comm); }, [&] { return native().Barrier(comm); });
+  return serve_or_pass(comm, [&] { return intercept::barrier(comm); }, [&] { return native().Barrier(comm); });
 }
 
 ENTRY(Comm_free, (MPI_Comm * comm), (comm)) { return intercept::free_communicator(comm, native().Comm_free); }

@@ -31,8 +31,8 @@ std::int64_t node_id();
 /// The ways to these ranks of the world, if all of them have met before: no rank need ask another then.
 std::optional<NodeView> known_neighbours(const std::vector<int>& world);
 
-/// All ranks of `node` have the same node_id(), settings and `rules`. Nothing, on all of them alike, if they cannot share
-/// memory. `own`: the ways shall serve no other communicator.
+/// All ranks of `node` have the same node_id(), settings and `rules`. Nothing, on all of them alike, if they cannot
+/// share memory. `own`: the ways shall serve no other communicator.
 std::optional<NodeView> meet_neighbours(Bootstrap& node, bool own, const Rules& rules);
 
 /// Has this node more of the job's ranks than cores, as far as this process has met them, or else its launcher tells?

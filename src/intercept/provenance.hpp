@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Where the processes of a communicator come from. The ranks of the own MPI_COMM_WORLD are known to have Stretto, and to
-// make their calls one after the other; others are not, and a communicator must be told apart on all its ranks alike,
-// without a message to them.
+// Where the processes of a communicator come from. The ranks of the own MPI_COMM_WORLD are known to have Stretto, and
+// to make their calls one after the other; others are not, and a communicator must be told apart on all its ranks
+// alike, without a message to them.
 #pragma once
 
 #include <cstdint>

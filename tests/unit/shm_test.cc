@@ -364,7 +364,8 @@ bool is_mapped_twice(Process& process) {
   fstat(static_cast<int>(process.segment().card().file), &found);
   int times = 0;
   for (std::string line; std::getline(maps, line);)
-    times += line.find("memfd:stretto") != std::string::npos && line.find(' ' + std::to_string(found.st_ino) + ' ') != std::string::npos;
+    times += line.find("memfd:stretto") != std::string::npos &&
+             line.find(' ' + std::to_string(found.st_ino) + ' ') != std::string::npos;
   return times > 1;
 }
 

@@ -44,8 +44,8 @@ const char* key_of_environment();
 /// Does the job go on when a process fails (mpiexec --with-ft of Open MPI)?
 bool survives_faults();
 
-/// What is known here, without asking anybody: MPI_SUCCESS, or the error of a call on a communicator that was revoked or
-/// has a failed rank. Only if survives_faults().
+/// What is known here, without asking anybody: MPI_SUCCESS, or the error of a call on a communicator that was revoked
+/// or has a failed rank. Only if survives_faults().
 int fault_of(MPI_Comm comm);
 bool is_revoked(MPI_Comm comm);
 

@@ -18,9 +18,14 @@ Bytes bytes_of(Count count, MPI_Datatype type) {
   return count * static_cast<Bytes>(size);
 }
 
+[[gnu::tls_model("initial-exec")]] constinit thread_local PassedCall last_passed{};
+
 }  // namespace
 
+PassedCall passed_call() { return last_passed; }
+
 Served pass(Function function, Passed reason) {
+  last_passed = {function, reason};
   statistics().of(function, reason).fetch_add(1, std::memory_order_relaxed);
   set_last_algorithm("native");
   observe::passed(reason);
@@ -61,9 +66,7 @@ const Decision* decide(Communicator& c, const Call& call) {
   return nullptr;
 }
 
-int finish(int code) {
-  return code != MPI_SUCCESS ? code : packing_error();
-}
+int finish(int code) { return code != MPI_SUCCESS ? code : packing_error(); }
 
 bool is_alias(Origin& origin, Count elements, Bytes distance) {
   origin.alias.reset();

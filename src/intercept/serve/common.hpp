@@ -42,8 +42,8 @@ inline bool valid(const Described& d) { return d.count >= 0 && d.type != constan
 /// The end of a served call: errors of the program's types, which the program has heard of, are found on the way.
 int finish(int code);
 
-/// Notes that the input may not be at `distance` from the output, if the MPI forbids that for so many elements. True: it
-/// is there.
+/// Notes that the input may not be at `distance` from the output, if the MPI forbids that for so many elements. True:
+/// it is there.
 bool is_alias(Origin& origin, Count elements, Bytes distance);
 /// Reports such a call.
 Served refuse_alias(const Communicator& c, Function function);

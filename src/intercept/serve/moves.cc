@@ -242,8 +242,7 @@ Served alltoall(const Described& from, const Described& to, MPI_Comm comm) {
   Packed input(leaving, source.count * c->ranks(), in_place);
   Packed output(arriving, to.count * c->ranks());
   const bool fits = leaving_bytes == each;
-  void* at_input =
-      fits ? input.in(source.buffer) : fitted_rows(leaving, from.buffer, from.count, each, c->ranks());
+  void* at_input = fits ? input.in(source.buffer) : fitted_rows(leaving, from.buffer, from.count, each, c->ranks());
   void* at_output = output.in(to.buffer);
   if (fits) input.pack(source.buffer, 0, source.count * c->ranks());
   const EqualParts parts(*c, *decision, 0, each);

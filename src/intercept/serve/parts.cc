@@ -158,12 +158,12 @@ Served scatterv(const DescribedParts& all, const Described& own, int root, MPI_C
 Served allgatherv(const Described& own, const DescribedParts& all, MPI_Comm comm) {
   constexpr Function function = Function::allgatherv;
   Origin origin{.signature = {.function = function,
-                                    .in_place = own.in_place(),
-                                    .counts = {own.count},
-                                    .types = {own.type, all.types[0]}},
-                      .input = own.in_place() ? all.buffer : own.buffer,
-                      .output = all.buffer,
-                      .parts = {&all}};
+                              .in_place = own.in_place(),
+                              .counts = {own.count},
+                              .types = {own.type, all.types[0]}},
+                .input = own.in_place() ? all.buffer : own.buffer,
+                .output = all.buffer,
+                .parts = {&all}};
   if (const Served replayed = replay(comm, origin)) return replayed;
   Communicator* c = usable(function, comm, [&](const Communicator& at) { return bytes_of_all(all, at.ranks()); });
   if (!c) return std::nullopt;

@@ -76,6 +76,13 @@ struct DescribedParts {
   }
 };
 
+/// The call of this thread that was last left to the native library.
+struct PassedCall {
+  Function function{};
+  Passed reason{};
+};
+PassedCall passed_call();
+
 Served barrier(MPI_Comm comm);
 Served bcast(const Described& vector, int root, MPI_Comm comm);
 /// `all` has `count` elements for each rank and means something on the root only.

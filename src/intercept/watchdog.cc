@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "intercept/watchdog.hpp"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "intercept/native.hpp"
+#include "intercept/say.hpp"
+#include "intercept/settings.hpp"
+
+namespace stretto::intercept {
+namespace watchdog {
+
+using Clock = std::chrono::steady_clock;
+
+struct Watched {
+  Function function;
+  Passed reason;
+  MPI_Comm comm;
+  int rank = 0;
+  int ranks = 1;
+  Clock::time_point expires;
+};
+
+namespace {
+
+/// Never destroyed: its thread lives as long as the program.
+struct State {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::list<Watched> calls;  // in the order begun, hence of their deadlines
+  bool runs = false;
+};
+State& state() {
+  static auto& one = *new State;
+  return one;
+}
+
+/// The thread of the call is inside the MPI, which may hold what MPI_Abort needs: then a signal ends the process, and
+/// the launcher the job.
+void end_job(const Watched& call) {
+  constexpr unsigned seconds_to_abort = 5;
+  char text[256];
+  std::snprintf(text, sizeof text, "rank %d of %d hangs in the native %s, to which it went for its %s, after %g s",
+                call.rank, call.ranks, mpi_name(call.function).c_str(), std::string(name_of(call.reason)).c_str(),
+                *settings().deadline);
+  say(text, "compare the reports of all ranks: one that reports nothing never came, or left early");
+  std::this_thread::sleep_for(std::chrono::seconds(1));  // the others' deadlines are near: let them report as well
+  sigset_t alarms;
+  sigemptyset(&alarms);
+  sigaddset(&alarms, SIGALRM);
+  signal(SIGALRM, SIG_DFL);
+  pthread_sigmask(SIG_UNBLOCK, &alarms, nullptr);
+  alarm(seconds_to_abort);
+  native().Abort(call.comm, 1);
+  _exit(1);
+}
+
+void watch() {
+  State& s = state();
+  std::unique_lock lock(s.mutex);
+  for (;;) {
+    if (s.calls.empty()) {
+      s.changed.wait(lock);
+      continue;
+    }
+    const Watched first = s.calls.front();
+    if (Clock::now() >= first.expires) end_job(first);
+    s.changed.wait_until(lock, first.expires);
+  }
+}
+
+/// The program's signals are not for this thread.
+void start() {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  std::thread(watch).detach();
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+}  // namespace
+}  // namespace watchdog
+
+WatchedCall::WatchedCall(Function function, Passed reason, MPI_Comm comm) {
+  const auto& seconds = settings().deadline;
+  if (!seconds || reason == Passed::not_ready) return;
+  watchdog::Watched call{.function = function, .reason = reason, .comm = comm, .expires = {}};
+  if (native().Comm_rank(comm, &call.rank) != MPI_SUCCESS || native().Comm_size(comm, &call.ranks) != MPI_SUCCESS)
+    return;
+  call.expires = watchdog::Clock::now() +
+                 std::chrono::duration_cast<watchdog::Clock::duration>(std::chrono::duration<double>(*seconds));
+  watchdog::State& s = watchdog::state();
+  const std::lock_guard lock(s.mutex);
+  entry_ = s.calls.insert(s.calls.end(), call);
+  if (!std::exchange(s.runs, true)) watchdog::start();
+  s.changed.notify_one();
+}
+
+WatchedCall::~WatchedCall() {
+  if (!entry_) return;
+  watchdog::State& s = watchdog::state();
+  const std::lock_guard lock(s.mutex);
+  s.calls.erase(*entry_);
+}
+
+}  // namespace stretto::intercept
