@@ -7,12 +7,15 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
-from contextlib import suppress
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from . import _core
 from .errors import Error
+from .interrupt import held
 from .launch.library import library_of, race_driver_of
 from .launch.mpi import Mpi, no_mpi
 
@@ -83,13 +86,63 @@ def driver_command(
 
 
 def stop(process: subprocess.Popen) -> None:
-    """Ends the launcher that we started, and the ranks in its session."""
-    for number in (signal.SIGTERM, signal.SIGKILL):
+    """Ends the launcher that we started, which ends its ranks; a second Ctrl-C waits for that."""
+    with held():
         with suppress(ProcessLookupError):
-            os.killpg(process.pid, number)
+            os.killpg(process.pid, signal.SIGTERM)
         with suppress(subprocess.TimeoutExpired):
             process.wait(timeout=5)
             return
+        # It does not answer, and its ranks are in groups of their own.
+        for one in _family(process.pid):
+            with suppress(ProcessLookupError):
+                os.kill(one, signal.SIGKILL)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(timeout=5)
+
+
+def _family(ancestor: int) -> list[int]:
+    """The process and what descends from it."""
+    children = defaultdict(list)
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            after_name = path.read_text(errors="replace").rpartition(")")[2].split()
+            children[int(after_name[1])].append(int(path.parent.name))
+    found = [ancestor]
+    for one in found:  # grows meanwhile
+        found += children[one]
+    return found
+
+
+def start(mpi: Mpi, command: list[str], stderr: int | None = None) -> subprocess.Popen:
+    """A launcher in a session of its own, for `stop`."""
+    return subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=stderr,
+        stdin=subprocess.DEVNULL,
+        text=True,
+        errors="replace",
+        env=mpi.environment(),
+        start_new_session=True,
+    )
+
+
+@contextmanager
+def launched(mpi: Mpi, command: list[str], stderr: int | None = None) -> Iterator[subprocess.Popen]:
+    """A launcher, which is ended with its ranks if the block fails."""
+    process: subprocess.Popen | None = None
+    try:
+        with held():  # or a signal could come between the start and our knowing of it
+            process = start(mpi, command, stderr)
+        yield process
+    except BaseException:
+        if process:
+            stop(process)
+        raise
+    finally:
+        if process and process.stdout:
+            process.stdout.close()
 
 
 class Watch:
@@ -146,15 +199,7 @@ def drive(
     `variables` are for the ranks; `quiet` hides what the MPI says on stderr.
     """
     command = driver_command(mpi, ranks, [*arguments, "--budget", str(budget)], variables)
-    with subprocess.Popen(
-        command,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL if quiet else None,
-        stdin=subprocess.DEVNULL,
-        text=True,
-        env=mpi.environment(),
-        start_new_session=True,
-    ) as process:
+    with launched(mpi, command, subprocess.DEVNULL if quiet else None) as process:
         watch = Watch(process, patience)
         watch.heard()
         try:
@@ -162,9 +207,6 @@ def drive(
                 if take(line, race, advance):
                     watch.heard()
             status = process.wait()
-        except BaseException:
-            stop(process)
-            raise
         finally:
             watch.end()
     hint = "`stretto doctor` shows whether this MPI works at all"

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ..interrupt import Interrupt
 from .options import size_in_words, write_json
 from .tune_wish import functions_wished, ranks_wished
 
@@ -65,8 +66,8 @@ def run(
     campaign = Campaign(target, wish, journal, seconds)
     try:
         table, gains = _measure(campaign)
-    except KeyboardInterrupt:
-        click.echo(f"stretto: what was measured is in {journal.path}; run again to go on", err=True)
+    except Interrupt as stopped:
+        stopped.hint = f"what was measured is in {journal.path}; run again to go on"
         raise
     _report(campaign, folder, table, gains, as_json)
 

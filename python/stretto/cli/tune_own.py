@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import Error
+from ..files import write_text
+from ..interrupt import Interrupt
 from .options import size_in_words, write_json
 from .tune_wish import functions_wished, ranks_wished
 
@@ -112,8 +114,8 @@ def run(
     beyond = Beyond(campaign, up_to) if up_to is not None else None
     try:
         _measure(campaign, beyond)
-    except KeyboardInterrupt:
-        click.echo(f"stretto: what was measured is in {journal.path}; run again to go on", err=True)
+    except Interrupt as stopped:
+        stopped.hint = f"what was measured is in {journal.path}; run again to go on"
         raise
     _report(campaign, path, machine, reductions, beyond, as_json)
     for cell, words in sorted(campaign.wrong):
@@ -167,7 +169,7 @@ def _report(
     if chosen:
         notes = [f"By `stretto tune`: {sum(map(len, chosen.values()))} cells were measured."]
         text = to_text(chosen, machine, campaign.one_node, notes, _beyond(beyond), campaign.cores)
-        path.write_text(text, encoding="utf-8")
+        write_text(path, text)
         files.append(path)
     model = campaign.model
     if model:
@@ -175,7 +177,7 @@ def _report(
         text = to_toml(
             model.parameters, machine, model.cores, model.network, model.found, reductions
         )
-        beside.write_text(text, encoding="utf-8")
+        write_text(beside, text)
         files.append(beside)
     if as_json:
         _print_json(campaign, chosen, files, missing)
