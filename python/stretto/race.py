@@ -86,62 +86,82 @@ def driver_command(
 
 
 def stop(process: subprocess.Popen) -> None:
-    """Ends the launcher that we started, which ends its ranks; a second Ctrl-C waits for that."""
+    """Ends the launcher that we started, and its ranks; a second Ctrl-C waits for that."""
     with held():
+        family = _family(process.pid) if process.poll() is None else {}
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGTERM)
         with suppress(subprocess.TimeoutExpired):
             process.wait(timeout=5)
-            return
-        # It does not answer, and its ranks are in groups of their own.
-        for one in _family(process.pid):
-            with suppress(ProcessLookupError):
-                os.kill(one, signal.SIGKILL)
+        # A launcher that does not answer, and ranks, in groups of their own, that it forgot.
+        for one, begun in family.items():
+            if _stat(one)[1] == begun:
+                with suppress(ProcessLookupError):
+                    os.kill(one, signal.SIGKILL)
         with suppress(subprocess.TimeoutExpired):
             process.wait(timeout=5)
 
 
-def _family(ancestor: int) -> list[int]:
-    """The process and what descends from it."""
+def _stat(process: int) -> tuple[int, int]:
+    """Its parent, and when it was started, which tells it from a later one of that number."""
+    try:
+        text = Path(f"/proc/{process}/stat").read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return 0, 0
+    after_name = text.rpartition(")")[2].split()
+    return int(after_name[1]), int(after_name[19])
+
+
+def _family(ancestor: int) -> dict[int, int]:
+    """The process and what descends from it, with the times of their starts."""
+    every = {int(path.name): _stat(int(path.name)) for path in Path("/proc").glob("[0-9]*")}
     children = defaultdict(list)
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        with suppress(OSError):
-            after_name = path.read_text(errors="replace").rpartition(")")[2].split()
-            children[int(after_name[1])].append(int(path.parent.name))
+    for process, (parent, _) in every.items():
+        children[parent].append(process)
     found = [ancestor]
     for one in found:  # grows meanwhile
         found += children[one]
-    return found
+    return {one: every[one][1] for one in found if one in every}
+
+
+_started: list[subprocess.Popen] = []
 
 
 def start(mpi: Mpi, command: list[str], stderr: int | None = None) -> subprocess.Popen:
     """A launcher in a session of its own, for `stop`."""
-    return subprocess.Popen(
-        command,
-        stdout=subprocess.PIPE,
-        stderr=stderr,
-        stdin=subprocess.DEVNULL,
-        text=True,
-        errors="replace",
-        env=mpi.environment(),
-        start_new_session=True,
-    )
+    with held():  # or a signal could come between the start and our knowing of it
+        process = subprocess.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+            stdin=subprocess.DEVNULL,
+            text=True,
+            errors="replace",
+            env=mpi.environment(),
+            start_new_session=True,
+        )
+        _started[:] = [one for one in _started if one.poll() is None] + [process]
+    return process
+
+
+def stop_all() -> None:
+    """Whatever was started and runs on: of a command that a signal ended at a bad moment."""
+    for process in _started:
+        if process.poll() is None:
+            stop(process)
 
 
 @contextmanager
 def launched(mpi: Mpi, command: list[str], stderr: int | None = None) -> Iterator[subprocess.Popen]:
     """A launcher, which is ended with its ranks if the block fails."""
-    process: subprocess.Popen | None = None
+    process = start(mpi, command, stderr)
     try:
-        with held():  # or a signal could come between the start and our knowing of it
-            process = start(mpi, command, stderr)
         yield process
     except BaseException:
-        if process:
-            stop(process)
+        stop(process)
         raise
     finally:
-        if process and process.stdout:
+        if process.stdout:
             process.stdout.close()
 
 

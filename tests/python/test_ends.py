@@ -151,7 +151,7 @@ LAUNCHER = """\
 #!/bin/sh
 if [ "$1" = --version ]; then echo 'HYDRA build details:'; echo '    Version: 9.8.7'; exit 0; fi
 {trap}
-sleep 600 &
+setsid sleep 600 &
 echo $$ $! > {pids}.new; mv {pids}.new {pids}
 wait; wait
 """
@@ -159,13 +159,13 @@ wait; wait
 
 @pytest.fixture
 def hanging(fake_mpi, fake_libraries, tmp_path):
-    """An MPI whose ranks never end; with `deaf` nor does its launcher when asked to."""
+    """An MPI whose launcher forgets its ranks, in sessions of their own; or hears no SIGTERM."""
 
     def make(deaf: bool):
         from stretto.launch import choose_mpi
 
         prefix, pids = fake_mpi("mpich"), tmp_path / "pids"
-        trap = "trap '' TERM" if deaf else "trap 'kill $!; exit' TERM"
+        trap = "trap '' TERM" if deaf else "trap 'exit' TERM"
         launcher = prefix / "bin" / "mpiexec"
         launcher.write_text(LAUNCHER.format(trap=trap, pids=pids), encoding="utf-8")
         return choose_mpi(str(prefix)), pids
@@ -182,11 +182,16 @@ def wait_for(path: Path) -> list[int]:
 
 
 def gone(pid: int) -> bool:
-    """Or only its parent has not asked yet how it ended."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in "ZX"
-    except (FileNotFoundError, ProcessLookupError):
-        return True
+    """Or only its parent has not asked yet how it ended; what is killed may take a moment."""
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline:
+        try:
+            if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in "ZX":
+                return True
+        except (FileNotFoundError, ProcessLookupError):
+            return True
+        time.sleep(0.01)
+    return False
 
 
 @pytest.mark.parametrize("deaf", [False, True])
@@ -227,5 +232,7 @@ def test_descendants_are_found():
     with subprocess.Popen(["sh", "-c", "sleep 60 & echo $!; wait"], stdout=subprocess.PIPE,
                           text=True, start_new_session=True) as process:  # fmt: skip
         child = int(process.stdout.readline())
-        assert _family(process.pid) == [process.pid, child]
+        family = _family(process.pid)
         stop(process)
+    assert list(family) == [process.pid, child]
+    assert all(map(gone, family))

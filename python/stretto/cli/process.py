@@ -59,6 +59,13 @@ def _lost(error: OSError) -> int:
     return 1
 
 
+def _clean_up() -> None:
+    """What was launched: the module is there only if something was."""
+    race = sys.modules.get("stretto.race")
+    if race is not None and hasattr(race, "stop_all"):  # it may be half imported
+        race.stop_all()
+
+
 def run() -> int:
     """The exit status, when all is cleaned up and written."""
     try:
@@ -68,8 +75,10 @@ def run() -> int:
         sys.stdout.flush()
         let_go()
     except streams.LostError as lost:
+        _clean_up()
         status = _lost(lost.error)
     except (Interrupt, KeyboardInterrupt) as error:
+        _clean_up()
         let_go()
         stopped = error if isinstance(error, Interrupt) else Interrupt(signal.SIGINT)
         fail(WORDS[stopped.number], stopped.hint)

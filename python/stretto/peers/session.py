@@ -80,8 +80,7 @@ class Session:
             os.mkfifo(folder / str(rank))
             self._pipes.append(os.open(folder / str(rank), os.O_RDWR))
         arguments = ["--orders", str(folder), "--budget", str(self.budget)]
-        with held():  # or a signal could come between the start and our knowing of it
-            self._process = start(self.mpi, driver_command(self.mpi, self.ranks, arguments))
+        self._process = start(self.mpi, driver_command(self.mpi, self.ranks, arguments))
         return self._process
 
     def _end(self) -> None:
