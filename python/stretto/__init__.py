@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Fast collective operations for any MPI program: the tools beside the library.
 
-Names are imported when they are first used, so that Ctrl-C finds the command ready for it.
+Names are imported when they are first used, and nothing else is here, so that Ctrl-C finds the
+command ready for it.
 """
 
-import importlib
-from typing import TYPE_CHECKING, Any
+TYPE_CHECKING = False  # so type checkers want it where `typing` is not imported
 
 if TYPE_CHECKING:
     from . import blocks
@@ -198,7 +198,9 @@ _MODULES = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str):
+    import importlib
+
     if name in ("_core", "blocks"):
         return importlib.import_module(f".{name}", __name__)
     if name not in __all__ and name != "version":

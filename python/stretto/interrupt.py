@@ -7,6 +7,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.machinery import ExtensionFileLoader
 from types import FrameType
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -28,20 +29,36 @@ class _State:
     waiting = 0  # the signal that came in one
 
 
-def _came(number: int, _frame: FrameType | None) -> None:
+def _compiled_module_loads(frame: FrameType | None) -> bool:
+    """Whose own code calls Python's: many end the process if that fails before they are ready."""
+    while frame is not None:
+        loads = frame.f_code.co_name in ("create_module", "exec_module")
+        if loads and isinstance(frame.f_locals.get("self"), ExtensionFileLoader):
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _again(number: int) -> None:
+    """In a moment, for what is raised now would be lost."""
+    later = threading.Timer(0.01, os.kill, (os.getpid(), number))
+    later.daemon = True
+    later.start()
+
+
+def _came(number: int, frame: FrameType | None) -> None:
     if _State.depth:
         _State.waiting = number
-        return
-    raise Interrupt(number)
+    elif _compiled_module_loads(frame):
+        _again(number)
+    else:
+        raise Interrupt(number)
 
 
 def _lost(unraisable: "sys.UnraisableHookArgs") -> None:
-    """Python drops what is raised in a destructor or a callback: the signal is sent once more."""
+    """Python drops what is raised in a destructor or a callback."""
     if isinstance(unraisable.exc_value, Interrupt):
-        # Later: what came now would be dropped as well.
-        again = threading.Timer(0.01, os.kill, (os.getpid(), unraisable.exc_value.number))
-        again.daemon = True
-        again.start()
+        _again(unraisable.exc_value.number)
     else:
         sys.__unraisablehook__(unraisable)
 

@@ -98,6 +98,27 @@ def test_interrupted_while_importing(module, tmp_path):
     assert not (tmp_path / "ring.svg").exists()
 
 
+# Sends it while the compiled core is made, which would abort if that failed.
+IN_CORE = """\
+import enum, os
+made = enum.EnumMeta.__new__
+def make(meta, name, *rest, **more):
+    if name == "Collective":
+        os.kill(os.getpid(), 2)
+    return made(meta, name, *rest, **more)
+enum.EnumMeta.__new__ = make
+"""
+
+
+def test_interrupted_while_the_core_loads(tmp_path):
+    (tmp_path / "sitecustomize.py").write_text(IN_CORE, encoding="utf-8")
+    path = os.pathsep.join(filter(None, [str(tmp_path), os.environ.get("PYTHONPATH", "")]))
+    environment = {**os.environ, "PYTHONPATH": path}
+    arguments = ["check", "--ranks", "500"]  # long enough for the signal to come again
+    status, err = ended(*arguments, stdout=None, env=environment, preexec_fn=default_signals)
+    assert (status, err) == (130, "error: interrupted\n")
+
+
 def test_a_module_that_raises_keyboard_interrupt(tmp_path):
     (tmp_path / "matplotlib.py").write_text("raise KeyboardInterrupt\n", encoding="utf-8")
     path = os.pathsep.join(filter(None, [str(tmp_path), os.environ.get("PYTHONPATH", "")]))

@@ -66,6 +66,17 @@ def _clean_up() -> None:
         race.stop_all()
 
 
+def _interrupt_in(error: BaseException | None) -> Interrupt | None:
+    """The one that this error came from: compiled modules make others of it while they load."""
+    while error is not None:
+        if isinstance(error, KeyboardInterrupt):
+            return Interrupt(signal.SIGINT)
+        if isinstance(error, Interrupt):
+            return error
+        error = error.__cause__ or error.__context__
+    return None
+
+
 def run() -> int:
     """The exit status, when all is cleaned up and written."""
     try:
@@ -77,10 +88,12 @@ def run() -> int:
     except streams.LostError as lost:
         _clean_up()
         status = _lost(lost.error)
-    except (Interrupt, KeyboardInterrupt) as error:
+    except BaseException as error:
         _clean_up()
         let_go()
-        stopped = error if isinstance(error, Interrupt) else Interrupt(signal.SIGINT)
+        stopped = _interrupt_in(error)
+        if stopped is None:
+            raise
         fail(WORDS[stopped.number], stopped.hint)
         status = 128 + stopped.number
         if threading.active_count() > 1:  # Python would wait for what they are still computing
