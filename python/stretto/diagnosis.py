@@ -12,7 +12,7 @@ from . import _core
 from .errors import Error
 from .launch.library import FLAVOURS, NAMES, installed_flavours, library_of
 from .launch.mpi import Mpi, all_mpis, cores
-from .race import driver_command, stop
+from .race import driver_command, launched, stop
 
 SMOKE_LIMIT = 60.0  # seconds; MPICH with more ranks than cores is slow
 
@@ -75,15 +75,7 @@ def smoke(mpi: Mpi, limit: float = SMOKE_LIMIT) -> Finding:
         command = driver_command(mpi, 2, ["--smoke"])
     except Error as error:
         return Finding(topic, False, str(error), error.hint)
-    with subprocess.Popen(
-        command,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        stdin=subprocess.DEVNULL,
-        env=mpi.environment(),
-        start_new_session=True,
-    ) as process:
+    with launched(mpi, command, subprocess.STDOUT) as process:
         try:
             said, _ = process.communicate(timeout=limit)
         except subprocess.TimeoutExpired:

@@ -7,6 +7,7 @@ from pathlib import Path
 from . import _core
 from .algorithms import near
 from .errors import Error
+from .files import read_text
 from .toml_file import TomlFile, read_toml
 
 VERSION = 1
@@ -160,8 +161,4 @@ def machine_named(wish: str) -> _core.Machine:
             hint = near(wish, shipped_machines())
             raise Error(f"no machine is called '{wish}'", f"{hint}, or give a file: ./{wish}.toml")
         path = FOLDER / f"{wish}.toml"
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError:
-        raise Error(f"{path}: not a text file", PAGE) from None
-    return parse_machine(text, str(path))
+    return parse_machine(read_text(path, PAGE), str(path))

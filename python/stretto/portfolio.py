@@ -2,10 +2,11 @@
 """Proving many cases: every algorithm for every number of ranks, with all that it is tried with."""
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from dataclasses import dataclass
 
 from . import _core
+from .threads import pool
 
 FEW = 16  # up to so many ranks all roots are tried
 
@@ -77,12 +78,10 @@ def prove_one(case: Case) -> list[dict]:
 
 def prove(cases: list[Case], advance: Callable[[float], None] = lambda done: None) -> list[dict]:
     """All cases, in their order; the checker lets go of the interpreter's lock, so threads help."""
-    from .launch.mpi import cores
-
-    with ThreadPoolExecutor(max_workers=cores()) as pool:
+    with pool() as threads:
         # The largest first, so that none is left alone at the end.
         order = sorted(range(len(cases)), key=lambda i: -cases[i].ranks)
-        futures = {pool.submit(prove_one, cases[i]): i for i in order}
+        futures = {threads.submit(prove_one, cases[i]): i for i in order}
         rows: list[list[dict]] = [[]] * len(cases)
         for done, future in enumerate(as_completed(futures), 1):
             rows[futures[future]] = future.result()

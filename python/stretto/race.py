@@ -7,12 +7,15 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
-from contextlib import suppress
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from . import _core
 from .errors import Error
+from .interrupt import held
 from .launch.library import library_of, race_driver_of
 from .launch.mpi import Mpi, no_mpi
 
@@ -83,13 +86,83 @@ def driver_command(
 
 
 def stop(process: subprocess.Popen) -> None:
-    """Ends the launcher that we started, and the ranks in its session."""
-    for number in (signal.SIGTERM, signal.SIGKILL):
+    """Ends the launcher that we started, and its ranks; a second Ctrl-C waits for that."""
+    with held():
+        family = _family(process.pid) if process.poll() is None else {}
         with suppress(ProcessLookupError):
-            os.killpg(process.pid, number)
+            os.killpg(process.pid, signal.SIGTERM)
         with suppress(subprocess.TimeoutExpired):
             process.wait(timeout=5)
-            return
+        # A launcher that does not answer, and ranks, in groups of their own, that it forgot.
+        for one, begun in family.items():
+            if _stat(one)[1] == begun:
+                with suppress(ProcessLookupError):
+                    os.kill(one, signal.SIGKILL)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(timeout=5)
+
+
+def _stat(process: int) -> tuple[int, int]:
+    """Its parent, and when it was started, which tells it from a later one of that number."""
+    try:
+        text = Path(f"/proc/{process}/stat").read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return 0, 0
+    after_name = text.rpartition(")")[2].split()
+    return int(after_name[1]), int(after_name[19])
+
+
+def _family(ancestor: int) -> dict[int, int]:
+    """The process and what descends from it, with the times of their starts."""
+    every = {int(path.name): _stat(int(path.name)) for path in Path("/proc").glob("[0-9]*")}
+    children = defaultdict(list)
+    for process, (parent, _) in every.items():
+        children[parent].append(process)
+    found = [ancestor]
+    for one in found:  # grows meanwhile
+        found += children[one]
+    return {one: every[one][1] for one in found if one in every}
+
+
+_started: list[subprocess.Popen] = []
+
+
+def start(mpi: Mpi, command: list[str], stderr: int | None = None) -> subprocess.Popen:
+    """A launcher in a session of its own, for `stop`."""
+    with held():  # or a signal could come between the start and our knowing of it
+        process = subprocess.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+            stdin=subprocess.DEVNULL,
+            text=True,
+            errors="replace",
+            env=mpi.environment(),
+            start_new_session=True,
+        )
+        _started[:] = [one for one in _started if one.poll() is None] + [process]
+    return process
+
+
+def stop_all() -> None:
+    """Whatever was started and runs on: of a command that a signal ended at a bad moment."""
+    for process in _started:
+        if process.poll() is None:
+            stop(process)
+
+
+@contextmanager
+def launched(mpi: Mpi, command: list[str], stderr: int | None = None) -> Iterator[subprocess.Popen]:
+    """A launcher, which is ended with its ranks if the block fails."""
+    process = start(mpi, command, stderr)
+    try:
+        yield process
+    except BaseException:
+        stop(process)
+        raise
+    finally:
+        if process.stdout:
+            process.stdout.close()
 
 
 class Watch:
@@ -146,15 +219,7 @@ def drive(
     `variables` are for the ranks; `quiet` hides what the MPI says on stderr.
     """
     command = driver_command(mpi, ranks, [*arguments, "--budget", str(budget)], variables)
-    with subprocess.Popen(
-        command,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL if quiet else None,
-        stdin=subprocess.DEVNULL,
-        text=True,
-        env=mpi.environment(),
-        start_new_session=True,
-    ) as process:
+    with launched(mpi, command, subprocess.DEVNULL if quiet else None) as process:
         watch = Watch(process, patience)
         watch.heard()
         try:
@@ -162,9 +227,6 @@ def drive(
                 if take(line, race, advance):
                     watch.heard()
             status = process.wait()
-        except BaseException:
-            stop(process)
-            raise
         finally:
             watch.end()
     hint = "`stretto doctor` shows whether this MPI works at all"

@@ -3,10 +3,10 @@
 
 import json
 from dataclasses import dataclass
-from pathlib import Path
 
 from . import _core
 from .errors import Error
+from .files import read_text, write_text
 
 ACTIVITIES = ("send", "receive", "reduce", "copy", "wait")
 HINT = "a trace is JSON with X events: cat of " + ", ".join(ACTIVITIES) + ", ts and dur in µs"
@@ -49,7 +49,7 @@ def write(events: list[_core.TraceEvent], algorithm: str, path: str) -> None:
     ]
     rows = [json.dumps(row) for row in [*names, *(_chrome(e, algorithm) for e in events)]]
     text = '{"displayTimeUnit": "ns", "traceEvents": [\n' + ",\n".join(rows) + "\n]}\n"
-    Path(path).write_text(text, encoding="utf-8")
+    write_text(path, text)
 
 
 def _event(row: dict, path: str, number: int) -> Event:
@@ -71,8 +71,8 @@ def _event(row: dict, path: str, number: int) -> Event:
 def read(path: str) -> list[Event]:
     """The X events of a trace, in the order of ranks and time; raises Error."""
     try:
-        data = json.loads(Path(path).read_text(encoding="utf-8"))
-    except ValueError as error:
+        data = json.loads(read_text(path, HINT))
+    except (ValueError, RecursionError) as error:
         raise Error(f"{path}: no JSON: {error}", HINT) from None
     rows = data.get("traceEvents") if isinstance(data, dict) else data
     if not isinstance(rows, list):

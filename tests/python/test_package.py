@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The package: its names, its stub, and schedules built in Python."""
 
+import ast
 import re
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 import stretto
@@ -28,12 +28,24 @@ def test_stub_is_fresh(tmp_path):
 
 
 def test_public_names_are_those_of_all():
-    def public(name: str) -> bool:
-        hidden = name.startswith("_") or isinstance(getattr(stretto, name), ModuleType)
-        return not hidden or name in ("__version__", "blocks")
+    tree = ast.parse(Path(stretto.__file__).read_text(encoding="utf-8"))
+    [shown] = [one for one in tree.body if isinstance(one, ast.If)]  # what type checkers see
+    imports = [one for one in shown.body if isinstance(one, ast.ImportFrom)]
+    names = {alias.name for one in imports for alias in one.names}
+    assert names | {"__version__"} == set(stretto.__all__)
+    assert all(getattr(stretto, name) for name in stretto.__all__)
+    assert set(stretto.__all__) <= set(dir(stretto))
+    with pytest.raises(AttributeError, match="no attribute 'allreduce'"):
+        _ = stretto.allreduce
 
-    # `version` is what __version__ is made from.
-    assert {name for name in vars(stretto) if public(name)} == set(stretto.__all__) | {"version"}
+
+def test_importing_the_package_imports_nothing_else():
+    """Nor does the command's module: Ctrl-C in such an import would be a traceback."""
+    code = "import sys; before = {*sys.modules}; import stretto.cli; print({*sys.modules} - before)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], check=True, timeout=60, capture_output=True, text=True
+    )
+    assert ast.literal_eval(done.stdout) == {"stretto", "stretto.cli"}
 
 
 def test_version_is_that_of_the_project():

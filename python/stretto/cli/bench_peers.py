@@ -9,6 +9,7 @@ import click
 
 from ..algorithms import near
 from ..errors import Error
+from ..files import expanded, write_text
 from ..launch.mpi import Mpi
 from ..peers.campaign import Campaign, Wish
 from ..peers.cells import CELLS, SIZES
@@ -100,8 +101,8 @@ def _write(document: dict, folder: Path) -> None:
     from ..plot.files import save
     from ..plot.heat import draw
 
-    (folder / "peers.tsv").write_text(tsv(document["records"]), encoding="utf-8")
-    (folder / "peers.json").write_text(json.dumps(document, indent=1), encoding="utf-8")
+    write_text(folder / "peers.tsv", tsv(document["records"]))
+    write_text(folder / "peers.json", json.dumps(document, indent=1))
     for ranks in document["wish"]["ranks"]:
         save(draw(document["cells"], ranks), str(folder / f"heat-{ranks}.svg"))
     click.echo(f"wrote peers.tsv, peers.json and heat maps into {folder}", err=True)
@@ -139,7 +140,7 @@ def command(
     from .terminal import progress
 
     wish = _wish(ranks, sizes, cells, rounds, time_per_cell, quick)
-    folder = Path(output).expanduser() if output else None
+    folder = expanded(output) if output else None
     if folder:
         folder.mkdir(parents=True, exist_ok=True)
     with progress("preparing the peers", None):

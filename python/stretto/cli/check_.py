@@ -2,12 +2,12 @@
 """`stretto check`."""
 
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from ..errors import Error
+from ..files import read_text
 from .options import RanksType, json_option, write_json
 
 if TYPE_CHECKING:
@@ -153,10 +153,7 @@ def _schedules_in(file: str) -> "list[Schedule]":
     """One for each rank, in their order; raises Error."""
     from .. import parse_schedules
 
-    try:
-        text = Path(file).read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise Error(f"{file}: not a text file", "`stretto show --text` prints schedules") from error
+    text = read_text(file, "`stretto show --text` prints schedules")
     schedules = sorted(parse_schedules(text, file), key=lambda schedule: schedule.rank)
     if not schedules:
         raise Error(f"{file}: no schedule in it", "`stretto show --text` prints some")

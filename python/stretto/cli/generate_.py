@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`stretto generate`."""
 
-from pathlib import Path
-
 import click
 
+from ..files import write_text
 from .options import hosts_option, topology_option
 
 
@@ -32,5 +31,5 @@ def command(
     if output is None:
         click.echo(text, nl=False)
         return
-    Path(output).write_text(text, encoding="utf-8")
+    write_text(output, text)
     click.echo(f"wrote {output}", err=True)

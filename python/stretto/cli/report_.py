@@ -5,6 +5,8 @@ from pathlib import Path
 
 import click
 
+from ..files import write_text
+
 
 @click.command("report")
 @click.argument("profile", type=click.Path(path_type=Path))
@@ -28,5 +30,5 @@ def command(profile: Path, output: Path) -> None:
     found = read(profile)
     from ..report.page import page
 
-    output.write_text(page(found), encoding="utf-8")
+    write_text(output, page(found))
     click.echo(f"wrote {output}", err=True)

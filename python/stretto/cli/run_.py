@@ -3,11 +3,19 @@
 
 import os
 import shlex
+import signal
 
 import click
 
 from ..errors import Error
 from .options import mpi_option, ranks_option
+
+
+def _split(launcher: str) -> list[str]:
+    try:
+        return shlex.split(launcher)
+    except ValueError as error:
+        raise Error(f"--launcher: {str(error).lower()}", "write 'srun -n 4'") from None
 
 
 @click.command(
@@ -37,7 +45,7 @@ def command(
     variables["LD_PRELOAD"] = preload(mpi.flavour)
     if launcher is not None:
         assignments = [f"{name}={value}" for name, value in variables.items()]
-        words = [*shlex.split(launcher), "env", *assignments, *program]
+        words = [*_split(launcher), "env", *assignments, *program]
         environment = dict(os.environ)
     else:
         # Processes that the job spawns get these variables, too: from the launcher, or from Stretto.
@@ -50,6 +58,7 @@ def command(
         click.echo(shlex.join(words))
         return
     # The launcher takes this process's place: signals, terminal and exit code are its own.
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # Python ignores it, and the program would, too
     try:
         os.execvpe(words[0], words, environment)
     except OSError as error:

@@ -6,6 +6,7 @@ import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.progress import (
@@ -16,6 +17,9 @@ from rich.progress import (
     TextColumn,
     TimeRemainingColumn,
 )
+
+if TYPE_CHECKING:
+    from ..busy import Load
 
 
 def stdout() -> Console:
@@ -28,8 +32,18 @@ def stderr() -> Console:
     return Console(stderr=True, highlight=False)
 
 
+def say(note: str) -> None:
+    stderr().print(f"stretto: {note}", soft_wrap=True, markup=False)
+
+
+def say_busy(load: "Load") -> None:
+    say(f"this machine is busy: {load}; times are less certain (`top` shows whose processes)")
+
+
 def say_first(notes: list[str], ranks: int) -> None:
-    """What to know about an MPI and about times of so many ranks."""
+    """What to know about an MPI and about times of so many ranks on this machine, now."""
+    from ..busy import look
+
     cores = len(os.sched_getaffinity(0))
     if ranks > cores:
         notes = [
@@ -38,7 +52,10 @@ def say_first(notes: list[str], ranks: int) -> None:
             "of functions after which ranks need not meet above all",
         ]
     for note in notes:
-        stderr().print(f"stretto: {note}", soft_wrap=True, markup=False)
+        say(note)
+    load = look()
+    if load and load.disturbs(ranks):
+        say_busy(load)
 
 
 @contextmanager

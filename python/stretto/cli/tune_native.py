@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ..interrupt import Interrupt
 from .options import size_in_words, write_json
 from .tune_wish import functions_wished, ranks_wished
 
@@ -41,11 +42,13 @@ def run(
     output: str | None,
     fresh: bool,
 ) -> None:
+    from ..busy import look
     from ..launch import choose_mpi
     from ..race import parse_sizes
     from ..tune.native import target_of
     from ..tune.native.campaign import Campaign, Wish, seconds_for
     from ..tune.native.journal import Journal
+    from .terminal import say_busy
 
     wish_of_mpi = str(Path(mpi).absolute()) if mpi else name
     target = target_of(name, choose_mpi(wish_of_mpi), commutative)
@@ -63,10 +66,13 @@ def run(
             err=True,
         )
     campaign = Campaign(target, wish, journal, seconds)
+    load = look()
+    if load and load.disturbs(max(wish.ranks)):
+        say_busy(load)
     try:
         table, gains = _measure(campaign)
-    except KeyboardInterrupt:
-        click.echo(f"stretto: what was measured is in {journal.path}; run again to go on", err=True)
+    except Interrupt as stopped:
+        stopped.hint = f"what was measured is in {journal.path}; run again to go on"
         raise
     _report(campaign, folder, table, gains, as_json)
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import Error
+from ..files import write_text
+from ..interrupt import Interrupt
 from .options import size_in_words, write_json
 from .tune_wish import functions_wished, ranks_wished
 
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from ..race import Ratios
     from ..tune.own.beyond import Beyond
     from ..tune.own.campaign import Campaign
+    from ..tune.own.cells import Cell
     from ..tune.own.choice import Choice
 
 MACHINE = "machine.toml"  # beside the rules
@@ -97,6 +100,7 @@ def run(
     from ..tune.own.journal import Journal
     from ..tune.own.reductions import measured_reductions
     from ..tune.own.trial import refuse_variables
+    from .terminal import say_busy
 
     names, numbers, path = _names(collectives, operators), parse_sizes(sizes), _output(output)
     if launcher and ranks:
@@ -105,16 +109,13 @@ def run(
     started_by = _mpi(mpi, launcher)
     # The launcher alone knows how many ranks it starts: the driver tells.
     places = probed(started_by, ranks_wished(ranks) if not launcher else [0])
-    reductions = measured_reductions(started_by)
     machine = next(iter(places.values())).title
     journal = Journal(path.with_suffix(".jsonl"), machine, fresh)
     campaign = Campaign(started_by, Wish(sorted(places), names, numbers, budget), journal, places)
     beyond = Beyond(campaign, up_to) if up_to is not None else None
-    try:
-        _measure(campaign, beyond)
-    except KeyboardInterrupt:
-        click.echo(f"stretto: what was measured is in {journal.path}; run again to go on", err=True)
-        raise
+    campaign.look(say_busy)
+    reductions = measured_reductions(started_by)
+    _measure(campaign, beyond)
     _report(campaign, path, machine, reductions, beyond, as_json)
     for cell, words in sorted(campaign.wrong):
         click.echo(f"error: {cell}, {words}: wrong result", err=True)
@@ -132,7 +133,11 @@ def _measure(campaign: "Campaign", beyond: "Beyond | None") -> None:
         def whole_seconds(done: float, of: float | None = None, what: str = "") -> None:
             advance(min(int(done), budget), budget, what)
 
-        (beyond or campaign).run(whole_seconds)
+        try:
+            (beyond or campaign).run(whole_seconds)
+        except Interrupt as stopped:
+            stopped.hint = f"what was measured is in {campaign.journal.path}; run again to go on"
+            raise
 
 
 def _beyond(beyond: "Beyond | None") -> list[str]:
@@ -159,15 +164,20 @@ def _report(
     from ..tune.own.choice import choices, times_of
     from ..tune.own.model import to_toml
     from ..tune.own.rules import to_text
+    from ..tune.own.trust import in_words, within_noise
 
-    chosen = choices(times_of(campaign.journal, campaign.shipped()))
+    journal = campaign.journal
+    chosen = choices(times_of(journal, campaign.shipped()))
+    doubtful = within_noise(journal, chosen, campaign.shipped())
+    distrust = in_words(chosen, doubtful, journal.load)
     missing = sum(len(campaign.cells(n)) for n in campaign.wish.ranks)
     missing -= sum(map(len, chosen.values()))
     files = []
     if chosen:
         notes = [f"By `stretto tune`: {sum(map(len, chosen.values()))} cells were measured."]
+        notes += distrust
         text = to_text(chosen, machine, campaign.one_node, notes, _beyond(beyond), campaign.cores)
-        path.write_text(text, encoding="utf-8")
+        write_text(path, text)
         files.append(path)
     model = campaign.model
     if model:
@@ -175,20 +185,20 @@ def _report(
         text = to_toml(
             model.parameters, machine, model.cores, model.network, model.found, reductions
         )
-        beside.write_text(text, encoding="utf-8")
+        write_text(beside, text)
         files.append(beside)
     if as_json:
-        _print_json(campaign, chosen, files, missing)
+        _print_json(campaign, chosen, doubtful, files, missing)
         return
-    _print_table(chosen)
-    _print_summary(campaign, missing)
+    _print_table(chosen, doubtful)
+    _print_summary(campaign, missing, distrust)
     if chosen:
         click.echo("wrote " + ", ".join(map(str, files)))
     else:
         click.echo("nothing was measured yet: give it a longer --budget; no rules were written")
 
 
-def _print_table(chosen: dict[tuple[str, int], list["Choice"]]) -> None:
+def _print_table(chosen: dict[tuple[str, int], list["Choice"]], doubtful: set["Cell"]) -> None:
     from rich.table import Table
 
     from .terminal import stdout
@@ -200,15 +210,17 @@ def _print_table(chosen: dict[tuple[str, int], list["Choice"]]) -> None:
     grid.add_column("choice")
     for own in chosen.values():
         for one in own:
+            noise = " (within noise)" if one.cell in doubtful else ""
             times = (one.native_us, one.shipped_us, one.us)
             grid.add_row(
                 one.cell.name, str(one.cell.ranks), size_in_words(one.cell.asked),
-                *("-" if us is None else f"{us:.2f}" for us in times), one.words or "as shipped",
+                *("-" if us is None else f"{us:.2f}" for us in times),
+                (one.words or "as shipped") + noise,
             )  # fmt: skip
     stdout().print(grid)
 
 
-def _print_summary(campaign: "Campaign", missing: int) -> None:
+def _print_summary(campaign: "Campaign", missing: int, distrust: list[str]) -> None:
     model = campaign.model
     for ranks, one in sorted(model.found.items()) if model else ():
         click.echo(
@@ -218,19 +230,26 @@ def _print_summary(campaign: "Campaign", missing: int) -> None:
         )
     for cell, words in sorted(campaign.journal.failed):
         click.echo(f"stretto: given up: {cell}, {words}: it did not come to an end", err=True)
+    for line in distrust:
+        click.echo(f"stretto: {line}", err=True)
+    if distrust:
+        click.echo("stretto: on a machine without other work, --fresh measures it anew", err=True)
     if missing:
         click.echo(f"stretto: {missing} cells are missing: run again to go on", err=True)
 
 
 def _print_json(
-    campaign: "Campaign", chosen: dict[tuple[str, int], list["Choice"]], files: list[Path],
-    missing: int,
+    campaign: "Campaign", chosen: dict[tuple[str, int], list["Choice"]], doubtful: set["Cell"],
+    files: list[Path], missing: int,
 ) -> None:  # fmt: skip
     from dataclasses import asdict
 
     cells: list[dict[str, Any]] = []
     for own in chosen.values():
-        cells += [{**asdict(one.cell), **asdict(one), "cell": None} for one in own]
+        cells += [
+            {**asdict(one.cell), **asdict(one), "cell": None, "within_noise": one.cell in doubtful}
+            for one in own
+        ]
     for one in cells:
         del one["cell"]
     found = campaign.model.found if campaign.model else {}
@@ -239,6 +258,7 @@ def _print_json(
         {
             "cells": cells,
             "missing": missing,
+            "busy": asdict(campaign.journal.load) if campaign.journal.load else None,
             "model": {ranks: asdict(one) for ranks, one in found.items()},
             "portfolio": portfolio,
             "measured": measured,

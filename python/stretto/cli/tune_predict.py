@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ..files import write_text
 from .calls import topology_of
 from .tune_wish import functions_wished
 
@@ -37,6 +38,7 @@ def predict(
 
     model, names = machine_named(machine), functions_wished(collectives)
     tree = topology_of(topology, hosts, None, model)
+    path.parent.mkdir(parents=True, exist_ok=True)  # before the work
     head = _head(machine, topology, hosts)
     if model.fingerprint:
         head = f"machine {model.fingerprint}\n{head}"
@@ -45,5 +47,5 @@ def predict(
         head = "\n".join([head, "", f"# {tree.ranks} ranks as they are placed there.", *own])
     with progress("predicting", None) as advance:
         text = to_text(model, levels_of(model), names, head, advance)
-    path.write_text(text, encoding="utf-8")
+    write_text(path, text)
     click.echo(f"wrote {path}")

@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 
 from ..errors import Error
+from ..files import expanded
 
 LIBRARIES = {"mpich": ("libmpi.so.12", "libmpich.so.12"), "openmpi": ("libmpi.so.40",)}
 WISHES = ("auto", "mpich", "intel", "openmpi")
@@ -166,7 +167,7 @@ def no_mpi(what: str = "no MPI was found") -> Error:
 
 
 def _by_path(wish: str) -> Mpi:
-    path = Path(wish).expanduser()
+    path = expanded(wish)
     if path.is_dir():
         path = path / "bin" / "mpiexec"
     if not path.exists():

@@ -15,8 +15,11 @@ STANDARD_ABI = re.compile(r"^libmpi_abi\.so")
 
 def _needed(binary: Path) -> dict[str, Path | None]:
     """All shared objects that the dynamic linker would load, and from where."""
-    done = subprocess.run(["ldd", binary], capture_output=True, text=True, timeout=20, check=False)
     found: dict[str, Path | None] = {}
+    ldd = shutil.which("ldd") or shutil.which("ldd", path="/usr/bin:/bin")
+    if ldd is None:
+        return found
+    done = subprocess.run([ldd, binary], capture_output=True, text=True, timeout=20, check=False)
     for name, path in re.findall(r"^\s*(\S+) => (not found|\S+)", done.stdout, re.MULTILINE):
         found[Path(name).name] = None if path == "not found" else Path(path)
     return found
@@ -43,6 +46,8 @@ def find_program(name: str) -> Path:
     """Its path; raises Error."""
     found = shutil.which(name)
     if found is None:
+        if Path(name).is_dir():
+            raise Error(f"{name} is a folder", "name a program in it")
         if Path(name).is_file():
             raise Error(
                 f"{name} may not be executed",

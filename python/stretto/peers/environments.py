@@ -10,6 +10,7 @@ from importlib.metadata import PackageNotFoundError, requires
 from pathlib import Path
 
 from ..errors import Error
+from ..files import expanded
 from ..launch.mpi import Mpi, inspect
 
 PATIENCE = 900.0  # seconds for pip
@@ -29,7 +30,7 @@ BY_NAME = {peer.name: peer for peer in PEERS}
 
 def default_folder() -> Path:
     cache = os.environ.get("XDG_CACHE_HOME")
-    return (Path(cache) if cache else Path.home() / ".cache") / "stretto" / "peers"
+    return (Path(cache) if cache else expanded("~/.cache")) / "stretto" / "peers"
 
 
 def wheels_of(peer: Peer) -> list[str]:
@@ -75,7 +76,7 @@ def _run(words: list[object], what: str) -> None:
 def prepare(peer: Peer, folder: Path) -> Mpi:
     """The peer in `folder`/NAME, installed if it is not there; raises Error."""
     wheels = wheels_of(peer)
-    prefix = folder.expanduser().absolute() / peer.name
+    prefix = expanded(folder).absolute() / peer.name
     mpiexec = prefix / "bin" / "mpiexec"
     mpi = inspect(mpiexec, f"wheels in {prefix}") if mpiexec.exists() else None
     if mpi is not None and _is(mpi, peer, wheels):

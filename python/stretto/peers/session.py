@@ -8,8 +8,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from ..errors import Error
+from ..interrupt import held
 from ..launch.mpi import Mpi
-from ..race import Race, Watch, driver_command, stop, take
+from ..race import Race, Watch, driver_command, start, stop, take
 
 END = 10.0  # seconds that a driver has to end when it has no more to do
 
@@ -38,7 +39,8 @@ class Session:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._end()
+        with held():
+            self._end()
 
     def ask(self, cell: str, size: int) -> dict:
         """What the driver says of the cell; raises CellError."""
@@ -78,14 +80,7 @@ class Session:
             os.mkfifo(folder / str(rank))
             self._pipes.append(os.open(folder / str(rank), os.O_RDWR))
         arguments = ["--orders", str(folder), "--budget", str(self.budget)]
-        self._process = subprocess.Popen(
-            driver_command(self.mpi, self.ranks, arguments),
-            stdout=subprocess.PIPE,
-            stdin=subprocess.DEVNULL,
-            text=True,
-            env=self.mpi.environment(),
-            start_new_session=True,
-        )
+        self._process = start(self.mpi, driver_command(self.mpi, self.ranks, arguments))
         return self._process
 
     def _end(self) -> None:

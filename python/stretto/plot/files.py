@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import Error
+from ..files import write_bytes, write_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -57,7 +58,9 @@ def save(figure: "Figure", path: str, most_pixels: int = 12000) -> None:
     ending = format_of(path)
     dpi = min(160.0, most_pixels / max(figure.get_size_inches()))
     if ending == "svg":
-        Path(path).write_text(_svg(figure, dpi), encoding="utf-8")
+        write_text(path, _svg(figure, dpi))
         return
     metadata = {"CreationDate": None} if ending == "pdf" else {}
-    figure.savefig(path, format=ending, dpi=dpi, metadata=metadata)
+    picture = io.BytesIO()
+    figure.savefig(picture, format=ending, dpi=dpi, metadata=metadata)
+    write_bytes(path, picture.getvalue())

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import Error
+from ..files import read_text
 
 VERSION = 1
 WRITE_ONE = "STRETTO_PROFILE=FILE in the program's environment writes one"
@@ -115,8 +116,8 @@ def _profile(document: dict) -> Profile:
 
 def _document(path: Path) -> dict:
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-    except (UnicodeDecodeError, ValueError):
+        document = json.loads(read_text(path, WRITE_ONE))
+    except (ValueError, RecursionError):
         raise Error(f"{path} is no profile: it is not JSON", WRITE_ONE) from None
     if not isinstance(document, dict):
         raise Error(f"{path} is no profile", WRITE_ONE)

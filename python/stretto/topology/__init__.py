@@ -6,6 +6,7 @@ from pathlib import Path
 
 from .. import _core
 from ..errors import Error
+from ..files import read_text
 from . import file, simgrid, slurm
 from .tree import PAGE, Link, Place, Tree
 
@@ -13,13 +14,6 @@ UNKNOWN = Link()
 MOST_RANKS = 1 << 16
 
 __all__ = ["Link", "parse_topology", "read_hosts", "read_topology"]
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError:
-        raise Error(f"{path}: not a text file", PAGE) from None
 
 
 def _format(text: str, name: str):
@@ -59,7 +53,7 @@ def read_hosts(path: str) -> list[Place]:
     """The machine of each rank, from a file with a line for each, in order: a name, or "n0:4" or
     "n0 slots=4" for four ranks."""
     places = []
-    for number, text in enumerate(_text(Path(path)).splitlines(), 1):
+    for number, text in enumerate(read_text(path, PAGE).splitlines(), 1):
         words = text.partition("#")[0].strip()
         if not words:
             continue
@@ -96,4 +90,4 @@ def read_topology(
             raise Error(f"{wish} has {what}", "write NODESxRANKS: 4x8")
         made = [Place(f"node{n}", wish, 1) for n in range(count) for _ in range(each)]
         return _of_nodes(made[:ranks], otherwise)
-    return parse_topology(_text(Path(wish)), wish, ranks, places, otherwise)
+    return parse_topology(read_text(wish, PAGE), wish, ranks, places, otherwise)

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from ..errors import Error
+from ..files import naming, read_text, write_text
 
 
 class Lines:
@@ -16,14 +17,17 @@ class Lines:
         self.path, self._another = path, another
         path.parent.mkdir(parents=True, exist_ok=True)
         head = json.loads(json.dumps(head))
-        if fresh or not path.exists() or not path.read_text(encoding="utf-8").strip():
-            path.write_text(json.dumps(head) + "\n", encoding="utf-8")
+        if fresh or not path.exists() or not self._text().strip():
+            write_text(path, json.dumps(head) + "\n")
         self.records = self._read(head)
 
+    def _text(self) -> str:
+        return read_text(self.path, f"{self._another}, or begin again with --fresh")
+
     def _read(self, head: dict) -> list[dict]:
-        text = self.path.read_text(encoding="utf-8")
+        text = self._text()
         if not text.endswith("\n"):  # cut short: what is added begins a line of its own
-            self.path.write_text(text + "\n", encoding="utf-8")
+            write_text(self.path, text + "\n")
         lines = text.splitlines()
         before = self._parsed(lines[0])
         different = [name for name in head if before.get(name) != head[name]]
@@ -46,5 +50,5 @@ class Lines:
 
     def add(self, records: Iterable[dict]) -> None:
         text = "".join(json.dumps(one) + "\n" for one in records)
-        with self.path.open("a", encoding="utf-8") as file:
+        with naming(self.path), self.path.open("a", encoding="utf-8") as file:
             file.write(text)

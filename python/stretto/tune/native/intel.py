@@ -13,6 +13,7 @@ import subprocess
 from pathlib import Path
 
 from ...errors import Error
+from ...files import write_text
 from .target import Rule, Table, Target, ranks_of
 
 SIZED = (
@@ -85,7 +86,7 @@ class IntelMpi(Target):
         measured = " ".join(map(str, ranks_of(table)))
         lines += [f"  *) echo \"{NAME}: made for {measured} ranks, not for '$1'\" >&2 ;;", "esac"]
         path = folder / NAME
-        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        write_text(path, "\n".join(lines) + "\n")
         return [path]
 
     def usage(self, table: Table, folder: Path) -> list[str]:

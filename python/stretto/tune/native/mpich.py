@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 
 from ...errors import Error
+from ...files import write_text
 from .target import Rule, Table, Target, ranks_of
 
 # Sizes that the reader defines and that all ranks know: of the vector or a part; of all parts.
@@ -179,7 +180,7 @@ class Mpich(Target):
             for function in {function for function, _ in table}:
                 self._put_in(tree, function, table, make)
             paths.append(folder / path)
-            paths[-1].write_text(json.dumps(tree, indent=1), encoding="utf-8")
+            write_text(paths[-1], json.dumps(tree, indent=1))
         return paths
 
     def _put_in(self, tree: dict, function: str, table: Table, make) -> None:

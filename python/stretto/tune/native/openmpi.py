@@ -13,6 +13,7 @@ from pathlib import Path
 
 from ... import _core
 from ...errors import Error
+from ...files import write_text
 from ...launch.mpi import Mpi
 from .target import Rule, Table, Target, ranks_of
 
@@ -108,7 +109,7 @@ class OpenMpi(Target):
 
     def write(self, table: Table, folder: Path) -> list[Path]:
         path = self._path(folder)
-        path.write_text(self._json(table) if self.json else self._classic(table), encoding="utf-8")
+        write_text(path, self._json(table) if self.json else self._classic(table))
         return [path]
 
     def _by_function(self, table: Table) -> dict[str, dict[int, list[Rule]]]:

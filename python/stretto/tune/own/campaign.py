@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from ... import _core
+from ...busy import Load, Watch
 from ...launch.mpi import Mpi
 from ...topology.predict import OnTree
 from .cells import (
@@ -33,7 +34,7 @@ from .model import (
     samples_of,
 )
 from .search import KEEP, Search, chosen_of, levels, of_sizes
-from .trial import Place, Plan, measure, probe
+from .trial import Launched, Place, Plan, measure, probe
 
 MODEL_SHARE = 0.15  # of the budget
 FIRST_SHARE = 0.45  # what one contest of every cell may end at
@@ -123,6 +124,7 @@ class Campaign:
         self._predictors: dict[int, Predictor] = {}
         self.measuring = 0.0  # seconds in this run
         self.wrong: set[tuple[Cell, str]] = set()  # whose results were, in this run
+        self._watch = Watch()
         self._begun = time.monotonic()
         self._advance: Callable[..., None] = lambda done, of=None, what="": None
 
@@ -140,6 +142,7 @@ class Campaign:
 
     def run(self, advance: Callable[..., None]) -> None:
         """Until all is measured or the budget is used up."""
+        self._begun = time.monotonic()
         self._advance = advance
         self._calibrate()
         self.fit()
@@ -271,6 +274,15 @@ class Campaign:
         every = sum(len(portfolio(cell)) for cell, words in timed.items() if words)
         return every, sum(len(words - {NATIVE}) for words in timed.values())
 
+    def look(self, say: Callable[[Load], None] = lambda load: None) -> None:
+        """Says and keeps what others use of the cores, if it is new and disturbs."""
+        if not self.one_node or isinstance(self.mpi, Launched):
+            return  # ranks run on nodes of which this one knows nothing
+        found = self._watch.look()
+        if found is not None and found.disturbs(max(self.wish.ranks)):
+            self.journal.disturbed(found)
+            say(found)
+
     # --- measuring
 
     def _measure(self, ranks: int, stage: str, plan: Plan, end: float, waiting: int) -> None:
@@ -294,6 +306,7 @@ class Campaign:
 
         folder = self.journal.path.parent
         while left:
+            self.look()
             begun = time.monotonic()
             try:
                 silent = measure(self.mpi, ranks, list(left.items()), seconds, folder, heard)

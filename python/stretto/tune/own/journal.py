@@ -5,6 +5,7 @@ from collections import defaultdict
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from ...busy import Load
 from ..lines import Lines
 from .cells import NATIVE, Cell
 
@@ -60,11 +61,14 @@ class Journal:
         self.measured: list[Measured] = []
         self._contests: dict[Cell, list[Measured]] = defaultdict(list)
         self.failed: set[tuple[Cell, str]] = set()
+        self.load: Load | None = None  # the worst, while others worked on the machine
         for said in self._lines.records:
             if "entries" in said:
                 entries = [Entry(**one) for one in said["entries"]]
                 cell = Cell(**said["cell"])
                 self._keep(Measured(cell, said["stage"], said["seconds"], entries))
+            elif "others" in said:
+                self._worse(Load(said["others"], said["cores"]))
             elif "hung" in said:
                 self.failed.add((Cell(**said["cell"]), said["hung"]))
 
@@ -79,6 +83,15 @@ class Journal:
     def fail(self, cell: Cell, words: str) -> None:
         self.failed.add((cell, words))
         self._lines.add([{"cell": asdict(cell), "hung": words}])
+
+    def _worse(self, load: Load) -> None:
+        if self.load is None or load.others > self.load.others:
+            self.load = load
+
+    def disturbed(self, load: Load) -> None:
+        """What is measured now is less certain, also for who goes on from here."""
+        self._worse(load)
+        self._lines.add([asdict(load)])
 
     def has(self, cell: Cell, stage: str) -> bool:
         return any(one.stage == stage for one in self._contests[cell])

@@ -4,11 +4,10 @@
 import itertools
 import math
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from ... import _core
-from ...launch.mpi import cores
+from ...threads import pool
 from .campaign import Predictor
 from .cells import ORDERED, Candidate, Cell, in_parts, parsed, portfolio, reduces, serves_any
 from .choice import SHIPPED, Times, along
@@ -257,8 +256,8 @@ def to_text(
     def found(task: tuple[Level, str]) -> list[str]:
         return rules_of(machine, *task)
 
-    with ThreadPoolExecutor(cores()) as pool:  # simulations let go of the interpreter's lock
-        for done, own in enumerate(pool.map(found, tasks)):
+    with pool() as threads:
+        for done, own in enumerate(threads.map(found, tasks)):
             level, name = tasks[done]
             advance(done + 1, len(tasks), f"{level.title}, {name}")
             lines += ([""] if name == functions[0] else []) + own

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from ... import _core
 from ...errors import Error
+from ...files import naming
 from ...launch.mpi import Mpi
 from ...race import Race, SilenceError, drive
 from .cells import Cell
@@ -80,9 +81,10 @@ def measure(
 
     # Rank 0 reads it, which may be on another node.
     with tempfile.NamedTemporaryFile("w", suffix=".plan", dir=folder, encoding="utf-8") as file:
-        for cell, words in plan:
-            file.write(f"{cell.name}:{cell.asked} {' '.join(words)}\n")
-        file.flush()
+        with naming(file.name):
+            for cell, words in plan:
+                file.write(f"{cell.name}:{cell.asked} {' '.join(words)}\n")
+            file.flush()
         try:
             patience = PATIENCE + 10 * seconds
             drive(mpi, ranks, ["--plan", file.name], seconds, patience, race, advance)

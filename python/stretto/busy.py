@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How busy this machine is: what other processes use of the cores that ranks would run on."""
+
+import os
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+SECONDS = 0.3  # of a look
+SLIGHT = 0.2  # cores: less disturbs nobody
+GROUPS = Path("/sys/fs/cgroup")
+
+
+@dataclass(frozen=True)
+class Load:
+    """What others use, of the cores that this process may use."""
+
+    others: float
+    cores: float
+
+    def disturbs(self, ranks: int) -> bool:
+        """Whether so many ranks, each with a core as far as there are cores, get in its way."""
+        return self.others > SLIGHT and self.others + min(ranks, self.cores) > self.cores
+
+    def __str__(self) -> str:
+        return f"other processes use {self.others:.1f} of {self.cores:g} cores"
+
+
+def _used(cores: set[int]) -> float:
+    """Seconds of these cores since the machine was started, those that its host took included."""
+    ticks = 0
+    for line in Path("/proc/stat").read_text(encoding="ascii").splitlines():
+        name, *numbers = line.split()
+        if name.startswith("cpu") and name[3:].isdigit() and int(name[3:]) in cores:
+            user, nice, system, _idle, _waiting, *others = map(int, numbers[:8])
+            ticks += user + nice + system + sum(others)
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def _quota() -> tuple[float, Path] | None:
+    """The least quota of this process's control groups, in cores, and whose it is."""
+    found = []
+    with suppress(OSError, ValueError):
+        line = Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines()[-1]
+        group = GROUPS / line.removeprefix("0::").strip("/")
+        for one in (group, *group.parents):
+            limit = one / "cpu.max"
+            if limit.exists():
+                share, period = limit.read_text(encoding="ascii").split()
+                found += [(int(share) / int(period), one)] if share != "max" else []
+    return min(found, default=None, key=lambda each: each[0])
+
+
+def _used_in(group: Path) -> float:
+    words = (group / "cpu.stat").read_text(encoding="ascii").split()
+    return int(words[words.index("usage_usec") + 1]) / 1e6
+
+
+def _own() -> float:
+    times = os.times()
+    return times.user + times.system
+
+
+def look(seconds: float = SECONDS) -> Load | None:
+    """While this process and those that it started do nothing; None where Linux does not say."""
+    try:
+        allowed, quota = os.sched_getaffinity(0), _quota()
+        before = _used(allowed), _used_in(quota[1]) if quota else 0.0, _own()
+        begun = time.monotonic()
+        time.sleep(seconds)
+        passed = time.monotonic() - begun
+        after = _used(allowed), _used_in(quota[1]) if quota else 0.0, _own()
+    except (OSError, ValueError):
+        return None
+    everywhere, in_group, own = ((b - a) / passed for a, b in zip(before, after, strict=True))
+    cores = min(float(len(allowed)), quota[0] if quota else float("inf"))
+    # Of cores beyond the quota others may use all.
+    others = max(everywhere - (len(allowed) - cores), in_group) - own
+    return Load(min(max(others, 0.0), cores), cores)
+
+
+class Watch:
+    """Looks now and then while much is measured; keeps the worst."""
+
+    EVERY = 20.0  # seconds
+
+    def __init__(self) -> None:
+        self.worst: Load | None = None
+        self._last = float("-inf")
+
+    def look(self) -> Load | None:
+        """What is new and worse than all before; for moments at which nothing is measured."""
+        if time.monotonic() - self._last < self.EVERY:
+            return None
+        found = look()
+        self._last = time.monotonic()
+        if found is None or (self.worst and found.others <= self.worst.others):
+            return None
+        self.worst = found
+        return found

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The sub-commands: one file for each, imported when it is called for."""
+
+import importlib
+import signal
+
+import click
+
+from ..algorithms import near
+from ..errors import Error
+from ..interrupt import Interrupt
+
+# name: the line that `stretto --help` shows. The module cli/<name>_.py holds `command`.
+COMMANDS = {
+    "list": "List the algorithms with their rounds and volume.",
+    "show": "Print or draw a schedule, round by round.",
+    "check": "Prove the algorithms right, or a file of schedules.",
+    "explain": "Say which algorithm serves a call here, why, and what would change that.",
+    "simulate": "Predict the time of all algorithms on a machine that need not be there.",
+    "generate": "Write a collective for one network as a C file of its own.",
+    "run": "Run an MPI program with Stretto in it.",
+    "env": "Print the variables that put Stretto into a program.",
+    "bench": "Race Stretto against the native library.",
+    "tune": "Measure algorithms and write a tuning file for an MPI.",
+    "report": "Turn the profile of a program into a page to read.",
+    "doctor": "Say what works on this machine and what to do about the rest.",
+}
+
+
+class LazyGroup(click.Group):
+    """Knows its commands by name, so that `--help` imports none of them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        return importlib.import_module(f".{cmd_name}_", __package__).command
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple:
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            raise Error(f"no command is called '{args[0]}'", near(args[0], list(COMMANDS)))
+        return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> object:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:  # or click would write an empty line
+            raise Interrupt(signal.SIGINT) from None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+def _show_version(ctx: click.Context, _parameter: click.Parameter, wanted: bool) -> None:
+    if wanted and not ctx.resilient_parsing:
+        from .. import __version__
+
+        click.echo(f"stretto {__version__}")
+        ctx.exit()
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show_version,
+    help="Print the version and exit.",
+)
+def cli() -> None:
+    """Fast collective operations for any MPI program."""

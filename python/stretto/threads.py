@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Threads for calls of the core, which lets go of the interpreter's lock."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+
+from .launch.mpi import cores
+
+
+@contextmanager
+def pool() -> Iterator[ThreadPoolExecutor]:
+    """One for each core. After Ctrl-C nobody waits for what they were still to do."""
+    threads = ThreadPoolExecutor(max_workers=cores())
+    try:
+        yield threads
+    finally:
+        threads.shutdown(wait=False, cancel_futures=True)

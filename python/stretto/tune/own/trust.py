@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which choices rest on no more than noise: of a busy machine, or of more ranks than cores."""
+
+import math
+from statistics import fmean, variance
+
+from ...busy import Load
+from .cells import NATIVE, Cell
+from .choice import CONFIRM, OF_SPREAD, SHIPPED, Choice
+from .journal import Entry, Journal, Measured
+
+BEYOND = 2.0  # standard errors that a gain must have
+COARSE = math.log(1.1)  # an error of more may hide a better choice
+
+
+def _variance(one: Entry) -> float:
+    return (OF_SPREAD * one.spread) ** 2 / max(one.blocks, 1)
+
+
+def gain_of(contests: list[Measured], words: str, reference: str) -> tuple[float, float] | None:
+    """What a candidate gains on another, as a logarithm, and how far that may be off."""
+    pairs = []
+    for one in contests:
+        timed = {each.words: each for each in one.entries if each.counts and each.us > 0}
+        if words in timed and reference in timed:
+            pairs.append((one.stage == CONFIRM, timed[words], timed[reference]))
+    pairs = [pair for pair in pairs if pair[0]] or pairs  # confirmed: that counts alone
+    if not pairs:
+        return None
+    gains = [math.log(other.us / own.us) for _, own, other in pairs]
+    each = fmean(_variance(own) + _variance(other) for _, own, other in pairs)
+    spread = max(each, variance(gains) if len(gains) > 1 else 0.0)
+    return fmean(gains), BEYOND * math.sqrt(spread / len(gains))
+
+
+def _within_noise(contests: list[Measured], words: str, shipped: str) -> bool:
+    if words != SHIPPED:
+        found = gain_of(contests, words, shipped)
+        return found is not None and found[0] < found[1]
+    # The shipped choice stays where nothing better was found: was it hidden?
+    others = {each.words for one in contests for each in one.entries} - {shipped, NATIVE}
+    gains = [gain for other in others if (gain := gain_of(contests, other, shipped))]
+    return any(error > COARSE and gain > -error / BEYOND for gain, error in gains)
+
+
+def within_noise(
+    journal: Journal, chosen: dict[tuple[str, int], list[Choice]], shipped: dict[Cell, str]
+) -> set[Cell]:
+    """The cells whose choice another measurement could overturn."""
+    return {
+        one.cell
+        for own in chosen.values()
+        for one in own
+        if _within_noise(journal.of(one.cell), one.words, shipped[one.cell])
+    }
+
+
+def _spans(asked: list[int], doubtful: set[int]) -> list[str]:
+    """`64K..1M`: neighbours of those that were measured."""
+    from ...cli.options import size_in_words
+
+    spans: list[list[int]] = []
+    for before, size in zip([None, *asked], asked, strict=False):
+        if size not in doubtful:
+            continue
+        if spans and spans[-1][-1] == before:
+            spans[-1].append(size)
+        else:
+            spans.append([size])
+    ends = [dict.fromkeys((size_in_words(one[0]), size_in_words(one[-1]))) for one in spans]
+    return ["..".join(one) for one in ends]
+
+
+def in_words(
+    chosen: dict[tuple[str, int], list[Choice]], doubtful: set[Cell], load: Load | None
+) -> list[str]:
+    """For people, in a file and on the terminal; nothing where all can be trusted."""
+    lines = [f"measured on a busy machine: {load}"] if load else []
+    for (name, ranks), own in chosen.items():
+        sizes = {one.cell.asked for one in own if one.cell in doubtful}
+        spans = _spans([one.cell.asked for one in own], sizes)
+        if spans:
+            where = "" if name == "barrier" else " for " + ", ".join(spans)
+            lines.append(f"{name}, {ranks} ranks: choices{where} are within noise")
+    return lines
