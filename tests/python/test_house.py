@@ -77,7 +77,7 @@ def test_page_of_algorithms_is_current():
 
 
 def test_map_is_short():
-    assert len((ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8").splitlines()) <= 150
+    assert len((ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8").splitlines()) <= 200
 
 
 def test_every_header_has_a_binding():
