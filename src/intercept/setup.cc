@@ -15,14 +15,17 @@
 namespace stretto::intercept {
 namespace {
 
+bool threads_at_once() {
+  int level = MPI_THREAD_SINGLE;
+  native().Query_thread(&level);
+  return level == MPI_THREAD_MULTIPLE;
+}
+
 /// The program's error handler put aside: an MPI that runs out of communicators must not end the program, which could
 /// have done without this one. Not where other threads may need the handler meanwhile.
 class ErrorsReturned {
  public:
-  explicit ErrorsReturned(MPI_Comm comm) : comm_(comm) {
-    int threads = MPI_THREAD_SINGLE;
-    native().Query_thread(&threads);
-    aside_ = threads != MPI_THREAD_MULTIPLE;
+  explicit ErrorsReturned(MPI_Comm comm) : comm_(comm), aside_(!threads_at_once()) {
     if (!aside_) return;
     native().Comm_get_errhandler(comm_, &handler_);
     native().Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
@@ -40,12 +43,6 @@ class ErrorsReturned {
   MPI_Errhandler handler_{};
   bool aside_;
 };
-
-bool threads_at_once() {
-  int level = MPI_THREAD_SINGLE;
-  native().Query_thread(&level);
-  return level == MPI_THREAD_MULTIPLE;
-}
 
 }  // namespace
 

@@ -60,17 +60,22 @@ Region own_region(void* at, Rank rank, Bytes bytes, Count segment) {
   return {at, Layout::per_rank(bytes, segment), rank * bytes};
 }
 
+Origin origin_of(Function function, const Described& own, const DescribedParts& all, Rank root) {
+  const bool gathers = function == Function::gatherv;
+  return {.signature = {.function = function,
+                        .in_place = own.in_place(),
+                        .root = root,
+                        .counts = {own.count},
+                        .types = {own.type, all.types[0]}},
+          .input = gathers && !own.in_place() ? own.buffer : all.buffer,
+          .output = gathers || own.in_place() ? all.buffer : own.buffer,
+          .parts = {&all}};
+}
+
 /// Gatherv and scatterv: `all` is the root's.
 Served rooted(Function function, const Described& own, const DescribedParts& all, int root, MPI_Comm comm) {
   const bool gathers = function == Function::gatherv;
-  Origin origin{.signature = {.function = function,
-                              .in_place = own.in_place(),
-                              .root = root,
-                              .counts = {own.count},
-                              .types = {own.type, all.types[0]}},
-                .input = gathers && !own.in_place() ? own.buffer : all.buffer,
-                .output = gathers || own.in_place() ? all.buffer : own.buffer,
-                .parts = {&all}};
+  Origin origin = origin_of(function, own, all, root);
   if (const Served replayed = replay(comm, origin)) return replayed;
   Communicator* c = usable(function, comm, [&](const Communicator& at) {
     return !own.in_place() ? bytes_of(own) : at.rank() == root ? bytes_of(all, root) : 0;
