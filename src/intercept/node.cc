@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <map>
 #include <mutex>
@@ -79,14 +81,12 @@ void remember(const std::vector<int>& world, const NodeView& view) {
   peer_groups().push_back(std::move(group));
 }
 
-std::string first_line(const char* path) {
-  std::ifstream file(path);
-  std::string line;
-  std::getline(file, line);
-  return line;
-}
-
-std::uint64_t random_number() {
+/// What cannot be found out keeps this process alone: it is not known to be near any other.
+std::uint64_t alone(const char* why) {
+  if (settings().shm)
+    say("no memory can be shared by this process (" + std::string(why) + ": " + std::strerror(errno) +
+            "); its messages go through the MPI",
+        "STRETTO_SHM=0 says that this is meant");
   std::uint64_t number = 0;
   while (getrandom(&number, sizeof number, 0) != sizeof number) {
   }
@@ -96,10 +96,14 @@ std::uint64_t random_number() {
 /// A machine that was copied while it ran keeps its boot_id, hence the name; and a process of another PID namespace
 /// cannot be found in /proc.
 std::uint64_t machine_id() {
-  const std::string boot = first_line("/proc/sys/kernel/random/boot_id");
+  constexpr const char* boot_id = "/proc/sys/kernel/random/boot_id";
+  constexpr const char* pid_namespace = "/proc/self/ns/pid";
   char host[256] = {}, space[64] = {};
   gethostname(host, sizeof host - 1);
-  if (boot.empty() || readlink("/proc/self/ns/pid", space, sizeof space - 1) < 0) return random_number();
+  std::ifstream file(boot_id);
+  std::string boot;
+  if (!std::getline(file, boot)) return alone(boot_id);
+  if (readlink(pid_namespace, space, sizeof space - 1) < 0) return alone(pid_namespace);
   return std::hash<std::string>{}(boot + '\n' + host + '\n' + space);
 }
 
@@ -187,7 +191,7 @@ class Meeting {
     cores_shared_ = least[1] == 0;
     if (node_.ok() && least[0] == node_.ranks()) return true;
     static std::atomic<bool> said{false};
-    if (least[0] == node_.rank() && !refused_.empty() && !said.exchange(true)) say(refused_, hint_);
+    if (!said.exchange(true) && least[0] == node_.rank() && !refused_.empty()) say(refused_, hint_);
     return false;
   }
 

@@ -88,8 +88,8 @@ void Communicator::connect(const std::string& cause) {
   }
   if (agreed.threads && !flavour::threads_may_make_communicators())
     return refuse(Passed::communicator,
-                  "with MPI_THREAD_MULTIPLE, Open MPI's communicators that reach over several nodes are left to it",
-                  "MPI_THREAD_SERIALIZED or less is served");
+                  "with MPI_THREAD_MULTIPLE, Open MPI's communicators that need more than shared memory are left to it",
+                  "with MPI_THREAD_SERIALIZED or less they are served");
   if (settings().shm && !agreed.one_node) node_ = meet_on_node(all, own);
   find_nodes(all);
   make_private(all);
