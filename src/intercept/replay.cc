@@ -61,11 +61,21 @@ void Replays::count(Replay& replay) {
   replay.calls = 0;
 }
 
+std::unique_ptr<Replays::Replay>& Replays::place_for(const Signature& signature) {
+  const std::size_t at = slot(signature);
+  for (const std::size_t place : {at, at ^ 1})
+    if (replays_[place] && replays_[place]->signature == signature) return replays_[place];
+  for (const std::size_t place : {at, at ^ 1})
+    if (!replays_[place]) return replays_[place];
+  turn_ ^= 1;
+  return replays_[at ^ turn_];
+}
+
 void Replays::keep(const Origin& origin, Rank ranks, const Decision& decision, std::shared_ptr<const Schedule> schedule,
                    const execute::Work& work, const observe::Sampled& sampled) {
   constexpr Rank most_parts = 64;  // they are compared with every call
   if (ranks > most_parts && (origin.parts[0] || origin.parts[1])) return;
-  auto& replay = replays_[slot(origin.signature)];
+  auto& replay = place_for(origin.signature);
   constexpr unsigned try_every = 8;  // parts that change with every call are not worth it
   if (replay && replay->signature == origin.signature && replay->calls == 0 && ++replay->others < try_every) return;
   if (replay)

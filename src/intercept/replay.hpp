@@ -91,11 +91,8 @@ class Replays {
   };
 
   Replay* find(const Origin& origin) {
-    Replay* r = replays_[slot(origin.signature)].get();
-    return r && r->signature == origin.signature && r->parts[0].same(origin.parts[0]) &&
-                   r->parts[1].same(origin.parts[1])
-               ? r
-               : nullptr;
+    Replay* r = of(origin.signature);
+    return r && r->parts[0].same(origin.parts[0]) && r->parts[1].same(origin.parts[1]) ? r : nullptr;
   }
   /// Forgets all of them: the communicator may choose otherwise from now on.
   void clear();
@@ -113,9 +110,19 @@ class Replays {
             static_cast<std::size_t>(s.root) * 5) %
            size;
   }
+  /// The one of this signature; null if there is none. It is in one of two places: two calls that take turns, a barrier
+  /// and another one say, need not drive each other out.
+  Replay* of(const Signature& signature) const {
+    const std::size_t at = slot(signature);
+    for (const std::size_t place : {at, at ^ 1})
+      if (Replay* r = replays_[place].get(); r && r->signature == signature) return r;
+    return nullptr;
+  }
+  std::unique_ptr<Replay>& place_for(const Signature& signature);
   static void count(Replay& replay);
 
   std::array<std::unique_ptr<Replay>, size> replays_;
+  std::size_t turn_ = 0;  // which of two gives way
 };
 
 /// MPI's return code, if the call was served before.
