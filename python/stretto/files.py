@@ -31,7 +31,7 @@ def expanded(path: str | Path) -> Path:
 
 
 def read_text(path: str | Path, hint: str) -> str:
-    """The text of a file in UTF-8, without a byte-order mark; raises OSError that names it, or Error."""
+    """A file in UTF-8, without its byte-order mark; raises OSError that names it, or Error."""
     try:
         with naming(path):
             return Path(path).read_text(encoding="utf-8-sig")

@@ -131,7 +131,7 @@ def test_other_signals(number, word, tmp_path):
     (tmp_path / "sitecustomize.py").write_text(HOOK, encoding="utf-8")
     path = os.pathsep.join(filter(None, [str(tmp_path), os.environ.get("PYTHONPATH", "")]))
     environment = {**os.environ, "PYTHONPATH": path, "AT": "click", "NUMBER": str(number)}
-    status, err = ended("list", stdout=None, env=environment)
+    status, err = ended("list", stdout=None, env=environment, preexec_fn=default_signals)
     assert (status, err) == (128 + number, f"error: {word}\n")
 
 

@@ -48,7 +48,7 @@ def command(
         words = [*_split(launcher), "env", *assignments, *program]
         environment = dict(os.environ)
     else:
-        # Processes that the job spawns get these variables, too: from the launcher, or from Stretto.
+        # What the job spawns gets these variables, too: from the launcher, or from Stretto.
         variables["STRETTO_CHILDREN"] = version()
         words = mpi.command(ranks, list(program), variables)
         environment = mpi.environment()
