@@ -85,6 +85,7 @@ IMPORTED = (
 
 def default_signals() -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # and one of nohup that
 
 
 @pytest.mark.parametrize("module", IMPORTED)
