@@ -50,7 +50,8 @@ class Communicator {
   std::optional<Passed> unusable;  ///< set: every call is passed on
   std::uint64_t calls = 0;         ///< served, for the hang report
   bool out_of_step = false;        ///< what is left of a failed call stands in ways of its own
-  /// Does the job survive failed processes? Then it must be asked whether this communicator still works.
+  bool careful = false;            ///< before a call it must be asked whether this communicator still works
+  /// Does the job survive failed processes?
   bool survives_faults() const { return survives_faults_; }
 
   /// Null unless calls are observed. Replays count there when they end.

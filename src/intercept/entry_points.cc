@@ -25,7 +25,7 @@ namespace intercept = stretto::intercept;
 /// Stretto itself throws nothing through MPI's C interface: without memory, it says so and ends. What the program's own
 /// error handler throws goes on to the program, as it would natively.
 template <typename Body>
-void guarded(Body body) {
+[[gnu::always_inline]] inline void guarded(Body body) {
   try {
     body();
   } catch (const std::bad_alloc&) {
@@ -45,15 +45,20 @@ struct EndOfCall {
   }
 };
 
+/// Apart from serve_or_pass(), which would else be too large to be part of each entry.
+template <typename Pass>
+[[gnu::noinline, gnu::cold]] int watched(MPI_Comm comm, Pass pass) {
+  const auto [function, reason] = intercept::passed_call();
+  const intercept::WatchedCall call(function, reason, comm);
+  return pass();
+}
+
 template <typename Serve, typename Pass>
-int serve_or_pass(MPI_Comm comm, Serve serve, Pass pass) {
+[[gnu::always_inline]] inline int serve_or_pass(MPI_Comm comm, Serve serve, Pass pass) {
   const EndOfCall end;
   intercept::Served served;
   guarded([&] { served = serve(); });
-  if (served) return *served;
-  const auto [function, reason] = intercept::passed_call();
-  const intercept::WatchedCall watched(function, reason, comm);
-  return pass();
+  return served ? *served : watched(comm, pass);
 }
 
 /// The end of a function that has given `info` to `comm`, if it succeeded.
@@ -92,20 +97,24 @@ auto or_unsupported(Result (*function)(Arguments...)) {
 // the other: that could end in a tool that is before Stretto, which would call back for ever. The body stands in both,
 // so that without a tool a call costs one look at the table more.
 #define STRETTO_EXPORTED extern "C" __attribute__((visibility("default"))) int
-#define STRETTO_ENTRY(name, parameters, arguments)                                             \
-  [[gnu::always_inline]] static inline int own_##name parameters;                              \
-  STRETTO_EXPORTED PMPI_##name parameters {                                                    \
-    if (intercept::may_be_wrapped(Entry::name)) [[unlikely]]                                   \
-      intercept::came_back(Entry::name);                                                       \
-    return own_##name arguments;                                                               \
-  }                                                                                            \
-  STRETTO_EXPORTED MPI_##name parameters {                                                     \
-    if (intercept::may_be_wrapped(Entry::name)) [[unlikely]] {                                 \
-      const intercept::ByTool call(Entry::name);                                               \
-      if (call.tool()) return reinterpret_cast<decltype(&PMPI_##name)>(call.tool()) arguments; \
-    }                                                                                          \
-    return own_##name arguments;                                                               \
-  }                                                                                            \
+#define STRETTO_ENTRY(name, parameters, arguments)                                           \
+  [[gnu::always_inline]] static inline int own_##name parameters;                            \
+  [[gnu::noinline]] static int apart_##name parameters { return own_##name arguments; }      \
+  STRETTO_EXPORTED PMPI_##name parameters {                                                  \
+    if (intercept::may_be_wrapped(Entry::name)) [[unlikely]]                                 \
+      intercept::came_back(Entry::name);                                                     \
+    return apart_##name arguments;                                                           \
+  }                                                                                          \
+  [[gnu::noinline, gnu::cold]] static int by_tool_##name parameters {                        \
+    const intercept::ByTool call(Entry::name);                                               \
+    if (call.tool()) return reinterpret_cast<decltype(&PMPI_##name)>(call.tool()) arguments; \
+    return apart_##name arguments;                                                           \
+  }                                                                                          \
+  STRETTO_EXPORTED MPI_##name parameters {                                                   \
+    if (intercept::may_be_wrapped(Entry::name)) [[unlikely]]                                 \
+      return by_tool_##name arguments;                                                       \
+    return own_##name arguments;                                                             \
+  }                                                                                          \
   static inline int own_##name parameters
 
 #define ENTRY(name, parameters, arguments) STRETTO_ENTRY(name, parameters, arguments)
@@ -115,7 +124,7 @@ auto or_unsupported(Result (*function)(Arguments...)) {
 #include "intercept/entry_points.inc"
 
 ENTRY(Barrier, (MPI_Comm comm), (comm)) {
-  return serve_or_pass(comm, [&] { return intercept::barrier(comm); }, [&] { return native().Barrier(comm); });
+  return serve_or_pass(comm, [&] { return intercept::barrier(comm); }, [=] { return native().Barrier(comm); });
 }
 
 ENTRY(Comm_free, (MPI_Comm * comm), (comm)) { return intercept::free_communicator(comm, native().Comm_free); }

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <optional>
 #include <thread>
+#include <utility>
 
 #include "intercept/flavour/flavour.hpp"
 #include "intercept/progress.hpp"
@@ -107,7 +108,6 @@ execute::Paths paths_of(Worker& w, const Communicator& c) {
   }
   if (!c.one_node()) w.transport.use(c.messages());
   w.wait.communicator = &c;
-  w.wait.fault = MPI_SUCCESS;
   execute::Paths paths(c.one_node() ? nullptr : &w.transport, view ? &w.node : nullptr);
   paths.attend = attend;
   paths.context = &w;
@@ -121,7 +121,8 @@ bool is_out_of_step(const Communicator& c) {
 
 int failed(Worker& w, Communicator& c, Function function) {
   const bool messages = !c.one_node();
-  int code = w.wait.fault;
+  const int fault = std::exchange(w.wait.fault, MPI_SUCCESS);
+  int code = fault;
   if (code == MPI_SUCCESS && messages) code = w.transport.error_code();
   if (code == MPI_SUCCESS) code = MPI_ERR_TRUNCATE;
   if (messages) w.transport.use(c.messages());  // gives up what is posted into the program's buffers
@@ -130,9 +131,17 @@ int failed(Worker& w, Communicator& c, Function function) {
   else if (c.node())
     shared_out_of_step = true;
   // From now on the native library knows better what to say.
-  if (w.wait.fault != MPI_SUCCESS || (c.survives_faults() && flavour::fault_of(c.comm()) != MPI_SUCCESS))
+  if (fault != MPI_SUCCESS || (c.survives_faults() && flavour::fault_of(c.comm()) != MPI_SUCCESS))
     c.unusable = Passed::fault;
+  c.careful = true;
   return raise(c, function, code);
+}
+
+/// Of a communicator that must be asked: is there any use in a call?
+bool still_works(Worker& w, const Communicator& c) {
+  if (is_out_of_step(c)) return false;
+  if (c.survives_faults() && flavour::is_revoked(c.comm())) w.wait.fault = flavour::fault_of(c.comm());
+  return w.wait.fault == MPI_SUCCESS;
 }
 
 int expired(const Worker& w, const Communicator& c, Function function, const Schedule& schedule) {
@@ -149,12 +158,8 @@ int expired(const Worker& w, const Communicator& c, Function function, const Sch
 int run(Communicator& c, Function function, const execute::Work& work, const execute::Program* ready) {
   Worker& w = worker();
   const execute::Paths paths = paths_of(w, c);
-  if (is_out_of_step(c)) [[unlikely]]
-    return failed(w, c, function);
-  if (c.survives_faults() && flavour::is_revoked(c.comm())) [[unlikely]] {
-    w.wait.fault = flavour::fault_of(c.comm());
-    return failed(w, c, function);
-  }
+  if (c.careful || shared_out_of_step.load(std::memory_order_relaxed)) [[unlikely]]
+    if (!still_works(w, c)) return failed(w, c, function);
   const auto& seconds = settings().deadline;
   const Deadline deadline = seconds ? Deadline::in(std::chrono::duration<double>(*seconds)) : Deadline();
   switch (w.engine.run(work, paths, deadline, ready)) {
@@ -214,12 +219,11 @@ int prepare(Communicator& c, const Schedule& schedule, Function function, const 
   return run(c, function, work_of(c, schedule, 1, job), nullptr);
 }
 
-std::optional<int> replay(MPI_Comm comm, Origin& origin) {
+std::optional<int> replay(MPI_Comm comm, const Origin& origin) {
   Communicator* c = last_communicator(comm);
   Replays::Replay* r = c ? c->replays.find(origin) : nullptr;
-  if (!r || c->unusable || origin.output == MPI_IN_PLACE) return std::nullopt;
-  origin.alias = r->alias;
-  if (origin.aliased()) [[unlikely]]
+  if (!r || origin.output == MPI_IN_PLACE) return std::nullopt;
+  if (origin.is_at(r->alias) || (c->careful && c->unusable)) [[unlikely]]
     return std::nullopt;
   if (r->recent) {
     if (r->recent->due()) return std::nullopt;

@@ -48,8 +48,11 @@ struct Origin {
   Bytes bytes = 0;
   std::optional<Bytes> alias = {};  ///< where the input may not be, from the output
 
-  /// MPI_BOTTOM says nothing of where the elements are.
-  bool aliased() const { return alias && input && input == static_cast<const char*>(output) + *alias; }
+  bool is_at(const std::optional<Bytes>& distance) const {
+    // MPI_BOTTOM says nothing of where the elements are.
+    return distance && input && input == static_cast<const char*>(output) + *distance;
+  }
+  bool aliased() const { return is_at(alias); }
 };
 
 /// What a call said of its parts. All of it is compared: a program may change its arrays in place.
@@ -114,8 +117,10 @@ class Replays {
   /// and another one say, need not drive each other out.
   Replay* of(const Signature& signature) const {
     const std::size_t at = slot(signature);
-    for (const std::size_t place : {at, at ^ 1})
-      if (Replay* r = replays_[place].get(); r && r->signature == signature) return r;
+    Replay* r = replays_[at].get();
+    if (r && r->signature == signature) return r;
+    r = replays_[at ^ 1].get();
+    if (r && r->signature == signature) return r;
     return nullptr;
   }
   std::unique_ptr<Replay>& place_for(const Signature& signature);
@@ -126,6 +131,6 @@ class Replays {
 };
 
 /// MPI's return code, if the call was served before.
-std::optional<int> replay(MPI_Comm comm, Origin& origin);
+std::optional<int> replay(MPI_Comm comm, const Origin& origin);
 
 }  // namespace stretto::intercept

@@ -78,7 +78,7 @@ void Communicator::connect(const std::string& cause) {
     return refuse(Passed::communicator, "a communicator's set-up failed; its calls go to the native library",
                   "the MPI itself could not bring some small messages");
   rules_ = agreed.rules;
-  survives_faults_ = agreed.faults;
+  survives_faults_ = careful = agreed.faults;
   const bool own = agreed.threads || agreed.faults || provenance != Provenance::world;
   if (settings().shm && agreed.one_node) node_ = meet_neighbours(all, own, *rules_);
   if (node_) {
