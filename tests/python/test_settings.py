@@ -180,10 +180,10 @@ def test_ranks_with_different_settings(built, name):
 def test_hang_is_reported(built, name):
     program = built("missing_rank.c", name)
     mpi = mpi_of(name)
-    done = stretto_run(3, [program], mpi=mpi, STRETTO_DEADLINE="4")
+    done = stretto_run(3, [program, 1], mpi=mpi, STRETTO_DEADLINE="4")
     assert done.code != 0
     assert "came to the end" not in done.out
-    says = "hangs in allreduce (call 2 on this communicator, after 4 s)"
+    says = "hangs in MPI_Allreduce (call 2 on this communicator, after 4 s)"
     found = [line for line in done.err.splitlines() if says in line]
     assert len(found) == 2  # both ranks that wait
     assert all("algorithm allreduce/linear" in line for line in found)
