@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from stretto import all_functions, facts
-from stretto.launch import Mpi
+from stretto.launch import Mpi, library_of
 from stretto.launch.mpi import cores, inspect
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -91,6 +91,17 @@ class Finished:
         return any(text in line for line in self.err.splitlines())
 
 
+def all_right(done: Finished) -> Finished:
+    assert done.succeeded().out.strip().splitlines()[-1:] == ["all right"], done.out
+    return done
+
+
+def said(done: Finished) -> list[str]:
+    """Stretto's lines, without hints, the summary and the note on root."""
+    lines = [line for line in done.err.splitlines() if line.startswith("stretto: ")]
+    return [line for line in lines if "summary:" not in line and "as root" not in line]
+
+
 def _counts(text: str) -> dict[str, int]:
     counts: dict[str, int] = {}
     for item in filter(None, text.split(", ")):
@@ -132,6 +143,12 @@ def launch(mpi: Mpi, ranks: int, program: list, timeout: float = 120, **variable
         variables = {**PATIENT, **variables}
     words = mpi.command(ranks, [str(word) for word in program], variables)
     return finish(words, mpi.environment(), timeout)
+
+
+def preloaded(mpi: Mpi, ranks: int, program: list, *before: Path, **variables: str) -> Finished:
+    """With Stretto, behind these libraries, but without `stretto run`; prints the summary."""
+    libraries = ":".join(map(str, (*before, library_of(mpi.flavour))))
+    return launch(mpi, ranks, program, LD_PRELOAD=libraries, STRETTO_LOG="summary", **variables)
 
 
 def stretto_words(ranks: int, program: list, mpi: Mpi | None = None) -> list:

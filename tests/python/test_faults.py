@@ -8,22 +8,21 @@ import time
 from pathlib import Path
 
 import pytest
-from programs import COLLECTIVES, PATIENT, Finished, finish, mpi_of, stretto_run, stretto_words
+from programs import (
+    COLLECTIVES,
+    PATIENT,
+    Finished,
+    all_right,
+    finish,
+    mpi_of,
+    said,
+    stretto_run,
+    stretto_words,
+)
 
 MPIS = ["mpich", "openmpi"]
 OWN_NAMESPACE = (["unshare", "--mount"], ["unshare", "--mount", "--map-root-user"])
 SHM = Path("/dev/shm")
-
-
-def all_right(done: Finished) -> Finished:
-    assert done.succeeded().out.strip().splitlines()[-1:] == ["all right"], done.out
-    return done
-
-
-def said(done: Finished) -> list[str]:
-    """Stretto's lines, without hints, the summary and the note on root."""
-    lines = [line for line in done.err.splitlines() if line.startswith("stretto: ")]
-    return [line for line in lines if "summary:" not in line and "as root" not in line]
 
 
 def growth(out: str) -> dict[str, int]:
@@ -184,9 +183,7 @@ def test_endings(built, name, what):
 
 @pytest.mark.parametrize("ranks", [2, 4])
 @pytest.mark.parametrize(
-    ("name", "how"),
-    # Open MPI may hang where threads make communicators at once, as Stretto does at first calls.
-    [("mpich", "together"), ("openmpi", "first")],
+    ("name", "how"), [("mpich", "together"), ("openmpi", "first"), ("openmpi", "together")]
 )
 def test_threads(built, name, how, ranks):
     done = all_right(

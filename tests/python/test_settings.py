@@ -180,7 +180,7 @@ def test_ranks_with_different_settings(built, name):
 def test_hang_is_reported(built, name):
     program = built("missing_rank.c", name)
     mpi = mpi_of(name)
-    done = stretto_run(3, [program], mpi=mpi, STRETTO_DEADLINE="4")
+    done = stretto_run(3, [program, 1], mpi=mpi, STRETTO_DEADLINE="4")
     assert done.code != 0
     assert "came to the end" not in done.out
     says = "hangs in MPI_Allreduce (call 2 on this communicator, after 4 s)"

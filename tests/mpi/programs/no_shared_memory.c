@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Ranks without the means to share memory. Arguments: which of them (first, last or all), and what they lack:
-// descriptors (all that they may have are open), or files (none may be as large as is asked for).
+// descriptors (all that they may have are open), files (none may be as large as is asked for), or nothing.
 #include <fcntl.h>
 #include <mpi.h>
 #include <stdio.h>

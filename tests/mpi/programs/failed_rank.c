@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// For Open MPI with --with-ft ulfm. The last rank kills itself between two allreduces; the others get an error, shrink
+// the communicator and go on, there and on a communicator that it was never in.
+// Argument: world, or a duplicate while MPI_COMM_WORLD's handler is fatal (dup) or must not be called (counted).
+#include <mpi.h>
+
+#include <mpi-ext.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static int rank, ranks, calls_of_handler;
+
+static void count_call(MPI_Comm* comm, int* code, ...) {
+  (void)comm, (void)code;
+  ++calls_of_handler;
+}
+
+static void leave(int signal_number) {
+  (void)signal_number;
+  _exit(0);
+}
+
+static void check(int correct, const char* what) {
+  if (correct) return;
+  fprintf(stderr, "rank %d: wrong: %s\n", rank, what);
+  MPI_Abort(MPI_COMM_WORLD, 3);
+}
+
+static int sum_of(MPI_Comm comm, int mine, int* code) {
+  int sum = -1;
+  *code = MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, comm);
+  return sum;
+}
+
+static int class_of(int code) {
+  int found = 0;
+  MPI_Error_class(code, &found);
+  return found;
+}
+
+int main(int argc, char** argv) {
+  int code, agreed = 1;
+  MPI_Comm comm = MPI_COMM_WORLD, others, smaller;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  const int survivors = ranks - 1, right = survivors * (survivors - 1) / 2;
+  MPI_Comm_split(MPI_COMM_WORLD, rank == ranks - 1, rank, &others);
+  if (strcmp(argv[1], "world") != 0) MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  if (!strcmp(argv[1], "counted")) {
+    MPI_Errhandler handler;
+    MPI_Comm_create_errhandler(count_call, &handler);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
+  }
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  for (int i = 0; i < 20; ++i) check(sum_of(comm, rank, &code) == right + ranks - 1 && code == MPI_SUCCESS, "before");
+  if (rank != ranks - 1) check(sum_of(others, rank, &code) == right && code == MPI_SUCCESS, "others before");
+  if (rank == ranks - 1) raise(SIGKILL);
+
+  sum_of(comm, rank, &code);
+  check(class_of(code) == MPIX_ERR_PROC_FAILED || class_of(code) == MPIX_ERR_REVOKED, "the error");
+  MPIX_Comm_revoke(comm);
+  sum_of(comm, rank, &code);
+  check(class_of(code) == MPIX_ERR_REVOKED, "the error after revoking");
+  check(MPIX_Comm_shrink(comm, &smaller) == MPI_SUCCESS, "shrink");
+  check(MPIX_Comm_agree(smaller, &agreed) == MPI_SUCCESS && agreed, "agree");
+  for (int i = 0; i < 20; ++i) check(sum_of(smaller, rank, &code) == right && code == MPI_SUCCESS, "after shrinking");
+  check(sum_of(others, rank, &code) == right && code == MPI_SUCCESS, "others afterwards");
+  check(calls_of_handler == 0, "the other communicator's handler was called");
+  MPI_Comm_free(&smaller);
+  MPI_Comm_free(&others);
+  if (comm != MPI_COMM_WORLD) MPI_Comm_free(&comm);
+  if (rank == 0) printf("all right\n");
+  fflush(stdout);
+  // With a failed rank Open MPI itself does not always come back from here; Stretto's part comes first.
+  signal(SIGALRM, leave);
+  alarm(2);
+  MPI_Finalize();
+  return 0;
+}

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Communicators that come and go: of spawned processes, of threads, of sessions."""
+
+import os
+import re
+
+import pytest
+from programs import (
+    PATIENT,
+    Finished,
+    all_right,
+    finish,
+    installed,
+    mpi_of,
+    preloaded,
+    said,
+    stretto_run,
+)
+from stretto.launch import library_of
+
+MPIS = ["mpich", "openmpi"]
+ALL_MPIS = [*MPIS, "intel"]
+CHILDREN = 8
+# Open MPI counts children that are just ending among those that have a core; Intel MPI spawns only
+# where it is told so.
+SPAWNING = {"PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe", "I_MPI_SPAWN": "on"}
+
+
+def flat(done: Finished) -> bool:
+    """Is as much left of many children as of the first two?"""
+    early, late = (re.search(rf"^{when}: (.*)$", done.out, re.M)[1] for when in ("early", "late"))
+    return early == late
+
+
+def served_by_parents(done: Finished) -> int:
+    """The children's rank 0 says what it served as well: little."""
+    found = re.findall(r"^stretto: summary: rank 0 allreduce served (\d+)", done.err, re.M)
+    return max(map(int, found))
+
+
+@pytest.mark.parametrize("name", ALL_MPIS)
+def test_spawned_processes(built, monkeypatch, name):
+    program, mpi = [built("spawned.c", name), CHILDREN], mpi_of(name)
+    # Open MPI takes 256 characters of variables for children, and those of the tests are many.
+    for variable in [one for one in os.environ if one.startswith("STRETTO_TEST_")]:
+        monkeypatch.delenv(variable)
+    done = all_right(stretto_run(1, program, mpi=mpi, timeout=60, **SPAWNING))
+    assert f"children with Stretto: {CHILDREN}\n" in done.out
+    assert served_by_parents(done) == 4 * CHILDREN
+    assert "late: 1 mappings" in done.out  # its own
+    assert flat(done)
+    assert said(done) == []
+
+
+@pytest.mark.parametrize("name", ALL_MPIS)
+def test_spawned_processes_without_stretto(built, name):
+    mpi, program = installed(name), [built("spawned.c", name), CHILDREN]
+    library = str(library_of(mpi.flavour))
+    if name == "openmpi":  # hands children no LD_PRELOAD
+        words = mpi.command(1, program, {"LD_PRELOAD": library, "STRETTO_LOG": "summary"})
+    else:
+        words = mpi.command(
+            1, ["env", f"LD_PRELOAD={library}", "STRETTO_LOG=summary", *program], {}
+        )
+    done = all_right(finish(words, {**mpi.environment(), **PATIENT, **SPAWNING}, 60))
+    assert "children with Stretto: 0\n" in done.out
+    assert done.passed("allreduce") == {"ranks of another world": 4 * CHILDREN}
+    assert flat(done)
+    (line,) = said(done)
+    assert "has ranks of another MPI_COMM_WORLD" in line
+
+
+@pytest.mark.parametrize("name", MPIS)
+def test_communicators_of_threads(built, name):
+    program = built("threads_communicators.c", name, "-pthread")
+    done = all_right(stretto_run(4, [program], mpi=mpi_of(name), timeout=60))
+    for collective in ("allreduce", "allgather", "bcast", "barrier"):
+        assert done.served(collective) == 4 * 60 * 4
+        assert done.passed(collective) == {}
+    assert said(done) == []
+
+
+@pytest.mark.parametrize("name", ALL_MPIS)
+def test_threads_of_a_session(built, name):
+    program = built("sessions.c", name, "-pthread")
+    done = preloaded(installed(name), 3, [program]).succeeded()
+    if "skipped: " in done.out:
+        pytest.skip(done.out.strip())
+    all_right(done)
+    assert done.served("allreduce") == done.served("bcast") == 1 + 400 + 3 * 40 * (5 + 20)
+    assert said(done) == []

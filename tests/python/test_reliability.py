@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Failed ranks, wrong arguments, strange systems: all ends as it does natively."""
+
+import subprocess
+
+import pytest
+from programs import (
+    PATIENT,
+    Finished,
+    all_right,
+    finish,
+    installed,
+    launch,
+    mpi_of,
+    preloaded,
+    said,
+    stretto_run,
+)
+from stretto.launch import library_of
+
+MPIS = ["mpich", "openmpi"]
+ALL_MPIS = [*MPIS, "intel"]
+SHARED = ("-shared", "-fPIC")
+
+
+def with_faults(program: list, nodes: str) -> Finished:
+    """Open MPI goes on when ranks fail only if its launcher is told so."""
+    mpi = installed("openmpi")
+    variables = {"LD_PRELOAD": str(library_of(mpi.flavour)), "STRETTO_LOG": "summary"}
+    if nodes:
+        variables["STRETTO_NODES"] = nodes
+    mpiexec, *words = mpi.command(4, [str(word) for word in program], variables)
+    return finish([mpiexec, "--with-ft", "ulfm", *words], mpi.environment(), 40)
+
+
+@pytest.mark.parametrize("nodes", ["", "2x2"])
+@pytest.mark.parametrize("where", ["world", "dup", "counted"])
+def test_failed_rank(built, where, nodes):
+    done = with_faults([built("failed_rank.c", "openmpi"), where], nodes)
+    assert "all right" in done.succeeded().out
+    assert done.served("allreduce") >= 20 + 20 + 2  # before, after, and with the others
+    assert said(done) == []
+
+
+@pytest.mark.parametrize("nodes", ["", "2x2"])
+def test_revoked_communicator(built, nodes):
+    done = with_faults([built("revoked.c", "openmpi")], nodes)
+    assert "all right" in done.succeeded().out
+    assert done.served("barrier") >= 20
+    assert done.served("allreduce") == 40
+    assert said(done) == []
+
+
+@pytest.mark.parametrize("name", MPIS)
+def test_first_collective_without_a_rank(built, name):
+    done = stretto_run(
+        3, [built("missing_rank.c", name), 0], mpi=mpi_of(name), STRETTO_DEADLINE="2"
+    )
+    assert done.code != 0
+    assert "came to the end" not in done.out
+    says = "hangs in MPI_Allreduce, the first collective on this communicator, after 2 s"
+    assert sum(says in line for line in done.err.splitlines()) == 2  # both ranks that wait
+    assert done.said("hint: ")
+
+
+def errors(done: Finished) -> dict[str, str]:
+    lines = [line.split(": ") for line in done.succeeded().out.splitlines() if ": " in line]
+    return dict(lines)
+
+
+@pytest.mark.parametrize(
+    "collective", ["gather", "scatter", "scatterv", "gatherv", "gatherv of another"]
+)
+@pytest.mark.parametrize("name", MPIS)
+def test_root_that_receives_too_little(built, name, collective):
+    # What does not fit has come through ways of other communicators, too, if it came as a part.
+    on = [] if collective.startswith("gatherv") else ["on"]
+    done = preloaded(installed(name), 4, [built("mismatched.c", name), collective, *on])
+    assert errors(done) == {f"rank {r}": "truncated" if r == 1 else "none" for r in range(4)}
+    assert ("goes on" in done.out) == bool(on)
+    assert done.served(collective.split()[0]) == 1
+
+
+@pytest.mark.parametrize("collective", ["allgather", "alltoall"])
+@pytest.mark.parametrize("name", MPIS)
+def test_rank_that_receives_too_little(built, name, collective):
+    """Its neighbours may fail with it; nobody may hang."""
+    done = preloaded(installed(name), 4, [built("mismatched.c", name), collective])
+    found = errors(done)
+    assert found["rank 1"] == "truncated"
+    assert set(found.values()) <= {"truncated", "none"}
+    assert done.served(collective) == 1
+
+
+@pytest.mark.parametrize("before", [0, 10])
+@pytest.mark.parametrize("name", ALL_MPIS)
+def test_same_buffer_twice(built, name, before):
+    done = preloaded(installed(name), 3, [built("aliased.c", name), before])
+    found = errors(done)
+    assert len(found) == 14
+    if name == "openmpi":  # forbids it here only, and in reduce
+        assert found.pop("allreduce") == "buffer"
+        found.pop("reduce")
+        assert set(found.values()) == {"none"}
+    else:
+        assert set(found.values()) == {"buffer"}
+        assert done.passed("alltoallv") == {"arguments": 1}
+    assert done.passed("allreduce") == {"arguments": 1}
+    assert done.served("allreduce") == before + 14
+    assert done.served("scan") == before + (name == "openmpi")
+    assert said(done) == []
+
+
+@pytest.mark.parametrize("name", ALL_MPIS)
+def test_same_buffer_twice_is_fatal(built, name):
+    done = preloaded(installed(name), 3, [built("aliased.c", name), 0, "fatal"])
+    assert done.code != 0
+    assert done.said("stretto: fatal error in MPI_Allreduce on rank")
+
+
+def permitted(*words: str) -> list[str]:
+    try:
+        done = subprocess.run([*words, "true"], capture_output=True, timeout=10)
+    except OSError:
+        done = None
+    if done is None or done.returncode != 0:
+        pytest.skip(f"{' '.join(words)} is not permitted here")
+    return [*words]
+
+
+@pytest.mark.parametrize("rules", ["shipped", "own"])
+@pytest.mark.parametrize("where", ["all", "rank 1", "PID"])
+def test_namespaces(built, tmp_path, where, rules):
+    words = permitted(*(["unshare", "-p", "-f"] if where == "PID" else ["unshare", "-U", "-r"]))
+    if where == "rank 1":
+        script = f'[ "$PMI_RANK" = 1 ] && exec {" ".join(words)} "$@"; exec "$@"'
+        words = ["/bin/sh", "-c", script, "sh"]
+    variables = {}
+    if rules == "own":  # too long for one message, of which MPICH may not read the other's memory
+        lines = [f"allreduce bytes>{5000 - i} -> ring" for i in range(3000)]
+        path = tmp_path / "long.rules"
+        path.write_text("\n".join(["stretto-rules 1", *lines, "allreduce -> recursive_doubling"]))
+        variables["STRETTO_RULES"] = str(path)
+    program = [*words, built("no_shared_memory.c", "mpich"), "all", "nothing"]
+    done = all_right(stretto_run(3, program, mpi=mpi_of("mpich"), timeout=30, **variables))
+    assert done.served("allreduce") == 21
+    if rules == "own":
+        assert done.summary["allreduce"].served == {"recursive_doubling": 21}
+    lines = said(done)
+    if where == "PID":  # the ranks are on nodes of their own
+        assert lines == []
+        return
+    assert 1 <= len(lines) <= 3  # of different ranks, as communicators number them
+    for line in lines:
+        assert line.startswith("stretto: a communicator cannot use shared memory (/proc/")
+        assert line.endswith("Permission denied); its messages go through the MPI")
+
+
+@pytest.mark.parametrize("name", MPIS)
+def test_interrupted_provision(built, name):
+    signals = built("interrupted.c", name, *SHARED)
+    done = all_right(preloaded(installed(name), 3, [built("collectives.c", name)], signals))
+    assert sum(line.startswith("interrupted ") for line in done.err.splitlines()) == 3
+    assert "interrupted 0 times" not in done.err
+    assert done.served("allreduce") == 6
+    assert said(done) == []
+
+
+@pytest.mark.parametrize("locked", [False, True])
+@pytest.mark.parametrize("name", MPIS)
+def test_memory_of_the_segment(built, name, locked):
+    program = [built("segment_memory.c", name), *(["locked"] if locked else [])]
+    done = preloaded(installed(name), 2, program).succeeded()
+    if "skipped: " in done.out:
+        pytest.skip(done.out.strip().splitlines()[-1])
+    lines = done.out.strip().splitlines()
+    assert len(lines) == 2
+    for line in lines:
+        kib, mappings, dumped = (int(word) for word in line.split() if word.isdigit())
+        assert 0 < kib <= (16384 if locked else 256)
+        assert (mappings, dumped) == (2, 0)  # its own and the other's
+    assert done.served("allreduce") == 1
+
+
+@pytest.mark.parametrize("threads", ["single", "multiple"])
+@pytest.mark.parametrize("name", MPIS)
+def test_no_communicators_of_its_own_on_one_node(built, name, threads):
+    mpi, program = installed(name), [built("numbers.c", name), threads]
+    native = launch(mpi, 3, program).succeeded()
+    done = preloaded(mpi, 3, program).succeeded()
+    assert len(native.out.split()) == 3
+    assert done.out == native.out
+    assert done.served("barrier") == 3
+    assert done.served("allreduce") == 2
+
+
+@pytest.mark.parametrize("name", MPIS)
+def test_ranks_without_stretto(built, name):
+    """They and the others make no collective together but those that make communicators."""
+    mpi = installed(name)
+    variables = {"LD_PRELOAD": str(library_of(name)), "STRETTO_LOG": "summary"}
+    given = []
+    for key, value in variables.items():
+        given += ["-env", key, value] if name == "mpich" else ["-x", f"{key}={value}"]
+    begin = [mpi.mpiexec] if name == "mpich" else [mpi.mpiexec, "--map-by", ":OVERSUBSCRIBE"]
+    with_it, without = ["-n", 1, *given], ["-n", 1]
+    program = built("partial.c", name)
+    words = [*begin, *with_it, program, ":", *without, program, ":", *with_it, program]
+    done = all_right(finish(words, {**mpi.environment(), **PATIENT}, 30))
+    assert done.served("allreduce") == 20
+    assert said(done) == []
