@@ -80,6 +80,15 @@ def test_communicators_of_threads(built, name):
     assert said(done) == []
 
 
+@pytest.mark.parametrize("name", MPIS)
+def test_communicators_of_threads_on_several_nodes(built, name):
+    program = built("threads_communicators.c", name, "-pthread")
+    done = all_right(stretto_run(4, [program], mpi=mpi_of(name), timeout=60, STRETTO_NODES="2x2"))
+    # Open MPI may hang where threads make communicators at once: there Stretto makes none.
+    assert done.passed("allreduce") == ({"communicator": 4 * 60 * 4} if name == "openmpi" else {})
+    assert [line for line in said(done) if "Open MPI's communicators" not in line] == []
+
+
 @pytest.mark.parametrize("name", ALL_MPIS)
 def test_threads_of_a_session(built, name):
     program = built("sessions.c", name, "-pthread")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The rules of the house that a tool can hold: format, lint, sizes, pages made from the code."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -74,6 +75,14 @@ def test_page_of_algorithms_is_current():
     assert result.returncode == 0, result.stderr
     page = (ROOT / "docs" / "algorithms.md").read_text(encoding="utf-8")
     assert page == result.stdout, "run: stretto list --markdown > docs/algorithms.md"
+
+
+def test_promises_name_tests_that_are_there():
+    page = (ROOT / "docs" / "reliability.md").read_text(encoding="utf-8")
+    tests = "\n".join(path.read_text(encoding="utf-8") for path in ROOT.glob("tests/python/*.py"))
+    named = set(re.findall(r"`(test_\w+)`", page))
+    assert len(named) > 15
+    assert {name for name in named if f"def {name}(" not in tests} == set()
 
 
 def test_map_is_short():

@@ -63,6 +63,17 @@ def test_first_collective_without_a_rank(built, name):
     assert done.said("hint: ")
 
 
+@pytest.mark.parametrize("name", MPIS)
+def test_deadline_of_native_calls(built, name):
+    variables = {"STRETTO_DEADLINE": "2", "STRETTO_ALLREDUCE": "native"}
+    done = stretto_run(3, [built("missing_rank.c", name), 1], mpi=mpi_of(name), **variables)
+    assert done.code != 0
+    assert "came to the end" not in done.out
+    says = "hangs in the native MPI_Allreduce, to which it went for its rules, after 2 s"
+    assert any(says in line for line in done.err.splitlines())
+    assert done.said("hint: ")
+
+
 def errors(done: Finished) -> dict[str, str]:
     lines = [line.split(": ") for line in done.succeeded().out.splitlines() if ": " in line]
     return dict(lines)
