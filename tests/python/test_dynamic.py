@@ -84,8 +84,11 @@ def test_communicators_of_threads(built, name):
 def test_communicators_of_threads_on_several_nodes(built, name):
     program = built("threads_communicators.c", name, "-pthread")
     done = all_right(stretto_run(4, [program], mpi=mpi_of(name), timeout=60, STRETTO_NODES="2x2"))
-    # Open MPI may hang where threads make communicators at once: there Stretto makes none.
-    assert done.passed("allreduce") == ({"communicator": 4 * 60 * 4} if name == "openmpi" else {})
+    # Open MPI may hang where threads make communicators at once: Stretto makes none there, and
+    # serves those on one node.
+    left = done.passed("allreduce")
+    assert left.keys() == ({"communicator"} if name == "openmpi" else set())
+    assert done.served("allreduce") + sum(left.values()) == 4 * 60 * 4
     assert [line for line in said(done) if "Open MPI's communicators" not in line] == []
 
 
