@@ -20,7 +20,7 @@ namespace stretto::intercept {
 class Bootstrap {
  public:
   /// `cause` is the MPI function whose call began it. `comm` outlives this. After `patience` a call fails that is still
-  /// waiting for other ranks; without any, STRETTO_DEADLINE ends the job.
+  /// waiting for other ranks, and may end later in the caller's memory; without any, STRETTO_DEADLINE ends the job.
   Bootstrap(MPI_Comm comm, std::string cause, std::optional<std::chrono::seconds> patience = std::nullopt);
 
   MPI_Comm comm() const { return comm_; }

@@ -71,10 +71,11 @@ namespace {
 
 /// Whether all ranks want the same files. One that wants none is not there to answer: it is not waited for long.
 bool all_want_them(const Settings& s) {
-  constexpr std::chrono::seconds patience{10};
+  constexpr std::chrono::seconds patience{30};
   Bootstrap world(constants().world, "MPI_Finalize", patience);
-  const std::array<std::int64_t, 4> wishes{!s.profile.empty(), !s.trace.empty(), s.profile.empty(), s.trace.empty()};
-  std::array<std::int64_t, 4> least{};
+  // Static: a call that is given up may still end, in MPI_Finalize.
+  static std::array<std::int64_t, 4> wishes, least;
+  wishes = {!s.profile.empty(), !s.trace.empty(), s.profile.empty(), s.trace.empty()};
   world.minimum(wishes, least.data());
   return world.ok() && least == wishes;
 }
