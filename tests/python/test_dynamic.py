@@ -20,7 +20,7 @@ from stretto.launch import library_of
 
 MPIS = ["mpich", "openmpi"]
 ALL_MPIS = [*MPIS, "intel"]
-CHILDREN = 8
+CHILDREN = 5
 # Open MPI counts children that are just ending among those that have a core; Intel MPI spawns only
 # where it is told so.
 SPAWNING = {"PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe", "I_MPI_SPAWN": "on"}
