@@ -25,9 +25,9 @@ void* tool_behind(void* library, const char* pmpi, const void* native_function) 
   const char* name = pmpi + 1;
   void* next = dlsym(RTLD_NEXT, name);
   if (!next || !native_function) return nullptr;
+  if (library && next == dlsym(library, name)) return nullptr;  // without a search of all symbols, which takes long
   const void* home = library_of(next);
-  const bool of_mpi = (library && next == dlsym(library, name)) || home == library_of(native_function) ||
-                      home == library_of(dlsym(RTLD_NEXT, pmpi));
+  const bool of_mpi = home == library_of(native_function) || home == library_of(dlsym(RTLD_NEXT, pmpi));
   return of_mpi ? nullptr : next;
 }
 
