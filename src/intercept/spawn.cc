@@ -3,11 +3,13 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <string>
 #include <string_view>
 
 #include "intercept/flavour/flavour.hpp"
 #include "intercept/native.hpp"
+#include "intercept/say.hpp"
 #include "intercept/settings.hpp"
 
 namespace stretto::intercept {
@@ -19,6 +21,7 @@ std::string variables() {
   for (char** at = environ; at && *at; ++at) {
     const std::string_view entry = *at;
     if (!entry.starts_with("LD_PRELOAD=") && !entry.starts_with("STRETTO_")) continue;
+    if (entry.starts_with("STRETTO_TEST_")) continue;          // the package's tests read these
     if (entry.find('\n') != std::string_view::npos) continue;  // could not be told from two
     if (!lines.empty()) lines += '\n';
     lines += entry;
@@ -46,7 +49,14 @@ InfoOfChildren::InfoOfChildren(MPI_Info given) : info_(given) {
   std::string all = variables();
   if (!own.empty()) all.append("\n").append(own);
   handed_ = all.size() < MPI_MAX_INFO_VAL;
-  if (!handed_) return;
+  if (!handed_) {
+    static std::atomic<bool> said{false};
+    if (!said.exchange(true))
+      say("spawned processes get no Stretto: its variables and those of the info take " + std::to_string(all.size()) +
+              " characters, and " + std::to_string(MPI_MAX_INFO_VAL - 1) + " is the most for an info value of this MPI",
+          "set fewer STRETTO_ variables, or install in a folder with a shorter name");
+    return;
+  }
   (given == MPI_INFO_NULL) ? native().Info_create(&info_) : native().Info_dup(given, &info_);
   own_ = true;
   native().Info_set(info_, key, all.c_str());

@@ -31,8 +31,8 @@ std::vector<ShortFloat> short_floats();
 /// A predefined operator, of the standard or of this MPI alone. False if it cannot be told.
 bool is_predefined(MPI_Op op);
 
-/// Does this MPI report MPI_ERR_BUFFER where so many elements are sent from where they are received?
-bool forbids_alias(Function function, Count elements);
+/// What this MPI reports where so many elements are sent from where they are received; MPI_SUCCESS: nothing.
+int alias_error(Function function, Count elements);
 
 /// May threads make communicators while others do? Open MPI 5.0.11 then hangs now and then.
 bool threads_may_make_communicators();

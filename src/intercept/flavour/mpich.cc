@@ -33,7 +33,7 @@ bool is_predefined(MPI_Op op) {
   return (static_cast<unsigned>(op) & 0xff000000) == builtin;
 }
 
-bool forbids_alias(Function, Count elements) { return elements > 0; }
+int alias_error(Function, Count elements) { return elements > 0 ? MPI_ERR_BUFFER : MPI_SUCCESS; }
 
 const char* key_of_environment() { return nullptr; }
 

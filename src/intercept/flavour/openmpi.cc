@@ -30,7 +30,10 @@ std::vector<ShortFloat> short_floats() {
 // Open MPI has no operators beyond the standard's.
 bool is_predefined(MPI_Op) { return false; }
 
-bool forbids_alias(Function function, Count elements) { return function == Function::allreduce && elements > 1; }
+int alias_error(Function function, Count elements) {
+  if (function == Function::allreduce && elements > 1) return MPI_ERR_BUFFER;
+  return function == Function::reduce ? MPI_ERR_ARG : MPI_SUCCESS;
+}
 
 // Open MPI 5 calls the older name a deprecated one, and has sessions, which the older ones have not.
 const char* key_of_environment() {

@@ -70,14 +70,15 @@ int finish(int code) { return code != MPI_SUCCESS ? code : packing_error(); }
 
 bool is_alias(Origin& origin, Count elements, Bytes distance) {
   origin.alias.reset();
-  if (!origin.signature.in_place && flavour::forbids_alias(origin.signature.function, elements))
+  if (!origin.signature.in_place && flavour::alias_error(origin.signature.function, elements) != MPI_SUCCESS)
     origin.alias = distance;
   return origin.aliased();
 }
 
 Served refuse_alias(const Communicator& c, Function function) {
+  constexpr Count several = 2;  // which are forbidden where any are
   pass(function, Passed::arguments);
-  return raise(c, function, MPI_ERR_BUFFER);
+  return raise(c, function, flavour::alias_error(function, several));
 }
 
 int finish_truncated(const Communicator& c, Function function, int code, bool truncated) {

@@ -227,7 +227,7 @@ Served alltoallv(Function function, const DescribedParts& from, const DescribedP
   IrregularParts output(to, c->ranks());
   for (const auto* parts : {&input, &output})
     if (parts->unusable()) return pass(function, *parts->unusable());
-  if (origin && from.same_arrays(to) && is_alias(*origin, input.sum(), 0)) return refuse_alias(*c, function);
+  if (origin && is_alias(*origin, input.sum(), 0) && from.same_arrays(to)) return refuse_alias(*c, function);
   Call call{.function = function, .shape = {c->ranks(), 0}};
   const int told = add_recent_bytes(*c, call, input.sum(), origin ? &*origin : nullptr);
   if (told != MPI_SUCCESS) return told;
