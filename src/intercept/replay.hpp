@@ -77,6 +77,7 @@ class Replays {
 
   struct Replay {
     Signature signature;
+    std::optional<Bytes> alias = {};  ///< as in Origin; beside the signature, for it is looked at next
     std::shared_ptr<const Schedule> schedule = nullptr;
     execute::Work work;
     execute::Program program = {};
@@ -90,7 +91,6 @@ class Replays {
     std::array<KeptParts, 2> parts = {};  ///< of Origin::parts
     RecentSizes* recent = nullptr;        ///< as in Origin
     Bytes bytes = 0;
-    std::optional<Bytes> alias = {};
   };
 
   Replay* find(const Origin& origin) {

@@ -211,13 +211,10 @@ Served allgatherv(const Described& own, const DescribedParts& all, MPI_Comm comm
 }
 
 Served alltoallv(Function function, const DescribedParts& from, const DescribedParts& to, MPI_Comm comm) {
-  std::optional<Origin> origin;
-  if (!from.in_place()) {
-    origin =
-        Origin{.signature = {.function = function}, .input = from.buffer, .output = to.buffer, .parts = {&from, &to}};
-    if (!from.own_types) origin->signature.types = {from.types[0], to.types[0]};
-    if (const Served replayed = replay(comm, *origin)) return replayed;
-  }
+  Origin origin{.signature = {.function = function}, .input = from.buffer, .output = to.buffer, .parts = {&from, &to}};
+  bool may_keep = !from.in_place();
+  if (!from.own_types) origin.signature.types = {from.types[0], to.types[0]};
+  if (const Served replayed = may_keep ? replay(comm, origin) : std::nullopt) return replayed;
   Communicator* c = usable(
       function, comm, [&](const Communicator& at) { return bytes_of_all(from.in_place() ? to : from, at.ranks()); });
   if (!c) return std::nullopt;
@@ -227,9 +224,9 @@ Served alltoallv(Function function, const DescribedParts& from, const DescribedP
   IrregularParts output(to, c->ranks());
   for (const auto* parts : {&input, &output})
     if (parts->unusable()) return pass(function, *parts->unusable());
-  if (origin && is_alias(*origin, input.sum(), 0) && from.same_arrays(to)) return refuse_alias(*c, function);
+  if (may_keep && is_alias(origin, input.sum(), 0) && from.same_arrays(to)) return refuse_alias(*c, function);
   Call call{.function = function, .shape = {c->ranks(), 0}};
-  const int told = add_recent_bytes(*c, call, input.sum(), origin ? &*origin : nullptr);
+  const int told = add_recent_bytes(*c, call, input.sum(), may_keep ? &origin : nullptr);
   if (told != MPI_SUCCESS) return told;
   const Decision* decision = decide(*c, call);
   if (!decision) return std::nullopt;
@@ -243,7 +240,7 @@ Served alltoallv(Function function, const DescribedParts& from, const DescribedP
       if (!decision) return std::nullopt;
     }
     if (decision->algorithm->padded) return finish(perform_padded(*c, *decision, function, size, input, output));
-    origin.reset();  // the same arguments of this rank may be chosen otherwise next time
+    may_keep = false;  // the same arguments of this rank may be chosen otherwise next time
   }
   if (in_place)
     input.copy();
@@ -254,9 +251,9 @@ Served alltoallv(Function function, const DescribedParts& from, const DescribedP
   const Prepared p = prepare_unknown(*c, *decision, function, 0, 0, input.all_bytes(), 0);
   if (p.code != MPI_SUCCESS) return p.code;
   const Count segment = segment_of(*decision, 1, c->ranks());
-  const bool keep = origin && !decision->algorithm->needs.counts && input.replayable() && output.replayable();
+  const bool keep = may_keep && !decision->algorithm->needs.counts && input.replayable() && output.replayable();
   const int code = perform(*c, *decision, function, p, input.region(segment, {}), output.region(segment, {}),
-                           keep ? &*origin : nullptr);
+                           keep ? &origin : nullptr);
   if (code == MPI_SUCCESS) output.unpack();
   return finish(code);
 }
