@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Collectives that move parts of different sizes: the v and w functions.
+#include "intercept/flavour/flavour.hpp"
 #include "intercept/serve/irregular.hpp"
 #include "intercept/serve/sizes.hpp"
 
@@ -214,7 +215,8 @@ Served alltoallv(Function function, const DescribedParts& from, const DescribedP
   Origin origin{.signature = {.function = function}, .input = from.buffer, .output = to.buffer, .parts = {&from, &to}};
   bool may_keep = !from.in_place();
   if (!from.own_types) origin.signature.types = {from.types[0], to.types[0]};
-  if (const Served replayed = may_keep ? replay(comm, origin) : std::nullopt) return replayed;
+  const bool aliased = from.buffer == to.buffer && from.buffer;
+  if (const Served replayed = may_keep && !aliased ? replay(comm, origin) : std::nullopt) return replayed;
   Communicator* c = usable(
       function, comm, [&](const Communicator& at) { return bytes_of_all(from.in_place() ? to : from, at.ranks()); });
   if (!c) return std::nullopt;
@@ -224,7 +226,8 @@ Served alltoallv(Function function, const DescribedParts& from, const DescribedP
   IrregularParts output(to, c->ranks());
   for (const auto* parts : {&input, &output})
     if (parts->unusable()) return pass(function, *parts->unusable());
-  if (may_keep && is_alias(origin, input.sum(), 0) && from.same_arrays(to)) return refuse_alias(*c, function);
+  if (may_keep && aliased && from.same_arrays(to) && flavour::alias_error(function, input.sum()) != MPI_SUCCESS)
+    return refuse_alias(*c, function);
   Call call{.function = function, .shape = {c->ranks(), 0}};
   const int told = add_recent_bytes(*c, call, input.sum(), may_keep ? &origin : nullptr);
   if (told != MPI_SUCCESS) return told;
