@@ -4,6 +4,8 @@
 // dozen nanoseconds, wherever its buffers are.
 #pragma once
 
+#include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -37,6 +39,8 @@ struct Signature {
   }
 };
 
+inline constexpr Bytes no_alias = std::numeric_limits<Bytes>::min();  ///< no distance of two buffers
+
 /// The beginning of a buffer, as the program gave it.
 struct Origin {
   Signature signature;
@@ -46,13 +50,13 @@ struct Origin {
   std::array<const DescribedParts*, 2> parts{};
   RecentSizes* recent = nullptr;  ///< that the choice went by, and what they are told of this call
   Bytes bytes = 0;
-  std::optional<Bytes> alias = {};  ///< where the input may not be, from the output
+  Bytes alias = no_alias;  ///< where the input may not be, from the output
 
-  bool is_at(const std::optional<Bytes>& distance) const {
-    // MPI_BOTTOM says nothing of where the elements are.
-    return distance && input && input == static_cast<const char*>(output) + *distance;
+  /// Is the input there? With MPI_BOTTOM it seems so, though nothing is said of where the elements are.
+  bool is_at(Bytes distance) const {
+    return reinterpret_cast<std::intptr_t>(input) - reinterpret_cast<std::intptr_t>(output) == distance;
   }
-  bool aliased() const { return is_at(alias); }
+  bool aliased() const { return input && is_at(alias); }
 };
 
 /// What a call said of its parts. All of it is compared: a program may change its arrays in place.
@@ -77,7 +81,7 @@ class Replays {
 
   struct Replay {
     Signature signature;
-    std::optional<Bytes> alias = {};  ///< as in Origin; beside the signature, for it is looked at next
+    Bytes alias = no_alias;  ///< as in Origin; beside the signature, for it is looked at next
     std::shared_ptr<const Schedule> schedule = nullptr;
     execute::Work work;
     execute::Program program = {};

@@ -69,7 +69,7 @@ const Decision* decide(Communicator& c, const Call& call) {
 int finish(int code) { return code != MPI_SUCCESS ? code : packing_error(); }
 
 bool is_alias(Origin& origin, Count elements, Bytes distance) {
-  origin.alias.reset();
+  origin.alias = no_alias;
   if (!origin.signature.in_place && flavour::alias_error(origin.signature.function, elements) != MPI_SUCCESS)
     origin.alias = distance;
   return origin.aliased();
