@@ -17,9 +17,10 @@ namespace stretto::intercept {
 
 // Those that entry_points.cc takes the place of beside the collectives.
 #define STRETTO_OTHER_ENTRIES(X) \
-  X(Cart_create) X(Cart_sub) X(Comm_create) X(Comm_create_group) X(Comm_disconnect) X(Comm_dup_with_info) X(Comm_free) \
-  X(Comm_set_info) X(Comm_spawn) X(Comm_spawn_multiple) X(Comm_split) X(Comm_split_type) X(Dist_graph_create) \
-  X(Dist_graph_create_adjacent) X(Finalize) X(Graph_create) X(Intercomm_create) X(Intercomm_merge)
+  X(Cart_create) X(Cart_sub) X(Comm_create) X(Comm_create_group) X(Comm_disconnect) X(Comm_dup_with_info) \
+  X(Comm_free) X(Comm_get_parent) X(Comm_set_info) X(Comm_spawn) X(Comm_spawn_multiple) X(Comm_split) \
+  X(Comm_split_type) X(Dist_graph_create) X(Dist_graph_create_adjacent) X(Finalize) X(Graph_create) \
+  X(Intercomm_create) X(Intercomm_merge)
 
 // Of sessions, which an MPI need not have.
 #if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
@@ -31,7 +32,7 @@ namespace stretto::intercept {
 #define STRETTO_NATIVE_FUNCTIONS(X) \
   STRETTO_NATIVE_COLLECTIVES(X) STRETTO_OTHER_ENTRIES(X) \
   X(Abort) X(Cancel) X(Comm_call_errhandler) X(Comm_create_keyval) X(Comm_delete_attr) \
-  X(Comm_get_attr) X(Comm_get_errhandler) X(Comm_get_name) X(Comm_get_parent) X(Comm_group) X(Comm_rank) X(Comm_set_attr) \
+  X(Comm_get_attr) X(Comm_get_errhandler) X(Comm_get_name) X(Comm_group) X(Comm_rank) X(Comm_set_attr) \
   X(Comm_set_errhandler) X(Comm_size) X(Comm_test_inter) X(Errhandler_free) X(Error_string) X(Finalized) \
   X(Get_library_version) X(Grequest_complete) X(Grequest_start) X(Group_free) X(Group_size) X(Group_translate_ranks) \
   X(Iallgather) X(Iallreduce) X(Ialltoall) X(Ibcast) X(Info_create) X(Info_dup) X(Info_free) X(Info_get) X(Info_get_nkeys) \

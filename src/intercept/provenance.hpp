@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "intercept/mpi_header.hpp"
 
@@ -17,13 +18,17 @@ enum class Provenance : std::uint8_t {
   spawned,  ///< ranks spawned by this job, and their parents: they have the same Stretto if STRETTO_CHILDREN says so
 };
 
+/// Is the world model there, after MPI_Init and before MPI_Finalize? Without it nothing is served, and nothing noted.
+bool world_is_up();
+
 Provenance provenance_of(MPI_Comm comm);
 void set_provenance(MPI_Comm comm, Provenance provenance);
 
 /// After the native function that made `child` from `parent`. MPI_Comm_dup and its kin need no such call.
 void inherit_provenance(MPI_Comm parent, MPI_Comm child);
 
-/// Has it ranks that may have no Stretto? On all ranks alike.
+/// Has it ranks that may have no Stretto? On all ranks alike. `world_ranks` are its ranks in MPI_COMM_WORLD.
+bool has_strangers(Provenance provenance, const std::vector<int>& world_ranks);
 bool has_strangers(MPI_Comm comm);
 
 }  // namespace stretto::intercept

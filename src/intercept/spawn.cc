@@ -68,9 +68,14 @@ InfoOfChildren::~InfoOfChildren() {
 
 Provenance provenance_of_children(bool handed, int root, MPI_Comm comm) {
   if (!settings().children || has_strangers(comm)) return Provenance::world;
-  int all = handed ? 1 : 0;  // only the root knows
-  if (flavour::key_of_environment()) native().Bcast(&all, 1, MPI_INT, root, comm);
-  return all ? Provenance::spawned : Provenance::world;
+  if (!flavour::key_of_environment()) return Provenance::spawned;
+  int rank = 0;
+  native().Comm_rank(comm, &rank);
+  int all = rank == root && handed ? 1 : 0;  // only the root knows
+  const int error = native().Bcast(&all, 1, MPI_INT, root, comm);
+  return error == MPI_SUCCESS && all ? Provenance::spawned : Provenance::world;
 }
+
+Provenance provenance_of_parents() { return settings().children ? Provenance::spawned : Provenance::world; }
 
 }  // namespace stretto::intercept

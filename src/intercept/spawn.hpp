@@ -47,4 +47,7 @@ class InfosOfChildren {
 /// After the native function, on all ranks of `comm`: what is known of the communicator with the new processes.
 Provenance provenance_of_children(bool handed, int root, MPI_Comm comm);
 
+/// The same of what MPI_Comm_get_parent gives.
+Provenance provenance_of_parents();
+
 }  // namespace stretto::intercept

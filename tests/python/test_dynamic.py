@@ -10,6 +10,7 @@ from programs import (
     Finished,
     all_right,
     finish,
+    from_environment,
     installed,
     mpi_of,
     preloaded,
@@ -21,9 +22,16 @@ from stretto.launch import library_of
 MPIS = ["mpich", "openmpi"]
 ALL_MPIS = [*MPIS, "intel"]
 CHILDREN = 5
-# Open MPI counts children that are just ending among those that have a core; Intel MPI spawns only
-# where it is told so.
-SPAWNING = {"PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe", "I_MPI_SPAWN": "on"}
+
+
+def spawning(name: str) -> dict[str, str]:
+    """Variables that let an MPI spawn processes here."""
+    if name == "openmpi":  # counts children that are just ending among those that have a core
+        return {"PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
+    if name == "intel":  # looks for the libfabric of its wheel in the linker's paths alone then
+        folder = from_environment("STRETTO_TEST_INTEL") / "lib"
+        return {"I_MPI_SPAWN": "on", "LD_LIBRARY_PATH": str(folder)}
+    return {}
 
 
 def flat(done: Finished) -> bool:
@@ -41,10 +49,11 @@ def served_by_parents(done: Finished) -> int:
 @pytest.mark.parametrize("name", ALL_MPIS)
 def test_spawned_processes(built, monkeypatch, name):
     program, mpi = [built("spawned.c", name), CHILDREN], mpi_of(name)
+    variables = spawning(name)
     # Open MPI takes 256 characters of variables for children, and those of the tests are many.
     for variable in [one for one in os.environ if one.startswith("STRETTO_TEST_")]:
         monkeypatch.delenv(variable)
-    done = all_right(stretto_run(1, program, mpi=mpi, timeout=60, **SPAWNING))
+    done = all_right(stretto_run(1, program, mpi=mpi, timeout=60, **variables))
     assert f"children with Stretto: {CHILDREN}\n" in done.out
     assert served_by_parents(done) == 4 * CHILDREN
     assert "late: 1 mappings" in done.out  # its own
@@ -62,7 +71,7 @@ def test_spawned_processes_without_stretto(built, name):
         words = mpi.command(
             1, ["env", f"LD_PRELOAD={library}", "STRETTO_LOG=summary", *program], {}
         )
-    done = all_right(finish(words, {**mpi.environment(), **PATIENT, **SPAWNING}, 60))
+    done = all_right(finish(words, {**mpi.environment(), **PATIENT, **spawning(name)}, 60))
     assert "children with Stretto: 0\n" in done.out
     assert done.passed("allreduce") == {"ranks of another world": 4 * CHILDREN}
     assert flat(done)

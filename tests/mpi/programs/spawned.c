@@ -20,13 +20,15 @@ static void what_is_left(const char* when) {
   printf("%s: %d mappings, %d descriptors\n", when, mappings, descriptors);
 }
 
-/// With the other world. Returns whether the children have Stretto.
+/// With the other world, over a copy of what the MPI made. Returns whether the children have Stretto.
 static int meet(MPI_Comm* inter, int child) {
   int mine[2] = {1, 0}, sums[2] = {0, 0}, ranks = 0;
-  MPI_Comm all;
+  MPI_Comm copy, all;
   const char* preloaded = getenv("LD_PRELOAD");
   if (child) mine[1] = preloaded && strstr(preloaded, "libstretto");
-  MPI_Intercomm_merge(*inter, child, &all);
+  MPI_Comm_dup(*inter, &copy);
+  MPI_Intercomm_merge(copy, child, &all);
+  MPI_Comm_free(&copy);
   MPI_Comm_size(all, &ranks);
   for (int i = 0; i < 4; ++i) {
     MPI_Allreduce(mine, sums, 2, MPI_INT, MPI_SUM, all);
