@@ -185,9 +185,12 @@ bool Engine::take(Instance& in, std::uint32_t index, bool in_order) {
     if ((arrival.got + bytes == step.bytes) != (line->last != 0) || arrival.got + bytes > step.bytes)
       mismatch_ = arrival.dropped = true;
     const Nanoseconds begin = active(step.peer, true);
-    if (!in_order && step.kind == ActionKind::receive_reduce && arrival.got == 0)
+    if (!in_order && step.kind == ActionKind::receive_reduce && arrival.got == 0 && !arrival.dropped)
       arrival.bounce = in.arena.take(step.bytes);
-    if (bytes > 0 && !arrival.dropped) deliver(in, step, arrival, box.content(*line), bytes);
+    if (arrival.dropped)
+      arrival.got += bytes;
+    else if (bytes > 0)
+      deliver(in, step, arrival, box.content(*line), bytes);
     arrival.complete = line->last != 0;
     if (box.release(*line)) ring_bell(peer.bell);
     const bool combined = step.kind == ActionKind::receive_reduce && !arrival.bounce;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "intercept/node.hpp"
 
+#include <fcntl.h>
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -8,7 +9,6 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <map>
 #include <mutex>
 #include <numeric>
@@ -82,9 +82,9 @@ void remember(const std::vector<int>& world, const NodeView& view) {
 }
 
 /// What cannot be found out keeps this process alone: it is not known to be near any other.
-std::uint64_t alone(const char* why) {
+std::uint64_t alone(const char* file, int error) {
   if (settings().shm)
-    say("no memory can be shared by this process (" + std::string(why) + ": " + std::strerror(errno) +
+    say("no memory can be shared by this process (" + std::string(file) + ": " + std::strerror(error) +
             "); its messages go through the MPI",
         "STRETTO_SHM=0 says that this is meant");
   std::uint64_t number = 0;
@@ -100,11 +100,14 @@ std::uint64_t machine_id() {
   constexpr const char* pid_namespace = "/proc/self/ns/pid";
   char host[256] = {}, space[64] = {};
   gethostname(host, sizeof host - 1);
-  std::ifstream file(boot_id);
-  std::string boot;
-  if (!std::getline(file, boot)) return alone(boot_id);
-  if (readlink(pid_namespace, space, sizeof space - 1) < 0) return alone(pid_namespace);
-  return std::hash<std::string>{}(boot + '\n' + host + '\n' + space);
+  char boot[64] = {};
+  const int file = open(boot_id, O_RDONLY | O_CLOEXEC);
+  const bool was_read = file >= 0 && read(file, boot, sizeof boot - 1) > 0;
+  const int error = errno;
+  if (file >= 0) close(file);
+  if (!was_read) return alone(boot_id, error);
+  if (readlink(pid_namespace, space, sizeof space - 1) < 0) return alone(pid_namespace, errno);
+  return std::hash<std::string>{}(std::string(boot) + host + '\n' + space);
 }
 
 /// Ranks that are on one node, before any of them relies on the others.

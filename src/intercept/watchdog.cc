@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <mutex>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -83,7 +84,12 @@ void start() {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  std::thread(watch).detach();
+  try {
+    std::thread(watch).detach();
+  } catch (const std::system_error& e) {
+    say(std::string("STRETTO_DEADLINE: native calls have none (") + e.what() + ')',
+        "a limit on processes leaves no thread");
+  }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
