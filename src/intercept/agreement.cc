@@ -35,20 +35,18 @@ std::map<std::int64_t, Known>& all_known() {
 
 std::int64_t positive(std::uint64_t digest) { return static_cast<std::int64_t>(digest >> 2 | 1); }
 
-/// From now on this process's rules, unless it agrees on others. The text is that of valid rules.
+/// The text is that of valid rules.
 const Known& keep(const std::string& file, const std::string& text) {
   const std::int64_t digest = positive(digest_of_rules(text));
   Known& k = all_known()[digest];
   if (!k.rules) k = {file, text, new Rules(parse_rules(text, file)), digest};
-  current = &k;
   return k;
 }
 
-const Known& keep_shipped() {
+const Known& shipped() {
   const std::int64_t digest = positive(shipped_digest);
   Known& k = all_known()[digest];
   if (!k.rules) k = {std::string(shipped_name), {}, &shipped_rules(), digest};
-  current = &k;
   return k;
 }
 
@@ -68,15 +66,22 @@ const Known& mine(bool speak) {
     if (speak) say(e.what(), e.hint());
   if (speak && settings().log_select)
     say("select: by the " + (found.file == shipped_name ? found.file : "rules of " + found.file));
-  return found.file == shipped_name ? keep_shipped() : keep(found.file, found.text);
+  current = found.file == shipped_name ? &shipped() : &keep(found.file, found.text);
+  return *current;
 }
 
 /// Null: this process has never seen them.
 const Known* known(std::int64_t digest) {
   const std::lock_guard lock(mutex);
-  if (digest == positive(shipped_digest)) return &keep_shipped();
+  if (digest == positive(shipped_digest)) return &shipped();
   const auto found = all_known().find(digest);
-  return found == all_known().end() ? nullptr : current = &found->second;
+  return found == all_known().end() ? nullptr : &found->second;
+}
+
+/// From now on this process's rules, unless it agrees on others.
+void go_by(const Known& rules) {
+  const std::lock_guard lock(mutex);
+  current = &rules;
 }
 
 /// The text of rank 0's, on all ranks. Null if it did not come; others may have it.
@@ -102,10 +107,12 @@ const Known* of_rank_0(Bootstrap& bootstrap) {
 }  // namespace
 
 Agreement agree(Bootstrap& bootstrap, const Terms& mine_terms) {
-  enum Term : std::size_t { variables, variables_, node, node_, digest, threads, faults, terms };
+  enum Term : std::size_t { variables, variables_, files, files_, node, node_, digest, threads, faults, terms };
   std::array<std::int64_t, terms> mine_now{}, least{};
   mine_now[variables] = static_cast<std::int64_t>(settings().fingerprint >> 1);
   mine_now[variables_] = -mine_now[variables];
+  mine_now[files] = (settings().profile.empty() ? 0 : 1) + (settings().trace.empty() ? 0 : 2);
+  mine_now[files_] = -mine_now[files];
   mine_now[node] = mine_terms.node;
   mine_now[node_] = -mine_terms.node;
   mine_now[digest] = bootstrap.rank() == 0 ? mine(true).digest : none;
@@ -122,11 +129,13 @@ Agreement agree(Bootstrap& bootstrap, const Terms& mine_terms) {
   Agreement all;
   if (!bootstrap.ok() || verdict[0] == 0) return all;
   all.same_variables = least[variables] == -least[variables_];
+  all.same_files = least[files] == -least[files_];
   if (!all.same_variables) return all;
   if (verdict[1] == 0) {
     rules = of_rank_0(bootstrap);
     if (!bootstrap.agreed()) return all;
   }
+  go_by(*rules);
   all.usable = true;
   all.rules = rules->rules;
   all.one_node = least[node] == -least[node_];

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "intercept/bootstrap.hpp"
 #include "stretto/rules.hpp"
@@ -19,12 +20,13 @@ struct Terms {
 };
 
 struct Agreement {
-  bool usable = false;           ///< else: the ranks have different variables, or messages do not arrive
-  bool same_variables = true;    ///< only if not usable
-  const Rules* rules = nullptr;  ///< those of rank 0, which reads them if it has none yet
-  bool one_node = false;         ///< have all ranks the same node?
-  bool threads = false;          ///< on any rank
-  bool faults = false;           ///< likewise
+  bool usable = false;             ///< else: the ranks have different variables, or messages do not arrive
+  bool same_variables = true;      ///< only if not usable
+  std::optional<bool> same_files;  ///< do all ranks want the same of profile and trace? Nothing: it was not found out
+  const Rules* rules = nullptr;    ///< those of rank 0, which reads them if it has none yet
+  bool one_node = false;           ///< have all ranks the same node?
+  bool threads = false;            ///< on any rank
+  bool faults = false;             ///< likewise
 };
 
 /// The same on all ranks.

@@ -17,6 +17,12 @@
 
 namespace stretto::intercept {
 
+bool threads_at_once() {
+  int level = MPI_THREAD_SINGLE;
+  native().Query_thread(&level);
+  return level == MPI_THREAD_MULTIPLE;
+}
+
 Bootstrap::Bootstrap(MPI_Comm comm, std::string cause, std::optional<std::chrono::seconds> patience)
     : comm_(comm),
       cause_(std::move(cause)),
@@ -92,11 +98,9 @@ void Bootstrap::wait(int begun, MPI_Request& request) {
 
 void Bootstrap::expired() const {
   char text[256];
-  std::snprintf(
-      text, sizeof text,
-      "rank %d of %d hangs in %s, the first collective on this communicator, after %g s: in its set-up, round "
-      "by round with all other ranks",
-      rank_, ranks_, cause_.c_str(), *settings().deadline);
+  std::snprintf(text, sizeof text,
+                "rank %d of %d hangs in %s, after %g s: in set-up, where it waits for all other ranks", rank_, ranks_,
+                cause_.c_str(), *settings().deadline);
   say(text, "compare the reports of all ranks: one that reports nothing never came, or has no Stretto in it");
   std::this_thread::sleep_for(std::chrono::seconds(1));  // the others' deadlines are near: let them report as well
   native().Abort(comm_, 1);

@@ -15,11 +15,37 @@
 
 namespace stretto::intercept {
 
+/// May threads of this process make calls at the same time?
+bool threads_at_once();
+
+/// The program's error handler put aside: an MPI that runs out of communicators must not end the program, which could
+/// have done without this one. Not where other threads may need the handler meanwhile.
+class ErrorsReturned {
+ public:
+  explicit ErrorsReturned(MPI_Comm comm) : comm_(comm), aside_(!threads_at_once()) {
+    if (!aside_) return;
+    native().Comm_get_errhandler(comm_, &handler_);
+    native().Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
+  }
+  ~ErrorsReturned() {
+    if (!aside_) return;
+    native().Comm_set_errhandler(comm_, handler_);
+    native().Errhandler_free(&handler_);
+  }
+  ErrorsReturned(const ErrorsReturned&) = delete;
+  ErrorsReturned& operator=(const ErrorsReturned&) = delete;
+
+ private:
+  MPI_Comm comm_;
+  MPI_Errhandler handler_{};
+  bool aside_;
+};
+
 /// All ranks make the same calls in the same order, whatever fails on some of them; agreed() then tells all whether
-/// something did. Nothing that a call brings may be relied on before that.
+/// something did, but for one that the MPI fails to tell even that. Nothing that a call brings may be relied on before.
 class Bootstrap {
  public:
-  /// `cause` is the MPI function whose call began it. `comm` outlives this. After `patience` a call fails that is still
+  /// `cause` says in which call it began. `comm` outlives this. After `patience` a call fails that is still
   /// waiting for other ranks, and may end later in the caller's memory; without any, STRETTO_DEADLINE ends the job.
   Bootstrap(MPI_Comm comm, std::string cause, std::optional<std::chrono::seconds> patience = std::nullopt);
 

@@ -200,7 +200,7 @@ Communicator* communicator(MPI_Comm comm, const std::string& cause) {
 
 Communicator* communicator(MPI_Comm comm, Function cause) {
   Communicator* last_used = last_communicator(comm);
-  return last_used ? last_used : communicator(comm, mpi_name(cause));
+  return last_used ? last_used : communicator(comm, mpi_name(cause) + ", the first collective on this communicator");
 }
 
 int free_communicator(MPI_Comm* comm, int (*native_free)(MPI_Comm*)) {
@@ -216,12 +216,12 @@ int free_communicator(MPI_Comm* comm, int (*native_free)(MPI_Comm*)) {
   return error;
 }
 
-std::optional<bool> world_agrees() {
+std::optional<bool> world_writes() {
   const std::lock_guard lock(mutex);
   const auto world = std::ranges::find_if(all(), [](const Communicator* c) { return c->comm() == constants().world; });
-  if (world == all().end() || (*world)->unusable == Passed::disabled) return std::nullopt;
-  const bool whole = !(*world)->survives_faults() || flavour::fault_of(constants().world) == MPI_SUCCESS;
-  return whole && !(*world)->unusable;
+  if (world == all().end()) return std::nullopt;
+  if ((*world)->survives_faults() && flavour::fault_of(constants().world) != MPI_SUCCESS) return false;
+  return (*world)->unusable == Passed::fault ? false : (*world)->same_files();
 }
 
 void free_communicators() {

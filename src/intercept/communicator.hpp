@@ -49,10 +49,12 @@ class Communicator {
   Rank ranks() const { return ranks_; }
   std::optional<Passed> unusable;  ///< set: every call is passed on
   std::uint64_t calls = 0;         ///< served, for the hang report
-  bool out_of_step = false;        ///< what is left of a failed call stands in ways of its own
+  int out_of_step = MPI_SUCCESS;   ///< the error of a failed call, of which something is left in ways of its own
   bool careful = false;            ///< before a call it must be asked whether this communicator still works
   /// Does the job survive failed processes?
   bool survives_faults() const { return survives_faults_; }
+  /// Do its ranks want the same of profile and trace? Nothing: nobody has asked.
+  std::optional<bool> same_files() const { return same_files_; }
 
   /// Null unless calls are observed. Replays count there when they end.
   std::unique_ptr<observe::Records> records;
@@ -85,7 +87,7 @@ class Communicator {
   const Decision& make_decision(Call call);
   Call placed(Call call) const;
   BothWishes wishes_for(Function function) const;
-  bool connect_known();
+  bool connect_known(const std::vector<int>& world_ranks);
   std::optional<NodeView> meet_on_node(Bootstrap& all, bool own);
   void find_nodes(Bootstrap& all);
   void make_private(Bootstrap& all);
@@ -100,6 +102,7 @@ class Communicator {
   Rank per_node_ = 1;       ///< the most ranks that share a node's memory
   bool even_nodes_ = true;  ///< has each node as many?
   bool survives_faults_ = false;
+  std::optional<bool> same_files_;
   bool cores_shared_ = false;              ///< is a node of these ranks short of cores?
   std::vector<Rank> nodes_;                ///< of each rank, the lowest rank of its node
   const Rules* rules_ = &shipped_rules();  ///< the same on all ranks
@@ -125,8 +128,9 @@ Communicator* communicator(MPI_Comm comm, Function cause);
 /// MPI_Comm_free or MPI_Comm_disconnect, with what Stretto keeps for the communicator.
 int free_communicator(MPI_Comm* comm, int (*native_free)(MPI_Comm*));
 
-/// Do all ranks of MPI_COMM_WORLD have the same variables, and all of them still run? Nothing: nobody has asked.
-std::optional<bool> world_agrees();
+/// Are all ranks of MPI_COMM_WORLD there to write a profile and a trace together, and want the same? Nothing: nobody
+/// has asked.
+std::optional<bool> world_writes();
 
 /// Before MPI_Finalize: frees what belongs to communicators that are still there.
 void free_communicators();

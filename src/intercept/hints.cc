@@ -68,8 +68,11 @@ class Hints {
       low[functions + f] = -low[f];
     }
     auto lowest = low;
-    if (bootstrap_.ranks() > 1) bootstrap_.minimum(low, lowest.data());
-    if (!bootstrap_.ok()) return false;
+    if (bootstrap_.ranks() > 1) {
+      const ErrorsReturned quiet(bootstrap_.comm());
+      bootstrap_.minimum(low, lowest.data());
+      if (!bootstrap_.agreed()) return false;
+    }
     for (std::size_t f = 0; f < functions; ++f) {
       if (lowest[f] == -lowest[functions + f]) continue;
       complain("info key " + key(f) + " has different values on the ranks",
@@ -118,8 +121,8 @@ class Hints {
 
 void take_hints(MPI_Comm comm, MPI_Info info, const char* cause) {
   int inter = 0;
-  if (settings().disabled || comm == constants().comm_null || native().Comm_test_inter(comm, &inter) != MPI_SUCCESS ||
-      inter || has_strangers(comm))
+  if (settings().disabled || comm == constants().comm_null || !world_is_up() ||
+      native().Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter || has_strangers(comm))
     return;
   Hints hints(comm, info, cause);
   if (!hints.compare()) return;

@@ -30,7 +30,8 @@ struct Worker {
 
   struct Wait {
     const Communicator* communicator = nullptr;
-    int fault = MPI_SUCCESS;  ///< why it is vain
+    const Communicator* watched = nullptr;  ///< that `died` is of
+    int fault = MPI_SUCCESS;                ///< why it is vain
     std::chrono::steady_clock::time_point next = {}, look_for_dead = {}, died = {};
   };
   Wait wait;
@@ -69,9 +70,10 @@ Count segment_of(const Decision& decision, Bytes element_size, Rank parts) {
 
 namespace {
 
-/// Set when a neighbour's message had another size than awaited: what is left of it stands in ways that other
-/// communicators use as well, so none of them can be trusted.
-std::atomic<bool> shared_out_of_step{false};
+/// The error of a call that failed in ways which other communicators use as well. A message of another size than
+/// awaited may mean that its sender is in another schedule, and a call that was given up leaves messages: in such ways
+/// one may be taken for that of a later call, so none of them can be trusted.
+std::atomic<int> shared_out_of_step{MPI_SUCCESS};
 
 /// Now and then in a long wait of the call in this thread. False: its end will not come.
 bool attend(void* context) {
@@ -85,6 +87,7 @@ bool attend(void* context) {
   if (now < wait.next) return true;
   wait.next = now + between;
   const Communicator& c = *wait.communicator;
+  if (std::exchange(wait.watched, &c) != &c) wait.died = {};
   if (c.survives_faults()) wait.fault = flavour::fault_of(c.comm());
   if (wait.fault != MPI_SUCCESS) return false;
   if (!c.node() || now < wait.look_for_dead) return true;
@@ -115,8 +118,10 @@ execute::Paths paths_of(Worker& w, const Communicator& c) {
   return paths;
 }
 
-bool is_out_of_step(const Communicator& c) {
-  return c.node() && (c.out_of_step || (!c.node()->own && shared_out_of_step.load(std::memory_order_relaxed)));
+/// MPI_SUCCESS, or the error that began it.
+int out_of_step(const Communicator& c) {
+  if (!c.node()) return MPI_SUCCESS;
+  return c.node()->own ? c.out_of_step : shared_out_of_step.load(std::memory_order_relaxed);
 }
 
 int failed(Worker& w, Communicator& c, Function function) {
@@ -124,24 +129,19 @@ int failed(Worker& w, Communicator& c, Function function) {
   const int fault = std::exchange(w.wait.fault, MPI_SUCCESS);
   int code = fault;
   if (code == MPI_SUCCESS && messages) code = w.transport.error_code();
+  // Somebody may never read what was lent to him: memory that he may still look at is not used again.
+  if (code != MPI_SUCCESS) w.rooms.reset();
   if (code == MPI_SUCCESS) code = MPI_ERR_TRUNCATE;
   if (messages) w.transport.use(c.messages());  // gives up what is posted into the program's buffers
   if (c.node() && c.node()->own)
-    c.out_of_step = true;
+    c.out_of_step = code;
   else if (c.node())
-    shared_out_of_step = true;
+    shared_out_of_step = code;
   // From now on the native library knows better what to say.
   if (fault != MPI_SUCCESS || (c.survives_faults() && flavour::fault_of(c.comm()) != MPI_SUCCESS))
     c.unusable = Passed::fault;
   c.careful = true;
   return raise(c, function, code);
-}
-
-/// Of a communicator that must be asked: is there any use in a call?
-bool still_works(Worker& w, const Communicator& c) {
-  if (is_out_of_step(c)) return false;
-  if (c.survives_faults() && flavour::is_revoked(c.comm())) w.wait.fault = flavour::fault_of(c.comm());
-  return w.wait.fault == MPI_SUCCESS;
 }
 
 int expired(const Worker& w, const Communicator& c, Function function, const Schedule& schedule) {
@@ -158,8 +158,11 @@ int expired(const Worker& w, const Communicator& c, Function function, const Sch
 int run(Communicator& c, Function function, const execute::Work& work, const execute::Program* ready) {
   Worker& w = worker();
   const execute::Paths paths = paths_of(w, c);
-  if (c.careful || shared_out_of_step.load(std::memory_order_relaxed)) [[unlikely]]
-    if (!still_works(w, c)) return failed(w, c, function);
+  if (c.careful || shared_out_of_step.load(std::memory_order_relaxed) != MPI_SUCCESS) [[unlikely]] {
+    if (const int error = out_of_step(c); error != MPI_SUCCESS) return raise(c, function, error);
+    if (c.survives_faults()) w.wait.fault = flavour::is_revoked(c.comm()) ? flavour::fault_of(c.comm()) : MPI_SUCCESS;
+    if (w.wait.fault != MPI_SUCCESS) return failed(w, c, function);
+  }
   const auto& seconds = settings().deadline;
   const Deadline deadline = seconds ? Deadline::in(std::chrono::duration<double>(*seconds)) : Deadline();
   switch (w.engine.run(work, paths, deadline, ready)) {

@@ -13,38 +13,6 @@
 #include "intercept/say.hpp"
 
 namespace stretto::intercept {
-namespace {
-
-bool threads_at_once() {
-  int level = MPI_THREAD_SINGLE;
-  native().Query_thread(&level);
-  return level == MPI_THREAD_MULTIPLE;
-}
-
-/// The program's error handler put aside: an MPI that runs out of communicators must not end the program, which could
-/// have done without this one. Not where other threads may need the handler meanwhile.
-class ErrorsReturned {
- public:
-  explicit ErrorsReturned(MPI_Comm comm) : comm_(comm), aside_(!threads_at_once()) {
-    if (!aside_) return;
-    native().Comm_get_errhandler(comm_, &handler_);
-    native().Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
-  }
-  ~ErrorsReturned() {
-    if (!aside_) return;
-    native().Comm_set_errhandler(comm_, handler_);
-    native().Errhandler_free(&handler_);
-  }
-  ErrorsReturned(const ErrorsReturned&) = delete;
-  ErrorsReturned& operator=(const ErrorsReturned&) = delete;
-
- private:
-  MPI_Comm comm_;
-  MPI_Errhandler handler_{};
-  bool aside_;
-};
-
-}  // namespace
 
 /// All calls go to the native library. Rank 0 says so, once.
 void Communicator::refuse(Passed reason, const char* what, const char* hint) {
@@ -59,17 +27,19 @@ void Communicator::connect(const std::string& cause) {
     rules_ = &own_rules();
     return;
   }
-  if (has_strangers(comm_))
+  const Provenance provenance = provenance_of(comm_);
+  const std::vector<int> world_ranks = translate(comm_, constants().world);
+  if (has_strangers(provenance, world_ranks))
     return refuse(Passed::strangers,
                   "a communicator has ranks of another MPI_COMM_WORLD, which may have no Stretto; its calls go to the "
                   "native library",
                   "`stretto run` hands Stretto to the processes that a job spawns");
   nodes_.assign(static_cast<std::size_t>(ranks_), 0);
-  const Provenance provenance = provenance_of(comm_);
-  if (provenance == Provenance::world && connect_known()) return;
+  if (provenance == Provenance::world && connect_known(world_ranks)) return;
   const ErrorsReturned quiet(comm_);
   Bootstrap all(comm_, cause);
   const Agreement agreed = agree(all, {node_id(), threads_at_once(), flavour::survives_faults()});
+  same_files_ = agreed.same_files;
   if (!agreed.usable && !agreed.same_variables)
     return refuse(Passed::communicator,
                   "the ranks of a communicator have different STRETTO_ variables; its calls go to the native library",
@@ -100,9 +70,9 @@ void Communicator::connect(const std::string& cause) {
 }
 
 /// Ranks that know all that is to be known need no messages.
-bool Communicator::connect_known() {
+bool Communicator::connect_known(const std::vector<int>& world_ranks) {
   if (!settings().shm) return false;
-  node_ = known_neighbours(translate(comm_, constants().world));
+  node_ = known_neighbours(world_ranks);
   if (!node_) return false;
   per_node_ = ranks_;
   cores_shared_ = node_->cores_shared;

@@ -13,7 +13,7 @@
 namespace stretto::intercept::observe {
 
 /// In MPI_Finalize, after free_communicators(). Collective over those ranks of the world that are to write files.
-/// `agreed`: are the variables of all its ranks the same, if that is known?
+/// `agreed`: do all its ranks want the same files, if that is known?
 void write_files(std::optional<bool> agreed);
 
 void write_profile(Assembly& all, const std::string& path);

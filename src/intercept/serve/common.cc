@@ -138,7 +138,7 @@ void Packed::unpack(void* buffer) const {
 Count* stage_numbers(Count n) { return reinterpret_cast<Count*>(staging().take(n * Bytes{sizeof(Count)})); }
 
 void before_finalize() {
-  const std::optional<bool> agreed = world_agrees();
+  const std::optional<bool> agreed = world_writes();
   free_communicators();  // they count their last calls then
   end_progress();
   depart();

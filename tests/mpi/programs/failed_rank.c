@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // For Open MPI with --with-ft ulfm. The last rank kills itself between two allreduces; the others get an error, shrink
-// the communicator and go on, there and on a communicator that it was never in.
+// the communicator and go on, there and on a communicator that it was never in, with more bytes than there would be
+// memory for if what the failed rank never read were lost.
 // Argument: world, or a duplicate while MPI_COMM_WORLD's handler is fatal (dup) or must not be called (counted).
 #include <mpi.h>
 
@@ -35,6 +36,17 @@ static int sum_of(MPI_Comm comm, int mine, int* code) {
   return sum;
 }
 
+/// 64 KiB.
+static int large_is_right(MPI_Comm comm, int* code) {
+  static int mine[16384], sums[16384];
+  int count, right = 1;
+  MPI_Comm_size(comm, &count);
+  for (int k = 0; k < 16384; ++k) mine[k] = k;
+  *code = MPI_Allreduce(mine, sums, 16384, MPI_INT, MPI_SUM, comm);
+  for (int k = 0; k < 16384; ++k) right &= sums[k] == count * k;
+  return right && *code == MPI_SUCCESS;
+}
+
 static int class_of(int code) {
   int found = 0;
   MPI_Error_class(code, &found);
@@ -57,10 +69,11 @@ int main(int argc, char** argv) {
   }
   MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
   for (int i = 0; i < 20; ++i) check(sum_of(comm, rank, &code) == right + ranks - 1 && code == MPI_SUCCESS, "before");
+  check(large_is_right(comm, &code), "large before");
   if (rank != ranks - 1) check(sum_of(others, rank, &code) == right && code == MPI_SUCCESS, "others before");
   if (rank == ranks - 1) raise(SIGKILL);
 
-  sum_of(comm, rank, &code);
+  large_is_right(comm, &code);
   check(class_of(code) == MPIX_ERR_PROC_FAILED || class_of(code) == MPIX_ERR_REVOKED, "the error");
   MPIX_Comm_revoke(comm);
   sum_of(comm, rank, &code);
@@ -69,6 +82,8 @@ int main(int argc, char** argv) {
   check(MPIX_Comm_agree(smaller, &agreed) == MPI_SUCCESS && agreed, "agree");
   for (int i = 0; i < 20; ++i) check(sum_of(smaller, rank, &code) == right && code == MPI_SUCCESS, "after shrinking");
   check(sum_of(others, rank, &code) == right && code == MPI_SUCCESS, "others afterwards");
+  for (int i = 0; i < 50; ++i) check(large_is_right(smaller, &code), "large after shrinking");
+  for (int i = 0; i < 50; ++i) check(large_is_right(others, &code), "large others afterwards");
   check(calls_of_handler == 0, "the other communicator's handler was called");
   MPI_Comm_free(&smaller);
   MPI_Comm_free(&others);
