@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "execute/engine.hpp"
+#include "execute/operation.hpp"
 
 namespace stretto::execute {
 

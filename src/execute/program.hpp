@@ -21,15 +21,15 @@ struct Region {
 
 /// A schedule bound to buffers.
 struct Work {
-  const Schedule* schedule;
-  Element element;
+  const Schedule* schedule = nullptr;
+  Element element = {};
   Combiner combiner = {};
   Region input = {};
   Region output = {};
-  Layout sizes;                ///< of the blocks in scratch; it has as many segments as the sides, or more
-  bool sizes_by_slot = false;  ///< `sizes` goes by slots of scratch, not by blocks
-  int depth = 1;               ///< segments in flight; equal on all ranks, at most shm::lanes if any share memory
-  bool bypass_cache = false;   ///< the buffers of all ranks of the node are larger than the cache
+  Layout sizes = Layout::whole(0, 1, 0);  ///< of the blocks in scratch; it has as many segments as the sides, or more
+  bool sizes_by_slot = false;             ///< `sizes` goes by slots of scratch, not by blocks
+  int depth = 1;              ///< segments in flight; equal on all ranks, at most shm::lanes if any share memory
+  bool bypass_cache = false;  ///< the buffers of all ranks of the node are larger than the cache
 };
 
 /// Elements of one buffer that lie one behind the other.

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "intercept/agreement.hpp"
 
+#include <algorithm>
 #include <array>
+#include <atomic>
 #include <limits>
 #include <map>
 #include <mutex>
@@ -104,7 +106,30 @@ const Known* of_rank_0(Bootstrap& bootstrap) {
   return &keep(file, text);
 }
 
+/// Numbers that this process has proposed for one communicator are proposed for no other.
+std::atomic<std::uint32_t> next_number{1};
+
+/// `wanted`, or the next number if that has been proposed.
+std::uint32_t propose(std::uint32_t wanted) {
+  std::uint32_t next = next_number.load();
+  while (!next_number.compare_exchange_weak(next, std::max(next, wanted) + 1)) continue;
+  return std::max(next, wanted);
+}
+
 }  // namespace
+
+std::optional<std::uint32_t> agree_on_number(Bootstrap& bootstrap) {
+  std::int64_t mine = propose(0);
+  for (;;) {
+    const std::array<std::int64_t, 2> both{mine, -mine};
+    std::array<std::int64_t, 2> least{mine, -mine};
+    bootstrap.minimum(both, least.data());
+    if (!bootstrap.agreed()) return std::nullopt;
+    const std::int64_t most = -least[1];
+    if (least[0] == most) return static_cast<std::uint32_t>(most);
+    if (mine < most) mine = propose(static_cast<std::uint32_t>(most));
+  }
+}
 
 Agreement agree(Bootstrap& bootstrap, const Terms& mine_terms) {
   enum Term : std::size_t { variables, variables_, files, files_, node, node_, digest, threads, faults, terms };

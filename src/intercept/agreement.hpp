@@ -29,6 +29,10 @@ struct Agreement {
   bool faults = false;             ///< likewise
 };
 
+/// A number that no other communicator of any of these processes has, for as long as they live. The same on all ranks;
+/// nothing: it could not be agreed on.
+std::optional<std::uint32_t> agree_on_number(Bootstrap& bootstrap);
+
 /// The same on all ranks.
 Agreement agree(Bootstrap& bootstrap, const Terms& mine);
 

@@ -120,7 +120,7 @@ Communicator* make(MPI_Comm comm, const std::string& cause) {
 }  // namespace
 
 void Communicator::disconnect() {
-  if (node_) leave(*node_);
+  if (node_) leave(*node_, tag_.communicator);
   // With a failed rank that would not end.
   const bool whole = !survives_faults_ || flavour::fault_of(comm_) == MPI_SUCCESS;
   if (private_ != constants().comm_null && whole) native().Comm_free(&private_);

@@ -17,6 +17,7 @@
 #include "intercept/settings.hpp"
 #include "intercept/statistics.hpp"
 #include "select/choice_table.hpp"
+#include "transport/mpi/mpi.hpp"
 
 namespace stretto::intercept {
 
@@ -38,8 +39,13 @@ class Communicator {
         ranks_(ranks) {}
 
   MPI_Comm comm() const { return comm_; }
-  /// The private duplicate that messages travel on; null if none do.
-  MPI_Comm messages() const { return private_; }
+  /// To ranks of other nodes; null if there are none.
+  transport::MpiTransport* messages() { return messages_ ? &*messages_ : nullptr; }
+  /// For the messages of the next operation.
+  transport::Tag next_tag() {
+    ++tag_.sequence;
+    return tag_;
+  }
   /// Null if no other rank is on my node.
   const NodeView* node() const { return node_ ? &*node_ : nullptr; }
   bool one_node() const { return ranks_ > 1 && per_node_ == ranks_; }  ///< all ranks share memory
@@ -49,7 +55,6 @@ class Communicator {
   Rank ranks() const { return ranks_; }
   std::optional<Passed> unusable;  ///< set: every call is passed on
   std::uint64_t calls = 0;         ///< served, for the hang report
-  int out_of_step = MPI_SUCCESS;   ///< the error of a failed call, of which something is left in ways of its own
   bool careful = false;            ///< before a call it must be asked whether this communicator still works
   /// Does the job survive failed processes?
   bool survives_faults() const { return survives_faults_; }
@@ -91,10 +96,13 @@ class Communicator {
   std::optional<NodeView> meet_on_node(Bootstrap& all, bool own);
   void find_nodes(Bootstrap& all);
   void make_private(Bootstrap& all);
+  void number(Bootstrap& all);
   void refuse(Passed reason, const char* what, const char* hint);
 
   MPI_Comm comm_;
-  MPI_Comm private_;
+  MPI_Comm private_;  ///< a duplicate that messages travel on, if any do
+  std::optional<transport::MpiTransport> messages_;
+  transport::Tag tag_;
   std::optional<NodeView> node_;
   int most_depth_ = transport::shm::lanes;
   Rank rank_;

@@ -274,10 +274,14 @@ bool cores_shared() {
   return scarce || launched_here() > most;
 }
 
-void leave(const NodeView& view) {
-  if (!view.own) return;
-  for (Connection* c : view.connections)
-    if (c) process()->retire(c);
+void leave(const NodeView& view, std::uint32_t communicator) {
+  for (Connection* c : view.connections) {
+    if (!c) continue;
+    if (view.own)
+      process()->retire(c);
+    else
+      c->forget(communicator);
+  }
 }
 
 bool someone_died(const NodeView& view) {

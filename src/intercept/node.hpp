@@ -39,7 +39,7 @@ std::optional<NodeView> meet_neighbours(Bootstrap& node, bool own, const Rules& 
 bool cores_shared();
 
 /// At the end of a communicator.
-void leave(const NodeView& view);
+void leave(const NodeView& view, std::uint32_t communicator);
 
 /// Has a process of the node ended in the middle of its work? Not one that came to MPI_Finalize.
 bool someone_died(const NodeView& view);

@@ -15,15 +15,13 @@
 #include "intercept/say.hpp"
 #include "intercept/settings.hpp"
 #include "support/memory.hpp"
-#include "transport/mpi/mpi.hpp"
 
 namespace stretto::intercept {
 namespace {
 
-// The engine keeps its memory from call to call, and calls of several threads must not share it.
+// Progress keeps its memory from call to call, and calls of several threads must not share it.
 struct Worker {
-  execute::Engine engine;
-  transport::MpiTransport transport;
+  execute::Progress progress;
   execute::Arena staging;
   std::optional<transport::shm::Rooms> rooms;
   transport::shm::Neighbours node;
@@ -62,18 +60,13 @@ Worker& worker() { return mine ? *mine : new_worker(); }
 
 execute::Arena& staging() { return worker().staging; }
 
-const std::byte* prepared_scratch() { return worker().engine.scratch(); }
+const std::byte* prepared_scratch() { return worker().progress.scratch(); }
 
 Count segment_of(const Decision& decision, Bytes element_size, Rank parts) {
   return decision.params.segment > 0 ? std::max<Count>(decision.params.segment / parts / element_size, 1) : 0;
 }
 
 namespace {
-
-/// The error of a call that failed in ways which other communicators use as well. A message of another size than
-/// awaited may mean that its sender is in another schedule, and a call that was given up leaves messages: in such ways
-/// one may be taken for that of a later call, so none of them can be trusted.
-std::atomic<int> shared_out_of_step{MPI_SUCCESS};
 
 /// Now and then in a long wait of the call in this thread. False: its end will not come.
 bool attend(void* context) {
@@ -102,45 +95,34 @@ bool attend(void* context) {
   return wait.fault == MPI_SUCCESS;
 }
 
-/// The ways of `c`, in this thread.
-execute::Paths paths_of(Worker& w, const Communicator& c) {
+/// Those of `c`, in this thread, for its next operation.
+execute::Paths paths_of(Worker& w, Communicator& c) {
   const NodeView* view = c.node();
   if (view) {
     if (!w.rooms) w.rooms = take_rooms();
     w.node = neighbours(*view, *w.rooms);
   }
-  if (!c.one_node()) w.transport.use(c.messages());
   w.wait.communicator = &c;
-  execute::Paths paths(c.one_node() ? nullptr : &w.transport, view ? &w.node : nullptr);
+  execute::Paths paths(c.messages(), view ? &w.node : nullptr);
+  paths.tag = c.next_tag();
   paths.attend = attend;
   paths.context = &w;
   paths.observer = c.records ? &observe::observer() : nullptr;
   return paths;
 }
 
-/// MPI_SUCCESS, or the error that began it.
-int out_of_step(const Communicator& c) {
-  if (!c.node()) return MPI_SUCCESS;
-  return c.node()->own ? c.out_of_step : shared_out_of_step.load(std::memory_order_relaxed);
-}
-
 int failed(Worker& w, Communicator& c, Function function) {
-  const bool messages = !c.one_node();
   const int fault = std::exchange(w.wait.fault, MPI_SUCCESS);
   int code = fault;
-  if (code == MPI_SUCCESS && messages) code = w.transport.error_code();
+  if (code == MPI_SUCCESS && c.messages()) code = c.messages()->take_error();
   // Somebody may never read what was lent to him: memory that he may still look at is not used again.
   if (code != MPI_SUCCESS) w.rooms.reset();
   if (code == MPI_SUCCESS) code = MPI_ERR_TRUNCATE;
-  if (messages) w.transport.use(c.messages());  // gives up what is posted into the program's buffers
-  if (c.node() && c.node()->own)
-    c.out_of_step = code;
-  else if (c.node())
-    shared_out_of_step = code;
   // From now on the native library knows better what to say.
-  if (fault != MPI_SUCCESS || (c.survives_faults() && flavour::fault_of(c.comm()) != MPI_SUCCESS))
+  if (fault != MPI_SUCCESS || (c.survives_faults() && flavour::fault_of(c.comm()) != MPI_SUCCESS)) {
     c.unusable = Passed::fault;
-  c.careful = true;
+    c.careful = true;
+  }
   return raise(c, function, code);
 }
 
@@ -148,7 +130,7 @@ int expired(const Worker& w, const Communicator& c, Function function, const Sch
   char call[128];
   std::snprintf(call, sizeof call, "%s (call %llu on this communicator, after %g s)", mpi_name(function).c_str(),
                 static_cast<unsigned long long>(c.calls), *settings().deadline);
-  say(execute::hang_report(schedule, w.engine.standstill(), call),
+  say(execute::hang_report(schedule, w.progress.standstill(), call),
       "compare the reports of all ranks: the one that waits for nobody's message left early or never came");
   std::this_thread::sleep_for(std::chrono::seconds(1));  // the others' deadlines are near: let them report as well
   native().Abort(c.comm(), 1);
@@ -158,14 +140,13 @@ int expired(const Worker& w, const Communicator& c, Function function, const Sch
 int run(Communicator& c, Function function, const execute::Work& work, const execute::Program* ready) {
   Worker& w = worker();
   const execute::Paths paths = paths_of(w, c);
-  if (c.careful || shared_out_of_step.load(std::memory_order_relaxed) != MPI_SUCCESS) [[unlikely]] {
-    if (const int error = out_of_step(c); error != MPI_SUCCESS) return raise(c, function, error);
-    if (c.survives_faults()) w.wait.fault = flavour::is_revoked(c.comm()) ? flavour::fault_of(c.comm()) : MPI_SUCCESS;
+  if (c.careful) [[unlikely]] {
+    w.wait.fault = flavour::is_revoked(c.comm()) ? flavour::fault_of(c.comm()) : MPI_SUCCESS;
     if (w.wait.fault != MPI_SUCCESS) return failed(w, c, function);
   }
   const auto& seconds = settings().deadline;
   const Deadline deadline = seconds ? Deadline::in(std::chrono::duration<double>(*seconds)) : Deadline();
-  switch (w.engine.run(work, paths, deadline, ready)) {
+  switch (w.progress.run(work, paths, deadline, ready)) {
     case transport::Outcome::ok: return MPI_SUCCESS;
     case transport::Outcome::failed: return failed(w, c, function);
     case transport::Outcome::expired: break;

@@ -3,12 +3,12 @@
 // Carries out a call that Stretto serves: from a decision and buffers to MPI's return code.
 #pragma once
 
-#include "execute/engine.hpp"
+#include "execute/progress.hpp"
 #include "intercept/communicator.hpp"
 
 namespace stretto::intercept {
 
-/// What the collectives give the engine besides the schedule (see execute::Work).
+/// What the collectives give the operation besides the schedule (see execute::Work).
 struct Job {
   execute::Region input = {};
   execute::Region output = {};

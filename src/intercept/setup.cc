@@ -35,9 +35,9 @@ void Communicator::connect(const std::string& cause) {
                   "native library",
                   "`stretto run` hands Stretto to the processes that a job spawns");
   nodes_.assign(static_cast<std::size_t>(ranks_), 0);
-  if (provenance == Provenance::world && connect_known(world_ranks)) return;
   const ErrorsReturned quiet(comm_);
   Bootstrap all(comm_, cause);
+  if (provenance == Provenance::world && connect_known(world_ranks)) return number(all);
   const Agreement agreed = agree(all, {node_id(), threads_at_once(), flavour::survives_faults()});
   same_files_ = agreed.same_files;
   if (!agreed.usable && !agreed.same_variables)
@@ -54,7 +54,7 @@ void Communicator::connect(const std::string& cause) {
   if (node_) {
     per_node_ = ranks_;
     cores_shared_ = node_->cores_shared;
-    return;
+    return number(all);
   }
   if (agreed.threads && !flavour::threads_may_make_communicators())
     return refuse(Passed::communicator,
@@ -64,12 +64,18 @@ void Communicator::connect(const std::string& cause) {
   find_nodes(all);
   make_private(all);
   if (per_node_ == 1) most_depth_ = 64;
-  if (!all.agreed())
+  number(all);
+}
+
+void Communicator::number(Bootstrap& all) {
+  if (const auto number = agree_on_number(all))
+    tag_.communicator = *number;
+  else
     refuse(Passed::communicator, "a communicator's set-up failed; its calls go to the native library",
            "the MPI may have no room for one more communicator");
 }
 
-/// Ranks that know all that is to be known need no messages.
+/// Ranks that have met know all that is to be known of each other.
 bool Communicator::connect_known(const std::vector<int>& world_ranks) {
   if (!settings().shm) return false;
   node_ = known_neighbours(world_ranks);
@@ -131,6 +137,7 @@ void Communicator::make_private(Bootstrap& all) {
   native().Group_free(&group);
   if (error == MPI_SUCCESS) {
     native().Comm_set_errhandler(private_, MPI_ERRORS_RETURN);
+    messages_.emplace(private_);
     return;
   }
   private_ = constants().comm_null;

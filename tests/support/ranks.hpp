@@ -35,16 +35,16 @@ void on_threads(Rank ranks, Bytes eager, Body body) {
 }
 
 /// Holds completed tickets back and hands them out in random order and number. Within the contract of a transport:
-/// only the order within a channel is promised, and nothing about when completions are noticed.
+/// only the order within a tag is promised, and nothing about when completions are noticed.
 class ShufflingTransport final : public transport::Transport {
  public:
   ShufflingTransport(transport::Transport& inner, std::uint32_t seed) : inner_(inner), random_(seed) {}
 
-  void send(Rank peer, int channel, const void* data, Bytes bytes, transport::Ticket ticket) override {
-    inner_.send(peer, channel, data, bytes, ticket);
+  void send(Rank peer, transport::Tag tag, const void* data, Bytes bytes, transport::Ticket ticket) override {
+    inner_.send(peer, tag, data, bytes, ticket);
   }
-  void receive(Rank peer, int channel, void* data, Bytes bytes, transport::Ticket ticket) override {
-    inner_.receive(peer, channel, data, bytes, ticket);
+  void receive(Rank peer, transport::Tag tag, void* data, Bytes bytes, transport::Ticket ticket) override {
+    inner_.receive(peer, tag, data, bytes, ticket);
   }
   transport::Outcome wait(std::vector<transport::Ticket>& done, const Deadline& deadline) override {
     if (held_.empty()) {
@@ -60,6 +60,11 @@ class ShufflingTransport final : public transport::Transport {
     done.insert(done.end(), held_.end() - static_cast<std::ptrdiff_t>(some), held_.end());
     held_.resize(held_.size() - some);
     return transport::Outcome::ok;
+  }
+
+  void abandon(std::uint32_t operation) override {
+    std::erase_if(held_, [&](transport::Ticket t) { return transport::operation_of(t) == operation; });
+    inner_.abandon(operation);
   }
 
  private:

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Schedules bound to buffers, for tests of the engine.
+// Schedules bound to buffers, for tests of operations.
 #pragma once
 
-#include "execute/engine.hpp"
+#include "execute/progress.hpp"
 #include "transport/kinds.hpp"
 
 namespace stretto::test {

@@ -11,8 +11,8 @@
 #include <thread>
 #include <vector>
 
+#include "execute/operation.hpp"
 #include "support/test.hpp"
-#include "transport/shm/node.hpp"
 #include "transport/transport.hpp"
 
 namespace stretto::test {
@@ -25,10 +25,14 @@ struct Session {
   Transport& transport;
   Rank rank;
   Rank ranks;
-  const transport::shm::Neighbours* node = nullptr;  // of engines that have any
+  const transport::shm::Neighbours* node = nullptr;  // if there is any
 
   Rank next() const { return (rank + 1) % ranks; }
   Rank previous() const { return (rank + ranks - 1) % ranks; }
+  execute::Paths paths() const {
+    const bool one_node = node && std::ranges::count(node->connections, nullptr) == 1;
+    return {one_node ? nullptr : &transport, node};
+  }
 };
 
 using Message = std::vector<unsigned char>;
@@ -51,14 +55,15 @@ class Exchange {
 
   Ticket send(Rank to, int channel, int number, std::size_t bytes) {
     Message& data = sent_.emplace_back(pattern(s_.rank, to, number, bytes));
-    s_.transport.send(to, channel, bytes > 0 ? data.data() : nullptr, static_cast<Bytes>(bytes), new_ticket());
+    s_.transport.send(to, {.channel = channel}, bytes > 0 ? data.data() : nullptr, static_cast<Bytes>(bytes),
+                      new_ticket());
     return last_;
   }
 
   Ticket receive(Rank from, int channel, int number, std::size_t bytes) {
     Arriving& arriving = arriving_.emplace_back(Arriving{from, number, Message(bytes + guard, 0xee)});
-    s_.transport.receive(from, channel, bytes > 0 ? arriving.data.data() : nullptr, static_cast<Bytes>(bytes),
-                         new_ticket());
+    s_.transport.receive(from, {.channel = channel}, bytes > 0 ? arriving.data.data() : nullptr,
+                         static_cast<Bytes>(bytes), new_ticket());
     return last_;
   }
 
@@ -126,7 +131,7 @@ inline void nothing_posted(const Session& s) {
   CHECK(done.empty());
 }
 
-inline void order_within_a_channel(const Session& s) {
+inline void order_within_a_tag(const Session& s) {
   Exchange x(s);
   for (int i = 0; i < 100; ++i) x.send(s.next(), 0, i, static_cast<std::size_t>(i % 7 * 50));
   for (int i = 0; i < 100; ++i) x.receive(s.previous(), 0, i, static_cast<std::size_t>(i % 7 * 50));
@@ -217,9 +222,9 @@ inline void memory_comes_back_with_the_ticket(const Session& s) {
   for (const std::size_t bytes : {std::size_t{100}, std::size_t{150000}}) {
     Message data = pattern(s.rank, s.next(), 0, bytes);
     Message arrived(bytes);
-    s.transport.send(s.next(), 0, data.data(), static_cast<Bytes>(bytes), 1);
+    s.transport.send(s.next(), {}, data.data(), static_cast<Bytes>(bytes), 1);
     bool received = false;
-    s.transport.receive(s.previous(), 0, arrived.data(), static_cast<Bytes>(bytes), 2);
+    s.transport.receive(s.previous(), {}, arrived.data(), static_cast<Bytes>(bytes), 2);
     for (int open = 2; open > 0;) {
       std::vector<Ticket> done;
       if (s.transport.wait(done, Deadline::in(std::chrono::seconds(60))) != Outcome::ok)
@@ -294,7 +299,7 @@ struct Check {
 
 inline constexpr Check checks[] = {
     {"nothing_posted", nothing_posted, 1},
-    {"order_within_a_channel", order_within_a_channel, 2},
+    {"order_within_a_tag", order_within_a_tag, 2},
     {"channels_are_independent", channels_are_independent, 2},
     {"a_channel_does_not_wait_for_another", a_channel_does_not_wait_for_another, 2},
     {"empty_messages", empty_messages, 2},

@@ -2,8 +2,11 @@
 //
 // Every algorithm through shared memory, with ranks as threads: all on one node, and on several pretended ones, between
 // which messages go.
+#include <atomic>
+#include <cstdio>
+
 #include "support/neighbours.hpp"
-#include "transport/matrix.hpp"
+#include "transport/many_operations.hpp"
 
 namespace stretto::test {
 namespace {
@@ -12,13 +15,14 @@ namespace {
 struct Effort {
   std::uint32_t thinned;
   Rank most_ranks;
+  std::size_t batches;
 };
 #if defined(__SANITIZE_THREAD__)
-constexpr Effort effort{96, 9};
+constexpr Effort effort{96, 9, 50};
 #elif defined(__SANITIZE_ADDRESS__)
-constexpr Effort effort{8, 17};
+constexpr Effort effort{8, 17, 100};
 #else
-constexpr Effort effort{1, 17};
+constexpr Effort effort{1, 17, 400};
 #endif
 
 using std::chrono::microseconds;
@@ -53,6 +57,23 @@ TEST(several_nodes) {
 TEST(sleepers) {
   for (const Rank ranks : {2, 5})
     if (failures() == 0) run_on_nodes(ranks, ranks, {.looks = 1, .awake = microseconds(0)}, 5);
+}
+
+TEST(many_operations_at_once) {
+  const auto references = references_up_to(8);
+  std::atomic<std::size_t> done{0};
+  std::uint32_t seed = 0;
+  for (const auto& [ranks, per_node] : {std::pair{2, 2}, {3, 3}, {5, 5}, {8, 8}, {4, 2}, {6, 4}, {5, 1}})
+    for (const int looks : {1, 2000}) {
+      if (failures() > 0 || (looks > 1 && ranks > 2)) continue;
+      Neighbourhood node(ranks, per_node, {.looks = looks});
+      ++seed;
+      on_threads(ranks, 500, [&, r_ = ranks](transport::Transport& t, Rank r) {
+        done += many_at_once({t, r, r_, &node.of(r)}, references, {.batches = effort.batches, .seed = seed});
+      });
+    }
+  CHECK(done > 100 * effort.batches);
+  std::printf("%zu operations, many at once\n", done.load());
 }
 
 }  // namespace

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <atomic>
+#include <cstdio>
+
 #include "support/ranks.hpp"
-#include "transport/matrix.hpp"
+#include "transport/many_operations.hpp"
 
 namespace stretto::test {
 namespace {
@@ -11,13 +14,14 @@ struct Effort {
   std::uint32_t thinned;
   int cases;
   Rank check_ranks, matrix_ranks;
+  std::size_t batches;
 };
 #if defined(__SANITIZE_THREAD__)
-constexpr Effort effort{256, 1, 4, 9};
+constexpr Effort effort{256, 1, 4, 9, 40};
 #elif defined(__SANITIZE_ADDRESS__)
-constexpr Effort effort{32, 1, 7, 17};
+constexpr Effort effort{32, 1, 7, 17, 60};
 #else
-constexpr Effort effort{8, 4, 9, 17};
+constexpr Effort effort{8, 4, 9, 17, 200};
 #endif
 
 TEST(checks) {
@@ -56,12 +60,30 @@ TEST(matrix) {
   for (const Algorithm* a : all_algorithms()) CHECK_EQ(done.count(a->id), 1);
 }
 
+TEST(many_operations_at_once) {
+  const auto references = references_up_to(7);
+  std::atomic<std::size_t> done{0};
+  std::uint32_t seed = 100;
+  for (const Rank ranks : {2, 3, 4, 7})
+    for (const Bytes eager : {Bytes{0}, Bytes{500}, always_eager}) {
+      if (failures() > 0) continue;
+      ++seed;
+      on_threads(ranks, eager, [&](transport::Transport& t, Rank r) {
+        ShufflingTransport shuffling(t, static_cast<std::uint32_t>(r) + 1);
+        transport::Transport& used = eager == 500 ? static_cast<transport::Transport&>(shuffling) : t;
+        done += many_at_once({used, r, ranks}, references, {.batches = effort.batches, .seed = seed});
+      });
+    }
+  CHECK(done > 100 * effort.batches);
+  std::printf("%zu operations, many at once\n", done.load());
+}
+
 /// Ranks that disagree about the size of a message are told, not left with half of it.
 TEST(different_sizes_fail) {
   on_threads(2, always_eager, [](transport::Transport& t, Rank r) {
     char data[8] = {};
-    if (r == 0) t.send(1, 0, data, 4, 1);
-    if (r == 1) t.receive(0, 0, data, 8, 1);
+    if (r == 0) t.send(1, {}, data, 4, 1);
+    if (r == 1) t.receive(0, {}, data, 8, 1);
     std::vector<Ticket> done;
     CHECK_EQ(t.wait(done, Deadline::in(std::chrono::seconds(20))), r == 0 ? Outcome::ok : Outcome::failed);
   });

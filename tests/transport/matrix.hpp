@@ -11,7 +11,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "execute/engine.hpp"
+#include "execute/progress.hpp"
 #include "transport/cases.hpp"
 #include "transport/conformance.hpp"
 
@@ -57,143 +57,183 @@ inline void place_parts(BufferOfCase& b, bool irregular, Count gap) {
   if (irregular) b.end += 3;
 }
 
-/// One rank and its engine, which lives as long as a program's would.
-class Player {
+/// A case on one rank: its buffers, filled, and what they must hold in the end. Stays where it is.
+class Bound {
  public:
-  Player(const Session& session, const References& references) : s_(session), references_(references) {}
+  Bound(const MatrixCase& c, Rank rank, const References& references);
+  Bound(const Bound&) = delete;
+  Bound& operator=(const Bound&) = delete;
 
-  void play(const MatrixCase& c);
-  void play_floats(const Algorithm& algorithm, const Variant& variant, Count count, const Cut& cut);
+  const execute::Work& work() const { return work_; }
+  /// The same for a call that was made before; null if it has several segments.
+  const execute::Program* program();
+  std::string name() const { return c_.name(); }
+  /// When it has been carried out.
+  void check() const {
+    compare(in_memory_, "input");
+    compare(out_memory_, "output");
+  }
 
  private:
-  BufferOfCase buffer(const MatrixCase& c, Buffer which) const;
-  execute::Layout layout(const MatrixCase& c, const Schedule& schedule, const BufferOfCase& buffer) const;
-  void fill(const MatrixCase& c, Buffer which, const BufferOfCase& buffer, Guarded& memory, Count shift) const;
-  void expect(const MatrixCase& c, const BufferOfCase& buffer, Guarded& memory, Count shift) const;
-  void carry_out(const execute::Work& work, const std::string& name);
-  void compare(const Guarded& memory, const char* which, const MatrixCase& c) {
+  struct BothBuffers {
+    BufferOfCase in, out;
+    bool one;  // in place
+  };
+  BothBuffers buffers() const;
+  BufferOfCase buffer(Buffer which) const;
+  execute::Layout layout(const BufferOfCase& buffer) const;
+  void fill(Buffer which, const BufferOfCase& buffer, Guarded& memory) const;
+  void expect(const BufferOfCase& buffer, Guarded& memory) const;
+  void compare(const Guarded& memory, const char* which) const {
     if (const auto byte = memory.wrong_byte())
       fail(__FILE__, __LINE__,
-           c.name() + ": rank " + std::to_string(s_.rank) + ": byte " + std::to_string(*byte) + " of the " + which +
+           name() + ": rank " + std::to_string(rank_) + ": byte " + std::to_string(*byte) + " of the " + which +
                " is wrong");
   }
   /// Which of the contributor's elements begin part `part` of a buffer: those for me, in the output of an alltoall.
-  Count label(const MatrixCase& c, Buffer which, Rank part) const {
-    const bool for_me = c.algorithm->collective == Collective::alltoall && which == Buffer::output;
-    return (for_me ? s_.rank : part) * c.longest;
+  Count label(Buffer which, Rank part) const {
+    const bool for_me = c_.algorithm->collective == Collective::alltoall && which == Buffer::output;
+    return (for_me ? rank_ : part) * c_.longest;
+  }
+  /// A buffer of my part alone is no longer than that.
+  bool alone(const BufferOfCase& b) const { return of_.per_rank && b.first == b.last && !buffers_.one; }
+  std::size_t mine() const { return static_cast<std::size_t>(of_.per_rank ? rank_ : 0); }
+  Count shift(const BufferOfCase& b) const { return alone(b) ? b.at[mine()] : 0; }
+  Count length(const BufferOfCase& b) const {
+    return buffers_.one ? b.end : b.last < b.first ? 0 : alone(b) ? b.counts[mine()] : b.end;
+  }
+  execute::Region region(const BufferOfCase& b, Guarded& memory) const {
+    const bool missing = b.last < b.first && !buffers_.one;
+    return {missing ? nullptr : memory.at(0), layout(b), missing ? 0 : shift(b)};
   }
 
-  Session s_;
+  const MatrixCase c_;
+  const Rank rank_;
   const References& references_;
-  execute::Engine engine_;
-  int calls_ = 0;
+  const CollectiveFacts& of_;
+  const Schedule schedule_;
+  const BothBuffers buffers_;
+  const BufferOfCase sizes_;
+  Guarded in_memory_, out_memory_;
+  execute::Work work_;
+  execute::Program known_;
 };
 
-inline void Player::carry_out(const execute::Work& work, const std::string& name) {
-  const bool one_node = s_.node && std::ranges::count(s_.node->connections, nullptr) == 1;
-  // Half of the calls have a program of an earlier one: another half on each rank, for peers need not do alike.
-  execute::Program known;
-  const bool ready = segments_of(work) == 1 && (++calls_ + s_.rank / 2) % 2 == 0;
-  if (ready) {
-    known.resolve(work, 0);
-    known.find_brief(work);
-  }
-  const Outcome outcome = engine_.run(work, {one_node ? nullptr : &s_.transport, s_.node},
-                                      Deadline::in(std::chrono::seconds(60)), ready ? &known : nullptr);
-  if (outcome != Outcome::ok)
-    throw std::runtime_error(name + (outcome == Outcome::failed ? ": failed\n" : ": expired\n") +
-                             execute::hang_report(*work.schedule, engine_.standstill(), name));
+inline Bound::Bound(const MatrixCase& c, Rank rank, const References& references)
+    : c_(c),
+      rank_(rank),
+      references_(references),
+      of_(facts(c.algorithm->collective)),
+      schedule_(build_schedule(*c.algorithm, c.variant.shape, rank, c.variant.params)),
+      buffers_(buffers()),
+      sizes_{c.counts, std::vector<Count>(c.counts.size())},
+      in_memory_(*c.kind, buffers_.one ? 0 : length(buffers_.in)),
+      out_memory_(*c.kind, length(buffers_.out)) {
+  Guarded& input = buffers_.one ? out_memory_ : in_memory_;
+  fill(Buffer::input, buffers_.in, input);
+  fill(Buffer::output, buffers_.out, out_memory_);
+  expect(buffers_.out, out_memory_);
+  work_ = {.schedule = &schedule_,
+           .element = c.kind->element(),
+           .combiner = c.kind->combiner(),
+           .input = region(buffers_.in, input),
+           .output = region(buffers_.out, out_memory_),
+           .sizes = layout(sizes_),  // what passes through scratch may be anybody's: the test knows all sizes
+           .depth = c.depth};
 }
 
-inline BufferOfCase Player::buffer(const MatrixCase& c, Buffer which) const {
-  const Collective collective = c.algorithm->collective;
-  const Rank parts = facts(collective).per_rank ? s_.ranks : 1;
+inline const execute::Program* Bound::program() {
+  if (segments_of(work_) > 1) return nullptr;
+  known_.resolve(work_, 0);
+  known_.find_brief(work_);
+  return &known_;
+}
+
+inline Bound::BothBuffers Bound::buffers() const {
+  const bool one = c_.in_place && (!of_.rooted || rank_ == c_.variant.shape.root);
+  const BufferOfCase out = buffer(Buffer::output);
+  return {one ? out : buffer(Buffer::input), out, one};
+}
+
+inline BufferOfCase Bound::buffer(Buffer which) const {
+  const Collective collective = c_.algorithm->collective;
+  const Rank parts = facts(collective).per_rank ? c_.variant.shape.ranks : 1;
   BufferOfCase b;
   b.first = parts;
   b.last = -1;
   for (Rank part = 0; part < parts; ++part) {
-    const Rank source = which == Buffer::input ? s_.rank : part, destination = which == Buffer::input ? part : s_.rank;
+    const Rank source = which == Buffer::input ? rank_ : part, destination = which == Buffer::input ? part : rank_;
     const std::size_t count = collective == Collective::alltoall
-                                  ? static_cast<std::size_t>(source * s_.ranks + destination)
+                                  ? static_cast<std::size_t>(source * c_.variant.shape.ranks + destination)
                                   : static_cast<std::size_t>(part);
-    b.counts.push_back(c.counts.empty() ? c.longest : c.counts[count]);
+    b.counts.push_back(c_.counts.empty() ? c_.longest : c_.counts[count]);
     // With one block for each part, slots are parts.
-    if (!slot_exists(collective, c.variant.shape, {}, s_.rank, which, part)) continue;
+    if (!slot_exists(collective, c_.variant.shape, {}, rank_, which, part)) continue;
     b.first = std::min(b.first, part);
     b.last = part;
   }
-  place_parts(b, !c.counts.empty(), which == Buffer::input ? 1 : 2);
+  place_parts(b, !c_.counts.empty(), which == Buffer::input ? 1 : 2);
   return b;
 }
 
-inline execute::Layout Player::layout(const MatrixCase& c, const Schedule& schedule, const BufferOfCase& buffer) const {
-  if (!facts(c.algorithm->collective).per_rank) return execute::Layout::whole(c.longest, schedule.blocks, c.segment);
-  return (c.counts.empty() ? execute::Layout::per_rank(c.longest, c.segment)
-                           : execute::Layout::irregular(buffer.counts, buffer.at, c.segment))
-      .cut_into(schedule.parts);
+inline execute::Layout Bound::layout(const BufferOfCase& buffer) const {
+  if (!facts(c_.algorithm->collective).per_rank)
+    return execute::Layout::whole(c_.longest, schedule_.blocks, c_.segment);
+  return (c_.counts.empty() ? execute::Layout::per_rank(c_.longest, c_.segment)
+                            : execute::Layout::irregular(buffer.counts, buffer.at, c_.segment))
+      .cut_into(schedule_.parts);
 }
 
-inline void Player::fill(const MatrixCase& c, Buffer which, const BufferOfCase& b, Guarded& memory, Count shift) const {
+inline void Bound::fill(Buffer which, const BufferOfCase& b, Guarded& memory) const {
   for (Rank part = 0; part < static_cast<Rank>(b.counts.size()); ++part) {
-    const Content before = content_before(c.algorithm->collective, c.variant.shape, {}, s_.rank, which, part);
+    const Content before = content_before(c_.algorithm->collective, c_.variant.shape, {}, rank_, which, part);
     if (before.kind != Content::Kind::contribution) continue;
     const auto p = static_cast<std::size_t>(part);
     for (Count i = 0; i < b.counts[p]; ++i)
-      memory.put(b.at[p] - shift + i, contribution(s_.rank, label(c, which, part) + i));
+      memory.put(b.at[p] - shift(b) + i, contribution(rank_, label(which, part) + i));
   }
 }
 
-inline void Player::expect(const MatrixCase& c, const BufferOfCase& b, Guarded& memory, Count shift) const {
+inline void Bound::expect(const BufferOfCase& b, Guarded& memory) const {
   for (Rank part = 0; part < static_cast<Rank>(b.counts.size()); ++part) {
-    const Content after = content_after(c.algorithm->collective, c.variant.shape, {}, s_.rank, part);
+    const Content after = content_after(c_.algorithm->collective, c_.variant.shape, {}, rank_, part);
     if (after.kind == Content::Kind::nothing) continue;
     const auto p = static_cast<std::size_t>(part);
-    const Count from = label(c, Buffer::output, part);
+    const Count from = label(Buffer::output, part);
     for (Count i = 0; i < b.counts[p]; ++i)
-      memory.expect(b.at[p] - shift + i, after.kind == Content::Kind::contribution
-                                             ? contribution(after.from, from + i)
-                                             : references_.reduced(*c.kind, after.to, from + i));
+      memory.expect(b.at[p] - shift(b) + i, after.kind == Content::Kind::contribution
+                                                ? contribution(after.from, from + i)
+                                                : references_.reduced(*c_.kind, after.to, from + i));
   }
 }
 
-inline void Player::play(const MatrixCase& c) {
-  const Shape& shape = c.variant.shape;
-  const CollectiveFacts& of = facts(c.algorithm->collective);
-  const Schedule schedule = build_schedule(*c.algorithm, shape, s_.rank, c.variant.params);
-  const BufferOfCase out = buffer(c, Buffer::output);
-  const bool one_buffer = c.in_place && (!of.rooted || s_.rank == shape.root);
-  const BufferOfCase in = one_buffer ? out : buffer(c, Buffer::input);
+/// One rank and its progress, which lives as long as a program's would.
+class Player {
+ public:
+  Player(const Session& session, const References& references) : s_(session), references_(references) {}
 
-  // A buffer of my part alone is no longer than that.
-  const auto mine = static_cast<std::size_t>(of.per_rank ? s_.rank : 0);
-  const auto alone = [&](const BufferOfCase& b) { return of.per_rank && b.first == b.last && !one_buffer; };
-  const auto shift = [&](const BufferOfCase& b) { return alone(b) ? b.at[mine] : 0; };
-  const auto length = [&](const BufferOfCase& b) {
-    return one_buffer ? b.end : b.last < b.first ? 0 : alone(b) ? b.counts[mine] : b.end;
-  };
-  Guarded in_memory(*c.kind, one_buffer ? 0 : length(in)), out_memory(*c.kind, length(out));
-  Guarded& input = one_buffer ? out_memory : in_memory;
-  fill(c, Buffer::input, in, input, shift(in));
-  fill(c, Buffer::output, out, out_memory, shift(out));
-  expect(c, out, out_memory, shift(out));
+  void play(const MatrixCase& c) {
+    Bound bound(c, s_.rank, references_);
+    // Half of the calls have a program of an earlier one: another half on each rank, for peers need not do alike.
+    const bool known = (++calls_ + s_.rank / 2) % 2 == 0;
+    carry_out(bound.work(), known ? bound.program() : nullptr, bound.name());
+    bound.check();
+  }
+  void play_floats(const Algorithm& algorithm, const Variant& variant, Count count, const Cut& cut);
 
-  const auto region = [&](const BufferOfCase& b, Guarded& memory) -> execute::Region {
-    const bool missing = b.last < b.first && !one_buffer;
-    return {missing ? nullptr : memory.at(0), layout(c, schedule, b), missing ? 0 : shift(b)};
-  };
-  // What passes through scratch may be anybody's: the test knows all sizes.
-  BufferOfCase sizes{c.counts, std::vector<Count>(c.counts.size())};
-  carry_out({.schedule = &schedule,
-             .element = c.kind->element(),
-             .combiner = c.kind->combiner(),
-             .input = region(in, input),
-             .output = region(out, out_memory),
-             .sizes = layout(c, schedule, sizes),
-             .depth = c.depth},
-            c.name());
-  compare(in_memory, "input", c);
-  compare(out_memory, "output", c);
-}
+ private:
+  void carry_out(const execute::Work& work, const execute::Program* known, const std::string& name) {
+    const Outcome outcome = progress_.run(work, s_.paths(), Deadline::in(std::chrono::seconds(60)), known);
+    if (outcome != Outcome::ok)
+      throw std::runtime_error(name + (outcome == Outcome::failed ? ": failed\n" : ": expired\n") +
+                               execute::hang_report(*work.schedule, progress_.standstill(), name));
+  }
+
+  Session s_;
+  const References& references_;
+  execute::Progress progress_;
+  int calls_ = 0;
+};
 
 inline void add_floats(const execute::Combiner&, const void* left, const void* right, void* target, Count n) {
   for (Count i = 0; i < n; ++i)
@@ -218,11 +258,11 @@ inline void Player::play_floats(const Algorithm& algorithm, const Variant& varia
              .output = {out.data(), layout},
              .sizes = layout,
              .depth = cut.depth},
-            name);
+            nullptr, name);
   if (s_.ranks == 1) return;
   // Everybody compares with the next rank: equal all around the ring is equal everywhere.
-  s_.transport.send(s_.previous(), 0, out.data(), count * 4, 0);
-  s_.transport.receive(s_.next(), 0, others.data(), count * 4, 1);
+  s_.transport.send(s_.previous(), {}, out.data(), count * 4, 0);
+  s_.transport.receive(s_.next(), {}, others.data(), count * 4, 1);
   for (std::vector<Ticket> done; done.size() < 2;)
     if (s_.transport.wait(done, Deadline::in(std::chrono::seconds(60))) != Outcome::ok)
       throw std::runtime_error(name + ": expired");

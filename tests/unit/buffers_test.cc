@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The engine on buffers of different layouts, and on scratch whose sizes nobody knows beforehand.
+// Operations on buffers of different layouts, and on scratch whose sizes nobody knows beforehand.
 #include <cstring>
 #include <numeric>
 
@@ -71,8 +71,8 @@ TEST(the_sides_and_scratch_have_layouts_of_their_own) {
           work.input = {in.at(0), Layout::irregular(pairs.sent, pairs.from, segment)};
           work.output = {out.at(0), Layout::irregular(pairs.received, pairs.to, segment)};
           work.depth = depth;
-          Engine engine;
-          CHECK_EQ(engine.run(work, t, soon()), Outcome::ok);
+          Progress progress;
+          CHECK_EQ(progress.run(work, t, soon()), Outcome::ok);
           CHECK(!in.wrong_byte() && !out.wrong_byte());
         });
 }
@@ -85,18 +85,18 @@ TEST(sizes_travel_like_the_blocks_that_they_are_of) {
         Pairs pairs(ranks, me);
         const Schedule schedule = test::all_ranks(ranks, ranks, test::bruck_alltoall)[static_cast<std::size_t>(me)];
         std::vector<Count> received(static_cast<std::size_t>(ranks), -1);
-        Engine engine;
+        Progress progress;
         const Layout ones = Layout::per_rank(1, 0);
-        CHECK_EQ(engine.run({.schedule = &schedule,
-                             .element = {.size = sizeof(Count), .extent = sizeof(Count), .span = sizeof(Count)},
-                             .input = {pairs.sent.data(), ones},
-                             .output = {received.data(), ones},
-                             .sizes = ones},
-                            t, soon()),
+        CHECK_EQ(progress.run({.schedule = &schedule,
+                               .element = {.size = sizeof(Count), .extent = sizeof(Count), .span = sizeof(Count)},
+                               .input = {pairs.sent.data(), ones},
+                               .output = {received.data(), ones},
+                               .sizes = ones},
+                              t, soon()),
                  Outcome::ok);
         CHECK(received == pairs.received);
         std::vector<Count> sizes(schedule.scratch.size()), nowhere(schedule.scratch.size());
-        if (!sizes.empty()) std::memcpy(sizes.data(), engine.scratch(), sizes.size() * sizeof(Count));
+        if (!sizes.empty()) std::memcpy(sizes.data(), progress.scratch(), sizes.size() * sizeof(Count));
         for (std::size_t s = 0; s < sizes.size(); ++s)
           CHECK_EQ(sizes[s], pair_size(static_cast<Rank>(schedule.scratch[s] / ranks),
                                        static_cast<Rank>(schedule.scratch[s] % ranks)));
@@ -108,7 +108,7 @@ TEST(sizes_travel_like_the_blocks_that_they_are_of) {
         work.input = {in.at(0), Layout::irregular(pairs.sent, pairs.from, segment)};
         work.output = {out.at(0), Layout::irregular(pairs.received, pairs.to, segment)};
         work.depth = 2;
-        CHECK_EQ(engine.run(work, t, soon()), Outcome::ok);
+        CHECK_EQ(progress.run(work, t, soon()), Outcome::ok);
         CHECK(!in.wrong_byte() && !out.wrong_byte());
       });
 }
@@ -136,8 +136,8 @@ TEST(a_buffer_may_begin_at_any_slot) {
       const Layout layout = Layout::irregular(counts, displacements, segment).cut_into(parts);
       Work work = work_on(schedule, matrices, layout, in.at(0), me == 0 ? out.at(0) : nullptr);
       work.input.first = displacements[mine];
-      Engine engine;
-      CHECK_EQ(engine.run(work, t, soon()), Outcome::ok);
+      Progress progress;
+      CHECK_EQ(progress.run(work, t, soon()), Outcome::ok);
       CHECK(!in.wrong_byte() && !out.wrong_byte());
     });
 }

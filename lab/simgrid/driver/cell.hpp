@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "execute/engine.hpp"
+#include "execute/progress.hpp"
 #include "stretto/rules.hpp"
 
 namespace stretto::lab {
@@ -25,8 +25,8 @@ class Player {
 
   void refresh();  ///< inputs, and outputs that are no result
   void native() const;
-  /// False if the engine failed. `engine` belongs to the rank and `transport` to the engine.
-  bool perform(const Forced& forced, execute::Engine& engine, transport::Transport& transport);
+  /// False if it failed. `progress` and `transport` belong to the rank.
+  bool perform(const Forced& forced, execute::Progress& progress, transport::Transport& transport);
   bool checked() const { return !folded_; }  ///< false: too large, all ranks have the same memory
   bool correct() const;
 

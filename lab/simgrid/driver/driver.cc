@@ -107,7 +107,7 @@ void run(Board& b, Rank rank, Rank ranks) {
   using simgrid::s4u::Engine;
   SmpiTransport transport;
   for (const Planned& p : b.plan) {
-    execute::Engine engine;
+    execute::Progress progress;
     Player player(p.cell, rank, b.shape);
     for (const Candidate& c : p.candidates) {
       if (!c.forced.algorithm) player.native();  // SMPI's first call looks which ranks share a host
@@ -120,7 +120,7 @@ void run(Board& b, Rank rank, Rank ranks) {
       const double begin = Engine::get_clock();
       bool ok = true;
       if (c.forced.algorithm)
-        ok = player.perform(c.forced, engine, transport);
+        ok = player.perform(c.forced, progress, transport);
       else
         player.native();
       b.last = std::max(b.last, Engine::get_clock());

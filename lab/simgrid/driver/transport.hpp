@@ -15,11 +15,11 @@ namespace stretto::lab {
 /// MPI_Test, while a wait ends exactly when it comes. Deadlines do not matter, for SimGrid itself sees deadlocks.
 class SmpiTransport final : public transport::Transport {
  public:
-  void send(Rank peer, int channel, const void* data, Bytes bytes, transport::Ticket ticket) override {
-    MPI_Isend(data, static_cast<int>(bytes), MPI_BYTE, peer, channel, MPI_COMM_WORLD, add(ticket));
+  void send(Rank peer, transport::Tag tag, const void* data, Bytes bytes, transport::Ticket ticket) override {
+    MPI_Isend(data, static_cast<int>(bytes), MPI_BYTE, peer, tag.channel, MPI_COMM_WORLD, add(ticket));
   }
-  void receive(Rank peer, int channel, void* data, Bytes bytes, transport::Ticket ticket) override {
-    MPI_Irecv(data, static_cast<int>(bytes), MPI_BYTE, peer, channel, MPI_COMM_WORLD, add(ticket));
+  void receive(Rank peer, transport::Tag tag, void* data, Bytes bytes, transport::Ticket ticket) override {
+    MPI_Irecv(data, static_cast<int>(bytes), MPI_BYTE, peer, tag.channel, MPI_COMM_WORLD, add(ticket));
   }
   transport::Outcome wait(std::vector<transport::Ticket>& done, const Deadline&) override {
     if (requests_.empty()) return transport::Outcome::ok;
@@ -34,6 +34,9 @@ class SmpiTransport final : public transport::Transport {
     tickets_.pop_back();
     return transport::Outcome::ok;
   }
+
+  /// A call that fails ends the simulation.
+  void abandon(std::uint32_t) override {}
 
  private:
   MPI_Request* add(transport::Ticket ticket) {

@@ -14,6 +14,7 @@ namespace {
 using intercept::constants;
 using intercept::native;
 
+constexpr int channels = 64;                    // more than an operation has segments in flight
 constexpr Bytes largest_part = Bytes{1} << 30;  // MPI counts in int
 
 /// How often to ask before the core is offered to others. With more ranks than cores the peer may be waiting for this
@@ -28,28 +29,47 @@ int patience() {
 
 }  // namespace
 
+MpiTransport::MpiTransport(MPI_Comm comm) : comm_(comm) {
+  constexpr int least = 32767;  // that MPI promises
+  int* most = nullptr;
+  int there = 0;
+  const int error = native().Comm_get_attr(comm, MPI_TAG_UB, &most, &there);
+  const int largest = error == MPI_SUCCESS && there ? *most : least;
+  sequences_ = static_cast<std::uint32_t>(largest / channels);
+}
+
+/// Operations of a communicator are posted in the same order on all ranks: one may have the tag of another that was
+/// posted so many operations before.
+int MpiTransport::mpi_tag(Tag tag) const {
+  return static_cast<int>(tag.sequence % sequences_) * channels + tag.channel;
+}
+
+void MpiTransport::note(int error) {
+  if (error != MPI_SUCCESS) error_ = last_error_ = error;
+}
+
 template <typename Post>
 void MpiTransport::in_parts(Bytes bytes, Ticket ticket, bool receive, Post post) {
   Bytes first = 0;
   do {
     const Bytes part = std::min(bytes - first, largest_part);
     posted_.push_back({constants().request_null, ticket, receive});
-    const int error = post(first, static_cast<int>(part), &posted_.back().request);
-    if (error != MPI_SUCCESS) error_ = error;
+    note(post(first, static_cast<int>(part), &posted_.back().request));
     first += part;
   } while (first < bytes);
 }
 
-void MpiTransport::send(Rank peer, int channel, const void* data, Bytes bytes, Ticket ticket) {
+void MpiTransport::send(Rank peer, Tag tag, const void* data, Bytes bytes, Ticket ticket) {
   in_parts(bytes, ticket, false, [&](Bytes first, int count, MPI_Request* request) {
-    return native().Isend(static_cast<const char*>(data) + first, count, constants().byte, peer, channel, comm_,
+    return native().Isend(static_cast<const char*>(data) + first, count, constants().byte, peer, mpi_tag(tag), comm_,
                           request);
   });
 }
 
-void MpiTransport::receive(Rank peer, int channel, void* data, Bytes bytes, Ticket ticket) {
+void MpiTransport::receive(Rank peer, Tag tag, void* data, Bytes bytes, Ticket ticket) {
   in_parts(bytes, ticket, true, [&](Bytes first, int count, MPI_Request* request) {
-    return native().Irecv(static_cast<char*>(data) + first, count, constants().byte, peer, channel, comm_, request);
+    return native().Irecv(static_cast<char*>(data) + first, count, constants().byte, peer, mpi_tag(tag), comm_,
+                          request);
   });
 }
 
@@ -63,7 +83,7 @@ void MpiTransport::test_each(std::vector<Ticket>& done) {
   for (std::size_t i = 0; i < posted_.size() && error_ == MPI_SUCCESS;) {
     int complete = 0;
     MPI_Status status;
-    error_ = native().Test(&posted_[i].request, &complete, &status);
+    note(native().Test(&posted_[i].request, &complete, &status));
     if (error_ != MPI_SUCCESS || !complete) {
       ++i;
       continue;
@@ -75,13 +95,15 @@ void MpiTransport::test_each(std::vector<Ticket>& done) {
 }
 
 /// What is still posted must not write to memory that is used for something else later.
-void MpiTransport::give_up() {
-  for (Posted& p : posted_) {
-    if (p.request == constants().request_null) continue;
+void MpiTransport::abandon(std::uint32_t operation) {
+  std::erase_if(posted_, [&](Posted& p) {
+    if (operation_of(p.ticket) != operation) return false;
+    if (p.request == constants().request_null) return true;
     if (p.receive) native().Cancel(&p.request);
     native().Request_free(&p.request);
-  }
-  posted_.clear();
+    return true;
+  });
+  if (posted_.empty()) error_ = MPI_SUCCESS;
 }
 
 Outcome MpiTransport::wait(std::vector<Ticket>& done, const Deadline& deadline) {
@@ -96,16 +118,12 @@ Outcome MpiTransport::wait(std::vector<Ticket>& done, const Deadline& deadline) 
       sched_yield();
     }
   }
-  if (error_ == MPI_SUCCESS) return Outcome::ok;
-  give_up();
-  return Outcome::failed;
+  return error_ == MPI_SUCCESS ? Outcome::ok : Outcome::failed;
 }
 
 Outcome MpiTransport::poll(std::vector<Ticket>& done) {
   if (error_ == MPI_SUCCESS) test_each(done);
-  if (error_ == MPI_SUCCESS) return Outcome::ok;
-  give_up();
-  return Outcome::failed;
+  return error_ == MPI_SUCCESS ? Outcome::ok : Outcome::failed;
 }
 
 }  // namespace stretto::transport

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Messages over the program's own MPI, on a private duplicate of the communicator.
+// Messages over the program's own MPI, on a private duplicate of the communicator: one object for each.
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "intercept/native.hpp"
@@ -10,20 +11,18 @@
 
 namespace stretto::transport {
 
-/// `comm` must return its errors (MPI_ERRORS_RETURN) and carry no other messages.
 class MpiTransport final : public Transport {
  public:
-  void use(MPI_Comm comm) {
-    if (!posted_.empty()) give_up();  // of a call that was left by an exception
-    comm_ = comm;
-    error_ = MPI_SUCCESS;
-  }
+  /// `comm` must return its errors (MPI_ERRORS_RETURN) and carry no other messages.
+  explicit MpiTransport(MPI_Comm comm);
 
-  void send(Rank peer, int channel, const void* data, Bytes bytes, Ticket ticket) override;
-  void receive(Rank peer, int channel, void* data, Bytes bytes, Ticket ticket) override;
+  void send(Rank peer, Tag tag, const void* data, Bytes bytes, Ticket ticket) override;
+  void receive(Rank peer, Tag tag, void* data, Bytes bytes, Ticket ticket) override;
   Outcome wait(std::vector<Ticket>& done, const Deadline& deadline) override;
   Outcome poll(std::vector<Ticket>& done) override;
-  int error_code() const override { return error_; }
+  void abandon(std::uint32_t operation) override;
+  /// Why it failed.
+  int take_error() { return std::exchange(last_error_, MPI_SUCCESS); }
 
  private:
   struct Posted {
@@ -37,10 +36,13 @@ class MpiTransport final : public Transport {
   bool pending(Ticket ticket) const;
   /// Asks for every operation once; appends the tickets of complete messages.
   void test_each(std::vector<Ticket>& done);
-  void give_up();
+  void note(int error);
+  int mpi_tag(Tag tag) const;
 
-  MPI_Comm comm_{};
-  int error_ = MPI_SUCCESS;
+  MPI_Comm comm_;
+  std::uint32_t sequences_;       ///< so many operations have tags of their own
+  int error_ = MPI_SUCCESS;       ///< of what is posted
+  int last_error_ = MPI_SUCCESS;  ///< also after abandon()
   std::vector<Posted> posted_;
 };
 

@@ -21,7 +21,7 @@ inline constexpr Bytes inline_payload = 48;  ///< a message of so few bytes trav
 
 /// One part of a message: the part itself, or where it lies in the sender's segment.
 struct alignas(cache_line) Line {
-  std::atomic<std::uint64_t> number{0};  ///< of the part in its lane, from 1 on: written last
+  std::atomic<std::uint64_t> key{0};  ///< key_of() the operation and the part's number in its lane: written last
   std::uint32_t bytes = 0;
   std::uint16_t inlined = 0;
   std::uint16_t last = 0;  ///< of its message
@@ -38,6 +38,13 @@ struct alignas(cache_line) Line {
   }
 };
 static_assert(sizeof(Line) == cache_line);
+
+/// Of an operation, to which the number of a part is added. One comparison tells whether a line holds what is awaited.
+inline std::uint64_t key_of(std::uint32_t communicator, std::uint32_t sequence) {
+  return std::uint64_t{communicator} << 32 | (sequence & 0xffff) << 16;
+}
+inline std::uint32_t communicator_of(std::uint64_t key) { return static_cast<std::uint32_t>(key >> 32); }
+inline constexpr std::uint64_t number_bits = 0xffff;  ///< of a key: more than a lane has lines
 
 /// The way from one rank to another, in the sender's segment.
 struct Lane {

@@ -25,10 +25,11 @@ void ThreadWorld::match(Rank sender, Rank receiver, Channel& channel) {
   }
 }
 
-void ThreadTransport::send(Rank peer, int channel, const void* data, Bytes bytes, Ticket ticket) {
+void ThreadTransport::send(Rank peer, Tag tag, const void* data, Bytes bytes, Ticket ticket) {
   const std::lock_guard lock(world_.mutex_);
   auto& mine = world_.mailboxes_[static_cast<std::size_t>(rank_)];
-  auto& to = world_.mailboxes_[static_cast<std::size_t>(peer)].channels[{rank_, channel}];
+  auto& to =
+      world_.mailboxes_[static_cast<std::size_t>(peer)].channels[{rank_, tag.communicator, tag.sequence, tag.channel}];
   ThreadWorld::Leaving leaving{data, {}, bytes, ticket, bytes <= world_.eager_};
   if (leaving.eager) {
     const auto* begin = static_cast<const char*>(data);
@@ -40,13 +41,32 @@ void ThreadTransport::send(Rank peer, int channel, const void* data, Bytes bytes
   world_.match(rank_, peer, to);
 }
 
-void ThreadTransport::receive(Rank peer, int channel, void* data, Bytes bytes, Ticket ticket) {
+void ThreadTransport::receive(Rank peer, Tag tag, void* data, Bytes bytes, Ticket ticket) {
   const std::lock_guard lock(world_.mutex_);
   auto& mine = world_.mailboxes_[static_cast<std::size_t>(rank_)];
-  auto& from = mine.channels[{peer, channel}];
+  auto& from = mine.channels[{peer, tag.communicator, tag.sequence, tag.channel}];
   ++mine.posted;
   from.arriving.push_back({data, bytes, ticket});
   world_.match(peer, rank_, from);
+}
+
+void ThreadTransport::abandon(std::uint32_t operation) {
+  const std::lock_guard lock(world_.mutex_);
+  auto& mine = world_.mailboxes_[static_cast<std::size_t>(rank_)];
+  const auto given_up = [&](const auto& message) { return operation_of(message.ticket) == operation; };
+  for (auto& [from, channel] : mine.channels) mine.posted -= std::erase_if(channel.arriving, given_up);
+  for (auto& mailbox : world_.mailboxes_)
+    for (auto& [from, channel] : mailbox.channels) {
+      if (std::get<0>(from) != rank_) continue;
+      for (auto& leaving : channel.leaving) {
+        if (leaving.eager || !given_up(leaving)) continue;
+        --mine.posted;
+        leaving.copy.assign(static_cast<const char*>(leaving.data),
+                            static_cast<const char*>(leaving.data) + leaving.bytes);
+        leaving.eager = true;
+      }
+    }
+  mine.posted -= std::erase_if(mine.done, [&](Ticket ticket) { return operation_of(ticket) == operation; });
 }
 
 Outcome ThreadTransport::wait(std::vector<Ticket>& done, const Deadline& deadline) {

@@ -7,7 +7,7 @@
 #include <deque>
 #include <map>
 #include <mutex>
-#include <utility>
+#include <tuple>
 
 #include "transport/transport.hpp"
 
@@ -37,7 +37,7 @@ class ThreadWorld {
     std::deque<Arriving> arriving;
   };
   struct Mailbox {
-    std::map<std::pair<Rank, int>, Channel> channels;  // by sender and channel
+    std::map<std::tuple<Rank, std::uint32_t, std::uint32_t, int>, Channel> channels;  // by sender and tag
     std::vector<Ticket> done;
     std::size_t posted = 0;  // operations whose tickets have not been handed back
     bool overrun = false;
@@ -54,9 +54,10 @@ class ThreadWorld {
 class ThreadTransport final : public Transport {
  public:
   ThreadTransport(ThreadWorld& world, Rank rank) : world_(world), rank_(rank) {}
-  void send(Rank peer, int channel, const void* data, Bytes bytes, Ticket ticket) override;
-  void receive(Rank peer, int channel, void* data, Bytes bytes, Ticket ticket) override;
+  void send(Rank peer, Tag tag, const void* data, Bytes bytes, Ticket ticket) override;
+  void receive(Rank peer, Tag tag, void* data, Bytes bytes, Ticket ticket) override;
   Outcome wait(std::vector<Ticket>& done, const Deadline& deadline) override;
+  void abandon(std::uint32_t operation) override;
 
  private:
   ThreadWorld& world_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The engine: carries out one rank's schedule, segment by segment; over shared memory where the peer is on this node,
-// over messages where it is not.
+// One rank's part of one collective call, from its first message to its last: it can be moved on by anybody, at any
+// time, beside others. Over shared memory where the peer is on this node, over messages where it is not.
 #pragma once
 
 #include <string>
@@ -14,16 +14,18 @@
 
 namespace stretto::execute {
 
-/// How to reach the other ranks.
+/// How to reach the other ranks, and what tells this operation's messages from others'.
 struct Paths {
   transport::Transport* messages = nullptr;          ///< null: all are on this node
   const transport::shm::Neighbours* node = nullptr;  ///< null: none is
+  transport::Tag tag = {};                           ///< of the operation, on all ranks alike; its channel is not used
   /// Called now and then in a long wait, with `context`: lets the messages of others go on, which may need this rank.
   /// False: there is no use in waiting on. May be null.
   bool (*attend)(void* context) = nullptr;
   void* context = nullptr;
   Observer* observer = nullptr;
 
+  Paths() = default;
   Paths(transport::Transport* m, const transport::shm::Neighbours* n) : messages(m), node(n) {}
   Paths(transport::Transport& m) : messages(&m) {}
 
@@ -43,19 +45,53 @@ struct Standstill {
   std::vector<Awaited> awaited;
 };
 
-/// Used by one thread at a time; keeps its memory from call to call.
-class Engine {
+/// Made by Progress, which keeps its memory for the next call.
+class Operation {
  public:
-  /// `deadline` is for each wait: its span begins anew when some message has come or gone. `ready`: what
-  /// Program::resolve() gave for the same work before, of a call in one segment.
-  transport::Outcome run(const Work& work, const Paths& paths, const Deadline& deadline,
-                         const Program* ready = nullptr);
+  /// `number` tells it from the others of its Progress; `stores` is of the thread.
+  Operation(std::uint32_t number, transport::shm::Stores& stores) : number_(number), stores_(stores), instances_(1) {}
+  Operation(const Operation&) = delete;
+  Operation& operator=(const Operation&) = delete;
 
-  /// After an outcome that is not ok: what every segment in flight was waiting for.
+  /// Sends what can be sent at once. What `work` and `paths` point at stays until the end. `ready`: what
+  /// Program::resolve() gave for the same work before, of a call in one segment; it stays as well.
+  void post(const Work& work, const Paths& paths, const Program* ready);
+  /// Works on until messages are missing. False: could do nothing.
+  bool advance();
+  /// The same in a long wait: takes messages that are not next in order, and those of other operations that stand
+  /// before its own, for theirs may depend on it.
+  bool drain();
+  /// In a wait that is longer still: looks for a way around what others' messages keep from leaving.
+  void make_room();
+  /// One of its messages over paths().messages is complete.
+  void complete(transport::Ticket ticket);
+  /// Its end will not come, or is of no use: nothing more is sent, received or written.
+  void abandon();
+
+  bool active() const { return active_ > 0; }
+  /// Its outcome, when it is not active any more.
+  transport::Outcome outcome() const { return failed_ ? transport::Outcome::failed : transport::Outcome::ok; }
+  void fail() { failed_ = true; }
+  std::size_t open() const { return open_; }  ///< messages under way over paths().messages
+  const Paths& paths() const { return paths_; }
+  std::uint32_t number() const { return number_; }
+
+  /// What every segment in flight is waiting for.
   std::vector<Standstill> standstill() const;
-
-  /// After a call in one segment: the address of scratch slot 0, where it stays until the next call.
+  /// After a call in one segment: the address of scratch slot 0, where it stays until the next post().
   const std::byte* scratch() const { return instances_[0].scratch; }
+
+  // The fast path, of brief programs that lie on one node: operation_brief.cc
+  struct Place {  // in a program
+    std::size_t round = 0;
+    std::uint32_t send = 0;
+    std::uint32_t step = 0;
+  };
+  static bool has_fast_path(const Paths& paths, const Program& program);
+  /// True: the whole program is done. False: `at` is how far it came, for resume().
+  bool run_fast(const Work& work, const Paths& paths, const Program& program, Place& at);
+  /// post() from there on.
+  void resume(const Work& work, const Paths& paths, const Program& program, const Place& at);
 
  private:
   struct Arrival {                // of a step of the present round
@@ -64,6 +100,7 @@ class Engine {
     bool complete = false;
     bool dropped = false;  // it has another size than awaited
   };
+  static constexpr Bytes pieces_of_window = 4;
   /// A message to neighbours that has not been posted yet.
   struct Departure {
     std::uint32_t send;
@@ -71,15 +108,11 @@ class Engine {
     Bytes window = 0;                   // of a message that does not fit into the room at once, else 0
     std::byte* memory = nullptr;        // the window
     const std::byte* packed = nullptr;  // if pieces cut elements that have holes
-    std::uint64_t before = 0;           // the number of the part before its first
+    std::uint64_t loan = 0;             // of the window
     Bytes posted = 0;
     std::uint64_t pieces = 0;
-  };
-  using Neighbours = transport::shm::Neighbours;
-  struct Place {  // in a program
-    std::size_t round = 0;
-    std::uint32_t send = 0;
-    std::uint32_t step = 0;
+    std::array<std::uint64_t, pieces_of_window> numbers{};  // of the last pieces
+    bool by_lines = false;                                  // the room is full of what nobody reads
   };
   struct Message {  // over paths_.messages
     Rank peer = no_rank;
@@ -106,14 +139,13 @@ class Engine {
   };
 
   void begin(const Work& work, const Paths& paths, const Program* ready);
-  /// Gives back what a call with long vectors took; before a call what a failed one left.
+  /// Gives back what a call with long vectors took.
   void trim();
   void start(Instance& in, Count segment);
   void occupy(Instance& in, Count segment);
   const Program& program_of(Instance& in, Count segment);
   void enter_round(Instance& in);
   void begin_round(Instance& in, const Program::Stage& stage);
-  /// Works on until a message is missing or the segments are done. False: could do nothing.
   bool advance(Instance& in);
   bool carry_out(Instance& in, std::uint32_t step);
   /// Would write what the round has still to send.
@@ -123,43 +155,45 @@ class Engine {
   void deliver(Instance& in, const Program::Step& step, Arrival& arrival, const std::byte* part, Bytes bytes);
   void arrived(Instance& in, const Program::Step& step, const Arrival& arrival);
 
-  // Brief programs: engine_brief.cc
-  bool has_short_way(const Paths& paths, const Program& program) const;
-  bool run_brief(const Work& work, const Paths& paths, const Program& program, Place& at);
-  std::uint32_t send_brief(const Neighbours& node, const Program::Outgoing* send, const std::byte* from);
+  std::uint32_t send_fast(const Program::Outgoing* send, const std::byte* from);
   template <typename Address>
-  static bool step_brief(const Work& work, const Neighbours& node, const Program::Step& step, Address address);
-  void take_over(Instance& in, const Place& at);
+  bool step_fast(const Work& work, const Program::Step& step, Address address);
 
   // For whoever looks closely.
-  Nanoseconds active(Rank peer = no_rank, bool came = false) { return observer_ ? observer_->active(peer, came) : 0; }
+  Nanoseconds seen(Rank peer = no_rank, bool came = false) { return observer_ ? observer_->active(peer, came) : 0; }
   void done(Nanoseconds begin, Activity activity, Rank peer, Bytes bytes, const Instance& in) {
     if (observer_) [[unlikely]]
       observer_->done(begin, activity, peer, bytes, in.round);
   }
 
-  // Neighbours: engine_node.cc
+  // Neighbours: operation_node.cc
   transport::shm::Connection* neighbour(Rank peer) const {
     return paths_.node ? paths_.node->connections[static_cast<std::size_t>(peer)] : nullptr;
   }
   void send_to_neighbours(Instance& in, const Program::Stage& stage);
   void queue_sends(Instance& in, std::uint32_t first, std::uint32_t end);
+  static void one_by_one(std::vector<Departure>& unsent);
   void cut_into_pieces(Instance& in, Bytes room);
   bool depart(Instance& in, Departure& d);
   bool depart_in_pieces(Instance& in, Departure& d);
+  bool depart_by_lines(Instance& in, Departure& d);
   bool pump(Instance& in);
-  bool take(Instance& in, std::uint32_t step, bool in_order);
+  void make_room(Instance& in);
+  bool take(Instance& in, std::uint32_t step, bool in_order, bool resting);
   bool drain(Instance& in);
 
-  // Messages: engine_messages.cc
+  // Messages: operation_messages.cc
   void post_receives(Instance& in, const Program::Stage& stage);
   void post_sends(Instance& in, const Program::Stage& stage);
   transport::Ticket ticket(const Instance& in, std::uint32_t index, bool send) const;
-  transport::Outcome collect(bool wait, const Deadline& deadline);
-  transport::Outcome await(const Deadline& deadline);
+  transport::Tag tag(const Instance& in) const { return {paths_.tag.communicator, paths_.tag.sequence, in.lane}; }
 
-  const Work* work_ = nullptr;
-  Paths paths_{nullptr, nullptr};
+  std::uint32_t number_;
+  transport::shm::Stores& stores_;
+  Work work_{};
+  Paths paths_;
+  transport::shm::Neighbours node_;
+  std::uint64_t key_ = 0;         // of its messages in shared memory
   Observer* observer_ = nullptr;  // null unless it looks closely
   std::vector<Instance> instances_;
   std::size_t depth_ = 1;
@@ -169,12 +203,10 @@ class Engine {
   const Program* ready_ = nullptr;
   Program programs_[2];  // of all segments but the last, and of the last
   bool resolved_[2] = {};
-  bool mismatch_ = false;  // a neighbour's message had another size than awaited
-  std::size_t open_ = 0;   // messages under way
-  std::vector<transport::Ticket> done_;
+  bool failed_ = false;  // a transport said so, or a neighbour's message had another size than awaited
+  std::size_t open_ = 0;
   std::vector<std::uint64_t> blocked_;  // by rank: the last pass in which a message of it had to wait
   std::uint64_t pass_ = 0;
-  transport::shm::Stores stores_;
 };
 
 /// One paragraph for people: rank, collective's call, algorithm, and for every segment its round and what it awaits,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The engine by itself. That it carries out every algorithm is tested by the conformance suite of the transports.
+// Operations by themselves. That it carries out every algorithm is tested by the conformance suite of the transports.
 #include <functional>
 #include <map>
 #include <mutex>
@@ -24,6 +24,7 @@ using test::soon;
 using test::Value;
 using test::work_on;
 using transport::Outcome;
+using transport::Tag;
 using transport::Ticket;
 using transport::Transport;
 
@@ -34,9 +35,27 @@ const Kind& sparse = kinds[3];
 /// Nobody to talk to.
 class NoTransport final : public Transport {
  public:
-  void send(Rank, int, const void*, Bytes, Ticket) override { test::fail(__FILE__, __LINE__, "a send"); }
-  void receive(Rank, int, void*, Bytes, Ticket) override { test::fail(__FILE__, __LINE__, "a receive"); }
+  void send(Rank, Tag, const void*, Bytes, Ticket) override { test::fail(__FILE__, __LINE__, "a send"); }
+  void receive(Rank, Tag, void*, Bytes, Ticket) override { test::fail(__FILE__, __LINE__, "a receive"); }
   Outcome wait(std::vector<Ticket>&, const Deadline&) override { return Outcome::failed; }
+  void abandon(std::uint32_t) override {}
+};
+
+/// Hands all on to another one.
+class PassesOn : public Transport {
+ public:
+  explicit PassesOn(Transport& inner) : inner_(inner) {}
+  void send(Rank peer, Tag tag, const void* data, Bytes bytes, Ticket ticket) override {
+    inner_.send(peer, tag, data, bytes, ticket);
+  }
+  void receive(Rank peer, Tag tag, void* data, Bytes bytes, Ticket ticket) override {
+    inner_.receive(peer, tag, data, bytes, ticket);
+  }
+  Outcome wait(std::vector<Ticket>& done, const Deadline& deadline) override { return inner_.wait(done, deadline); }
+  void abandon(std::uint32_t operation) override { inner_.abandon(operation); }
+
+ private:
+  Transport& inner_;
 };
 
 /// Carries out what `build` writes, alone, on `n` elements in `blocks` blocks of one segment; output i is to become
@@ -52,9 +71,9 @@ void run_alone(const Kind& kind, Count n, Block blocks, Build build, Expected ex
   for (Count i = 0; i < n; ++i)
     if (const auto v = expected(i)) out.expect(i, *v);
   NoTransport transport;
-  Engine engine;
+  Progress progress;
   const Work work = work_on(schedule, kind, Layout::whole(n, blocks, 0), in.at(0), out.at(0));
-  CHECK_EQ(engine.run(work, transport, soon()), Outcome::ok);
+  CHECK_EQ(progress.run(work, transport, soon()), Outcome::ok);
   CHECK(!in.wrong_byte());
   CHECK(!out.wrong_byte());
 }
@@ -117,12 +136,12 @@ TEST(one_rank_copies_segment_by_segment) {
     for (Count i = 0; i < 10; ++i) in.put(i, contribution(0, i));
     for (Count i = 0; i < 10; ++i) out.expect(i, contribution(0, i));
     NoTransport transport;
-    Engine engine;
-    CHECK_EQ(engine.run(work_on(schedule, sparse, layout, in.at(0), out.at(0)), transport, soon()), Outcome::ok);
+    Progress progress;
+    CHECK_EQ(progress.run(work_on(schedule, sparse, layout, in.at(0), out.at(0)), transport, soon()), Outcome::ok);
     CHECK(!out.wrong_byte());
     // In place there is nothing to do, and a copy onto itself does no harm.
     const Work in_place = work_on(schedule, sparse, layout, out.at(0), out.at(0));
-    CHECK_EQ(engine.run(in_place, transport, soon()), Outcome::ok);
+    CHECK_EQ(progress.run(in_place, transport, soon()), Outcome::ok);
     CHECK(!out.wrong_byte());
   }
 }
@@ -144,35 +163,28 @@ TEST(rounds_follow_each_other) {
     for (Count i = 0; i < 8; ++i) in.put(i, contribution(me, i));
     for (Count i = 0; i < 4; ++i) out.expect(i, matrices.op(contribution(me, i), contribution(me, i)));
     for (Count i = 0; i < 4; ++i) out.expect(4 + i, contribution(peer, i));
-    Engine engine;
+    Progress progress;
     const Work work = work_on(schedule, matrices, Layout::whole(8, 2, 0), in.at(0), out.at(0));
-    CHECK_EQ(engine.run(work, t, soon()), Outcome::ok);
+    CHECK_EQ(progress.run(work, t, soon()), Outcome::ok);
     CHECK(!in.wrong_byte());
     CHECK(!out.wrong_byte());
   });
 }
 
 /// Writes down what passes through it.
-class Recorder final : public Transport {
+class Recorder final : public PassesOn {
  public:
-  explicit Recorder(Transport& inner) : inner_(inner) {}
-  void send(Rank peer, int channel, const void* data, Bytes bytes, Ticket ticket) override {
-    sent[channel].push_back(bytes);
-    inner_.send(peer, channel, data, bytes, ticket);
+  using PassesOn::PassesOn;
+  void send(Rank peer, Tag tag, const void* data, Bytes bytes, Ticket ticket) override {
+    sent[tag.channel].push_back(bytes);
+    PassesOn::send(peer, tag, data, bytes, ticket);
   }
-  void receive(Rank peer, int channel, void* data, Bytes bytes, Ticket ticket) override {
-    inner_.receive(peer, channel, data, bytes, ticket);
-  }
-  Outcome wait(std::vector<Ticket>& done, const Deadline& deadline) override { return inner_.wait(done, deadline); }
 
   std::map<int, std::vector<Bytes>> sent;  // by channel
-
- private:
-  Transport& inner_;
 };
 
 /// Runs an allreduce on this rank; counts of 8-byte elements.
-Outcome allreduce(Engine& engine, Transport& t, std::string_view id, Rank ranks, Rank rank, Count n, Count segment,
+Outcome allreduce(Progress& progress, Transport& t, std::string_view id, Rank ranks, Rank rank, Count n, Count segment,
                   int depth, const Deadline& deadline = soon()) {
   const Schedule schedule = build_schedule(*find_algorithm(id), {ranks, 0}, rank);
   const std::vector<Value> sum = test::reduction_in_rank_order(sums, ranks, n);
@@ -181,30 +193,26 @@ Outcome allreduce(Engine& engine, Transport& t, std::string_view id, Rank ranks,
   for (Count i = 0; i < n; ++i) out.expect(i, sum[static_cast<std::size_t>(i)]);
   Work work = work_on(schedule, sums, Layout::whole(n, schedule.blocks, segment), in.at(0), out.at(0));
   work.depth = depth;
-  const Outcome outcome = engine.run(work, t, deadline);
+  const Outcome outcome = progress.run(work, t, deadline);
   if (outcome == Outcome::ok) CHECK(!in.wrong_byte() && !out.wrong_byte());
   return outcome;
 }
 
 /// Reads what it sends only after a message has come.
-class HeldSends final : public Transport {
+class HeldSends final : public PassesOn {
  public:
-  explicit HeldSends(Transport& inner) : inner_(inner) {}
-  void send(Rank peer, int channel, const void* data, Bytes bytes, Ticket ticket) override {
-    held_.push_back([=, this] { inner_.send(peer, channel, data, bytes, ticket); });
-  }
-  void receive(Rank peer, int channel, void* data, Bytes bytes, Ticket ticket) override {
-    inner_.receive(peer, channel, data, bytes, ticket);
+  using PassesOn::PassesOn;
+  void send(Rank peer, Tag tag, const void* data, Bytes bytes, Ticket ticket) override {
+    held_.push_back([=, this] { PassesOn::send(peer, tag, data, bytes, ticket); });
   }
   Outcome wait(std::vector<Ticket>& done, const Deadline& deadline) override {
     if (came_)
       for (const auto& send : std::exchange(held_, {})) send();
     came_ = true;
-    return inner_.wait(done, deadline);
+    return PassesOn::wait(done, deadline);
   }
 
  private:
-  Transport& inner_;
   std::vector<std::function<void()>> held_;
   bool came_ = false;
 };
@@ -217,9 +225,9 @@ TEST(what_is_sent_is_written_when_it_has_left) {
     Guarded data(matrices, 10);
     for (Count i = 0; i < 10; ++i) data.put(i, contribution(me, i));
     for (Count i = 0; i < 10; ++i) data.expect(i, matrices.op(contribution(0, i), contribution(1, i)));
-    Engine engine;
+    Progress progress;
     const Work in_place = work_on(schedule, matrices, Layout::whole(10, 1, 0), data.at(0), data.at(0));
-    CHECK_EQ(engine.run(in_place, me == 0 ? t : static_cast<Transport&>(held), soon()), Outcome::ok);
+    CHECK_EQ(progress.run(in_place, me == 0 ? t : static_cast<Transport&>(held), soon()), Outcome::ok);
     CHECK(!data.wrong_byte());
   });
 }
@@ -235,8 +243,9 @@ TEST(segments_travel_on_as_many_channels_as_are_in_flight) {
   for (const auto& c : cases)
     on_threads(2, 0, [&](Transport& t, Rank r) {
       Recorder recorder(t);
-      Engine engine;
-      CHECK_EQ(allreduce(engine, recorder, "allreduce/recursive_doubling", 2, r, 100, c.segment, c.depth), Outcome::ok);
+      Progress progress;
+      CHECK_EQ(allreduce(progress, recorder, "allreduce/recursive_doubling", 2, r, 100, c.segment, c.depth),
+               Outcome::ok);
       std::vector<std::size_t> messages;
       Bytes bytes = 0;
       for (const auto& [channel, sent] : recorder.sent) {
@@ -258,65 +267,60 @@ TEST(segments_may_complete_in_any_order) {
     for (const Bytes eager : {Bytes{0}, always_eager})
       on_threads(4, eager, [&](Transport& t, Rank r) {
         test::ShufflingTransport shuffling(t, static_cast<std::uint32_t>(r) * 77 + 5);
-        Engine engine;
-        for (int depth : {2, 3, 5}) CHECK_EQ(allreduce(engine, shuffling, id, 4, r, 203, 10, depth), Outcome::ok);
+        Progress progress;
+        for (int depth : {2, 3, 5}) CHECK_EQ(allreduce(progress, shuffling, id, 4, r, 203, 10, depth), Outcome::ok);
       });
 }
 
 TEST(blocks_of_nothing_are_not_sent) {
   on_threads(4, 0, [](Transport& t, Rank r) {
     Recorder recorder(t);
-    Engine engine;
-    CHECK_EQ(allreduce(engine, recorder, "allreduce/ring", 4, r, 0, 0, 1), Outcome::ok);
+    Progress progress;
+    CHECK_EQ(allreduce(progress, recorder, "allreduce/ring", 4, r, 0, 0, 1), Outcome::ok);
     CHECK(recorder.sent.empty());
-    CHECK_EQ(allreduce(engine, recorder, "allreduce/ring", 4, r, 1, 0, 1), Outcome::ok);
+    CHECK_EQ(allreduce(progress, recorder, "allreduce/ring", 4, r, 1, 0, 1), Outcome::ok);
     for (const auto& [channel, sent] : recorder.sent)
       for (const Bytes bytes : sent) CHECK_EQ(bytes, 8);
     // But messages of no blocks are: a barrier is made of them.
     const Schedule barrier = build_schedule(*find_algorithm("barrier/dissemination"), {4, 0}, r);
     recorder.sent.clear();
     const Work nothing = work_on(barrier, sums, Layout::whole(0, 1, 0), nullptr, nullptr);
-    CHECK_EQ(engine.run(nothing, recorder, soon()), Outcome::ok);
+    CHECK_EQ(progress.run(nothing, recorder, soon()), Outcome::ok);
     CHECK(recorder.sent[0] == (std::vector<Bytes>{0, 0}));
   });
 }
 
-TEST(an_engine_is_used_again_after_a_failure) {
-  std::vector<Engine> engines(2);
+TEST(progress_is_used_again_after_a_failure) {
+  std::vector<Progress> progress(2);
   on_threads(2, always_eager, [&](Transport& t, Rank r) {
-    CHECK_EQ(allreduce(engines[r], t, "allreduce/recursive_doubling", 2, r, r == 0 ? 90 : 100, 50, 2), Outcome::failed);
+    CHECK_EQ(allreduce(progress[r], t, "allreduce/recursive_doubling", 2, r, r == 0 ? 90 : 100, 50, 2),
+             Outcome::failed);
   });
   on_threads(2, always_eager, [&](Transport& t, Rank r) {
-    CHECK_EQ(allreduce(engines[r], t, "allreduce/recursive_doubling", 2, r, 100, 7, 1), Outcome::ok);
-    CHECK(engines[r].standstill().empty());
+    CHECK_EQ(allreduce(progress[r], t, "allreduce/recursive_doubling", 2, r, 100, 7, 1), Outcome::ok);
+    CHECK(progress[r].standstill().empty());
   });
 }
 
 /// Sends late.
-class SlowSender final : public Transport {
+class SlowSender final : public PassesOn {
  public:
-  explicit SlowSender(Transport& inner) : inner_(inner) {}
-  void send(Rank peer, int channel, const void* data, Bytes bytes, Ticket ticket) override {
+  using PassesOn::PassesOn;
+  void send(Rank peer, Tag tag, const void* data, Bytes bytes, Ticket ticket) override {
     std::this_thread::sleep_for(std::chrono::milliseconds(500));
-    inner_.send(peer, channel, data, bytes, ticket);
+    PassesOn::send(peer, tag, data, bytes, ticket);
   }
-  void receive(Rank peer, int channel, void* data, Bytes bytes, Ticket ticket) override {
-    inner_.receive(peer, channel, data, bytes, ticket);
-  }
-  Outcome wait(std::vector<Ticket>& done, const Deadline& deadline) override { return inner_.wait(done, deadline); }
-
- private:
-  Transport& inner_;
 };
 
 TEST(a_deadline_is_for_each_wait) {
   on_threads(4, always_eager, [](Transport& t, Rank r) {
     SlowSender slow(t);
-    Engine engine;
+    Progress progress;
     const auto begin = Deadline::Clock::now();
     // Six rounds of at least 500 ms under a deadline of less than their sum.
-    CHECK_EQ(allreduce(engine, slow, "allreduce/ring", 4, r, 100, 0, 1, Deadline::in(std::chrono::milliseconds(2800))),
-             Outcome::ok);
+    CHECK_EQ(
+        allreduce(progress, slow, "allreduce/ring", 4, r, 100, 0, 1, Deadline::in(std::chrono::milliseconds(2800))),
+        Outcome::ok);
     CHECK(Deadline::Clock::now() - begin >= std::chrono::seconds(3));
   });
 }
@@ -337,14 +341,14 @@ TEST(hang_report) {
   std::mutex mutex;
   on_threads(4, 0, [&](Transport& t, Rank r) {
     if (r == 2) return;  // never comes
-    Engine engine;
+    Progress progress;
     const auto begin = Deadline::Clock::now();
-    CHECK_EQ(allreduce(engine, t, "allreduce/ring", 4, r, 90, 50, 2, Deadline::in(std::chrono::milliseconds(200))),
+    CHECK_EQ(allreduce(progress, t, "allreduce/ring", 4, r, 90, 50, 2, Deadline::in(std::chrono::milliseconds(200))),
              Outcome::expired);
     const auto waited = Deadline::Clock::now() - begin;
     CHECK(waited >= std::chrono::milliseconds(200) && waited < std::chrono::seconds(20));
     const std::lock_guard lock(mutex);
-    reports[r] = hang_report(build_schedule(*find_algorithm("allreduce/ring"), {4, 0}, r), engine.standstill(),
+    reports[r] = hang_report(build_schedule(*find_algorithm("allreduce/ring"), {4, 0}, r), progress.standstill(),
                              "allreduce (call 7 on this communicator)");
   });
   CHECK_EQ(reports.size(), 3);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The engine over shared memory: more than fits into a room, readers that are late, and what goes wrong.
+// Operations over shared memory: more than fits into a room, readers that are late, and what goes wrong.
 #include <atomic>
+#include <deque>
 #include <mutex>
 
 #include "stretto/algorithm.hpp"
@@ -35,14 +36,14 @@ Count elements(const Kind& kind, Bytes bytes) { return bytes / kind.element().si
 
 /// Element i of my output is to become element `of(i)` of the input of rank `from(i)`. Inputs differ from turn to turn.
 template <typename From, typename Of>
-Outcome move(Engine& engine, const Paths& paths, const Schedule& schedule, const Kind& kind, Count n, From from, Of of,
-             int turn = 0) {
+Outcome move(Progress& progress, const Paths& paths, const Schedule& schedule, const Kind& kind, Count n, From from,
+             Of of, int turn = 0) {
   Guarded in(kind, n), out(kind, n);
   for (Count i = 0; i < n; ++i) in.put(i, contribution(schedule.rank, i + turn));
   for (Count i = 0; i < n; ++i)
     if (from(i) != no_rank) out.expect(i, contribution(from(i), of(i) + turn));
   const Work work = work_on(schedule, kind, Layout::whole(n, schedule.blocks, 0), in.at(0), out.at(0));
-  const Outcome outcome = engine.run(work, paths, soon());
+  const Outcome outcome = progress.run(work, paths, soon());
   if (outcome == Outcome::ok) CHECK(!in.wrong_byte() && !out.wrong_byte());
   return outcome;
 }
@@ -57,10 +58,10 @@ TEST(messages_larger_than_the_room_are_streamed) {
       b.round();
       if (r < 2) b.send(r + 1, r == 0 ? input(0) : output(0));
       const Schedule chain = b.finish();
-      Engine engine;
+      Progress progress;
       const auto from = [&](Count) { return r == 0 ? no_rank : 0; };
       for (const Bytes bytes : {Process::room_bytes / 2, Process::room_bytes, 5 * Process::room_bytes + 1000})
-        CHECK_EQ(move(engine, paths, chain, kind, elements(kind, bytes), from, same), Outcome::ok);
+        CHECK_EQ(move(progress, paths, chain, kind, elements(kind, bytes), from, same), Outcome::ok);
     });
 }
 
@@ -73,9 +74,9 @@ TEST(reductions_of_streamed_messages) {
       Guarded in(kind, n), out(kind, n);
       for (Count i = 0; i < n; ++i) in.put(i, contribution(r, i));
       for (Count i = 0; i < n; ++i) out.expect(i, sum[static_cast<std::size_t>(i)]);
-      Engine engine;
+      Progress progress;
       const Work work = work_on(schedule, kind, Layout::whole(n, schedule.blocks, 0), in.at(0), out.at(0));
-      CHECK_EQ(engine.run(work, paths, soon()), Outcome::ok);
+      CHECK_EQ(progress.run(work, paths, soon()), Outcome::ok);
       CHECK(!in.wrong_byte() && !out.wrong_byte());
     });
 }
@@ -93,10 +94,10 @@ TEST(a_round_of_more_than_the_room) {
         const Count each = elements(*kind, block);
         const auto from = [&](Count i) { return i / each == r ? no_rank : static_cast<Rank>(i / each); };
         const auto of = [&](Count i) { return i % each + r * each; };
-        Engine engine;
+        Progress progress;
         std::this_thread::sleep_for(milliseconds(10 * r));
         for (int turn = 0; turn < 3; ++turn)
-          CHECK_EQ(move(engine, paths, all, *kind, each * ranks, from, of), Outcome::ok);
+          CHECK_EQ(move(progress, paths, all, *kind, each * ranks, from, of), Outcome::ok);
       });
 }
 
@@ -116,7 +117,7 @@ TEST(a_reader_that_is_late) {
     on_node(4, [&](const Paths& paths, Rank r) {
       const Schedule schedule = star(4, r);
       const auto from = [&](Count) { return r == 0 ? no_rank : 0; };
-      Engine engine;
+      Progress progress;
       if (r == 3) {
         const Deadline deadline = soon();
         while (in_time < 6 && !deadline.expired()) std::this_thread::sleep_for(milliseconds(1));
@@ -124,7 +125,7 @@ TEST(a_reader_that_is_late) {
         std::this_thread::sleep_for(milliseconds(20));
       }
       for (int call = 0; call < 30; ++call) {
-        CHECK_EQ(move(engine, paths, schedule, kind, n, from, same, call), Outcome::ok);
+        CHECK_EQ(move(progress, paths, schedule, kind, n, from, same, call), Outcome::ok);
         if (call < 3 && (r == 1 || r == 2)) ++in_time;
       }
     });
@@ -144,8 +145,8 @@ TEST(the_same_blocks_again_and_again_to_one_peer) {
           b.receive(0, output(i));
       const Schedule schedule = b.finish();
       const auto from = [&](Count) { return r == 0 ? no_rank : 0; };
-      Engine engine;
-      CHECK_EQ(move(engine, paths, schedule, kinds[0], n * times, from, [&](Count i) { return i % n; }), Outcome::ok);
+      Progress progress;
+      CHECK_EQ(move(progress, paths, schedule, kinds[0], n * times, from, [&](Count i) { return i % n; }), Outcome::ok);
     });
 }
 
@@ -165,8 +166,8 @@ TEST(a_message_of_another_size_than_awaited) {
       const Count behind = large / 8;  // nothing may be written there
       Guarded in(kind, n), out(kind, n + behind), untouched(kind, n + behind);
       const Work work = work_on(schedule, kind, Layout::whole(n, 1, 0), in.at(0), out.at(0));
-      Engine engine;
-      const Outcome outcome = engine.run(work, paths, Deadline::in(milliseconds(300)));
+      Progress progress;
+      const Outcome outcome = progress.run(work, paths, Deadline::in(milliseconds(300)));
       // The sender may not have been able to send all.
       if (r == 0) CHECK(outcome == Outcome::ok || (sent == large && outcome == Outcome::expired));
       if (r == 1) CHECK_EQ(outcome, Outcome::failed);
@@ -191,13 +192,13 @@ TEST(standstill_names_the_peer) {
     const Kind& kind = kinds[0];
     const Count n = elements(kind, 2 * Process::room_bytes);
     Guarded in(kind, n), out(kind, n);
-    Engine engine;
+    Progress progress;
     const auto begin = Deadline::Clock::now();
     const Work work = work_on(schedule, kind, Layout::whole(n, 1, 0), in.at(0), out.at(0));
-    CHECK_EQ(engine.run(work, paths, Deadline::in(milliseconds(100))), Outcome::expired);
+    CHECK_EQ(progress.run(work, paths, Deadline::in(milliseconds(100))), Outcome::expired);
     const auto waited = Deadline::Clock::now() - begin;
     CHECK(waited >= milliseconds(100) && waited < std::chrono::seconds(20));
-    all[static_cast<std::size_t>(r)] = engine.standstill();
+    all[static_cast<std::size_t>(r)] = progress.standstill();
   });
   const Rank expected[] = {3, 2, no_rank, 2};
   for (const Rank r : {0, 1, 3}) {
@@ -208,6 +209,47 @@ TEST(standstill_names_the_peer) {
     CHECK_EQ(still[0].awaited[0].peer, expected[r]);
     CHECK_EQ(still[0].awaited[0].send, r == 1);
     CHECK_EQ(still[0].awaited[0].bytes, elements(kinds[0], 2 * Process::room_bytes) * 8);
+  }
+}
+
+/// Rank 1 takes what rank 0 has for it only when rank 2, on another communicator, has got all of its own.
+TEST(a_reader_that_does_not_come_delays_nobody_else) {
+  for (const Kind& kind : kinds) {
+    std::atomic<bool> rank_2_is_done{false};
+    on_node(3, [&](const Paths& paths, Rank r) {
+      constexpr int turns = 6;
+      const auto to = [&](Rank reader) {
+        Builder b(r, 3, 1);
+        if (r == 0) b.send(reader, input(0));
+        if (r == reader) b.receive(0, output(0));
+        return b.finish();
+      };
+      const Schedule to_1 = to(1), to_2 = to(2);
+      const Count n = elements(kind, Process::room_bytes / 4);
+      Guarded in(kind, n);
+      for (Count i = 0; i < n; ++i) in.put(i, contribution(r, i));
+      std::deque<Guarded> outs;
+      const auto of = [&](Paths on, std::uint32_t communicator, int turn) {
+        on.tag = {communicator, static_cast<std::uint32_t>(turn), 0};
+        return on;
+      };
+      const auto work = [&](const Schedule& schedule) {
+        const bool reads = &schedule == (r == 1 ? &to_1 : &to_2) && r > 0;
+        Guarded& out = outs.emplace_back(kind, n);
+        for (Count i = 0; reads && i < n; ++i) out.expect(i, contribution(0, i));
+        return work_on(schedule, kind, Layout::whole(n, 1, 0), in.at(0), out.at(0));
+      };
+      Progress progress;
+      std::vector<Operation*> posted;
+      while (r == 1 && !rank_2_is_done) std::this_thread::yield();
+      for (int turn = 0; turn < turns && r < 2; ++turn)
+        posted.push_back(&progress.post(work(to_1), of(paths, 1, turn)));
+      for (int turn = 0; turn < turns && r != 1; ++turn)
+        CHECK_EQ(progress.run(work(to_2), of(paths, 2, turn), soon()), Outcome::ok);
+      if (r == 2) rank_2_is_done = true;
+      for (Operation* operation : posted) CHECK_EQ(progress.wait(*operation, soon()), Outcome::ok);
+      for (const Guarded& out : outs) CHECK(!out.wrong_byte());
+    });
   }
 }
 
