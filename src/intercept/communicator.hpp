@@ -41,6 +41,8 @@ class Communicator {
   MPI_Comm comm() const { return comm_; }
   /// To ranks of other nodes; null if there are none.
   transport::MpiTransport* messages() { return messages_ ? &*messages_ : nullptr; }
+  /// That no other one of this process has, nor will have.
+  std::uint32_t number() const { return tag_.communicator; }
   /// For the messages of the next operation.
   transport::Tag next_tag() {
     ++tag_.sequence;

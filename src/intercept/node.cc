@@ -308,7 +308,9 @@ transport::shm::Neighbours neighbours(const NodeView& view, const transport::shm
           .rooms = rooms,
           .bell = process()->segment().bell(),
           .segment = process()->segment().memory(),
-          .policy = {.looks = looks.load(std::memory_order_relaxed)}};
+          .policy = wait_policy()};
 }
+
+transport::shm::WaitPolicy wait_policy() { return {.looks = looks.load(std::memory_order_relaxed)}; }
 
 }  // namespace stretto::intercept

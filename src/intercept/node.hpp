@@ -54,4 +54,7 @@ void give_back(const transport::shm::Rooms& rooms);
 /// What the engine needs to use `view` in the thread of `rooms`.
 transport::shm::Neighbours neighbours(const NodeView& view, const transport::shm::Rooms& rooms);
 
+/// By what is known now of the ranks of this node.
+transport::shm::WaitPolicy wait_policy();
+
 }  // namespace stretto::intercept
