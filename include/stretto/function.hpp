@@ -4,6 +4,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "stretto/collective.hpp"
@@ -48,6 +49,7 @@ struct FunctionFacts {
 };
 
 const FunctionFacts& facts(Function function);
+std::string mpi_name(Function function);  ///< as programs call it: "MPI_Reduce_scatter"
 std::optional<Function> function_named(std::string_view name);
 
 }  // namespace stretto

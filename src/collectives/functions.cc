@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "stretto/function.hpp"
 
+#include <cctype>
+
 namespace stretto {
 namespace {
 
@@ -28,6 +30,12 @@ static_assert(std::size(table) == std::size(all_functions));
 }  // namespace
 
 const FunctionFacts& facts(Function function) { return table[static_cast<std::size_t>(function)]; }
+
+std::string mpi_name(Function function) {
+  std::string name(facts(function).name);
+  name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
+  return "MPI_" + name;
+}
 
 std::optional<Function> function_named(std::string_view name) {
   for (Function f : all_functions)

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "intercept/native.hpp"
+#include "mpi/native.hpp"
 #include "transport/transport.hpp"
 
 namespace stretto::transport {

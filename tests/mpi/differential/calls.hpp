@@ -3,7 +3,7 @@
 // The functions of one library, and a planned call of them.
 #pragma once
 
-#include "intercept/native.hpp"
+#include "mpi/native.hpp"
 #include "plan.hpp"
 
 namespace stretto::differential {
