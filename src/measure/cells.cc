@@ -7,25 +7,20 @@
 namespace stretto::measure {
 namespace {
 
+bool reduces(Function f) { return facts(facts(f).collective).reduces; }
+bool irregular(Function f) { return facts(f).irregular; }
+
 struct NamedVariant {
+  Variant variant;
   std::string_view suffix;
-  Kind kind;
+  bool (*suits)(Function);
 };
-constexpr NamedVariant variants[] = {{"-ordered", {Function::reduce, Variant::ordered}},
-                                     {"-ordered", {Function::allreduce, Variant::ordered}},
-                                     {"-ordered", {Function::reduce_scatter_block, Variant::ordered}},
-                                     {"-ordered", {Function::reduce_scatter, Variant::ordered}},
-                                     {"-ordered", {Function::scan, Variant::ordered}},
-                                     {"-ordered", {Function::exscan, Variant::ordered}},
-                                     {"-maxloc", {Function::allreduce, Variant::maxloc}},
-                                     {"-spike", {Function::allgatherv, Variant::spike}},
-                                     {"-halving", {Function::allgatherv, Variant::halving}},
-                                     {"-even", {Function::gatherv, Variant::even}},
-                                     {"-even", {Function::scatterv, Variant::even}},
-                                     {"-even", {Function::allgatherv, Variant::even}},
-                                     {"-even", {Function::alltoallv, Variant::even}},
-                                     {"-even", {Function::alltoallw, Variant::even}},
-                                     {"-even", {Function::reduce_scatter, Variant::even}}};
+constexpr NamedVariant variants[] = {
+    {Variant::ordered, "-ordered", reduces},
+    {Variant::maxloc, "-maxloc", [](Function f) { return f == Function::allreduce; }},
+    {Variant::spike, "-spike", [](Function f) { return f == Function::allgatherv; }},
+    {Variant::halving, "-halving", [](Function f) { return f == Function::allgatherv; }},
+    {Variant::even, "-even", irregular}};
 
 // One function made of others. A vector is all parts together, whatever function it is the vector of.
 constexpr auto in = Place::in;
@@ -110,8 +105,8 @@ void add(void* in, void* inout, int* n, MPI_Datatype*) {
 
 std::string name_of(const Kind& kind) {
   std::string name(facts(kind.function).name);
-  for (const auto& [suffix, one] : variants)
-    if (one.function == kind.function && one.variant == kind.variant) name += suffix;
+  for (const NamedVariant& one : variants)
+    if (one.variant == kind.variant) name += one.suffix;
   std::string_view joint = "-by-";
   for (const Step& step : kind.steps) {
     if (step.action == Action(Local::take_part)) continue;  // costs next to nothing
@@ -122,8 +117,11 @@ std::string name_of(const Kind& kind) {
 }
 
 std::optional<Kind> kind_named(std::string_view name) {
-  for (const auto& [suffix, kind] : variants)
-    if (name == name_of(kind)) return kind;
+  for (const NamedVariant& one : variants) {
+    if (!name.ends_with(one.suffix)) continue;
+    const auto function = function_named(name.substr(0, name.size() - one.suffix.size()));
+    if (function && one.suits(*function)) return Kind{*function, one.variant};
+  }
   for (const Kind& kind : composed)
     if (name == name_of(kind)) return kind;
   if (const auto function = function_named(name)) return Kind{*function};

@@ -7,13 +7,21 @@
 #include <atomic>
 
 #include "mpi/mpi_header.hpp"
+#include "stretto/functions.def"
 
 namespace stretto::intercept {
 
 // clang-format off
-#define STRETTO_NATIVE_COLLECTIVES(X) \
-  X(Barrier) X(Bcast) X(Gather) X(Gatherv) X(Scatter) X(Scatterv) X(Allgather) X(Allgatherv) X(Alltoall) \
-  X(Alltoallv) X(Alltoallw) X(Reduce) X(Allreduce) X(Reduce_scatter_block) X(Reduce_scatter) X(Scan) X(Exscan)
+// Of functions.def: X(Bcast) for all, for those with counts, and X(Bcast_c) for the latter.
+#define STRETTO_NAME_IN_MPI(X, function, name, ...) X(name)
+#define STRETTO_NATIVE_COLLECTIVES(X) STRETTO_FUNCTIONS(STRETTO_NAME_IN_MPI, X)
+#define STRETTO_WITH_COUNTS_none(...)
+#define STRETTO_WITH_COUNTS_equal(...) __VA_ARGS__
+#define STRETTO_WITH_COUNTS_all(...) __VA_ARGS__
+#define STRETTO_WITH_COUNTS_own(...) __VA_ARGS__
+#define STRETTO_COUNTED_NAME(X, function, name, collective, sizes) STRETTO_WITH_COUNTS_##sizes(X(name))
+#define STRETTO_COUNTED_COLLECTIVES(X) STRETTO_FUNCTIONS(STRETTO_COUNTED_NAME, X)
+#define STRETTO_LARGE_NAME(X, function, name, collective, sizes) STRETTO_WITH_COUNTS_##sizes(X(name##_c))
 
 // Those that entry_points.cc takes the place of beside the collectives.
 #define STRETTO_OTHER_ENTRIES(X) \
@@ -48,10 +56,7 @@ namespace stretto::intercept {
 
 // clang-format off
 #ifdef STRETTO_MPICH
-#define STRETTO_NATIVE_LARGE_COLLECTIVES(X) \
-  X(Bcast_c) X(Gather_c) X(Gatherv_c) X(Scatter_c) X(Scatterv_c) X(Allgather_c) X(Allgatherv_c) X(Alltoall_c) \
-  X(Alltoallv_c) X(Alltoallw_c) X(Reduce_c) X(Allreduce_c) X(Reduce_scatter_block_c) X(Reduce_scatter_c) X(Scan_c) \
-  X(Exscan_c)
+#define STRETTO_NATIVE_LARGE_COLLECTIVES(X) STRETTO_FUNCTIONS(STRETTO_LARGE_NAME, X)
 #define STRETTO_NATIVE_LARGE_FUNCTIONS(X) \
   STRETTO_NATIVE_LARGE_COLLECTIVES(X) X(Pack_c) X(Type_get_contents_c) X(Type_get_envelope_c) X(Unpack_c)
 #else

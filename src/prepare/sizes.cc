@@ -77,7 +77,7 @@ int add_recent_bytes(Communicator& c, Call& call, Bytes mine, Origin* origin) {
   if (due) {
     Bytes bytes = sizes->largest();
     if (const int code = combine_all(c, call.function, add, bytes); code != MPI_SUCCESS) return code;
-    if (facts(call.function).collective == Collective::alltoall) bytes /= c.ranks();  // what one rank sends
+    if (facts(facts(call.function).collective).pairwise) bytes /= c.ranks();  // what one rank sends
     if (bytes != sizes->agreed()) c.replays.forget(sizes);
     sizes->agree(bytes);
   }

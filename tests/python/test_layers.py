@@ -43,8 +43,9 @@ LAYERS = read_layers((ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8"))
 def folder_of(path: Path) -> str:
     """Of a file in the repository, as the table calls it."""
     words = path.parts
-    if words[0] == "include":
-        return LAYERS.folder_of_header[path.stem]
+    if words[0] == "include":  # functions.def belongs to function.hpp
+        header = path.stem.removesuffix("s") if path.suffix == ".def" else path.stem
+        return LAYERS.folder_of_header[header]
     if words[0] == "src":
         return "transport/mpi" if words[1:3] == ("transport", "mpi") else words[1]
     return "lab" if words[0] == "lab" else "/".join(words[:2])
