@@ -62,7 +62,9 @@ def included(path: Path, text: str) -> Iterator[Path]:
     """Files of the repository that this one includes."""
     for name in re.findall(r'^\s*#\s*include "([^"]+)"', text, re.MULTILINE):
         places = (path.parent / name, Path("include") / name, Path("src") / name)
-        yield next(place for place in places if (ROOT / place).exists())
+        found = [place for place in places if (ROOT / place).exists()]
+        assert found, f"{path}: there is no {name}"
+        yield found[0]
 
 
 def arrows(path: Path, text: str) -> Iterator[tuple[str, str]]:
