@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "intercept/native.hpp"
+#include "mpi/native.hpp"
 
 namespace {
 

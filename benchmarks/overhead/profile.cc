@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "intercept/native.hpp"
+#include "mpi/native.hpp"
 
 namespace {
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The figures of the page: who wins, and times over sizes."""
 
+from collections import defaultdict
 from itertools import groupby
 from pathlib import Path
 
@@ -9,9 +10,9 @@ from clusters import Smpi
 from distributions import DISTRIBUTIONS, broadcast, spike
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import Patch, Rectangle
+from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter
-from stretto.plot.axes import INK, bytes_across, bytes_in_words, style
+from stretto.plot.axes import INK, bytes_across, bytes_in_words, fill, style
 from stretto.plot.files import save
 from stretto.plot.simulation import COLOURS, seconds_in_words
 from thakur2005_allreduce import MOST_RANKS, NEW, TREE, winner
@@ -46,15 +47,15 @@ def winners(model: Model) -> Figure:
     names = [*NEW, TREE]
     figure = Figure(figsize=(8.4, 3.4), layout="constrained", facecolor="white")
     axes = figure.subplots()
-    won = set()
+    boxes = defaultdict(list)
     for ranks in RANKS:
         row = 0
         for name, alike in groupby(winner(model, ranks, size) for size in SIZES):
             height = len(list(alike))
-            colour = COLOURS[names.index(name)]
-            axes.add_patch(Rectangle((ranks - 0.5, row), 1, height, facecolor=colour, linewidth=0))
+            boxes[name].append((ranks - 0.5, row, 1, height))
             row += height
-            won.add(name)
+    for name, own in boxes.items():
+        fill(axes, own, COLOURS[names.index(name)])
     axes.set_xlim(RANKS[0] - 0.5, RANKS[-1] + 0.5)
     axes.set_ylim(0, len(SIZES))
     axes.set_yticks([i + 0.5 for i in range(0, len(SIZES), 2)], map(bytes_in_words, SIZES[::2]))
@@ -63,9 +64,9 @@ def winners(model: Model) -> Figure:
     axes.set_xlabel("processes", fontsize=9, color=INK)
     axes.set_ylabel("bytes of the vector", fontsize=9, color=INK)
     figure.legend(
-        handles=[Patch(color=COLOURS[names.index(n)], label=n) for n in names if n in won],
+        handles=[Patch(color=COLOURS[names.index(n)], label=n) for n in names if n in boxes],
         loc="outside lower center",
-        ncols=len(won),
+        ncols=len(boxes),
         fontsize=8,
         frameon=False,
     )

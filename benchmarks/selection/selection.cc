@@ -11,7 +11,7 @@
 #include <random>
 #include <vector>
 
-#include "intercept/communicator.hpp"
+#include "communicator/communicator.hpp"
 
 namespace {
 

@@ -13,29 +13,24 @@ namespace stretto {
 
 /// What is to be achieved, whatever the sizes of the blocks: several MPI functions may ask for it (function.hpp).
 enum class Collective : std::uint8_t {
-  barrier,
-  bcast,
-  gather,
-  scatter,
-  allgather,
-  alltoall,
-  reduce,
-  allreduce,
-  reduce_scatter,
-  scan,
-  exscan
+#define COLLECTIVE(name, ...) name,
+#include "stretto/collectives.def"
+#undef COLLECTIVE
 };
 
-inline constexpr Collective all_collectives[] = {Collective::barrier, Collective::bcast,     Collective::gather,
-                                                 Collective::scatter, Collective::allgather, Collective::alltoall,
-                                                 Collective::reduce,  Collective::allreduce, Collective::reduce_scatter,
-                                                 Collective::scan,    Collective::exscan};
+inline constexpr Collective all_collectives[] = {
+#define COLLECTIVE(name, ...) Collective::name,
+#include "stretto/collectives.def"
+#undef COLLECTIVE
+};
 
 struct CollectiveFacts {
   std::string_view name;  ///< "allreduce"
   bool rooted;
   bool reduces;   ///< combines contributions with an operator
   bool per_rank;  ///< the vector has a part for each rank, given by the call; else the algorithm cuts it
+  bool pairwise;  ///< a block belongs to a pair of ranks, as in an alltoall
+  bool prefix;    ///< a rank's result is made of what the ranks up to it gave
 };
 
 const CollectiveFacts& facts(Collective collective);

@@ -4,41 +4,33 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "stretto/collective.hpp"
+#include "stretto/functions.def"
 
 namespace stretto {
 
 enum class Function : std::uint8_t {
-  barrier,
-  bcast,
-  gather,
-  gatherv,
-  scatter,
-  scatterv,
-  allgather,
-  allgatherv,
-  alltoall,
-  alltoallv,
-  alltoallw,
-  reduce,
-  allreduce,
-  reduce_scatter_block,
-  reduce_scatter,
-  scan,
-  exscan
+#define STRETTO_NAME(with, function, ...) function,
+  STRETTO_FUNCTIONS(STRETTO_NAME, )
+#undef STRETTO_NAME
 };
 
-inline constexpr Function all_functions[] = {Function::barrier,        Function::bcast,
-                                             Function::gather,         Function::gatherv,
-                                             Function::scatter,        Function::scatterv,
-                                             Function::allgather,      Function::allgatherv,
-                                             Function::alltoall,       Function::alltoallv,
-                                             Function::alltoallw,      Function::reduce,
-                                             Function::allreduce,      Function::reduce_scatter_block,
-                                             Function::reduce_scatter, Function::scan,
-                                             Function::exscan};
+inline constexpr Function all_functions[] = {
+#define STRETTO_NAME(with, function, ...) Function::function,
+    STRETTO_FUNCTIONS(STRETTO_NAME, )
+#undef STRETTO_NAME
+};
+
+/// What a rank is given of the sizes of all ranks' parts.
+enum class PartSizes : std::uint8_t {
+  none,   ///< there are no parts
+  equal,  ///< one size for all
+  all,    ///< they differ, and every rank is given all of them
+  own,    ///< they differ, and a rank knows those that it sends or receives
+};
 
 struct FunctionFacts {
   std::string_view name;  ///< "reduce_scatter_block"
@@ -48,6 +40,7 @@ struct FunctionFacts {
 };
 
 const FunctionFacts& facts(Function function);
+std::string mpi_name(Function function);  ///< as programs call it: "MPI_Reduce_scatter"
 std::optional<Function> function_named(std::string_view name);
 
 }  // namespace stretto

@@ -52,7 +52,9 @@ void register_facts(nb::module_& m) {
       .def_ro("name", &CollectiveFacts::name)
       .def_ro("rooted", &CollectiveFacts::rooted)
       .def_ro("reduces", &CollectiveFacts::reduces)
-      .def_ro("per_rank", &CollectiveFacts::per_rank, "The vector has a part for each rank, given by the call.");
+      .def_ro("per_rank", &CollectiveFacts::per_rank, "The vector has a part for each rank, given by the call.")
+      .def_ro("pairwise", &CollectiveFacts::pairwise, "A block belongs to a pair of ranks, as in an alltoall.")
+      .def_ro("prefix", &CollectiveFacts::prefix, "A rank's result is made of what the ranks up to it gave.");
   m.def("all_collectives", [] { return std::vector(std::begin(all_collectives), std::end(all_collectives)); });
   m.def("facts", nb::overload_cast<Collective>(&facts), nb::arg("collective"), nb::rv_policy::reference);
   m.def(

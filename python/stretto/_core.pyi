@@ -265,6 +265,14 @@ class CollectiveFacts:
     def per_rank(self) -> bool:
         """The vector has a part for each rank, given by the call."""
 
+    @property
+    def pairwise(self) -> bool:
+        """A block belongs to a pair of ranks, as in an alltoall."""
+
+    @property
+    def prefix(self) -> bool:
+        """A rank's result is made of what the ranks up to it gave."""
+
 def all_collectives() -> list[Collective]: ...
 
 @overload

@@ -14,7 +14,6 @@ Slot = tuple[_core.Buffer, int]
 State = dict[Slot, Contributions]
 Holding = dict[int, Contributions]  # by block of the vector
 MOST_WORK = 600_000  # some five seconds
-PREFIXES = (_core.Collective.scan, _core.Collective.exscan)
 
 
 @dataclass(frozen=True)
@@ -70,11 +69,11 @@ class Replay:
 
     @property
     def alltoall(self) -> bool:
-        return self.algorithm.collective == _core.Collective.alltoall
+        return _core.facts(self.algorithm.collective).pairwise
 
     @property
     def prefixes(self) -> bool:
-        return self.algorithm.collective in PREFIXES
+        return _core.facts(self.algorithm.collective).prefix
 
     @property
     def steps(self) -> int:
@@ -158,8 +157,9 @@ class _Machine:
         """Of every block the fullest value; for prefixes those of the output apart."""
         fullest: Holding = {}
         results: Holding = {}
+        prefix = _core.facts(self.collective).prefix
         for slot, value in self.states[rank].items():
-            apart = self.collective in PREFIXES and slot[0] == _core.Buffer.output
+            apart = prefix and slot[0] == _core.Buffer.output
             row = results if apart else fullest
             block = self._block_of(rank, slot)
             if len(value) > len(row.get(block, ())):
@@ -305,8 +305,8 @@ def _in_turns(replay: Replay, steps: int) -> list:
 def _work(algorithm: _core.Algorithm, shape: _core.Shape, params: _core.Params) -> int:
     """Cells after all steps, and messages, estimated from a few ranks; a message costs four."""
     ranks = shape.ranks
-    alltoall = algorithm.collective == _core.Collective.alltoall
-    cells = ranks if alltoall else algorithm.blocks(shape, params)
+    pairwise = _core.facts(algorithm.collective).pairwise
+    cells = ranks if pairwise else algorithm.blocks(shape, params)
     work = (algorithm.rounds(shape, params) + 1) * ranks * max(1, cells)
     if work > MOST_WORK:
         return work

@@ -48,7 +48,7 @@ void check_postcondition(const Machine& machine, const Schedule& first, const Qu
   if (question.collective == Collective::barrier) return check_barrier(machine, question.shape.ranks);
   const Block blocks = first.blocks;
   const Parts& parts = first.parts;
-  const bool prefixes = question.collective == Collective::scan || question.collective == Collective::exscan;
+  const bool prefixes = facts(question.collective).prefix;
   for (Block b = 0; b < blocks; ++b) {
     Rank reference = no_rank;  // the first rank that holds the reduction of this block by all ranks
     for (Rank r = 0; r < question.shape.ranks; ++r) {

@@ -33,7 +33,7 @@ void check_question(std::span<const Schedule> schedules, const Question& questio
     if (s.blocks != schedules[0].blocks || s.blocks < 0)
       malformed(who + "has " + counted(s.blocks, "block") + ", schedule 0 has " + std::to_string(schedules[0].blocks));
     if (s.parts != schedules[0].parts) malformed(who + "has other parts than schedule 0");
-    if (question.collective == Collective::alltoall && !s.parts.first.empty())
+    if (collective.pairwise && !s.parts.first.empty())
       malformed(who + "has parts, but the blocks of an alltoall are not cut");
     if (!s.parts.first.empty() && s.parts.first.size() != static_cast<std::size_t>(shape.ranks) + 1)
       malformed(who + "has " + counted(static_cast<Block>(s.parts.first.size()) - 1, "part"));
@@ -43,7 +43,7 @@ void check_question(std::span<const Schedule> schedules, const Question& questio
     if (s.blocks > most_locations) malformed(who + "too many blocks to check: " + std::to_string(s.blocks));
     locations += 2 * s.blocks + static_cast<std::int64_t>(s.scratch.size());
     if (locations > most_locations) malformed(who + "too many blocks to check");
-    const Block known = question.collective == Collective::alltoall ? s.blocks * shape.ranks : s.blocks;
+    const Block known = collective.pairwise ? s.blocks * shape.ranks : s.blocks;
     for (const Scratch::Run& run : s.scratch.runs())
       if (const Block last = run.first + run.count - 1; run.first < 0 || last >= known)
         malformed(who + "scratch for block " + std::to_string(run.first < 0 ? run.first : std::max(run.first, known)) +

@@ -7,19 +7,10 @@ namespace stretto {
 namespace {
 
 constexpr CollectiveFacts table[] = {
-    {.name = "barrier", .rooted = false, .reduces = false, .per_rank = false},
-    {.name = "bcast", .rooted = true, .reduces = false, .per_rank = false},
-    {.name = "gather", .rooted = true, .reduces = false, .per_rank = true},
-    {.name = "scatter", .rooted = true, .reduces = false, .per_rank = true},
-    {.name = "allgather", .rooted = false, .reduces = false, .per_rank = true},
-    {.name = "alltoall", .rooted = false, .reduces = false, .per_rank = true},
-    {.name = "reduce", .rooted = true, .reduces = true, .per_rank = false},
-    {.name = "allreduce", .rooted = false, .reduces = true, .per_rank = false},
-    {.name = "reduce_scatter", .rooted = false, .reduces = true, .per_rank = true},
-    {.name = "scan", .rooted = false, .reduces = true, .per_rank = false},
-    {.name = "exscan", .rooted = false, .reduces = true, .per_rank = false},
+#define COLLECTIVE(name, ...) {#name, __VA_ARGS__},
+#include "stretto/collectives.def"
+#undef COLLECTIVE
 };
-static_assert(std::size(table) == std::size(all_collectives));
 
 constexpr Content nothing{};
 constexpr Content reduction(Rank first, Rank last) {
@@ -43,7 +34,7 @@ std::optional<Collective> collective_named(std::string_view name) {
 }
 
 Block block_of(Collective collective, const Shape& shape, Rank rank, Buffer buffer, Block slot) {
-  if (collective != Collective::alltoall || buffer == Buffer::scratch) return slot;
+  if (!facts(collective).pairwise || buffer == Buffer::scratch) return slot;
   return buffer == Buffer::input ? Block{rank} * shape.ranks + slot : slot * shape.ranks + rank;
 }
 

@@ -4,30 +4,28 @@
 namespace stretto {
 namespace {
 
+constexpr FunctionFacts facts_of(std::string_view name, Collective collective, PartSizes sizes) {
+  return {name, collective, sizes == PartSizes::all || sizes == PartSizes::own, sizes != PartSizes::own};
+}
+
 constexpr FunctionFacts table[] = {
-    {"barrier", Collective::barrier, false, true},
-    {"bcast", Collective::bcast, false, true},
-    {"gather", Collective::gather, false, true},
-    {"gatherv", Collective::gather, true, false},
-    {"scatter", Collective::scatter, false, true},
-    {"scatterv", Collective::scatter, true, false},
-    {"allgather", Collective::allgather, false, true},
-    {"allgatherv", Collective::allgather, true, true},
-    {"alltoall", Collective::alltoall, false, true},
-    {"alltoallv", Collective::alltoall, true, false},
-    {"alltoallw", Collective::alltoall, true, false},
-    {"reduce", Collective::reduce, false, true},
-    {"allreduce", Collective::allreduce, false, true},
-    {"reduce_scatter_block", Collective::reduce_scatter, false, true},
-    {"reduce_scatter", Collective::reduce_scatter, true, true},
-    {"scan", Collective::scan, false, true},
-    {"exscan", Collective::exscan, false, true},
+#define STRETTO_FACTS(with, function, in_mpi, collective, sizes) \
+  facts_of(#function, Collective::collective, PartSizes::sizes),
+    STRETTO_FUNCTIONS(STRETTO_FACTS, )
+#undef STRETTO_FACTS
 };
-static_assert(std::size(table) == std::size(all_functions));
+
+constexpr std::string_view mpi_names[] = {
+#define STRETTO_NAME(with, function, in_mpi, ...) "MPI_" #in_mpi,
+    STRETTO_FUNCTIONS(STRETTO_NAME, )
+#undef STRETTO_NAME
+};
 
 }  // namespace
 
 const FunctionFacts& facts(Function function) { return table[static_cast<std::size_t>(function)]; }
+
+std::string mpi_name(Function function) { return std::string(mpi_names[static_cast<std::size_t>(function)]); }
 
 std::optional<Function> function_named(std::string_view name) {
   for (Function f : all_functions)

@@ -3,16 +3,16 @@
 // The MPI functions that Stretto takes the place of. Each asks to be served and else calls the native function.
 #include <new>
 
-#include "intercept/communicator.hpp"
-#include "intercept/hints.hpp"
-#include "intercept/native.hpp"
-#include "intercept/provenance.hpp"
-#include "intercept/say.hpp"
-#include "intercept/serve/serve.hpp"
-#include "intercept/spawn.hpp"
-#include "intercept/tools.hpp"
+#include "communicator/communicator.hpp"
+#include "communicator/hints.hpp"
+#include "communicator/provenance.hpp"
+#include "communicator/spawn.hpp"
 #include "intercept/watchdog.hpp"
+#include "mpi/native.hpp"
+#include "mpi/tools.hpp"
+#include "prepare/serve.hpp"
 #include "stretto/error.hpp"
+#include "support/say.hpp"
 
 namespace {
 
@@ -29,7 +29,7 @@ template <typename Body>
   try {
     body();
   } catch (const std::bad_alloc&) {
-    intercept::say("out of memory in a collective call", "smaller segments need less: STRETTO_RULES, segment=256K");
+    stretto::say("out of memory in a collective call", "smaller segments need less: STRETTO_RULES, segment=256K");
     intercept::native().Abort(intercept::constants().world, 1);
   }
 }
@@ -184,7 +184,7 @@ extern "C" __attribute__((visibility("default"))) bool stretto_prefer(MPI_Comm c
   try {
     guarded([&] { intercept::prefer(comm, *named, words); });
   } catch (const stretto::Error& e) {
-    intercept::say(e.what(), e.hint());
+    stretto::say(e.what(), e.hint());
     return false;
   }
   return true;

@@ -13,9 +13,9 @@
 #include <thread>
 #include <utility>
 
-#include "intercept/native.hpp"
-#include "intercept/say.hpp"
-#include "intercept/settings.hpp"
+#include "mpi/native.hpp"
+#include "settings/settings.hpp"
+#include "support/say.hpp"
 
 namespace stretto::intercept {
 namespace watchdog {

@@ -6,8 +6,8 @@
 #include <list>
 #include <optional>
 
-#include "intercept/mpi_header.hpp"
-#include "intercept/statistics.hpp"
+#include "mpi/mpi_header.hpp"
+#include "observe/statistics.hpp"
 
 namespace stretto::intercept {
 

@@ -37,7 +37,8 @@ double worked() {
 class Scale {
  public:
   Scale(const Algorithm& algorithm, const Shape& shape) {
-    if (facts(algorithm.collective).per_rank && algorithm.collective != Collective::alltoall) counts_ = shape.counts;
+    const CollectiveFacts& collective = facts(algorithm.collective);
+    if (collective.per_rank && !collective.pairwise) counts_ = shape.counts;
   }
 
   double blocks(const Schedule& s, Slice slice) {

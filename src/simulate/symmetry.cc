@@ -97,18 +97,15 @@ Rank node_period(const Algorithm& algorithm, const Shape& shape, const Params& p
   return p % n == 0 ? static_cast<Rank>(n) : 0;
 }
 
-bool has_rank_order(Collective c) { return c == Collective::scan || c == Collective::exscan; }
-
 }  // namespace
 
 Symmetry find_symmetry(const Algorithm& algorithm, const Shape& shape, const Params& given,
                        const Placement& placement) {
+  const CollectiveFacts& collective = facts(algorithm.collective);
   const Rank p = shape.ranks;
   const Rank node = std::min(placement.ranks_per_node, p);
   const Symmetry none{Symmetry::Kind::none, p, p};
-  if (p <= few_ranks || facts(algorithm.collective).rooted || has_rank_order(algorithm.collective) ||
-      !shape.counts.empty() || p % node != 0)
-    return none;
+  if (p <= few_ranks || collective.rooted || collective.prefix || !shape.counts.empty() || p % node != 0) return none;
   const Params params = resolved(algorithm, shape, given);
   Finder finder(algorithm, shape, params);
   const Rank own_node = node_period(algorithm, shape, params);

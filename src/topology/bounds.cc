@@ -52,8 +52,13 @@ bool depends(Collective collective, Rank root, Rank from, Rank to) {
     case Collective::gather: return to == root;
     case Collective::scan:
     case Collective::exscan: return from < to;
-    default: return true;
+    case Collective::barrier:
+    case Collective::allreduce:
+    case Collective::allgather:
+    case Collective::reduce_scatter:
+    case Collective::alltoall: return true;
   }
+  return true;
 }
 
 /// Numbers the vertices so that those below a vertex follow it.

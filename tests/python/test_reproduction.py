@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""docs/reproduction.md says what benchmarks/reproduction finds: its rows are the claims."""
+"""docs/results/reproduction.md says what benchmarks/reproduction finds: its rows are the claims."""
 
 import re
 import sys
@@ -18,7 +18,7 @@ import distributions  # noqa: E402
 import page  # noqa: E402
 import pictures  # noqa: E402
 
-TEXT = (DOCS / "reproduction.md").read_text(encoding="utf-8")
+TEXT = (DOCS / "results" / "reproduction.md").read_text(encoding="utf-8")
 CLAIMS = [claim for own in page.PAPERS.values() for claim in own]
 HOW = "run: benchmarks/reproduction/run"
 TAKES_SECONDS = ("eight_on_a_node", "spike_by_block", "decreasing_by_block", "best_block")
@@ -66,7 +66,8 @@ def test_machines_are_current():
 
 def test_winners_are_drawn_as_kept(tmp_path):
     save(pictures.winners(claims.Model()), str(tmp_path / "drawn.svg"))
-    assert_same(tmp_path / "drawn.svg", DOCS / "figures" / "reproduction-winners.svg", HOW)
+    kept = DOCS / "results" / "figures" / "reproduction-winners.svg"
+    assert_same(tmp_path / "drawn.svg", kept, HOW)
 
 
 def test_without_simgrid_rows_say_so(capsys):

@@ -5,7 +5,7 @@ import re
 
 import pytest
 from commands import refuse, succeed
-from figures import DOCS, assert_current, figures_of, words_of
+from figures import DOCS, LARGEST, assert_current, figures_of, words_of
 from stretto import (
     Buffer,
     Collective,
@@ -203,14 +203,30 @@ def test_there_are_six_figures():
     assert len(names) == 6
     assert all(f"]({name})" in text for name in names)
     kept = {f"figures/{path.name}" for path in (DOCS / "figures").iterdir()}
-    measured = {
-        name
-        for page in ("performance.md", "reproduction.md")
-        for name in re.findall(r"\((figures/.*?\.svg)\)", (DOCS / page).read_text("utf-8"))
-    }
     explained = {name for _, name in figures_of("explain.md")}
     trees = {name for _, name in figures_of("topology.md")}
-    assert names == kept - measured - explained - trees
+    assert names == kept - explained - trees
+
+
+def test_figures_of_results_are_shown():
+    results = DOCS / "results"
+    shown = {
+        name
+        for page in results.glob("*.md")
+        for name in re.findall(r"\((figures/.*?\.svg)\)", page.read_text("utf-8"))
+    }
+    kept = [*(results / "figures").iterdir()]
+    assert {f"figures/{path.name}" for path in kept} == shown
+    assert all(path.stat().st_size < LARGEST for path in kept)
+
+
+def test_figures_that_are_not_kept_can_be_drawn(tmp_path):
+    text = (DOCS / "figures.md").read_text(encoding="utf-8")
+    commands = re.findall(r"^stretto (show .* -o) build/(.*\.svg)  #", text, re.MULTILINE)
+    assert len(commands) == 2
+    for arguments, name in commands:
+        succeed(*arguments.split(), tmp_path / name)
+        assert (tmp_path / name).stat().st_size > LARGEST
 
 
 @pytest.mark.parametrize(

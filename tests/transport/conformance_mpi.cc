@@ -3,7 +3,7 @@
 // The conformance suite over an MPI: mpiexec -n N conformance-mpi-FLAVOUR --mpi-library PATH
 #include <cstdio>
 
-#include "intercept/native.hpp"
+#include "mpi/native.hpp"
 #include "transport/many_operations.hpp"
 #include "transport/mpi/mpi.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // When ranks that do not know the sizes of a call tell each other, and what they choose by between.
-#include "intercept/recent_sizes.hpp"
+#include "communicator/recent_sizes.hpp"
 
 #include <vector>
 

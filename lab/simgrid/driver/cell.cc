@@ -85,7 +85,7 @@ double* Player::allocate(const Side& s) {
 
 /// Of the contributor's vector, the number of the first element of a part: of that for me, in an alltoall's output.
 Count Player::label(Buffer which, Rank part) const {
-  return (collective_ == Collective::alltoall && which == Buffer::output ? rank_ : part) * each_;
+  return (facts(collective_).pairwise && which == Buffer::output ? rank_ : part) * each_;
 }
 
 /// each(part, its first element)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes docs/guidelines.md from what `stretto bench --guidelines --json` has said, under each MPI.
+"""Writes docs/results/guidelines.md from what `stretto bench --guidelines --json` has said.
 
 python -m stretto.guidelines.page ONE.json ANOTHER.json … PAGE.md
 """

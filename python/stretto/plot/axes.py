@@ -2,6 +2,8 @@
 """How axes look in all figures of times and bytes."""
 
 from matplotlib.axes import Axes
+from matplotlib.patches import PathPatch
+from matplotlib.path import Path
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 INK = "#22333b"
@@ -23,6 +25,15 @@ def style(axes: Axes) -> None:
     axes.tick_params(labelsize=8, colors=INK, which="both", length=2)
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
+
+
+def fill(axes: Axes, boxes: list[tuple[float, float, float, float]], colour: object) -> None:
+    """Boxes (x, y, width, height) of one colour, in one shape: the file is half as large."""
+    outlines = [
+        Path([(x, y), (x + w, y), (x + w, y + h), (x, y + h), (x, y)], closed=True)
+        for x, y, w, h in boxes
+    ]
+    axes.add_patch(PathPatch(Path.make_compound_path(*outlines), facecolor=colour, linewidth=0))
 
 
 def bytes_across(axes: Axes) -> None:

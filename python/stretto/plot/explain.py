@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A call explained: predicted time over bytes, and the map of the fastest over ranks and bytes."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from itertools import groupby
 
 from matplotlib.axes import Axes
@@ -15,7 +15,7 @@ from matplotlib.ticker import FuncFormatter
 from .. import facts
 from ..explain import Question
 from ..explain_map import Lines, Winners
-from .axes import INK, bytes_across, bytes_in_words, style
+from .axes import INK, bytes_across, bytes_in_words, fill, style
 from .simulation import COLOURS, STYLES, seconds_in_words
 
 FAINT = 0.45  # of white, in the colours of a second dozen of algorithms
@@ -58,12 +58,12 @@ def _draw_lines(axes: Axes, lines: Lines, colours: dict[str, tuple], question: Q
 def _draw_map(axes: Axes, winners: Winners, colours: dict[str, tuple], question: Question) -> None:
     """A column for each number of ranks, equal neighbours in one box."""
     agreed = []
+    boxes = defaultdict(list)
     for x, column in enumerate(winners.fastest):
         y = 0
         for name, run in groupby(column):
             height = len(list(run))
-            box = Rectangle((x, y), 1, height, facecolor=colours[name], edgecolor="none")
-            axes.add_patch(box)
+            boxes[name].append((x, y, 1, height))
             y += height
         same = [a == b for a, b in zip(column, winners.chosen[x], strict=True)]
         y = 0
@@ -72,6 +72,8 @@ def _draw_map(axes: Axes, winners: Winners, colours: dict[str, tuple], question:
             if is_same:
                 agreed.append([(x + 0.5, y + 0.2), (x + 0.5, y + height - 0.2)])
             y += height
+    for name, own in boxes.items():
+        fill(axes, own, colours[name])
     axes.add_collection(LineCollection(agreed, colors="white", linewidths=1.6))
     here = question.call
     if here.ranks in winners.ranks:

@@ -9,7 +9,7 @@
 //   needs     counts; to be worth it, different ones
 //   source    Träff, arXiv 1702.05967
 //
-// In gatherv no rank knows the others' sizes: they are gathered by all first (src/intercept/serve), and each rank finds
+// In gatherv no rank knows the others' sizes: they are gathered by all first (src/prepare), and each rank finds
 // its place in the tree by itself. The paper's ranks exchange sizes level by level, 3 ceil(lg p) α in all. A root that
 // has little data costs more, for it always wins.
 //

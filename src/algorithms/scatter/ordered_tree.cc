@@ -10,7 +10,7 @@
 //   source    Träff, arXiv 1702.05967
 //
 // The reverse of gather/ordered_tree. In scatterv only the root knows all sizes: they are gathered by all first
-// (src/intercept/serve), and each rank finds its place in the tree by itself. The paper's ranks exchange sizes level by
+// (src/prepare), and each rank finds its place in the tree by itself. The paper's ranks exchange sizes level by
 // level, 3 ceil(lg p) α in all.
 //
 //   p = 4, root 0, parts of 1 1 1 9   0→3 [2 3]   0→1 3→2

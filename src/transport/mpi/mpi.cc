@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "intercept/launcher.hpp"
+#include "support/launcher.hpp"
 
 namespace stretto::transport {
 namespace {
@@ -22,7 +22,7 @@ constexpr Bytes largest_part = Bytes{1} << 30;  // MPI counts in int
 int patience() {
   static const int polls = [] {
     const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    return intercept::launched_here() > cores ? 1 : 1000;
+    return launched_here() > cores ? 1 : 1000;
   }();
   return polls;
 }

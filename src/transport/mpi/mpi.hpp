@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "intercept/native.hpp"
+#include "mpi/native.hpp"
 #include "transport/transport.hpp"
 
 namespace stretto::transport {

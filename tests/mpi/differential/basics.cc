@@ -8,8 +8,8 @@
 #include <iterator>
 #include <string_view>
 
-#include "intercept/flavour/flavour.hpp"
-#include "intercept/native.hpp"
+#include "mpi/flavour/flavour.hpp"
+#include "mpi/native.hpp"
 #include "random.hpp"
 
 namespace stretto::differential {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "intercept/mpi_header.hpp"
+#include "mpi/mpi_header.hpp"
 
 namespace stretto::differential {
 

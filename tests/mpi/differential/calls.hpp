@@ -3,7 +3,7 @@
 // The functions of one library, and a planned call of them.
 #pragma once
 
-#include "intercept/native.hpp"
+#include "mpi/native.hpp"
 #include "plan.hpp"
 
 namespace stretto::differential {
@@ -18,24 +18,13 @@ struct Functions {
 };
 
 #ifdef STRETTO_MPICH
-#define STRETTO_LARGE_FORMS(X) \
-  X(Bcast)                     \
-  X(Gather)                    \
-  X(Gatherv)                   \
-  X(Scatter)                   \
-  X(Scatterv)                  \
-  X(Allgather)                 \
-  X(Allgatherv)                \
-  X(Alltoall)                  \
-  X(Alltoallv) X(Alltoallw) X(Reduce) X(Allreduce) X(Reduce_scatter_block) X(Reduce_scatter) X(Scan) X(Exscan)
-
 /// The forms with MPI_Count.
 struct LargeFunctions {
   using Count = MPI_Count;
   using Displacement = MPI_Aint;
   decltype(&PMPI_Barrier) Barrier = nullptr;
 #define STRETTO_MEMBER(name) decltype(&PMPI_##name##_c) name = nullptr;
-  STRETTO_LARGE_FORMS(STRETTO_MEMBER)
+  STRETTO_COUNTED_COLLECTIVES(STRETTO_MEMBER)
 #undef STRETTO_MEMBER
 };
 #else

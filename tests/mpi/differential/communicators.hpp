@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "intercept/native.hpp"
+#include "mpi/native.hpp"
 #include "random.hpp"
 
 namespace stretto::differential {

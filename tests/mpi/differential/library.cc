@@ -21,7 +21,7 @@ Library::Library(const LibraryOptions& options) {
 #undef STRETTO_FIND
 #ifdef STRETTO_MPICH
 #define STRETTO_FIND(name) find(large_functions.name, "MPI_" #name "_c");
-  STRETTO_LARGE_FORMS(STRETTO_FIND)
+  STRETTO_COUNTED_COLLECTIVES(STRETTO_FIND)
 #undef STRETTO_FIND
   large_functions.Barrier = functions.Barrier;
 #else

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "intercept/native.hpp"
+#include "mpi/native.hpp"
 
 namespace stretto::differential {
 namespace {

@@ -4,7 +4,7 @@
 #include <array>
 #include <cstring>
 
-#include "intercept/native.hpp"
+#include "mpi/native.hpp"
 
 namespace stretto::differential {
 namespace {

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "communicator/agreement.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <limits>
+#include <map>
+#include <mutex>
+#include <string>
+
+#include "select/shipped.hpp"
+#include "settings/settings.hpp"
+#include "stretto/sources.hpp"
+#include "support/launcher.hpp"
+#include "support/say.hpp"
+
+namespace stretto::intercept {
+namespace {
+
+constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();  // loses against any other number
+
+/// Rules as they travel from rank to rank.
+struct Known {
+  std::string file;
+  std::string text;  ///< empty: the shipped one
+  const Rules* rules = nullptr;
+  std::int64_t digest = 0;  ///< of the text: positive
+};
+
+std::mutex mutex;  // guards what follows; never destroyed, like all that a program may use at its very end
+const Known* current = nullptr;
+std::map<std::int64_t, Known>& all_known() {
+  static auto& by_digest = *new std::map<std::int64_t, Known>;
+  return by_digest;
+}
+
+std::int64_t positive(std::uint64_t digest) { return static_cast<std::int64_t>(digest >> 2 | 1); }
+
+/// The text is that of valid rules.
+const Known& keep(const std::string& file, const std::string& text) {
+  const std::int64_t digest = positive(digest_of_rules(text));
+  Known& k = all_known()[digest];
+  if (!k.rules) k = {file, text, new Rules(parse_rules(text, file)), digest};
+  return k;
+}
+
+const Known& shipped() {
+  const std::int64_t digest = positive(shipped_digest);
+  Known& k = all_known()[digest];
+  if (!k.rules) k = {std::string(shipped_name), {}, &shipped_rules(), digest};
+  return k;
+}
+
+std::string title_of_mpi() {
+  char version[MPI_MAX_LIBRARY_VERSION_STRING] = {};
+  int length = 0;
+  native().Get_library_version(version, &length);
+  return mpi_title(version);
+}
+
+/// Reads them at the first call; says what it found if told to.
+const Known& mine(bool speak) {
+  const std::lock_guard lock(mutex);
+  if (current) return *current;
+  const FoundRules found = find_rules(settings().rules, title_of_mpi);
+  for (const Error& e : found.refused)
+    if (speak) say(e.what(), e.hint());
+  if (speak && settings().log_select)
+    say("select: by the " + (found.file == shipped_name ? found.file : "rules of " + found.file));
+  current = found.file == shipped_name ? &shipped() : &keep(found.file, found.text);
+  return *current;
+}
+
+/// Null: this process has never seen them.
+const Known* known(std::int64_t digest) {
+  const std::lock_guard lock(mutex);
+  if (digest == positive(shipped_digest)) return &shipped();
+  const auto found = all_known().find(digest);
+  return found == all_known().end() ? nullptr : &found->second;
+}
+
+/// From now on this process's rules, unless it agrees on others.
+void go_by(const Known& rules) {
+  const std::lock_guard lock(mutex);
+  current = &rules;
+}
+
+/// The text of rank 0's, on all ranks. Null if it did not come; others may have it.
+const Known* of_rank_0(Bootstrap& bootstrap) {
+  std::string file, text;
+  if (bootstrap.rank() == 0) {
+    const Known& own = mine(true);
+    file = own.file;
+    text = own.text.empty() ? std::string(shipped_rules_text) : own.text;
+  }
+  std::int64_t sizes[2] = {std::ssize(file), std::ssize(text)};
+  bootstrap.broadcast(sizes, sizeof sizes);
+  if (!bootstrap.agreed()) return nullptr;  // who does not know how much comes cannot take part
+  file.resize(static_cast<std::size_t>(sizes[0]));
+  text.resize(static_cast<std::size_t>(sizes[1]));
+  bootstrap.broadcast(file.data(), file.size());
+  bootstrap.broadcast(text.data(), text.size());
+  if (!bootstrap.ok()) return nullptr;
+  const std::lock_guard lock(mutex);
+  return &keep(file, text);
+}
+
+/// Numbers that this process has proposed for one communicator are proposed for no other.
+std::atomic<std::uint32_t> next_number{1};
+
+/// `wanted`, or the next number if that has been proposed.
+std::uint32_t propose(std::uint32_t wanted) {
+  std::uint32_t next = next_number.load();
+  while (!next_number.compare_exchange_weak(next, std::max(next, wanted) + 1)) continue;
+  return std::max(next, wanted);
+}
+
+}  // namespace
+
+std::optional<std::uint32_t> agree_on_number(Bootstrap& bootstrap) {
+  std::int64_t mine = propose(0);
+  for (;;) {
+    const std::array<std::int64_t, 2> both{mine, -mine};
+    std::array<std::int64_t, 2> least{mine, -mine};
+    bootstrap.minimum(both, least.data());
+    if (!bootstrap.agreed()) return std::nullopt;
+    const std::int64_t most = -least[1];
+    if (least[0] == most) return static_cast<std::uint32_t>(most);
+    if (mine < most) mine = propose(static_cast<std::uint32_t>(most));
+  }
+}
+
+Agreement agree(Bootstrap& bootstrap, const Terms& mine_terms) {
+  enum Term : std::size_t { variables, variables_, files, files_, node, node_, digest, threads, faults, terms };
+  std::array<std::int64_t, terms> mine_now{}, least{};
+  mine_now[variables] = static_cast<std::int64_t>(settings().fingerprint >> 1);
+  mine_now[variables_] = -mine_now[variables];
+  mine_now[files] = (settings().profile.empty() ? 0 : 1) + (settings().trace.empty() ? 0 : 2);
+  mine_now[files_] = -mine_now[files];
+  mine_now[node] = mine_terms.node;
+  mine_now[node_] = -mine_terms.node;
+  mine_now[digest] = bootstrap.rank() == 0 ? mine(true).digest : none;
+  mine_now[threads] = mine_terms.threads ? 0 : 1;
+  mine_now[faults] = mine_terms.faults ? 0 : 1;
+  bootstrap.minimum(mine_now, least.data());
+
+  // A rank that this did not reach does not know how it goes on: all hear of it, and of rules that some have not,
+  // first.
+  const Known* rules = bootstrap.ok() ? known(least[digest]) : nullptr;
+  const std::array<std::int64_t, 2> mine_then{bootstrap.ok() ? 1 : 0, rules ? 1 : 0};
+  std::array<std::int64_t, 2> verdict{};
+  bootstrap.minimum(mine_then, verdict.data());
+  Agreement all;
+  if (!bootstrap.ok() || verdict[0] == 0) return all;
+  all.same_variables = least[variables] == -least[variables_];
+  all.same_files = least[files] == -least[files_];
+  if (!all.same_variables) return all;
+  if (verdict[1] == 0) {
+    rules = of_rank_0(bootstrap);
+    if (!bootstrap.agreed()) return all;
+  }
+  go_by(*rules);
+  all.usable = true;
+  all.rules = rules->rules;
+  all.one_node = least[node] == -least[node_];
+  all.threads = least[threads] == 0;
+  all.faults = least[faults] == 0;
+  return all;
+}
+
+const Rules& own_rules() { return *mine(launched_rank() <= 0).rules; }
+
+}  // namespace stretto::intercept

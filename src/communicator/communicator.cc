@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "communicator/communicator.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "mpi/flavour/flavour.hpp"
+#include "support/say.hpp"
+
+namespace stretto::intercept {
+namespace {
+
+constexpr std::size_t most_decisions = 4096;
+constexpr std::size_t most_schedules = 1024;
+constexpr std::size_t most_schedule_bytes = std::size_t{16} << 20;  // those that go by counts can be long and many
+
+std::mutex mutex;
+int keyval = MPI_KEYVAL_INVALID;
+std::atomic<bool> finalized{false};
+
+/// Guarded by `mutex`; in the order made, which ranks share. Never destroyed: a program may end MPI when its own
+/// shared libraries are unloaded, after this one.
+std::vector<Communicator*>& all() {
+  static auto& list = *new std::vector<Communicator*>;
+  return list;
+}
+
+// Grows when a communicator is freed: its handle may come back for another one.
+std::atomic<std::uint64_t> epoch{1};
+
+struct Last {
+  MPI_Comm comm;
+  std::uint64_t epoch;
+  Communicator* found;
+};
+// The library is loaded with the program, so its thread-local memory can be reached without a call.
+[[gnu::tls_model("initial-exec")]] thread_local Last last{};
+
+// Being freed by this thread. The program's attributes may be deleted after Stretto's, with functions that still call
+// collectives: these go to the native library, or the state that they make would outlive its communicator.
+[[gnu::tls_model("initial-exec")]] thread_local const MPI_Comm* dying = nullptr;
+
+void forget(Communicator* c) {
+  epoch.fetch_add(1, std::memory_order_release);
+  c->disconnect();
+  delete c;
+}
+
+int on_delete(MPI_Comm, int, void* value, void*) {
+  auto* c = static_cast<Communicator*>(value);
+  {
+    const std::lock_guard lock(mutex);
+    if (std::erase(all(), c) == 0) return MPI_SUCCESS;  // freed before MPI_Finalize
+  }
+  forget(c);
+  return MPI_SUCCESS;
+}
+
+// A duplicate gets a state of its own when it is first used.
+int on_copy(MPI_Comm, int, void*, void*, void*, int* copied) {
+  *copied = 0;
+  return MPI_SUCCESS;
+}
+
+bool ready() {
+  int initialized = 0;
+  native().Initialized(&initialized);
+  if (!initialized || finalized) return false;
+  const std::lock_guard lock(mutex);
+  if (keyval == MPI_KEYVAL_INVALID) native().Comm_create_keyval(on_copy, on_delete, &keyval, nullptr);
+  return true;
+}
+
+template <typename T>
+std::size_t memory_of(const std::vector<T>& v) {
+  return v.size() * sizeof(T);
+}
+
+std::size_t memory_of(const Schedule& s) {
+  return sizeof s + memory_of(s.parts.first) + memory_of(s.scratch.runs()) + memory_of(s.rounds) + memory_of(s.sends) +
+         memory_of(s.actions) + memory_of(s.ranges);
+}
+
+void log_choice(const Call& call, const Choice& choice) {
+  const FunctionFacts& f = facts(call.function);
+  Params params = choice.algorithm ? resolved(*choice.algorithm, call.shape, choice.params) : Params{};
+  params.list = choice.params.list;  // not what follows from the nodes: it may be long
+  say("select: " + std::string(f.name) +
+      (f.bytes_known || call.bytes > 0 ? ' ' + std::to_string(call.bytes) + " bytes, " : " ") +
+      std::to_string(call.shape.ranks) + (call.cores_shared ? " ranks sharing cores -> " : " ranks -> ") +
+      written(choice.algorithm, params) + " (" + choice.reason + ')');
+}
+
+Communicator* make(MPI_Comm comm, const std::string& cause) {
+  const Native& mpi = native();
+  int inter = 0;
+  int rank = 0;
+  int ranks = 1;
+  if (mpi.Comm_test_inter(comm, &inter) != MPI_SUCCESS || mpi.Comm_rank(comm, &rank) != MPI_SUCCESS ||
+      mpi.Comm_size(comm, &ranks) != MPI_SUCCESS)
+    return nullptr;
+  auto* c = new Communicator(comm, rank, ranks);
+  if (settings().observes()) c->records = std::make_unique<observe::Records>(comm);
+  if (inter)
+    c->unusable = Passed::intercommunicator;
+  else if (settings().disabled)  // observed nevertheless
+    c->unusable = Passed::disabled;
+  else
+    c->connect(cause);
+  {
+    const std::lock_guard lock(mutex);
+    all().push_back(c);
+  }
+  mpi.Comm_set_attr(comm, keyval, c);
+  return c;
+}
+
+}  // namespace
+
+void Communicator::disconnect() {
+  if (node_) leave(*node_, tag_.communicator);
+  // With a failed rank that would not end.
+  const bool whole = !survives_faults_ || flavour::fault_of(comm_) == MPI_SUCCESS;
+  if (private_ != constants().comm_null && whole) native().Comm_free(&private_);
+}
+
+std::shared_ptr<const Schedule> Communicator::schedule(const Algorithm& algorithm, const Shape& shape,
+                                                       const Params& params) {
+  if (schedules_.size() >= most_schedules || schedule_bytes_ >= most_schedule_bytes) {
+    schedules_.clear();
+    schedule_bytes_ = 0;
+  }
+  auto& schedule = schedules_[{&algorithm, shape.root, params.value, params.list, shape.counts}];
+  if (!schedule) {
+    Shape placed = shape;
+    placed.nodes = nodes_;
+    schedule = std::make_shared<Schedule>(build_schedule(algorithm, placed, rank_, params));
+    schedule_bytes_ += memory_of(*schedule) + shape.counts.size() * sizeof(Count);
+  }
+  return schedule;
+}
+
+Call Communicator::placed(Call call) const {
+  call.per_node = per_node_;
+  call.even_nodes = even_nodes_;
+  call.cores_shared = cores_shared_;
+  call.shape.nodes = nodes_;
+  return call;
+}
+
+Communicator::BothWishes Communicator::wishes_for(Function function) const {
+  return {wish_for(settings().forced, function), wish_for(wishes_, function)};
+}
+
+RecentSizes* Communicator::recent_sizes(const Call& call) {
+  Recent& recent = recent_[static_cast<std::size_t>(call.function)];
+  if (!recent.matter) recent.matter = bytes_matter(wishes_for(call.function), *rules_, placed(call));
+  return *recent.matter ? &recent.sizes : nullptr;
+}
+
+const Decision& Communicator::make_decision(Call call) {
+  call = placed(std::move(call));
+  const Choice choice = choose(wishes_for(call.function), *rules_, call);
+  const bool log = settings().log_select;
+  if (log && rank_ == 0) log_choice(call, choice);
+  Decision decision{choice.algorithm, choice.params, nullptr, nullptr};
+  if (choice.algorithm) {
+    decision.served = &statistics().of(call.function, *choice.algorithm);
+    if (!choice.algorithm->needs.counts) decision.schedule = schedule(*choice.algorithm, call.shape, choice.params);
+  }
+  if (decisions_.size() >= most_decisions) decisions_.clear();
+  // The log names every size.
+  return decisions_.add(call, log ? Between{call.bytes, call.bytes} : chosen_alike(*rules_, call), std::move(decision));
+}
+
+void Communicator::wish(Function function, std::optional<Wish> wish) {
+  wishes_[static_cast<std::size_t>(function)] = std::move(wish);
+  decisions_.clear();
+  replays.clear();
+  recent_[static_cast<std::size_t>(function)] = {};
+}
+
+Communicator* last_communicator(MPI_Comm comm) {
+  return last.comm == comm && last.epoch == epoch.load(std::memory_order_acquire) ? last.found : nullptr;
+}
+
+Communicator* communicator(MPI_Comm comm, const std::string& cause) {
+  if (Communicator* c = last_communicator(comm)) return c;
+  const std::uint64_t now = epoch.load(std::memory_order_acquire);
+  if (comm == (native(), constants().comm_null) || (dying && comm == *dying) || !ready()) return nullptr;
+  void* value = nullptr;
+  int found = 0;
+  if (native().Comm_get_attr(comm, keyval, &value, &found) != MPI_SUCCESS) return nullptr;
+  Communicator* c = found ? static_cast<Communicator*>(value) : make(comm, cause);
+  if (c) last = {comm, now, c};
+  return c;
+}
+
+Communicator* communicator(MPI_Comm comm, Function cause) {
+  Communicator* last_used = last_communicator(comm);
+  return last_used ? last_used : communicator(comm, mpi_name(cause) + ", the first collective on this communicator");
+}
+
+int free_communicator(MPI_Comm* comm, int (*native_free)(MPI_Comm*)) {
+  if (!comm || *comm == (native(), constants().comm_null) || !ready()) return native_free(comm);
+  void* value = nullptr;
+  int found = 0;
+  if (native().Comm_get_attr(*comm, keyval, &value, &found) == MPI_SUCCESS && found)
+    native().Comm_delete_attr(*comm, keyval);
+  const MPI_Comm handle = *comm;
+  const MPI_Comm* const outer = std::exchange(dying, &handle);  // its attributes may free other communicators
+  const int error = native_free(comm);
+  dying = outer;
+  return error;
+}
+
+std::optional<bool> world_writes() {
+  const std::lock_guard lock(mutex);
+  const auto world = std::ranges::find_if(all(), [](const Communicator* c) { return c->comm() == constants().world; });
+  if (world == all().end()) return std::nullopt;
+  if ((*world)->survives_faults() && flavour::fault_of(constants().world) != MPI_SUCCESS) return false;
+  return (*world)->unusable == Passed::fault ? false : (*world)->same_files();
+}
+
+void free_communicators() {
+  std::vector<Communicator*> left;
+  {
+    const std::lock_guard lock(mutex);
+    left.swap(all());
+    finalized = true;
+  }
+  for (Communicator* c : left) forget(c);
+}
+
+}  // namespace stretto::intercept

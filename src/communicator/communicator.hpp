@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What Stretto keeps for a communicator: found in a few nanoseconds, freed with it.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "communicator/node.hpp"
+#include "communicator/replay.hpp"
+#include "mpi/native.hpp"
+#include "observe/records.hpp"
+#include "observe/statistics.hpp"
+#include "select/choice_table.hpp"
+#include "settings/settings.hpp"
+#include "transport/mpi/mpi.hpp"
+
+namespace stretto::intercept {
+
+/// A choice that was made, ready to be used again.
+struct Decision {
+  const Algorithm* algorithm = nullptr;  ///< null: the native library
+  Params params;
+  std::shared_ptr<const Schedule> schedule;  ///< null if the algorithm needs the counts of the call
+  Counter* served = nullptr;
+};
+
+/// Used by one thread at a time, as MPI demands of collective calls on one communicator.
+class Communicator {
+ public:
+  Communicator(MPI_Comm comm, Rank rank, Rank ranks)
+      : comm_(comm),
+        private_(constants().comm_null),
+        rank_(rank),
+        ranks_(ranks) {}
+
+  MPI_Comm comm() const { return comm_; }
+  /// To ranks of other nodes; null if there are none.
+  transport::MpiTransport* messages() { return messages_ ? &*messages_ : nullptr; }
+  /// That no other one of this process has, nor will have.
+  std::uint32_t number() const { return tag_.communicator; }
+  /// For the messages of the next operation.
+  transport::Tag next_tag() {
+    ++tag_.sequence;
+    return tag_;
+  }
+  /// Null if no other rank is on my node.
+  const NodeView* node() const { return node_ ? &*node_ : nullptr; }
+  bool one_node() const { return ranks_ > 1 && per_node_ == ranks_; }  ///< all ranks share memory
+  /// Segments in flight that the ways of all ranks allow: their schedules would not match with more on some.
+  int most_depth() const { return most_depth_; }
+  Rank rank() const { return rank_; }
+  Rank ranks() const { return ranks_; }
+  std::optional<Passed> unusable;  ///< set: every call is passed on
+  std::uint64_t calls = 0;         ///< served, for the hang report
+  bool careful = false;            ///< before a call it must be asked whether this communicator still works
+  /// Does the job survive failed processes?
+  bool survives_faults() const { return survives_faults_; }
+  /// Do its ranks want the same of profile and trace? Nothing: nobody has asked.
+  std::optional<bool> same_files() const { return same_files_; }
+
+  /// Null unless calls are observed. Replays count there when they end.
+  std::unique_ptr<observe::Records> records;
+
+  Replays replays;
+
+  /// The choice for `call`, made at the first call of its kind.
+  const Decision& decide(const Call& call) {
+    const Decision* known = decisions_.find(call);
+    return known ? *known : make_decision(call);
+  }
+
+  /// Of the calls like `call`, whose bytes not all ranks know. Null: their choice does not depend on these.
+  RecentSizes* recent_sizes(const Call& call);
+
+  /// What the program wishes for this communicator from now on, for one function; nothing: the rules decide. On all
+  /// ranks alike, between the same two calls.
+  void wish(Function function, std::optional<Wish> wish);
+
+  /// My schedule, built when it is first asked for.
+  std::shared_ptr<const Schedule> schedule(const Algorithm& algorithm, const Shape& shape, const Params& params);
+
+  /// Agrees with the other ranks on rules, and finds the ways to them. Collective; `cause` is the function called.
+  void connect(const std::string& cause);
+  void disconnect();
+
+ private:
+  using ScheduleKey = std::tuple<const Algorithm*, Rank, std::int64_t, std::vector<Rank>, std::vector<Count>>;
+  using BothWishes = std::array<const Wish*, 2>;
+  const Decision& make_decision(Call call);
+  Call placed(Call call) const;
+  BothWishes wishes_for(Function function) const;
+  bool connect_known(const std::vector<int>& world_ranks);
+  std::optional<NodeView> meet_on_node(Bootstrap& all, bool own);
+  void find_nodes(Bootstrap& all);
+  void make_private(Bootstrap& all);
+  void number(Bootstrap& all);
+  void refuse(Passed reason, const char* what, const char* hint);
+
+  MPI_Comm comm_;
+  MPI_Comm private_;  ///< a duplicate that messages travel on, if any do
+  std::optional<transport::MpiTransport> messages_;
+  transport::Tag tag_;
+  std::optional<NodeView> node_;
+  int most_depth_ = transport::shm::lanes;
+  Rank rank_;
+  Rank ranks_;
+  Rank per_node_ = 1;       ///< the most ranks that share a node's memory
+  bool even_nodes_ = true;  ///< has each node as many?
+  bool survives_faults_ = false;
+  std::optional<bool> same_files_;
+  bool cores_shared_ = false;              ///< is a node of these ranks short of cores?
+  std::vector<Rank> nodes_;                ///< of each rank, the lowest rank of its node
+  const Rules* rules_ = &shipped_rules();  ///< the same on all ranks
+  Wishes wishes_;                          ///< of the program, by info keys
+  struct Recent {
+    std::optional<bool> matter;
+    RecentSizes sizes;
+  };
+  std::array<Recent, std::size(all_functions)> recent_;
+  ChoiceTable<Decision> decisions_;
+  std::map<ScheduleKey, std::shared_ptr<const Schedule>> schedules_;
+  std::size_t schedule_bytes_ = 0;
+};
+
+/// The one that this thread used last, if it is that of `comm`; else null. Never collective.
+Communicator* last_communicator(MPI_Comm comm);
+
+/// Null before MPI_Init and for MPI_COMM_NULL. The first call for a communicator is collective over it; `cause` is the
+/// MPI function that was called.
+Communicator* communicator(MPI_Comm comm, const std::string& cause);
+Communicator* communicator(MPI_Comm comm, Function cause);
+
+/// MPI_Comm_free or MPI_Comm_disconnect, with what Stretto keeps for the communicator.
+int free_communicator(MPI_Comm* comm, int (*native_free)(MPI_Comm*));
+
+/// Are all ranks of MPI_COMM_WORLD there to write a profile and a trace together, and want the same? Nothing: nobody
+/// has asked.
+std::optional<bool> world_writes();
+
+/// Before MPI_Finalize: frees what belongs to communicators that are still there.
+void free_communicators();
+
+}  // namespace stretto::intercept

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "communicator/hints.hpp"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "communicator/communicator.hpp"
+#include "communicator/provenance.hpp"
+#include "mpi/bootstrap.hpp"
+#include "stretto/error.hpp"
+#include "support/nearest.hpp"
+#include "support/say.hpp"
+
+namespace stretto::intercept {
+namespace {
+
+constexpr std::string_view ours = "stretto_";
+constexpr std::string_view no_wish = "rules";
+constexpr std::size_t functions = std::size(all_functions);
+
+/// The program's keys that begin like Stretto's, with what follows the beginning.
+std::vector<std::pair<std::string, std::string>> keys_in(MPI_Info info) {
+  std::vector<std::pair<std::string, std::string>> found;
+  int keys = 0;
+  if (info == MPI_INFO_NULL || native().Info_get_nkeys(info, &keys) != MPI_SUCCESS) return found;
+  for (int i = 0; i < keys; ++i) {
+    char key[MPI_MAX_INFO_KEY + 1] = {};
+    int length = 0;
+    int there = 0;
+    if (native().Info_get_nthkey(info, i, key) != MPI_SUCCESS || !std::string_view(key).starts_with(ours)) continue;
+    native().Info_get_valuelen(info, key, &length, &there);
+    std::string value(static_cast<std::size_t>(length) + 1, '\0');
+    native().Info_get(info, key, length, value.data(), &there);
+    value.resize(value.find('\0'));
+    found.emplace_back(std::string_view(key).substr(ours.size()), value);
+  }
+  return found;
+}
+
+std::string name_of(MPI_Comm comm, Rank ranks) {
+  char name[MPI_MAX_OBJECT_NAME + 1] = {};
+  int length = 0;
+  native().Comm_get_name(comm, name, &length);
+  return length > 0 ? "communicator '" + std::string(name) + '\''
+                    : "a communicator of " + std::to_string(ranks) + " ranks";
+}
+
+class Hints {
+ public:
+  Hints(MPI_Comm comm, MPI_Info info, const char* cause) : bootstrap_(comm, cause) {
+    for (auto& [name, value] : keys_in(info)) {
+      if (const auto function = function_named(name))
+        values_[static_cast<std::size_t>(*function)] = value;
+      else
+        complain_of_unknown(name);
+    }
+  }
+
+  /// Which functions do all ranks speak of, in the same words? False if no rank speaks of any.
+  bool compare() {
+    std::array<std::int64_t, 2 * functions> low{};
+    for (std::size_t f = 0; f < functions; ++f) {
+      if (!values_[f].empty()) low[f] = static_cast<std::int64_t>(std::hash<std::string>{}(values_[f]) >> 1 | 1);
+      low[functions + f] = -low[f];
+    }
+    auto lowest = low;
+    if (bootstrap_.ranks() > 1) {
+      const ErrorsReturned quiet(bootstrap_.comm());
+      bootstrap_.minimum(low, lowest.data());
+      if (!bootstrap_.agreed()) return false;
+    }
+    for (std::size_t f = 0; f < functions; ++f) {
+      if (lowest[f] == -lowest[functions + f]) continue;
+      complain("info key " + key(f) + " has different values on the ranks",
+               "MPI wants the same value from all of them");
+      values_[f].clear();
+    }
+    return std::ranges::any_of(lowest, [](std::int64_t n) { return n != 0; });
+  }
+
+  void grant(Communicator& c) const {
+    for (std::size_t f = 0; f < functions; ++f) {
+      if (values_[f].empty()) continue;
+      const Function function = all_functions[f];
+      try {
+        std::optional<Wish> wish;
+        if (values_[f] != no_wish)
+          wish = Wish{parse_forced(function, values_[f]), "info key " + key(f) + '=' + values_[f]};
+        c.wish(function, std::move(wish));
+      } catch (const Error& e) {
+        complain("info key " + key(f) + ": " + e.what(), e.hint());
+      }
+    }
+  }
+
+ private:
+  static std::string key(std::size_t f) { return std::string(ours) + std::string(facts(all_functions[f]).name); }
+
+  void complain(const std::string& what, const std::string& hint) const {
+    if (bootstrap_.rank() == 0) say(what + " (" + name_of(bootstrap_.comm(), bootstrap_.ranks()) + "), ignored", hint);
+  }
+
+  void complain_of_unknown(const std::string& name) const {
+    std::vector<std::string_view> names;
+    for (const Function f : all_functions) names.push_back(facts(f).name);
+    const std::string_view meant = nearest(name, names);
+    complain("unknown info key " + std::string(ours) + name,
+             meant.empty() ? "the keys are stretto_ and a function: stretto_allreduce"
+                           : "is " + std::string(ours) + std::string(meant) + " meant?");
+  }
+
+  Bootstrap bootstrap_;
+  std::array<std::string, functions> values_;  // empty: not given, for MPI has no empty values
+};
+
+}  // namespace
+
+void take_hints(MPI_Comm comm, MPI_Info info, const char* cause) {
+  int inter = 0;
+  if (settings().disabled || comm == constants().comm_null || !world_is_up() ||
+      native().Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter || has_strangers(comm))
+    return;
+  Hints hints(comm, info, cause);
+  if (!hints.compare()) return;
+  if (Communicator* c = communicator(comm, cause)) hints.grant(*c);
+}
+
+void prefer(MPI_Comm comm, Function function, const std::string& words) {
+  if (Communicator* c = communicator(comm, function)) c->wish(function, Wish{parse_forced(function, words), words});
+}
+
+}  // namespace stretto::intercept

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "communicator/node.hpp"
+
+#include <fcntl.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <string>
+
+#include "settings/settings.hpp"
+#include "support/cores.hpp"
+#include "support/launcher.hpp"
+#include "support/say.hpp"
+
+namespace stretto::intercept {
+namespace {
+
+using transport::shm::Address;
+using transport::shm::Card;
+using transport::shm::Connection;
+using transport::shm::Process;
+
+/// What a rank tells the others of its node.
+struct PeerInfo {
+  Card card;
+  CoreSet cores;
+};
+
+/// Ranks of the world that have all met each other, in rising order, and the way to each.
+struct PeerGroup {
+  std::vector<int> ranks;
+  std::vector<Connection*> connections;
+  const Rules* rules;  ///< that they agreed on
+  bool cores_shared;   ///< likewise
+};
+
+std::mutex mutex;  // guards what follows; never destroyed, like all that a program may use at its very end
+std::vector<PeerGroup>& peer_groups() {
+  static auto& list = *new std::vector<PeerGroup>;
+  return list;
+}
+std::map<transport::shm::Token, Connection*>& connection_cache() {
+  static auto& map = *new std::map<transport::shm::Token, Connection*>;
+  return map;
+}
+std::atomic<int> looks{1};        // before the core is offered to others
+std::atomic<bool> scarce{false};  // cores; it stays, for a later, smaller meeting does not see all ranks
+
+std::atomic<Process*> made_process{nullptr};  // once there is one
+
+struct Made {
+  std::string why;  ///< there is none
+  Process* process = Process::create(settings().shared_memory, why).release();
+  Made() { made_process = process; }
+};
+const Made& made() {
+  static const Made& once = *new Made;
+  return once;
+}
+/// Null if this process cannot share memory.
+Process* process() { return made().process; }
+
+void remember(const std::vector<int>& world, const NodeView& view) {
+  if (std::ranges::count(world, MPI_UNDEFINED) > 0 || known_neighbours(world)) return;
+  std::vector<std::pair<int, Connection*>> pairs;
+  for (std::size_t r = 0; r < world.size(); ++r) pairs.emplace_back(world[r], view.connections[r]);
+  std::ranges::sort(pairs);
+  PeerGroup group{{}, {}, view.rules, view.cores_shared};
+  for (const auto& [rank, connection] : pairs) {
+    group.ranks.push_back(rank);
+    group.connections.push_back(connection);
+  }
+  const std::lock_guard lock(mutex);
+  peer_groups().push_back(std::move(group));
+}
+
+/// What cannot be found out keeps this process alone: it is not known to be near any other.
+std::uint64_t alone(const char* file, int error) {
+  if (settings().shm)
+    say("no memory can be shared by this process (" + std::string(file) + ": " + std::strerror(error) +
+            "); its messages go through the MPI",
+        "STRETTO_SHM=0 says that this is meant");
+  std::uint64_t number = 0;
+  while (getrandom(&number, sizeof number, 0) != sizeof number) {
+  }
+  return number;
+}
+
+/// A machine that was copied while it ran keeps its boot_id, hence the name; and a process of another PID namespace
+/// cannot be found in /proc.
+std::uint64_t machine_id() {
+  constexpr const char* boot_id = "/proc/sys/kernel/random/boot_id";
+  constexpr const char* pid_namespace = "/proc/self/ns/pid";
+  char host[256] = {}, space[64] = {};
+  gethostname(host, sizeof host - 1);
+  char boot[64] = {};
+  const int file = open(boot_id, O_RDONLY | O_CLOEXEC);
+  const bool was_read = file >= 0 && read(file, boot, sizeof boot - 1) > 0;
+  const int error = errno;
+  if (file >= 0) close(file);
+  if (!was_read) return alone(boot_id, error);
+  if (readlink(pid_namespace, space, sizeof space - 1) < 0) return alone(pid_namespace, errno);
+  return std::hash<std::string>{}(std::string(boot) + host + '\n' + space);
+}
+
+/// Ranks that are on one node, before any of them relies on the others.
+class Meeting {
+ public:
+  Meeting(Bootstrap& node, bool own)
+      : node_(node),
+        own_(own),
+        all_(static_cast<std::size_t>(node.ranks())),
+        connections_(all_.size()) {}
+
+  /// False, on all ranks alike: they cannot share memory.
+  bool hold() {
+    introduce();
+    std::vector<Address> mine(all_.size()), theirs(all_.size());
+    for (std::size_t r = 0; r < all_.size() && refused_.empty() && node_.ok(); ++r)
+      if (r != me()) mine[r] = offer(r);
+    node_.alltoall(mine.data(), theirs.data(), sizeof(Address));
+    if (!agreed()) {
+      for (const std::size_t r : new_) process()->retire(connections_[r]);
+      return false;
+    }
+    for (const std::size_t r : new_) process()->connect(*connections_[r], theirs[r]);
+    if (!own_) {
+      const std::lock_guard lock(mutex);
+      for (const std::size_t r : new_) connection_cache()[all_[r].card.token] = connections_[r];
+    }
+    looks = scarce ? 1 : transport::shm::WaitPolicy{}.looks;
+    return true;
+  }
+
+  /// By rank of the node; null for myself.
+  const std::vector<Connection*>& connections() const { return connections_; }
+  /// Is any of these ranks short of cores?
+  bool cores_shared() const { return cores_shared_; }
+
+ private:
+  std::size_t me() const { return static_cast<std::size_t>(node_.rank()); }
+
+  void introduce() {
+    PeerInfo mine;
+    mine.cores = allowed_cores();
+    if (Process* p = process()) {
+      mine.card = p->segment().card();
+    } else {
+      refused_ = "no memory can be shared on this node (" + made().why + "); messages go through the MPI";
+      hint_ = "STRETTO_SHM=0 says that this is meant";
+    }
+    node_.allgather(&mine, all_.data(), sizeof mine);
+    if (node_.ok()) count_cores();
+  }
+
+  /// My half of the way to rank `r` of the node.
+  Address offer(std::size_t r) {
+    const Card& card = all_[r].card;
+    if (!own_) {
+      const std::lock_guard lock(mutex);
+      const auto found = connection_cache().find(card.token);
+      if (found != connection_cache().end()) {
+        connections_[r] = found->second;
+        return {};
+      }
+    }
+    if (card.file < 0) return {};  // its process says so
+    transport::shm::Refusal refusal;
+    connections_[r] = process()->new_connection(card, refusal);
+    if (!connections_[r]) {
+      refused_ = "a communicator cannot use shared memory (" + refusal.why + "); its messages go through the MPI";
+      hint_ = refusal.full ? "STRETTO_SHM_MEMORY=256M gives more of it; STRETTO_SHM=0 uses none"
+                           : "ranks of one node must be of one user, in one user namespace, and see each other in "
+                             "/proc; STRETTO_SHM=0 says that this is meant";
+      return {};
+    }
+    new_.push_back(r);
+    return process()->address(*connections_[r]);
+  }
+
+  /// Does no rank refuse? Else the first one that does says why, unless the ranks have heard of such a thing before.
+  bool agreed() {
+    const bool willing = refused_.empty() && node_.ok();
+    const std::array<std::int64_t, 2> mine{willing ? node_.ranks() : node_.rank(), scarce ? 0 : 1};
+    std::array<std::int64_t, 2> least{};
+    node_.minimum(mine, least.data());
+    cores_shared_ = least[1] == 0;
+    if (node_.ok() && least[0] == node_.ranks()) return true;
+    static std::atomic<bool> said{false};
+    if (!said.exchange(true) && least[0] == node_.rank() && !refused_.empty()) say(refused_, hint_);
+    return false;
+  }
+
+  void count_cores() const {
+    CoreSet cores;
+    int as_mine = 0;
+    for (const PeerInfo& i : all_) {
+      cores.add(i.cores);
+      as_mine += i.cores == all_[me()].cores ? 1 : 0;
+    }
+    const int ranks = std::max(launched_here(), static_cast<int>(all_.size()));
+    if (ranks > std::min(cores.size(), core_quota()) || as_mine > all_[me()].cores.size()) scarce = true;
+  }
+
+  Bootstrap& node_;
+  bool own_;
+  bool cores_shared_ = false;
+  std::string refused_, hint_;  // empty: I can share memory with all
+  std::vector<PeerInfo> all_;
+  std::vector<Connection*> connections_;
+  std::vector<std::size_t> new_;
+};
+
+}  // namespace
+
+std::int64_t node_id() {
+  static const std::uint64_t machine = machine_id();
+  std::uint64_t id = machine;
+  if (settings().nodes) {
+    int rank = 0;
+    native().Comm_rank(constants().world, &rank);
+    id ^= 0x9e3779b97f4a7c15u * static_cast<std::uint64_t>(*settings().pretended_node(rank) + 1);
+  }
+  return static_cast<std::int64_t>(id >> 2);
+}
+
+std::optional<NodeView> known_neighbours(const std::vector<int>& world) {
+  const std::lock_guard lock(mutex);
+  for (const PeerGroup& group : peer_groups()) {
+    NodeView view;
+    view.rules = group.rules;
+    view.cores_shared = group.cores_shared;
+    for (const int rank : world) {
+      const auto at = std::ranges::lower_bound(group.ranks, rank);
+      if (at == group.ranks.end() || *at != rank) break;
+      view.connections.push_back(group.connections[static_cast<std::size_t>(at - group.ranks.begin())]);
+    }
+    if (view.connections.size() == world.size()) return view;
+  }
+  return std::nullopt;
+}
+
+std::optional<NodeView> meet_neighbours(Bootstrap& node, bool own, const Rules& rules) {
+  Meeting meeting(node, own);
+  if (!meeting.hold()) return std::nullopt;
+  NodeView view{meeting.connections(), own, meeting.cores_shared(), &rules};
+  if (!own) remember(translate(node.comm(), constants().world), view);
+  return view;
+}
+
+bool cores_shared() {
+  static const long most = std::min<long>(sysconf(_SC_NPROCESSORS_ONLN), core_quota());
+  return scarce || launched_here() > most;
+}
+
+void leave(const NodeView& view, std::uint32_t communicator) {
+  for (Connection* c : view.connections) {
+    if (!c) continue;
+    if (view.own)
+      process()->retire(c);
+    else
+      c->forget(communicator);
+  }
+}
+
+bool someone_died(const NodeView& view) {
+  return std::ranges::any_of(view.connections, [](Connection* c) { return c && process()->peer_died(*c); });
+}
+
+void depart() {
+  if (Process* p = made_process) p->segment().depart();
+}
+
+transport::shm::Rooms take_rooms() {
+  const auto rooms = process()->take_rooms();
+  if (!rooms) {
+    say("there is no shared memory for one more thread", "set STRETTO_SHM_MEMORY=256M or more");
+    native().Abort(constants().world, 1);
+  }
+  return *rooms;
+}
+
+void give_back(const transport::shm::Rooms& rooms) { process()->give_back(rooms); }
+
+transport::shm::Neighbours neighbours(const NodeView& view, const transport::shm::Rooms& rooms) {
+  return {.connections = view.connections,
+          .rooms = rooms,
+          .bell = process()->segment().bell(),
+          .segment = process()->segment().memory(),
+          .policy = wait_policy()};
+}
+
+transport::shm::WaitPolicy wait_policy() { return {.looks = looks.load(std::memory_order_relaxed)}; }
+
+}  // namespace stretto::intercept

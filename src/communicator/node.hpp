@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Which ranks of a communicator share memory with this one, and the ways to them.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "mpi/bootstrap.hpp"
+#include "mpi/native.hpp"
+#include "mpi/translate.hpp"
+#include "stretto/rules.hpp"
+#include "transport/shm/process.hpp"
+
+namespace stretto::intercept {
+
+/// The ways of one communicator.
+struct NodeView {
+  std::vector<transport::shm::Connection*> connections;  ///< by rank; null: other nodes, and myself
+  bool own = false;                                      ///< they serve this communicator only
+  bool cores_shared = false;                             ///< have the ranks of this node fewer cores? On all alike
+  const Rules* rules = nullptr;                          ///< by which these ranks choose
+};
+
+/// Not negative, and the same on processes that may share memory: those of one machine, container and, if
+/// STRETTO_NODES pretends them, node.
+std::int64_t node_id();
+
+/// The ways to these ranks of the world, if all of them have met before: no rank need ask another then.
+std::optional<NodeView> known_neighbours(const std::vector<int>& world);
+
+/// All ranks of `node` have the same node_id(), settings and `rules`. Nothing, on all of them alike, if they cannot
+/// share memory. `own`: the ways shall serve no other communicator.
+std::optional<NodeView> meet_neighbours(Bootstrap& node, bool own, const Rules& rules);
+
+/// Has this node more of the job's ranks than cores, as far as this process has met them, or else its launcher tells?
+bool cores_shared();
+
+/// At the end of a communicator.
+void leave(const NodeView& view, std::uint32_t communicator);
+
+/// Has a process of the node ended in the middle of its work? Not one that came to MPI_Finalize.
+bool someone_died(const NodeView& view);
+
+/// Before MPI_Finalize: this process ends as it should.
+void depart();
+
+/// Memory to send from, for one thread. Ends the program if there is none.
+transport::shm::Rooms take_rooms();
+void give_back(const transport::shm::Rooms& rooms);
+
+/// What the engine needs to use `view` in the thread of `rooms`.
+transport::shm::Neighbours neighbours(const NodeView& view, const transport::shm::Rooms& rooms);
+
+/// By what is known now of the ranks of this node.
+transport::shm::WaitPolicy wait_policy();
+
+}  // namespace stretto::intercept

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The set-up of a communicator: its ranks agree on how to choose, find out which of them share a node, and get their
+// ways.
+#include <algorithm>
+#include <atomic>
+#include <vector>
+
+#include "communicator/agreement.hpp"
+#include "communicator/communicator.hpp"
+#include "communicator/provenance.hpp"
+#include "mpi/flavour/flavour.hpp"
+#include "support/say.hpp"
+
+namespace stretto::intercept {
+
+/// All calls go to the native library. Rank 0 says so, once.
+void Communicator::refuse(Passed reason, const char* what, const char* hint) {
+  unusable = reason;
+  static std::atomic<unsigned> said{0};
+  const unsigned bit = 1u << static_cast<unsigned>(reason);
+  if (rank_ == 0 && (said.fetch_or(bit) & bit) == 0) say(what, hint);
+}
+
+void Communicator::connect(const std::string& cause) {
+  if (ranks_ == 1) {
+    rules_ = &own_rules();
+    return;
+  }
+  const Provenance provenance = provenance_of(comm_);
+  const std::vector<int> world_ranks = translate(comm_, constants().world);
+  if (has_strangers(provenance, world_ranks))
+    return refuse(Passed::strangers,
+                  "a communicator has ranks of another MPI_COMM_WORLD, which may have no Stretto; its calls go to the "
+                  "native library",
+                  "`stretto run` hands Stretto to the processes that a job spawns");
+  nodes_.assign(static_cast<std::size_t>(ranks_), 0);
+  const ErrorsReturned quiet(comm_);
+  Bootstrap all(comm_, cause);
+  if (provenance == Provenance::world && connect_known(world_ranks)) return number(all);
+  const Agreement agreed = agree(all, {node_id(), threads_at_once(), flavour::survives_faults()});
+  same_files_ = agreed.same_files;
+  if (!agreed.usable && !agreed.same_variables)
+    return refuse(Passed::communicator,
+                  "the ranks of a communicator have different STRETTO_ variables; its calls go to the native library",
+                  "export the same variables to all ranks, for example with `stretto run`");
+  if (!agreed.usable)
+    return refuse(Passed::communicator, "a communicator's set-up failed; its calls go to the native library",
+                  "the MPI itself could not bring some small messages");
+  rules_ = agreed.rules;
+  survives_faults_ = careful = agreed.faults;
+  const bool own = agreed.threads || agreed.faults || provenance != Provenance::world;
+  if (settings().shm && agreed.one_node) node_ = meet_neighbours(all, own, *rules_);
+  if (node_) {
+    per_node_ = ranks_;
+    cores_shared_ = node_->cores_shared;
+    return number(all);
+  }
+  if (agreed.threads && !flavour::threads_may_make_communicators())
+    return refuse(Passed::communicator,
+                  "with MPI_THREAD_MULTIPLE, Open MPI's communicators that need more than shared memory are left to it",
+                  "with MPI_THREAD_SERIALIZED or less they are served");
+  if (settings().shm && !agreed.one_node) node_ = meet_on_node(all, own);
+  find_nodes(all);
+  make_private(all);
+  if (per_node_ == 1) most_depth_ = 64;
+  number(all);
+}
+
+void Communicator::number(Bootstrap& all) {
+  if (const auto number = agree_on_number(all))
+    tag_.communicator = *number;
+  else
+    refuse(Passed::communicator, "a communicator's set-up failed; its calls go to the native library",
+           "the MPI may have no room for one more communicator");
+}
+
+/// Ranks that have met know all that is to be known of each other.
+bool Communicator::connect_known(const std::vector<int>& world_ranks) {
+  if (!settings().shm) return false;
+  node_ = known_neighbours(world_ranks);
+  if (!node_) return false;
+  per_node_ = ranks_;
+  cores_shared_ = node_->cores_shared;
+  rules_ = node_->rules;
+  return true;
+}
+
+std::optional<NodeView> Communicator::meet_on_node(Bootstrap& all, bool own) {
+  std::vector<std::int64_t> ids(nodes_.size());
+  const std::int64_t mine = node_id();
+  all.allgather(&mine, ids.data(), sizeof mine);
+  const auto lowest = static_cast<int>(std::ranges::find(ids, mine) - ids.begin());
+  MPI_Comm node = constants().comm_null;
+  if (native().Comm_split(comm_, lowest, rank_, &node) != MPI_SUCCESS) {
+    all.fail();
+    return std::nullopt;
+  }
+  std::optional<NodeView> view;
+  if (Bootstrap near(node, all.cause()); near.ranks() > 1) view = meet_neighbours(near, own, *rules_);
+  if (view) {
+    const std::vector<int> ranks = translate(node, comm_);
+    std::vector<transport::shm::Connection*> by_rank(nodes_.size());
+    for (std::size_t r = 0; r < ranks.size(); ++r) by_rank[static_cast<std::size_t>(ranks[r])] = view->connections[r];
+    view->connections.swap(by_rank);
+  }
+  native().Comm_free(&node);
+  return view;
+}
+
+void Communicator::find_nodes(Bootstrap& all) {
+  struct Place {
+    int lowest;  // rank of my node
+    int cores_shared;
+  };
+  Place mine{rank_, node_ ? node_->cores_shared : cores_shared()};
+  if (node_) {
+    const auto& near = node_->connections;
+    const auto first = std::ranges::find_if(near, [](const auto* c) { return c != nullptr; });
+    mine.lowest = std::min(rank_, static_cast<Rank>(first - near.begin()));
+  }
+  std::vector<Place> places(nodes_.size());
+  all.allgather(&mine, places.data(), sizeof mine);
+  if (!all.ok()) return;
+  std::ranges::transform(places, nodes_.begin(), &Place::lowest);
+  cores_shared_ = std::ranges::any_of(places, [](const Place& one) { return one.cores_shared != 0; });
+  std::vector<Rank> on_node(nodes_.size(), 0);
+  for (const Rank node : nodes_) per_node_ = std::max(per_node_, ++on_node[static_cast<std::size_t>(node)]);
+  even_nodes_ = std::ranges::all_of(on_node, [&](Rank n) { return n == 0 || n == per_node_; });
+}
+
+void Communicator::make_private(Bootstrap& all) {
+  // Not MPI_Comm_dup: that would copy the program's attributes, which calls its functions.
+  MPI_Group group{};
+  native().Comm_group(comm_, &group);
+  const int error = native().Comm_create(comm_, group, &private_);
+  native().Group_free(&group);
+  if (error == MPI_SUCCESS) {
+    native().Comm_set_errhandler(private_, MPI_ERRORS_RETURN);
+    messages_.emplace(private_);
+    return;
+  }
+  private_ = constants().comm_null;
+  all.fail();
+}
+
+}  // namespace stretto::intercept

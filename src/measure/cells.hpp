@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What the race measures: a function at one size, or other functions in its place, with buffers for the native
+// library's result and for Stretto's.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "measure/operations.hpp"
+
+namespace stretto::measure {
+
+/// Sums of doubles and parts that fall linearly; or sums that are said not to commute, pairs of MPI_DOUBLE_INT by
+/// MPI_MAXLOC, all data on rank 0, each part half of the one before, or all parts alike.
+enum class Variant : std::uint8_t { usual, ordered, maxloc, spike, halving, even };
+
+enum class Place : std::uint8_t { in, between, out };
+
+struct Step {
+  Action action;
+  Place from = Place::in;
+  Place to = Place::out;
+};
+
+struct Kind {
+  Function function;
+  Variant variant = Variant::usual;
+  std::span<const Step> steps = {};  ///< of the calls that take the function's place; none: itself
+};
+
+/// "allreduce", "allreduce-maxloc", "allreduce-by-reduce+bcast", …
+std::string name_of(const Kind& kind);
+std::optional<Kind> kind_named(std::string_view name);
+
+struct Cell {
+  Kind kind;
+  Bytes bytes;  ///< of the vector; of each rank's part, on average, where a call moves parts
+  Bytes asked;  ///< what the user asked for: `bytes` are whole elements; 0 of a barrier
+};
+
+/// The sizes that can be measured: whole elements, one for each rank where a vector is cut into parts.
+Cell cell_of(const Kind& kind, Bytes wish, int ranks);
+
+/// A cell's buffers and its calls. Values are small whole numbers: their sums are exact in any order.
+class Runner {
+ public:
+  explicit Runner(const Cell& cell);
+  ~Runner();
+  Runner(const Runner&) = delete;  // calls point into it
+  Runner& operator=(const Runner&) = delete;
+
+  /// Fills the inputs with values that no repetition before had.
+  void refresh(int repetition);
+  void call(const Functions& f, bool stretto, MPI_Comm comm = intercept::constants().world) {
+    for (Call& one : calls_[stretto ? 1 : 0]) {
+      one.arguments.comm = comm;
+      one.call(f, one.arguments);
+    }
+  }
+  /// The same; "reduce/linear+bcast/linear", by what each of Stretto's functions says afterwards.
+  std::string call_and_name(const Functions& f, const char* (*last_algorithm)());
+  /// What stands in Stretto's output before a call is no result.
+  void spoil();
+  /// Of the results on this rank.
+  bool equal() const;
+  /// The same result on this rank as of another cell, where both are to have the same.
+  bool agrees(const Runner& other) const;
+
+ private:
+  struct Call {
+    decltype(Operation::call) call;
+    Arguments arguments;
+  };
+
+  std::span<const Step> steps() const { return kind_.steps.empty() ? std::span(&self_, 1) : kind_.steps; }
+  void count(const Cell& cell);
+  void describe_pairs();
+  std::size_t room(Place place) const;
+  bool has_result() const;
+  bool same(const std::vector<double>& a, const std::vector<double>& b) const;
+  void put_vector_of_bcast();
+  Call prepared(const Step& step, bool stretto);
+
+  Kind kind_;
+  Step self_;
+  int rank_ = 0;
+  int ranks_ = 1;
+  MPI_Datatype type_ = MPI_DOUBLE;
+  MPI_Op op_ = MPI_SUM;
+  std::size_t doubles_ = 1;  // an element takes the room of so many
+  int mine_ = 0;
+  std::int64_t vector_ = 0;
+  std::vector<int> counts_, displacements_;
+  std::vector<int> in_counts_, in_displacements_, in_bytes_, out_bytes_;  // of alltoallv and alltoallw
+  std::vector<MPI_Datatype> types_;
+  std::vector<double> in_, between_[2], out_[2];  // native, Stretto
+  std::vector<Call> calls_[2];
+};
+
+}  // namespace stretto::measure

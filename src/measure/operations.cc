@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "measure/operations.hpp"
+
+#include <cstring>
+
+namespace stretto::measure {
+namespace {
+
+using enum Extent;
+using F = const Functions&;
+using A = const Arguments&;
+
+// The root is rank 0. A bcast's vector stands in `out`, where its root's input has been put.
+namespace of {
+
+constexpr Operation barrier = {nothing, nothing, nothing, false, [](F f, A a) { f.Barrier(a.comm); }};
+constexpr Operation bcast = {vector, vector, vector, false, [](F f, A a) { f.Bcast(a.out, a.n, a.type, 0, a.comm); }};
+constexpr Operation gather = {part, vector, part, true,
+                              [](F f, A a) { f.Gather(a.in, a.n, a.type, a.out, a.n, a.type, 0, a.comm); }};
+constexpr Operation gatherv = {
+    part, vector, part, true, [](F f, A a) { f.Gatherv(a.in, a.n, a.type, a.out, a.counts, a.at, a.type, 0, a.comm); }};
+constexpr Operation scatter = {vector, part, part, false,
+                               [](F f, A a) { f.Scatter(a.in, a.n, a.type, a.out, a.n, a.type, 0, a.comm); }};
+constexpr Operation scatterv = {vector, part, part, false, [](F f, A a) {
+                                  f.Scatterv(a.in, a.counts, a.at, a.type, a.out, a.n, a.type, 0, a.comm);
+                                }};
+constexpr Operation allgather = {part, vector, part, false,
+                                 [](F f, A a) { f.Allgather(a.in, a.n, a.type, a.out, a.n, a.type, a.comm); }};
+constexpr Operation allgatherv = {part, vector, part, false, [](F f, A a) {
+                                    f.Allgatherv(a.in, a.n, a.type, a.out, a.counts, a.at, a.type, a.comm);
+                                  }};
+constexpr Operation alltoall = {vector, vector, part, false,
+                                [](F f, A a) { f.Alltoall(a.in, a.n, a.type, a.out, a.n, a.type, a.comm); }};
+constexpr Operation alltoallv = {
+    vector, vector, part, false,
+    [](F f, A a) { f.Alltoallv(a.in, a.in_counts, a.in_at, a.type, a.out, a.counts, a.at, a.type, a.comm); }};
+constexpr Operation alltoallw = {vector, vector, part, false, [](F f, A a) {
+                                   f.Alltoallw(a.in, a.in_counts, a.in_bytes, a.types, a.out, a.counts, a.out_bytes,
+                                               a.types, a.comm);
+                                 }};
+constexpr Operation reduce = {vector, vector, vector, true,
+                              [](F f, A a) { f.Reduce(a.in, a.out, a.n, a.type, a.op, 0, a.comm); }};
+constexpr Operation allreduce = {vector, vector, vector, false,
+                                 [](F f, A a) { f.Allreduce(a.in, a.out, a.n, a.type, a.op, a.comm); }};
+constexpr Operation reduce_scatter_block = {
+    vector, part, part, false, [](F f, A a) { f.Reduce_scatter_block(a.in, a.out, a.n, a.type, a.op, a.comm); }};
+constexpr Operation reduce_scatter = {vector, part, part, false,
+                                      [](F f, A a) { f.Reduce_scatter(a.in, a.out, a.counts, a.type, a.op, a.comm); }};
+constexpr Operation scan = {vector, vector, vector, false,
+                            [](F f, A a) { f.Scan(a.in, a.out, a.n, a.type, a.op, a.comm); }};
+constexpr Operation exscan = {vector, vector, vector, false,
+                              [](F f, A a) { f.Exscan(a.in, a.out, a.n, a.type, a.op, a.comm); }};
+
+}  // namespace of
+
+constexpr Operation functions[] = {
+#define STRETTO_OPERATION(with, function, ...) of::function,
+    STRETTO_FUNCTIONS(STRETTO_OPERATION, )
+#undef STRETTO_OPERATION
+};
+
+void copy(double* to, const double* from, int n) {
+  std::memcpy(to, from, static_cast<std::size_t>(n) * sizeof(double));
+}
+
+/// After an exscan, which gives rank 0 nothing.
+void add_mine(F, A a) {
+  if (a.rank == 0) {
+    copy(a.out, a.in, a.n);
+  } else {
+    intercept::native().Reduce_local(a.in, a.out, a.n, a.type, a.op);
+  }
+}
+
+constexpr Operation take_part = {vector, part, part, false, [](F, A a) { copy(a.out, a.in + a.at[a.rank], a.n); }};
+constexpr Operation reduce_local = {vector, vector, vector, false, add_mine};
+
+}  // namespace
+
+const Operation& operation_of(Action action) {
+  if (const auto* function = std::get_if<Function>(&action)) return functions[static_cast<std::size_t>(*function)];
+  return std::get<Local>(action) == Local::take_part ? take_part : reduce_local;
+}
+
+std::string_view name_of(Action action) {
+  if (const auto* function = std::get_if<Function>(&action)) return facts(*function).name;
+  return std::get<Local>(action) == Local::take_part ? "take_part" : "reduce_local";
+}
+
+}  // namespace stretto::measure

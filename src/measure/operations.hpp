@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What the race calls, in one table: each function's buffers, and its call by arguments that all of them share.
+#pragma once
+
+#include <string_view>
+#include <variant>
+
+#include "mpi/native.hpp"
+#include "stretto/function.hpp"
+
+namespace stretto::measure {
+
+/// The same functions, once the native library's and once Stretto's.
+struct Functions {
+#define STRETTO_MEMBER(name) decltype(&PMPI_##name) name = nullptr;
+  STRETTO_NATIVE_COLLECTIVES(STRETTO_MEMBER)
+#undef STRETTO_MEMBER
+};
+
+struct Arguments {
+  const double* in;
+  double* out;
+  int n;  ///< elements: as the operation counts them
+  int rank;
+  const int* counts;  ///< of the ranks' parts, and where these lie
+  const int* at;
+  const int* in_counts;  ///< of alltoallv and alltoallw: what I send to each
+  const int* in_at;
+  const int* in_bytes;  ///< of alltoallw: displacements, and its types
+  const int* out_bytes;
+  const MPI_Datatype* types;
+  MPI_Datatype type;
+  MPI_Op op;
+  MPI_Comm comm;
+};
+
+/// Of a buffer or a count: my part; the vector, all parts together.
+enum class Extent : std::uint8_t { nothing, part, vector };
+
+struct Operation {
+  Extent in;
+  Extent out;
+  Extent n;
+  bool result_on_root_only;
+  void (*call)(const Functions&, const Arguments&);
+};
+
+/// What ranks do by themselves, on doubles, to make one function out of others.
+enum class Local : std::uint8_t { take_part, reduce_local };
+
+using Action = std::variant<Function, Local>;
+
+const Operation& operation_of(Action action);
+std::string_view name_of(Action action);
+
+}  // namespace stretto::measure

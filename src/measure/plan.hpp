@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What the driver is asked to measure: words of its command line, and the file that names candidates for each cell.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "measure/timing.hpp"
+
+namespace stretto::measure {
+
+template <typename Each>
+void for_each_word(std::string_view list, char separator, Each each) {
+  while (!list.empty()) {
+    const std::string_view word = list.substr(0, list.find(separator));
+    if (!word.empty()) each(word);
+    list = word.size() == list.size() ? std::string_view{} : list.substr(word.size() + 1);
+  }
+}
+
+struct Wish {
+  Kind kind;
+  Bytes bytes;
+};
+
+// All throw stretto::Error.
+Kind kind_of(std::string_view word);
+Bytes size_of(std::string_view word);
+Wish wish_of(std::string_view word);                   ///< "allreduce:8"
+std::pair<Wish, Wish> pair_of(std::string_view word);  ///< "allreduce:8/allreduce:16"
+Cell checked_cell(const Wish& wish, int ranks);
+
+/// Sizes in the proportion that was asked for: one that must be rounded takes the other with it.
+Pair rounded(const Wish& left, const Wish& right, int ranks);
+
+struct PlannedCell {
+  Wish wish;
+  std::vector<std::string> candidates;
+};
+
+/// A line for each cell: "allreduce:64K native +linear ring,segment=16K". Rank 0 reads the file for all.
+std::vector<PlannedCell> read_plan(const std::string& path, int rank);
+
+}  // namespace stretto::measure

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The messages that the set-up of a communicator takes: small native collectives on the program's own communicator, for
+// before it ends nobody knows whether there is any other way.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "mpi/native.hpp"
+#include "stretto/types.hpp"
+
+namespace stretto::intercept {
+
+/// May threads of this process make calls at the same time?
+bool threads_at_once();
+
+/// The program's error handler put aside: an MPI that runs out of communicators must not end the program, which could
+/// have done without this one. Not where other threads may need the handler meanwhile.
+class ErrorsReturned {
+ public:
+  explicit ErrorsReturned(MPI_Comm comm) : comm_(comm), aside_(!threads_at_once()) {
+    if (!aside_) return;
+    native().Comm_get_errhandler(comm_, &handler_);
+    native().Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
+  }
+  ~ErrorsReturned() {
+    if (!aside_) return;
+    native().Comm_set_errhandler(comm_, handler_);
+    native().Errhandler_free(&handler_);
+  }
+  ErrorsReturned(const ErrorsReturned&) = delete;
+  ErrorsReturned& operator=(const ErrorsReturned&) = delete;
+
+ private:
+  MPI_Comm comm_;
+  MPI_Errhandler handler_{};
+  bool aside_;
+};
+
+/// All ranks make the same calls in the same order, whatever fails on some of them; agreed() then tells all whether
+/// something did, but for one that the MPI fails to tell even that. Nothing that a call brings may be relied on before.
+class Bootstrap {
+ public:
+  /// `cause` says in which call it began. `comm` outlives this. After `patience` a call fails that is still
+  /// waiting for other ranks, and may end later in the caller's memory; without any, STRETTO_DEADLINE ends the job.
+  Bootstrap(MPI_Comm comm, std::string cause, std::optional<std::chrono::seconds> patience = std::nullopt);
+
+  MPI_Comm comm() const { return comm_; }
+  const std::string& cause() const { return cause_; }
+  Rank rank() const { return rank_; }
+  Rank ranks() const { return ranks_; }
+
+  /// `bytes` from each rank to all of them.
+  void allgather(const void* mine, void* all, std::size_t bytes);
+  /// `bytes` from each rank to each.
+  void alltoall(const void* mine, void* theirs, std::size_t bytes);
+  /// The smallest that any rank gave, number by number.
+  void minimum(std::span<const std::int64_t> mine, std::int64_t* least);
+  /// From rank 0 to all, in small pieces: whether long messages arrive is not known.
+  void broadcast(void* data, std::size_t bytes);
+
+  /// Has all that this rank did succeeded?
+  bool ok() const { return ok_; }
+  void fail() { ok_ = false; }
+  /// The same on all ranks: has it on each of them?
+  bool agreed();
+
+ private:
+  /// Ends a call that was begun with this result.
+  void wait(int begun, MPI_Request& request);
+  [[noreturn]] void expired() const;
+
+  MPI_Comm comm_;
+  std::string cause_;
+  std::optional<std::chrono::seconds> patience_;
+  Rank rank_ = 0;
+  Rank ranks_ = 1;
+  bool ok_ = true;
+};
+
+}  // namespace stretto::intercept

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The Open MPI ABI.
+#include <dlfcn.h>
+
+#include "mpi/flavour/flavour.hpp"
+#include "mpi/native.hpp"
+
+namespace stretto::intercept::flavour {
+
+std::string other_abi(void* handle, const std::string& path) {
+  if (path.find("libmpi_abi.so") != std::string::npos) return "which has the MPI 5 standard ABI";
+  if (handle && !dlsym(handle, "ompi_mpi_comm_world")) return "which has the MPICH ABI";
+  return {};
+}
+
+int size_of_predefined(MPI_Datatype type) {
+  int size = 0;
+  if (!type || native().Type_size(type, &size) != MPI_SUCCESS) return 0;
+  return size;
+}
+
+// MPIX_C_FLOAT16 of mpi-ext.h: not in versions before 5, and empty where the compiler knew no such type.
+std::vector<ShortFloat> short_floats() {
+  const auto handle = static_cast<MPI_Datatype>(address_of_global("ompi_mpi_short_float"));
+  if (size_of_predefined(handle) != 2) return {};
+  return {{handle, reduce::Type::f16}};
+}
+
+// Open MPI has no operators beyond the standard's.
+bool is_predefined(MPI_Op) { return false; }
+
+int alias_error(Function function, Count elements) {
+  if (function == Function::allreduce && elements > 1) return MPI_ERR_BUFFER;
+  return function == Function::reduce ? MPI_ERR_ARG : MPI_SUCCESS;
+}
+
+// Open MPI 5 calls the older name a deprecated one, and has sessions, which the older ones have not.
+const char* key_of_environment() {
+  static const bool is_new = address_of_global("PMPI_Session_init") != nullptr;
+  return is_new ? "PMIX_ENVAR" : "env";
+}
+
+bool threads_may_make_communicators() { return false; }
+
+namespace {
+
+/// Functions of Open MPI's extension for faults, which need not be there.
+template <typename Function>
+Function* extension(const char* name) {
+  return reinterpret_cast<Function*>(address_of_global(name));
+}
+
+constexpr int failed_class = 75, revoked_class = 77;  // of Open MPI 5, whose extension it is
+
+}  // namespace
+
+bool survives_faults() {
+  static const auto* enabled = static_cast<const bool*>(address_of_global("ompi_ftmpi_enabled"));
+  return enabled && *enabled;
+}
+
+bool is_revoked(MPI_Comm comm) {
+  static const auto asked = extension<int(MPI_Comm, int*)>("PMPIX_Comm_is_revoked");
+  int revoked = 0;
+  return asked && asked(comm, &revoked) == MPI_SUCCESS && revoked;
+}
+
+int fault_of(MPI_Comm comm) {
+  static const auto asked = extension<int(MPI_Comm, MPI_Group*)>("PMPIX_Comm_get_failed");
+  if (is_revoked(comm)) return revoked_class;
+  MPI_Group group{};
+  if (!asked || asked(comm, &group) != MPI_SUCCESS) return MPI_SUCCESS;
+  int failed = 0;
+  native().Group_size(group, &failed);
+  if (group != MPI_GROUP_EMPTY) native().Group_free(&group);
+  return failed > 0 ? failed_class : MPI_SUCCESS;
+}
+
+int process_failed() { return survives_faults() ? failed_class : MPI_ERR_OTHER; }
+
+}  // namespace stretto::intercept::flavour

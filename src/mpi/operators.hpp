@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// MPI operators as the engine sees them.
+#pragma once
+
+#include "execute/element.hpp"
+#include "mpi/types.hpp"
+
+namespace stretto::intercept {
+
+struct OperatorFacts {
+  bool usable = false;  ///< false: leave the call to the native library
+  bool commutative = true;
+  bool predefined = true;
+  execute::Combiner combiner;  ///< of a user's operator it points to `op` and `type`
+};
+
+/// `op` and `type` must outlive the result.
+OperatorFacts facts_of(const MPI_Op& op, const TypeFacts& type);
+
+}  // namespace stretto::intercept

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/types.hpp"
+
+#include <algorithm>
+#include <climits>
+
+#include "mpi/flavour/flavour.hpp"
+#include "mpi/handle_table.hpp"
+#include "mpi/native.hpp"
+
+namespace stretto::intercept {
+namespace {
+
+using reduce::Type;
+
+struct Known {
+  TypeFacts facts;
+  MPI_Datatype handle{};  // what facts.element.type points to
+  bool padded = false;    // MPI counts fewer bytes than lie in memory
+};
+using Table = HandleTable<MPI_Datatype, Known, 512>;
+
+Type integer(int size, bool is_signed) {
+  switch (size) {
+    case 1: return is_signed ? Type::i8 : Type::u8;
+    case 2: return is_signed ? Type::i16 : Type::u16;
+    case 4: return is_signed ? Type::i32 : Type::u32;
+    case 8: return is_signed ? Type::i64 : Type::u64;
+    default: return Type::none;
+  }
+}
+Type signed_integer(int size) { return integer(size, true); }
+Type unsigned_integer(int size) { return integer(size, false); }
+Type floating(int size) { return size == 4 ? Type::f32 : size == 8 ? Type::f64 : Type::none; }
+Type complex(int size) { return size == 8 ? Type::c32 : size == 16 ? Type::c64 : Type::none; }
+Type logical(int size) {
+  switch (size) {
+    case 1: return Type::logical8;
+    case 2: return Type::logical16;
+    case 4: return Type::logical32;
+    case 8: return Type::logical64;
+    default: return Type::none;
+  }
+}
+Type character(int) { return Type::none; }  // moved, never combined
+Type byte(int) { return Type::byte; }
+Type c_bool(int size) { return size == 1 ? Type::bool8 : Type::none; }
+// A quadruple-precision Fortran REAL is as large as a long double: the two are told apart by their handles.
+Type long_double(int size) { return size == sizeof(long double) ? Type::f80 : Type::none; }
+Type long_double_complex(int size) { return size == 2 * sizeof(long double) ? Type::c80 : Type::none; }
+
+void insert(Table& table, MPI_Datatype handle, Type type, Bytes size, bool padded) {
+  const TypeFacts facts{true, type, {.size = size, .extent = size, .span = size}};
+  table.insert(handle, {facts, handle, padded});
+}
+
+/// The predefined types that are one number, by what they are in C or Fortran; the size decides the rest.
+void add_numbers(Table& table) {
+  const auto add = [&](MPI_Datatype handle, Type (*kind)(int)) {
+    const int size = flavour::size_of_predefined(handle);
+    if (size > 0) insert(table, handle, kind(size), size, false);
+  };
+  for (MPI_Datatype t : {MPI_SIGNED_CHAR, MPI_SHORT, MPI_INT, MPI_LONG, MPI_LONG_LONG, MPI_INT8_T, MPI_INT16_T,
+                         MPI_INT32_T, MPI_INT64_T, MPI_AINT, MPI_COUNT, MPI_OFFSET, MPI_INTEGER})
+    add(t, signed_integer);
+  for (MPI_Datatype t : {MPI_INTEGER1, MPI_INTEGER2, MPI_INTEGER4, MPI_INTEGER8}) add(t, signed_integer);
+  for (MPI_Datatype t : {MPI_UNSIGNED_CHAR, MPI_UNSIGNED_SHORT, MPI_UNSIGNED, MPI_UNSIGNED_LONG, MPI_UNSIGNED_LONG_LONG,
+                         MPI_UINT8_T, MPI_UINT16_T, MPI_UINT32_T, MPI_UINT64_T})
+    add(t, unsigned_integer);
+  for (MPI_Datatype t : {MPI_FLOAT, MPI_DOUBLE, MPI_REAL, MPI_DOUBLE_PRECISION, MPI_REAL4, MPI_REAL8}) add(t, floating);
+  for (const flavour::ShortFloat& t : flavour::short_floats()) insert(table, t.handle, t.type, 2, false);
+  add(MPI_LONG_DOUBLE, long_double);
+  for (MPI_Datatype t : {MPI_C_FLOAT_COMPLEX, MPI_C_DOUBLE_COMPLEX, MPI_CXX_FLOAT_COMPLEX, MPI_CXX_DOUBLE_COMPLEX,
+                         MPI_COMPLEX, MPI_DOUBLE_COMPLEX, MPI_COMPLEX8, MPI_COMPLEX16})
+    add(t, complex);
+  add(MPI_C_LONG_DOUBLE_COMPLEX, long_double_complex);
+  add(MPI_CXX_LONG_DOUBLE_COMPLEX, long_double_complex);
+  add(MPI_C_BOOL, c_bool);
+  add(MPI_CXX_BOOL, c_bool);
+  add(MPI_LOGICAL, logical);
+  add(MPI_BYTE, byte);
+  for (MPI_Datatype t : {MPI_CHAR, MPI_WCHAR, MPI_CHARACTER, MPI_PACKED}) add(t, character);
+}
+
+void add_pairs(Table& table) {
+  const auto pair = [&](MPI_Datatype handle, Type type) { insert(table, handle, type, reduce::size_of(type), true); };
+  pair(MPI_FLOAT_INT, Type::f32_i32);
+  pair(MPI_DOUBLE_INT, Type::f64_i32);
+  pair(MPI_LONG_DOUBLE_INT, Type::f80_i32);
+  pair(MPI_SHORT_INT, Type::i16_i32);
+  pair(MPI_2INT, Type::i32_i32);
+  pair(MPI_LONG_INT, sizeof(long) == 8 ? Type::i64_i32 : Type::i32_i32);
+  if (flavour::size_of_predefined(MPI_2INTEGER) == 8) pair(MPI_2INTEGER, Type::i32_i32);
+  if (flavour::size_of_predefined(MPI_2REAL) == 8) pair(MPI_2REAL, Type::f32_f32);
+  if (flavour::size_of_predefined(MPI_2DOUBLE_PRECISION) == 16) pair(MPI_2DOUBLE_PRECISION, Type::f64_f64);
+}
+
+/// Filled in place, because the facts point into it.
+struct FilledTable {
+  Table table;
+  FilledTable() {
+    add_numbers(table);
+    add_pairs(table);
+    table.for_each([](Known& known) { known.facts.element.type = &known.handle; });
+  }
+};
+
+const Table& table() {
+  static const FilledTable filled;
+  return filled.table;
+}
+
+MPI_Datatype handle_of(const execute::Element& element) { return *static_cast<const MPI_Datatype*>(element.type); }
+
+struct Packing {
+  MPI_Comm comm;
+  int error;
+};
+thread_local Packing packing{};
+
+/// Has it failed before in this call? The error handler hears of that once.
+bool has_failed() { return packing.error != MPI_SUCCESS; }
+void note(int error) { packing.error = error; }
+
+#ifdef STRETTO_MPICH
+bool large_pack() { return native().Pack_c && native().Unpack_c; }
+#else
+bool large_pack() { return false; }
+#endif
+
+// MPI counts bytes of packed data in int, unless it has the large-count forms.
+template <typename Each>
+void in_parts(const execute::Element& element, Count n, Each each) {
+  const Count most = std::max<Count>((Count{1} << 30) / std::max<Bytes>(element.size, 1), 1);
+  for (Count first = 0; first < n && !has_failed(); first += most) each(first, std::min(most, n - first));
+}
+
+void pack(const execute::Element& element, const void* elements, Count n, void* packed) {
+  in_parts(element, n, [&](Count first, Count count) {
+    const char* from = static_cast<const char*>(elements) + first * element.extent;
+    char* to = static_cast<char*>(packed) + first * element.size;
+    const Bytes bytes = count * element.size;
+#ifdef STRETTO_MPICH
+    if (MPI_Count at = 0; large_pack())
+      return note(native().Pack_c(from, count, handle_of(element), to, bytes, &at, packing.comm));
+#endif
+    int at = 0;
+    note(native().Pack(from, static_cast<int>(count), handle_of(element), to, static_cast<int>(bytes), &at,
+                       packing.comm));
+  });
+}
+
+void unpack(const execute::Element& element, const void* packed, Count n, void* elements) {
+  in_parts(element, n, [&](Count first, Count count) {
+    const char* from = static_cast<const char*>(packed) + first * element.size;
+    char* to = static_cast<char*>(elements) + first * element.extent;
+    const Bytes bytes = count * element.size;
+#ifdef STRETTO_MPICH
+    if (MPI_Count at = 0; large_pack())
+      return note(native().Unpack_c(from, bytes, &at, to, count, handle_of(element), packing.comm));
+#endif
+    int at = 0;
+    note(native().Unpack(from, static_cast<int>(bytes), &at, to, static_cast<int>(count), handle_of(element),
+                         packing.comm));
+  });
+}
+
+/// How a derived type was made, whichever kind of counts it was made with.
+struct Envelope {
+  MPI_Count integers = 0, addresses = 0, large_counts = 0, types = 0;
+  int combiner = MPI_COMBINER_NAMED;
+
+  explicit Envelope(MPI_Datatype type) {
+#ifdef STRETTO_MPICH
+    if (native().Type_get_envelope_c && native().Type_get_contents_c) {
+      native().Type_get_envelope_c(type, &integers, &addresses, &large_counts, &types, &combiner);
+      return;
+    }
+#endif
+    int n[3] = {};
+    if (native().Type_get_envelope(type, &n[0], &n[1], &n[2], &combiner) != MPI_SUCCESS) return;
+    integers = n[0];
+    addresses = n[1];
+    types = n[2];
+  }
+
+  /// The type that `type` is a row of, or the null type. To be freed if it is not predefined.
+  MPI_Datatype inner(MPI_Datatype type) const {
+    MPI_Datatype found = constants().type_null;
+    if (combiner != MPI_COMBINER_CONTIGUOUS && combiner != MPI_COMBINER_DUP) return found;
+    if (integers + large_counts > 1 || addresses > 0 || types != 1) return found;
+    int integer = 0;
+    MPI_Aint address = 0;
+#ifdef STRETTO_MPICH
+    if (MPI_Count large = 0; native().Type_get_contents_c) {
+      native().Type_get_contents_c(type, integers, addresses, large_counts, types, &integer, &address, &large, &found);
+      return found;
+    }
+#endif
+    native().Type_get_contents(type, static_cast<int>(integers), 0, 1, &integer, &address, &found);
+    return found;
+  }
+};
+
+/// Types that must not be freed. Fortran's parameterised types are predefined, but know how they were asked for.
+bool is_predefined(MPI_Datatype type) {
+  switch (Envelope(type).combiner) {
+    case MPI_COMBINER_NAMED:
+    case MPI_COMBINER_F90_REAL:
+    case MPI_COMBINER_F90_COMPLEX:
+    case MPI_COMBINER_F90_INTEGER: return true;
+    default: return false;
+  }
+}
+
+/// Is it some predefined elements in a row? Other types may be dense too, but list their bytes in another order.
+bool is_row(MPI_Datatype type) {
+  MPI_Datatype inner = Envelope(type).inner(type);
+  if (inner == constants().type_null) return false;
+  if (const Known* known = table().find(inner)) return !known->padded;
+  const bool row = is_row(inner);
+  if (!is_predefined(inner)) native().Type_free(&inner);
+  return row;
+}
+
+}  // namespace
+
+void begin_packing(MPI_Comm comm) { packing = {comm, MPI_SUCCESS}; }
+
+int packing_error() { return packing.error; }
+
+const TypeFacts& facts_of(const MPI_Datatype& type, Use use, TypeFacts& storage) {
+  const Known* known = table().find(type);
+  if (known && (use == Use::combine || !known->padded)) return known->facts;
+  TypeFacts& facts = storage = {};
+  MPI_Count size = 0;
+  MPI_Aint lower = 0;
+  MPI_Aint extent = 0;
+  MPI_Aint true_lower = 0;
+  MPI_Aint span = 0;
+  const Native& mpi = native();
+  if (mpi.Type_size_x(type, &size) != MPI_SUCCESS || mpi.Type_get_extent(type, &lower, &extent) != MPI_SUCCESS ||
+      mpi.Type_get_true_extent(type, &true_lower, &span) != MPI_SUCCESS)
+    return facts;
+  const bool dense = size > 0 && size == extent && true_lower == 0 && size == span && is_row(type);
+  // Elements that run backwards, or of no bytes, are served when they are moved: the other ranks may describe the same
+  // values by a type that is served. Only huge ones with holes cannot be, on an MPI that packs no more than 2 GiB.
+  facts.usable = (dense || size < INT_MAX || large_pack()) && (use == Use::move || (size > 0 && extent > 0));
+  facts.element = {.size = size,
+                   .extent = extent,
+                   .lower = true_lower,
+                   .span = span,
+                   .dense = dense,
+                   .type = &type,
+                   .pack = pack,
+                   .unpack = unpack};
+  return facts;
+}
+
+}  // namespace stretto::intercept

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// MPI datatypes as the engine sees them.
+#pragma once
+
+#include "execute/element.hpp"
+#include "mpi/mpi_header.hpp"
+#include "reduce/kernels.hpp"
+
+namespace stretto::intercept {
+
+struct TypeFacts {
+  bool usable = false;                     ///< false: leave the call to the native library
+  reduce::Type type = reduce::Type::none;  ///< none: no predefined operator is known for it
+  execute::Element element;                ///< `element.type` points to the handle given
+};
+
+/// What is to be done with the elements. Pair types are combined as C structs, padding and all; when they are moved,
+/// only what MPI counts travels, because the other side may describe the same values by a type of its own.
+enum class Use : std::uint8_t { move, combine };
+
+/// A predefined type costs one look-up; a derived one costs several MPI calls, and its facts stand in `storage`, good
+/// as long as that and `type` live.
+const TypeFacts& facts_of(const MPI_Datatype& type, Use use, TypeFacts& storage);
+
+/// Elements are packed for `comm`, whose error handler hears of an error (a type that was not committed, say), until
+/// further notice in this thread.
+void begin_packing(MPI_Comm comm);
+/// The error since then, or MPI_SUCCESS.
+int packing_error();
+
+}  // namespace stretto::intercept

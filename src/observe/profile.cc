@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <unistd.h>
+
+#include <algorithm>
+#include <ctime>
+#include <fstream>
+#include <sstream>
+
+#include "observe/records.hpp"
+#include "observe/write.hpp"
+#include "support/json.hpp"
+
+namespace stretto::intercept::observe {
+using json::number;
+using json::quoted;
+
+namespace {
+
+/// Since this process began.
+double wall_seconds() {
+  std::ifstream file("/proc/self/stat");
+  std::string text((std::istreambuf_iterator<char>(file)), {});
+  std::istringstream fields(text.substr(std::min(text.rfind(')') + 1, text.size())));  // the name may have blanks
+  std::string skipped;
+  for (int field = 3; field < 22; ++field) fields >> skipped;
+  double start = 0;
+  fields >> start;
+  timespec now{};
+  clock_gettime(CLOCK_BOOTTIME, &now);
+  const double since_boot = static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+  return fields ? std::max(since_boot - start / static_cast<double>(sysconf(_SC_CLK_TCK)), 0.0) : 0;
+}
+
+/// One record of all ranks that have it.
+struct Merged {
+  std::vector<double> calls, bytes, time, waiting;
+  std::uint64_t timed = 0;
+};
+
+struct MergedKey {
+  std::pair<std::string, std::string> communicator;  // name, ranks
+  std::uint8_t function, size_class;
+  std::string algorithm;  // empty: native
+  Passed why;
+
+  auto operator<=>(const MergedKey&) const = default;
+};
+
+struct OfRank {
+  std::string node;
+  double wall = 0, collectives = 0, waiting = 0;
+  std::uint64_t calls = 0;
+};
+
+/// What rank 0 makes of the packets.
+struct Profile {
+  std::map<std::pair<std::string, std::string>, std::uint64_t> communicators;  // how many of each
+  std::map<MergedKey, Merged> records;
+  std::vector<OfRank> by_rank;
+};
+
+constexpr double seconds(Nanoseconds ns) { return 1e-9 * static_cast<double>(ns); }
+
+Packet packed(const Ledger& ledger, int rank) {
+  Packet p;
+  p.put_text(node_name(rank));
+  p.put(wall_seconds());
+  p.put(ledger.size());
+  for (const auto& [name, group] : ledger) {
+    p.put_text(name.first);
+    p.put_text(name.second);
+    p.put(group.communicators);
+    p.put(group.table.size());
+    for (const auto& [key, record] : group.table) {
+      p.put(key.function);
+      p.put(key.size_class);
+      p.put_text(key.algorithm ? key.algorithm->id : std::string_view());
+      p.put(key.why);
+      p.put(record);
+    }
+  }
+  return p;
+}
+
+void add(Profile& all, Packet p) {
+  OfRank& mine = all.by_rank.emplace_back();
+  mine.node = p.get_text();
+  mine.wall = p.get<double>();
+  for (auto groups = p.get<std::size_t>(); groups > 0; --groups) {
+    std::pair<std::string, std::string> name;
+    name.first = p.get_text();
+    name.second = p.get_text();
+    std::uint64_t& made = all.communicators[name];
+    made = std::max(made, p.get<std::uint64_t>());
+    for (auto records = p.get<std::size_t>(); records > 0; --records) {
+      MergedKey key{.communicator = name, .function = 0, .size_class = 0, .algorithm = {}, .why = {}};
+      key.function = p.get<std::uint8_t>();
+      key.size_class = p.get<std::uint8_t>();
+      key.algorithm = p.get_text();
+      key.why = p.get<Passed>();
+      const auto r = p.get<Record>();
+      Merged& m = all.records[key];
+      m.calls.push_back(static_cast<double>(r.calls));
+      m.bytes.push_back(static_cast<double>(r.bytes));
+      m.time.push_back(seconds(r.time));
+      m.waiting.push_back(seconds(r.waiting));
+      m.timed += r.timed;
+      mine.collectives += seconds(r.time);
+      mine.waiting += seconds(r.waiting);
+      mine.calls += r.calls;
+    }
+  }
+}
+
+/// Over the ranks.
+std::string spread(std::vector<double> values) {
+  std::ranges::sort(values);
+  const std::size_t n = values.size();
+  const double median = n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
+  return "{\"min\":" + number(values.front()) + ",\"median\":" + number(median) + ",\"max\":" + number(values.back()) +
+         '}';
+}
+
+double sum(const std::vector<double>& values) {
+  double all = 0;
+  for (const double value : values) all += value;
+  return all;
+}
+
+std::string text_of(const MergedKey& key, const Merged& m, std::size_t communicator) {
+  const bool native = key.algorithm.empty();
+  const auto least = key.size_class == 0 ? 0 : std::uint64_t{1} << (key.size_class - 1);
+  std::string text = "{\"communicator\":" + std::to_string(communicator) +
+                     ",\"function\":" + quoted(facts(static_cast<Function>(key.function)).name) +
+                     ",\"bytes_from\":" + std::to_string(least) +
+                     ",\"algorithm\":" + quoted(native ? "native" : key.algorithm);
+  if (native) text += ",\"reason\":" + quoted(name_of(key.why));
+  text += ",\"ranks\":" + std::to_string(m.calls.size()) + ",\"calls\":" + spread(m.calls) +
+          ",\"bytes\":" + spread(m.bytes) + ",\"seconds\":" + spread(m.time) +
+          ",\"seconds_of_ranks\":" + number(sum(m.time));
+  text += ",\"waiting\":" + (native ? "null" : spread(m.waiting)) +
+          ",\"waiting_of_ranks\":" + (native ? "null" : number(sum(m.waiting)));
+  return text + ",\"timed\":" + number(static_cast<double>(m.timed) / sum(m.calls)) + '}';
+}
+
+std::string date() {
+  const std::time_t now = std::time(nullptr);
+  char text[32];
+  std::tm utc{};
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
+  return text;
+}
+
+std::string mpi_version() {
+  std::string text(MPI_MAX_LIBRARY_VERSION_STRING, '\0');
+  int length = 0;
+  native().Get_library_version(text.data(), &length);
+  text.resize(static_cast<std::size_t>(std::clamp(length, 0, MPI_MAX_LIBRARY_VERSION_STRING)));
+  text = text.substr(0, text.find('\n'));
+  std::ranges::replace(text, '\t', ' ');
+  text.erase(std::ranges::unique(text, [](char a, char b) { return a == ' ' && b == ' '; }).begin(), text.end());
+  return text.substr(0, text.find_last_not_of(std::string("\0 ", 2)) + 1);
+}
+
+/// The elements of a list, one a line.
+class Lines {
+ public:
+  Lines(Output& file, const char* name) : file_(file) { file_.write(",\n\"" + std::string(name) + "\":["); }
+  ~Lines() { file_.write("\n]"); }
+  void add(const std::string& text) {
+    file_.write(std::exchange(first_, false) ? "\n" : ",\n");
+    file_.write(text);
+  }
+
+ private:
+  Output& file_;
+  bool first_ = true;
+};
+
+void write(Output& file, const Profile& p) {
+  std::vector<double> walls;
+  for (const OfRank& r : p.by_rank) walls.push_back(r.wall);
+  file.write("{\"format\":\"stretto profile\",\"version\":1,\"stretto\":\"" STRETTO_VERSION "\",\n\"program\":" +
+             quoted(program_name()) + ",\"date\":" + quoted(date()) + ",\"mpi\":" + quoted(mpi_version()) +
+             ",\n\"ranks\":" + std::to_string(p.by_rank.size()) + ",\"wall_seconds\":" + spread(walls));
+  std::map<std::string, std::size_t> nodes;
+  {
+    Lines lines(file, "nodes");
+    for (const OfRank& r : p.by_rank)
+      if (nodes.try_emplace(r.node, nodes.size()).second) lines.add(quoted(r.node));
+  }
+  {
+    Lines lines(file, "by_rank");
+    for (const OfRank& r : p.by_rank)
+      lines.add("{\"node\":" + std::to_string(nodes[r.node]) + ",\"wall_seconds\":" + number(r.wall) +
+                ",\"calls\":" + std::to_string(r.calls) + ",\"seconds\":" + number(r.collectives) +
+                ",\"waiting\":" + number(r.waiting) + '}');
+  }
+  {
+    Lines lines(file, "communicators");
+    for (const auto& [name, made] : p.communicators)
+      lines.add("{\"name\":" + quoted(name.first) + ",\"world_ranks\":" + quoted(name.second) +
+                ",\"how_many\":" + std::to_string(made) + '}');
+  }
+  {
+    Lines lines(file, "records");
+    for (const auto& [key, merged] : p.records)
+      lines.add(text_of(
+          key, merged,
+          static_cast<std::size_t>(std::distance(p.communicators.begin(), p.communicators.find(key.communicator)))));
+  }
+  file.write("}\n");
+}
+
+}  // namespace
+
+void write_profile(Assembly& all, const std::string& path) {
+  Profile profile;
+  all.collect(packed(ledger(), all.rank()), [&](int, Packet packet) { add(profile, std::move(packet)); });
+  if (all.rank() != 0) return;
+  Output file("STRETTO_PROFILE", path);
+  write(file, profile);
+}
+
+}  // namespace stretto::intercept::observe

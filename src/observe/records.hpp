@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What STRETTO_PROFILE counts: calls, bytes and time, by communicator, function, size and algorithm.
+#pragma once
+
+#include <bit>
+#include <compare>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "mpi/mpi_header.hpp"
+#include "observe/sampled.hpp"
+#include "observe/statistics.hpp"
+
+namespace stretto::intercept::observe {
+
+struct Key {
+  Function function;
+  std::uint8_t size_class;     ///< bits of the number of bytes: k has 2^(k-1) bytes and more, below 2^k
+  const Algorithm* algorithm;  ///< null: the native library
+  Passed why;                  ///< ... for this reason
+
+  auto operator<=>(const Key&) const = default;
+};
+
+constexpr std::uint8_t size_class(Bytes bytes) {
+  return static_cast<std::uint8_t>(std::bit_width(static_cast<std::uint64_t>(bytes < 0 ? 0 : bytes)));
+}
+
+struct Record {
+  std::uint64_t calls = 0;
+  std::uint64_t timed = 0;  ///< of `calls`: the others are taken to be like them
+  Bytes bytes = 0;
+  Nanoseconds time = 0;
+  Nanoseconds waiting = 0;
+
+  Record& operator+=(const Record& other);
+};
+
+using Table = std::map<Key, Record>;
+
+/// Calls of a kind that are not replayed.
+struct ServedCalls {
+  std::uint64_t calls = 0;  ///< not yet in the record
+  Record* record;
+  Sampled sampled;
+};
+
+/// Of one communicator: used by one thread at a time, as that is. What it holds goes to ledger() in the end.
+class Records {
+ public:
+  explicit Records(MPI_Comm comm);
+  ~Records();
+  Records(const Records&) = delete;
+  Records& operator=(const Records&) = delete;
+
+  Record& of(const Key& key) { return table_[key]; }
+  ServedCalls& served(const Key& key, bool always);
+  const std::vector<Rank>& world_ranks() const { return world_ranks_; }
+
+ private:
+  std::string name_;
+  std::vector<Rank> world_ranks_;
+  Table table_;
+  std::map<Key, ServedCalls> served_;
+};
+
+/// Communicators of the same name and the same ranks.
+struct Group {
+  std::uint64_t communicators = 0;
+  Table table;
+};
+
+/// By name and ranks of the world ("0-3,8", "itself").
+using Ledger = std::map<std::pair<std::string, std::string>, Group>;
+
+/// Of the communicators that are freed: all of them, after free_communicators().
+const Ledger& ledger();
+
+}  // namespace stretto::intercept::observe

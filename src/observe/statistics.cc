@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "observe/statistics.hpp"
+
+#include <string>
+
+#include "support/say.hpp"
+
+namespace stretto::intercept {
+namespace {
+
+[[gnu::tls_model("initial-exec")]] thread_local const char* last = "native";
+
+}  // namespace
+
+const char* last_algorithm() { return last; }
+void set_last_algorithm(const char* id) { last = id; }
+
+std::string_view name_of(Passed reason) {
+  switch (reason) {
+    case Passed::disabled: return "disabled";
+    case Passed::intercommunicator: return "intercommunicator";
+    case Passed::arguments: return "arguments";
+    case Passed::datatype: return "datatype";
+    case Passed::op: return "operator";
+    case Passed::rules: return "rules";
+    case Passed::not_ready: return "MPI or communicator not ready";
+    case Passed::communicator: return "communicator";
+    case Passed::strangers: return "ranks of another world";
+    case Passed::fault: return "fault";
+  }
+  return "?";
+}
+
+Statistics& statistics() {
+  static Statistics all;
+  return all;
+}
+
+Counter& Statistics::of(Function function, const Algorithm& algorithm) {
+  const auto table = all_algorithms();
+  std::size_t i = 0;
+  while (table[i] != &algorithm) ++i;
+  return served[static_cast<std::size_t>(function)][i];
+}
+
+void print_summary() {
+  const auto table = all_algorithms();
+  for (const Function f : all_functions) {
+    const auto of_function = static_cast<std::size_t>(f);
+    std::string by_algorithm;
+    std::string by_reason;
+    std::uint64_t served = 0;
+    std::uint64_t passed = 0;
+    const auto add = [](std::string& list, std::string_view name, std::uint64_t n, std::uint64_t& sum) {
+      if (n == 0) return;
+      sum += n;
+      list += (list.empty() ? " (" : ", ") + std::string(name) + ' ' + std::to_string(n);
+    };
+    for (std::size_t i = 0; i < table.size(); ++i)
+      add(by_algorithm, table[i]->name(), statistics().served[of_function][i].load(), served);
+    for (std::size_t i = 0; i < passed_count; ++i)
+      add(by_reason, name_of(static_cast<Passed>(i)), statistics().passed[of_function][i].load(), passed);
+    if (served + passed == 0) continue;
+    say("summary: rank 0 " + std::string(facts(f).name) + " served " + std::to_string(served) + by_algorithm +
+        (by_algorithm.empty() ? "" : ")") + ", passed on " + std::to_string(passed) + by_reason +
+        (by_reason.empty() ? "" : ")"));
+  }
+}
+
+}  // namespace stretto::intercept

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The timeline of all ranks as Chrome's trace events: Perfetto and chrome://tracing open it.
+#include <limits>
+#include <optional>
+
+#include "observe/calls.hpp"
+#include "observe/write.hpp"
+#include "support/json.hpp"
+
+namespace stretto::intercept::observe {
+using json::quoted;
+
+namespace {
+
+using execute::Activity;
+using execute::Event;
+
+constexpr std::string_view names[] = {"call", "send", "receive", "reduce", "copy", "wait"};
+
+/// The events of this process, on rank 0's clock.
+Packet packed(Nanoseconds offset) {
+  Packet p;
+  const auto all = timelines();
+  p.put(all.size());
+  for (const execute::Timeline* timeline : all) {
+    const auto events = timeline->events();
+    p.put(timeline->dropped());
+    p.put(events.size());
+    for (Event e : events) {
+      e.begin += offset;
+      e.end += offset;
+      p.put(e);
+    }
+  }
+  return p;
+}
+
+/// Microseconds with three digits.
+std::string microseconds(Nanoseconds ns) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%lld.%03lld", static_cast<long long>(ns / 1000), static_cast<long long>(ns % 1000));
+  return text;
+}
+
+std::string text_of(const Event& e, int thread, Nanoseconds zero) {
+  const std::string_view kind = names[static_cast<std::size_t>(e.activity)];
+  const bool call = e.activity == Activity::call;
+  std::string text = "{\"name\":" + quoted(call ? facts(static_cast<Function>(e.function)).name : kind) +
+                     ",\"cat\":" + quoted(kind) + ",\"ph\":\"X\",\"pid\":0,\"tid\":" + std::to_string(thread) +
+                     ",\"ts\":" + microseconds(e.begin - zero) + ",\"dur\":" + microseconds(e.end - e.begin) +
+                     ",\"args\":{\"algorithm\":" + quoted(name_of(e.algorithm));
+  if (e.activity != Activity::wait) text += ",\"bytes\":" + std::to_string(e.bytes);
+  if (e.peer != no_rank) text += ",\"peer\":" + std::to_string(e.peer);
+  if (e.round > 0) text += ",\"round\":" + std::to_string(e.round);
+  return text + "}}";
+}
+
+std::string name_of_thread(int thread, int rank, std::size_t number) {
+  const std::string name = "rank " + std::to_string(rank) + (number > 0 ? ", thread " + std::to_string(number) : "");
+  return "{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":0,\"tid\":" + std::to_string(thread) +
+         ",\"args\":{\"name\":" + quoted(name) + "}}";
+}
+
+/// When the first event of this process began.
+Nanoseconds beginning() {
+  Nanoseconds first = std::numeric_limits<Nanoseconds>::max();
+  for (const execute::Timeline* timeline : timelines())
+    for (const Event& e : timeline->events()) first = std::min(first, e.begin);
+  return first;
+}
+
+/// One object a line.
+class Events {
+ public:
+  explicit Events(Output& file) : file_(file) {}
+  void add(const std::string& text) {
+    pending_ += std::exchange(first_, false) ? "\n" : ",\n";
+    pending_ += text;
+    if (pending_.size() > 1 << 16) flush();
+  }
+  void flush() {
+    file_.write(pending_);
+    pending_.clear();
+  }
+
+ private:
+  Output& file_;
+  std::string pending_;
+  bool first_ = true;
+};
+
+void write(Events& events, int rank, int ranks, Nanoseconds zero, Packet p, std::vector<std::size_t>& dropped) {
+  const auto threads = p.get<std::size_t>();
+  for (std::size_t t = 0; t < threads; ++t) {
+    const int thread = static_cast<int>(t) * ranks + rank;
+    events.add(name_of_thread(thread, rank, t));
+    dropped[static_cast<std::size_t>(rank)] += p.get<std::size_t>();
+    for (auto n = p.get<std::size_t>(); n > 0; --n) events.add(text_of(p.get<Event>(), thread, zero));
+  }
+}
+
+}  // namespace
+
+void write_trace(Assembly& all, const std::string& path) {
+  const Nanoseconds offset = all.clock_offset();
+  const Nanoseconds first = beginning();
+  const bool none = first == std::numeric_limits<Nanoseconds>::max();
+  const Nanoseconds zero = all.least(none ? first : first + offset);
+  std::optional<Output> file;
+  std::optional<Events> events;
+  std::vector<std::size_t> dropped(static_cast<std::size_t>(all.ranks()));
+  if (all.rank() == 0) {
+    file.emplace("STRETTO_TRACE", path);
+    file->write("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
+    events.emplace(*file);
+    events->add("{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":0,\"args\":{\"name\":" + quoted(program_name()) +
+                "}}");
+  }
+  all.collect(packed(offset),
+              [&](int rank, Packet p) { write(*events, rank, all.ranks(), zero, std::move(p), dropped); });
+  if (all.rank() != 0) return;
+  events->flush();
+  std::string numbers;
+  std::size_t sum = 0;
+  for (const std::size_t n : dropped) {
+    if (!numbers.empty()) numbers += ',';
+    numbers += std::to_string(n);
+    sum += n;
+  }
+  file->write("\n],\"otherData\":{\"format\":\"stretto trace\",\"version\":1,\"stretto\":\"" STRETTO_VERSION
+              "\",\"ranks\":" +
+              std::to_string(all.ranks()) + ",\"dropped\":" + std::to_string(sum) + ",\"dropped_by_rank\":[" + numbers +
+              "]}}\n");
+}
+
+}  // namespace stretto::intercept::observe

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "settings/settings.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <cstdlib>
+#include <functional>
+#include <set>
+#include <string_view>
+
+#include "stretto/error.hpp"
+#include "support/launcher.hpp"
+#include "support/nearest.hpp"
+#include "support/say.hpp"
+
+namespace stretto {
+namespace {
+
+/// All variables that were asked for: whatever else begins like them is a mistake.
+std::set<std::string, std::less<>>& known() {
+  static std::set<std::string, std::less<>> names;
+  return names;
+}
+
+/// Beginnings of the variables that the package's build and tests read.
+constexpr std::string_view for_others[] = {"STRETTO_MPICC", "STRETTO_TEST_"};
+
+std::string_view variable(const std::string& name) {
+  known().insert(name);
+  const char* value = std::getenv(name.c_str());
+  return value ? value : "";
+}
+
+void complain(const std::string& what, const std::string& hint) {
+  if (launched_rank() <= 0) say(what, hint);
+}
+
+void read_log(Settings& s) {
+  std::string_view rest = variable("STRETTO_LOG");
+  while (!rest.empty()) {
+    const std::string_view word = rest.substr(0, rest.find(','));
+    rest = word.size() == rest.size() ? std::string_view{} : rest.substr(word.size() + 1);
+    if (word == "select")
+      s.log_select = true;
+    else if (word == "summary")
+      s.log_summary = true;
+    else if (!word.empty())
+      complain("STRETTO_LOG: unknown word '" + std::string(word) + "', ignored",
+               "the words are select and summary, joined by a comma");
+  }
+}
+
+void read_deadline(Settings& s) {
+  const std::string_view text = variable("STRETTO_DEADLINE");
+  if (text.empty()) return;
+  double seconds = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  constexpr double longest = 1e9;  // 30 years; more would overflow the clock
+  if (error == std::errc{} && end == text.data() + text.size() && seconds > 0 && seconds <= longest)
+    s.deadline = seconds;
+  else
+    complain("STRETTO_DEADLINE: '" + std::string(text) + "' is no number of seconds, ignored",
+             "for example STRETTO_DEADLINE=60");
+}
+
+bool read_switch(const std::string& name, bool if_unset, const char* hint) {
+  const std::string_view value = variable(name);
+  if (!value.empty() && value != "0" && value != "1")
+    complain(name + ": unknown value '" + std::string(value) + "', ignored", hint);
+  return value == "0" || value == "1" ? value == "1" : if_unset;
+}
+
+/// "2x4"
+std::optional<PretendedNodes> parse_nodes(std::string_view text) {
+  constexpr int most = 1 << 20;
+  PretendedNodes n{};
+  const char* const end = text.data() + text.size();
+  const auto count = std::from_chars(text.data(), end, n.count);
+  if (count.ec != std::errc{} || count.ptr == end || *count.ptr != 'x') return std::nullopt;
+  const auto ranks = std::from_chars(count.ptr + 1, end, n.ranks);
+  if (ranks.ec != std::errc{} || ranks.ptr != end) return std::nullopt;
+  const auto fits = [](int number) { return number > 0 && number <= most; };
+  return fits(n.count) && fits(n.ranks) ? std::optional(n) : std::nullopt;
+}
+
+void read_node(Settings& s, std::string& all) {
+  constexpr Bytes least = Bytes{4} << 20, most = Bytes{1} << 40;
+  s.shm = read_switch("STRETTO_SHM", true, "0 sends everything through the MPI, 1 uses the node's shared memory");
+  const std::string_view memory = variable("STRETTO_SHM_MEMORY");
+  const auto bytes = parse_size(memory);
+  if (bytes && *bytes >= least && *bytes <= most)
+    s.shared_memory = *bytes;
+  else if (!memory.empty())
+    complain("STRETTO_SHM_MEMORY: '" + std::string(memory) + "' is no size from 4M to 1024G, ignored",
+             "for example STRETTO_SHM_MEMORY=256M");
+  const std::string_view nodes = variable("STRETTO_NODES");
+  s.nodes = parse_nodes(nodes);
+  if (!s.nodes && !nodes.empty())
+    complain("STRETTO_NODES: '" + std::string(nodes) + "' is not understood, ignored",
+             "STRETTO_NODES=2x4 pretends two nodes of four ranks; up to a million of either");
+  all += s.shm ? "shm" : "";
+  if (s.nodes) all += std::to_string(s.nodes->count) + 'x' + std::to_string(s.nodes->ranks) + '\n';
+}
+
+void read_files_to_write(Settings& s, std::string& all) {
+  constexpr Bytes most_events = Bytes{16} << 20;  // of 40 bytes, for each thread
+  s.profile = variable("STRETTO_PROFILE");
+  s.trace = variable("STRETTO_TRACE");
+  const std::string_view events = variable("STRETTO_TRACE_EVENTS");
+  const auto most = parse_size(events);
+  if (most && *most > 0 && *most <= most_events)
+    s.trace_events = static_cast<std::size_t>(*most);
+  else if (!events.empty())
+    complain("STRETTO_TRACE_EVENTS: '" + std::string(events) + "' is no number of events up to 16M, ignored",
+             "for example STRETTO_TRACE_EVENTS=64K");
+  all += (s.profile.empty() ? "" : "profile\n") + std::string(s.trace.empty() ? "" : "trace\n");
+}
+
+void read_forced(Settings& s, std::string& all) {
+  for (const Function f : all_functions) {
+    std::string name = "STRETTO_";
+    for (const char letter : facts(f).name) name += static_cast<char>(std::toupper(letter));
+    const std::string_view value = variable(name);
+    if (value.empty()) continue;
+    try {
+      const Wish wish{parse_forced(f, value), name + '=' + std::string(value)};
+      s.forced[static_cast<std::size_t>(f)] = wish;
+      all += wish.text + '\n';
+    } catch (const Error& e) {
+      complain(name + ": " + e.what() + "; the rules decide", e.hint());
+    }
+  }
+}
+
+void complain_of_unknown() {
+  constexpr std::string_view ours = "STRETTO_";
+  std::vector<std::string_view> words;
+  std::string all;
+  for (const std::string& name : known()) {
+    words.push_back(std::string_view(name).substr(ours.size()));
+    all += (all.empty() ? "" : ", ") + name;
+  }
+  for (char** at = environ; at && *at; ++at) {
+    const std::string_view entry = *at;
+    const std::string_view name = entry.substr(0, entry.find('='));
+    if (!name.starts_with(ours) || known().contains(name)) continue;
+    if (std::ranges::any_of(for_others, [&](std::string_view begin) { return name.starts_with(begin); })) continue;
+    const std::string_view meant = nearest(name.substr(ours.size()), words);
+    complain(std::string(name) + ": unknown variable, ignored",
+             meant.empty() ? "the variables are " + all : "is " + std::string(ours) + std::string(meant) + " meant?");
+  }
+}
+
+Settings read() {
+  Settings s;
+  std::string all = STRETTO_VERSION;
+  s.disabled = read_switch("STRETTO_DISABLE", false, "1 hands every call to the native library, 0 does not");
+  read_log(s);
+  read_deadline(s);
+  read_node(s, all);
+  read_files_to_write(s, all);
+  s.children = variable("STRETTO_CHILDREN") == STRETTO_VERSION;
+  s.rules = variable("STRETTO_RULES");
+  read_forced(s, all);
+  complain_of_unknown();
+  s.fingerprint = std::hash<std::string>{}(all);
+  return s;
+}
+
+}  // namespace
+
+const Settings& settings() {
+  // Never destroyed: a program may finalize MPI in the destructor of a global object.
+  static const Settings& s = *new Settings(read());
+  return s;
+}
+
+}  // namespace stretto

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What the user asked for in the environment.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "stretto/rules.hpp"
+
+namespace stretto {
+
+/// STRETTO_NODES=2x4: rank r of the world is on pretended node r / 4 (modulo 2).
+struct PretendedNodes {
+  int count;
+  int ranks;
+};
+
+/// By function.
+using Wishes = std::array<std::optional<Wish>, std::size(all_functions)>;
+
+inline const Wish* wish_for(const Wishes& wishes, Function function) {
+  const auto& wish = wishes[static_cast<std::size_t>(function)];
+  return wish ? &*wish : nullptr;
+}
+
+struct Settings {
+  bool disabled = false;                  ///< STRETTO_DISABLE=1
+  bool log_select = false;                ///< STRETTO_LOG=select
+  bool log_summary = false;               ///< STRETTO_LOG=summary
+  std::optional<double> deadline;         ///< STRETTO_DEADLINE: seconds that one wait may take
+  bool shm = true;                        ///< STRETTO_SHM=0: everything goes through the MPI
+  Bytes shared_memory = Bytes{64} << 20;  ///< STRETTO_SHM_MEMORY: most that this process provides
+  std::optional<PretendedNodes> nodes;    ///< STRETTO_NODES: for tests
+  bool children = false;                  ///< STRETTO_CHILDREN=VERSION: what the job spawns has this version as well
+  std::string profile;                    ///< STRETTO_PROFILE: a file to write; empty: none
+  std::string trace;                      ///< STRETTO_TRACE: another
+  std::size_t trace_events = 16 << 10;    ///< STRETTO_TRACE_EVENTS: the last so many of each thread
+  std::string rules;                      ///< STRETTO_RULES: for find_rules()
+  Wishes forced;                          ///< STRETTO_ALLREDUCE=… and so on
+  std::uint64_t fingerprint = 0;          ///< equal on two ranks that will choose alike by the same rules
+
+  bool observes() const { return !profile.empty() || !trace.empty(); }
+  /// The pretended node of a rank of the world; nothing if nodes are real.
+  std::optional<int> pretended_node(int rank) const {
+    return nodes ? std::optional(rank / nodes->ranks % nodes->count) : std::nullopt;
+  }
+};
+
+/// Reads the environment at the first call. What is wrong there is said once, by rank 0 if the launcher tells which
+/// one that is, and ignored: the next source decides. So are variables that look like Stretto's and are not.
+const Settings& settings();
+
+}  // namespace stretto

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What the launcher tells its processes in the environment: hints, on which no choice may rest unless all ranks agree.
+#pragma once
+
+#include <cstdlib>
+#include <initializer_list>
+
+namespace stretto {
+
+inline int first_number(std::initializer_list<const char*> names) {
+  for (const char* name : names)
+    if (const char* value = std::getenv(name)) return std::atoi(value);
+  return -1;
+}
+
+/// -1 if unknown.
+inline int launched_rank() { return first_number({"PMI_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "SLURM_PROCID"}); }
+
+/// Ranks of this job on this node; -1 if unknown.
+inline int launched_here() {
+  return first_number({"MPI_LOCALNRANKS", "OMPI_COMM_WORLD_LOCAL_SIZE", "PMI_LOCAL_SIZE", "SLURM_NTASKS_PER_NODE"});
+}
+
+}  // namespace stretto
