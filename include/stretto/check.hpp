@@ -50,6 +50,35 @@ struct Checked {
   std::vector<std::vector<std::int64_t>> round_ends;  ///< for rank and round: the step at whose end it ended, from 1
 };
 
+/// A message as the checker saw it pass: both its ends had come to it in `step`, which counts from 1.
+struct Passed {
+  std::int64_t step;
+  Rank from, to;
+  std::size_t sent_in, taken_in;  ///< rounds of the one and of the other, from 0
+  Slice blocks;                   ///< of Record::blocks; only their number where no contents are followed
+  bool combined = false;          ///< by its receive, or by another action of the same step
+};
+
+/// What stands somewhere of a block: contributions, in the order of the operands.
+struct Held {
+  Block block;
+  bool result;  ///< it is in the output
+  std::vector<Rank> contributions;
+};
+
+/// What a rank holds when a round has ended, slots in the order in which they were first written.
+struct Holding {
+  std::int64_t step;  ///< at whose end the round ended; 0: before the first
+  std::vector<Held> held;
+};
+
+/// All that ranks do, for those who show it.
+struct Record {
+  std::vector<Passed> messages;  ///< of rank 0 those that it takes, in that order, then of rank 1, and so on
+  std::vector<Block> blocks;
+  std::vector<std::vector<Holding>> holdings;  ///< of each rank, the first before all rounds
+};
+
 struct Question {
   Collective collective;
   Shape shape;
@@ -59,6 +88,12 @@ struct Question {
 
 /// `schedules[r]` is rank r's. Proves `question`; does not look at any record.
 [[nodiscard]] Checked check(std::span<const Schedule> schedules, const Question& question);
+
+/// What the schedules do, which check() has proved.
+[[nodiscard]] Record record(std::span<const Schedule> schedules, const Question& question);
+
+/// The messages alone; the contents of no block are followed. Throws stretto::Error if ranks wait for each other.
+[[nodiscard]] std::vector<Passed> passed_messages(std::span<const Schedule> schedules);
 
 /// Builds the schedules of all ranks and proves them, in place too where that is allowed, and holds rounds and
 /// volume to the record. The algorithm must be suitable for ranks and parameters.

@@ -48,6 +48,8 @@ enum class ActionKind : std::uint8_t {
   reduce,          ///< target = source ∘ operand (Side::left) or operand ∘ source (Side::right)
 };
 
+constexpr bool is_receive(ActionKind kind) { return kind == ActionKind::receive || kind == ActionKind::receive_reduce; }
+
 /// A part of `Schedule::ranges`.
 struct Slice {
   std::uint32_t first = 0;

@@ -44,10 +44,48 @@ void register_answers(nb::module_& m) {
       .def_ro("round_ends", &Checked::round_ends, "For rank and round: the step at whose end it ended, from 1.");
 }
 
+void register_record(nb::module_& m) {
+  nb::class_<Passed>(m, "Passed", "A message as the checker saw it pass.")
+      .def_ro("step", &Passed::step, "Both its ends had come to it, from 1.")
+      .def_ro("from_rank", &Passed::from)
+      .def_ro("to_rank", &Passed::to)
+      .def_ro("sent_in", &Passed::sent_in, "The sender's round, from 0.")
+      .def_ro("taken_in", &Passed::taken_in, "The receiver's round, from 0.")
+      .def_ro("combined", &Passed::combined, "By its receive, or by another action of the same step.");
+  nb::class_<Held>(m, "Held", "What stands somewhere of a block.")
+      .def_ro("block", &Held::block)
+      .def_ro("result", &Held::result, "It is in the output.")
+      .def_ro("contributions", &Held::contributions, "Ranks, in the order of the operands.");
+  nb::class_<Holding>(m, "Holding", "What a rank holds when a round has ended.")
+      .def_ro("step", &Holding::step, "At whose end that was; 0: before the first.")
+      .def_ro("held", &Holding::held, "Slots in the order in which they were first written.");
+  nb::class_<Record>(m, "Record", "All that ranks do.")
+      .def_ro("messages", &Record::messages, "Those that rank 0 takes, in that order, then those of rank 1, and so on.")
+      .def(
+          "blocks_of",
+          [](const Record& record, const Passed& message) {
+            const auto first = record.blocks.begin() + message.blocks.first;
+            return std::vector<Block>(first, first + message.blocks.count);
+          },
+          nb::arg("message"))
+      .def_ro("holdings", &Record::holdings, "Of each rank, the first before all rounds.");
+  m.def(
+      "record",
+      [](const Algorithm& algorithm, const Shape& shape, const Params& params) {
+        require_suitable(algorithm, shape, params);
+        std::vector<Schedule> schedules;
+        for (Rank r = 0; r < shape.ranks; ++r) schedules.push_back(build_schedule(algorithm, shape, r, params));
+        return record(schedules, {algorithm.collective, shape, algorithm.needs.commutative});
+      },
+      nb::arg("algorithm"), nb::arg("shape"), nb::arg("params") = Params{}, nb::call_guard<nb::gil_scoped_release>(),
+      "What an algorithm does that check_algorithm() has proved.");
+}
+
 }  // namespace
 
 void register_check(nb::module_& m) {
   register_answers(m);
+  register_record(m);
   nb::class_<Question>(m, "Question", "What is to be proved of a set of schedules.")
       .def(
           "__init__",

@@ -639,6 +639,74 @@ class Checked:
     def round_ends(self) -> list[list[int]]:
         """For rank and round: the step at whose end it ended, from 1."""
 
+class Passed:
+    """A message as the checker saw it pass."""
+
+    @property
+    def step(self) -> int:
+        """Both its ends had come to it, from 1."""
+
+    @property
+    def from_rank(self) -> int: ...
+
+    @property
+    def to_rank(self) -> int: ...
+
+    @property
+    def sent_in(self) -> int:
+        """The sender's round, from 0."""
+
+    @property
+    def taken_in(self) -> int:
+        """The receiver's round, from 0."""
+
+    @property
+    def combined(self) -> bool:
+        """By its receive, or by another action of the same step."""
+
+class Held:
+    """What stands somewhere of a block."""
+
+    @property
+    def block(self) -> int: ...
+
+    @property
+    def result(self) -> bool:
+        """It is in the output."""
+
+    @property
+    def contributions(self) -> list[int]:
+        """Ranks, in the order of the operands."""
+
+class Holding:
+    """What a rank holds when a round has ended."""
+
+    @property
+    def step(self) -> int:
+        """At whose end that was; 0: before the first."""
+
+    @property
+    def held(self) -> list[Held]:
+        """Slots in the order in which they were first written."""
+
+class Record:
+    """All that ranks do."""
+
+    @property
+    def messages(self) -> list[Passed]:
+        """
+        Those that rank 0 takes, in that order, then those of rank 1, and so on.
+        """
+
+    def blocks_of(self, message: Passed) -> list[int]: ...
+
+    @property
+    def holdings(self) -> list[list[Holding]]:
+        """Of each rank, the first before all rounds."""
+
+def record(algorithm: Algorithm, shape: Shape, params: Params = ...) -> Record:
+    """What an algorithm does that check_algorithm() has proved."""
+
 class Question:
     """What is to be proved of a set of schedules."""
 

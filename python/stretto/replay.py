@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs the schedules of all ranks on symbols, to see what each rank holds after every step."""
+"""What each rank holds after every step of a schedule, from the checker's record."""
 
-from collections import Counter, defaultdict, deque
+from collections import defaultdict, deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,8 +10,6 @@ from . import _core
 from .errors import Error
 
 Contributions = tuple[int, ...]  # ranks, in the order of the operands
-Slot = tuple[_core.Buffer, int]
-State = dict[Slot, Contributions]
 Holding = dict[int, Contributions]  # by block of the vector
 MOST_WORK = 600_000  # some five seconds
 
@@ -110,129 +108,34 @@ class Replay:
         return intervals(blocks)
 
 
-def _slots(ranges: list[_core.Range]) -> Iterator[Slot]:
-    for one in ranges:
-        for index in range(one.first, one.first + one.count):
-            yield one.buffer, index
+def _by_turns(record: _core.Record, rounds: list[int]) -> Iterator[_core.Passed]:
+    """The messages as they are taken if each rank in turn goes as far as it can."""
+    arriving: dict[tuple[int, int], list[_core.Passed]] = defaultdict(list)
+    for message in record.messages:
+        arriving[message.to_rank, message.taken_in].append(message)
+    begun = [0] * len(rounds)  # rounds, whose messages are under way
+    waiting = deque((rank, 0) for rank in range(len(rounds)))
+    while waiting:
+        rank, first = waiting.popleft()
+        for number in range(first, rounds[rank]):
+            begun[rank] = number + 1
+            now = arriving[rank, number]
+            if any(one.sent_in >= begun[one.from_rank] for one in now):
+                waiting.append((rank, number))
+                break
+            yield from now
 
 
-class _Machine:
-    """The state of all ranks, and the messages under way."""
-
-    def __init__(
-        self,
-        algorithm: _core.Algorithm,
-        shape: _core.Shape,
-        params: _core.Params,
-        ends: list[list[int]],
-    ) -> None:
-        ranks = range(shape.ranks)
-        self.collective, self.shape = algorithm.collective, shape
-        self.schedules = [_core.build_schedule(algorithm, shape, rank, params) for rank in ranks]
-        self.scratch = [schedule.scratch for schedule in self.schedules]
-        self.rounds = [schedule.rounds for schedule in self.schedules]
-        self.ends = ends
-        self.begins = [[0, *one[:-1]] for one in ends]
-        self.entered = [-1] * shape.ranks
-        self.now = [0] * shape.ranks
-        self.under_way: dict[tuple[int, int], deque] = defaultdict(deque)
-        self.states = [self._before(rank) for rank in ranks]
-        self.messages: list[Message] = []
-        self.arrived: list[dict[Slot, tuple[Message, int]]] = [{} for _ in ranks]
-        self.snapshots = [{0: self._held(rank)} for rank in ranks]
-
-    def _before(self, rank: int) -> State:
-        state: State = {}
-        schedule = self.schedules[rank]
-        for buffer in (_core.Buffer.input, _core.Buffer.output):
-            for slot in range(schedule.blocks):
-                content = _core.content_before(
-                    self.collective, self.shape, schedule.parts, rank, buffer, slot
-                )
-                if content.kind == _core.Content.Kind.contribution:
-                    state[buffer, slot] = (content.from_rank,)
-        return state
-
-    def _held(self, rank: int) -> tuple[Holding, Holding]:
-        """Of every block the fullest value; for prefixes those of the output apart."""
-        fullest: Holding = {}
-        results: Holding = {}
-        prefix = _core.facts(self.collective).prefix
-        for slot, value in self.states[rank].items():
-            apart = prefix and slot[0] == _core.Buffer.output
-            row = results if apart else fullest
-            block = self._block_of(rank, slot)
-            if len(value) > len(row.get(block, ())):
-                row[block] = value
-        return fullest, results
-
-    def _block_of(self, rank: int, slot: Slot) -> int:
-        buffer, index = slot
-        if buffer == _core.Buffer.scratch:
-            return self.scratch[rank][index]
-        return _core.block_of(self.collective, self.shape, rank, buffer, index)
-
-    def _enter(self, rank: int) -> None:
-        index = self.now[rank]
-        if self.entered[rank] == index:
-            return
-        self.entered[rank] = index
-        for send in self.rounds[rank][index].sends:
-            slots = list(_slots(send.blocks))
-            values = [self.states[rank][slot] for slot in slots]
-            blocks = tuple(self._block_of(rank, slot) for slot in slots)
-            self.under_way[rank, send.peer].append((self.begins[rank][index], blocks, values))
-
-    def _waits(self, rank: int) -> bool:
-        needed = Counter(a.peer for a in self.rounds[rank][self.now[rank]].actions if a.peer >= 0)
-        return any(len(self.under_way[peer, rank]) < count for peer, count in needed.items())
-
-    def _act(self, rank: int) -> None:
-        state, index = self.states[rank], self.now[rank]
-        for action in self.rounds[rank][index].actions:
-            combines = action.kind in (_core.ActionKind.receive_reduce, _core.ActionKind.reduce)
-            targets = list(_slots(action.target))
-            message = None
-            if action.peer >= 0:
-                sent, blocks, values = self.under_way[action.peer, rank].popleft()
-                # A message passes when both sides have come to it.
-                step = 1 + max(sent, self.begins[rank][index])
-                message = Message(step, action.peer, rank, blocks, combines)
-                self.messages.append(message)
-            else:
-                values = [state[slot] for slot in _slots(action.source)]
-            if combines:
-                self._mark_combined(rank, [*_slots(action.source), *_slots(action.operand)])
-                others = [state[slot] for slot in _slots(action.operand)]
-                left = action.side == _core.Side.left
-                pairs = zip(values, others, strict=True)
-                values = [a + b if left else b + a for a, b in pairs]
-            for slot, value in zip(targets, values, strict=True):
-                state[slot] = value
-                self.arrived[rank].pop(slot, None)
-                if message and not combines:
-                    self.arrived[rank][slot] = message, self.ends[rank][index]
-        self.snapshots[rank][self.ends[rank][index]] = self._held(rank)
-        self.now[rank] += 1
-
-    def _mark_combined(self, rank: int, slots: list[Slot]) -> None:
-        """A message that an action before the next step combines was not merely stored."""
-        for slot in slots:
-            message, end = self.arrived[rank].pop(slot, (None, 0))
-            if message and end == self.ends[rank][self.now[rank]]:
-                message.combined = True
-
-    def run(self) -> None:
-        """To the end: the checker has proved that it comes."""
-        waiting = deque(range(len(self.schedules)))
-        while waiting:
-            rank = waiting.popleft()
-            while self.now[rank] < len(self.rounds[rank]):
-                self._enter(rank)
-                if self._waits(rank):
-                    waiting.append(rank)
-                    break
-                self._act(rank)
+def _fullest(holding: _core.Holding, apart: bool) -> tuple[Holding, Holding]:
+    """Of every block the fullest value; those of the output apart."""
+    fullest: Holding = {}
+    results: Holding = {}
+    for one in holding.held:
+        row = results if apart and one.result else fullest
+        value = tuple(one.contributions)
+        if len(value) > len(row.get(one.block, ())):
+            row[one.block] = value
+    return fullest, results
 
 
 def _in_cells(replay: Replay, held: list[list[tuple[Holding, Holding]]]) -> list:
@@ -342,18 +245,25 @@ def replay(
             f"{algorithm.id} is refused: {checked.refused.name}: {checked.refused.message}",
             "its schedule is wrong; `stretto show --text` prints it",
         )
-    machine = _Machine(algorithm, shape, params, checked.round_ends)
-    machine.run()
-    blocks = machine.schedules[0].blocks
-    result = Replay(algorithm, shape, params, checked.measured, blocks, machine.messages, [])
+    record = _core.record(algorithm, shape, params)
+    messages = [
+        Message(one.step, one.from_rank, one.to_rank, tuple(record.blocks_of(one)), one.combined)
+        for one in _by_turns(record, [len(ends) for ends in checked.round_ends])
+    ]
+    blocks = _core.build_schedule(algorithm, shape, 0, params).blocks
+    result = Replay(algorithm, shape, params, checked.measured, blocks, messages, [])
     steps = checked.measured.rounds
     if result.alltoall:
         result.held = _in_turns(result, steps)
         return result
-    held = [[one[0] for one in machine.snapshots]]
+    snapshots = [
+        {one.step: _fullest(one, result.prefixes) for one in holdings}
+        for holdings in record.holdings
+    ]
+    held = [[one[0] for one in snapshots]]
     for step in range(1, steps + 1):
-        rows = zip(machine.snapshots, held[-1], strict=True)
-        held.append([snapshots.get(step, before) for snapshots, before in rows])
+        rows = zip(snapshots, held[-1], strict=True)
+        held.append([found.get(step, before) for found, before in rows])
     result.held = _in_cells(result, held)
     return result
 

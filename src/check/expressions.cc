@@ -53,6 +53,11 @@ bool Expressions::in_order(Expression left, Expression right) const {
 
 std::vector<Rank> Expressions::contributors(Expression e) const { return shared_contributors(e, e); }
 
+void Expressions::add_operands(Expression e, std::vector<Rank>& ranks) const {
+  for (; !is_contribution(e); e = node(e).right) add_operands(node(e).left, ranks);
+  ranks.push_back(first_rank(e));
+}
+
 std::vector<Rank> Expressions::shared_contributors(Expression a, Expression b) const {
   std::vector<Rank> ranks;
   for (Rank r = 0; r < ranks_; ++r)

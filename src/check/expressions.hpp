@@ -35,6 +35,8 @@ class Expressions {
   Block block(Expression e) const { return node(e).block; }
 
   std::vector<Rank> contributors(Expression e) const;
+  /// In the order of the operands.
+  void add_operands(Expression e, std::vector<Rank>& ranks) const;
   std::vector<Rank> shared_contributors(Expression a, Expression b) const;
   std::vector<Rank> missing_contributors(Expression e, Rank first, Rank last) const;
   /// With its brackets: "((0 . 1) . 2)"; long ones are cut.

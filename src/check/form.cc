@@ -95,7 +95,7 @@ class Form {
   }
 
   void check_action(const Action& action) {
-    const bool receives = action.kind == ActionKind::receive || action.kind == ActionKind::receive_reduce;
+    const bool receives = is_receive(action.kind);
     if (receives) check_peer(action.peer, "receives from");
     for (Slice s : {action.target, action.source, action.operand}) check_slots(s);
     for (const Range& r : schedule_.at(action.target))

@@ -36,7 +36,7 @@ std::vector<Machine::Wait> Machine::waits(Rank rank) const {
   const Round& now = round(rank);
   for (std::size_t i = now.actions.first; i < now.actions.first + now.actions.count; ++i) {
     const Action& a = schedule(rank).actions[i];
-    if (a.kind != ActionKind::receive && a.kind != ActionKind::receive_reduce) continue;
+    if (!is_receive(a.kind)) continue;
     const std::int64_t send = send_taken_by(rank, i);
     if (send == Matching::none || !messages_[index(send)].posted) list.push_back({a.peer, true, send});
   }

@@ -10,26 +10,28 @@ namespace {
 
 std::size_t index(std::int64_t n) { return static_cast<std::size_t>(n); }
 
-bool is_receive(const Action& a) { return a.kind == ActionKind::receive || a.kind == ActionKind::receive_reduce; }
-
 }  // namespace
 
-Machine::Machine(std::span<const Schedule> schedules, const Question& question)
+Machine::Machine(std::span<const Schedule> schedules)
     : schedules_(schedules),
-      commutative_(question.commutative),
       matching_(match(schedules)),
-      expressions_(question.shape.ranks) {
+      expressions_(static_cast<Rank>(schedules.size())) {
+  for (const Schedule& s : schedules) round_ends.emplace_back().reserve(s.rounds.size());
+  states_.resize(schedules.size());
+  messages_.resize(index(matching_.first_send.back()));
+  receive_posted_.resize(index(matching_.first_action.back()));
+}
+
+Machine::Machine(std::span<const Schedule> schedules, const Question& question, Watcher* watcher) : Machine(schedules) {
+  commutative_ = question.commutative;
+  watcher_ = watcher;
   std::int64_t most = 0;
   for (const Schedule& s : schedules) {
     layouts_.emplace_back(s, question);
     most = std::max(most, layouts_.back().size());
     values_.emplace_back(index(layouts_.back().size()), no_expression);
-    round_ends.emplace_back().reserve(s.rounds.size());
   }
   marks_.resize(index(most));
-  states_.resize(schedules.size());
-  messages_.resize(index(matching_.first_send.back()));
-  receive_posted_.resize(index(matching_.first_action.back()));
   if (question.collective == Collective::barrier) {
     heard_words_ = (schedules.size() + 63) / 64;
     heard_.resize(schedules.size() * heard_words_);
@@ -40,14 +42,20 @@ Machine::Machine(std::span<const Schedule> schedules, const Question& question)
   fill_inputs(question);
 }
 
+void Machine::store(Rank rank, Location at, Expression e, std::int64_t received_by) {
+  values_[index(rank)][index(at)] = e;
+  if (watcher_) watcher_->wrote(rank, at, e, received_by);
+}
+
 void Machine::fill_inputs(const Question& question) {
   for (const Schedule& s : schedules_)
     for (Buffer buffer : {Buffer::input, Buffer::output})
       for (Block b = 0; b < s.blocks; ++b) {
         const Content content = content_before(question.collective, question.shape, s.parts, s.rank, buffer, b);
         if (content.kind == Content::Kind::contribution)
-          values_[index(s.rank)][index(layout(s.rank).of(buffer, b))] =
-              expressions_.contribution(content.from, block_of(question.collective, question.shape, s.rank, buffer, b));
+          store(s.rank, layout(s.rank).of(buffer, b),
+                expressions_.contribution(content.from,
+                                          block_of(question.collective, question.shape, s.rank, buffer, b)));
       }
 }
 
@@ -81,7 +89,10 @@ void Machine::advance(Rank rank) {
   State& s = state(rank);
   while (!done(rank)) {
     if (!s.entered) enter(rank);
-    if (!s.acted && s.unsent == 0) act(rank);
+    if (!s.acted && s.unsent == 0) {
+      if (!layouts_.empty()) act(rank);
+      s.acted = true;
+    }
     if (!s.acted || s.untaken > 0) return;
     s.chain = end_of_round(rank);
     round_ends[index(rank)].push_back(s.chain.rounds);
@@ -96,7 +107,7 @@ void Machine::enter(Rank rank) {
   const Round& now = round(rank);
   for (std::size_t i = 0; i < now.sends.count; ++i) post_send(rank, now.sends.first + i);
   for (std::size_t i = 0; i < now.actions.count; ++i)
-    if (is_receive(schedule(rank).actions[now.actions.first + i])) post_receive(rank, now.actions.first + i);
+    if (is_receive(schedule(rank).actions[now.actions.first + i].kind)) post_receive(rank, now.actions.first + i);
 }
 
 void Machine::post_send(Rank rank, std::size_t i) {
@@ -104,20 +115,26 @@ void Machine::post_send(Rank rank, std::size_t i) {
   const Send& send = schedule(rank).sends[i];
   State& s = state(rank);
   Message& message = messages_[index(number)];
-  layout(rank).locate(schedule(rank).at(send.blocks), sources_);
-  message = {.first = contents_.size(), .count = sources_.size(), .chain = s.chain, .posted = true};
-  for (Location at : sources_) {
-    const Expression e = values_[index(rank)][index(at)];
-    if (e == no_expression)
-      refuse(Refusal::never_written, where(rank, s.round) + "sends " + layout(rank).name(at) + ", which holds nothing");
-    contents_.push_back(e);
-  }
+  const auto blocks = static_cast<std::size_t>(blocks_in(schedule(rank).at(send.blocks)));
+  message = {.first = contents_.size(), .count = blocks, .chain = s.chain, .posted = true};
+  if (!layouts_.empty()) take_contents(rank, send);
   std::copy_n(heard(rank), heard_words_, told_.begin() + static_cast<std::ptrdiff_t>(index(number) * heard_words_));
   const std::int64_t taker = matching_.action_of_send[index(number)];
   if (taker == Matching::none || !receive_posted_[index(taker)]) {
     ++s.untaken;
   } else if (--state(send.peer).unsent == 0) {
     ready_.push_back(send.peer);
+  }
+}
+
+void Machine::take_contents(Rank rank, const Send& send) {
+  layout(rank).locate(schedule(rank).at(send.blocks), sources_);
+  for (Location at : sources_) {
+    const Expression e = values_[index(rank)][index(at)];
+    if (e == no_expression)
+      refuse(Refusal::never_written,
+             where(rank, state(rank).round) + "sends " + layout(rank).name(at) + ", which holds nothing");
+    contents_.push_back(e);
   }
 }
 
@@ -155,7 +172,7 @@ Machine::Chain Machine::end_of_round(Rank rank) const {
   Chain end = state(rank).chain;
   for (const Send& send : schedule(rank).sends_of(now)) out += blocks_in(schedule(rank).at(send.blocks));
   for (std::size_t i = now.actions.first; i < now.actions.first + now.actions.count; ++i) {
-    if (!is_receive(schedule(rank).actions[i])) continue;
+    if (!is_receive(schedule(rank).actions[i].kind)) continue;
     speaks = true;
     const Message& message = message_for(rank, i);
     end.wait_for(message.chain);
@@ -171,13 +188,14 @@ void Machine::act(Rank rank) {
   const Round& now = round(rank);
   const Schedule& s = schedule(rank);
   mark_hazards(rank, now);
+  if (watcher_) watcher_->begin_round(rank, end_of_round(rank).rounds);
   for (std::size_t i = now.actions.first; i < now.actions.first + now.actions.count; ++i) {
     const Action& action = s.actions[i];
     layout(rank).locate(s.at(action.target), targets_);
     layout(rank).locate(s.at(action.source), sources_);
     layout(rank).locate(s.at(action.operand), operands_);
     results_.clear();
-    if (is_receive(action)) {
+    if (is_receive(action.kind)) {
       receive(rank, i);
     } else {
       for (Location at : sources_)
@@ -186,7 +204,7 @@ void Machine::act(Rank rank) {
     if (action.kind == ActionKind::receive_reduce || action.kind == ActionKind::reduce) reduce(rank, i);
     for (std::size_t k = 0; k < targets_.size(); ++k) write(rank, i, targets_[k], results_[k]);
   }
-  state(rank).acted = true;
+  if (watcher_) watcher_->end_round(rank);
 }
 
 void Machine::mark_hazards(Rank rank, const Round& now) {
@@ -234,7 +252,7 @@ void Machine::write(Rank rank, std::size_t action, Location at, Expression e) {
   if (lands_when_it_likes && marks_[index(at)].sent_in == acted_rounds_)
     refuse(Refusal::overlapping_send,
            where(rank, state(rank).round) + "receives into " + layout(rank).name(at) + ", which the same round sends");
-  values_[index(rank)][index(at)] = e;
+  store(rank, at, e, lands_when_it_likes ? matching_.action(rank, action) : Matching::none);
 }
 
 // Leaves the message in results_.
@@ -263,6 +281,9 @@ void Machine::refuse_message(Rank rank, std::size_t action) const {
 // Puts the other operand to what is in results_.
 void Machine::reduce(Rank rank, std::size_t action) {
   const Action& a = schedule(rank).actions[action];
+  if (watcher_)
+    for (const auto* operands : {&sources_, &operands_})
+      for (Location at : *operands) watcher_->combined(rank, at);
   for (std::size_t k = 0; k < targets_.size(); ++k) {
     const Expression operand = read(rank, action, operands_[k], "combines");
     results_[k] = a.side == Side::left ? combine(rank, targets_[k], results_[k], operand)

@@ -17,15 +17,34 @@
 
 namespace stretto::checking {
 
+/// Is told of what a machine does; within a round, first of begin_round().
+class Watcher {
+ public:
+  virtual ~Watcher() = default;
+  virtual void begin_round(Rank rank, std::int64_t step_at_end) = 0;
+  virtual void combined(Rank rank, Location at) = 0;  ///< an operand
+  /// `received_by`: the number of the plain receive that did; Matching::none if none.
+  virtual void wrote(Rank rank, Location at, Expression e, std::int64_t received_by) = 0;
+  virtual void end_round(Rank rank) = 0;
+};
+
 class Machine {
  public:
   /// The schedules have passed check_form() for the question.
-  Machine(std::span<const Schedule> schedules, const Question& question);
+  Machine(std::span<const Schedule> schedules, const Question& question, Watcher* watcher = nullptr);
+  /// Follows rounds and messages only.
+  explicit Machine(std::span<const Schedule> schedules);
 
   /// Runs all ranks to their ends; throws Refused.
   void run();
 
   const Expressions& expressions() const { return expressions_; }
+  const Layout& layout(Rank rank) const { return layouts_[static_cast<std::size_t>(rank)]; }
+  /// All messages, when all ranks are at their ends. `at_once`, of every action: has another action of the same step
+  /// combined what it received?
+  std::vector<Passed> passed(std::span<const char> at_once = {}) const;
+  /// Of everything sent, as Passed::blocks names it.
+  std::vector<Block> sent_blocks() const;
   /// What stands in a slot of the output.
   Expression output(Rank rank, Block block) const;
   /// In a barrier: has `rank` a message that `other` caused?
@@ -64,6 +83,8 @@ class Machine {
   void fill_inputs(const Question& question);
   void advance(Rank rank);
   void enter(Rank rank);
+  void store(Rank rank, Location at, Expression e, std::int64_t received_by = Matching::none);
+  void take_contents(Rank rank, const Send& send);
   void post_send(Rank rank, std::size_t index);
   void post_receive(Rank rank, std::size_t index);
   void act(Rank rank);
@@ -84,7 +105,6 @@ class Machine {
 
   bool done(Rank rank) const { return state(rank).round == schedule(rank).rounds.size(); }
   const Schedule& schedule(Rank rank) const { return schedules_[static_cast<std::size_t>(rank)]; }
-  const Layout& layout(Rank rank) const { return layouts_[static_cast<std::size_t>(rank)]; }
   const State& state(Rank rank) const { return states_[static_cast<std::size_t>(rank)]; }
   State& state(Rank rank) { return states_[static_cast<std::size_t>(rank)]; }
   const Round& round(Rank rank) const { return schedule(rank).rounds[state(rank).round]; }
@@ -92,10 +112,11 @@ class Machine {
   std::uint64_t* heard(Rank rank) { return heard_.data() + static_cast<std::size_t>(rank) * heard_words_; }
 
   std::span<const Schedule> schedules_;
-  bool commutative_;
+  bool commutative_ = false;
+  Watcher* watcher_ = nullptr;
   Matching matching_;
   Expressions expressions_;
-  std::vector<Layout> layouts_;
+  std::vector<Layout> layouts_;                  // none where only rounds and messages are followed
   std::vector<std::vector<Expression>> values_;  // of every rank and location
   std::vector<State> states_;
   std::vector<Rank> ready_;           // may be able to advance

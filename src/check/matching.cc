@@ -33,8 +33,7 @@ Matching match(std::span<const Schedule> schedules) {
     m.first_action.push_back(action);
     for (const Send& x : s.sends) sends.push_back({channel(s.rank, x.peer), send++});
     for (const Action& a : s.actions) {
-      if (a.kind == ActionKind::receive || a.kind == ActionKind::receive_reduce)
-        receives.push_back({channel(a.peer, s.rank), action});
+      if (is_receive(a.kind)) receives.push_back({channel(a.peer, s.rank), action});
       ++action;
     }
   }

@@ -208,7 +208,7 @@ std::vector<Standstill> Operation::standstill() const {
       const Program::Stage& stage = in.program->stages[in.round];
       for (std::uint32_t s = in.step; s < stage.end_of_steps; ++s) {
         const Program::Step& step = in.program->steps[s];
-        const bool receives = step.kind == ActionKind::receive || step.kind == ActionKind::receive_reduce;
+        const bool receives = is_receive(step.kind);
         if (receives && !in.arrivals[s - stage.first_step].complete)
           still.awaited.push_back({false, step.peer, step.bytes});
       }

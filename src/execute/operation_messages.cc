@@ -22,7 +22,7 @@ Ticket Operation::ticket(const Instance& in, std::uint32_t index, bool send) con
 void Operation::post_receives(Instance& in, const Program::Stage& stage) {
   for (std::uint32_t s = stage.first_step; s < stage.end_of_steps; ++s) {
     const Program::Step& step = in.program->steps[s];
-    if (step.kind != ActionKind::receive && step.kind != ActionKind::receive_reduce) continue;
+    if (!is_receive(step.kind)) continue;
     if (neighbour(step.peer)) continue;
     Arrival& arrival = in.arrivals[s - stage.first_step];
     std::byte* at = step.kind == ActionKind::receive ? in.buffers.in_one_piece(step.target) : nullptr;

@@ -259,7 +259,7 @@ bool Operation::drain(Instance& in) {
   ++pass_;
   for (std::uint32_t s = in.step; s < stage.end_of_steps; ++s) {
     const Program::Step& step = in.program->steps[s];
-    if (step.kind != ActionKind::receive && step.kind != ActionKind::receive_reduce) continue;
+    if (!is_receive(step.kind)) continue;
     Arrival& arrival = in.arrivals[s - stage.first_step];
     if (arrival.complete || !neighbour(step.peer)) continue;
     std::uint64_t& blocked = blocked_[static_cast<std::size_t>(step.peer)];

@@ -111,7 +111,7 @@ class Program::Resolver {
   }
 
   void add(const Action& action) {
-    const bool receives = action.kind == ActionKind::receive || action.kind == ActionKind::receive_reduce;
+    const bool receives = is_receive(action.kind);
     Step step{action.kind, action.side, action.after_sends, false, action.peer, resolve(action.target), {}, {}, 0, 0};
     const Count n = elements(step.target);
     if (n == 0 && (!receives || action.target.count > 0)) return;

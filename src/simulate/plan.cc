@@ -16,8 +16,6 @@ namespace {
 constexpr std::size_t most_messages = std::size_t{1} << 27;  // 5 GiB with their rounds
 constexpr double longest_building = 120;                     // seconds for all schedules
 
-bool is_receive(const Action& a) { return a.kind == ActionKind::receive || a.kind == ActionKind::receive_reduce; }
-
 std::uint32_t index(std::size_t n) { return static_cast<std::uint32_t>(n); }
 
 /// Seconds that this thread had a core: others may have it meanwhile.
@@ -153,7 +151,7 @@ class Maker {
 
   void add(const Schedule& s, const Action& a) {
     const double blocks = scale_.blocks(s, a.target);
-    if (is_receive(a)) {
+    if (is_receive(a.kind)) {
       simulation::add(form_.receives, plan_.placement.level(s.rank, a.peer), blocks);
       plan_.receives.push_back({static_cast<std::uint32_t>(a.peer), 0, 0});
     }

@@ -17,8 +17,6 @@ constexpr std::size_t most_kept = 1 << 16;  // ranges of a schedule that is look
 
 using Signature = std::vector<std::int64_t>;
 
-bool is_receive(const Action& a) { return a.kind == ActionKind::receive || a.kind == ActionKind::receive_reduce; }
-
 /// All that time depends on, with peers by their distance. Within a round their order is left out.
 Signature signature(const Schedule& s, const Symmetry& symmetry) {
   Signature all;
@@ -31,7 +29,7 @@ Signature signature(const Schedule& s, const Symmetry& symmetry) {
       out.emplace_back(symmetry.distance(s.rank, send.peer), blocks_in(s.at(send.blocks)));
     for (const Action& a : s.actions_of(round)) {
       const Block blocks = blocks_in(s.at(a.target));
-      if (is_receive(a)) in.emplace_back(symmetry.distance(s.rank, a.peer), blocks);
+      if (is_receive(a.kind)) in.emplace_back(symmetry.distance(s.rank, a.peer), blocks);
       if (a.kind == ActionKind::receive_reduce || a.kind == ActionKind::reduce) combined += blocks;
       if (a.kind == ActionKind::copy) copied += blocks;
     }

@@ -47,8 +47,7 @@ class Tracer {
     for (const Send& send : s_.sends_of(round()))
       out.push_back({send.peer, static_cast<double>(blocks_in(s_.at(send.blocks)))});
     for (const Action& a : s_.actions_of(round()))
-      if (a.kind == ActionKind::receive || a.kind == ActionKind::receive_reduce)
-        in.push_back({a.peer, static_cast<double>(blocks_in(s_.at(a.target)))});
+      if (is_receive(a.kind)) in.push_back({a.peer, static_cast<double>(blocks_in(s_.at(a.target)))});
     if (out.empty() && in.empty()) return;
     const bool sends_fill = in.empty() || (!out.empty() && total(out) >= total(in));
     const auto& outer = sends_fill ? out : in;

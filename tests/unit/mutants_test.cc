@@ -52,7 +52,7 @@ std::vector<Mutant> mutants_of(const Schedule& s) {
   for (std::uint32_t i = 0; i < s.actions.size(); ++i) {
     const ActionKind kind = s.actions[i].kind;
     add("drop action", i, without_action(s, i));
-    if (kind == ActionKind::receive || kind == ActionKind::receive_reduce)
+    if (is_receive(kind))
       for (Rank peer = -1; peer <= s.ranks; ++peer)
         if (peer != s.actions[i].peer) change("redirect receive", i, [&](Schedule& m) { m.actions[i].peer = peer; });
     if (kind == ActionKind::reduce || kind == ActionKind::receive_reduce)

@@ -59,7 +59,7 @@ void check_program(const Program& program, const Schedule& s, const Work& work, 
     }
     for (const Action& wanted : s.actions_of(s.rounds[r])) {
       const Places places = by_schedule(s, wanted.target, work, segment);
-      const bool receives = wanted.kind == ActionKind::receive || wanted.kind == ActionKind::receive_reduce;
+      const bool receives = is_receive(wanted.kind);
       if (places.empty() && (!receives || wanted.target.count > 0)) continue;
       const Program::Step& found = program.steps.at(step++);
       CHECK(found.kind == wanted.kind && found.peer == wanted.peer);

@@ -135,7 +135,7 @@ TEST(schedules_that_hang_are_refused) {
   } catch (const Error& error) {
     what = error.what();
   }
-  CHECK_EQ(what, "rank 2 waits for ever in its round 3");
+  CHECK_EQ(what, "rank 1, round 3: sends a message that rank 0 never receives");
 }
 
 TEST(steps_are_those_of_the_checker) {

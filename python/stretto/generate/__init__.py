@@ -1,79 +1,125 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Collectives for one tree of switches as C files that need nothing but an MPI (docs/topology.md).
+"""Proved schedules as C files that need nothing but an MPI (docs/topology.md).
 
-The routine generator of Patarasuk and Yuan (2007, section 4): the ring of the tree, and a routine
-that goes around it. The pieces are in routines/, in the order in which FUNCTIONS names them.
+programs.py finds what the schedules of all ranks have in common, text.py writes it, functions.py
+and routine.c are what every file has around it. For a tree, as the routine generator of Patarasuk
+and Yuan (2007, section 4): its ring, or a chain along it.
 """
 
-import textwrap
-from pathlib import Path
-
 from .. import _core
-from ..algorithms import near
+from ..algorithms import algorithm_named, functions_of, near
 from ..errors import Error
-from ..topology.picture import lines_of, title_of
+from ..topology.lists import list_for
+from .file import Wanted, write
+from .functions import FUNCTIONS
 
-FOLDER = Path(__file__).parent / "routines"
-
-# What each routine is made of, besides what all have.
-FUNCTIONS = {
-    "allreduce": ("reduction", "allreduce"),
-    "reduce_scatter": ("reduction", "reduce_scatter"),
-    "allgather": ("allgather",),
-    "allgatherv": ("segments", "allgatherv"),
-    "bcast": ("segments", "bcast"),
-    "reduce": ("segments", "reduction", "reduce"),
+# For a tree.
+RINGS = {
+    "allreduce": "logical_ring",
+    "reduce_scatter": "logical_ring",
+    "allgather": "logical_ring",
+    "allgatherv": "logical_ring,segment=64K",
+    "bcast": "logical_chain,segment=64K",
+    "reduce": "logical_chain,segment=64K",
 }
+MOST_MESSAGES = 200_000  # some ten seconds
 
 
-def _piece(name: str) -> str:
-    """Without its first line, which the head has."""
-    return (FOLDER / f"{name}.c").read_text(encoding="utf-8").partition("\n")[2]
+def _choice(words: str, has_tree: bool) -> tuple[str, str]:
+    """The function, and the algorithm with its parameters."""
+    name, slash, algorithm = words.partition("/")
+    if slash:
+        if name not in FUNCTIONS:
+            raise Error(f"'{name}' cannot be written in C", near(name, list(FUNCTIONS)))
+        return name, algorithm
+    if name not in RINGS:
+        raise Error(f"no ring serves '{name}'", near(name, list(RINGS)) + f", or {name}/ALGORITHM")
+    if not has_tree:
+        raise Error(
+            "neither a topology nor hosts",
+            f"give --topology or --hosts for their ring, or {name}/ALGORITHM and --ranks",
+        )
+    return name, RINGS[name]
 
 
-def _head(function: str, topology: _core.Topology, options: str) -> str:
-    """What the file is, the tree, and the ring."""
-    what = [
-        f"tree_{function}: as MPI_{function.capitalize()}, for {topology.ranks} ranks on the tree",
-        "below, by messages between two ranks only. Every rank sends to the next one in the",
-        "depth-first order of the tree, or all to the one before: no two messages of a round share",
-        "a link.",
-        f"Made by: stretto generate {function} {options}",
-        "",
-        f"  {title_of(topology)}",
-        *[f"  {line}" for line in lines_of(topology)],
-    ]
-    comment = [f" * {line}".rstrip().replace("*/", "* /") for line in what]
-    order = textwrap.wrap(", ".join(map(str, topology.ring)), width=112)
-    return "\n".join(
-        [
-            "/* SPDX-License-Identifier: BSD-3-Clause",
-            " *",
-            *comment,
-            " */",
-            "#include <mpi.h>",
-            "#include <stdio.h>",
-            "#include <stdlib.h>",
-            "",
-            f"enum {{ RANKS = {topology.ranks} }};",
-            "",
-            "/* The ranks as they follow each other. */",
-            "static const int order[RANKS] = {",
-            *[f"    {line}" for line in order],
-            "};",
-            "",
-        ]
+def _read(function: str, words: str) -> tuple[_core.Algorithm, _core.Params]:
+    """As "ring,segment=64K"; also those that MPI has a use for only where parts differ in size."""
+    collective = _core.facts(_core.facts(_core.function_named(function)).collective).name
+    algorithm = algorithm_named(f"{collective}/{words.partition(',')[0]}")
+    return algorithm, _core.parse_forced(functions_of(algorithm)[0], words).params
+
+
+def _refuse(function: str, algorithm: _core.Algorithm, params: _core.Params) -> None:
+    """What the C cannot do."""
+    what = FUNCTIONS[function]
+    if what.irregular and not what.segments and (algorithm.forwards or algorithm.needs.counts):
+        raise Error(
+            f"{algorithm.id} passes on parts whose sizes the ranks of {function} do not know",
+            f"take one that does not, or {algorithm.id}",
+        )
+    if what.irregular and algorithm.padded:
+        raise Error(f"{algorithm.id} needs to know the largest part first", f"write {algorithm.id}")
+    if params.segment and not what.segments:
+        raise Error(f"a {function} is not cut into segments", "leave segment out")
+
+
+def _checked(wanted: Wanted) -> _core.Measured:
+    """What all ranks do, for each root; raises Error unless it is proved."""
+    measured = None
+    for root in wanted.roots:
+        shape = wanted.shape(root)
+        checked = _core.check_algorithm(wanted.algorithm, shape, wanted.params)
+        if checked.refused is not None:
+            raise Error(
+                f"{wanted.algorithm.id} is refused: {checked.refused.name}: "
+                f"{checked.refused.message}",
+                "its schedule is wrong; `stretto show --text` prints it",
+            )
+        measured = measured or checked.measured
+    return measured
+
+
+def _refuse_what_takes_long(wanted: Wanted) -> None:
+    ranks = wanted.ranks
+    sample = dict.fromkeys((wanted.roots[0], (wanted.roots[0] + 1) % ranks, ranks // 2), 0)
+    for rank in sample:
+        schedule = wanted.schedule(wanted.roots[0], rank)
+        sample[rank] = sum(len(one.sends) + len(one.actions) for one in schedule.rounds)
+    messages = sum(sample.values()) / len(sample) * ranks * len(wanted.roots)
+    if messages > MOST_MESSAGES:
+        raise Error(
+            f"{wanted.algorithm.id} on {ranks} ranks is too large to write out: some "
+            f"{messages / 1e6:.3g} million messages and other things to do",
+            "take fewer ranks" + ", or one --root" * (len(wanted.roots) > 1),
+        )
+
+
+def generate(
+    words: str,
+    ranks: int | None,
+    root: int | None,
+    topology: _core.Topology | None,
+    options: str,
+) -> str:
+    """The C file of "allreduce/ring", or of a function's ring on a tree, which names the options
+    that it was made with; raises Error for what cannot be written."""
+    function, name = _choice(words, topology is not None)
+    algorithm, params = _read(function, name)
+    _refuse(function, algorithm, params)
+    if topology is not None:
+        ranks = topology.ranks
+        if ranks == 0:
+            raise Error("the topology has no ranks", "give --ranks")
+        if not params.list:
+            params.list = list_for(algorithm, topology, ranks)
+    if ranks is None:
+        raise Error(f"{function}/{algorithm.name} for how many ranks?", "give --ranks")
+    rooted = _core.facts(algorithm.collective).rooted
+    if root is not None and not (rooted and root < ranks):
+        raise Error(f"{function} on {ranks} ranks has no root {root}", "leave --root out")
+    roots = [root] if root is not None else list(range(ranks)) if rooted else [0]
+    wanted = Wanted(
+        function, algorithm, params, ranks, roots, f"{words} {options}".strip(), topology
     )
-
-
-def generate(function: str, topology: _core.Topology, options: str) -> str:
-    """The C file, which names the options that it was made with; raises Error for functions that no
-    ring serves."""
-    if function not in FUNCTIONS:
-        raise Error(f"no ring serves '{function}'", near(function, list(FUNCTIONS)))
-    if topology.ranks == 0:
-        raise Error("the topology has no ranks", "give --ranks")
-    pieces = ["common", *FUNCTIONS[function], "test_head"]
-    pieces += ["test_sum"] * ("reduction" in FUNCTIONS[function])
-    pieces += [f"{function}_test", "test_main"]
-    return _head(function, topology, options) + "".join(map(_piece, pieces))
+    _refuse_what_takes_long(wanted)
+    return write(wanted, _checked(wanted))
