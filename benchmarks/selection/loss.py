@@ -17,7 +17,6 @@ import stretto
 from exhaust import LAUNCHES, Whole, compared, exhausted
 from grid import Grid, every_function
 from stretto import _core
-from stretto.cli.options import size_in_words
 from stretto.launch import Mpi, choose_mpi
 from stretto.launch.mpi import cores
 from stretto.race import parse_sizes
@@ -27,6 +26,7 @@ from stretto.tune.own.choice import CONFIRM
 from stretto.tune.own.journal import Journal
 from stretto.tune.own.search import NativeTimes
 from stretto.tune.own.trial import refuse_variables
+from stretto.units import size_in_words
 
 WAYS = {
     "tuned": "`stretto tune`",

@@ -10,6 +10,7 @@ from .errors import Error
 from .portfolio import sample_shape
 from .topology.lists import list_for
 from .topology.predict import OnTree
+from .units import size_in_words
 
 LEAST_SEGMENT = 8 << 10
 SEGMENTS = (4, 16)  # into so many a vector is cut, for the candidates
@@ -86,8 +87,6 @@ def words_of(
     algorithm: _core.Algorithm, value: int, segment: int, order: Sequence[int] = ()
 ) -> str:
     """ "radix=4,segment=64K"; `order` is the algorithm's list."""
-    from .cli.options import size_in_words
-
     words = [f"{algorithm.parameter.name}={value}"] if algorithm.parameter else []
     if order:
         words.append(f"{algorithm.list}=" + ":".join(map(str, order)))

@@ -7,7 +7,8 @@ import click
 
 from ..algorithms import near
 from ..errors import Error
-from .options import RanksType, json_option, mpi_option, size_in_words, write_json
+from ..units import size_in_words
+from .options import RanksType, json_option, mpi_option, write_json
 
 if TYPE_CHECKING:
     from ..race import Race

@@ -9,7 +9,8 @@ from ..errors import Error
 from ..guidelines.table import guidelines
 from ..guidelines.verdict import TOLERANCE, Verdict
 from ..launch import choose_mpi
-from .options import size_in_words, write_json
+from ..units import size_in_words
+from .options import write_json
 from .terminal import progress, say_first, stderr, stdout
 
 SIZES = "8,1K,8K,64K,1M"

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..errors import Error
+from ..units import size_in_words, time_in_words
 from .calls import (
     PARTS,
     cells_of,
@@ -13,14 +14,12 @@ from .calls import (
     placement_of,
     shortened,
     size_of,
-    time_in_words,
     topology_of,
 )
 from .options import (
     hosts_option,
     json_option,
     mpi_option,
-    size_in_words,
     topology_option,
     write_json,
 )

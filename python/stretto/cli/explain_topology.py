@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .calls import time_in_words
+from ..units import time_in_words
 
 if TYPE_CHECKING:
     from .. import Choice, Topology

@@ -91,11 +91,3 @@ def write_json(value: object) -> None:
     import json
 
     click.echo(json.dumps(value, indent=2))
-
-
-def size_in_words(count: int) -> str:
-    """4096 as "4K": powers of 1024 where they divide."""
-    for unit, letter in ((1 << 30, "G"), (1 << 20, "M"), (1 << 10, "K")):
-        if count >= unit and count % unit == 0:
-            return f"{count // unit}{letter}"
-    return str(count)

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 import click
 
 from ..errors import Error
+from ..units import size_in_words
 from .calls import cells_of, function_of, placement_of, shortened, size_of, topology_of
-from .options import hosts_option, json_option, size_in_words, topology_option, write_json
+from .options import hosts_option, json_option, topology_option, write_json
 
 if TYPE_CHECKING:
     from .. import Algorithm

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 from ..interrupt import Interrupt
-from .options import size_in_words, write_json
+from ..units import size_in_words
+from .options import write_json
 from .tune_wish import functions_wished, ranks_wished
 
 if TYPE_CHECKING:

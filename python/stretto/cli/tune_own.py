@@ -9,7 +9,8 @@ import click
 from ..errors import Error
 from ..files import write_text
 from ..interrupt import Interrupt
-from .options import size_in_words, write_json
+from ..units import size_in_words
+from .options import write_json
 from .tune_wish import functions_wished, ranks_wished
 
 if TYPE_CHECKING:

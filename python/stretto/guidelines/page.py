@@ -10,7 +10,7 @@ from collections import Counter
 from pathlib import Path
 
 from .. import all_functions, facts
-from ..cli.options import size_in_words
+from ..units import size_in_words
 from .measure import RUNS
 from .table import GROUPS, guidelines
 from .verdict import MISS, TOLERANCE

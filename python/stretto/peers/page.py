@@ -8,9 +8,9 @@ import json
 import sys
 from pathlib import Path
 
-from ..cli.options import size_in_words
 from ..plot.files import save
 from ..plot.heat import draw
+from ..units import size_in_words
 from .cells import MEANING
 from .environments import PEERS
 from .goals import Goal, judge

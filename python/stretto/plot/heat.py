@@ -6,7 +6,7 @@ from math import log2
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
-from ..cli.options import size_in_words
+from ..units import size_in_words
 from .race import INK, STRETTO
 
 LOSS = "#d1495b"

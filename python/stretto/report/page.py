@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from html import escape
 from importlib.resources import files
 
-from ..cli.options import size_in_words
 from ..plot import profile as charts
 from ..plot.files import svg_of
+from ..units import size_in_words
 from .read import Profile, Row, title_of
 
 # What the reasons of native calls mean, and what can be done.

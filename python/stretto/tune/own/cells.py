@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from ... import _core
 from ...simulation import Call, suitable, values
 from ...topology.lists import list_for
+from ...units import size_in_words
 
 NATIVE = "native"
 ORDERED = "-ordered"  # of a cell's name: an operator that does not commute
@@ -50,8 +51,6 @@ class Cell:
         return Call(self.function, self.ranks, self.bytes, 0, commutative, placement, operation)
 
     def __str__(self) -> str:
-        from ...cli.options import size_in_words
-
         return f"{self.name} {size_in_words(self.asked)}, {self.ranks} ranks"
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from ... import _core
 from ...threads import pool
+from ...units import size_in_words
 from .campaign import Predictor
 from .cells import ORDERED, Candidate, Cell, in_parts, parsed, portfolio, reduces, serves_any
 from .choice import SHIPPED, Times, along
@@ -190,16 +191,10 @@ def lines_of(name: str, conditions: list[str], found: list[Span]) -> list[str]:
         for end, words in span.sizes:
             every = list(conditions)
             every += [f"ranks<={span.high}"] if span.high else []
-            every += [f"{size}<{_size(end)}"] if end else []
+            every += [f"{size}<{size_in_words(end)}"] if end else []
             own = name.removesuffix(ORDERED)
             lines.append(f"{own:<20} {' '.join(every):<55} -> {words.replace(',', ' ')}")
     return lines
-
-
-def _size(n: int) -> str:
-    from ...cli.options import size_in_words
-
-    return size_in_words(n)
 
 
 def known_times(machine: _core.Machine, level: Level, name: str) -> dict[int, list[Times]]:

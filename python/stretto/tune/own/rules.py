@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ... import _core
+from ...units import size_in_words
 from .cells import Cell, in_parts, reduces
 from .choice import SHIPPED, Choice
 
@@ -94,8 +95,6 @@ def _time(us: float | None) -> str:
 
 
 def _comment(measured: Iterable[Choice], note: str) -> str:
-    from ...cli.options import size_in_words
-
     words = [
         f"{one.cell.ranks} x {size_in_words(one.cell.asked)}: {_time(one.us)} µs "
         f"({_time(one.native_us)}, {_time(one.shipped_us)})"
@@ -111,8 +110,6 @@ def _comment(measured: Iterable[Choice], note: str) -> str:
 
 
 def _conditions(cell: Cell, one: Range, ranks: Span, where: Where) -> list[str]:
-    from ...cli.options import size_in_words
-
     words = ["nodes=1" if where.one_node else "nodes>1"]
     words += [f"cores={where.cores}"] if where.cores else []
     words += [f"per-node={where.per_node}"] if where.per_node else []

@@ -5,6 +5,7 @@ import math
 from statistics import fmean, variance
 
 from ...busy import Load
+from ...units import size_in_words
 from .cells import NATIVE, Cell
 from .choice import CONFIRM, OF_SPREAD, SHIPPED, Choice
 from .journal import Entry, Journal, Measured
@@ -57,8 +58,6 @@ def within_noise(
 
 def _spans(asked: list[int], doubtful: set[int]) -> list[str]:
     """`64K..1M`: neighbours of those that were measured."""
-    from ...cli.options import size_in_words
-
     spans: list[list[int]] = []
     for before, size in zip([None, *asked], asked, strict=False):
         if size not in doubtful:
