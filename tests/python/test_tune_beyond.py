@@ -9,13 +9,13 @@ import stretto.tune.own.campaign as campaign_module
 from commands import refuse
 from programs import installed
 from stretto import _core
-from stretto.tune.own.beyond import STAGE, Beyond, rank_counts, spans
+from stretto.tune.own.beyond import STAGE, Beyond, rank_counts
 from stretto.tune.own.campaign import Campaign, Predictor, Wish, chosen_words
 from stretto.tune.own.cells import NATIVE, Candidate, Cell, parsed, portfolio
 from stretto.tune.own.choice import choices, times_of
 from stretto.tune.own.journal import Journal
 from stretto.tune.own.model import Parameters
-from stretto.tune.own.rules import to_text
+from stretto.tune.own.rules import spans, to_text
 from stretto.tune.own.trial import Place
 
 CORES = 64
@@ -32,8 +32,8 @@ def test_ranks_that_stand_for_others():
     assert rank_counts(16, 128) == {True: [32, 64, 128], False: [25, 49, 97]}
     assert rank_counts(16, 60) == {True: [32], False: [25, 49, 60]}
     assert rank_counts(6, 7) == {True: [], False: [7]}
-    assert spans(16, [32, 64, 128]) == {32: (17, 45), 64: (46, 90), 128: (91, None)}
-    assert spans(16, []) == {}
+    assert spans([32, 64, 128], 17, None) == {32: (17, 45), 64: (46, 90), 128: (91, None)}
+    assert spans([], 17, None) == {}
 
 
 def true_seconds(cell: Cell, one: Candidate, per_node: int) -> float:

@@ -28,7 +28,7 @@ from stretto.tune.own.cells import (
 from stretto.tune.own.choice import SHIPPED, Times, along, choices, times_of
 from stretto.tune.own.corrected import Corrected, Estimate, Like
 from stretto.tune.own.journal import Entry, Journal, Measured
-from stretto.tune.own.rules import between, ranges, rank_ranges, to_text
+from stretto.tune.own.rules import between, ranges, spans, to_text
 from stretto.tune.own.search import NativeTimes, Search, contenders, levels
 from stretto.tune.own.trial import Launched, Place, measure
 
@@ -62,7 +62,7 @@ def test_thresholds_are_readable(a, b, middle):
 
 
 def test_ranks_between_the_measured_ones():
-    assert rank_ranges([2, 4, 64]) == {2: (2, 2), 4: (3, 16), 64: (17, 64)}
+    assert spans([2, 4, 64], 2, 64) == {2: (2, 2), 4: (3, 16), 64: (17, 64)}
 
 
 def journal_of(folder: Path, contests: list[Measured]) -> Journal:

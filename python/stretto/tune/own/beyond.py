@@ -4,7 +4,6 @@
 The ranks are placed as the largest number that was measured: all on one node, or as many on each.
 """
 
-import itertools
 import math
 from collections import defaultdict
 from collections.abc import Callable
@@ -14,10 +13,10 @@ from ... import _core
 from ...errors import Error
 from .campaign import Campaign, Predictor
 from .cells import Candidate, Cell, candidate, shipped
-from .choice import Choice, Times
+from .choice import Choice, Times, words_of
 from .corrected import Corrected, Estimate, Like, likes
-from .predicted import candidates, promising, words_of
-from .rules import Span, Where, lines_of
+from .predicted import candidates, promising
+from .rules import Where, lines_of, spans
 
 STAGE = "beyond"
 SHARE = 0.15  # of the budget, for what is measured to correct predictions
@@ -38,14 +37,6 @@ def rank_counts(known: int, up_to: int) -> dict[bool, list[int]]:
     if up_to not in own:
         own.append(up_to)
     return found
-
-
-def spans(known: int, counts: list[int]) -> dict[int, Span]:
-    """Each stands for those nearer to it in ratio; the first from `known` on, the last for all."""
-    ends = [math.floor(math.sqrt(a * b)) for a, b in itertools.pairwise(counts)]
-    lows = [known, *ends]
-    pairs = itertools.zip_longest(lows, ends)
-    return {count: (low + 1, end) for count, (low, end) in zip(counts, pairs, strict=False)}
 
 
 def flat(cell: Cell, one: Candidate) -> Candidate:
@@ -171,4 +162,4 @@ class Beyond:
             self._one_node, 0 if self._one_node else self._per_node, power,
             f"predicted from {self.known} ranks: ",
         )  # fmt: skip
-        return lines_of(chosen, spans(self.known, counts), where)
+        return lines_of(chosen, spans(counts, self.known + 1, None), where)

@@ -11,7 +11,8 @@ from ...topology.predict import placement_of
 from .campaign import Predictor
 from .cells import Candidate, Cell, placed, portfolio, reduces
 from .choice import SHIPPED, Times, along
-from .predicted import HOPELESS, PLAIN, SIZES, Span, lines_of, sizes_of
+from .predicted import HOPELESS, PLAIN, SIZES
+from .rules import lines_in_turn
 
 DEPTHS = (2, 8, 32)
 LEAST_RANKS = 2
@@ -79,10 +80,10 @@ def best_few(found: Found, algorithms: int, more: int, far: float = math.inf) ->
 
 def rules_for(name: str, ranks: int, sizes: tuple[int, ...], words: list[str]) -> list[str]:
     """Of a function, for exactly so many ranks; `words` serve these sizes."""
-    conditions = [f"ranks={ranks}"]
-    if reduces(Cell(name, ranks, 8).function):
+    conditions, function = [f"ranks={ranks}"], Cell(name, ranks, 8).function
+    if reduces(function):
         conditions.insert(0, "operator=commutative")
-    return lines_of(name, conditions, [Span(None, sizes_of(words, sizes))])
+    return lines_in_turn(function, conditions, {ranks: words}, sizes)
 
 
 def _predicted(found: Found) -> Times:

@@ -1,23 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Rules without measuring: what the model says is fastest on the machine of a file."""
 
-import itertools
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from ... import _core
 from ...threads import pool
-from ...units import size_in_words
 from .campaign import Predictor
-from .cells import ORDERED, Candidate, Cell, in_parts, parsed, portfolio, reduces, serves_any
-from .choice import SHIPPED, Times, along
-from .rules import between
+from .cells import ORDERED, Candidate, Cell, parsed, portfolio, reduces, serves_any
+from .choice import SHIPPED, Times, agrees, words_of
+from .rules import checked, last_line, lines_in_turn
 
 SIZES = (8, 128, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20)
 HOPELESS = 4.0  # times the fastest: cutting it into segments is not tried
 PLAIN = 1.02  # what a parameter or segments must be faster by
-SAME_MEAN, SAME_MOST = math.log(1.05), math.log(1.15)  # what a neighbour's choices may lose
 LAST = (64, 4 << 10)  # ranks and bytes for which a last resort is the best
 PER_NODE = (4, 16)  # ranks of a node that are equally likely, where there are several nodes
 
@@ -58,14 +55,6 @@ UNEVEN = Level(
     lambda p: [k for k in PER_NODE if k < p] or [2],
     (2,),
 )
-
-
-@dataclass(frozen=True)
-class Span:
-    """Ranks up to `high` (None: all), and for them the ends of sizes with what serves them."""
-
-    high: int | None
-    sizes: tuple[tuple[int | None, str], ...]
 
 
 def levels_of(machine: _core.Machine) -> list[Level]:
@@ -133,70 +122,6 @@ def _us(placed: list[Predictor], cell: Cell, depths: tuple[int, ...]) -> dict[st
     return {one.words: 1e6 * own for one, own in promising(candidates(cell, depths), seconds)}
 
 
-def _agrees(words: list[str], times: list[Times]) -> bool:
-    """Whether these choices lose next to nothing."""
-    pairs = zip(words, times, strict=True)
-    losses = [math.log(us / t.best) if (us := t.of(w)) else math.inf for w, t in pairs]
-    return max(losses) <= SAME_MOST and sum(losses) <= SAME_MEAN * len(losses)
-
-
-def sizes_of(
-    words: list[str], sizes: tuple[int, ...] = SIZES
-) -> tuple[tuple[int | None, str], ...]:
-    """Neighbours that choose alike share one; with the end of each, the last without."""
-    ends = [between(a, b) for a, b in itertools.pairwise(sizes)]
-    bounds: list[int | None] = [*ends[: len(words) - 1], None]
-    found: list[tuple[int | None, str]] = []
-    for end, own in zip(bounds, words, strict=True):
-        if found and found[-1][1] == own:
-            found.pop()
-        found.append((end, own))
-    return tuple(found)
-
-
-Words = dict[int, list[str]]  # of every size, by ranks
-
-
-def words_of(known: dict[int, list[Times]]) -> Words:
-    """What serves these numbers of ranks: as for the number before, where that loses little."""
-    found: Words = {}
-    before: list[str] = []
-    for ranks, times in sorted(known.items()):
-        if len(before) != len(times) or not _agrees(before, times):
-            before = along(times)
-        found[ranks] = before
-    return found
-
-
-def spans(found: Words) -> list[Span]:
-    """Of these numbers of ranks, and those between; the last without end."""
-    groups = [
-        (list(ranks), words)
-        for words, ranks in itertools.groupby(sorted(found), key=lambda ranks: found[ranks])
-    ]
-    spans = []
-    for (ranks, words), (later, _) in itertools.zip_longest(groups, groups[1:], fillvalue=([], [])):
-        high = math.floor(math.sqrt(ranks[-1] * later[0])) if later else None
-        spans.append(Span(high, sizes_of(words)))
-    return spans
-
-
-def lines_of(name: str, conditions: list[str], found: list[Span]) -> list[str]:
-    """Rules, of which the first that fits decides; `conditions` come before those on ranks."""
-    function = _core.function_named(name.removesuffix(ORDERED))
-    assert function is not None
-    size = "part" if in_parts(function) else "bytes"
-    lines = []
-    for span in found:
-        for end, words in span.sizes:
-            every = list(conditions)
-            every += [f"ranks<={span.high}"] if span.high else []
-            every += [f"{size}<{size_in_words(end)}"] if end else []
-            own = name.removesuffix(ORDERED)
-            lines.append(f"{own:<20} {' '.join(every):<55} -> {words.replace(',', ' ')}")
-    return lines
-
-
 def known_times(machine: _core.Machine, level: Level, name: str) -> dict[int, list[Times]]:
     found = {p: times_of(machine, level, name, p) for p in level.ranks}
     return {p: times for p, times in found.items() if all(one.us for one in times)}
@@ -216,12 +141,12 @@ def rules_of(machine: _core.Machine, level: Level, name: str) -> list[str]:
     for are, power in ((["ranks=2^k"], True), ([], False)):
         words = words_of(_of_kind(commuting, power))
         rest = _of_kind(ordered, power)
-        if all(_agrees(words[p], times) for p, times in rest.items()):
-            lines += lines_of(name, [*level.conditions, *are], spans(words))
+        if all(agrees(words[p], times) for p, times in rest.items()):
+            lines += lines_in_turn(function, [*level.conditions, *are], words, SIZES)
             continue
         for operator, found in (("commutative", words), ("not-commutative", words_of(rest))):
             head = [*level.conditions, f"operator={operator}", *are]
-            lines += lines_of(name, head, spans(found))
+            lines += lines_in_turn(function, head, found, SIZES)
     return lines
 
 
@@ -234,7 +159,7 @@ def last_resort(machine: _core.Machine, name: str) -> str:
     own = [a for a in every if serves_any(a, function, True)]
     cell, predictor = Cell(name, *LAST), Predictor(machine, _core.Placement(1))
     best = min(own, key=lambda a: predictor.seconds(cell, parsed(cell, a.name)))
-    return f"{name:<20} {'':<55} -> {best.name}"
+    return last_line(function, best.name)
 
 
 def to_text(
@@ -245,7 +170,7 @@ def to_text(
     advance: Callable[..., None] = lambda done, of=None, what="": None,
 ) -> str:
     """A whole file; `head` is its beginning: comments, and rules that come first."""
-    lines = ["stretto-rules 2", head.strip()]
+    lines = [head.strip()]
     tasks = [(level, name) for level in levels for name in functions]
 
     def found(task: tuple[Level, str]) -> list[str]:
@@ -258,6 +183,4 @@ def to_text(
             lines += ([""] if name == functions[0] else []) + own
     lines += ["", "# What the rules above cannot serve."]
     lines += [last_resort(machine, name) for name in functions]
-    text = "\n".join(lines) + "\n"
-    _core.parse_rules(text, "the rules that were found")  # raises Error if a program would
-    return text
+    return checked(lines)
