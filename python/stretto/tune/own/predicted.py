@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from ... import _core
+from ...errors import Error
 from ...threads import pool
 from .campaign import Predictor
 from .cells import ORDERED, Candidate, Cell, parsed, portfolio, reduces, serves_any
@@ -67,6 +68,12 @@ def levels_of(machine: _core.Machine) -> list[Level]:
     return [level for level, link in levels if costs(link)]
 
 
+def cut_by_itself(one: Candidate) -> bool:
+    """Cut into pieces by a parameter of its own."""
+    own = one.algorithm.parameter if one.algorithm else None
+    return bool(own) and own.name == "pieces"
+
+
 def candidates(cell: Cell, depths: tuple[int, ...]) -> list[Candidate]:
     """What is cut into pieces by a parameter of its own is not cut again.
 
@@ -81,8 +88,7 @@ def candidates(cell: Cell, depths: tuple[int, ...]) -> list[Candidate]:
             and not serves_any(one.algorithm, cell.function, cell.ordered)
         ):
             return False
-        own = one.algorithm.parameter if one.algorithm else None
-        return not (own and own.name == "pieces" and one.params.segment)
+        return not (one.params.segment and cut_by_itself(one))
 
     return [one for one in portfolio(cell, depths) if useful(one)]
 
@@ -90,16 +96,27 @@ def candidates(cell: Cell, depths: tuple[int, ...]) -> list[Candidate]:
 def promising(
     every: list[Candidate], seconds: Callable[[Candidate], float]
 ) -> Iterator[tuple[Candidate, float]]:
-    """With their seconds; what is hopeless is not cut into segments."""
-    whole: dict[str, float] = {}  # of algorithms with their parameter, without segments
+    """With their seconds; what is hopeless is not cut into segments, and what is too large to be
+    predicted is left out."""
+    whole: dict[tuple, float] = {}  # of algorithms with their parameters, without segments
     for one in sorted(every, key=lambda one: one.params.segment > 0):
-        key = f"{one.id} {one.params.value}"
-        if one.params.segment and whole[key] > HOPELESS * min(whole.values()):
+        key = (one.id, one.params.value, tuple(one.params.list))
+        if one.params.segment:
+            limit = HOPELESS * min(whole.values(), default=0.0)
+            if whole.get(key, math.inf) > limit:
+                continue
+        try:
+            found = seconds(one)
+        except Error:
             continue
-        found = seconds(one)
         if not one.params.segment:
             whole[key] = found
         yield one, found
+
+
+def plainness(one: Candidate) -> float:
+    """Plainer choices are worth a little."""
+    return PLAIN ** ((one.params.segment > 0) + (one.params.value > 0))
 
 
 def times_of(machine: _core.Machine, level: Level, name: str, ranks: int) -> list[Times]:
@@ -112,12 +129,11 @@ def times_of(machine: _core.Machine, level: Level, name: str, ranks: int) -> lis
 
 
 def _us(placed: list[Predictor], cell: Cell, depths: tuple[int, ...]) -> dict[str, float]:
-    """The mean of the placements; plainer choices are worth a little."""
+    """The mean of the placements."""
 
     def seconds(one: Candidate) -> float:
         logs = [math.log(max(p.seconds(cell, one), 1e-12)) for p in placed]
-        plain = PLAIN ** ((one.params.segment > 0) + (one.params.value > 0))
-        return math.exp(sum(logs) / len(logs)) * plain
+        return math.exp(sum(logs) / len(logs)) * plainness(one)
 
     return {one.words: 1e6 * own for one, own in promising(candidates(cell, depths), seconds)}
 
