@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-import stretto.race as race_module
+import stretto.measure.driver as driver_module
 from commands import refuse, stretto
 from stretto import all_functions, facts
 from stretto.cli.bench_guidelines import _judge
@@ -52,7 +52,7 @@ def measured(fake_mpi, monkeypatch, tmp_path):
     def run(*slow: list[str], functions: list[str]):
         code = DRIVER.format(runs=str(tmp_path / "runs"), slow=slow)
         monkeypatch.setattr(
-            race_module,
+            driver_module,
             "driver_command",
             lambda _mpi, _ranks, arguments, *_: [sys.executable, "-c", code, *arguments],
         )

@@ -9,7 +9,6 @@ import stretto
 from commands import refuse, succeed
 from stretto import _core
 from stretto.machine import machine_named
-from stretto.tune.own.campaign import Predictor
 from stretto.tune.own.cells import Cell, chosen, parsed
 from stretto.tune.own.choice import SHIPPED, Times, words_of
 from stretto.tune.own.predicted import (
@@ -22,6 +21,7 @@ from stretto.tune.own.predicted import (
     levels_of,
     times_of,
 )
+from stretto.tune.own.predictor import Predictor
 from stretto.tune.own.rules import lines_in_turn
 
 

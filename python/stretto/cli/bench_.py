@@ -11,12 +11,12 @@ from ..units import size_in_words
 from .options import RanksType, json_option, mpi_option, write_json
 
 if TYPE_CHECKING:
-    from ..race import Race
+    from ..measure.driver import Results
 
 
 def _functions(wish: str, variants: bool = True) -> list[str]:
     from .. import all_functions, facts
-    from ..race import VARIANTS
+    from ..measure.driver import VARIANTS
 
     known = [facts(function).name for function in all_functions()]
     if wish == "all":
@@ -131,7 +131,8 @@ def _race(
     as_json: bool,
 ) -> None:
     from ..launch import choose_mpi
-    from ..race import parse_sizes, run_race
+    from ..measure.driver import run_benchmark
+    from ..measure.points import parse_sizes
     from .terminal import progress, say_first
 
     if plot:
@@ -142,7 +143,7 @@ def _race(
     mpi = choose_mpi(mpi_wish)
     say_first(mpi.notes(), ranks)
     with progress(f"racing under {mpi.title}", len(names) * len(numbers)) as advance:
-        race = run_race(mpi, ranks, names, numbers, time_per_size, advance)
+        race = run_benchmark(mpi, ranks, names, numbers, time_per_size, advance)
     if as_json:
         write_json(
             {
@@ -165,7 +166,7 @@ def _race(
     _judge(race)
 
 
-def _judge(race: "Race") -> None:
+def _judge(race: "Results") -> None:
     if race.wrong:
         first = race.wrong[0]
         click.echo(
@@ -186,7 +187,7 @@ def _ratio_text(cell: dict) -> str:
     return f"[{color}]{cell['ratio']:.2f}[/]"
 
 
-def _print_tables(race: "Race", title: str, ranks: int) -> None:
+def _print_tables(race: "Results", title: str, ranks: int) -> None:
     from rich.table import Table
 
     from .terminal import stderr, stdout

@@ -94,7 +94,7 @@ def command(
 ) -> None:
     """Measures, prints Stretto's violations and then the MPI's; the exit code is Stretto's."""
     from ..guidelines.measure import measure
-    from ..race import parse_sizes
+    from ..measure.points import parse_sizes
 
     if min(ranks) < 2:
         raise Error("--ranks: guidelines need 2 ranks or more", "write 2,4")

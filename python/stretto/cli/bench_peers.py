@@ -11,9 +11,9 @@ from ..algorithms import near
 from ..errors import Error
 from ..files import expanded, write_text
 from ..launch.mpi import Mpi
-from ..peers.campaign import Campaign, Wish
 from ..peers.cells import CELLS, SIZES
 from ..peers.environments import BY_NAME, PEERS, default_folder, prepare
+from ..peers.session import PeerSession, Wish
 
 QUICK = {"ranks": [2], "sizes": [8, 32 << 10, 1 << 20], "rounds": 1, "budget": 0.1}
 
@@ -36,7 +36,7 @@ def _wish(
     time_per_cell: float | None,
     quick: bool,
 ) -> Wish:
-    from ..race import parse_sizes
+    from ..measure.points import parse_sizes
 
     given = {
         "ranks": list(ranks) if ranks else None,
@@ -73,26 +73,26 @@ def _prepare(peers: str, folder: Path) -> tuple[dict[str, Mpi], dict[str, str]]:
     return found, absent
 
 
-def _document(campaign: Campaign, absent: dict[str, str]) -> dict:
+def _document(session: PeerSession, absent: dict[str, str]) -> dict:
     from dataclasses import asdict
 
     from .. import __version__
     from ..peers.state import AGREE, machine_facts
     from ..peers.table import compare, records
 
-    rows = records(campaign.rounds, campaign.wish)
+    rows = records(session.rounds, session.wish)
     cells = compare(rows)
     return {
         "date": datetime.date.today().isoformat(),
         "version": __version__,
-        "peers": {name: mpi.title for name, mpi in campaign.mpis.items()},
+        "peers": {name: mpi.title for name, mpi in session.mpis.items()},
         "absent": absent,
         "machine": machine_facts(),
         "agree": AGREE,
-        "wish": asdict(campaign.wish),
+        "wish": asdict(session.wish),
         "records": rows,
         "cells": cells,
-        "rounds": campaign.as_rows(),
+        "rounds": session.as_rows(),
     }
 
 
@@ -145,10 +145,10 @@ def command(
         folder.mkdir(parents=True, exist_ok=True)
     with progress("preparing the peers", None):
         mpis, absent = _prepare(peers, Path(environments) if environments else default_folder())
-    campaign = Campaign(mpis, wish)
+    session = PeerSession(mpis, wish)
     with progress("measuring", None) as advance:
-        campaign.run(advance)
-    document = _document(campaign, absent)
+        session.run(advance)
+    document = _document(session, absent)
     if as_json:
         write_json({name: part for name, part in document.items() if name != "rounds"})
     else:

@@ -61,9 +61,9 @@ def _lost(error: OSError) -> int:
 
 def _clean_up() -> None:
     """What was launched: the module is there only if something was."""
-    race = sys.modules.get("stretto.race")
-    if race is not None and hasattr(race, "stop_all"):  # it may be half imported
-        race.stop_all()
+    process = sys.modules.get("stretto.measure.process")
+    if process is not None and hasattr(process, "stop_all"):  # it may be half imported
+        process.stop_all()
 
 
 def _interrupt_in(error: BaseException | None) -> Interrupt | None:

@@ -19,7 +19,7 @@ from rich.progress import (
 )
 
 if TYPE_CHECKING:
-    from ..busy import Load
+    from ..measure.busy import Load
 
 
 def stdout() -> Console:
@@ -42,7 +42,7 @@ def say_busy(load: "Load") -> None:
 
 def say_first(notes: list[str], ranks: int) -> None:
     """What to know about an MPI and about times of so many ranks on this machine, now."""
-    from ..busy import look
+    from ..measure.busy import look
 
     cores = len(os.sched_getaffinity(0))
     if ranks > cores:

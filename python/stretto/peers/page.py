@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes docs/performance.md from what a campaign has measured and from notes written by hand.
+"""Writes docs/performance.md from what a session has measured and from notes written by hand.
 
 python -m stretto.peers.page PEERS.json NOTES.md PAGE.md
 """

@@ -191,6 +191,12 @@ def chosen(rules: _core.Rules, cell: Cell, per_node: int, cores: int = 0) -> _co
     return _core.choose(rules, call)
 
 
+def chosen_words(rules: _core.Rules, cell: Cell, per_node: int, cores: int = 0) -> str:
+    """What the rules say of a cell, as a candidate's words."""
+    choice = chosen(rules, cell, per_node, cores)
+    return candidate(choice.algorithm, choice.params).words
+
+
 def cells_of(names: list[str], ranks: int, sizes: list[int]) -> list[Cell]:
     """Those of one size side by side: what is cut short has something of every function. Vectors
     of more than 64 MiB are left out, unless nothing smaller was asked for."""

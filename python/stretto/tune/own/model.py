@@ -12,7 +12,7 @@ from statistics import median
 
 from ... import _core
 from ...errors import Error
-from ...race import Ratios
+from ...measure.driver import Ratios
 from .cells import Cell, parsed
 from .journal import Measured
 from .reductions import reduction_lines

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from ... import _core
 from ...errors import Error
 from ...topology.predict import placement_of
-from .campaign import Predictor
 from .cells import Candidate, Cell, placed, portfolio, reduces
 from .choice import SHIPPED, Times, along
 from .predicted import SIZES, cut_by_itself, plainness, promising
+from .predictor import Predictor
 from .rules import lines_in_turn
 
 DEPTHS = (2, 8, 32)

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 from ... import _core
 from ...errors import Error
+from ...measure.session import Advance, unseen
 from ...threads import pool
-from .campaign import Predictor
 from .cells import ORDERED, Candidate, Cell, parsed, portfolio, reduces, serves_any
 from .choice import SHIPPED, Times, agrees, words_of
+from .predictor import Predictor
 from .rules import checked, last_line, lines_in_turn
 
 SIZES = (8, 128, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20)
@@ -183,7 +184,7 @@ def to_text(
     levels: list[Level],
     functions: list[str],
     head: str,
-    advance: Callable[..., None] = lambda done, of=None, what="": None,
+    advance: Advance = unseen,
 ) -> str:
     """A whole file; `head` is its beginning: comments, and rules that come first."""
     lines = [head.strip()]

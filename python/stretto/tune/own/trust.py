@@ -4,7 +4,7 @@
 import math
 from statistics import fmean, variance
 
-from ...busy import Load
+from ...measure.busy import Load
 from ...units import size_in_words
 from .cells import NATIVE, Cell
 from .choice import CONFIRM, OF_SPREAD, SHIPPED, Choice
