@@ -2,6 +2,7 @@
 """`stretto bench --guidelines`: verdicts on made-up times, the two runs, the page, a real one."""
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import stretto.measure.driver as driver_module
 from commands import refuse, stretto
 from stretto import all_functions, facts
 from stretto.cli.bench_guidelines import _judge
+from stretto.errors import FailureError
 from stretto.guidelines.measure import measure
 from stretto.guidelines.page import page
 from stretto.guidelines.table import GROUPS, guidelines, pairs_of
@@ -162,12 +164,13 @@ def test_what_exceeds_once_is_not_repeated(measured):
     assert found == {(composed, 8): "not repeated", (composed, 64): "not repeated"}
 
 
-def test_wrong_results_are_an_error(measured, capsys):
+def test_wrong_results_are_an_error(measured):
     _, wrong = measured(["wrong"], functions=["scan"])
     assert len(wrong) == 4
-    with pytest.raises(Exception, match="1"):
+    words = re.escape("scan or scan-by-exscan+reduce_local of 8 bytes")
+    with pytest.raises(FailureError, match=words) as raised:
         _judge([], wrong)
-    assert "scan or scan-by-exscan+reduce_local of 8 bytes" in capsys.readouterr().err
+    assert raised.value.status == 1
 
 
 @pytest.mark.parametrize(

@@ -147,24 +147,19 @@ def _columns(row: dict, wide: bool) -> list[str]:
 
 
 def _table(rows: list[dict]) -> None:
-    from rich.table import Table
-
-    from .terminal import stdout
+    from .terminal import stdout, table
 
     console = stdout()
     wide = console.width >= LEAST_WIDTH
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column(" ", no_wrap=True)
-    table.add_column("algorithm", no_wrap=wide)
-    if wide:
-        table.add_column("parameters", no_wrap=True)
     shares = PARTS if wide else ("% latency/bandwidth/\nreduction/waiting",)
-    for name in ("time", *shares, "behind"):
-        table.add_column(name, justify="right", no_wrap=True)
+    numbers = [f">{name}" for name in ("time", *shares, "behind")]
+    grid = table(" ", "algorithm", *(["parameters"] if wide else []), *numbers)
+    for column in grid.columns:
+        column.no_wrap = wide or column.header != "algorithm"
     for row in rows:
         style = "bold" if row["chosen"] else None
-        table.add_row(MARK if row["chosen"] else "", *_columns(row, wide), style=style)
-    console.print(table)
+        grid.add_row(MARK if row["chosen"] else "", *_columns(row, wide), style=style)
+    console.print(grid)
 
 
 def _print(document: dict, operator: str) -> None:

@@ -30,7 +30,7 @@ def _command() -> int:
         return cli.main(prog_name="stretto", standalone_mode=False) or 0
     except Error as error:
         fail(str(error), error.hint)
-        return 2
+        return error.status
     except click.UsageError as error:
         command = error.ctx.command_path if error.ctx else "stretto"
         fail(error.format_message().rstrip("."), f"`{command} --help` shows how it is used")

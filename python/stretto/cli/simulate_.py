@@ -44,18 +44,13 @@ def _as_json(call: "Call", machine: str, rows: list[dict], refused: dict[str, Er
 
 
 def _print_table(rows: list[dict], head: str) -> None:
-    from rich.table import Table
+    from .terminal import stdout, table
 
-    from .terminal import stdout
-
-    table = Table(box=None, pad_edge=False, header_style="bold", title=head, title_justify="left")
-    table.add_column("algorithm")
-    table.add_column("parameters")
-    for name in ("time", "latency", "bandwidth", "reduction", "waiting", "behind the best"):
-        table.add_column(name, justify="right")
+    numbers = (">time", ">latency", ">bandwidth", ">reduction", ">waiting", ">behind the best")
+    grid = table("algorithm", "parameters", *numbers, title=head, title_justify="left")
     for row in rows:
-        table.add_row(row["algorithm"], shortened(row["parameters"]) or "-", *cells_of(row))
-    stdout().print(table)
+        grid.add_row(row["algorithm"], shortened(row["parameters"]) or "-", *cells_of(row))
+    stdout().print(grid)
 
 
 def _plot(call: "Call", algorithms: list["Algorithm"], machine, title: str, path: str) -> None:

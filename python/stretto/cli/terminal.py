@@ -6,7 +6,7 @@ import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.progress import (
@@ -19,6 +19,8 @@ from rich.progress import (
 )
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from ..measure.busy import Load
 
 
@@ -26,6 +28,21 @@ def stdout() -> Console:
     """For tables: as wide as the terminal; into a file or a pipe as wide as they like."""
     width = None if sys.stdout.isatty() else max(500, shutil.get_terminal_size().columns)
     return Console(width=width, highlight=False, soft_wrap=False)
+
+
+def table(*headings: str, least: int | None = None, **looks: Any) -> "Table":
+    """Columns whose headings begin with ">" are numbers, no narrower than `least`."""
+    from rich.table import Table
+
+    made = Table(box=None, pad_edge=False, header_style="bold", **looks)
+    for heading in headings:
+        number = heading.startswith(">")
+        made.add_column(
+            heading.removeprefix(">"),
+            justify="right" if number else "left",
+            min_width=least if number else None,
+        )
+    return made
 
 
 def stderr() -> Console:

@@ -8,8 +8,7 @@ import click
 
 from ..interrupt import Interrupt
 from ..units import size_in_words
-from .options import write_json
-from .tune_wish import functions_wished, ranks_wished
+from .options import functions_of, ranks_of, write_json
 
 if TYPE_CHECKING:
     from ..launch.mpi import Mpi
@@ -57,8 +56,8 @@ def run(
     target = target_of(name, choose_mpi(wish_of_mpi), commutative)
     for note in target.mpi.notes():
         click.echo(f"stretto: {note}", err=True)
-    functions, numbers = functions_wished(collectives), parse_sizes(sizes)
-    wish = Request(ranks_wished(ranks), functions, numbers, budget, limit)
+    functions, numbers = functions_of(collectives), parse_sizes(sizes)
+    wish = Request(ranks_of(ranks), functions, numbers, budget, limit)
     folder = Path(output or f"stretto-tune-{name}")
     seconds, needed = seconds_for(target, wish)
     journal = Journal(folder, _head(name, target.mpi, wish, commutative), fresh)
@@ -131,15 +130,10 @@ def _print_nothing(session: "NativeSession") -> None:
 
 
 def _print_gains(gains: dict, target: "Target") -> None:
-    from rich.table import Table as Grid
+    from .terminal import stdout, table
 
-    from .terminal import stdout
-
-    grid = Grid(box=None, pad_edge=False, header_style="bold")
-    grid.add_column("function")
-    for heading in ("ranks", "size", "its own µs", "tuned µs", "faster", "noise"):
-        grid.add_column(heading, justify="right", min_width=6)
-    grid.add_column("algorithm")
+    numbers = (">ranks", ">size", ">its own µs", ">tuned µs", ">faster", ">noise")
+    grid = table("function", *numbers, "algorithm", least=6)
     for (function, ranks, size), (algorithm, one) in gains.items():
         grid.add_row(
             function, str(ranks), size_in_words(size),

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..errors import Error
+from ..errors import Error, FailureError
 from ..files import write_text
 from ..interrupt import Interrupt
 from ..units import size_in_words
-from .options import write_json
-from .tune_wish import functions_wished, ranks_wished
+from .options import functions_of, ranks_of, write_json
 
 if TYPE_CHECKING:
     from ..launch.mpi import Mpi
@@ -41,7 +40,7 @@ def _names(collectives: str | None, operators: str | None) -> list[str]:
 
     if operators not in (None, "commutative", "all"):
         raise Error(f"--operators: '{operators}' is neither", "write commutative or all")
-    names = functions_wished(collectives)
+    names = functions_of(collectives)
     if operators == "all":
         names += [name + ORDERED for name in names if reduces(function_named(name))]
     return names
@@ -110,7 +109,7 @@ def run(
     refuse_variables()
     started_by = _mpi(mpi, launcher)
     # The launcher alone knows how many ranks it starts: the driver tells.
-    places = probed(started_by, ranks_wished(ranks) if not launcher else [0])
+    places = probed(started_by, ranks_of(ranks) if not launcher else [0])
     machine = next(iter(places.values())).title
     journal = Journal(path.with_suffix(".jsonl"), machine, fresh)
     session = OwnSession(
@@ -121,11 +120,10 @@ def run(
     reductions = measured_reductions(started_by)
     _measure(session, beyond)
     _report(session, path, machine, reductions, beyond, as_json)
-    for cell, words in sorted(session.wrong):
-        click.echo(f"error: {cell}, {words}: wrong result", err=True)
-    if session.wrong:
-        click.echo("hint: `stretto bench --collectives` races the function alone", err=True)
-        raise click.exceptions.Exit(1)
+    wrong = [f"{cell}, {words}: wrong result" for cell, words in sorted(session.wrong)]
+    if wrong:
+        hint = "`stretto bench --collectives` races the function alone"
+        raise FailureError("\nerror: ".join(wrong), hint)
 
 
 def _measure(session: "OwnSession", beyond: "Beyond | None") -> None:
@@ -203,15 +201,9 @@ def _report(
 
 
 def _print_table(chosen: dict[tuple[str, int], list["Choice"]], doubtful: set["Cell"]) -> None:
-    from rich.table import Table
+    from .terminal import stdout, table
 
-    from .terminal import stdout
-
-    grid = Table(box=None, pad_edge=False, header_style="bold")
-    grid.add_column("function")
-    for heading in ("ranks", "size", "native µs", "shipped µs", "tuned µs"):
-        grid.add_column(heading, justify="right")
-    grid.add_column("choice")
+    grid = table("function", ">ranks", ">size", ">native µs", ">shipped µs", ">tuned µs", "choice")
     for own in chosen.values():
         for one in own:
             noise = " (within noise)" if one.cell in doubtful else ""
