@@ -13,7 +13,6 @@ from stretto import all_functions, facts
 from stretto.cli.bench_guidelines import _judge
 from stretto.errors import FailureError
 from stretto.guidelines.measure import measure
-from stretto.guidelines.page import page
 from stretto.guidelines.table import GROUPS, guidelines, pairs_of
 from stretto.guidelines.verdict import (
     median_interval,
@@ -23,6 +22,10 @@ from stretto.guidelines.verdict import (
     verdict,
 )
 from stretto.launch import choose_mpi
+
+sys.path.append(str(Path(__file__).resolve().parents[2] / "benchmarks" / "node"))
+
+from guidelines_page import page
 
 FUNCTIONS = [facts(function).name for function in all_functions()]
 # Twelve rounds of every pair; what is called SLOW takes thrice as long as anything else.

@@ -2,6 +2,8 @@
 """`stretto bench --peers`: table, goals and page of made-up rounds, order of runs, a real one."""
 
 import json
+import sys
+from pathlib import Path
 
 import programs
 import pytest
@@ -14,10 +16,13 @@ from stretto.peers import session as session_module
 from stretto.peers.cells import CELLS, traffic
 from stretto.peers.environments import BY_NAME, prepare, wheels_of
 from stretto.peers.goals import BOUND, LARGE, judge
-from stretto.peers.page import page, write
 from stretto.peers.session import PeerSession, Round, Wish
 from stretto.peers.state import State, agree
 from stretto.peers.table import COLUMNS, compare, records, tsv
+
+sys.path.append(str(Path(__file__).resolve().parents[2] / "benchmarks" / "node"))
+
+from performance_page import page, write
 
 MIB16 = 16 << 20
 STILL = State(50.0, 20.0, 10.0)
