@@ -20,6 +20,8 @@ from .options import (
     hosts_option,
     json_option,
     mpi_option,
+    root_option,
+    size_option,
     topology_option,
     write_json,
 )
@@ -224,8 +226,7 @@ def _cores(topology: "Topology | None", wish: str | None, machine: "Machine") ->
 @click.command("explain")
 @click.argument("function")
 @click.option("--ranks", "-p", type=click.IntRange(min=1, max=1 << 16), required=True)
-@click.option("--bytes", "size", default="1M", show_default=True, metavar="SIZE",
-              help="Of the whole vector, all parts together: 8, 64K, 2M.")  # fmt: skip
+@size_option
 @click.option("--nodes", default=None, metavar="NxK",
               help="N nodes of K ranks each; one rank on each node if not given.")  # fmt: skip
 @click.option("--one-node", is_flag=True, help="All ranks share memory.")
@@ -233,7 +234,7 @@ def _cores(topology: "Topology | None", wish: str | None, machine: "Machine") ->
               help="Of a node; if not given, the machine file's or this machine's.")  # fmt: skip
 @click.option("--operator", type=click.Choice(["sum", "user", "noncommutative"]), default=None,
               help="Of a reduction; sum if not given.")  # fmt: skip
-@click.option("--root", type=click.IntRange(min=0), default=0, show_default=True)
+@root_option
 @click.option("--machine", "wish", default=None, metavar="FILE|NAME",
               help="For the times: a machine file, or flat, cluster or gigabit-ethernet. "
               "Not given: machine.toml beside the tuned rules, else flat.")  # fmt: skip

@@ -72,6 +72,15 @@ ranks_option = click.option(
     help="How many processes.",
 )
 
+size_option = click.option(
+    "--bytes",
+    "size",
+    default="1M",
+    show_default=True,
+    metavar="SIZE",
+    help="Of the whole vector, all parts together: 8, 64K, 2M.",
+)
+root_option = click.option("--root", type=click.IntRange(min=0), default=0, show_default=True)
 topology_option = click.option(
     "--topology",
     metavar="FILE",

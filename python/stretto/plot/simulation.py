@@ -5,7 +5,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
 from ..units import time_in_words
-from .axes import INK, bytes_across, style
+from .axes import bytes_across, style, titled
 
 COLOURS = ("#1f6f8b", "#d1495b", "#e0a030", "#5b8c5a", "#7a5195", "#8d99a6", "#b5651d", "#22333b")
 STYLES = ("-", "--", ":", "-.")
@@ -32,9 +32,7 @@ def draw(curves: dict[str, list[float]], sizes: list[int], title: str) -> Figure
     bytes_across(axes)
     axes.set_yscale("log")
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: time_in_words(value)))
-    axes.set_xlabel("bytes of the vector", fontsize=9, color=INK)
-    axes.set_ylabel("predicted time of a call", fontsize=9, color=INK)
-    axes.set_title(title, fontsize=10, fontweight="bold", color=INK, loc="left")
+    titled(axes, title, "bytes of the vector", "predicted time of a call")
     handles, labels = axes.get_legend_handles_labels()
     by_name = dict(zip([label.removesuffix(" *") for label in labels], handles, strict=True))
     figure.legend(
