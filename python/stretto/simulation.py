@@ -179,11 +179,14 @@ def compare(
         advance(done)
     if not rows:
         raise next(iter(refused.values()))
-    rows.sort(key=lambda row: (row["seconds"], row["algorithm"]))
-    for row in rows:
-        best = rows[0]["seconds"]
-        row["behind"] = row["seconds"] / best - 1 if best > 0 else 0.0
-    return rows, refused
+    return ranked(rows), refused
+
+
+def ranked(rows: list[dict]) -> list[dict]:
+    """The fastest first, each with how far it is behind."""
+    rows = sorted(rows, key=lambda row: (row["seconds"], row["algorithm"]))
+    best = rows[0]["seconds"]
+    return [{**row, "behind": row["seconds"] / best - 1 if best > 0 else 0.0} for row in rows]
 
 
 def best_of_each(rows: list[dict]) -> list[dict]:

@@ -19,7 +19,7 @@ from stretto.tune.own.predicted import (
     UNEVEN,
     Level,
     levels_of,
-    times_of,
+    predicted_times,
 )
 from stretto.tune.own.predictor import Predictor
 from stretto.tune.own.rules import lines_in_turn
@@ -74,7 +74,7 @@ def seconds_by_shipped(machine: _core.Machine, cell: Cell, placements: list[int]
 def losses(machine: _core.Machine, level: Level, name: str, ranks: int) -> list[float]:
     """Of the shipped rules on several nodes, by the same mean of placements as they were made."""
     found = []
-    for size, known in zip(SIZES, times_of(machine, level, name, ranks), strict=True):
+    for size, known in zip(SIZES, predicted_times(machine, level, name, ranks), strict=True):
         seconds = seconds_by_shipped(machine, Cell(name, ranks, size), level.placements(ranks))
         found.append(seconds * 1e6 / known.best - 1)
     return found

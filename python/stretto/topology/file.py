@@ -87,17 +87,21 @@ def parse(text: str, name: str) -> tuple[Tree, str]:
             if key == "machines":
                 machines |= dict.fromkeys((n for n, _ in below[switch]), everywhere)
     _machines(file, tree, machines)
-    for switch, names in below.items():
+    for names in below.values():
         for other, line in names:
             if other in machines:
                 tree.add(other, line, machine=True)
-            link = machines.get(other)
-            if link is None and other in switches:
-                link = _link(file, f"switch.{other}", switches[other]).or_else(everywhere)
-            tree.connect(switch, other, line, link or Link())
+
+    def link_of(other: str) -> Link:
+        if other in machines:
+            return machines[other]
+        if other not in switches:
+            return Link()
+        return _link(file, f"switch.{other}", switches[other]).or_else(everywhere)
+
+    top = tree.hang(below, link_of)
     if "ranks" in file.data:
         line = file.line("", "ranks")
         names = _names(file, "", "ranks", file.data["ranks"])
         tree.places = [Place(machine, name, line) for machine in names]
-    inner = {other for names in below.values() for other, _ in names}
-    return tree, next(switch for switch in switches if switch not in inner)
+    return tree, top

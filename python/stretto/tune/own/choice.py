@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from statistics import mean, median, variance
 
 from .cells import NATIVE, Cell, parsed, serves_any
-from .journal import Journal, Measured
+from .journal import Entry, Journal, Measured
 from .smoothed import Noisy, smoothed
 
 GAIN = math.log(1.015)  # worth a rule of its own, and another algorithm than at the size before
@@ -62,13 +62,15 @@ def _timed(contest: Measured) -> dict[str, Noisy]:
     counted = [one for one in contest.entries if one.counts]
     spread = median(one.spread for one in counted) if counted else 0.0
     return {
-        one.words: Noisy(
-            math.log(one.us),
-            (OF_SPREAD * max(one.spread, spread)) ** 2 / max(one.blocks, 1) + SURE**2,
-        )
+        one.words: Noisy(math.log(one.us), variance_of(one, spread) + SURE**2)
         for one in counted
         if one.us > 0
     }
+
+
+def variance_of(one: Entry, least: float = 0.0) -> float:
+    """Of the logarithm of a median, from a spread of no less than that."""
+    return (OF_SPREAD * max(one.spread, least)) ** 2 / max(one.blocks, 1)
 
 
 def _middle(found: list[Noisy], beside: float) -> Noisy:

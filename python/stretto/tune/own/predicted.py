@@ -120,7 +120,7 @@ def plainness(one: Candidate) -> float:
     return PLAIN ** ((one.params.segment > 0) + (one.params.value > 0))
 
 
-def times_of(machine: _core.Machine, level: Level, name: str, ranks: int) -> list[Times]:
+def predicted_times(machine: _core.Machine, level: Level, name: str, ranks: int) -> list[Times]:
     """Of every size: the predicted time of each candidate, the mean of the placements."""
     placed = [Predictor(machine, _core.Placement(min(k, ranks))) for k in level.placements(ranks)]
     found = []
@@ -140,7 +140,7 @@ def _us(placed: list[Predictor], cell: Cell, depths: tuple[int, ...]) -> dict[st
 
 
 def known_times(machine: _core.Machine, level: Level, name: str) -> dict[int, list[Times]]:
-    found = {p: times_of(machine, level, name, p) for p in level.ranks}
+    found = {p: predicted_times(machine, level, name, p) for p in level.ranks}
     return {p: times for p, times in found.items() if all(one.us for one in times)}
 
 

@@ -7,15 +7,11 @@ from statistics import fmean, variance
 from ...measure.busy import Load
 from ...units import size_in_words
 from .cells import NATIVE, Cell
-from .choice import CONFIRM, OF_SPREAD, SHIPPED, Choice
-from .journal import Entry, Journal, Measured
+from .choice import CONFIRM, SHIPPED, Choice, variance_of
+from .journal import Journal, Measured
 
 BEYOND = 2.0  # standard errors that a gain must have
 COARSE = math.log(1.1)  # an error of more may hide a better choice
-
-
-def _variance(one: Entry) -> float:
-    return (OF_SPREAD * one.spread) ** 2 / max(one.blocks, 1)
 
 
 def gain_of(contests: list[Measured], words: str, reference: str) -> tuple[float, float] | None:
@@ -29,7 +25,7 @@ def gain_of(contests: list[Measured], words: str, reference: str) -> tuple[float
     if not pairs:
         return None
     gains = [math.log(other.us / own.us) for _, own, other in pairs]
-    each = fmean(_variance(own) + _variance(other) for _, own, other in pairs)
+    each = fmean(variance_of(own) + variance_of(other) for _, own, other in pairs)
     spread = max(each, variance(gains) if len(gains) > 1 else 0.0)
     return fmean(gains), BEYOND * math.sqrt(spread / len(gains))
 
