@@ -15,7 +15,7 @@ from openmpi import on_cluster
 from stretto import _core, parse_topology
 from stretto.errors import Error
 from stretto.launch import Mpi
-from stretto.race import Race, SilenceError, drive
+from stretto.measure.driver import Results, SilenceError, drive
 from stretto.tune.own.cells import Cell
 from stretto.tune.own.journal import Measured, read_measured
 from tree import Tree
@@ -62,7 +62,7 @@ class Lab:
 
     def run(self, plan: Plan, seconds: float, rules: str = "shipped") -> dict[Cell, Measured]:
         """A launch of its own. `seconds` are those of a cell; `rules` as in STRETTO_RULES."""
-        race = Race()
+        race = Results()
         self.others.append(_cores_in_use())
         with tempfile.NamedTemporaryFile("w", suffix=".plan") as file:
             for cell, words in plan.items():

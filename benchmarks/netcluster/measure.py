@@ -12,12 +12,12 @@ from statistics import median
 
 from contest import RULES, Lab, Plan, lab
 from stretto import _core
-from stretto.cli.options import size_in_words
 from stretto.errors import Error
 from stretto.launch import choose_mpi
 from stretto.launch.mpi import cores
 from stretto.tune.own.cells import NATIVE, Cell, candidate, in_parts, parsed
 from stretto.tune.own.journal import Entry, Measured
+from stretto.units import size_in_words
 from tree import Tree
 
 PAGE = Path(__file__).with_name("page.md")

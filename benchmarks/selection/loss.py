@@ -17,16 +17,17 @@ import stretto
 from exhaust import LAUNCHES, Whole, compared, exhausted
 from grid import Grid, every_function
 from stretto import _core
-from stretto.cli.options import size_in_words
 from stretto.launch import Mpi, choose_mpi
 from stretto.launch.mpi import cores
-from stretto.race import parse_sizes
-from stretto.tune.own.campaign import Campaign, Wish, chosen_words, probed
-from stretto.tune.own.cells import NATIVE, Cell, portfolio, shipped
+from stretto.measure.points import parse_sizes
+from stretto.measure.session import Request
+from stretto.tune.own.cells import NATIVE, Cell, chosen_words, portfolio, shipped
 from stretto.tune.own.choice import CONFIRM
 from stretto.tune.own.journal import Journal
 from stretto.tune.own.search import NativeTimes
+from stretto.tune.own.session import OwnSession, probed
 from stretto.tune.own.trial import refuse_variables
+from stretto.units import size_in_words
 
 WAYS = {
     "tuned": "`stretto tune`",
@@ -61,20 +62,20 @@ def tune(options: argparse.Namespace, rules: Path) -> float:
     return time.monotonic() - begun
 
 
-def fitted(mpi: Mpi, grid: Grid, rules: Path) -> Campaign:
+def fitted(mpi: Mpi, grid: Grid, rules: Path) -> OwnSession:
     """With the model of the tuner."""
     places = probed(mpi, grid.ranks)
     journal = Journal(rules.with_suffix(".jsonl"), places[grid.ranks[0]].title)
-    campaign = Campaign(mpi, Wish(grid.ranks, grid.names, grid.sizes, 0.0), journal, places)
-    campaign.fit()
-    assert campaign.model, "the calibration is missing: give it a longer --budget"
-    return campaign
+    session = OwnSession(mpi, Request(grid.ranks, grid.names, grid.sizes, 0.0), journal, places)
+    session.fit()
+    assert session.model, "the calibration is missing: give it a longer --budget"
+    return session
 
 
-def choices_of(cell: Cell, tuned: _core.Rules, campaign: Campaign) -> dict[str, str]:
+def choices_of(cell: Cell, tuned: _core.Rules, session: OwnSession) -> dict[str, str]:
     """The native one where its calls do not take seconds."""
     papers = stretto.read_rules(str(ROOT / "rules" / "papers.rules"))
-    predictor = campaign.predictor(cell.ranks)
+    predictor = session.predictor(cell.ranks)
     assert predictor
     found = {
         "tuned": chosen_words(tuned, cell, cell.ranks, cores()),
@@ -83,7 +84,7 @@ def choices_of(cell: Cell, tuned: _core.Rules, campaign: Campaign) -> dict[str, 
         "papers": chosen_words(papers, cell, cell.ranks, cores()),
         "native": NATIVE,
     }
-    if NativeTimes(campaign.journal).dear(cell) and NATIVE not in found["shipped"]:
+    if NativeTimes(session.journal).dear(cell) and NATIVE not in found["shipped"]:
         del found["native"]
     return found
 
@@ -170,17 +171,17 @@ def parsed_options() -> tuple[Path, argparse.Namespace]:
 
 def measured(
     mpi: Mpi, options: argparse.Namespace, grid: Grid, folder: Path
-) -> tuple[dict[int, list[Cell]], Found, Campaign]:
+) -> tuple[dict[int, list[Cell]], Found, OwnSession]:
     rules = folder / "tuned.rules"
     tuning = tune(options, rules)
-    tuned, campaign = stretto.read_rules(str(rules)), fitted(mpi, grid, rules)
+    tuned, session = stretto.read_rules(str(rules)), fitted(mpi, grid, rules)
     sample = grid.sample(options.cells, options.seed)
     found = Found({}, {}, {}, tuning)
     for ranks, cells in sample.items():
-        found.choices |= {cell: choices_of(cell, tuned, campaign) for cell in cells}
+        found.choices |= {cell: choices_of(cell, tuned, session) for cell in cells}
         found.wholes[ranks] = exhausted(mpi, cells, folder)
         found.ratios |= compared(mpi, found.wholes[ranks].fastest, found.choices, folder)
-    return sample, found, campaign
+    return sample, found, session
 
 
 def main() -> None:
@@ -190,16 +191,16 @@ def main() -> None:
     numbers = [int(one) for one in options.ranks.split(",")]
     grid = Grid(options.collectives.split(","), numbers, parse_sizes(options.sizes))
     with tempfile.TemporaryDirectory() as name:
-        sample, found, campaign = measured(mpi, options, grid, options.folder or Path(name))
+        sample, found, session = measured(mpi, options, grid, options.folder or Path(name))
     cells = [cell for own in sample.values() for cell in own]
     own_rows, whole = by_ranks(grid, sample, found)
-    place = campaign.places[numbers[0]]
+    place = session.places[numbers[0]]
     text = PAGE.format(
         arguments=" ".join(sys.argv[2:]), machine=place.title, load=load,
         cells=len(cells), grid=sum(len(grid.cells(ranks)) for ranks in numbers),
         launches=LAUNCHES, ranks=f"{numbers[0]} to {numbers[-1]}", tuned_ranks=options.tuned_ranks,
         summary=summary(cells, found), by_ranks=own_rows, tuning=found.tuning, whole=whole / 3600,
-        share=found.tuning / whole, care=care(campaign.journal), rows=rows(cells, found),
+        share=found.tuning / whole, care=care(session.journal), rows=rows(cells, found),
     )  # fmt: skip
     page.write_text(text, encoding="utf-8")
     lost = {"tuned": mean(found.ratios[cell]["tuned"] - 1 for cell in cells)}

@@ -15,10 +15,9 @@ from choose import Chooser
 from fit import fitted
 from smpi import SELECTORS, Network, built
 from stretto import _core
-from stretto.cli.options import size_in_words
 from stretto.errors import Error
-from stretto.tune.own.campaign import chosen_words
-from stretto.tune.own.cells import Cell
+from stretto.tune.own.cells import Cell, chosen_words
+from stretto.units import size_in_words
 
 NETWORKS = {
     "gigabit, one switch": trees.Tree((256,)),

@@ -15,12 +15,11 @@ from fit import near
 from smpi import ALLREDUCES, SELECTORS, Network, built
 from stretto import _core
 from stretto.cli.calls import shortened
-from stretto.cli.options import size_in_words
 from stretto.errors import Error
 from stretto.topology import read_topology
-from stretto.tune.own.campaign import chosen_words
-from stretto.tune.own.cells import Cell
+from stretto.tune.own.cells import Cell, chosen_words
 from stretto.tune.own.placed import OnTopology, best_few, rules_for
+from stretto.units import size_in_words
 
 RANKS = 32
 NETWORKS = {

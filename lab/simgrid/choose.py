@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from fit import Fitted, cell_of, levels, measured, spread
 from smpi import Network, Time
 from stretto import _core
-from stretto.tune.own.campaign import Predictor
 from stretto.tune.own.cells import Candidate, Cell, portfolio
 from stretto.tune.own.corrected import Corrected, likes
 from stretto.tune.own.placed import best_few
+from stretto.tune.own.predictor import Predictor
 
 KNOWN = 16  # ranks
 FAR = 5.0  # times the best prediction: not looked at

@@ -11,10 +11,10 @@ from pathlib import Path
 import tree as trees
 from smpi import ALLREDUCES, SELECTORS, Network, Time, built
 from stretto import _core
-from stretto.cli.options import size_in_words
 from stretto.errors import Error
 from stretto.simulation import suitable
 from stretto.tune.own.cells import Cell, candidate, shipped
+from stretto.units import size_in_words
 
 
 def described(parser: argparse.ArgumentParser) -> None:

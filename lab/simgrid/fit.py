@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The machine file of a simulated network, from calls of at most 16 ranks on it."""
 
-import math
 from dataclasses import dataclass, field, replace
 
 from smpi import Network, Time
@@ -139,12 +138,8 @@ def _several(network: Network) -> Fitted:
         )  # fmt: skip
         return _core.Machine(node=node.node, network=link, copy=parameters.copy, cores=MANY)
 
-    def loss(parameters: model.Parameters) -> float:
-        one = machine(parameters)
-        return sum(abs(math.log(sample.ratio(one))) for sample in crowd)
-
     start = replace(alone, contention=((each, float(each)),))
-    found = Fitted(machine(model.descend(start, ["contention"], loss)))
+    found = Fitted(machine(model.fitted(start, ["contention"], crowd, machine)))
     for name, own in (("one switch", near), ("a rank on each", far), ("two switches", crowd)):
         _quality(found, name, own)
     return found

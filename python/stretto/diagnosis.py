@@ -12,7 +12,8 @@ from . import _core
 from .errors import Error
 from .launch.library import FLAVOURS, NAMES, installed_flavours, library_of
 from .launch.mpi import Mpi, all_mpis, cores
-from .race import driver_command, launched, stop
+from .measure.driver import driver_command
+from .measure.process import launched, stop
 
 SMOKE_LIMIT = 60.0  # seconds; MPICH with more ranks than cores is slow
 

@@ -14,6 +14,7 @@ from .simulation import (
     best_of_each,
     compare,
     predicted_row,
+    ranked,
     suitable,
     words_of,
 )
@@ -226,9 +227,4 @@ def ranking(
             same = (chosen["algorithm"], chosen["parameters"])
             rows = [row for row in rows if (row["algorithm"], row["parameters"]) != same]
             rows.append({**chosen, "chosen": True})
-    rows.sort(key=lambda row: (row["seconds"], row["algorithm"]))
-    best = rows[0]["seconds"]
-    for row in rows:
-        row["behind"] = row["seconds"] / best - 1 if best > 0 else 0.0
-        row.setdefault("chosen", False)
-    return rows, why_not
+    return [{"chosen": False, **row} for row in ranked(rows)], why_not

@@ -8,9 +8,8 @@ from . import _core
 from .algorithms import near
 from .errors import Error
 from .files import read_text
-from .toml_file import TomlFile, read_toml
+from .toml_file import TomlFile
 
-VERSION = 1
 FOLDER = Path(__file__).parent / "machines"
 LINK_NUMBERS = ("alpha", "beta", "f_alpha", "f_beta", "send_overhead", "receive_overhead")
 LINK_POINTS = ("message", "contention")
@@ -28,15 +27,8 @@ def shipped_machines() -> list[str]:
     return sorted(path.stem for path in FOLDER.glob("*.toml"))
 
 
-def _table(file: TomlFile, data: dict, name: str) -> dict:
-    table = data.get(name, {})
-    if not isinstance(table, dict):
-        raise file.error("", name, f"'{name}' is no table", f"write [{name}] and its keys below")
-    known = KEYS.get(name)
-    for key in table:
-        if known and key not in known:
-            raise file.error(name, key, f"[{name}] has no '{key}'", near(key, list(known)))
-    return table
+def _table(file: TomlFile, name: str) -> dict:
+    return file.known(name, file.table(name), KEYS[name])
 
 
 def _is_number(value: object) -> bool:
@@ -60,8 +52,8 @@ def _points(file: TomlFile, table: str, key: str, value: object) -> list[tuple[f
     return [(float(at), float(number)) for at, number in value]
 
 
-def _link(file: TomlFile, data: dict, name: str) -> _core.Link:
-    table = _table(file, data, name)
+def _link(file: TomlFile, name: str) -> _core.Link:
+    table = _table(file, name)
     if "message" in table and ("alpha" in table or "beta" in table):
         raise file.error(name, "message", "both 'message' and 'alpha' or 'beta'", "leave one out")
     words = {
@@ -97,8 +89,8 @@ def _speeds(file: TomlFile, table: dict) -> list[_core.Speed]:
     return speeds
 
 
-def _processor(file: TomlFile, data: dict) -> dict:
-    table = _table(file, data, "processor")
+def _processor(file: TomlFile) -> dict:
+    table = _table(file, "processor")
     for key, wanted in (("cores", int), ("in_turn", bool)):
         if not isinstance(table.get(key, wanted()), wanted):
             words = "a whole number" if wanted is int else "true or false"
@@ -114,35 +106,25 @@ def _processor(file: TomlFile, data: dict) -> dict:
 
 def parse_machine(text: str, name: str = "<text>") -> _core.Machine:
     """The machine that a file's text describes; raises Error that names `name` and the line."""
-    data = read_toml(text, name, PAGE)
-    file = TomlFile(name, text, PAGE)
-    if data.pop("stretto-machine", None) != VERSION:
-        raise file.error(
-            "", "stretto-machine", f"not a machine file of version {VERSION}",
-            f"it begins with: stretto-machine = {VERSION}",
-        )  # fmt: skip
-    for table in data:
-        if table not in (*KEYS, "reduction"):
-            where = (table, "") if isinstance(data[table], dict) else ("", table)
-            raise file.error(*where, f"unknown '{table}'", near(table, [*KEYS, "reduction"]))
-    words = _table(file, data, "machine")
+    file = TomlFile(text, name, PAGE, "machine", (*KEYS, "reduction"))
+    words = _table(file, "machine")
     for key, value in words.items():
         if not isinstance(value, str):
             raise file.error("machine", key, f"'{key}' is no text", f'write {key} = "…"')
-    reduction = _table(file, data, "reduction")
+    reduction = file.table("reduction")
     gamma = _number(file, "reduction", "gamma", reduction.get("gamma", 0.0))
     if gamma < 0:
         raise file.error("reduction", "gamma", "'gamma' is negative")
-    network = _link(file, data, "network")
+    network = _link(file, "network")
     return _core.Machine(
         name=words.get("name", Path(name).stem),
         fingerprint=words.get("fingerprint", ""),
         # Of one level only: all messages take it.
-        node=_link(file, data, "node") if "node" in data else network,
-        network=network if "network" in data else _link(file, data, "node"),
+        node=_link(file, "node") if "node" in file.data else network,
+        network=network if "network" in file.data else _link(file, "node"),
         gamma=gamma,
         speeds=_speeds(file, reduction),
-        **_processor(file, data),
+        **_processor(file),
     )
 
 

@@ -10,6 +10,7 @@ from .errors import Error
 from .portfolio import sample_shape
 from .topology.lists import list_for
 from .topology.predict import OnTree
+from .units import size_in_words
 
 LEAST_SEGMENT = 8 << 10
 SEGMENTS = (4, 16)  # into so many a vector is cut, for the candidates
@@ -86,8 +87,6 @@ def words_of(
     algorithm: _core.Algorithm, value: int, segment: int, order: Sequence[int] = ()
 ) -> str:
     """ "radix=4,segment=64K"; `order` is the algorithm's list."""
-    from .cli.options import size_in_words
-
     words = [f"{algorithm.parameter.name}={value}"] if algorithm.parameter else []
     if order:
         words.append(f"{algorithm.list}=" + ":".join(map(str, order)))
@@ -180,11 +179,14 @@ def compare(
         advance(done)
     if not rows:
         raise next(iter(refused.values()))
-    rows.sort(key=lambda row: (row["seconds"], row["algorithm"]))
-    for row in rows:
-        best = rows[0]["seconds"]
-        row["behind"] = row["seconds"] / best - 1 if best > 0 else 0.0
-    return rows, refused
+    return ranked(rows), refused
+
+
+def ranked(rows: list[dict]) -> list[dict]:
+    """The fastest first, each with how far it is behind."""
+    rows = sorted(rows, key=lambda row: (row["seconds"], row["algorithm"]))
+    best = rows[0]["seconds"]
+    return [{**row, "behind": row["seconds"] / best - 1 if best > 0 else 0.0} for row in rows]
 
 
 def best_of_each(rows: list[dict]) -> list[dict]:

@@ -3,16 +3,44 @@
 
 import re
 
+from .algorithms import near
 from .errors import Error
 
 
 class TomlFile:
-    """The text, for errors that name file and line."""
+    """The data, and the text for errors that name file and line.
 
-    def __init__(self, name: str, text: str, page: str) -> None:
-        self.name = name
+    `kind` is what the first line says the file is; other keys than these `tables` are refused.
+    `page` is the hint where there is no better one.
+    """
+
+    VERSION = 1
+
+    def __init__(self, text: str, name: str, page: str, kind: str, tables: tuple[str, ...]) -> None:
+        self.name, self.page = name, page
         self.lines = text.splitlines()
-        self.page = page  # the hint, where there is no better one
+        self.data = read_toml(text, name, page)
+        first = f"stretto-{kind}"
+        if self.data.pop(first, None) != self.VERSION:
+            what = f"not a {kind} file of version {self.VERSION}"
+            raise self.error("", first, what, f"it begins with: {first} = {self.VERSION}")
+        for key, value in self.data.items():
+            if key not in tables:
+                where = (key, "") if isinstance(value, dict) else ("", key)
+                raise self.error(*where, f"unknown '{key}'", near(key, list(tables)))
+
+    def table(self, name: str, hint: str = "and its keys below") -> dict:
+        found = self.data.get(name, {})
+        if not isinstance(found, dict):
+            raise self.error("", name, f"'{name}' is no table", f"write [{name}] {hint}")
+        return found
+
+    def known(self, where: str, table: dict, keys: tuple[str, ...]) -> dict:
+        """The table, which has no others."""
+        for key in table:
+            if key not in keys:
+                raise self.error(where, key, f"[{where}] has no '{key}'", near(key, list(keys)))
+        return table
 
     def line(self, table: str, key: str = "") -> int:
         """Of a key of a table, or of the table; 1 if it is written in a way not looked for."""

@@ -8,12 +8,13 @@ import sys
 from pathlib import Path
 
 import pytest
-import stretto.tune.own.campaign as campaign_module
+import stretto.tune.own.session as session_module
 from programs import installed
-from stretto import _core, busy
-from stretto.busy import Load, Watch
+from stretto import _core
 from stretto.cli.terminal import say_first
 from stretto.cli.tune_own import run as run_tune
+from stretto.measure import busy
+from stretto.measure.busy import Load, Watch
 from stretto.tune.own.cells import Cell
 from stretto.tune.own.choice import SHIPPED, Choice, choices, times_of
 from stretto.tune.own.journal import Entry, Journal, Measured
@@ -151,7 +152,7 @@ def pretend(monkeypatch, load: Load | None, spread: float) -> None:
     """A machine in which others work, and a driver that measures nothing."""
     place = Place(2, 1, 2, MACHINE)
     monkeypatch.setattr(busy, "look", lambda: load)
-    monkeypatch.setattr(campaign_module, "probe", lambda mpi, ranks: place)
+    monkeypatch.setattr(session_module, "probe", lambda mpi, ranks: place)
     monkeypatch.setattr("stretto.tune.own.reductions.measured_reductions", lambda mpi: {})
 
     def measure(mpi, ranks, plan, seconds, folder, heard):
@@ -165,7 +166,7 @@ def pretend(monkeypatch, load: Load | None, spread: float) -> None:
                    "candidates": rows})  # fmt: skip
         return ""
 
-    monkeypatch.setattr(campaign_module, "measure", measure)
+    monkeypatch.setattr(session_module, "measure", measure)
 
 
 def tune(folder: Path, as_json: bool = False, fresh: bool = False) -> None:

@@ -7,14 +7,15 @@ import subprocess
 import sys
 
 import pytest
-import stretto.race as race_module
+import stretto.measure.driver as driver_module
 from commands import json_of, refuse, stretto, succeed
 from stretto import Error, all_functions, facts
 from stretto.diagnosis import smoke
 from stretto.launch import all_mpis, choose_mpi
 from stretto.launch.library import installed_flavours
+from stretto.measure.driver import run_benchmark
+from stretto.measure.points import parse_sizes
 from stretto.plot.race import draw
-from stretto.race import parse_sizes, run_race
 
 CELL = {
     "cell": "allreduce", "function": "allreduce", "bytes": 8, "ranks": 2,
@@ -32,9 +33,9 @@ def driver(fake_mpi, monkeypatch):
 
     def race(code: str, budget: float = 0.01):
         command = [sys.executable, "-c", f"import json, sys, time\n{code}"]
-        monkeypatch.setattr(race_module, "driver_command", lambda *_: command)
+        monkeypatch.setattr(driver_module, "driver_command", lambda *_: command)
         steps: list[tuple[int, int]] = []
-        result = run_race(mpi, 2, ["allreduce"], [8], budget, lambda *at: steps.append(at))
+        result = run_benchmark(mpi, 2, ["allreduce"], [8], budget, lambda *at: steps.append(at))
         return result, steps
 
     return race
@@ -65,7 +66,7 @@ def test_driver_that_fails(driver):
 
 
 def test_driver_that_hangs_is_ended(driver, monkeypatch):
-    monkeypatch.setattr(race_module, "PATIENCE", 0.5)
+    monkeypatch.setattr(driver_module, "PATIENCE", 0.5)
     with pytest.raises(Error, match="said nothing"):
         driver("time.sleep(600)")
 
@@ -133,8 +134,8 @@ def test_bench_of_all_functions(mpi, ranks):
 @pytest.mark.parametrize("ranks", [2, 3])
 def test_bench_of_special_uses(mpi, ranks):
     options = ["--mpi", mpi.mpiexec, "-n", ranks, "--sizes", "8,1K", "--time-per-size", 0.005]
-    cells = json_of("bench", *options, "--collectives", ",".join(race_module.VARIANTS))["cells"]
-    assert [cell["cell"] for cell in cells[::2]] == list(race_module.VARIANTS)
+    cells = json_of("bench", *options, "--collectives", ",".join(driver_module.VARIANTS))["cells"]
+    assert [cell["cell"] for cell in cells[::2]] == list(driver_module.VARIANTS)
     assert [cell["function"] for cell in cells[::2]] == ["allreduce", "allgatherv", "allgatherv"]
     assert [cell["bytes"] for cell in cells] == [16, 1024, 8, 1024, 8, 1024]
     assert all(cell["correct"] for cell in cells)

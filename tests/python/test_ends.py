@@ -12,7 +12,7 @@ import pytest
 from commands import stretto, succeed
 from stretto import interrupt
 from stretto.interrupt import Interrupt, held
-from stretto.race import _family, launched, stop
+from stretto.measure.process import _family, launched, stop
 
 PRINTING = (
     ("--help",), ("--version",), ("list",), ("list", "--help"), ("list", "--json"), ("env",),

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The rules of the house that a tool can hold: format, lint, sizes, pages made from the code."""
 
+import ast
 import re
 import subprocess
 import sys
@@ -19,6 +20,12 @@ PYTHON = sorted(
     path
     for folder in ("python", "tests", "benchmarks", "lab")
     for path in (ROOT / folder).rglob("*.py")
+)
+PACKAGE = ROOT / "python" / "stretto"
+LIBRARY = sorted(
+    path
+    for path in PACKAGE.rglob("*.py")
+    if PACKAGE / "cli" not in path.parents and path.name != "__main__.py"
 )
 LONGEST_FILE = 400
 LONGEST_ALGORITHM = 150
@@ -68,6 +75,33 @@ def test_file(path):
     assert len(lines) <= (LONGEST_ALGORITHM if algorithm else LONGEST_FILE)
     if path.name != "_core.pyi":
         assert "SPDX-License-Identifier: BSD-3-Clause" in "\n".join(lines[:2])
+
+
+def imports(path: Path) -> set[str]:
+    """The whole names of what a module of the package imports, also in its functions."""
+    inside = ["stretto", *path.relative_to(PACKAGE).parts[:-1]]
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {one.name for one in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            base = inside[: len(inside) + 1 - node.level] if node.level else []
+            module = ".".join([*base, *([node.module] if node.module else [])])
+            found |= {module, *(f"{module}.{one.name}" for one in node.names)}
+    return found
+
+
+@pytest.mark.parametrize("path", LIBRARY, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_the_library_does_not_import_the_command_line(path):
+    found = imports(path)
+    assert not {name for name in found if f"{name}.".startswith(("stretto.cli.", "click."))}
+
+
+def test_imports_are_read_wherever_they_stand():
+    assert {"click", "stretto.cli.main"} <= imports(PACKAGE / "cli" / "options.py") | imports(
+        PACKAGE / "__main__.py"
+    )
+    assert "stretto.units.time_in_words" in imports(PACKAGE / "topology" / "picture.py")
 
 
 def test_page_of_algorithms_is_current():

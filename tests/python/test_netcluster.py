@@ -12,7 +12,7 @@ import programs
 import pytest
 import stretto
 from stretto.launch.mpi import inspect
-from stretto.race import Race, drive
+from stretto.measure.driver import Results, drive
 
 ROOT = Path(__file__).parents[2]
 sys.path += [str(ROOT / "lab" / "namespaces"), str(ROOT / "lab" / "simgrid")]
@@ -168,7 +168,7 @@ def test_collectives_over_tcp(cluster, mpi, tmp_path):
     order = ":".join(map(str, stretto.parse_topology(cluster.topology(placement)).ring))
     rules = tmp_path / "ring.rules"
     rules.write_text(f"stretto-rules 2\nallreduce -> logical_ring order={order} segment=128K\n")
-    race = Race()
+    race = Results()
     cells = "allreduce:512K,bcast:512K,allgatherv:16K,alltoall:4K,scan:8,barrier:0"
     drive(
         openmpi.on_cluster(mpi, cluster, placement), 4, ["--cells", cells], 0.05, 30.0, race,

@@ -2,21 +2,27 @@
 """`stretto bench --peers`: table, goals and page of made-up rounds, order of runs, a real one."""
 
 import json
+import sys
+from pathlib import Path
 
 import programs
 import pytest
 from commands import stretto
 from stretto import Error
 from stretto.launch import choose_mpi
-from stretto.peers import campaign as campaign_module
-from stretto.peers.campaign import Campaign, Round, Wish
-from stretto.peers.cells import CELLS, plan, traffic
+from stretto.measure.points import points
+from stretto.measure.waiting import CellError, WaitingDriver
+from stretto.peers import session as session_module
+from stretto.peers.cells import CELLS, traffic
 from stretto.peers.environments import BY_NAME, prepare, wheels_of
 from stretto.peers.goals import BOUND, LARGE, judge
-from stretto.peers.page import page, write
-from stretto.peers.session import CellError, Session
+from stretto.peers.session import PeerSession, Round, Wish
 from stretto.peers.state import State, agree
 from stretto.peers.table import COLUMNS, compare, records, tsv
+
+sys.path.append(str(Path(__file__).resolve().parents[2] / "benchmarks" / "node"))
+
+from performance_page import page, write
 
 MIB16 = 16 << 20
 STILL = State(50.0, 20.0, 10.0)
@@ -63,7 +69,7 @@ def test_traffic_of_two_ranks():
 
 
 def test_plan_has_one_barrier():
-    assert plan(["barrier", "bcast"], [8, 16]) == [("barrier", 0), ("bcast", 8), ("bcast", 16)]
+    assert points(["barrier", "bcast"], [8, 16]) == [("barrier", 0), ("bcast", 8), ("bcast", 16)]
 
 
 def test_records_are_medians_of_ratios_within_runs():
@@ -195,15 +201,15 @@ def asked(monkeypatch):
     def make(*bad: str) -> list[str]:
         calls: list[str] = []
 
-        class Answers(Session):
+        class Answers(WaitingDriver):
             def ask(self, cell: str, size: int) -> dict:
                 calls.append(f"{self.mpi.flavour} {cell}:{size}")
                 if cell in bad:
                     raise CellError("it ended", "native")
                 return sample("", 2.0, 1.0, cell=cell, asked=size)
 
-        monkeypatch.setattr(campaign_module, "Session", Answers)
-        monkeypatch.setattr(campaign_module, "measure", lambda memory_gbs=None: STILL)
+        monkeypatch.setattr(session_module, "WaitingDriver", Answers)
+        monkeypatch.setattr(session_module, "measure", lambda memory_gbs=None: STILL)
         return calls
 
     return make
@@ -216,11 +222,11 @@ def two_peers(fake_mpi) -> dict:
 def test_a_cell_goes_through_all_peers_and_rounds_are_repeated(asked, fake_mpi, monkeypatch):
     calls = asked()
     states = [STILL] * 3 + [STILL, SHAKEN, STILL] + [STILL] * 3
-    monkeypatch.setattr(campaign_module, "measure", lambda memory_gbs=None: states.pop(0))
-    campaign = Campaign(two_peers(fake_mpi), Wish([2], ["bcast"], [8], rounds=2, repeats=3))
-    campaign.run()
-    assert [one.agreed for one in campaign.rounds] == [True, False, True]
-    peers = [said["peer"] for one in campaign.rounds for said in one.samples]
+    monkeypatch.setattr(session_module, "measure", lambda memory_gbs=None: states.pop(0))
+    session = PeerSession(two_peers(fake_mpi), Wish([2], ["bcast"], [8], rounds=2, repeats=3))
+    session.run()
+    assert [one.agreed for one in session.rounds] == [True, False, True]
+    peers = [said["peer"] for one in session.rounds for said in one.samples]
     assert peers == ["mpich", "openmpi"] * 3
     assert calls == ["mpich bcast:8", "openmpi bcast:8"] * 3
     assert states == []
@@ -234,34 +240,34 @@ def test_memory_is_measured_where_it_counts(asked, fake_mpi, monkeypatch):
         known.append(memory_gbs)
         return STILL
 
-    monkeypatch.setattr(campaign_module, "measure", measured)
+    monkeypatch.setattr(session_module, "measure", measured)
     wish = Wish([2], ["bcast"], [8, MIB16], rounds=1, repeats=0)
-    Campaign(two_peers(fake_mpi), wish).run()
+    PeerSession(two_peers(fake_mpi), wish).run()
     assert known == [None, 10.0, 10.0, None, 10.0, None]
 
 
 def test_what_takes_long_or_fails_is_not_repeated(asked, fake_mpi, monkeypatch):
     asked("scan")
-    monkeypatch.setattr(campaign_module, "DEAR", 0.1)
+    monkeypatch.setattr(session_module, "DEAR", 0.1)
     mpis = {"mpich": choose_mpi(str(fake_mpi("mpich")))}
-    campaign = Campaign(mpis, Wish([2], ["bcast", "scan"], [8], rounds=3))
-    campaign.run()
-    assert [(one.cell, len(one.samples), len(one.failures)) for one in campaign.rounds] == [
+    session = PeerSession(mpis, Wish([2], ["bcast", "scan"], [8], rounds=3))
+    session.run()
+    assert [(one.cell, len(one.samples), len(one.failures)) for one in session.rounds] == [
         ("bcast", 1, 0), ("scan", 0, 1),
     ]  # fmt: skip
-    rows = records(campaign.rounds, campaign.wish)
+    rows = records(session.rounds, session.wish)
     assert [row["status"] for row in rows] == ["ok", "failed"]
 
 
 def test_rounds_that_would_end_too_late_are_not_begun(asked, fake_mpi, monkeypatch):
     asked()
-    monkeypatch.setattr(campaign_module, "LONGEST", 0.0)
+    monkeypatch.setattr(session_module, "LONGEST", 0.0)
     mpis = {"mpich": choose_mpi(str(fake_mpi("mpich")))}
     for all_rounds, rounds in ((False, 1), (True, 3)):
         wish = Wish([2], ["bcast"], [8], rounds=3, all_rounds=all_rounds)
-        campaign = Campaign(mpis, wish)
-        campaign.run()
-        assert len(campaign.rounds) == rounds
+        session = PeerSession(mpis, wish)
+        session.run()
+        assert len(session.rounds) == rounds
 
 
 def installed_mpich():
@@ -269,14 +275,14 @@ def installed_mpich():
 
 
 def test_a_session_waits_between_cells():
-    with Session(installed_mpich(), 3, 0.01, 60.0) as session:
+    with WaitingDriver(installed_mpich(), 3, 0.01, 60.0) as session:
         for cell, size in (("bcast", 64), ("allgatherv-spike", 4096), ("barrier", 0)):
             said = session.ask(cell, size)
             assert (said["cell"], said["ranks"], said["correct"]) == (cell, 3, True)
 
 
 def test_a_session_names_what_does_not_end_and_starts_again():
-    with Session(installed_mpich(), 2, 0.01, 60.0) as session:
+    with WaitingDriver(installed_mpich(), 2, 0.01, 60.0) as session:
         session.ask("bcast", 64)
         session.limit, session.budget = 0.2, 30.0
         with pytest.raises(CellError, match=r"took more than 0 s"):

@@ -9,9 +9,8 @@ import stretto
 from commands import refuse, succeed
 from stretto import _core
 from stretto.machine import machine_named
-from stretto.tune.own.campaign import Predictor
 from stretto.tune.own.cells import Cell, chosen, parsed
-from stretto.tune.own.choice import SHIPPED, Times
+from stretto.tune.own.choice import SHIPPED, Times, words_of
 from stretto.tune.own.predicted import (
     ALONE,
     FULL,
@@ -20,24 +19,28 @@ from stretto.tune.own.predicted import (
     UNEVEN,
     Level,
     levels_of,
-    lines_of,
-    spans,
-    times_of,
-    words_of,
+    predicted_times,
 )
+from stretto.tune.own.predictor import Predictor
+from stretto.tune.own.rules import lines_in_turn
 
 
 def times(**us: float) -> Times:
     return Times(us, SHIPPED)
 
 
+def lines(name: str, conditions: list[str], found: dict[int, list[str]]) -> list[str]:
+    """Without the columns."""
+    own = lines_in_turn(_core.function_named(name), conditions, found, SIZES)
+    return [" ".join(line.split()) for line in own]
+
+
 def test_neighbours_share_what_loses_little():
     few = [times(linear=1.0, ring=2.0)] * len(SIZES)
     more = [times(linear=1.02, ring=1.0)] * len(SIZES)
     many = [times(linear=2.0, ring=1.0)] * len(SIZES)
-    found = spans(words_of({2: few, 4: more, 16: many}))
-    assert [(one.high, one.sizes) for one in found] == [
-        (8, ((None, "linear"),)), (None, ((None, "ring"),)),
+    assert lines("allgather", [], words_of({2: few, 4: more, 16: many})) == [
+        "allgather ranks<=8 -> linear", "allgather -> ring",
     ]  # fmt: skip
     fewer = words_of({2: few, 4: many[:1]})
     assert fewer[4] == ["ring"], "fewer sizes, where vectors would be too large"
@@ -46,10 +49,11 @@ def test_neighbours_share_what_loses_little():
 def test_rules_of_sizes_and_ranks():
     small, large = times(bruck=1.0, ring=3.0), times(bruck=3.0, ring=1.0)
     known = [small if size < 64 << 10 else large for size in SIZES]
-    [span] = spans(words_of({8: known}))
-    assert span.sizes == ((32 << 10, "bruck"), (None, "ring"))
-    lines = lines_of("allgather", ["nodes>1", "ranks=2^k"], [span])
-    rules = _core.parse_rules("stretto-rules 2\n" + "\n".join(lines), "made")
+    found = lines("allgather", ["nodes>1", "ranks=2^k"], words_of({8: known}))
+    assert found == [
+        "allgather nodes>1 ranks=2^k part<32K -> bruck", "allgather nodes>1 ranks=2^k -> ring",
+    ]  # fmt: skip
+    rules = _core.parse_rules("\n".join(["stretto-rules 2", *found]), "made")
     for size, name in ((8, "bruck"), (16 << 10, "bruck"), (64 << 10, "ring")):
         assert chosen(rules, Cell("allgather", 8, size), 1).algorithm.name == name
     assert chosen(rules, Cell("allgather", 9, 8), 1).algorithm is None, "not 2^k"
@@ -70,7 +74,7 @@ def seconds_by_shipped(machine: _core.Machine, cell: Cell, placements: list[int]
 def losses(machine: _core.Machine, level: Level, name: str, ranks: int) -> list[float]:
     """Of the shipped rules on several nodes, by the same mean of placements as they were made."""
     found = []
-    for size, known in zip(SIZES, times_of(machine, level, name, ranks), strict=True):
+    for size, known in zip(SIZES, predicted_times(machine, level, name, ranks), strict=True):
         seconds = seconds_by_shipped(machine, Cell(name, ranks, size), level.placements(ranks))
         found.append(seconds * 1e6 / known.best - 1)
     return found

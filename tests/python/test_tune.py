@@ -9,21 +9,22 @@ import sys
 import time
 
 import pytest
-import stretto.tune.native.campaign as campaign_module
+import stretto.tune.native.session as session_module
 from commands import refuse, stretto
 from programs import installed
 from stretto import Error
 from stretto.cli.tune_ import DurationType
 from stretto.cli.tune_native import _head
 from stretto.cli.tune_native import run as run_tune
-from stretto.race import SilenceError
+from stretto.measure.driver import SilenceError
+from stretto.measure.session import Request
 from stretto.tune.native import choice
-from stretto.tune.native.campaign import Campaign, Wish, seconds_for
 from stretto.tune.native.choice import Comparison, best, group_won, rules_of, together, won
 from stretto.tune.native.intel import IntelMpi
 from stretto.tune.native.journal import Failure, Journal, Run, Sample
 from stretto.tune.native.mpich import Mpich
 from stretto.tune.native.openmpi import OpenMpi
+from stretto.tune.native.session import NativeSession, seconds_for
 from stretto.tune.native.target import Rule, Target
 
 SIZES = [8, 512, 32768]
@@ -91,7 +92,7 @@ class Made(Target):
 
 @pytest.fixture
 def made(fake_mpi, monkeypatch, tmp_path):
-    """A campaign: "three" hangs in bcast and is wrong in barrier; "two" is fast in between."""
+    """A session: "three" hangs in bcast and is wrong in barrier; "two" is fast in between."""
     target = Made(installed("mpich"))
     calls = []
 
@@ -110,11 +111,11 @@ def made(fake_mpi, monkeypatch, tmp_path):
             said = {"function": function, "asked": asked, "bytes": asked, "native_us": us}
             race.cells.append({**said, "correct": name != "three"})
 
-    monkeypatch.setattr(campaign_module, "drive", drive)
-    wish = Wish([2], ["bcast", "barrier", "gather"], SIZES, budget=60.0)
+    monkeypatch.setattr(session_module, "drive", drive)
+    wish = Request([2], ["bcast", "barrier", "gather"], SIZES, budget=60.0)
     journal = Journal(tmp_path, {"wish": "made"})
-    campaign = Campaign(target, wish, journal, 0.01)
-    return campaign, calls
+    session = NativeSession(target, wish, journal, 0.01)
+    return session, calls
 
 
 def quiet(*_):
@@ -122,30 +123,30 @@ def quiet(*_):
 
 
 def test_a_campaign_finds_what_is_faster(made):
-    campaign, _ = made
-    campaign.scan(quiet)
-    table = campaign.found()
+    session, _ = made
+    session.scan(quiet)
+    table = session.found()
     assert table == {("bcast", 2): MIDDLE}
-    failures = {(one.function, one.algorithm, one.reason) for one in campaign.journal.failures}
+    failures = {(one.function, one.algorithm, one.reason) for one in session.journal.failures}
     assert failures == {
         ("bcast", "three", "took more than 30 s"), ("barrier", "three", "wrong result"),
     }  # fmt: skip
-    assert not campaign.finished()
-    campaign.confirm(table, quiet)
-    assert campaign.finished()
-    confirmed, gains = campaign.confirmed(table)
+    assert not session.finished()
+    session.confirm(table, quiet)
+    assert session.finished()
+    confirmed, gains = session.confirmed(table)
     assert confirmed == table
     [(cell, (name, one))] = gains.items()
     assert (cell, name, one.ratio) == (("bcast", 2, 512), "two", 0.5)
 
 
 def test_what_is_not_confirmed_is_not_written(made):
-    campaign, _ = made
-    campaign.scan(quiet)
+    session, _ = made
+    session.scan(quiet)
     wrong = {("bcast", 2): [Rule(0, "two")]}  # not faster but for one size
-    assert campaign.confirmed(wrong) == ({}, {}), "not yet"
-    campaign.confirm(wrong, quiet)
-    confirmed, gains = campaign.confirmed(wrong)
+    assert session.confirmed(wrong) == ({}, {}), "not yet"
+    session.confirm(wrong, quiet)
+    confirmed, gains = session.confirmed(wrong)
     assert confirmed == {("bcast", 2): MIDDLE}
     assert list(gains) == [("bcast", 2, 512)]
 
@@ -154,7 +155,7 @@ def test_what_is_not_confirmed_is_not_written(made):
 def test_the_report_and_the_files(as_json, tmp_path, capsys):
     """A measurement that is complete: the command writes at once, whatever its budget."""
     mpi = installed("openmpi")
-    wish = Wish([2], ["bcast"], SIZES, budget=0.001)
+    wish = Request([2], ["bcast"], SIZES, budget=0.001)
     journal = Journal(tmp_path, _head("openmpi", mpi, wish, False))
 
     def add(stage: str, **us_of_512: float) -> None:
@@ -167,8 +168,8 @@ def test_the_report_and_the_files(as_json, tmp_path, capsys):
             )
 
     add("scan", before=10.0, binomial=4.0, knomial=6.0, after=10.0)
-    campaign = Campaign(OpenMpi(mpi), wish, journal, 0.01)
-    add(campaign._stage(campaign.found()), before=10.0, table=5.0, after=10.0)
+    session = NativeSession(OpenMpi(mpi), wish, journal, 0.01)
+    add(session._stage(session.found()), before=10.0, table=5.0, after=10.0)
     run_tune(
         "openmpi", as_json, mpi=str(mpi.mpiexec), ranks=(2,), sizes="8,512,32K",
         collectives="bcast", budget=0.001, limit=30.0, commutative=False, output=str(tmp_path),
@@ -191,34 +192,34 @@ def test_the_report_and_the_files(as_json, tmp_path, capsys):
 
 
 def test_nothing_is_measured_twice(made, tmp_path):
-    campaign, calls = made
-    campaign.scan(quiet)
+    session, calls = made
+    session.scan(quiet)
     before = len(calls)
-    again = Campaign(
-        campaign.target, campaign.wish, Journal(tmp_path, {"wish": "made"}), campaign.seconds
+    again = NativeSession(
+        session.target, session.request, Journal(tmp_path, {"wish": "made"}), session.seconds
     )
     again.scan(quiet)
     assert len(calls) == before > 10
-    assert again.found() == campaign.found()
+    assert again.found() == session.found()
 
 
 def test_a_budget_ends_the_scan(made):
-    campaign, calls = made
-    campaign.wish.budget = 0.0
-    campaign.scan(quiet)
+    session, calls = made
+    session.request.budget = 0.0
+    session.scan(quiet)
     assert not calls
-    assert campaign.found() == {}
-    assert not campaign.finished()
+    assert session.found() == {}
+    assert not session.finished()
 
 
 def test_the_share_of_a_cell_goes_by_the_budget():
     target = Made(installed("mpich"))
-    short, _ = seconds_for(target, Wish([2], ["bcast"], SIZES, budget=30.0))
-    long, needed = seconds_for(target, Wish([2], ["bcast"], SIZES, budget=60.0))
+    short, _ = seconds_for(target, Request([2], ["bcast"], SIZES, budget=30.0))
+    long, needed = seconds_for(target, Request([2], ["bcast"], SIZES, budget=60.0))
     assert 0.003 <= short < long <= 0.1
     assert needed < 60
     with pytest.raises(Error, match="no choice"):
-        seconds_for(target, Wish([2], ["gather"], SIZES, budget=30.0))
+        seconds_for(target, Request([2], ["gather"], SIZES, budget=30.0))
 
 
 def test_a_journal_goes_on_after_a_line_cut_short(tmp_path):

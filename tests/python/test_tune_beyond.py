@@ -5,17 +5,19 @@ from statistics import mean
 
 import pytest
 import stretto
-import stretto.tune.own.campaign as campaign_module
+import stretto.tune.own.session as session_module
 from commands import refuse
 from programs import installed
 from stretto import _core
-from stretto.tune.own.beyond import STAGE, Beyond, rank_counts, spans
-from stretto.tune.own.campaign import Campaign, Predictor, Wish, chosen_words
-from stretto.tune.own.cells import NATIVE, Candidate, Cell, parsed, portfolio
+from stretto.measure.session import Request
+from stretto.tune.own.beyond import STAGE, Beyond, rank_counts
+from stretto.tune.own.cells import NATIVE, Candidate, Cell, chosen_words, parsed, portfolio
 from stretto.tune.own.choice import choices, times_of
 from stretto.tune.own.journal import Journal
 from stretto.tune.own.model import Parameters
-from stretto.tune.own.rules import to_text
+from stretto.tune.own.predictor import Predictor
+from stretto.tune.own.rules import spans, to_text
+from stretto.tune.own.session import OwnSession
 from stretto.tune.own.trial import Place
 
 CORES = 64
@@ -32,8 +34,8 @@ def test_ranks_that_stand_for_others():
     assert rank_counts(16, 128) == {True: [32, 64, 128], False: [25, 49, 97]}
     assert rank_counts(16, 60) == {True: [32], False: [25, 49, 60]}
     assert rank_counts(6, 7) == {True: [], False: [7]}
-    assert spans(16, [32, 64, 128]) == {32: (17, 45), 64: (46, 90), 128: (91, None)}
-    assert spans(16, []) == {}
+    assert spans([32, 64, 128], 17, None) == {32: (17, 45), 64: (46, 90), 128: (91, None)}
+    assert spans([], 17, None) == {}
 
 
 def true_seconds(cell: Cell, one: Candidate, per_node: int) -> float:
@@ -62,40 +64,40 @@ def tuned(request, tmp_path, monkeypatch) -> Beyond:
                    "candidates": rows})  # fmt: skip
         return ""
 
-    monkeypatch.setattr(campaign_module, "measure", measure)
+    monkeypatch.setattr(session_module, "measure", measure)
     ranks = [4, 16] if not nodes else [8, 16]
     places = {n: Place(n, n // 4 if nodes else 1, CORES, TITLE) for n in ranks}
     journal = Journal(tmp_path / "tuned.jsonl", TITLE)
-    wish = Wish(ranks, ["bcast", "allreduce"], [8, 4096, 256 << 10], 300.0)
-    beyond = Beyond(Campaign(installed("mpich"), wish, journal, places), 64)
+    wish = Request(ranks, ["bcast", "allreduce"], [8, 4096, 256 << 10], 300.0)
+    beyond = Beyond(OwnSession(installed("mpich"), wish, journal, places), 64)
     beyond.run(lambda *_: None)
     return beyond
 
 
 def test_rules_for_more_ranks_know_what_the_model_does_not(tuned):
-    campaign = tuned.campaign
-    assert campaign.wish.budget == 300, "as it was"
-    extra = [one for one in campaign.journal.measured if one.stage == STAGE]
+    session = tuned.session
+    assert session.request.budget == 300, "as it was"
+    extra = [one for one in session.journal.measured if one.stage == STAGE]
     assert all(one.cell.ranks == 16 for one in extra)
-    nodes = campaign.places[16].nodes > 1
+    nodes = session.places[16].nodes > 1
     where = "nodes>1 per-node=4" if nodes else "nodes=1"
     lines = tuned.lines()
     assert any(line.startswith("# predicted from 16 ranks: ") for line in lines)
     own = [line for line in lines if not line.startswith("#")]
     assert all(where in line and "ranks>=" in line for line in own)
     assert any("ranks<=" not in line for line in own), "the last is open"
-    found = choices(times_of(campaign.journal, campaign.shipped()))
+    found = choices(times_of(session.journal, session.shipped()))
     text = to_text(found, TITLE, not nodes, ["made up"], lines)
     rules = _core.parse_rules(text, "beyond")
     losses, without = {}, []
-    for cell in (cell for ranks in (20, 32, 60, 64) for cell in campaign.cells(ranks)):
+    for cell in (cell for ranks in (20, 32, 60, 64) for cell in session.cells(ranks)):
         per_node = 4 if nodes else cell.ranks
         every = portfolio(cell, (2,))
         true = {one.words: true_seconds(cell, one, per_node) for one in every}
         words = chosen_words(rules, cell, per_node)
         own = true_seconds(cell, parsed(cell, words), per_node)
         losses[str(cell), words] = own / min(true.values()) - 1
-        model = Predictor(campaign.model.machine(), _core.Placement(per_node))
+        model = Predictor(session.model.machine(), _core.Placement(per_node))
         without.append(true[model.sorted(cell, every)[0][1].words] / min(true.values()) - 1)
     assert mean(losses.values()) < 0.05 and max(losses.values()) < 0.3, losses
     assert mean(without) > 0.2, "the model alone"
@@ -104,12 +106,12 @@ def test_rules_for_more_ranks_know_what_the_model_does_not(tuned):
 def test_where_too_little_was_measured_nothing_is_predicted(tmp_path):
     place = Place(2, 1, CORES, TITLE)
     journal = Journal(tmp_path / "tuned.jsonl", TITLE)
-    campaign = Campaign(installed("mpich"), Wish([2], ["bcast"], [8], 1.0), journal, {2: place})
-    assert Beyond(campaign, 8).lines() == []
+    session = OwnSession(installed("mpich"), Request([2], ["bcast"], [8], 1.0), journal, {2: place})
+    assert Beyond(session, 8).lines() == []
     with pytest.raises(stretto.Error, match="2 ranks, and 2 are measured"):
-        Beyond(campaign, 2)
+        Beyond(session, 2)
     with pytest.raises(stretto.Error, match="5000 ranks, and 2"):
-        Beyond(campaign, 5000)
+        Beyond(session, 5000)
 
 
 @pytest.mark.parametrize(

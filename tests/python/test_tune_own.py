@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 import stretto
-import stretto.tune.own.campaign as campaign_module
+import stretto.tune.own.session as session_module
 from commands import json_of, refuse
 from programs import installed, stretto_run
 from stretto import _core
+from stretto.measure.session import Request
 from stretto.tune.own import model
-from stretto.tune.own.campaign import Campaign, Predictor, Wish
 from stretto.tune.own.cells import (
     NATIVE,
     Candidate,
@@ -28,8 +28,10 @@ from stretto.tune.own.cells import (
 from stretto.tune.own.choice import SHIPPED, Times, along, choices, times_of
 from stretto.tune.own.corrected import Corrected, Estimate, Like
 from stretto.tune.own.journal import Entry, Journal, Measured
-from stretto.tune.own.rules import between, ranges, rank_ranges, to_text
+from stretto.tune.own.predictor import Predictor
+from stretto.tune.own.rules import between, ranges, spans, to_text
 from stretto.tune.own.search import NativeTimes, Search, contenders, levels
+from stretto.tune.own.session import OwnSession
 from stretto.tune.own.trial import Launched, Place, measure
 
 MACHINE = "made-up processor, 2 cores, MPICH 5.0.2"
@@ -62,7 +64,7 @@ def test_thresholds_are_readable(a, b, middle):
 
 
 def test_ranks_between_the_measured_ones():
-    assert rank_ranges([2, 4, 64]) == {2: (2, 2), 4: (3, 16), 64: (17, 64)}
+    assert spans([2, 4, 64], 2, 64) == {2: (2, 2), 4: (3, 16), 64: (17, 64)}
 
 
 def journal_of(folder: Path, contests: list[Measured]) -> Journal:
@@ -195,18 +197,18 @@ def calibrated(ranks: int, cores: int) -> list[Measured]:
 def test_the_fit_finds_a_machine_that_predicts(tmp_path):
     journal = journal_of(tmp_path, calibrated(2, 8) + calibrated(4, 8))
     places = {n: Place(n, 1, 8, MACHINE) for n in (2, 4)}
-    campaign = Campaign(installed("mpich"), Wish([2, 4], ["bcast"], [8], 1.0), journal, places)
-    campaign.fit()
-    assert campaign.model and set(campaign.model.found) == {2, 4}
-    for one in campaign.model.found.values():
+    session = OwnSession(installed("mpich"), Request([2, 4], ["bcast"], [8], 1.0), journal, places)
+    session.fit()
+    assert session.model and set(session.model.found) == {2, 4}
+    for one in session.model.found.values():
         assert one.calls >= 40 and one.median < 1.03 and one.usual < 1.15
-    own = campaign.model.parameters
+    own = session.model.parameters
     assert own.contention[0][1] == pytest.approx(2.0, rel=0.2)
-    text = model.to_toml(own, MACHINE, 8, False, campaign.model.found, {})
+    text = model.to_toml(own, MACHINE, 8, False, session.model.found, {})
     read = stretto.parse_machine(text)
     assert (read.name, read.fingerprint, read.cores) == (MACHINE, MACHINE, 8)
     assert read.node.transfer(1 << 20) == pytest.approx(
-        campaign.model.machine().node.transfer(1 << 20), rel=1e-3
+        session.model.machine().node.transfer(1 << 20), rel=1e-3
     )
     assert "2 ranks, 49 calls: median 1.0" in text
 
@@ -234,19 +236,19 @@ def test_what_hangs_is_given_up_and_the_rest_goes_on(tmp_path, monkeypatch):
             heard(said_of(cell, words))
         return ""
 
-    monkeypatch.setattr(campaign_module, "measure", measure)
+    monkeypatch.setattr(session_module, "measure", measure)
     journal = Journal(tmp_path / "tuned.jsonl", MACHINE)
-    wish = Wish([4], ["bcast", "barrier"], [8], 60.0)
-    campaign = Campaign(installed("mpich"), wish, journal, {4: Place(4, 1, 8, MACHINE)})
-    campaign.run(lambda *_: None)
+    wish = Request([4], ["bcast", "barrier"], [8], 60.0)
+    session = OwnSession(installed("mpich"), wish, journal, {4: Place(4, 1, 8, MACHINE)})
+    session.run(lambda *_: None)
     assert journal.failed == {(Cell("bcast", 4, 8), "scatter_ring")}
-    assert all(campaign.journal.has(cell, "search") for cell in cells_of(wish.names, 4, [8]))
+    assert all(session.journal.has(cell, "search") for cell in cells_of(wish.names, 4, [8]))
     with journal.path.open("a") as file:
         file.write('{"cell": {"na')  # cut short
     again = Journal(tmp_path / "tuned.jsonl", MACHINE)
     assert (again.failed, len(again.measured)) == (journal.failed, len(journal.measured))
     before = len(plans)
-    Campaign(installed("mpich"), wish, again, campaign.places).run(lambda *_: None)
+    OwnSession(installed("mpich"), wish, again, session.places).run(lambda *_: None)
     assert len(plans) == before, "nothing is measured twice"
     with pytest.raises(stretto.Error, match="holds another measurement"):
         Journal(tmp_path / "tuned.jsonl", "another machine")
@@ -272,10 +274,10 @@ def test_a_cell_that_hangs_as_a_whole_is_tried_once(tmp_path, monkeypatch):
         plans.append(plan)
         return "native"
 
-    monkeypatch.setattr(campaign_module, "measure", measure)
+    monkeypatch.setattr(session_module, "measure", measure)
     journal = Journal(tmp_path / "tuned.jsonl", MACHINE)
     places = {4: Place(4, 1, 8, MACHINE)}
-    Campaign(installed("mpich"), Wish([4], ["barrier"], [8], 5.0), journal, places).run(
+    OwnSession(installed("mpich"), Request([4], ["barrier"], [8], 5.0), journal, places).run(
         lambda *_: None
     )
     barrier = Cell("barrier", 4, 0)
@@ -303,22 +305,22 @@ def test_few_are_measured_and_the_best_is_found(tmp_path, monkeypatch):
             heard(said_of(cell, own) | {"candidates": rows})
         return ""
 
-    monkeypatch.setattr(campaign_module, "measure", measure)
+    monkeypatch.setattr(session_module, "measure", measure)
     journal = Journal(tmp_path / "tuned.jsonl", MACHINE)
-    wish = Wish(
+    wish = Request(
         [2, 4], ["allreduce", "bcast", "allgather"], [8 << i for i in range(0, 22, 3)], 60.0
     )
     places = {ranks: Place(ranks, 1, 8, MACHINE) for ranks in wish.ranks}
-    campaign = Campaign(installed("mpich"), wish, journal, places)
-    campaign.run(lambda *_: None)
-    found = choices(times_of(journal, campaign.shipped()))
+    session = OwnSession(installed("mpich"), wish, journal, places)
+    session.run(lambda *_: None)
+    found = choices(times_of(journal, session.shipped()))
     losses = []
     for choice in (one for own in found.values() for one in own):
         best = min(us_of(choice.cell, one.words) for one in portfolio(choice.cell))
-        losses.append(us_of(choice.cell, choice.words or campaign.shipped()[choice.cell]) / best)
+        losses.append(us_of(choice.cell, choice.words or session.shipped()[choice.cell]) / best)
     assert len(losses) == 48
     assert sum(losses) / len(losses) < 1.03 and sorted(losses)[-3] < 1.1
-    every, timed = campaign.candidates()
+    every, timed = session.candidates()
     assert timed < every / 2
 
 
@@ -328,13 +330,13 @@ def test_wrong_results_are_said(tmp_path, monkeypatch):
             heard(said_of(cell, words, right=(NATIVE,)))
         return ""
 
-    monkeypatch.setattr(campaign_module, "measure", measure)
+    monkeypatch.setattr(session_module, "measure", measure)
     journal = Journal(tmp_path / "tuned.jsonl", MACHINE)
     places = {4: Place(4, 1, 8, MACHINE)}
-    campaign = Campaign(installed("mpich"), Wish([4], ["barrier"], [8], 5.0), journal, places)
-    campaign.run(lambda *_: None)
-    assert (Cell("barrier", 4, 0), "linear") in campaign.wrong
-    assert NATIVE not in {words for _, words in campaign.wrong}
+    session = OwnSession(installed("mpich"), Request([4], ["barrier"], [8], 5.0), journal, places)
+    session.run(lambda *_: None)
+    assert (Cell("barrier", 4, 0), "linear") in session.wrong
+    assert NATIVE not in {words for _, words in session.wrong}
 
 
 def test_another_launcher():

@@ -2,8 +2,7 @@
 """The rules that `stretto tune` writes."""
 
 from stretto import _core
-from stretto.tune.own.campaign import chosen_words
-from stretto.tune.own.cells import Cell
+from stretto.tune.own.cells import Cell, chosen_words
 from stretto.tune.own.choice import Times, choices
 from stretto.tune.own.rules import to_text
 

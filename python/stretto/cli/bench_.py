@@ -5,27 +5,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..algorithms import near
-from ..errors import Error
-from .options import RanksType, json_option, mpi_option, size_in_words, write_json
+from ..errors import Error, FailureError
+from ..units import size_in_words
+from .options import RanksType, functions_of, json_option, mpi_option, write_json
 
 if TYPE_CHECKING:
-    from ..race import Race
-
-
-def _functions(wish: str, variants: bool = True) -> list[str]:
-    from .. import all_functions, facts
-    from ..race import VARIANTS
-
-    known = [facts(function).name for function in all_functions()]
-    if wish == "all":
-        return known
-    known += VARIANTS if variants else ()
-    names = [name.strip() for name in wish.split(",")]
-    for name in names:
-        if name not in known:
-            raise Error(f"--collectives: no function is called '{name}'", near(name, known))
-    return names
+    from ..measure.driver import Results
 
 
 def _refuse(options: dict[str, object], why: str, hint: str) -> None:
@@ -111,7 +96,7 @@ def command(
         from .bench_guidelines import command as run_guidelines
 
         _refuse({"plot": plot}, "does not go with --guidelines", "it has a table and --json")
-        names = _functions(collectives or "all", variants=False)
+        names = functions_of(collectives)
         run_guidelines(ranks or (2,), mpi_wish, names, sizes, time_per_size, as_json)
         return
     if ranks is not None and len(ranks) != 1:
@@ -130,18 +115,19 @@ def _race(
     as_json: bool,
 ) -> None:
     from ..launch import choose_mpi
-    from ..race import parse_sizes, run_race
+    from ..measure.driver import VARIANTS, run_benchmark
+    from ..measure.points import parse_sizes
     from .terminal import progress, say_first
 
     if plot:
         from ..plot.files import format_of
 
         format_of(plot)  # before the work
-    names, numbers = _functions(collectives), parse_sizes(sizes)
+    names, numbers = functions_of(collectives, VARIANTS), parse_sizes(sizes)
     mpi = choose_mpi(mpi_wish)
     say_first(mpi.notes(), ranks)
     with progress(f"racing under {mpi.title}", len(names) * len(numbers)) as advance:
-        race = run_race(mpi, ranks, names, numbers, time_per_size, advance)
+        race = run_benchmark(mpi, ranks, names, numbers, time_per_size, advance)
     if as_json:
         write_json(
             {
@@ -164,16 +150,13 @@ def _race(
     _judge(race)
 
 
-def _judge(race: "Race") -> None:
+def _judge(race: "Results") -> None:
     if race.wrong:
         first = race.wrong[0]
-        click.echo(
-            f"error: {first['cell']} of {first['bytes']} bytes by "
-            f"{first['algorithm']}: wrong result",
-            err=True,
+        raise FailureError(
+            f"{first['cell']} of {first['bytes']} bytes by {first['algorithm']}: wrong result",
+            f"STRETTO_{first['function'].upper()}=native goes around it",
         )
-        click.echo(f"hint: STRETTO_{first['function'].upper()}=native goes around it", err=True)
-        raise click.exceptions.Exit(1)
     if not race.cells:
         raise Error("the race measured nothing", "`stretto doctor` shows what works")
 
@@ -185,28 +168,23 @@ def _ratio_text(cell: dict) -> str:
     return f"[{color}]{cell['ratio']:.2f}[/]"
 
 
-def _print_tables(race: "Race", title: str, ranks: int) -> None:
-    from rich.table import Table
-
-    from .terminal import stderr, stdout
+def _print_tables(race: "Results", title: str, ranks: int) -> None:
+    from .terminal import stderr, stdout, table
 
     console = stdout()
     for name in dict.fromkeys(cell["cell"] for cell in race.cells):
         console.print(f"# {name}, {ranks} ranks, {title}")
-        table = Table(box=None, pad_edge=False, header_style="bold")
-        for heading in ("size", "native µs", "Stretto µs", "ratio"):
-            table.add_column(heading, justify="right", min_width=10)
-        table.add_column("algorithm")
+        grid = table(">size", ">native µs", ">Stretto µs", ">ratio", "algorithm", least=10)
         for cell in race.cells:
             if cell["cell"] == name:
-                table.add_row(
+                grid.add_row(
                     size_in_words(cell["bytes"]),
                     f"{cell['native_us']:.2f}",
                     f"{cell['stretto_us']:.2f}",
                     _ratio_text(cell),
                     cell["algorithm"],
                 )
-        console.print(table)
+        console.print(grid)
         console.print()
     if race.cells:
         stderr().print(f"geometric mean of the ratios: {race.ratio:.2f}")

@@ -5,28 +5,27 @@ import datetime
 
 import click
 
-from ..errors import Error
+from ..errors import Error, FailureError
 from ..guidelines.table import guidelines
 from ..guidelines.verdict import TOLERANCE, Verdict
 from ..launch import choose_mpi
-from .options import size_in_words, write_json
-from .terminal import progress, say_first, stderr, stdout
+from ..units import size_in_words
+from .options import write_json
+from .terminal import progress, say_first, stderr, stdout, table
 
 SIZES = "8,1K,8K,64K,1M"
 SECONDS = 0.2  # of all four sides of a pair
 
 
 def _table(title: str, verdicts: list[Verdict]) -> None:
-    from rich.table import Table
-
     console = stdout()
     console.print(f"# {title}", markup=False)
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in ("guideline", "ranks", "m", "left µs", "right µs", "excess", "interval"):
-        table.add_column(heading, justify="left" if heading == "guideline" else "right")
-    table.add_column("algorithms" if verdicts[0].algorithms else "")
+    grid = table(
+        "guideline", ">ranks", ">m", ">left µs", ">right µs", ">excess", ">interval",
+        "algorithms" if verdicts[0].algorithms else "",
+    )  # fmt: skip
     for one in sorted(verdicts, key=lambda one: -one.ratio):
-        table.add_row(
+        grid.add_row(
             one.guideline.words,
             str(one.ranks),
             size_in_words(one.bytes) if one.bytes else "",
@@ -36,7 +35,7 @@ def _table(title: str, verdicts: list[Verdict]) -> None:
             f"{one.low:.2f}–{one.high:.2f}",
             " against ".join(one.algorithms or ()),
         )
-    console.print(table)
+    console.print(grid)
     console.print()
 
 
@@ -74,9 +73,8 @@ def _judge(verdicts: list[Verdict], wrong: list[dict]) -> None:
     if wrong:
         left, right = wrong[0]["pair"]
         what = f"{left} or {right} of {wrong[0]['bytes'][0]} bytes"
-        click.echo(f"error: {what}, {wrong[0]['ranks']} ranks: wrong result", err=True)
-        click.echo("hint: `stretto bench --collectives` races a function alone", err=True)
-        raise click.exceptions.Exit(1)
+        what += f", {wrong[0]['ranks']} ranks: wrong result"
+        raise FailureError(what, "`stretto bench --collectives` races a function alone")
     if not any(one.status != "not judged" for one in verdicts):
         raise Error("nothing could be judged", "give it more time: --time-per-size 1")
     if any(one.library == "stretto" and one.status == "violated" for one in verdicts):
@@ -93,7 +91,7 @@ def command(
 ) -> None:
     """Measures, prints Stretto's violations and then the MPI's; the exit code is Stretto's."""
     from ..guidelines.measure import measure
-    from ..race import parse_sizes
+    from ..measure.points import parse_sizes
 
     if min(ranks) < 2:
         raise Error("--ranks: guidelines need 2 ranks or more", "write 2,4")

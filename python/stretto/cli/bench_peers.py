@@ -7,25 +7,15 @@ from pathlib import Path
 
 import click
 
-from ..algorithms import near
-from ..errors import Error
+from ..errors import Error, FailureError
 from ..files import expanded, write_text
 from ..launch.mpi import Mpi
-from ..peers.campaign import Campaign, Wish
 from ..peers.cells import CELLS, SIZES
 from ..peers.environments import BY_NAME, PEERS, default_folder, prepare
+from ..peers.session import PeerSession, Wish
+from .options import names_of, write_json
 
 QUICK = {"ranks": [2], "sizes": [8, 32 << 10, 1 << 20], "rounds": 1, "budget": 0.1}
-
-
-def _names(wish: str | None, known: list[str], option: str) -> list[str]:
-    if wish in (None, "all"):
-        return known
-    names = [name.strip() for name in wish.split(",")]
-    for name in names:
-        if name not in known:
-            raise Error(f"--{option}: nothing is called '{name}'", near(name, known))
-    return list(dict.fromkeys(names))
 
 
 def _wish(
@@ -36,7 +26,7 @@ def _wish(
     time_per_cell: float | None,
     quick: bool,
 ) -> Wish:
-    from ..race import parse_sizes
+    from ..measure.points import parse_sizes
 
     given = {
         "ranks": list(ranks) if ranks else None,
@@ -48,7 +38,7 @@ def _wish(
     chosen = {**usual, **{name: value for name, value in given.items() if value is not None}}
     if min(chosen["ranks"]) < 2:
         raise Error("--ranks: a comparison needs 2 ranks or more", "write 2,4,8")
-    wish = Wish(cells=_names(cells, list(CELLS), "cells"), **chosen)
+    wish = Wish(cells=names_of(cells, list(CELLS), "cells", "nothing"), **chosen)
     wish.repeats = 2 * wish.rounds if wish.rounds > 1 else 0
     wish.all_rounds = rounds is not None
     wish.limit = max(wish.limit, 40 * wish.budget)
@@ -60,7 +50,7 @@ def _prepare(peers: str, folder: Path) -> tuple[dict[str, Mpi], dict[str, str]]:
     found: dict[str, Mpi] = {}
     absent: dict[str, str] = {}
     hint = ""
-    for name in _names(peers, [peer.name for peer in PEERS], "peers"):
+    for name in names_of(peers, [peer.name for peer in PEERS], "peers", "nothing"):
         try:
             found[name] = prepare(BY_NAME[name], folder)
         except Error as error:
@@ -73,26 +63,26 @@ def _prepare(peers: str, folder: Path) -> tuple[dict[str, Mpi], dict[str, str]]:
     return found, absent
 
 
-def _document(campaign: Campaign, absent: dict[str, str]) -> dict:
+def _document(session: PeerSession, absent: dict[str, str]) -> dict:
     from dataclasses import asdict
 
     from .. import __version__
     from ..peers.state import AGREE, machine_facts
     from ..peers.table import compare, records
 
-    rows = records(campaign.rounds, campaign.wish)
+    rows = records(session.rounds, session.wish)
     cells = compare(rows)
     return {
         "date": datetime.date.today().isoformat(),
         "version": __version__,
-        "peers": {name: mpi.title for name, mpi in campaign.mpis.items()},
+        "peers": {name: mpi.title for name, mpi in session.mpis.items()},
         "absent": absent,
         "machine": machine_facts(),
         "agree": AGREE,
-        "wish": asdict(campaign.wish),
+        "wish": asdict(session.wish),
         "records": rows,
         "cells": cells,
-        "rounds": campaign.as_rows(),
+        "rounds": session.as_rows(),
     }
 
 
@@ -136,7 +126,6 @@ def command(
 ) -> None:
     """Prepares the peers, measures, and writes: TSV or JSON to stdout, all of it to `output`."""
     from ..peers.table import tsv
-    from .options import write_json
     from .terminal import progress
 
     wish = _wish(ranks, sizes, cells, rounds, time_per_cell, quick)
@@ -145,10 +134,10 @@ def command(
         folder.mkdir(parents=True, exist_ok=True)
     with progress("preparing the peers", None):
         mpis, absent = _prepare(peers, Path(environments) if environments else default_folder())
-    campaign = Campaign(mpis, wish)
+    session = PeerSession(mpis, wish)
     with progress("measuring", None) as advance:
-        campaign.run(advance)
-    document = _document(campaign, absent)
+        session.run(advance)
+    document = _document(session, absent)
     if as_json:
         write_json({name: part for name, part in document.items() if name != "rounds"})
     else:
@@ -160,8 +149,7 @@ def command(
     if wrong:
         first = wrong[0]
         what = f"{first['cell']} of {first['bytes']} bytes, {first['ranks']} ranks"
-        click.echo(f"error: {what}, {first['peer']}: wrong result", err=True)
-        click.echo("hint: `stretto bench --collectives` races it alone", err=True)
-        raise click.exceptions.Exit(1)
+        what += f", {first['peer']}: wrong result"
+        raise FailureError(what, "`stretto bench --collectives` races it alone")
     if not any(row["status"] != "failed" for row in document["records"]):
         raise Error("no peer could be measured", "`stretto doctor` shows what works")

@@ -5,6 +5,7 @@ import re
 from typing import TYPE_CHECKING
 
 from ..errors import Error
+from ..units import time_in_words
 
 if TYPE_CHECKING:
     from .. import Algorithm, Function, Machine, Placement, Topology
@@ -73,13 +74,6 @@ def function_of(
     if names is None:
         return function, all_algorithms()
     return function, _algorithms(collective.name, names)
-
-
-def time_in_words(seconds: float) -> str:
-    for unit, name in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
-        if seconds >= unit:
-            return f"{seconds / unit:.4g} {name}"
-    return f"{seconds / 1e-9:.4g} ns"
 
 
 def cells_of(row: dict) -> list[str]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..errors import Error
+from ..errors import Error, FailureError
 from ..files import read_text
 from .options import RanksType, json_option, write_json
 
@@ -102,12 +102,10 @@ def _check_portfolio(names: list[str], ranks: tuple[int, ...], root: str, as_jso
         _print_table(proofs, left_out, seconds)
     if refused:
         first = refused[0]
-        click.echo(
-            f"error: {_described(first)}: {first['refused']}: {first['message']}",
-            err=True,
+        raise FailureError(
+            f"{_described(first)}: {first['refused']}: {first['message']}",
+            "`stretto show --text` prints the schedules",
         )
-        click.echo("hint: `stretto show --text` prints the schedules", err=True)
-        raise click.exceptions.Exit(1)
 
 
 def _described(proof: dict) -> str:
@@ -119,14 +117,10 @@ def _described(proof: dict) -> str:
 def _print_table(
     proofs: list[dict], left_out: dict[str, tuple[list[int], str]], seconds: float
 ) -> None:
-    from rich.table import Table
-
     from ..replay import intervals
-    from .terminal import stderr, stdout
+    from .terminal import stderr, stdout, table
 
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for title in ("algorithm", "ranks", "cases", "messages", "result", "skipped"):
-        table.add_column(title, justify="right" if title in ("cases", "messages") else "left")
+    grid = table("algorithm", "ranks", ">cases", ">messages", "result", "skipped")
     rows: dict[str, list[dict]] = {name: [] for name in left_out}
     for proof in proofs:
         rows[proof["algorithm"]].append(proof)
@@ -136,7 +130,7 @@ def _print_table(
         verdict = "[green]proved[/]" if own else ""
         if bad:
             verdict = f"[red]refused[/] {len(bad)} times, first with {bad[0]['ranks']} ranks"
-        table.add_row(
+        grid.add_row(
             name,
             intervals(sorted({p["ranks"] for p in own})),
             str(len(own)),
@@ -144,7 +138,7 @@ def _print_table(
             verdict,
             f"{len(numbers)}: {reason}" if numbers else "",
         )
-    stdout().print(table)
+    stdout().print(grid)
     good = sum(1 for proof in proofs if not proof["refused"])
     stderr().print(f"{good} of {len(proofs)} cases proved in {seconds:.1f} s")
 
@@ -208,8 +202,7 @@ def _check_file(
             f"{measured.messages} messages"
         )
     if refused:
-        click.echo(f"error: {file}: {refused.name}: {refused.message}", err=True)
-        click.echo("hint: ranks and blocks count from 0, rounds from 1", err=True)
+        hint = "ranks and blocks count from 0, rounds from 1"
         if refused.name == "wrong order":
-            click.echo("hint: --commutative allows any order of operands", err=True)
-        raise click.exceptions.Exit(1)
+            hint += "\nhint: --commutative allows any order of operands"
+        raise FailureError(f"{file}: {refused.name}: {refused.message}", hint)

@@ -3,6 +3,7 @@
 
 import click
 
+from ..errors import FailureError
 from .options import json_option, write_json
 
 MARKS = {True: "[green]ok[/]", False: "[red]no[/]", None: ""}
@@ -37,6 +38,4 @@ def command(as_json: bool) -> None:
             table.add_row(MARKS[finding.good], finding.topic, words)
         stdout().print(table)
     if not works:
-        click.echo("error: no MPI works with Stretto here", err=True)
-        click.echo("hint: the lines above say what to do", err=True)
-        raise click.exceptions.Exit(1)
+        raise FailureError("no MPI works with Stretto here", "the lines above say what to do")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..errors import Error
+from ..units import size_in_words, time_in_words
 from .calls import (
     PARTS,
     cells_of,
@@ -13,14 +14,14 @@ from .calls import (
     placement_of,
     shortened,
     size_of,
-    time_in_words,
     topology_of,
 )
 from .options import (
     hosts_option,
     json_option,
     mpi_option,
-    size_in_words,
+    root_option,
+    size_option,
     topology_option,
     write_json,
 )
@@ -148,24 +149,19 @@ def _columns(row: dict, wide: bool) -> list[str]:
 
 
 def _table(rows: list[dict]) -> None:
-    from rich.table import Table
-
-    from .terminal import stdout
+    from .terminal import stdout, table
 
     console = stdout()
     wide = console.width >= LEAST_WIDTH
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column(" ", no_wrap=True)
-    table.add_column("algorithm", no_wrap=wide)
-    if wide:
-        table.add_column("parameters", no_wrap=True)
     shares = PARTS if wide else ("% latency/bandwidth/\nreduction/waiting",)
-    for name in ("time", *shares, "behind"):
-        table.add_column(name, justify="right", no_wrap=True)
+    numbers = [f">{name}" for name in ("time", *shares, "behind")]
+    grid = table(" ", "algorithm", *(["parameters"] if wide else []), *numbers)
+    for column in grid.columns:
+        column.no_wrap = wide or column.header != "algorithm"
     for row in rows:
         style = "bold" if row["chosen"] else None
-        table.add_row(MARK if row["chosen"] else "", *_columns(row, wide), style=style)
-    console.print(table)
+        grid.add_row(MARK if row["chosen"] else "", *_columns(row, wide), style=style)
+    console.print(grid)
 
 
 def _print(document: dict, operator: str) -> None:
@@ -230,8 +226,7 @@ def _cores(topology: "Topology | None", wish: str | None, machine: "Machine") ->
 @click.command("explain")
 @click.argument("function")
 @click.option("--ranks", "-p", type=click.IntRange(min=1, max=1 << 16), required=True)
-@click.option("--bytes", "size", default="1M", show_default=True, metavar="SIZE",
-              help="Of the whole vector, all parts together: 8, 64K, 2M.")  # fmt: skip
+@size_option
 @click.option("--nodes", default=None, metavar="NxK",
               help="N nodes of K ranks each; one rank on each node if not given.")  # fmt: skip
 @click.option("--one-node", is_flag=True, help="All ranks share memory.")
@@ -239,7 +234,7 @@ def _cores(topology: "Topology | None", wish: str | None, machine: "Machine") ->
               help="Of a node; if not given, the machine file's or this machine's.")  # fmt: skip
 @click.option("--operator", type=click.Choice(["sum", "user", "noncommutative"]), default=None,
               help="Of a reduction; sum if not given.")  # fmt: skip
-@click.option("--root", type=click.IntRange(min=0), default=0, show_default=True)
+@root_option
 @click.option("--machine", "wish", default=None, metavar="FILE|NAME",
               help="For the times: a machine file, or flat, cluster or gigabit-ethernet. "
               "Not given: machine.toml beside the tuned rules, else flat.")  # fmt: skip

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .calls import time_in_words
+from ..units import time_in_words
 
 if TYPE_CHECKING:
     from .. import Choice, Topology
@@ -39,22 +39,19 @@ def study(question: "Question", choice: "Choice", topology: "Topology", name: st
 
 
 def write(document: dict, mark: str) -> None:
-    from rich.table import Table
-
-    from .terminal import stdout
+    from .terminal import stdout, table
 
     bound = document["bound"]
     click.echo(f"\non {document['name']}, where messages share links")
     click.echo(f"at least    {time_in_words(bound['seconds'])}: {bound['reason']}\n")
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in (" ", "algorithm"):
-        table.add_column(name, no_wrap=True)
-    for name in ("time", "segments", "times the bound", "messages on a link"):
-        table.add_column(name, justify="right")
+    numbers = (">time", ">segments", ">times the bound", ">messages on a link")
+    grid = table(" ", "algorithm", *numbers)
+    for column in grid.columns[:2]:
+        column.no_wrap = True
     for row in document["rows"]:
         name = row["algorithm"].partition("/")[2]
         times = row["times_bound"]
-        table.add_row(
+        grid.add_row(
             mark if row["chosen"] else "",
             f"{name}, {row['order']}" if row["order"] else name,
             time_in_words(row["seconds"]),
@@ -63,6 +60,6 @@ def write(document: dict, mark: str) -> None:
             str(row["most"]),
             style="bold" if row["chosen"] else None,
         )
-    stdout().print(table)
+    stdout().print(grid)
     for why in document["left_out"].values():
         click.echo(f"left out: {why}", err=True)

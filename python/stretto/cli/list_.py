@@ -155,17 +155,17 @@ def _page(algorithms: "list[Algorithm]") -> str:
 
 
 def _table(algorithms: "list[Algorithm]", ranks: tuple[int, ...], wide: bool) -> "Table":
-    from rich.table import Table
+    from .terminal import table
 
-    numbers = " / ".join(str(p) for p in ranks)
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("algorithm", no_wrap=True)
-    table.add_column(f"rounds (p = {numbers})" if wide else f"rounds\n{numbers}", justify="right")
+    of = " / ".join(str(p) for p in ranks)
+    headings = ("algorithm", f">rounds\n{of}", f">volume\n{of}", "parameters, needs")
     if wide:
-        table.add_column("volume")
-    table.add_column(f"= (p = {numbers})" if wide else f"volume\n{numbers}", justify="right")
-    for title in ("parameters", "needs", "serves", "source") if wide else ("parameters, needs",):
-        table.add_column(title)
+        headings = (
+            "algorithm", f">rounds (p = {of})", "volume", f">= (p = {of})", "parameters", "needs",
+            "serves", "source",
+        )  # fmt: skip
+    grid = table(*headings)
+    grid.columns[0].no_wrap = True
     for algorithm in algorithms:
         row = _row(algorithm, ranks)
         open_and_needs = [_parameters(algorithm, ranks), _needs(algorithm)]
@@ -176,8 +176,8 @@ def _table(algorithms: "list[Algorithm]", ranks: tuple[int, ...], wide: bool) ->
         cells = [row["algorithm"], _per_ranks(row, "rounds"), _shares(row), *rest]
         if wide:
             cells.insert(2, row["volume"])
-        table.add_row(*cells)
-    return table
+        grid.add_row(*cells)
+    return grid
 
 
 def _print_table(algorithms: "list[Algorithm]", ranks: tuple[int, ...]) -> None:

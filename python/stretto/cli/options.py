@@ -2,9 +2,11 @@
 """What several commands read from their command line."""
 
 import re
+from collections.abc import Iterable
 
 import click
 
+from ..algorithms import near
 from ..errors import Error
 
 MOST_RANKS = 4096  # schedules of all ranks are built; more would take minutes
@@ -70,6 +72,15 @@ ranks_option = click.option(
     help="How many processes.",
 )
 
+size_option = click.option(
+    "--bytes",
+    "size",
+    default="1M",
+    show_default=True,
+    metavar="SIZE",
+    help="Of the whole vector, all parts together: 8, 64K, 2M.",
+)
+root_option = click.option("--root", type=click.IntRange(min=0), default=0, show_default=True)
 topology_option = click.option(
     "--topology",
     metavar="FILE",
@@ -93,9 +104,38 @@ def write_json(value: object) -> None:
     click.echo(json.dumps(value, indent=2))
 
 
-def size_in_words(count: int) -> str:
-    """4096 as "4K": powers of 1024 where they divide."""
-    for unit, letter in ((1 << 30, "G"), (1 << 20, "M"), (1 << 10, "K")):
-        if count >= unit and count % unit == 0:
-            return f"{count // unit}{letter}"
-    return str(count)
+def names_of(
+    wish: str | None, known: list[str], option: str, none: str = "no function"
+) -> list[str]:
+    """Those of a list that are known, each once; all where none is given. Raises Error."""
+    if wish in (None, "all"):
+        return known
+    names = [name.strip() for name in wish.split(",")]
+    for name in names:
+        if name not in known:
+            raise Error(f"--{option}: {none} is called '{name}'", near(name, known))
+    return list(dict.fromkeys(names))
+
+
+def functions_of(wish: str | None, more: Iterable[str] = ()) -> list[str]:
+    """MPI's, and `more` if they are named."""
+    from .. import all_functions, facts
+
+    known = [facts(function).name for function in all_functions()]
+    return names_of(wish, [*known, *more], "collectives") if wish not in (None, "all") else known
+
+
+def ranks_of(wish: tuple[int, ...] | None) -> list[int]:
+    """What is to be tuned."""
+    from ..launch.mpi import cores
+
+    ranks = list(wish) if wish else sorted({2, max(2, cores())})
+    if ranks[0] < 2:
+        raise Error("--ranks: one rank has no collectives to tune", "write 2 or more")
+    if ranks[-1] > cores():
+        click.echo(
+            f"stretto: {ranks[-1]} ranks on {cores()} cores: these times are mostly the "
+            "scheduler's; such a file is good for nothing but trying this command",
+            err=True,
+        )
+    return ranks

@@ -30,7 +30,7 @@ def _command() -> int:
         return cli.main(prog_name="stretto", standalone_mode=False) or 0
     except Error as error:
         fail(str(error), error.hint)
-        return 2
+        return error.status
     except click.UsageError as error:
         command = error.ctx.command_path if error.ctx else "stretto"
         fail(error.format_message().rstrip("."), f"`{command} --help` shows how it is used")
@@ -61,9 +61,9 @@ def _lost(error: OSError) -> int:
 
 def _clean_up() -> None:
     """What was launched: the module is there only if something was."""
-    race = sys.modules.get("stretto.race")
-    if race is not None and hasattr(race, "stop_all"):  # it may be half imported
-        race.stop_all()
+    process = sys.modules.get("stretto.measure.process")
+    if process is not None and hasattr(process, "stop_all"):  # it may be half imported
+        process.stop_all()
 
 
 def _interrupt_in(error: BaseException | None) -> Interrupt | None:

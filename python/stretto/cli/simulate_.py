@@ -6,8 +6,16 @@ from typing import TYPE_CHECKING
 import click
 
 from ..errors import Error
+from ..units import size_in_words
 from .calls import cells_of, function_of, placement_of, shortened, size_of, topology_of
-from .options import hosts_option, json_option, size_in_words, topology_option, write_json
+from .options import (
+    hosts_option,
+    json_option,
+    root_option,
+    size_option,
+    topology_option,
+    write_json,
+)
 
 if TYPE_CHECKING:
     from .. import Algorithm
@@ -43,18 +51,13 @@ def _as_json(call: "Call", machine: str, rows: list[dict], refused: dict[str, Er
 
 
 def _print_table(rows: list[dict], head: str) -> None:
-    from rich.table import Table
+    from .terminal import stdout, table
 
-    from .terminal import stdout
-
-    table = Table(box=None, pad_edge=False, header_style="bold", title=head, title_justify="left")
-    table.add_column("algorithm")
-    table.add_column("parameters")
-    for name in ("time", "latency", "bandwidth", "reduction", "waiting", "behind the best"):
-        table.add_column(name, justify="right")
+    numbers = (">time", ">latency", ">bandwidth", ">reduction", ">waiting", ">behind the best")
+    grid = table("algorithm", "parameters", *numbers, title=head, title_justify="left")
     for row in rows:
-        table.add_row(row["algorithm"], shortened(row["parameters"]) or "-", *cells_of(row))
-    stdout().print(table)
+        grid.add_row(row["algorithm"], shortened(row["parameters"]) or "-", *cells_of(row))
+    stdout().print(grid)
 
 
 def _plot(call: "Call", algorithms: list["Algorithm"], machine, title: str, path: str) -> None:
@@ -94,8 +97,7 @@ def _write_timeline(call: "Call", row: dict, machine, path: str) -> None:
 @click.command("simulate")
 @click.argument("function")
 @click.option("--ranks", "-p", type=click.IntRange(min=1, max=1 << 24), required=True)
-@click.option("--bytes", "size", default="1M", show_default=True, metavar="SIZE",
-              help="Of the whole vector, all parts together: 8, 64K, 2M.")  # fmt: skip
+@size_option
 @click.option("--machine", "wish", default="flat", show_default=True, metavar="FILE|NAME",
               help="A machine file, or one of flat, cluster, gigabit-ethernet.")  # fmt: skip
 @click.option("--algorithms", "names", default=None, metavar="A,B", help="Only these.")
@@ -104,7 +106,7 @@ def _write_timeline(call: "Call", row: dict, machine, path: str) -> None:
               help="1 if not given: all messages take the network.")  # fmt: skip
 @topology_option
 @hosts_option
-@click.option("--root", type=click.IntRange(min=0), default=0, show_default=True)
+@root_option
 @click.option("--operation", default="", metavar="NAME[.TYPE]",
               help="Of a reduction: sum.f64. The machine's gamma if not given.")  # fmt: skip
 @click.option("--not-commutative", is_flag=True, help="The operator keeps rank order.")

@@ -6,7 +6,7 @@ import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.progress import (
@@ -19,13 +19,30 @@ from rich.progress import (
 )
 
 if TYPE_CHECKING:
-    from ..busy import Load
+    from rich.table import Table
+
+    from ..measure.busy import Load
 
 
 def stdout() -> Console:
     """For tables: as wide as the terminal; into a file or a pipe as wide as they like."""
     width = None if sys.stdout.isatty() else max(500, shutil.get_terminal_size().columns)
     return Console(width=width, highlight=False, soft_wrap=False)
+
+
+def table(*headings: str, least: int | None = None, **looks: Any) -> "Table":
+    """Columns whose headings begin with ">" are numbers, no narrower than `least`."""
+    from rich.table import Table
+
+    made = Table(box=None, pad_edge=False, header_style="bold", **looks)
+    for heading in headings:
+        number = heading.startswith(">")
+        made.add_column(
+            heading.removeprefix(">"),
+            justify="right" if number else "left",
+            min_width=least if number else None,
+        )
+    return made
 
 
 def stderr() -> Console:
@@ -42,7 +59,7 @@ def say_busy(load: "Load") -> None:
 
 def say_first(notes: list[str], ranks: int) -> None:
     """What to know about an MPI and about times of so many ranks on this machine, now."""
-    from ..busy import look
+    from ..measure.busy import look
 
     cores = len(os.sched_getaffinity(0))
     if ranks > cores:

@@ -7,23 +7,24 @@ from typing import TYPE_CHECKING
 import click
 
 from ..interrupt import Interrupt
-from .options import size_in_words, write_json
-from .tune_wish import functions_wished, ranks_wished
+from ..units import size_in_words
+from .options import functions_of, ranks_of, write_json
 
 if TYPE_CHECKING:
     from ..launch.mpi import Mpi
-    from ..tune.native.campaign import Campaign, Wish
+    from ..measure.session import Request
+    from ..tune.native.session import NativeSession
     from ..tune.native.target import Table, Target
 
 
-def _head(name: str, mpi: "Mpi", wish: "Wish", commutative: bool) -> dict:
+def _head(name: str, mpi: "Mpi", wish: "Request", commutative: bool) -> dict:
     """What must be equal for one measurement to go on with another."""
     return {
         "target": name,
         "mpi": f"{mpi.title}, {mpi.library}",
         "ranks": wish.ranks,
         "sizes": wish.sizes,
-        "collectives": wish.functions,
+        "collectives": wish.names,
         "commutative": commutative,
     }
 
@@ -42,20 +43,21 @@ def run(
     output: str | None,
     fresh: bool,
 ) -> None:
-    from ..busy import look
     from ..launch import choose_mpi
-    from ..race import parse_sizes
+    from ..measure.busy import look
+    from ..measure.points import parse_sizes
+    from ..measure.session import Request
     from ..tune.native import target_of
-    from ..tune.native.campaign import Campaign, Wish, seconds_for
     from ..tune.native.journal import Journal
+    from ..tune.native.session import NativeSession, seconds_for
     from .terminal import say_busy
 
     wish_of_mpi = str(Path(mpi).absolute()) if mpi else name
     target = target_of(name, choose_mpi(wish_of_mpi), commutative)
     for note in target.mpi.notes():
         click.echo(f"stretto: {note}", err=True)
-    functions, numbers = functions_wished(collectives), parse_sizes(sizes)
-    wish = Wish(ranks_wished(ranks), functions, numbers, budget, limit)
+    functions, numbers = functions_of(collectives), parse_sizes(sizes)
+    wish = Request(ranks_of(ranks), functions, numbers, budget, limit)
     folder = Path(output or f"stretto-tune-{name}")
     seconds, needed = seconds_for(target, wish)
     journal = Journal(folder, _head(name, target.mpi, wish, commutative), fresh)
@@ -65,49 +67,51 @@ def run(
             "run the same command again to go on, or tune less at a time",
             err=True,
         )
-    campaign = Campaign(target, wish, journal, seconds)
+    session = NativeSession(target, wish, journal, seconds)
     load = look()
     if load and load.disturbs(max(wish.ranks)):
         say_busy(load)
     try:
-        table, gains = _measure(campaign)
+        table, gains = _measure(session)
     except Interrupt as stopped:
         stopped.hint = f"what was measured is in {journal.path}; run again to go on"
         raise
-    _report(campaign, folder, table, gains, as_json)
+    _report(session, folder, table, gains, as_json)
 
 
-def _measure(campaign: "Campaign") -> tuple["Table", dict]:
+def _measure(session: "NativeSession") -> tuple["Table", dict]:
     from .terminal import progress
 
-    budget = campaign.wish.budget
-    with progress(f"tuning {campaign.target.mpi.title}", budget) as advance:
+    budget = session.request.budget
+    with progress(f"tuning {session.target.mpi.title}", budget) as advance:
 
         def whole_seconds(done: float, of: float | None = None, what: str = "") -> None:
             advance(int(done), int(of or budget), what)
 
-        campaign.scan(whole_seconds)
-        found = campaign.found()
+        session.scan(whole_seconds)
+        found = session.found()
         if found:
-            campaign.confirm(found, whole_seconds)
-        return campaign.confirmed(found)
+            session.confirm(found, whole_seconds)
+        return session.confirmed(found)
 
 
-def _report(campaign: "Campaign", folder: Path, table: "Table", gains: dict, as_json: bool) -> None:
-    target = campaign.target
+def _report(
+    session: "NativeSession", folder: Path, table: "Table", gains: dict, as_json: bool
+) -> None:
+    target = session.target
     paths = target.write(table, folder) if table else []
     usage = target.usage(table, folder) if table else []
     if as_json:
-        _print_json(campaign, paths, usage, gains)
+        _print_json(session, paths, usage, gains)
         return
-    for failure in campaign.journal.failures:
+    for failure in session.journal.failures:
         click.echo(
             f"stretto: given up: {failure.function}, {failure.ranks} ranks, "
             f"{failure.algorithm}: {failure.reason}",
             err=True,
         )
     if not table:
-        _print_nothing(campaign)
+        _print_nothing(session)
         return
     _print_gains(gains, target)
     click.echo("wrote " + ", ".join(map(str, paths)))
@@ -115,26 +119,21 @@ def _report(campaign: "Campaign", folder: Path, table: "Table", gains: dict, as_
         click.echo("use it: " + line)
 
 
-def _print_nothing(campaign: "Campaign") -> None:
-    if not campaign.finished():
+def _print_nothing(session: "NativeSession") -> None:
+    if not session.finished():
         click.echo("nothing is certain yet: run the same command again to go on")
     else:
         click.echo(
-            f"{campaign.target.mpi.title}: nothing beats its own choice by more than the noise; "
+            f"{session.target.mpi.title}: nothing beats its own choice by more than the noise; "
             "no file was written"
         )
 
 
 def _print_gains(gains: dict, target: "Target") -> None:
-    from rich.table import Table as Grid
+    from .terminal import stdout, table
 
-    from .terminal import stdout
-
-    grid = Grid(box=None, pad_edge=False, header_style="bold")
-    grid.add_column("function")
-    for heading in ("ranks", "size", "its own µs", "tuned µs", "faster", "noise"):
-        grid.add_column(heading, justify="right", min_width=6)
-    grid.add_column("algorithm")
+    numbers = (">ranks", ">size", ">its own µs", ">tuned µs", ">faster", ">noise")
+    grid = table("function", *numbers, "algorithm", least=6)
     for (function, ranks, size), (algorithm, one) in gains.items():
         grid.add_row(
             function, str(ranks), size_in_words(size),
@@ -146,7 +145,7 @@ def _print_gains(gains: dict, target: "Target") -> None:
     console.print(grid)
 
 
-def _print_json(campaign: "Campaign", paths: list[Path], usage: list[str], gains: dict) -> None:
+def _print_json(session: "NativeSession", paths: list[Path], usage: list[str], gains: dict) -> None:
     cells = [
         {
             "function": function,
@@ -160,10 +159,10 @@ def _print_json(campaign: "Campaign", paths: list[Path], usage: list[str], gains
         }
         for (function, ranks, size), (algorithm, one) in gains.items()
     ]
-    failures = [vars(one) for one in campaign.journal.failures]
+    failures = [vars(one) for one in session.journal.failures]
     write_json(
         {
-            "mpi": campaign.target.mpi.title,
+            "mpi": session.target.mpi.title,
             "files": [str(path) for path in paths],
             "usage": usage,
             "cells": cells,

@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..errors import Error
+from ..errors import Error, FailureError
 from ..files import write_text
 from ..interrupt import Interrupt
-from .options import size_in_words, write_json
-from .tune_wish import functions_wished, ranks_wished
+from ..units import size_in_words
+from .options import functions_of, ranks_of, write_json
 
 if TYPE_CHECKING:
     from ..launch.mpi import Mpi
-    from ..race import Ratios
+    from ..measure.driver import Ratios
     from ..tune.own.beyond import Beyond
-    from ..tune.own.campaign import Campaign
     from ..tune.own.cells import Cell
     from ..tune.own.choice import Choice
+    from ..tune.own.session import OwnSession
 
 MACHINE = "machine.toml"  # beside the rules
 
@@ -40,7 +40,7 @@ def _names(collectives: str | None, operators: str | None) -> list[str]:
 
     if operators not in (None, "commutative", "all"):
         raise Error(f"--operators: '{operators}' is neither", "write commutative or all")
-    names = functions_wished(collectives)
+    names = functions_of(collectives)
     if operators == "all":
         names += [name + ORDERED for name in names if reduces(function_named(name))]
     return names
@@ -94,11 +94,12 @@ def run(
             f"--{'topology' if topology else 'hosts'} goes with --predict only",
             "name a machine, too: --predict cluster",
         )
-    from ..race import parse_sizes
+    from ..measure.points import parse_sizes
+    from ..measure.session import Request
     from ..tune.own.beyond import Beyond
-    from ..tune.own.campaign import Campaign, Wish, probed
     from ..tune.own.journal import Journal
     from ..tune.own.reductions import measured_reductions
+    from ..tune.own.session import OwnSession, probed
     from ..tune.own.trial import refuse_variables
     from .terminal import say_busy
 
@@ -108,35 +109,36 @@ def run(
     refuse_variables()
     started_by = _mpi(mpi, launcher)
     # The launcher alone knows how many ranks it starts: the driver tells.
-    places = probed(started_by, ranks_wished(ranks) if not launcher else [0])
+    places = probed(started_by, ranks_of(ranks) if not launcher else [0])
     machine = next(iter(places.values())).title
     journal = Journal(path.with_suffix(".jsonl"), machine, fresh)
-    campaign = Campaign(started_by, Wish(sorted(places), names, numbers, budget), journal, places)
-    beyond = Beyond(campaign, up_to) if up_to is not None else None
-    campaign.look(say_busy)
+    session = OwnSession(
+        started_by, Request(sorted(places), names, numbers, budget), journal, places
+    )
+    beyond = Beyond(session, up_to) if up_to is not None else None
+    session.look(say_busy)
     reductions = measured_reductions(started_by)
-    _measure(campaign, beyond)
-    _report(campaign, path, machine, reductions, beyond, as_json)
-    for cell, words in sorted(campaign.wrong):
-        click.echo(f"error: {cell}, {words}: wrong result", err=True)
-    if campaign.wrong:
-        click.echo("hint: `stretto bench --collectives` races the function alone", err=True)
-        raise click.exceptions.Exit(1)
+    _measure(session, beyond)
+    _report(session, path, machine, reductions, beyond, as_json)
+    wrong = [f"{cell}, {words}: wrong result" for cell, words in sorted(session.wrong)]
+    if wrong:
+        hint = "`stretto bench --collectives` races the function alone"
+        raise FailureError("\nerror: ".join(wrong), hint)
 
 
-def _measure(campaign: "Campaign", beyond: "Beyond | None") -> None:
+def _measure(session: "OwnSession", beyond: "Beyond | None") -> None:
     from .terminal import progress
 
-    budget = int(campaign.wish.budget)
+    budget = int(session.request.budget)
     with progress("tuning Stretto's choice", budget) as advance:
 
         def whole_seconds(done: float, of: float | None = None, what: str = "") -> None:
             advance(min(int(done), budget), budget, what)
 
         try:
-            (beyond or campaign).run(whole_seconds)
+            (beyond or session).run(whole_seconds)
         except Interrupt as stopped:
-            stopped.hint = f"what was measured is in {campaign.journal.path}; run again to go on"
+            stopped.hint = f"what was measured is in {session.journal.path}; run again to go on"
             raise
 
 
@@ -148,13 +150,13 @@ def _beyond(beyond: "Beyond | None") -> list[str]:
         return []
     with progress("predicting", None) as advance:
         lines = beyond.lines(advance)
-    if not beyond.campaign.model:
+    if not beyond.session.model:
         click.echo("stretto: too little was measured to predict more ranks: run again", err=True)
     return lines
 
 
 def _report(
-    campaign: "Campaign",
+    session: "OwnSession",
     path: Path,
     machine: str,
     reductions: "Ratios",
@@ -166,20 +168,20 @@ def _report(
     from ..tune.own.rules import to_text
     from ..tune.own.trust import in_words, within_noise
 
-    journal = campaign.journal
-    chosen = choices(times_of(journal, campaign.shipped()))
-    doubtful = within_noise(journal, chosen, campaign.shipped())
+    journal = session.journal
+    chosen = choices(times_of(journal, session.shipped()))
+    doubtful = within_noise(journal, chosen, session.shipped())
     distrust = in_words(chosen, doubtful, journal.load)
-    missing = sum(len(campaign.cells(n)) for n in campaign.wish.ranks)
+    missing = sum(len(session.cells(n)) for n in session.request.ranks)
     missing -= sum(map(len, chosen.values()))
     files = []
     if chosen:
         notes = [f"By `stretto tune`: {sum(map(len, chosen.values()))} cells were measured."]
         notes += distrust
-        text = to_text(chosen, machine, campaign.one_node, notes, _beyond(beyond), campaign.cores)
+        text = to_text(chosen, machine, session.one_node, notes, _beyond(beyond), session.cores)
         write_text(path, text)
         files.append(path)
-    model = campaign.model
+    model = session.model
     if model:
         beside = path.with_name(MACHINE)
         text = to_toml(
@@ -188,10 +190,10 @@ def _report(
         write_text(beside, text)
         files.append(beside)
     if as_json:
-        _print_json(campaign, chosen, doubtful, files, missing)
+        _print_json(session, chosen, doubtful, files, missing)
         return
     _print_table(chosen, doubtful)
-    _print_summary(campaign, missing, distrust)
+    _print_summary(session, missing, distrust)
     if chosen:
         click.echo("wrote " + ", ".join(map(str, files)))
     else:
@@ -199,15 +201,9 @@ def _report(
 
 
 def _print_table(chosen: dict[tuple[str, int], list["Choice"]], doubtful: set["Cell"]) -> None:
-    from rich.table import Table
+    from .terminal import stdout, table
 
-    from .terminal import stdout
-
-    grid = Table(box=None, pad_edge=False, header_style="bold")
-    grid.add_column("function")
-    for heading in ("ranks", "size", "native µs", "shipped µs", "tuned µs"):
-        grid.add_column(heading, justify="right")
-    grid.add_column("choice")
+    grid = table("function", ">ranks", ">size", ">native µs", ">shipped µs", ">tuned µs", "choice")
     for own in chosen.values():
         for one in own:
             noise = " (within noise)" if one.cell in doubtful else ""
@@ -220,15 +216,15 @@ def _print_table(chosen: dict[tuple[str, int], list["Choice"]], doubtful: set["C
     stdout().print(grid)
 
 
-def _print_summary(campaign: "Campaign", missing: int, distrust: list[str]) -> None:
-    model = campaign.model
+def _print_summary(session: "OwnSession", missing: int, distrust: list[str]) -> None:
+    model = session.model
     for ranks, one in sorted(model.found.items()) if model else ():
         click.echo(
             f"model, {ranks} ranks: of {one.calls} calls the predicted time is off by "
             f"{one.median:.2f}x in the median, {one.usual:.2f}x in nine of ten, {one.worst:.2f}x "
             "at worst"
         )
-    for cell, words in sorted(campaign.journal.failed):
+    for cell, words in sorted(session.journal.failed):
         click.echo(f"stretto: given up: {cell}, {words}: it did not come to an end", err=True)
     for line in distrust:
         click.echo(f"stretto: {line}", err=True)
@@ -239,7 +235,7 @@ def _print_summary(campaign: "Campaign", missing: int, distrust: list[str]) -> N
 
 
 def _print_json(
-    campaign: "Campaign", chosen: dict[tuple[str, int], list["Choice"]], doubtful: set["Cell"],
+    session: "OwnSession", chosen: dict[tuple[str, int], list["Choice"]], doubtful: set["Cell"],
     files: list[Path], missing: int,
 ) -> None:  # fmt: skip
     from dataclasses import asdict
@@ -252,17 +248,17 @@ def _print_json(
         ]
     for one in cells:
         del one["cell"]
-    found = campaign.model.found if campaign.model else {}
-    portfolio, measured = campaign.candidates()
+    found = session.model.found if session.model else {}
+    portfolio, measured = session.candidates()
     write_json(
         {
             "cells": cells,
             "missing": missing,
-            "busy": asdict(campaign.journal.load) if campaign.journal.load else None,
+            "busy": asdict(session.journal.load) if session.journal.load else None,
             "model": {ranks: asdict(one) for ranks, one in found.items()},
             "portfolio": portfolio,
             "measured": measured,
-            "wrong": [{**asdict(cell), "words": words} for cell, words in sorted(campaign.wrong)],
+            "wrong": [{**asdict(cell), "words": words} for cell, words in sorted(session.wrong)],
             "files": list(map(str, files)),
         }
     )

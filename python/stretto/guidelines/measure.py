@@ -4,7 +4,8 @@
 from collections.abc import Callable
 
 from ..launch.mpi import Mpi
-from ..race import PATIENCE, Race, drive
+from ..measure.driver import PATIENCE, Results, drive
+from ..measure.session import Advance, unseen
 from .table import Guideline, Pair, pairs_of
 from .verdict import LIBRARIES, Verdict, settle, settle_at_last, verdict
 
@@ -18,8 +19,8 @@ def _word(pair: Pair, size: int) -> str:
 
 def _sample(
     mpi: Mpi, ranks: int, tasks: list[Task], budget: float, advance: Callable[..., None]
-) -> tuple[dict[Task, dict], Race]:
-    race = Race()
+) -> tuple[dict[Task, dict], Results]:
+    race = Results()
     arguments = ["--pairs", ",".join(_word(*task) for task in tasks)]
     drive(mpi, ranks, arguments, budget, PATIENCE + 40 * budget, race, advance)
     return dict(zip(tasks, race.pairs, strict=False)), race
@@ -43,7 +44,7 @@ def measure(
     chosen: list[Guideline],
     sizes: list[int],
     budget: float,
-    advance: Callable[..., None] = lambda done, of=None, what="": None,
+    advance: Advance = unseen,
 ) -> tuple[list[Verdict], list[dict]]:
     """The verdicts, and the pairs whose results were wrong.
 

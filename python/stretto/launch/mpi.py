@@ -4,7 +4,6 @@
 import os
 import re
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from pathlib import Path
 
 from ..errors import Error
 from ..files import expanded
+from .ask import ask
 
 LIBRARIES = {"mpich": ("libmpi.so.12", "libmpich.so.12"), "openmpi": ("libmpi.so.40",)}
 WISHES = ("auto", "mpich", "intel", "openmpi")
@@ -73,28 +73,17 @@ class Mpi:
 
 @cache
 def _asked(mpiexec: Path) -> str:
-    try:
-        done = subprocess.run(
-            [mpiexec, "--version"],
-            capture_output=True,
-            text=True,
-            timeout=20,
-            stdin=subprocess.DEVNULL,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return done.stdout + done.stderr
+    done = ask([mpiexec, "--version"], 20)
+    return done.stdout + done.stderr if done else ""
 
 
 @cache
 def _linker_cache() -> dict[str, Path]:
     ldconfig = shutil.which("ldconfig", path="/sbin:/usr/sbin:" + os.environ.get("PATH", ""))
-    if ldconfig is None:
-        return {}
-    listed = subprocess.run([ldconfig, "-p"], capture_output=True, text=True, check=False).stdout
+    listed = ask([ldconfig, "-p"], 20) if ldconfig else None
     found: dict[str, Path] = {}
-    for name, path in re.findall(r"^\s*(\S+) \(.*\) => (\S+)$", listed, re.MULTILINE):
+    lines = listed.stdout if listed else ""
+    for name, path in re.findall(r"^\s*(\S+) \(.*\) => (\S+)$", lines, re.MULTILINE):
         found.setdefault(name, Path(path))
     return found
 

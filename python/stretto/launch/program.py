@@ -4,10 +4,10 @@
 import os
 import re
 import shutil
-import subprocess
 from pathlib import Path
 
 from ..errors import Error
+from .ask import ask
 from .mpi import LIBRARIES, Mpi, all_mpis, choose_mpi, inspect
 
 STANDARD_ABI = re.compile(r"^libmpi_abi\.so")
@@ -17,10 +17,9 @@ def _needed(binary: Path) -> dict[str, Path | None]:
     """All shared objects that the dynamic linker would load, and from where."""
     found: dict[str, Path | None] = {}
     ldd = shutil.which("ldd") or shutil.which("ldd", path="/usr/bin:/bin")
-    if ldd is None:
-        return found
-    done = subprocess.run([ldd, binary], capture_output=True, text=True, timeout=20, check=False)
-    for name, path in re.findall(r"^\s*(\S+) => (not found|\S+)", done.stdout, re.MULTILINE):
+    done = ask([ldd, binary], 20) if ldd else None
+    lines = done.stdout if done else ""
+    for name, path in re.findall(r"^\s*(\S+) => (not found|\S+)", lines, re.MULTILINE):
         found[Path(name).name] = None if path == "not found" else Path(path)
     return found
 
@@ -75,19 +74,12 @@ def _libmpi_of(program: Path) -> tuple[str, Path | None] | None:
 
 def _mpi4py_of(python: Path) -> Path | None:
     """The extension module of this Python's mpi4py, if it is built for one MPI, as Debian's is."""
-    ask = (
+    program = (
         "import importlib.util as u; spec = u.find_spec('mpi4py'); "
         "print(*(spec.submodule_search_locations if spec else ()))"
     )
-    done = subprocess.run(
-        [python, "-c", ask],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        stdin=subprocess.DEVNULL,
-        check=False,
-    )
-    folder = done.stdout.strip()
+    done = ask([python, "-c", program], 60)
+    folder = done.stdout.strip() if done else ""
     modules = sorted(Path(folder).glob("MPI.*so")) if folder else []
     return modules[0] if len(modules) == 1 else None
 

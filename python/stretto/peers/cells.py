@@ -51,9 +51,3 @@ def traffic(cell: str, size: int, ranks: int) -> int:
     }
     reads, writes = reads_and_writes[cell]
     return (reads + writes) * size
-
-
-def plan(cells: list[str], sizes: list[int]) -> list[tuple[str, int]]:
-    """Every cell at every size; a barrier has none."""
-    pairs = ((cell, 0 if cell == "barrier" else size) for cell in cells for size in sizes)
-    return list(dict.fromkeys(pairs))

@@ -3,7 +3,6 @@
 
 import os
 import re
-import subprocess
 import sys
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, requires
@@ -11,6 +10,7 @@ from pathlib import Path
 
 from ..errors import Error
 from ..files import expanded
+from ..launch.ask import ask
 from ..launch.mpi import Mpi, inspect
 
 PATIENCE = 900.0  # seconds for pip
@@ -57,17 +57,9 @@ def _is(mpi: Mpi | None, peer: Peer, wheels: list[str]) -> bool:
 
 
 def _run(words: list[object], what: str) -> None:
-    try:
-        done = subprocess.run(
-            [str(word) for word in words],
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE,
-            stdin=subprocess.DEVNULL,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        raise Error(f"{what}: no end within {PATIENCE:.0f} s", "is the index slow?") from None
+    done = ask(words, PATIENCE)
+    if done is None:
+        raise Error(f"{what}: no end within {PATIENCE:.0f} s", "is the index slow?")
     if done.returncode != 0:
         last = (done.stderr.strip() or "no words").splitlines()[-1]
         raise Error(f"{what}: {last}", "can pip reach the package index?")

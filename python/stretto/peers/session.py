@@ -1,100 +1,145 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The race driver of one peer, which waits between cells: others measure meanwhile."""
+"""Rounds of runs: all peers one after the other, the state of the machine measured between them."""
 
-import os
-import subprocess
-import tempfile
-from contextlib import suppress
-from pathlib import Path
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, field
 
-from ..errors import Error
-from ..interrupt import held
 from ..launch.mpi import Mpi
-from ..race import Race, Watch, driver_command, start, stop, take
+from ..measure.points import points
+from ..measure.session import Advance, Session, unseen
+from ..measure.waiting import CellError, WaitingDriver
+from .state import LARGE, State, agree, measure
 
-END = 10.0  # seconds that a driver has to end when it has no more to do
-
-
-class CellError(Error):
-    """A cell was not measured. `side` is whose calls had begun: Stretto, native or both."""
-
-    def __init__(self, what: str, side: str) -> None:
-        super().__init__(what, "`stretto doctor` shows whether this MPI works at all")
-        self.side = side
+Cell = tuple[str, int]  # name and size asked for
+DEAR = 8.0  # a cell that took so many times its share is measured in one round only
+LATEST_REPEAT = 22 * 60.0  # seconds after which nothing is repeated
+LONGEST = 25 * 60.0  # seconds; a round that would not end in them is not begun
 
 
-class Session:
-    """Starts when it is first asked, and again after a failure.
+@dataclass
+class Wish:
+    """What to measure; `repeats` rounds may replace those that did not agree."""
 
-    Every rank reads its orders from a pipe of its own: those that wait leave the cores alone.
-    """
+    ranks: list[int]
+    cells: list[str]
+    sizes: list[int]
+    rounds: int = 5
+    repeats: int = 10
+    budget: float = 0.1
+    limit: float = 20.0  # seconds that a cell may take
+    all_rounds: bool = False  # however long they take
 
-    def __init__(self, mpi: Mpi, ranks: int, budget: float, limit: float) -> None:
-        self.mpi, self.ranks, self.budget, self.limit = mpi, ranks, budget, limit
-        self._process: subprocess.Popen | None = None
-        self._pipes: list[int] = []
-        self._folder: tempfile.TemporaryDirectory | None = None
+    def plan(self) -> list[Cell]:
+        return points(self.cells, self.sizes)
 
-    def __enter__(self) -> "Session":
-        return self
+    def enough(self) -> int:
+        """Rounds that must have agreed before a cell is compared."""
+        return -(-self.rounds // 2)
 
-    def __exit__(self, *_: object) -> None:
-        with held():
-            self._end()
 
-    def ask(self, cell: str, size: int) -> dict:
-        """What the driver says of the cell; raises CellError."""
-        process = self._process or self._start()
-        race, whole = Race(), False
-        watch = Watch(process, self.limit)
-        watch.heard()
-        try:
-            for pipe in self._pipes:
-                os.write(pipe, f"{cell}:{max(size, 1)}\n".encode())
-            for line in process.stdout or ():
-                take(line, race)
-                whole = '"progress"' in line
-                if whole:
-                    break
-        except BaseException:
-            stop(process)
-            raise
-        finally:
-            watch.end()
-        if whole and watch.expired:  # just in time; but the driver is gone
-            self._end()
-        if whole:
-            return race.cells[0]
-        reason = f"the driver under {self.mpi.title} ended with exit code {process.wait()}"
-        if watch.expired:
-            whose = {"native": self.mpi.title, "Stretto": "Stretto"}.get(race.stage, "one of both")
-            reason = f"{whose} took more than {self.limit:.0f} s"
-        self._end()
-        raise CellError(reason, race.stage)
+@dataclass
+class Round:
+    """A cell under all peers, one right after the other, between states of the machine."""
 
-    def _start(self) -> subprocess.Popen:
-        # New ones: a rank of before that has not ended yet must not read these orders.
-        self._folder = tempfile.TemporaryDirectory(prefix="stretto-")
-        folder = Path(self._folder.name)
-        for rank in range(self.ranks):
-            os.mkfifo(folder / str(rank))
-            self._pipes.append(os.open(folder / str(rank), os.O_RDWR))
-        arguments = ["--orders", str(folder), "--budget", str(self.budget)]
-        self._process = start(self.mpi, driver_command(self.mpi, self.ranks, arguments))
-        return self._process
+    number: int
+    ranks: int
+    cell: str
+    asked: int
+    agreed: bool = False
+    samples: list[dict] = field(default_factory=list)  # as the driver wrote them, and the peer
+    failures: list[dict] = field(default_factory=list)
 
-    def _end(self) -> None:
-        for pipe in self._pipes:
-            os.close(pipe)
-        self._pipes = []
-        if self._process:
-            with suppress(subprocess.TimeoutExpired):
-                self._process.wait(END)
-            if self._process.poll() is None:
-                stop(self._process)
-            if self._process.stdout:
-                self._process.stdout.close()
-            self._process = None
-        if self._folder:
-            self._folder.cleanup()
-            self._folder = None
+
+def between(before: State, after: State) -> dict[str, float]:
+    """The state during a run."""
+    later = after.as_row()
+    return {name: (value + later[name]) / 2 for name, value in before.as_row().items()}
+
+
+class PeerSession(Session):
+    """Measures what was wished for; `rounds` has it."""
+
+    def __init__(self, mpis: dict[str, Mpi], wish: Wish) -> None:
+        super().__init__()
+        self.mpis, self.wish = mpis, wish
+        self.rounds: list[Round] = []
+        self._once: set[tuple] = set()  # (peer, ranks, cell): not again
+        self._memory = 0.0  # GB/s, as measured last
+
+    def as_rows(self) -> list[dict]:
+        return [asdict(one) for one in self.rounds]
+
+    def run(self, advance: Advance = unseen) -> None:
+        """Every cell in every round; then again those whose rounds did not agree."""
+        wish = self.wish
+        cells = wish.plan()
+        steps, done = wish.rounds * len(wish.ranks) * len(cells), 0
+        for number in range(1, wish.rounds + wish.repeats + 1):
+            if number <= wish.rounds and number > 1 and self._too_late(number):
+                return
+            for ranks in wish.ranks:
+                todo = cells
+                if number > wish.rounds:
+                    todo = [one for one in cells if self._agreements(ranks, one) < wish.rounds]
+                    steps += len(todo)
+                with ExitStack() as stack:
+                    drivers = {
+                        peer: stack.enter_context(
+                            WaitingDriver(mpi, ranks, wish.budget, wish.limit)
+                        )
+                        for peer, mpi in self.mpis.items()
+                    }
+                    for cell in todo:
+                        if number > wish.rounds and self.elapsed() > LATEST_REPEAT:
+                            return
+                        advance(done, steps, f"round {number}, {ranks} ranks, {cell[0]}")
+                        self._round(number, ranks, cell, drivers)
+                        done += 1
+        advance(done, steps)
+
+    def _too_late(self, number: int) -> bool:
+        """Whether this round would not end in time, by the pace of those before it."""
+        return not self.wish.all_rounds and self.elapsed() * number / (number - 1) > LONGEST
+
+    def _agreements(self, ranks: int, cell: Cell) -> int:
+        return sum(r.agreed for r in self.rounds if (r.ranks, r.cell, r.asked) == (ranks, *cell))
+
+    def _state(self, size: int, edge: bool) -> State:
+        """Of a round of that size; its memory is measured at the edges only, if it counts."""
+        again = not self._memory or (edge and size >= LARGE)
+        state = measure(None if again else self._memory)
+        self._memory = state.memory_gbs
+        return state
+
+    def _round(
+        self, number: int, ranks: int, cell: Cell, drivers: dict[str, WaitingDriver]
+    ) -> None:
+        name, size = cell
+        todo = [peer for peer in drivers if (peer, ranks, *cell) not in self._once]
+        if not todo:
+            return
+        found = Round(number, ranks, name, size)
+        states = [self._state(size, True)]
+        for peer in todo:
+            try:
+                said = drivers[peer].ask(name, size)
+            except CellError as error:
+                why = {"cell": name, "asked": size, "reason": str(error), "side": error.side}
+                found.failures.append({**why, "peer": peer})
+                said = {}
+            states.append(self._state(size, peer == todo[-1]))
+            if said:
+                dear = said["seconds"] > DEAR * self.wish.budget
+                state = between(states[-2], states[-1])
+                found.samples.append({**said, **state, "peer": peer, "dear": dear})
+        found.agreed = agree(states, size)
+        self.rounds.append(found)
+        self._spare(found)
+
+    def _spare(self, found: Round) -> None:
+        """What takes long is measured once more only where the first round did not agree."""
+        dear = [said for said in found.samples if said["dear"]]
+        if not found.agreed and found.number == 1:
+            dear = []
+        for said in dear + found.failures:
+            self._once.add((said["peer"], found.ranks, said["cell"], said["asked"]))

@@ -5,11 +5,11 @@ import json
 import os
 import platform
 import re
-import subprocess
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from ..errors import Error
+from ..launch.ask import ask
 from ..launch.library import machine_program
 
 AGREE = 1.25  # the factor within which the states of one round lie
@@ -32,17 +32,9 @@ class State:
 def measure(memory_gbs: float | None = None) -> State:
     """Now; raises Error. What is known of the memory is not measured again: it takes longest."""
     hint = "two cores and 200 MiB are needed; `stretto bench` without --peers needs neither"
-    try:
-        done = subprocess.run(
-            [machine_program(), *(() if memory_gbs is None else ["--brief"])],
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE,
-            stdin=subprocess.DEVNULL,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        raise Error(f"stretto-machine did not end within {PATIENCE:.0f} s", hint) from None
+    done = ask([machine_program(), *(() if memory_gbs is None else ["--brief"])], PATIENCE)
+    if done is None:
+        raise Error(f"stretto-machine did not end within {PATIENCE:.0f} s", hint)
     if done.returncode != 0:
         said = done.stderr.strip() or f"exit code {done.returncode}"
         raise Error(f"the state of the machine was not measured: {said}", hint)

@@ -3,9 +3,9 @@
 
 from statistics import geometric_mean, median
 
-from .campaign import Round, Wish
 from .cells import traffic
 from .environments import PEERS
+from .session import Round, Wish
 
 COLUMNS = (
     "ranks", "cell", "asked", "bytes", "peer", "status", "native_us", "stretto_us", "ratio",

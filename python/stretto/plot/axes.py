@@ -18,6 +18,13 @@ def bytes_in_words(value: float, _position: int = 0) -> str:
     return f"{value:g}"
 
 
+def titled(axes: Axes, title: str, across: str = "", up: str = "", size: float = 9) -> None:
+    """With what the axes are."""
+    axes.set_title(title, fontsize=10, fontweight="bold", color=INK, loc="left")
+    axes.set_xlabel(across, fontsize=size, color=INK)
+    axes.set_ylabel(up, fontsize=size, color=INK)
+
+
 def style(axes: Axes) -> None:
     """Quiet lines and small labels."""
     axes.grid(True, which="major", color=GRID, linewidth=0.7)

@@ -15,8 +15,9 @@ from matplotlib.ticker import FuncFormatter
 from .. import facts
 from ..explain import Question
 from ..explain_map import Lines, Winners
+from ..units import time_in_words
 from .axes import INK, bytes_across, bytes_in_words, fill, style
-from .simulation import COLOURS, STYLES, seconds_in_words
+from .simulation import COLOURS, STYLES
 
 FAINT = 0.45  # of white, in the colours of a second dozen of algorithms
 
@@ -49,7 +50,7 @@ def _draw_lines(axes: Axes, lines: Lines, colours: dict[str, tuple], question: Q
     style(axes)
     bytes_across(axes)
     axes.set_yscale("log")
-    axes.yaxis.set_major_formatter(FuncFormatter(seconds_in_words))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: time_in_words(value)))
     axes.set_xlabel("bytes of the vector", fontsize=9, color=INK)
     axes.set_ylabel("predicted time of a call", fontsize=9, color=INK)
     axes.legend(fontsize=7, frameon=False, loc="upper left", ncols=2)

@@ -5,11 +5,12 @@ from math import log2
 
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 
-from ..cli.options import size_in_words
-from .race import INK, STRETTO
+from ..units import size_in_words
+from .axes import GRID, INK, titled
+from .race import LOSS, STRETTO
 
-LOSS = "#d1495b"
 SPAN = 2.0  # the colours end at ratios of 2**-SPAN and 2**SPAN
 
 
@@ -32,7 +33,9 @@ def draw(cells: list[dict], ranks: int) -> Figure:
         ratio = cell.get("ratio")
         judged = cell["status"] == "ok" and ratio is not None
         share = (log2(ratio) + SPAN) / (2 * SPAN) if judged else 0.5
-        axes.add_patch(axes_box(column, row, width, colours(min(max(share, 0.0), 1.0)), not judged))
+        look = {"edgecolor": "white"} if judged else {"edgecolor": GRID, "hatch": "////"}
+        colour = colours(min(max(share, 0.0), 1.0))
+        axes.add_patch(Rectangle((column, row), width, 1, facecolor=colour, **look))
         words = cell["status"] if ratio is None else f"{ratio:.2f}" + ("" if judged else " ~")
         ink = "white" if judged and abs(share - 0.5) > 0.38 else INK
         axes.text(
@@ -45,14 +48,5 @@ def draw(cells: list[dict], ranks: int) -> Figure:
     axes.tick_params(labelsize=8, colors=INK, length=0)
     for side in axes.spines.values():
         side.set_visible(False)
-    title = f"Fastest peer / Stretto, {ranks} ranks"
-    axes.set_title(title, fontsize=10, fontweight="bold", color=INK, loc="left")
+    titled(axes, f"Fastest peer / Stretto, {ranks} ranks")
     return figure
-
-
-def axes_box(column: int, row: int, width: int, colour: object, hatched: bool) -> object:
-    from matplotlib.patches import Rectangle
-
-    hatch = "////" if hatched else None
-    edge = "#dde3e6" if hatched else "white"
-    return Rectangle((column, row), width, 1, facecolor=colour, edgecolor=edge, hatch=hatch)

@@ -6,8 +6,8 @@ from collections import defaultdict
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ..cli.options import size_in_words
 from ..report.read import Profile, Row
+from ..units import size_in_words
 
 INK = "#22333b"
 PARTS = {"moving data": "#1f8aa8", "waiting": "#edae49", "native": "#9a7fb8"}

@@ -9,6 +9,7 @@ from .axes import INK, bytes_across, style
 
 NATIVE = "#8d99a6"
 STRETTO = "#1f6f8b"
+LOSS = "#d1495b"
 
 
 def _plain(value: float, _position: int = 0) -> str:
@@ -23,24 +24,11 @@ def _style(axes: Axes) -> None:
 def _draw_function(above: Axes, below: Axes, name: str, cells: list[dict]) -> None:
     # A barrier has no bytes; a logarithmic axis has no zero.
     sizes = [max(1, cell["bytes"]) for cell in cells]
-    above.plot(
-        sizes,
-        [cell["native_us"] for cell in cells],
-        "o-",
-        color=NATIVE,
-        markersize=3.5,
-        linewidth=1.4,
-        label="native",
-    )
-    above.plot(
-        sizes,
-        [cell["stretto_us"] for cell in cells],
-        "o-",
-        color=STRETTO,
-        markersize=3.5,
-        linewidth=1.6,
-        label="Stretto",
-    )
+    for key, label, color, width in (
+        ("native_us", "native", NATIVE, 1.4), ("stretto_us", "Stretto", STRETTO, 1.6),
+    ):  # fmt: skip
+        times = [cell[key] for cell in cells]
+        above.plot(sizes, times, "o-", color=color, markersize=3.5, linewidth=width, label=label)
     _style(above)
     above.set_yscale("log")
     above.yaxis.set_major_formatter(FuncFormatter(_plain))
@@ -49,24 +37,12 @@ def _draw_function(above: Axes, below: Axes, name: str, cells: list[dict]) -> No
     ratios = [cell["ratio"] for cell in cells]
     below.axhline(1.0, color=INK, linewidth=0.9)
     below.plot(sizes, ratios, "o-", color=STRETTO, markersize=3.5, linewidth=1.4)
-    below.fill_between(
-        sizes,
-        1.0,
-        ratios,
-        where=[r >= 1 for r in ratios],
-        color=STRETTO,
-        alpha=0.15,
-        interpolate=True,
-    )
-    below.fill_between(
-        sizes,
-        1.0,
-        ratios,
-        where=[r <= 1 for r in ratios],
-        color="#d1495b",
-        alpha=0.2,
-        interpolate=True,
-    )
+    for where, color, alpha in (
+        ([r >= 1 for r in ratios], STRETTO, 0.15), ([r <= 1 for r in ratios], LOSS, 0.2),
+    ):  # fmt: skip
+        below.fill_between(
+            sizes, 1.0, ratios, where=where, color=color, alpha=alpha, interpolate=True
+        )
     _style(below)
     below.set_yscale("log", base=2)
     below.yaxis.set_major_formatter(FuncFormatter(_plain))

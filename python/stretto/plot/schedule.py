@@ -6,6 +6,7 @@ All lengths are inches.
 
 from collections import Counter
 from dataclasses import dataclass
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
@@ -38,6 +39,9 @@ GAP = 0.34  # between ranks
 MARGIN = 0.75  # left of the first rank, for the names of the steps
 TOP = 1.0
 BOTTOM = 0.62
+
+
+Point = tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -222,6 +226,11 @@ def _cargo(replay: Replay, message: Message, room: float) -> str:
     return ""
 
 
+def _arrow(start: Point, end: Point, **look: Any) -> FancyArrowPatch:
+    shape = {"arrowstyle": "-|>", "mutation_scale": 9, "shrinkA": 0, "shrinkB": 0}
+    return FancyArrowPatch(start, end, **shape, **look, clip_on=False)
+
+
 def _draw_messages(axes: Axes, replay: Replay, at: _Layout, step: int) -> None:
     places = _places(replay, at, step)
     bottom, top = at.top(step - 1) - at.box_height, at.top(step)
@@ -233,31 +242,11 @@ def _draw_messages(axes: Axes, replay: Replay, at: _Layout, step: int) -> None:
         color = COMBINE if message.combined else STORE
         start = (places[message.source, True, number], bottom - (0.15 if named else 0.02))
         end = (places[message.target, False, number], top + 0.02)
-        axes.add_patch(
-            FancyArrowPatch(
-                start,
-                end,
-                arrowstyle="-|>",
-                mutation_scale=9,
-                color=color,
-                linewidth=thick,
-                shrinkA=0,
-                shrinkB=0,
-                clip_on=False,
-                zorder=2,
-            )
-        )
+        axes.add_patch(_arrow(start, end, color=color, linewidth=thick, zorder=2))
         if named:
-            axes.text(
-                start[0],
-                bottom - 0.085,
-                _cargo(replay, message, (at.box_width + GAP / 2) / sent[message.source]),
-                fontsize=6.5,
-                color=color,
-                ha="center",
-                va="center",
-                zorder=6,
-            )
+            words = _cargo(replay, message, (at.box_width + GAP / 2) / sent[message.source])
+            look = {"fontsize": 6.5, "color": color, "zorder": 6}
+            axes.text(start[0], bottom - 0.085, words, **look, **CENTERED)
 
 
 def _draw_legend(axes: Axes, replay: Replay) -> None:
@@ -266,19 +255,7 @@ def _draw_legend(axes: Axes, replay: Replay) -> None:
     if replay.reduces:
         parts.append(("combined with its own", COMBINE))
     for words, color in parts:
-        axes.add_patch(
-            FancyArrowPatch(
-                (x, y),
-                (x + 0.3, y),
-                arrowstyle="-|>",
-                mutation_scale=9,
-                color=color,
-                linewidth=1.1,
-                shrinkA=0,
-                shrinkB=0,
-                clip_on=False,
-            )
-        )
+        axes.add_patch(_arrow((x, y), (x + 0.3, y), color=color, linewidth=1.1))
         axes.text(x + 0.36, y, words, fontsize=7, color=INK, va="center")
         x += 0.36 + len(words) * LETTER + 0.25
     if not has_data(replay):

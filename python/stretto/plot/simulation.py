@@ -4,17 +4,11 @@
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
-from .axes import INK, bytes_across, style
+from ..units import time_in_words
+from .axes import bytes_across, style, titled
 
 COLOURS = ("#1f6f8b", "#d1495b", "#e0a030", "#5b8c5a", "#7a5195", "#8d99a6", "#b5651d", "#22333b")
 STYLES = ("-", "--", ":", "-.")
-
-
-def seconds_in_words(value: float, _position: int = 0) -> str:
-    for unit, name in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns")):
-        if value >= unit:
-            return f"{value / unit:g} {name}"
-    return f"{value:g} s"
 
 
 def draw(curves: dict[str, list[float]], sizes: list[int], title: str) -> Figure:
@@ -37,10 +31,8 @@ def draw(curves: dict[str, list[float]], sizes: list[int], title: str) -> Figure
     style(axes)
     bytes_across(axes)
     axes.set_yscale("log")
-    axes.yaxis.set_major_formatter(FuncFormatter(seconds_in_words))
-    axes.set_xlabel("bytes of the vector", fontsize=9, color=INK)
-    axes.set_ylabel("predicted time of a call", fontsize=9, color=INK)
-    axes.set_title(title, fontsize=10, fontweight="bold", color=INK, loc="left")
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: time_in_words(value)))
+    titled(axes, title, "bytes of the vector", "predicted time of a call")
     handles, labels = axes.get_legend_handles_labels()
     by_name = dict(zip([label.removesuffix(" *") for label in labels], handles, strict=True))
     figure.legend(

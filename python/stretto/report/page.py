@@ -4,12 +4,13 @@
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
-from html import escape
-from importlib.resources import files
 
-from ..cli.options import size_in_words
+from jinja2 import Environment, PackageLoader
+from markupsafe import Markup
+
 from ..plot import profile as charts
 from ..plot.files import svg_of
+from ..units import size_in_words
 from .read import Profile, Row, title_of
 
 # What the reasons of native calls mean, and what can be done.
@@ -28,8 +29,13 @@ REASONS = {
 
 @dataclass(frozen=True)
 class Cell:
+    """A number; what is sorted by its text is no Cell."""
+
     text: str
-    value: float | None = None  # to sort by; none: the text
+    value: float  # to sort by
+
+
+Line = list[str | Cell]
 
 
 def seconds(value: float) -> Cell:
@@ -61,28 +67,6 @@ def waiting(rows: Iterable[Row]) -> Cell:
     return percent(sum(row.waiting or 0.0 for row in served), sum(row.seconds for row in served))
 
 
-def table(heads: list[str], lines: list[list[str | Cell]]) -> str:
-    """Sortable; columns of Cells are numbers."""
-    numeric = {i for line in lines for i, cell in enumerate(line) if isinstance(cell, Cell)}
-    parts = ['<div class="wide"><table><thead><tr>']
-    for i, head in enumerate(heads):
-        kind = ' class="number"' if i in numeric else ""
-        parts.append(f'<th{kind} scope="col"><button type="button">{escape(head)}</button></th>')
-    parts.append("</tr></thead><tbody>")
-    for line in lines:
-        parts.append("<tr>")
-        for cell in line:
-            if isinstance(cell, Cell):
-                parts.append(
-                    f'<td class="number" data-value="{cell.value:.9g}">{escape(cell.text)}</td>'
-                )
-            else:
-                parts.append(f"<td>{escape(cell)}</td>")
-        parts.append("</tr>")
-    parts.append("</tbody></table></div>")
-    return "".join(parts)
-
-
 def grouped(rows: Iterable[Row], by: str) -> dict:
     """Groups of rows, those with the most seconds first."""
     groups: dict = defaultdict(list)
@@ -91,26 +75,20 @@ def grouped(rows: Iterable[Row], by: str) -> dict:
     return dict(sorted(groups.items(), key=lambda item: -sum(row.seconds for row in item[1])))
 
 
-def _cards(profile: Profile) -> str:
-    served = [row for row in profile.rows if not row.native]
-    calls, all_calls = sum(r.calls * r.ranks for r in served), 0.0
-    for row in profile.rows:
-        all_calls += row.calls * row.ranks
-    first = next(iter(grouped(profile.rows, "function").items()), None)
-    cards = [
-        (percent(profile.seconds, profile.wall).text, "of the ranks' time in collectives"),
-        (waiting(profile.rows).text, "of the time in served calls waiting for other ranks"),
-        (percent(calls, all_calls).text, "of the calls served by Stretto"),
+def _cards(profile: Profile) -> list[tuple[Cell, str]]:
+    calls = sum(row.calls * row.ranks for row in profile.rows if not row.native)
+    all_calls = sum(row.calls * row.ranks for row in profile.rows)
+    name, rows = next(iter(grouped(profile.rows, "function").items()))
+    share = percent(sum(row.seconds for row in rows), profile.seconds)
+    return [
+        (percent(profile.seconds, profile.wall), "of the ranks' time in collectives"),
+        (waiting(profile.rows), "of the time in served calls waiting for other ranks"),
+        (percent(calls, all_calls), "of the calls served by Stretto"),
+        (share, f"of the time in collectives in {name}"),
     ]
-    if first:
-        share = percent(sum(row.seconds for row in first[1]), profile.seconds).text
-        cards.append((share, f"of the time in collectives in {first[0]}"))
-    return '<div class="cards">' + "".join(
-        f'<div class="card"><b>{escape(value)}</b>{escape(words)}</div>' for value, words in cards
-    ) + "</div>"  # fmt: skip
 
 
-def _functions(profile: Profile) -> str:
+def _functions(profile: Profile) -> list[Line]:
     lines = []
     for name, rows in grouped(profile.rows, "function").items():
         spent = sum(row.seconds for row in rows)
@@ -127,12 +105,11 @@ def _functions(profile: Profile) -> str:
                 percent(served, calls),
             ]
         )
-    heads = ["function", "calls", "time per rank", "of the program", "of collectives"]
-    return table([*heads, "waiting", "calls served"], lines)
+    return lines
 
 
-def _details(profile: Profile) -> str:
-    lines = [
+def _details(profile: Profile) -> list[Line]:
+    return [
         [
             row.function,
             size(row.bytes_from),
@@ -147,56 +124,55 @@ def _details(profile: Profile) -> str:
         ]
         for row in sorted(profile.rows, key=lambda row: -row.seconds)
     ]
-    heads = ["function", "bytes", "algorithm", "communicator", "calls", "per call"]
-    return table([*heads, "time per rank", "fastest rank", "slowest rank", "waiting"], lines)
 
 
-def _native(profile: Profile) -> str:
-    native = [row for row in profile.rows if row.native]
-    if not native:
-        return "<p>None: every call was served.</p>"
+def _native(profile: Profile) -> list[Line]:
     lines = []
-    for reason, rows in grouped(native, "reason").items():
+    for reason, rows in grouped((row for row in profile.rows if row.native), "reason").items():
         spent = sum(row.seconds for row in rows)
         names = ", ".join(grouped(rows, "function"))
         calls = number(sum(row.calls for row in rows))
         lines.append([REASONS.get(reason, reason), names, calls, percent(spent, profile.seconds)])
-    return table(["why", "functions", "calls", "of the time in collectives"], lines)
+    return lines
 
 
-def _communicators(profile: Profile) -> str:
+def _communicators(profile: Profile) -> list[Line]:
     lines = []
     for communicator in profile.communicators:
         title = title_of(communicator)
         spent = sum(row.seconds for row in profile.rows if row.communicator == title)
         how_many = number(communicator["how_many"])
         lines.append([title, how_many, percent(spent, profile.seconds)])
-    return table(["communicator", "how many", "of the time in collectives"], lines)
+    return lines
 
 
-def _late(profile: Profile) -> str:
+def _late(profile: Profile) -> dict | None:
     """Which rank the others wait for, if one stands out."""
     if len(profile.ranks) < 2 or profile.waiting == 0:
-        return ""
+        return None
     waits = [rank.waiting for rank in profile.ranks]
     least, mean = min(waits), sum(waits) / len(waits)
     if mean < 0.01 * profile.wall / len(profile.ranks) or least > 0.5 * mean:
-        return ""
-    rank = waits.index(least)
-    return (
-        f"<p>Rank {rank} waits least ({seconds(least).text}; {seconds(mean).text} on average): "
-        "it comes late to collectives, and the others wait for it.</p>"
-    )
+        return None
+    return {"rank": waits.index(least), "least": seconds(least), "mean": seconds(mean)}
 
 
-def _figure(title: str, svg: str) -> str:
-    named = svg.replace("<svg ", f'<svg role="img" aria-label="{escape(title)}" ', 1)
-    return f"<figure>{named}</figure>"
+def _charts(profile: Profile) -> dict[str, Markup]:
+    drawn = {
+        "functions": (charts.functions, "Time per rank by function"),
+        "sizes": (charts.sizes, "Calls and time by size"),
+        "ranks": (charts.ranks, "Time in collectives by rank"),
+    }
+    return {
+        name: Markup(
+            svg_of(draw(profile)).replace("<svg ", f'<svg role="img" aria-label="{title}" ', 1)
+        )
+        for name, (draw, title) in drawn.items()
+    }
 
 
 def page(profile: Profile) -> str:
     """The whole document."""
-    here = files(__package__)
     count, nodes = len(profile.ranks), len(profile.nodes)
     facts = [
         f"{count} ranks on {nodes} node{'s' if nodes > 1 else ''}",
@@ -205,35 +181,18 @@ def page(profile: Profile) -> str:
         f"Stretto {profile.stretto}",
         profile.date,
     ]
-    body = [f"<h1>{escape(profile.program)}</h1>"]
-    body.append(f'<p class="facts">{escape(" · ".join(facts))}</p>')
-    if not profile.rows:
-        body.append("<p>The program has called no collective function.</p>")
-    else:
-        body += [
-            _cards(profile),
-            "<h2>What it spent in which function</h2>",
-            _figure("Time per rank by function", svg_of(charts.functions(profile))),
-            _functions(profile),
-            '<p class="note">Waiting: what a rank spent doing nothing until it had the first '
-            "sign of another rank in the call; of native calls it is not known.</p>",
-            "<h2>How large the calls were</h2>",
-            _figure("Calls and time by size", svg_of(charts.sizes(profile))),
-            "<h2>Which ranks waited</h2>",
-            _figure("Time in collectives by rank", svg_of(charts.ranks(profile))),
-            _late(profile),
-            "<h2>What went to the native library</h2>",
-            _native(profile),
-            "<h2>By size, algorithm and communicator</h2>",
-            _details(profile),
-            "<h2>Communicators</h2>",
-            _communicators(profile),
-        ]
-    return (
-        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>Collectives of {escape(profile.program)}</title>\n"
-        f"<style>\n{(here / 'page.css').read_text(encoding='utf-8')}</style></head><body>\n"
-        + "\n".join(body)
-        + f"\n<script>\n{(here / 'page.js').read_text(encoding='utf-8')}</script>\n</body></html>\n"
+    said: dict[str, object] = {"profile": profile, "facts": facts}
+    if profile.rows:
+        said |= {
+            "charts": _charts(profile),
+            "cards": _cards(profile),
+            "functions": _functions(profile),
+            "late": _late(profile),
+            "native": _native(profile),
+            "details": _details(profile),
+            "communicators": _communicators(profile),
+        }
+    templates = Environment(
+        loader=PackageLoader("stretto", "report"), autoescape=True, keep_trailing_newline=True
     )
+    return templates.get_template("page.html").render(said)

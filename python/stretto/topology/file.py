@@ -2,33 +2,24 @@
 """Topology files of Stretto's own, in TOML."""
 
 from ..algorithms import near
-from ..toml_file import TomlFile, read_toml
+from ..toml_file import TomlFile
 from .tree import PAGE, Link, Place, Tree
 from .words import bandwidth_of, names_of, seconds_of
 
-VERSION = 1
 TABLES = ("link", "switch", "machine")
 LINK = ("bandwidth", "latency")
 SWITCH = ("switches", "machines", *LINK)
 
 
-def _table(file: TomlFile, data: dict, name: str) -> dict:
-    table = data.get(name, {})
-    if not isinstance(table, dict):
-        raise file.error(
-            "", name, f"'{name}' is no table", f"write [{name}] or [{name}.NAME], and keys below"
-        )
-    return table
+def _table(file: TomlFile, name: str) -> dict:
+    return file.table(name, f"or [{name}.NAME], and keys below")
 
 
 def _known(file: TomlFile, where: str, table: object, keys: tuple[str, ...]) -> dict:
     if not isinstance(table, dict):
         head, _, name = where.partition(".")
         raise file.error(head, name, f"[{head}] takes no '{name}'", f"write [{head}.NAME]")
-    for key in table:
-        if key not in keys:
-            raise file.error(where, key, f"[{where}] has no '{key}'", near(key, list(keys)))
-    return table
+    return file.known(where, table, keys)
 
 
 def _link(file: TomlFile, where: str, table: dict) -> Link:
@@ -62,21 +53,9 @@ def _names(file: TomlFile, where: str, key: str, value: object) -> list[str]:
     return found
 
 
-def _check(file: TomlFile, data: dict) -> None:
-    if data.get("stretto-topology") != VERSION:
-        raise file.error(
-            "", "stretto-topology", f"not a topology file of version {VERSION}",
-            f"it begins with: stretto-topology = {VERSION}",
-        )  # fmt: skip
-    for key in data:
-        if key not in ("stretto-topology", "ranks", *TABLES):
-            where = (key, "") if isinstance(data[key], dict) else ("", key)
-            raise file.error(*where, f"unknown '{key}'", near(key, ["ranks", *TABLES]))
-
-
-def _machines(file: TomlFile, data: dict, tree: Tree, machines: dict[str, Link]) -> None:
+def _machines(file: TomlFile, tree: Tree, machines: dict[str, Link]) -> None:
     """The tables of machines that have links of their own."""
-    for pattern, table in _table(file, data, "machine").items():
+    for pattern, table in _table(file, "machine").items():
         where = f"machine.{pattern}"
         link = _link(file, where, _known(file, where, table, LINK))
         for name in _names(file, "machine", pattern, pattern):
@@ -89,12 +68,10 @@ def _machines(file: TomlFile, data: dict, tree: Tree, machines: dict[str, Link])
 
 def parse(text: str, name: str) -> tuple[Tree, str]:
     """The tree, and what is on top of it; raises Error."""
-    file = TomlFile(name, text, PAGE)
-    data = read_toml(text, name, PAGE)
-    _check(file, data)
+    file = TomlFile(text, name, PAGE, "topology", ("ranks", *TABLES))
     tree = Tree(name)
-    everywhere = _link(file, "link", _known(file, "link", _table(file, data, "link"), LINK))
-    switches = _table(file, data, "switch")
+    everywhere = _link(file, "link", _known(file, "link", _table(file, "link"), LINK))
+    switches = _table(file, "switch")
     if not switches:
         raise file.error("", "", "there is no switch", "write [switch.NAME] and its machines below")
     machines: dict[str, Link] = {}
@@ -109,18 +86,22 @@ def parse(text: str, name: str) -> tuple[Tree, str]:
             below[switch] += [(n, line) for n in _names(file, where, key, table.get(key, []))]
             if key == "machines":
                 machines |= dict.fromkeys((n for n, _ in below[switch]), everywhere)
-    _machines(file, data, tree, machines)
-    for switch, names in below.items():
+    _machines(file, tree, machines)
+    for names in below.values():
         for other, line in names:
             if other in machines:
                 tree.add(other, line, machine=True)
-            link = machines.get(other)
-            if link is None and other in switches:
-                link = _link(file, f"switch.{other}", switches[other]).or_else(everywhere)
-            tree.connect(switch, other, line, link or Link())
-    if "ranks" in data:
+
+    def link_of(other: str) -> Link:
+        if other in machines:
+            return machines[other]
+        if other not in switches:
+            return Link()
+        return _link(file, f"switch.{other}", switches[other]).or_else(everywhere)
+
+    top = tree.hang(below, link_of)
+    if "ranks" in file.data:
         line = file.line("", "ranks")
-        names = _names(file, "", "ranks", data["ranks"])
+        names = _names(file, "", "ranks", file.data["ranks"])
         tree.places = [Place(machine, name, line) for machine in names]
-    inner = {other for names in below.values() for other, _ in names}
-    return tree, next(switch for switch in switches if switch not in inner)
+    return tree, top

@@ -2,8 +2,8 @@
 """A topology as text and as JSON."""
 
 from .. import _core
-from ..cli.calls import time_in_words
 from ..replay import intervals
+from ..units import time_in_words
 from .words import bandwidth_in_words
 
 

@@ -63,8 +63,4 @@ def parse(text: str, name: str) -> tuple[Tree, str]:
             tree.add(machine, line, machine=True)
     if not below:
         raise tree.error(1, "there is no switch", "lines say SwitchName=s0 Nodes=n[0-3]")
-    for switch, names in below.items():
-        for other, line in names:
-            tree.connect(switch, other, line, Link())
-    inner = {other for names in below.values() for other, _ in names}
-    return tree, next(switch for switch in below if switch not in inner)
+    return tree, tree.hang(below, lambda _: Link())

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A tree as a file describes it, bit by bit; what is wrong is refused with file and line."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import repeat
 
@@ -64,6 +65,14 @@ class Tree:
         while self.group[name] != name:
             self.group[name] = name = self.group[self.group[name]]
         return name
+
+    def hang(self, below: dict[str, list[tuple[str, int]]], link_of: Callable[[str], Link]) -> str:
+        """Connects switches with what is below them, by line; what is on top of all."""
+        for switch, names in below.items():
+            for other, line in names:
+                self.connect(switch, other, line, link_of(other))
+        inner = {other for names in below.values() for other, _ in names}
+        return next(switch for switch in below if switch not in inner)
 
     def connect(self, switch: str, other: str, line: int, link: Link) -> None:
         for name in (switch, other):

@@ -9,11 +9,11 @@ tuning of that function, hence all sizes are named; and lists are read as thresh
 import os
 import re
 import shlex
-import subprocess
 from pathlib import Path
 
 from ...errors import Error
 from ...files import write_text
+from ...launch.ask import ask
 from .target import Rule, Table, Target, ranks_of
 
 SIZED = (
@@ -35,18 +35,9 @@ class IntelMpi(Target):
         program = self.mpi.mpiexec.parent / "impi_info"
         library = self.mpi.library
         path = str(library.parent) if library else ""
-        try:
-            said = subprocess.run(
-                [program, "-v", f"I_MPI_ADJUST_{function.upper()}"],
-                capture_output=True,
-                text=True,
-                timeout=60,
-                check=False,
-                env={**os.environ, "LD_LIBRARY_PATH": path},
-            ).stdout
-        except (OSError, subprocess.TimeoutExpired):
-            said = ""
-        match = re.search(r"range: *0-(\d+)", said)
+        words = [program, "-v", f"I_MPI_ADJUST_{function.upper()}"]
+        done = ask(words, 60, {**os.environ, "LD_LIBRARY_PATH": path})
+        match = re.search(r"range: *0-(\d+)", done.stdout if done else "")
         if not match:
             raise Error(
                 f"{program} does not say which presets {function} has",

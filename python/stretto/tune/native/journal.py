@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from ..lines import Lines
+from ...measure.journal import Records
 
 FILE = "state.jsonl"
 FORMAT = 1
@@ -44,28 +44,28 @@ class Failure:
     reason: str
 
 
-class Journal:
+class Journal(Records):
     """`head` is what a measurement was asked for: another one needs another folder."""
 
     def __init__(self, folder: Path, head: dict, fresh: bool = False) -> None:
         head = {"format": FORMAT, **head}
-        self._lines = Lines(folder / FILE, head, fresh, "name another folder with --output")
-        self.path = self._lines.path
         self.samples: list[Sample] = []
         self.failures: list[Failure] = []
-        for said in self._lines.records:
-            if "us" in said:
-                self.samples.append(Sample(**{**said, "run": Run(**said["run"])}))
-            elif "reason" in said:
-                self.failures.append(Failure(**said))
+        super().__init__(folder / FILE, head, fresh, "name another folder with --output")
         self._known = {(one.run, one.function, one.asked) for one in self.samples}
+
+    def _heard(self, said: dict) -> None:
+        if "us" in said:
+            self.samples.append(Sample(**{**said, "run": Run(**said["run"])}))
+        elif "reason" in said:
+            self.failures.append(Failure(**said))
 
     def add(self, samples: Iterable[Sample] = (), failures: Iterable[Failure] = ()) -> None:
         samples, failures = list(samples), list(failures)
         self.samples += samples
         self.failures += failures
         self._known |= {(one.run, one.function, one.asked) for one in samples}
-        self._lines.add(asdict(one) for one in [*samples, *failures])
+        self._write(asdict(one) for one in [*samples, *failures])
 
     def failed(self, function: str, ranks: int, algorithm: str) -> bool:
         key = (function, ranks, algorithm)

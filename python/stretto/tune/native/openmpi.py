@@ -7,13 +7,13 @@ coll_tuned_decision_dynamic.c; what was tried with 5.0.11 is in docs/native-tuni
 
 import json
 import re
-import subprocess
 from functools import cached_property
 from pathlib import Path
 
 from ... import _core
 from ...errors import Error
 from ...files import write_text
+from ...launch.ask import ask
 from ...launch.mpi import Mpi
 from .target import Rule, Table, Target, ranks_of
 
@@ -71,16 +71,12 @@ class OpenMpi(Target):
     def numbers(self) -> dict[str, dict[str, int]]:
         """By function and name, as this very installation counts its algorithms."""
         program = self.mpi.mpiexec.parent / "ompi_info"
-        words = [program, "--param", "coll", "tuned", "--level", "9", "--parsable"]
-        try:
-            said = subprocess.run(
-                words, capture_output=True, text=True, timeout=60, check=False
-            ).stdout
-        except (OSError, subprocess.TimeoutExpired):
-            said = ""
+        done = ask([program, "--param", "coll", "tuned", "--level", "9", "--parsable"], 60)
         pattern = r"coll_tuned_(\w+)_algorithm:enumerator:value:([1-9]\d*):(\S+)$"
         found: dict[str, dict[str, int]] = {}
-        for function, number, name in re.findall(pattern, said, re.MULTILINE):
+        for function, number, name in re.findall(
+            pattern, done.stdout if done else "", re.MULTILINE
+        ):
             found.setdefault(function, {})[name] = int(number)
         if not found:
             raise Error(f"{program} names no algorithms", "does this Open MPI have coll/tuned?")

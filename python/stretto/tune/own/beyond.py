@@ -4,7 +4,6 @@
 The ranks are placed as the largest number that was measured: all on one node, or as many on each.
 """
 
-import itertools
 import math
 from collections import defaultdict
 from collections.abc import Callable
@@ -12,12 +11,13 @@ from dataclasses import replace
 
 from ... import _core
 from ...errors import Error
-from .campaign import Campaign, Predictor
 from .cells import Candidate, Cell, candidate, shipped
-from .choice import Choice, Times
+from .choice import Choice, Times, words_of
 from .corrected import Corrected, Estimate, Like, likes
-from .predicted import candidates, promising, words_of
-from .rules import Span, Where, lines_of
+from .predicted import candidates, promising
+from .predictor import Predictor
+from .rules import Where, lines_of, spans
+from .session import OwnSession
 
 STAGE = "beyond"
 SHARE = 0.15  # of the budget, for what is measured to correct predictions
@@ -40,14 +40,6 @@ def rank_counts(known: int, up_to: int) -> dict[bool, list[int]]:
     return found
 
 
-def spans(known: int, counts: list[int]) -> dict[int, Span]:
-    """Each stands for those nearer to it in ratio; the first from `known` on, the last for all."""
-    ends = [math.floor(math.sqrt(a * b)) for a, b in itertools.pairwise(counts)]
-    lows = [known, *ends]
-    pairs = itertools.zip_longest(lows, ends)
-    return {count: (low + 1, end) for count, (low, end) in zip(counts, pairs, strict=False)}
-
-
 def flat(cell: Cell, one: Candidate) -> Candidate:
     """A radix of all ranks as one that is theirs on more ranks, too."""
     assert one.algorithm
@@ -67,33 +59,33 @@ def _doubt(own: Estimate) -> float:
 class Beyond:
     """Raises Error where `up_to` is no more than was measured, or too many to be predicted."""
 
-    def __init__(self, campaign: Campaign, up_to: int) -> None:
-        self.campaign = campaign
-        self.known = max(campaign.wish.ranks)
+    def __init__(self, session: OwnSession, up_to: int) -> None:
+        self.session = session
+        self.known = max(session.request.ranks)
         if not self.known < up_to <= MOST_RANKS:
             hint = f"give more than {self.known}, {MOST_RANKS} at most"
             raise Error(f"--up-to: {up_to} ranks, and {self.known} are measured", hint)
         self.counts = rank_counts(self.known, up_to)
-        place = campaign.places[self.known]
+        place = session.places[self.known]
         self._one_node, self._per_node = place.nodes == 1, place.placement.ranks_per_node
         self._cores = place.cores
 
     def run(self, advance: Callable[..., None]) -> None:
-        """The campaign, with a part of its budget kept for what corrects the predictions."""
-        whole = self.campaign.wish
-        self.campaign.wish = replace(whole, budget=(1 - SHARE) * whole.budget)
-        self.campaign.run(advance)
-        self.campaign.wish = whole
-        if self.campaign.model and self.campaign.elapsed() < whole.budget:
-            self.campaign.measure_also(STAGE, self.wanted())
+        """The session, with a part of its budget kept for what corrects the predictions."""
+        whole = self.session.request
+        self.session.request = replace(whole, budget=(1 - SHARE) * whole.budget)
+        self.session.run(advance)
+        self.session.request = whole
+        if self.session.model and self.session.left() > 0:
+            self.session.measure_also(STAGE, self.wanted())
 
     def lines(self, advance: Callable[..., None] = lambda *_: None) -> list[str]:
         """The rules; none without a model."""
-        if self.campaign.model is None:
+        if self.session.model is None:
             return []
         corrected, lines = self._corrected(), []
-        for done, name in enumerate(self.campaign.wish.names):
-            advance(done, len(self.campaign.wish.names), f"{STAGE}: {name}")
+        for done, name in enumerate(self.session.request.names):
+            advance(done, len(self.session.request.names), f"{STAGE}: {name}")
             for power, counts in self.counts.items():
                 lines += self._lines(corrected, name, power, counts)
         return lines
@@ -103,8 +95,8 @@ class Beyond:
         corrected = self._corrected()
         found: dict[Cell, dict[str, Candidate]] = defaultdict(dict)
         most = [counts[-1] for counts in self.counts.values() if counts]
-        for cell in (cell for ranks in most for cell in self.campaign.cells(ranks)):
-            if self.campaign.elapsed() > self.campaign.wish.budget:
+        for cell in (cell for ranks in most for cell in self.session.cells(ranks)):
+            if self.session.left() < 0:
                 break
             pairs = self._estimates(corrected, cell)
             for own, one in pairs:
@@ -116,20 +108,20 @@ class Beyond:
 
     def _nearest(self, cell: Cell) -> Cell:
         """With a size that is measured."""
-        every = [one for one in self.campaign.cells(self.known) if one.name == cell.name]
+        every = [one for one in self.session.cells(self.known) if one.name == cell.name]
         return min(every, key=lambda one: abs(math.log2((one.asked + 1) / (cell.asked + 1))))
 
     def _predictor(self, ranks: int) -> Predictor:
-        assert self.campaign.model
-        if ranks in self.campaign.places:
-            placement = self.campaign.places[ranks].placement
+        assert self.session.model
+        if ranks in self.session.places:
+            placement = self.session.places[ranks].placement
         else:
             placement = _core.Placement(ranks if self._one_node else self._per_node)
-        return Predictor(self.campaign.model.machine(), placement)
+        return Predictor(self.session.model.machine(), placement)
 
     def _corrected(self) -> Corrected:
         measured = [
-            one for one in self.campaign.journal.measured if one.cell.ranks in self.campaign.places
+            one for one in self.session.journal.measured if one.cell.ranks in self.session.places
         ]
         return Corrected(self._predictor, measured)
 
@@ -157,7 +149,7 @@ class Beyond:
         return Times(us, reference.words)
 
     def _lines(self, corrected: Corrected, name: str, power: bool, counts: list[int]) -> list[str]:
-        cells = {n: [one for one in self.campaign.cells(n) if one.name == name] for n in counts}
+        cells = {n: [one for one in self.session.cells(n) if one.name == name] for n in counts}
         times = {n: [self._times(corrected, cell) for cell in own] for n, own in cells.items()}
         times = {n: own for n, own in times.items() if own and all(t.us for t in own)}
         chosen = {
@@ -171,4 +163,4 @@ class Beyond:
             self._one_node, 0 if self._one_node else self._per_node, power,
             f"predicted from {self.known} ranks: ",
         )  # fmt: skip
-        return lines_of(chosen, spans(self.known, counts), where)
+        return lines_of(chosen, spans(counts, self.known + 1, None), where)

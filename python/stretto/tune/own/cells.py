@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from ... import _core
 from ...simulation import Call, suitable, values
 from ...topology.lists import list_for
+from ...units import size_in_words
 
 NATIVE = "native"
 ORDERED = "-ordered"  # of a cell's name: an operator that does not commute
@@ -50,8 +51,6 @@ class Cell:
         return Call(self.function, self.ranks, self.bytes, 0, commutative, placement, operation)
 
     def __str__(self) -> str:
-        from ...cli.options import size_in_words
-
         return f"{self.name} {size_in_words(self.asked)}, {self.ranks} ranks"
 
 
@@ -190,6 +189,12 @@ def chosen(rules: _core.Rules, cell: Cell, per_node: int, cores: int = 0) -> _co
         cores_shared=0 < cores < per_node,
     )
     return _core.choose(rules, call)
+
+
+def chosen_words(rules: _core.Rules, cell: Cell, per_node: int, cores: int = 0) -> str:
+    """What the rules say of a cell, as a candidate's words."""
+    choice = chosen(rules, cell, per_node, cores)
+    return candidate(choice.algorithm, choice.params).words
 
 
 def cells_of(names: list[str], ranks: int, sizes: list[int]) -> list[Cell]:

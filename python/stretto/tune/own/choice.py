@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from statistics import mean, median, variance
 
 from .cells import NATIVE, Cell, parsed, serves_any
-from .journal import Journal, Measured
+from .journal import Entry, Journal, Measured
 from .smoothed import Noisy, smoothed
 
 GAIN = math.log(1.015)  # worth a rule of its own, and another algorithm than at the size before
+SAME_MEAN, SAME_MOST = math.log(1.05), math.log(1.15)  # what a neighbour's choices may lose
 CONTESTS = 2  # at least, in which a choice must have proved itself
 OF_SPREAD = 0.93  # a median's standard deviation times the root of its blocks, over their spread
 SURE = 0.04  # no contest is surer: processes differ by where their memory lies
@@ -61,13 +62,15 @@ def _timed(contest: Measured) -> dict[str, Noisy]:
     counted = [one for one in contest.entries if one.counts]
     spread = median(one.spread for one in counted) if counted else 0.0
     return {
-        one.words: Noisy(
-            math.log(one.us),
-            (OF_SPREAD * max(one.spread, spread)) ** 2 / max(one.blocks, 1) + SURE**2,
-        )
+        one.words: Noisy(math.log(one.us), variance_of(one, spread) + SURE**2)
         for one in counted
         if one.us > 0
     }
+
+
+def variance_of(one: Entry, least: float = 0.0) -> float:
+    """Of the logarithm of a median, from a spread of no less than that."""
+    return (OF_SPREAD * max(one.spread, least)) ** 2 / max(one.blocks, 1)
 
 
 def _middle(found: list[Noisy], beside: float) -> Noisy:
@@ -115,6 +118,24 @@ def along(times: list[Times]) -> list[str]:
                 way = before[last][1]
             paths[words] = (loss + one.cost(words), [*way, words])
     return min(paths.values(), key=lambda path: path[0])[1]
+
+
+def agrees(words: list[str], times: list[Times]) -> bool:
+    """Whether these choices lose next to nothing."""
+    pairs = zip(words, times, strict=True)
+    losses = [math.log(us / t.best) if (us := t.of(w)) else math.inf for w, t in pairs]
+    return max(losses) <= SAME_MOST and sum(losses) <= SAME_MEAN * len(losses)
+
+
+def words_of(known: dict[int, list[Times]]) -> dict[int, list[str]]:
+    """What serves each size, by ranks: as for the number before, where that loses little."""
+    found: dict[int, list[str]] = {}
+    before: list[str] = []
+    for ranks, times in sorted(known.items()):
+        if len(before) != len(times) or not agrees(before, times):
+            before = along(times)
+        found[ranks] = before
+    return found
 
 
 @dataclass(frozen=True)

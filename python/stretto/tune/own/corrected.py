@@ -29,7 +29,7 @@ FEW_BESIDE = 3  # candidates of a cell: of fewer none can be said to be off besi
 
 
 class Predicts(Protocol):
-    """What a campaign's `Predictor` does."""
+    """What a session's `Predictor` does."""
 
     def seconds(self, cell: Cell, one: Candidate, /) -> float: ...
 

@@ -5,8 +5,8 @@ from collections import defaultdict
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from ...busy import Load
-from ..lines import Lines
+from ...measure.busy import Load
+from ...measure.journal import Records
 from .cells import NATIVE, Cell
 
 FORMAT = 1
@@ -51,26 +51,26 @@ def read_measured(stage: str, said: dict) -> Measured:
     return Measured(cell, stage, said["seconds"], entries)
 
 
-class Journal:
+class Journal(Records):
     """A cell that is there is not measured again; what hangs is not tried again."""
 
     def __init__(self, path: Path, machine: str, fresh: bool = False) -> None:
         head = {"format": FORMAT, "machine": machine}
-        self._lines = Lines(path, head, fresh, "name another file with --output")
-        self.path = path
         self.measured: list[Measured] = []
         self._contests: dict[Cell, list[Measured]] = defaultdict(list)
         self.failed: set[tuple[Cell, str]] = set()
         self.load: Load | None = None  # the worst, while others worked on the machine
-        for said in self._lines.records:
-            if "entries" in said:
-                entries = [Entry(**one) for one in said["entries"]]
-                cell = Cell(**said["cell"])
-                self._keep(Measured(cell, said["stage"], said["seconds"], entries))
-            elif "others" in said:
-                self._worse(Load(said["others"], said["cores"]))
-            elif "hung" in said:
-                self.failed.add((Cell(**said["cell"]), said["hung"]))
+        super().__init__(path, head, fresh, "name another file with --output")
+
+    def _heard(self, said: dict) -> None:
+        if "entries" in said:
+            entries = [Entry(**one) for one in said["entries"]]
+            cell = Cell(**said["cell"])
+            self._keep(Measured(cell, said["stage"], said["seconds"], entries))
+        elif "others" in said:
+            self._worse(Load(said["others"], said["cores"]))
+        elif "hung" in said:
+            self.failed.add((Cell(**said["cell"]), said["hung"]))
 
     def _keep(self, measured: Measured) -> None:
         self.measured.append(measured)
@@ -78,11 +78,11 @@ class Journal:
 
     def add(self, measured: Measured) -> None:
         self._keep(measured)
-        self._lines.add([asdict(measured)])
+        self._write([asdict(measured)])
 
     def fail(self, cell: Cell, words: str) -> None:
         self.failed.add((cell, words))
-        self._lines.add([{"cell": asdict(cell), "hung": words}])
+        self._write([{"cell": asdict(cell), "hung": words}])
 
     def _worse(self, load: Load) -> None:
         if self.load is None or load.others > self.load.others:
@@ -91,7 +91,7 @@ class Journal:
     def disturbed(self, load: Load) -> None:
         """What is measured now is less certain, also for who goes on from here."""
         self._worse(load)
-        self._lines.add([asdict(load)])
+        self._write([asdict(load)])
 
     def has(self, cell: Cell, stage: str) -> bool:
         return any(one.stage == stage for one in self._contests[cell])

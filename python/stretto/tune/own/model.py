@@ -6,13 +6,14 @@ ratio, nearest to what was measured. So the error that is reported is that of pr
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from statistics import median
+from typing import Any
 
 from ... import _core
 from ...errors import Error
-from ...race import Ratios
+from ...measure.driver import Ratios
 from .cells import Cell, parsed
 from .journal import Measured
 from .reductions import reduction_lines
@@ -30,8 +31,11 @@ CALLS = {
     "scan": ("linear",),
 }
 CORNERS = (64, 1024, 8 << 10, 64 << 10, 512 << 10)  # bytes where a message's seconds bend
-STEPS = (3.0, 1.5, 1.2, 1.07)  # factors that are tried, the coarse first
-SWEEPS = 6  # with each
+STEP = 0.02  # share of a logarithm: less would not leave a corner of the longest chain
+USUAL = 0.03  # of the logarithm of a ratio: what is off by more counts for less
+INSIDE = 1e-3  # of a bound, at which a fit may not begin
+MOST = 60  # steps
+NO_END = 1e30  # of a number without bounds
 
 
 @dataclass(frozen=True)
@@ -112,53 +116,63 @@ def samples_of(measured: list[Measured], placement: _core.Placement) -> list[Sam
     return found
 
 
-Fit = Callable[[Parameters], float]
+def _free(parameters: Parameters, names: list[str]) -> dict[str, list[float]]:
+    """Their numbers; of a contention only the last: those of fewer ranks were found before."""
+    found = {name: getattr(parameters, name) for name in names}
+    return {
+        name: list(value) if name == "slopes" else [value[-1][1] if name == "contention" else value]
+        for name, value in found.items()
+    }
 
 
-def _loss(samples: list[Sample], cores: int, network: bool) -> Fit:
-    def loss(parameters: Parameters) -> float:
-        machine = parameters.machine(cores, network)
-        return sum(abs(math.log(one.ratio(machine))) for one in samples)
-
-    return loss
-
-
-def _variations(parameters: Parameters, names: list[str], factor: float) -> list[Parameters]:
-    """One number larger, or smaller, by the factor; shares are at most 1."""
-    found = []
-    for name in names:
-        value = getattr(parameters, name)
-        for by in (factor, 1 / factor):
-            if name == "slopes":
-                for i, slope in enumerate(value):
-                    new = (*value[:i], slope * by, *value[i + 1 :])
-                    found.append(replace(parameters, slopes=new))
-            elif name == "contention":
-                *before, (ranks, last) = value
-                least = before[-1][1] if before else 1.0  # more ranks are no help
-                pair = (ranks, max(least, last * by))
-                found.append(replace(parameters, contention=(*before, pair)))
-            elif name in ("f_alpha", "f_beta"):
-                found.append(replace(parameters, **{name: min(1.0, max(0.05, value * by))}))
-            else:
-                found.append(replace(parameters, **{name: value * by}))
-    return found
+def _with(parameters: Parameters, names: list[str], numbers: Iterable[float]) -> Parameters:
+    left = iter(numbers)
+    found: dict[str, Any] = {}
+    for name, values in _free(parameters, names).items():
+        own = [float(next(left)) for _ in values]
+        found[name] = tuple(own) if name == "slopes" else own[0]
+        if name == "contention":
+            *before, (ranks, _) = parameters.contention
+            found[name] = (*before, (ranks, own[0]))
+    return replace(parameters, **found)
 
 
-def descend(start: Parameters, names: list[str], loss: Fit) -> Parameters:
-    """Changes one number at a time while that makes predictions better."""
-    best, least = start, loss(start)
-    for factor in STEPS:
-        for _ in range(SWEEPS):
-            before = least
-            for k in range(len(_variations(best, names, factor))):
-                one = _variations(best, names, factor)[k]
-                found = loss(one)
-                if found < least:
-                    best, least = one, found
-            if least > 0.999 * before:
-                break
-    return best
+def _bounds(parameters: Parameters, name: str) -> tuple[float, float]:
+    """Shares are at most 1, and more ranks are no help."""
+    if name == "contention":
+        before = [1.0, *(factor for _, factor in parameters.contention[:-1])]
+        return before[-1], NO_END
+    return (0.05, 1.0) if name in ("f_alpha", "f_beta") else (1 / NO_END, NO_END)
+
+
+def fitted(
+    start: Parameters,
+    names: list[str],
+    samples: list[Sample],
+    machine_of: Callable[[Parameters], _core.Machine],
+) -> Parameters:
+    """With those numbers of `names` whose predictions are nearest to the samples, in ratio."""
+    from numpy import array, clip, exp, log, ndarray
+    from scipy.optimize import least_squares
+
+    if not names:
+        return start
+    free = _free(start, names)
+    low, high = array([_bounds(start, name) for name, own in free.items() for _ in own]).T
+    first = log(array([value for own in free.values() for value in own]))
+
+    def of(logs: ndarray) -> Parameters:
+        return _with(start, names, clip(exp(logs), low, high))
+
+    def off(logs: ndarray) -> list[float]:
+        machine = machine_of(of(logs))
+        return [math.log(one.ratio(machine)) for one in samples]
+
+    found = least_squares(
+        off, clip(first, log(low) + INSIDE, log(high) - INSIDE), bounds=(log(low), log(high)),
+        loss="soft_l1", f_scale=USUAL, diff_step=STEP, max_nfev=MOST,
+    )  # fmt: skip
+    return of(found.x)
 
 
 def fit_pair(
@@ -168,7 +182,7 @@ def fit_pair(
     if not samples:
         raise Error("no call of two ranks was measured", "give it a longer --budget")
     names = ["alpha", "slopes", "f_alpha", "f_beta", "gamma", "copy"]
-    return descend(start, names, _loss(samples, cores, network))
+    return fitted(start, names, samples, lambda own: own.machine(cores, network))
 
 
 def fit_crowd(
@@ -181,7 +195,7 @@ def fit_crowd(
     if ranks > cores:
         names.append("wait")
         start = replace(start, wait=start.wait or 1e-5)
-    return descend(start, names, _loss(samples, cores, network))
+    return fitted(start, names, samples, lambda own: own.machine(cores, network))
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from ... import _core
 from ...errors import Error
 from ...topology.predict import placement_of
-from .campaign import Predictor
 from .cells import Candidate, Cell, placed, portfolio, reduces
 from .choice import SHIPPED, Times, along
-from .predicted import HOPELESS, PLAIN, SIZES, Span, lines_of, sizes_of
+from .predicted import SIZES, cut_by_itself, plainness, promising
+from .predictor import Predictor
+from .rules import lines_in_turn
 
 DEPTHS = (2, 8, 32)
 LEAST_RANKS = 2
@@ -36,29 +37,16 @@ class OnTopology:
 
     def candidates(self, cell: Cell) -> Found:
         """Algorithms with their parameters and the topology's lists; in segments, too, where they
-        are not hopeless. What a parameter cuts into pieces is not cut again. Those that are too
-        large to be predicted are left out."""
-        found: Found = []
-        whole: dict[tuple, float] = {}
-        every = placed(cell, portfolio(cell, DEPTHS), self.topology)
-        for one in sorted(every, key=lambda one: one.params.segment > 0):
-            assert one.algorithm
-            own = one.algorithm.parameter
-            key = (one.id, one.params.value, tuple(one.params.list))
-            if one.params.segment:
-                if one.params.depth // 4 >= -(-cell.bytes // one.params.segment):
-                    continue  # all are in flight with the depth before
-                limit = HOPELESS * min(whole.values(), default=0.0)
-                if (own and own.name == "pieces") or whole.get(key, limit) >= limit:
-                    continue
-            try:
-                seconds = self._predictor.seconds(cell, one)
-            except Error:
-                continue
-            found.append((seconds, one))
-            if not one.params.segment:
-                whole[key] = seconds
-        return sorted(found, key=lambda pair: pair[0])
+        are not hopeless, each with the depths that still have something to put in flight."""
+
+        def useful(one: Candidate) -> bool:
+            own = one.params
+            in_flight = own.depth // 4 * own.segment
+            return not own.segment or not (in_flight >= cell.bytes or cut_by_itself(one))
+
+        every = filter(useful, placed(cell, portfolio(cell, DEPTHS), self.topology))
+        found = promising(list(every), lambda one: self._predictor.seconds(cell, one))
+        return sorted(((seconds, one) for one, seconds in found), key=lambda pair: pair[0])
 
 
 def best_few(found: Found, algorithms: int, more: int, far: float = math.inf) -> list[Candidate]:
@@ -79,19 +67,14 @@ def best_few(found: Found, algorithms: int, more: int, far: float = math.inf) ->
 
 def rules_for(name: str, ranks: int, sizes: tuple[int, ...], words: list[str]) -> list[str]:
     """Of a function, for exactly so many ranks; `words` serve these sizes."""
-    conditions = [f"ranks={ranks}"]
-    if reduces(Cell(name, ranks, 8).function):
+    conditions, function = [f"ranks={ranks}"], Cell(name, ranks, 8).function
+    if reduces(function):
         conditions.insert(0, "operator=commutative")
-    return lines_of(name, conditions, [Span(None, sizes_of(words, sizes))])
+    return lines_in_turn(function, conditions, {ranks: words}, sizes)
 
 
 def _predicted(found: Found) -> Times:
-    """Plainer choices are worth a little."""
-    us = {
-        one.words: seconds * 1e6 * PLAIN ** ((one.params.segment > 0) + (one.params.value > 0))
-        for seconds, one in found
-    }
-    return Times(us, SHIPPED)
+    return Times({one.words: seconds * 1e6 * plainness(one) for seconds, one in found}, SHIPPED)
 
 
 def predicted_rules(

@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Rules without measuring: what the model says is fastest on the machine of a file."""
 
-import itertools
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from ... import _core
+from ...errors import Error
+from ...measure.session import Advance, unseen
 from ...threads import pool
-from .campaign import Predictor
-from .cells import ORDERED, Candidate, Cell, in_parts, parsed, portfolio, reduces, serves_any
-from .choice import SHIPPED, Times, along
-from .rules import between
+from .cells import ORDERED, Candidate, Cell, parsed, portfolio, reduces, serves_any
+from .choice import SHIPPED, Times, agrees, words_of
+from .predictor import Predictor
+from .rules import checked, last_line, lines_in_turn
 
 SIZES = (8, 128, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20)
 HOPELESS = 4.0  # times the fastest: cutting it into segments is not tried
 PLAIN = 1.02  # what a parameter or segments must be faster by
-SAME_MEAN, SAME_MOST = math.log(1.05), math.log(1.15)  # what a neighbour's choices may lose
 LAST = (64, 4 << 10)  # ranks and bytes for which a last resort is the best
 PER_NODE = (4, 16)  # ranks of a node that are equally likely, where there are several nodes
 
@@ -59,14 +59,6 @@ UNEVEN = Level(
 )
 
 
-@dataclass(frozen=True)
-class Span:
-    """Ranks up to `high` (None: all), and for them the ends of sizes with what serves them."""
-
-    high: int | None
-    sizes: tuple[tuple[int | None, str], ...]
-
-
 def levels_of(machine: _core.Machine) -> list[Level]:
     """Those whose messages take time."""
 
@@ -75,6 +67,12 @@ def levels_of(machine: _core.Machine) -> list[Level]:
 
     levels = ((NODE, machine.node), *((one, machine.network) for one in (ALONE, FULL, UNEVEN)))
     return [level for level, link in levels if costs(link)]
+
+
+def cut_by_itself(one: Candidate) -> bool:
+    """Cut into pieces by a parameter of its own."""
+    own = one.algorithm.parameter if one.algorithm else None
+    return bool(own) and own.name == "pieces"
 
 
 def candidates(cell: Cell, depths: tuple[int, ...]) -> list[Candidate]:
@@ -91,8 +89,7 @@ def candidates(cell: Cell, depths: tuple[int, ...]) -> list[Candidate]:
             and not serves_any(one.algorithm, cell.function, cell.ordered)
         ):
             return False
-        own = one.algorithm.parameter if one.algorithm else None
-        return not (own and own.name == "pieces" and one.params.segment)
+        return not (one.params.segment and cut_by_itself(one))
 
     return [one for one in portfolio(cell, depths) if useful(one)]
 
@@ -100,19 +97,30 @@ def candidates(cell: Cell, depths: tuple[int, ...]) -> list[Candidate]:
 def promising(
     every: list[Candidate], seconds: Callable[[Candidate], float]
 ) -> Iterator[tuple[Candidate, float]]:
-    """With their seconds; what is hopeless is not cut into segments."""
-    whole: dict[str, float] = {}  # of algorithms with their parameter, without segments
+    """With their seconds; what is hopeless is not cut into segments, and what is too large to be
+    predicted is left out."""
+    whole: dict[tuple, float] = {}  # of algorithms with their parameters, without segments
     for one in sorted(every, key=lambda one: one.params.segment > 0):
-        key = f"{one.id} {one.params.value}"
-        if one.params.segment and whole[key] > HOPELESS * min(whole.values()):
+        key = (one.id, one.params.value, tuple(one.params.list))
+        if one.params.segment:
+            limit = HOPELESS * min(whole.values(), default=0.0)
+            if whole.get(key, math.inf) > limit:
+                continue
+        try:
+            found = seconds(one)
+        except Error:
             continue
-        found = seconds(one)
         if not one.params.segment:
             whole[key] = found
         yield one, found
 
 
-def times_of(machine: _core.Machine, level: Level, name: str, ranks: int) -> list[Times]:
+def plainness(one: Candidate) -> float:
+    """Plainer choices are worth a little."""
+    return PLAIN ** ((one.params.segment > 0) + (one.params.value > 0))
+
+
+def predicted_times(machine: _core.Machine, level: Level, name: str, ranks: int) -> list[Times]:
     """Of every size: the predicted time of each candidate, the mean of the placements."""
     placed = [Predictor(machine, _core.Placement(min(k, ranks))) for k in level.placements(ranks)]
     found = []
@@ -122,88 +130,17 @@ def times_of(machine: _core.Machine, level: Level, name: str, ranks: int) -> lis
 
 
 def _us(placed: list[Predictor], cell: Cell, depths: tuple[int, ...]) -> dict[str, float]:
-    """The mean of the placements; plainer choices are worth a little."""
+    """The mean of the placements."""
 
     def seconds(one: Candidate) -> float:
         logs = [math.log(max(p.seconds(cell, one), 1e-12)) for p in placed]
-        plain = PLAIN ** ((one.params.segment > 0) + (one.params.value > 0))
-        return math.exp(sum(logs) / len(logs)) * plain
+        return math.exp(sum(logs) / len(logs)) * plainness(one)
 
     return {one.words: 1e6 * own for one, own in promising(candidates(cell, depths), seconds)}
 
 
-def _agrees(words: list[str], times: list[Times]) -> bool:
-    """Whether these choices lose next to nothing."""
-    pairs = zip(words, times, strict=True)
-    losses = [math.log(us / t.best) if (us := t.of(w)) else math.inf for w, t in pairs]
-    return max(losses) <= SAME_MOST and sum(losses) <= SAME_MEAN * len(losses)
-
-
-def sizes_of(
-    words: list[str], sizes: tuple[int, ...] = SIZES
-) -> tuple[tuple[int | None, str], ...]:
-    """Neighbours that choose alike share one; with the end of each, the last without."""
-    ends = [between(a, b) for a, b in itertools.pairwise(sizes)]
-    bounds: list[int | None] = [*ends[: len(words) - 1], None]
-    found: list[tuple[int | None, str]] = []
-    for end, own in zip(bounds, words, strict=True):
-        if found and found[-1][1] == own:
-            found.pop()
-        found.append((end, own))
-    return tuple(found)
-
-
-Words = dict[int, list[str]]  # of every size, by ranks
-
-
-def words_of(known: dict[int, list[Times]]) -> Words:
-    """What serves these numbers of ranks: as for the number before, where that loses little."""
-    found: Words = {}
-    before: list[str] = []
-    for ranks, times in sorted(known.items()):
-        if len(before) != len(times) or not _agrees(before, times):
-            before = along(times)
-        found[ranks] = before
-    return found
-
-
-def spans(found: Words) -> list[Span]:
-    """Of these numbers of ranks, and those between; the last without end."""
-    groups = [
-        (list(ranks), words)
-        for words, ranks in itertools.groupby(sorted(found), key=lambda ranks: found[ranks])
-    ]
-    spans = []
-    for (ranks, words), (later, _) in itertools.zip_longest(groups, groups[1:], fillvalue=([], [])):
-        high = math.floor(math.sqrt(ranks[-1] * later[0])) if later else None
-        spans.append(Span(high, sizes_of(words)))
-    return spans
-
-
-def lines_of(name: str, conditions: list[str], found: list[Span]) -> list[str]:
-    """Rules, of which the first that fits decides; `conditions` come before those on ranks."""
-    function = _core.function_named(name.removesuffix(ORDERED))
-    assert function is not None
-    size = "part" if in_parts(function) else "bytes"
-    lines = []
-    for span in found:
-        for end, words in span.sizes:
-            every = list(conditions)
-            every += [f"ranks<={span.high}"] if span.high else []
-            every += [f"{size}<{_size(end)}"] if end else []
-            own = name.removesuffix(ORDERED)
-            lines.append(f"{own:<20} {' '.join(every):<55} -> {words.replace(',', ' ')}")
-    return lines
-
-
-def _size(n: int) -> str:
-    from ...cli.options import size_in_words
-
-    return size_in_words(n)
-
-
 def known_times(machine: _core.Machine, level: Level, name: str) -> dict[int, list[Times]]:
-    found = {p: times_of(machine, level, name, p) for p in level.ranks}
+    found = {p: predicted_times(machine, level, name, p) for p in level.ranks}
     return {p: times for p, times in found.items() if all(one.us for one in times)}
 
 
@@ -221,12 +158,12 @@ def rules_of(machine: _core.Machine, level: Level, name: str) -> list[str]:
     for are, power in ((["ranks=2^k"], True), ([], False)):
         words = words_of(_of_kind(commuting, power))
         rest = _of_kind(ordered, power)
-        if all(_agrees(words[p], times) for p, times in rest.items()):
-            lines += lines_of(name, [*level.conditions, *are], spans(words))
+        if all(agrees(words[p], times) for p, times in rest.items()):
+            lines += lines_in_turn(function, [*level.conditions, *are], words, SIZES)
             continue
         for operator, found in (("commutative", words), ("not-commutative", words_of(rest))):
             head = [*level.conditions, f"operator={operator}", *are]
-            lines += lines_of(name, head, spans(found))
+            lines += lines_in_turn(function, head, found, SIZES)
     return lines
 
 
@@ -239,7 +176,7 @@ def last_resort(machine: _core.Machine, name: str) -> str:
     own = [a for a in every if serves_any(a, function, True)]
     cell, predictor = Cell(name, *LAST), Predictor(machine, _core.Placement(1))
     best = min(own, key=lambda a: predictor.seconds(cell, parsed(cell, a.name)))
-    return f"{name:<20} {'':<55} -> {best.name}"
+    return last_line(function, best.name)
 
 
 def to_text(
@@ -247,10 +184,10 @@ def to_text(
     levels: list[Level],
     functions: list[str],
     head: str,
-    advance: Callable[..., None] = lambda done, of=None, what="": None,
+    advance: Advance = unseen,
 ) -> str:
     """A whole file; `head` is its beginning: comments, and rules that come first."""
-    lines = ["stretto-rules 2", head.strip()]
+    lines = [head.strip()]
     tasks = [(level, name) for level in levels for name in functions]
 
     def found(task: tuple[Level, str]) -> list[str]:
@@ -263,6 +200,4 @@ def to_text(
             lines += ([""] if name == functions[0] else []) + own
     lines += ["", "# What the rules above cannot serve."]
     lines += [last_resort(machine, name) for name in functions]
-    text = "\n".join(lines) + "\n"
-    _core.parse_rules(text, "the rules that were found")  # raises Error if a program would
-    return text
+    return checked(lines)

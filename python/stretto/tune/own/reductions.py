@@ -2,7 +2,7 @@
 """How long reductions take by operator and type, beside the sum of doubles."""
 
 from ...launch.mpi import Mpi
-from ...race import Race, Ratios, drive
+from ...measure.driver import Ratios, Results, drive
 from .trial import PATIENCE
 
 WORTH = 1.15  # what takes less than so many times as long, or as short, is not told apart
@@ -10,7 +10,7 @@ WORTH = 1.15  # what takes less than so many times as long, or as short, is not 
 
 def measured_reductions(mpi: Mpi) -> Ratios:
     """On the core of rank 0; raises Error if the driver fails."""
-    race = Race()
+    race = Results()
     drive(mpi, 1, ["--reductions"], 0.0, PATIENCE, race)
     return race.reductions
 

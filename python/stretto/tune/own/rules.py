@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes a rules file: ranges of sizes and of ranks around what was measured."""
+"""Writes rules files: ranges of sizes and of ranks around what was measured or predicted."""
 
 import itertools
 import math
@@ -7,11 +7,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ... import _core
+from ...units import size_in_words
 from .cells import Cell, in_parts, reduces
 from .choice import SHIPPED, Choice
 
 LARGE_STEP = 4.0  # beside the only size that was measured
 TINY = 64  # bytes: what holds for so few holds for fewer
+MEASURED, PREDICTED = (22, 60), (20, 55)  # widths of the columns
 
 
 @dataclass(frozen=True)
@@ -25,17 +27,17 @@ class Where:
     cores: str = ""  # "own" or "shared"; "": any
 
 
-Span = tuple[int, int | None]  # the least and the most ranks; None: open
+Span = tuple[int, int | None]  # the least and the most ranks; 0 and None: open
 
 
 @dataclass(frozen=True)
 class Range:
-    """Sizes from `least` to below `end`; an end of None is open."""
+    """Sizes from `least` to below `end`; 0 and None are open."""
 
     least: int
     end: int | None
     words: str
-    measured: tuple[Choice, ...]
+    measured: tuple[Choice, ...] = ()
 
     @property
     def decision(self) -> tuple:
@@ -61,32 +63,60 @@ def ranges(choices: list[Choice]) -> list[Range]:
     bounds = [first]
     bounds += [between(max(a, 1), b) for a, b in itertools.pairwise(sizes)]
     bounds += [between(sizes[-1], sizes[-1] * steps[-1])] if sizes[-1] else [0]
-    found: list[Range] = []
-    for one, least, end in zip(choices, bounds, bounds[1:], strict=False):
-        if found and found[-1].words == one.words:
-            last = found.pop()
-            found.append(Range(last.least, end, one.words, (*last.measured, one)))
-        else:
-            found.append(Range(least, end, one.words, (one,)))
+    found = _joined(
+        Range(least, end, one.words, (one,))
+        for one, least, end in zip(choices, bounds, bounds[1:], strict=False)
+    )
     if not sizes[-1]:
         found = [Range(0, None, one.words, one.measured) for one in found]
     return [one for one in found if one.words != SHIPPED]
 
 
-def rank_ranges(counts: list[int], cores: int = 0) -> dict[int, Span]:
-    """Between two numbers of ranks each stands for those nearer to it in ratio; where one has a
-    core for each rank and the other has not, each for those of its kind. 0 cores: as many as ranks.
+def _joined(every: Iterable[Range]) -> list[Range]:
+    """Neighbours that choose alike share one."""
+    found: list[Range] = []
+    for one in every:
+        if found and found[-1].words == one.words:
+            last = found.pop()
+            one = Range(last.least, one.end, one.words, (*last.measured, *one.measured))
+        found.append(one)
+    return found
+
+
+def ranges_in_turn(sizes: tuple[int, ...], words: list[str]) -> list[Range]:
+    """For rules of which the first that fits decides: each range is open below, the last above."""
+    ends = [between(a, b) for a, b in itertools.pairwise(sizes[: len(words)])]
+    return _joined(Range(0, end, one) for one, end in zip(words, [*ends, None], strict=True))
+
+
+def spans(counts: list[int], first: int, last: int | None, cores: int = 0) -> dict[int, Span]:
+    """From `first` to `last` ranks: between two numbers each stands for those nearer to it in
+    ratio; where one has a core for each rank and the other has not, each for those of its kind.
+    0 cores: as many as ranks.
     """
     found: dict[int, Span] = {}
-    low = counts[0]
-    for i, count in enumerate(counts):
-        last = i + 1 == len(counts)
-        high = count if last else math.floor(math.sqrt(count * counts[i + 1]))
-        if not last and count <= cores < counts[i + 1]:
+    for count, after in itertools.zip_longest(counts, counts[1:]):
+        high = math.floor(math.sqrt(count * after)) if after else last
+        if after and count <= cores < after:
             high = cores
-        found[count] = (low, high)
-        low = high + 1
+        found[count] = (first, high)
+        first = (high or 0) + 1
     return found
+
+
+def _groups(
+    decided: dict[int, list[Range]], spans: dict[int, Span]
+) -> list[tuple[Span, list[list[Range]]]]:
+    """Neighbouring numbers of ranks that decide alike share a span."""
+    groups: list[tuple[Span, list[list[Range]]]] = []
+    for ranks, found in sorted(decided.items()):
+        span, decisions = spans[ranks], [one.decision for one in found]
+        if groups and [one.decision for one in groups[-1][1][0]] == decisions:
+            (low, _), members = groups.pop()
+            groups.append(((low, span[1]), [*members, found]))
+        else:
+            groups.append((span, [found]))
+    return groups
 
 
 def _time(us: float | None) -> str:
@@ -94,8 +124,6 @@ def _time(us: float | None) -> str:
 
 
 def _comment(measured: Iterable[Choice], note: str) -> str:
-    from ...cli.options import size_in_words
-
     words = [
         f"{one.cell.ranks} x {size_in_words(one.cell.asked)}: {_time(one.us)} µs "
         f"({_time(one.native_us)}, {_time(one.shipped_us)})"
@@ -110,47 +138,73 @@ def _comment(measured: Iterable[Choice], note: str) -> str:
     return "\n".join(lines)
 
 
-def _conditions(cell: Cell, one: Range, ranks: Span, where: Where) -> list[str]:
-    from ...cli.options import size_in_words
+def _of_ranks(span: Span) -> list[str]:
+    low, high = span
+    if low == high:
+        return [f"ranks={low}"]
+    words = [f"ranks>={low}"] if low else []
+    return words + ([f"ranks<={high}"] if high is not None else [])
 
+
+def _rule(
+    function: _core.Function, conditions: list[str], one: Range, columns: tuple[int, int]
+) -> str:
+    size = "part" if in_parts(function) else "bytes"
+    words = list(conditions)
+    words += [f"{size}>={size_in_words(one.least)}"] if one.least else []
+    words += [f"{size}<{size_in_words(one.end)}"] if one.end is not None else []
+    name, wide = columns
+    start = f"{_core.facts(function).name:<{name}} {' '.join(words):<{wide}}"
+    return f"{start} -> {one.words.replace(',', ' ')}"
+
+
+def _conditions(cell: Cell, ranks: Span, where: Where) -> list[str]:
     words = ["nodes=1" if where.one_node else "nodes>1"]
     words += [f"cores={where.cores}"] if where.cores else []
     words += [f"per-node={where.per_node}"] if where.per_node else []
     if reduces(cell.function):
         words.append("operator=" + ("not-commutative" if cell.ordered else "commutative"))
-    low, high = ranks
-    words += [f"ranks={low}"] if low == high else [f"ranks>={low}"]
-    words += [f"ranks<={high}"] if high is not None and low != high else []
-    words += [] if where.power is None else ["ranks=2^k" if where.power else "ranks!=2^k"]
-    size = "part" if in_parts(cell.function) else "bytes"
-    words += [f"{size}>={size_in_words(one.least)}"] if one.least else []
-    words += [f"{size}<{size_in_words(one.end)}"] if one.end is not None else []
-    return words
-
-
-def _rule(cell: Cell, one: Range, ranks: Span, where: Where) -> str:
-    conditions = " ".join(_conditions(cell, one, ranks, where))
-    name = _core.facts(cell.function).name
-    return f"{name:<22} {conditions:<60} -> {one.words.replace(',', ' ')}"
+    words += _of_ranks(ranks)
+    return words + ([] if where.power is None else ["ranks=2^k" if where.power else "ranks!=2^k"])
 
 
 def lines_of(chosen: dict[int, list[Choice]], spans: dict[int, Span], where: Where) -> list[str]:
-    """The rules of one name, by ranks; neighbouring numbers that decide alike share theirs."""
-    groups: list[tuple[Span, list[list[Range]]]] = []
-    for ranks, own in sorted(chosen.items()):
-        found = ranges(own)
-        span, decisions = spans[ranks], [one.decision for one in found]
-        if groups and [one.decision for one in groups[-1][1][0]] == decisions:
-            (low, _), members = groups.pop()
-            groups.append(((low, span[1]), [*members, found]))
-        else:
-            groups.append((span, [found]))
+    """The rules of one name, by ranks, with the times that they rest on."""
     lines = []
-    for span, members in groups:
+    for span, members in _groups({n: ranges(own) for n, own in chosen.items()}, spans):
         for same in zip(*members, strict=True):
             lines.append(_comment((choice for one in same for choice in one.measured), where.note))
-            lines.append(_rule(same[0].measured[0].cell, same[0], span, where))
+            cell = same[0].measured[0].cell
+            lines.append(_rule(cell.function, _conditions(cell, span, where), same[0], MEASURED))
     return lines
+
+
+def lines_in_turn(
+    function: _core.Function,
+    conditions: list[str],
+    found: dict[int, list[str]],
+    sizes: tuple[int, ...],
+) -> list[str]:
+    """Rules of which the first that fits decides: of each number of ranks what serves the sizes;
+    numbers between them and beyond are served as the nearest is."""
+    decided = {ranks: ranges_in_turn(sizes, words) for ranks, words in found.items()}
+    return [
+        _rule(function, [*conditions, *_of_ranks((0, high))], one, PREDICTED)
+        for (_, high), members in _groups(decided, spans(sorted(found), 0, None))
+        for one in members[0]
+    ]
+
+
+def last_line(function: _core.Function, words: str) -> str:
+    """A rule without conditions."""
+    return _rule(function, [], Range(0, None, words), PREDICTED)
+
+
+def checked(lines: Iterable[str]) -> str:
+    """A whole file; raises Error if a program would."""
+    text = "\n".join(["stretto-rules 2", *lines]) + "\n"
+    _core.parse_rules(text, "the rules that were found")
+    return text
 
 
 def _by_cores(
@@ -173,22 +227,21 @@ def to_text(
 ) -> str:
     """A whole file: what was measured, other rules, the shipped ones. Rules for one node of so
     many `cores` say whether ranks shared them; 0: one for every rank."""
-    lines = ["stretto-rules 2", f"machine {machine}", *[f"# {note}" for note in notes]]
+    lines = [f"machine {machine}", *[f"# {note}" for note in notes]]
     lines += ["# Above each rule: ranks x size: its time (native, shipped choice), in µs.", ""]
     for name in dict.fromkeys(name for name, _ in chosen):
         by_ranks = {ranks: own for (other, ranks), own in chosen.items() if other == name}
-        spans = rank_ranges(sorted(by_ranks), cores if one_node else 0)
+        counts = sorted(by_ranks)
+        near = spans(counts, counts[0], counts[-1], cores if one_node else 0)
         others = {
             ranks: [one.for_others() for one in own]
             for ranks, own in by_ranks.items()
-            if spans[ranks] != (ranks, ranks) and any(one.narrow for one in own)
+            if near[ranks] != (ranks, ranks) and any(one.narrow for one in own)
         }
         for group in (by_ranks, others):
             for where, own in _by_cores(group, one_node, cores):
-                lines += lines_of(own, spans, where)
+                lines += lines_of(own, near, where)
     lines += more
     lines += ["", "# What was not measured, or is served best so: the shipped rules."]
     rest = _core.shipped_rules_text().partition("\n")[2]
-    text = "\n".join(lines) + "\n" + rest
-    _core.parse_rules(text, "the rules that were found")  # raises Error if a program would
-    return text
+    return checked([*lines, rest.removesuffix("\n")])

@@ -11,7 +11,7 @@ from ... import _core
 from ...errors import Error
 from ...files import naming
 from ...launch.mpi import Mpi
-from ...race import Race, SilenceError, drive
+from ...measure.driver import Results, SilenceError, drive
 from .cells import Cell
 
 PATIENCE = 30.0  # seconds for a candidate's first calls, or a whole contest beyond its time
@@ -54,7 +54,7 @@ def refuse_variables() -> None:
 
 
 def probe(mpi: Mpi, ranks: int, limit: float = PATIENCE) -> Place:
-    race = Race()
+    race = Results()
     drive(mpi, ranks, ["--cells", "barrier:0", "--native-only"], 0.001, limit, race)
     said = race.machine
     if "title" not in said:
@@ -71,7 +71,7 @@ def measure(
     heard: Callable[[dict], None],
 ) -> str:
     """Gives each cell's row to `heard` as it comes. What was begun when the driver fell silent."""
-    race, told = Race(), 0
+    race, told = Results(), 0
 
     def advance(done: float, of: float | None = None, what: str = "") -> None:
         nonlocal told

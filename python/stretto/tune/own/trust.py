@@ -4,17 +4,14 @@
 import math
 from statistics import fmean, variance
 
-from ...busy import Load
+from ...measure.busy import Load
+from ...units import size_in_words
 from .cells import NATIVE, Cell
-from .choice import CONFIRM, OF_SPREAD, SHIPPED, Choice
-from .journal import Entry, Journal, Measured
+from .choice import CONFIRM, SHIPPED, Choice, variance_of
+from .journal import Journal, Measured
 
 BEYOND = 2.0  # standard errors that a gain must have
 COARSE = math.log(1.1)  # an error of more may hide a better choice
-
-
-def _variance(one: Entry) -> float:
-    return (OF_SPREAD * one.spread) ** 2 / max(one.blocks, 1)
 
 
 def gain_of(contests: list[Measured], words: str, reference: str) -> tuple[float, float] | None:
@@ -28,7 +25,7 @@ def gain_of(contests: list[Measured], words: str, reference: str) -> tuple[float
     if not pairs:
         return None
     gains = [math.log(other.us / own.us) for _, own, other in pairs]
-    each = fmean(_variance(own) + _variance(other) for _, own, other in pairs)
+    each = fmean(variance_of(own) + variance_of(other) for _, own, other in pairs)
     spread = max(each, variance(gains) if len(gains) > 1 else 0.0)
     return fmean(gains), BEYOND * math.sqrt(spread / len(gains))
 
@@ -57,8 +54,6 @@ def within_noise(
 
 def _spans(asked: list[int], doubtful: set[int]) -> list[str]:
     """`64K..1M`: neighbours of those that were measured."""
-    from ...cli.options import size_in_words
-
     spans: list[list[int]] = []
     for before, size in zip([None, *asked], asked, strict=False):
         if size not in doubtful:

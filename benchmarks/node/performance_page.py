@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes docs/results/performance.md from what was measured and from notes written by hand.
+"""Writes docs/results/performance.md from what a session has measured and from notes written by hand.
 
-python -m stretto.peers.page PEERS.json NOTES.md PAGE.md
+python benchmarks/node/performance_page.py PEERS.json NOTES.md PAGE.md
 """
 
 import json
 import sys
 from pathlib import Path
 
-from ..cli.options import size_in_words
-from ..plot.files import save
-from ..plot.heat import draw
-from .cells import MEANING
-from .environments import PEERS
-from .goals import Goal, judge
-from .table import mean_ratio
+from stretto.peers.cells import MEANING
+from stretto.peers.environments import PEERS
+from stretto.peers.goals import Goal, judge
+from stretto.peers.table import mean_ratio
+from stretto.plot.files import save
+from stretto.plot.heat import draw
+from stretto.units import size_in_words
 
 
 def name_of(cell: dict) -> str:

@@ -9,7 +9,7 @@ from ..errors import Error
 from ..files import naming, read_text, write_text
 
 
-class Lines:
+class Records:
     """A file of records. `head` is what they are about: other records need another file."""
 
     def __init__(self, path: Path, head: dict, fresh: bool, another: str) -> None:
@@ -19,7 +19,8 @@ class Lines:
         head = json.loads(json.dumps(head))
         if fresh or not path.exists() or not self._text().strip():
             write_text(path, json.dumps(head) + "\n")
-        self.records = self._read(head)
+        for said in self._read(head):
+            self._heard(said)
 
     def _text(self) -> str:
         return read_text(self.path, f"{self._another}, or begin again with --fresh")
@@ -48,7 +49,11 @@ class Lines:
             return {}
         return said if isinstance(said, dict) else {}
 
-    def add(self, records: Iterable[dict]) -> None:
+    def _heard(self, said: dict) -> None:
+        """A record that is there; what it lacks was cut short."""
+        raise NotImplementedError
+
+    def _write(self, records: Iterable[dict]) -> None:
         text = "".join(json.dumps(one) + "\n" for one in records)
         with naming(self.path), self.path.open("a", encoding="utf-8") as file:
             file.write(text)

@@ -8,16 +8,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from ... import _core
-from ...busy import Load, Watch
 from ...launch.mpi import Mpi
-from ...topology.predict import OnTree
+from ...measure.busy import Load, Watch
+from ...measure.session import Request, TuningSession
 from .cells import (
     NATIVE,
     Candidate,
     Cell,
-    candidate,
     cells_of,
-    chosen,
     portfolio,
     shipped,
 )
@@ -33,6 +31,7 @@ from .model import (
     quality,
     samples_of,
 )
+from .predictor import Predictor, SameForAll
 from .search import KEEP, Search, chosen_of, levels, of_sizes
 from .trial import Launched, Place, Plan, measure, probe
 
@@ -45,16 +44,6 @@ PROCESSES = 3  # in which a choice is confirmed, as the budget lasts: where memo
 TRIES = 3  # what was not confirmed makes way for the next best
 LEAST_CALLS = 12  # a fit from fewer means nothing
 OVERHEAD = 1.3  # a contest takes so many times its seconds
-
-
-@dataclass(frozen=True)
-class Wish:
-    """What is to be tuned."""
-
-    ranks: list[int]
-    names: list[str]
-    sizes: list[int]
-    budget: float
 
 
 class OverError(Exception):
@@ -74,59 +63,19 @@ class Model:
         return self.parameters.machine(self.cores, self.network)
 
 
-class Predictor:
-    """Keeps simulators: they serve all sizes. On a topology a call takes no less than that says."""
-
-    def __init__(
-        self,
-        machine: _core.Machine,
-        placement: _core.Placement,
-        topology: _core.Topology | None = None,
-    ) -> None:
-        self._machine, self._placement = machine, placement
-        self._tree = OnTree(topology) if topology else None
-        self._simulators: dict[tuple, _core.Simulator] = {}
-
-    def seconds(self, cell: Cell, one: Candidate) -> float:
-        assert one.algorithm
-        own = one.params
-        key = (cell.function, one.algorithm.id, cell.ranks, own.value, tuple(own.list))
-        call = cell.call(self._placement)
-        shape = call.shape(one.algorithm)
-        if key not in self._simulators:
-            params = _core.Params(value=one.params.value, list=one.params.list)
-            self._simulators[key] = call.simulator(one.algorithm, params)
-        load = _core.Load(call.bytes, one.params.segment, one.params.depth, call.operation)
-        seconds = self._simulators[key].run(load, self._machine).seconds
-        if self._tree:
-            on_tree = self._tree.seconds(one.algorithm, shape, one.params, call.bytes)
-            seconds = max(seconds, on_tree)
-        return seconds
-
-    def sorted(self, cell: Cell, found: list[Candidate]) -> list[tuple[float, Candidate]]:
-        pairs = [(self.seconds(cell, one), one) for one in found]
-        return sorted(pairs, key=lambda pair: pair[0])
-
-
-class _Blind:
-    """Without a model all calls take as long, and what is measured corrects that."""
-
-    def seconds(self, cell: Cell, one: Candidate) -> float:
-        return 1.0
-
-
-class Campaign:
+class OwnSession(TuningSession):
     """Fills the journal."""
 
-    def __init__(self, mpi: Mpi, wish: Wish, journal: Journal, places: dict[int, Place]) -> None:
-        self.mpi, self.wish, self.journal, self.places = mpi, wish, journal, places
+    def __init__(
+        self, mpi: Mpi, request: Request, journal: Journal, places: dict[int, Place]
+    ) -> None:
+        super().__init__(request)
+        self.mpi, self.journal, self.places = mpi, journal, places
         self.model: Model | None = None
         self._predictors: dict[int, Predictor] = {}
         self.measuring = 0.0  # seconds in this run
         self.wrong: set[tuple[Cell, str]] = set()  # whose results were, in this run
         self._watch = Watch()
-        self._begun = time.monotonic()
-        self._advance: Callable[..., None] = lambda done, of=None, what="": None
 
     @property
     def one_node(self) -> bool:
@@ -137,17 +86,13 @@ class Campaign:
         """Of a node."""
         return next(iter(self.places.values())).cores
 
-    def elapsed(self) -> float:
-        return time.monotonic() - self._begun
-
     def run(self, advance: Callable[..., None]) -> None:
         """Until all is measured or the budget is used up."""
-        self._begun = time.monotonic()
-        self._advance = advance
+        self.begin(advance)
         self._calibrate()
         self.fit()
         known = -1
-        while self.elapsed() < self.wish.budget and known < len(self.journal.measured):
+        while self.left() > 0 and known < len(self.journal.measured):
             known = len(self.journal.measured)
             self._search()
             for times in range(1, PROCESSES + 1):
@@ -155,10 +100,10 @@ class Campaign:
                     self._confirm(times)
 
     def _calibrate(self) -> None:
-        end = MODEL_SHARE * self.wish.budget
+        end = MODEL_SHARE * self.request.budget
         todo = {
             ranks: [one for one in calibration(ranks) if not self.journal.has(one[0], "model")]
-            for ranks in self.wish.ranks
+            for ranks in self.request.ranks
         }
         for ranks, plan in todo.items():
             waiting = sum(len(own) for other, own in todo.items() if other >= ranks)
@@ -166,9 +111,9 @@ class Campaign:
 
     def _search(self) -> None:
         """The cells of few sizes first: from them the others are told."""
-        begin, left = self.elapsed(), self.wish.budget - self.elapsed()
+        begin, left = self.elapsed(), self.left()
         every = list(self._shipped)
-        for sizes in levels(self.wish.sizes):
+        for sizes in levels(self.request.sizes):
             new = [cell for cell in every if not self.journal.has(cell, "search")]
             own = of_sizes(new, sizes)
             self._stage("search", Search.first, own, begin + FIRST_SHARE * left, waiting=len(new))
@@ -181,7 +126,7 @@ class Campaign:
         def again(search: Search, cell: Cell) -> list[str]:
             return search.confirmation(cell, choices[cell], found[cell].us, times)
 
-        self._stage(CONFIRM, again, list(choices), self.wish.budget)
+        self._stage(CONFIRM, again, list(choices), self.request.budget)
 
     def _stage(
         self,
@@ -196,7 +141,7 @@ class Campaign:
         `waiting` contests of all of them have the time until the `end`; if that is not known, each
         number of ranks has as large a part of it.
         """
-        numbers = [ranks for ranks in self.wish.ranks if any(c.ranks == ranks for c in cells)]
+        numbers = [ranks for ranks in self.request.ranks if any(c.ranks == ranks for c in cells)]
         for left in range(len(numbers), 0, -1):
             ranks, seconds = numbers[-left], end - self.elapsed()
             if seconds < 0:
@@ -211,11 +156,11 @@ class Campaign:
 
     def _next(self) -> Search:
         measured = [one for one in self.journal.measured if one.cell.ranks in self.places]
-        corrected = Corrected(lambda ranks: self.predictor(ranks) or _Blind(), measured)
+        corrected = Corrected(lambda ranks: self.predictor(ranks) or SameForAll(), measured)
         return Search(self.journal, corrected, self._shipped)
 
     def cells(self, ranks: int) -> list[Cell]:
-        return cells_of(self.wish.names, ranks, self.wish.sizes)
+        return cells_of(self.request.names, ranks, self.request.sizes)
 
     def shipped(self) -> dict[Cell, str]:
         """What the shipped rules choose."""
@@ -225,7 +170,7 @@ class Campaign:
     def _shipped(self) -> dict[Cell, Candidate]:
         return {
             cell: shipped(cell, place.placement.ranks_per_node, place.cores)
-            for ranks, place in ((n, self.places[n]) for n in self.wish.ranks)
+            for ranks, place in ((n, self.places[n]) for n in self.request.ranks)
             for cell in self.cells(ranks)
         }
 
@@ -236,7 +181,7 @@ class Campaign:
             return search.with_references(cell, wanted[cell])
 
         todo = [cell for cell in wanted if not self.journal.has(cell, stage)]
-        self._stage(stage, plan_of, todo, self.wish.budget)
+        self._stage(stage, plan_of, todo, self.request.budget)
 
     def fit(self) -> None:
         """From what the journal has; no model where it has too little."""
@@ -279,7 +224,7 @@ class Campaign:
         if not self.one_node or isinstance(self.mpi, Launched):
             return  # ranks run on nodes of which this one knows nothing
         found = self._watch.look()
-        if found is not None and found.disturbs(max(self.wish.ranks)):
+        if found is not None and found.disturbs(max(self.request.ranks)):
             self.journal.disturbed(found)
             say(found)
 
@@ -300,7 +245,7 @@ class Campaign:
             self.journal.add(one)
             self.wrong |= {(one.cell, e.words) for e in one.entries if not e.correct}
             left.pop(one.cell, None)
-            self._advance(self.elapsed(), self.wish.budget, f"{stage}: {one.cell}")
+            self.say(f"{stage}: {one.cell}")
             if self.elapsed() > end:
                 raise OverError
 
@@ -326,9 +271,3 @@ class Campaign:
 
 def probed(mpi: Mpi, ranks: list[int]) -> dict[int, Place]:
     return {place.ranks: place for place in (probe(mpi, one) for one in ranks)}
-
-
-def chosen_words(rules: _core.Rules, cell: Cell, per_node: int, cores: int = 0) -> str:
-    """What the rules say of a cell, as a candidate's words."""
-    choice = chosen(rules, cell, per_node, cores)
-    return candidate(choice.algorithm, choice.params).words

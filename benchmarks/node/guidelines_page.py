@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Writes docs/results/guidelines.md from what `stretto bench --guidelines --json` has said.
 
-python -m stretto.guidelines.page ONE.json ANOTHER.json … PAGE.md
+python benchmarks/node/guidelines_page.py ONE.json ANOTHER.json … PAGE.md
 """
 
 import json
@@ -9,11 +9,11 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from .. import all_functions, facts
-from ..cli.options import size_in_words
-from .measure import RUNS
-from .table import GROUPS, guidelines
-from .verdict import MISS, TOLERANCE
+from stretto import all_functions, facts
+from stretto.guidelines.measure import RUNS
+from stretto.guidelines.table import GROUPS, guidelines
+from stretto.guidelines.verdict import MISS, TOLERANCE
+from stretto.units import size_in_words
 
 HEAD = """\
 <!-- Written by benchmarks/node/guidelines. -->

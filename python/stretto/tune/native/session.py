@@ -3,14 +3,13 @@
 
 import hashlib
 import tempfile
-import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 from ...errors import Error
-from ...peers.cells import plan
-from ...race import Race, SilenceError, drive
+from ...measure.driver import Results, SilenceError, drive
+from ...measure.points import points
+from ...measure.session import Request, TuningSession
 from .choice import (
     LEAST_ROUNDS,
     Cell,
@@ -33,31 +32,18 @@ START = 1.5  # seconds to start a job, roughly
 OVERHEAD = 2.5  # a cell takes so many times its share, with finding how many calls fill a block
 
 
-@dataclass
-class Wish:
-    """What to measure."""
-
-    ranks: list[int]
-    functions: list[str]
-    sizes: list[int]
-    budget: float  # seconds of this start of the command
-    limit: float = 30.0  # that a cell may take
-
-
-class Campaign:
+class NativeSession(TuningSession):
     """Fills the journal, as long as the budget lasts."""
 
-    def __init__(self, target: Target, wish: Wish, journal: Journal, seconds: float) -> None:
-        self.target, self.wish, self.journal, self.seconds = target, wish, journal, seconds
-        self._begun = time.monotonic()
-        self._advance: Callable[..., None] = lambda done, of=None, what="": None
-
-    def elapsed(self) -> float:
-        return time.monotonic() - self._begun
+    def __init__(self, target: Target, request: Request, journal: Journal, seconds: float) -> None:
+        super().__init__(request)
+        self.target, self.journal, self.seconds = target, journal, seconds
 
     def cells(self, ranks: int) -> list[tuple[str, int]]:
         """That have a choice."""
-        return plan([f for f in self.wish.functions if self._choices(f, ranks)], self.wish.sizes)
+        return points(
+            [f for f in self.request.names if self._choices(f, ranks)], self.request.sizes
+        )
 
     def _choices(self, function: str, ranks: int) -> list[str]:
         return self.target.algorithms(function, ranks)
@@ -68,7 +54,7 @@ class Campaign:
         """Rounds until the scan's share of the budget is used up."""
         self._advance = advance
         for number in range(MOST_ROUNDS):
-            for ranks in self.wish.ranks:
+            for ranks in self.request.ranks:
                 found = comparisons(self.journal.samples, "scan")
                 if not self._round(number, ranks, found):
                     return
@@ -77,10 +63,10 @@ class Campaign:
         cells = self.cells(ranks)
         line_ups = self._line_ups(ranks)
         for i, algorithms in enumerate([{}, *line_ups, {}]):
-            if self.elapsed() > SCAN_SHARE * self.wish.budget:
+            if self.left(SCAN_SHARE) < 0:
                 return False
             what = f"round {number + 1}, {ranks} ranks, {i + 1} of {len(line_ups) + 2}"
-            self._advance(self.elapsed(), self.wish.budget, what)
+            self.say(what)
             if not algorithms:
                 part = "before" if i == 0 else "after"
                 self._plain(Run("scan", number, ranks, part), cells)
@@ -95,7 +81,7 @@ class Campaign:
 
     def _line_ups(self, ranks: int) -> list[dict[str, str]]:
         """The k-th algorithms of all functions share a job."""
-        lists = {f: self._choices(f, ranks) for f in self.wish.functions}
+        lists = {f: self._choices(f, ranks) for f in self.request.names}
         most = max(map(len, lists.values()), default=0)
         return [{f: own[k] for f, own in lists.items() if k < len(own)} for k in range(most)]
 
@@ -150,7 +136,7 @@ class Campaign:
         self, run_of: Callable[[str], Run], table: Table, cells: list[tuple[str, int]]
     ) -> str:
         """Measures; why it did not come to its end, or nothing."""
-        race, ranks = Race(), run_of(cells[0][0]).ranks
+        race, ranks = Results(), run_of(cells[0][0]).ranks
         words = ",".join(f"{cell}:{max(size, 1)}" for cell, size in cells)
         arguments = ["--cells", words, "--native-only"]
         reason = ""
@@ -162,11 +148,11 @@ class Campaign:
                 variables = self.target.variables(table, Path(name), ranks)
             try:
                 drive(
-                    self.target.mpi, ranks, arguments, self.seconds, self.wish.limit, race,
+                    self.target.mpi, ranks, arguments, self.seconds, self.request.limit, race,
                     variables=variables, quiet=bool(table),
                 )  # fmt: skip
             except SilenceError:
-                reason = f"took more than {self.wish.limit:.0f} s"
+                reason = f"took more than {self.request.limit:.0f} s"
             except Error as error:
                 reason = str(error)
             finally:
@@ -175,7 +161,7 @@ class Campaign:
             reason = "wrong result"
         return reason
 
-    def _keep(self, race: Race, run_of: Callable[[str], Run]) -> None:
+    def _keep(self, race: Results, run_of: Callable[[str], Run]) -> None:
         self.journal.add(
             Sample(
                 run_of(said["function"]),
@@ -200,13 +186,13 @@ class Campaign:
         self._advance = advance
         stage = self._stage(table)
         for number in range(MOST_ROUNDS):
-            for ranks in self.wish.ranks:
+            for ranks in self.request.ranks:
                 cells = [cell for cell in self.cells(ranks) if (cell[0], ranks) in table]
                 for part in ("before", "table", "after") if cells else ():
-                    if self.elapsed() > self.wish.budget:
+                    if self.left() < 0:
                         return
                     what = f"confirming, round {number + 1}, {ranks} ranks"
-                    self._advance(min(self.elapsed(), self.wish.budget), self.wish.budget, what)
+                    self.say(what)
                     self._confirm_part(Run(stage, number, ranks, part), table, cells)
 
     def _confirm_part(self, run: Run, table: Table, cells: list[tuple[str, int]]) -> None:
@@ -227,8 +213,8 @@ class Campaign:
         """Cells of a function on so many ranks."""
         return [
             [(function, ranks, size) for name, size in self.cells(ranks) if name == function]
-            for ranks in self.wish.ranks
-            for function in self.wish.functions
+            for ranks in self.request.ranks
+            for function in self.request.names
             if self._choices(function, ranks)
         ]
 
@@ -267,7 +253,7 @@ class Campaign:
         scanned = {one.run for one in self.journal.samples if one.run.stage == "scan"}
         enough = all(
             Run("scan", LEAST_ROUNDS - 1, ranks, "after") in scanned
-            for ranks in self.wish.ranks
+            for ranks in self.request.ranks
             if self.cells(ranks)
         )
         last = [cells.get("table") for cells in self._confirmations(found).values()]
@@ -305,15 +291,15 @@ class Campaign:
         return self._table(chosen), gains
 
 
-def seconds_for(target: Target, wish: Wish) -> tuple[float, float]:
+def seconds_for(target: Target, request: Request) -> tuple[float, float]:
     """Of each cell, so that two rounds fit into the scan's share; and what two will take."""
     cells = starts = 0
-    for ranks in wish.ranks:
-        counts = {f: len(target.algorithms(f, ranks)) for f in wish.functions}
-        cells += sum((n + 2) * len(plan([f], wish.sizes)) for f, n in counts.items() if n)
+    for ranks in request.ranks:
+        counts = {f: len(target.algorithms(f, ranks)) for f in request.names}
+        cells += sum((n + 2) * len(points([f], request.sizes)) for f, n in counts.items() if n)
         starts += max(counts.values(), default=0) + 2
     if not cells:
         raise Error(f"{target.title} has no choice in any of these functions", "see docs")
-    free = SCAN_SHARE * wish.budget / 2 - starts * START
+    free = SCAN_SHARE * request.budget / 2 - starts * START
     seconds = min(max(free / cells / OVERHEAD, 0.003), 0.1)
     return seconds, 2 * (starts * START + cells * seconds * OVERHEAD)

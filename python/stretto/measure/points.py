@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which points are measured: functions at sizes."""
+
+from .. import _core
+from ..errors import Error
+
+
+def parse_sizes(text: str) -> list[int]:
+    """`8-1M` or `8:1M` doubles from 8 B to 1 MiB; `8,4K` is these two."""
+    sizes: set[int] = set()
+    for part in text.split(","):
+        low_text, dash, high_text = part.strip().replace(":", "-").partition("-")
+        low = _core.parse_size(low_text)
+        high = _core.parse_size(high_text) if dash else low
+        if low is None or high is None or low < 1 or high < low:
+            raise Error(f"--sizes: '{part}' is not a range of sizes", "write 8-1M or 8,1K,64K")
+        while low <= high:
+            sizes.add(low)
+            low *= 2
+    return sorted(sizes)
+
+
+def points(names: list[str], sizes: list[int]) -> list[tuple[str, int]]:
+    """Every benchmark point: each name at each size; a barrier has none."""
+    pairs = ((name, 0 if name == "barrier" else size) for name in names for size in sizes)
+    return list(dict.fromkeys(pairs))

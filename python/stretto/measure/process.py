@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Launchers and their ranks: started apart from us, and ended with all that they started."""
+
+import os
+import signal
+import subprocess
+import threading
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from ..interrupt import held
+from ..launch.mpi import Mpi
+
+
+def stop(process: subprocess.Popen) -> None:
+    """Ends the launcher that we started, and its ranks; a second Ctrl-C waits for that."""
+    with held():
+        family = _family(process.pid) if process.poll() is None else {}
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGTERM)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(timeout=5)
+        # A launcher that does not answer, and ranks, in groups of their own, that it forgot.
+        for one, begun in family.items():
+            if _stat(one)[1] == begun:
+                with suppress(ProcessLookupError):
+                    os.kill(one, signal.SIGKILL)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(timeout=5)
+
+
+def _stat(process: int) -> tuple[int, int]:
+    """Its parent, and when it was started, which tells it from a later one of that number."""
+    try:
+        text = Path(f"/proc/{process}/stat").read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return 0, 0
+    after_name = text.rpartition(")")[2].split()
+    return int(after_name[1]), int(after_name[19])
+
+
+def _family(ancestor: int) -> dict[int, int]:
+    """The process and what descends from it, with the times of their starts."""
+    every = {int(path.name): _stat(int(path.name)) for path in Path("/proc").glob("[0-9]*")}
+    children = defaultdict(list)
+    for process, (parent, _) in every.items():
+        children[parent].append(process)
+    found = [ancestor]
+    for one in found:  # grows meanwhile
+        found += children[one]
+    return {one: every[one][1] for one in found if one in every}
+
+
+_started: list[subprocess.Popen] = []
+
+
+def start(mpi: Mpi, command: list[str], stderr: int | None = None) -> subprocess.Popen:
+    """A launcher in a session of its own, for `stop`."""
+    with held():  # or a signal could come between the start and our knowing of it
+        process = subprocess.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+            stdin=subprocess.DEVNULL,
+            text=True,
+            errors="replace",
+            env=mpi.environment(),
+            start_new_session=True,
+        )
+        _started[:] = [one for one in _started if one.poll() is None] + [process]
+    return process
+
+
+def stop_all() -> None:
+    """Whatever was started and runs on: of a command that a signal ended at a bad moment."""
+    for process in _started:
+        if process.poll() is None:
+            stop(process)
+
+
+@contextmanager
+def launched(mpi: Mpi, command: list[str], stderr: int | None = None) -> Iterator[subprocess.Popen]:
+    """A launcher, which is ended with its ranks if the block fails."""
+    process = start(mpi, command, stderr)
+    try:
+        yield process
+    except BaseException:
+        stop(process)
+        raise
+    finally:
+        if process.stdout:
+            process.stdout.close()
+
+
+class Silence:
+    """Ends a process that says nothing for too long."""
+
+    def __init__(self, process: subprocess.Popen, patience: float) -> None:
+        self.expired = False
+        self._process, self.patience = process, patience
+        self._timer: threading.Timer | None = None
+
+    def _expire(self) -> None:
+        self.expired = True
+        stop(self._process)
+
+    def __enter__(self) -> "Silence":
+        self.heard()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._timer:
+            self._timer.cancel()
+
+    def heard(self) -> None:
+        self.__exit__()
+        self._timer = threading.Timer(self.patience, self._expire)
+        self._timer.daemon = True
+        self._timer.start()

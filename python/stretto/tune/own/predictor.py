@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a model says of candidates' times."""
+
+from ... import _core
+from ...topology.predict import OnTree
+from .cells import Candidate, Cell
+
+
+class Predictor:
+    """Keeps simulators: they serve all sizes. On a topology a call takes no less than that says."""
+
+    def __init__(
+        self,
+        machine: _core.Machine,
+        placement: _core.Placement,
+        topology: _core.Topology | None = None,
+    ) -> None:
+        self._machine, self._placement = machine, placement
+        self._tree = OnTree(topology) if topology else None
+        self._simulators: dict[tuple, _core.Simulator] = {}
+
+    def seconds(self, cell: Cell, one: Candidate) -> float:
+        assert one.algorithm
+        own = one.params
+        key = (cell.function, one.algorithm.id, cell.ranks, own.value, tuple(own.list))
+        call = cell.call(self._placement)
+        shape = call.shape(one.algorithm)
+        if key not in self._simulators:
+            params = _core.Params(value=one.params.value, list=one.params.list)
+            self._simulators[key] = call.simulator(one.algorithm, params)
+        load = _core.Load(call.bytes, one.params.segment, one.params.depth, call.operation)
+        seconds = self._simulators[key].run(load, self._machine).seconds
+        if self._tree:
+            on_tree = self._tree.seconds(one.algorithm, shape, one.params, call.bytes)
+            seconds = max(seconds, on_tree)
+        return seconds
+
+    def sorted(self, cell: Cell, found: list[Candidate]) -> list[tuple[float, Candidate]]:
+        pairs = [(self.seconds(cell, one), one) for one in found]
+        return sorted(pairs, key=lambda pair: pair[0])
+
+
+class SameForAll:
+    """Without a model all calls take as long, and what is measured corrects that."""
+
+    def seconds(self, cell: Cell, one: Candidate) -> float:
+        return 1.0
