@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes docs/results/performance.md from what a session has measured and from notes written by hand.
+"""Writes docs/results/performance.md from what was measured and from notes written by hand.
 
 python benchmarks/node/performance_page.py PEERS.json NOTES.md PAGE.md
 """

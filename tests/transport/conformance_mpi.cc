@@ -27,7 +27,7 @@ std::size_t many_over_mpi(MPI_Comm comm, Rank rank, Rank ranks) {
     end.rank = static_cast<Rank>(me - members.begin());
     end.transport = std::make_unique<transport::MpiTransport>(made);
   }
-  const std::size_t done = Juggler(rank, std::move(groups), references_up_to(ranks), {.batches = 120}).play();
+  const std::size_t done = Juggler(rank, std::move(groups), references_up_to(ranks), {.batches = 60}).play();
   for (MPI_Comm& made : comms) mpi.Comm_free(&made);
   return done;
 }

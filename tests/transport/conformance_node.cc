@@ -22,7 +22,7 @@ constexpr Effort effort{96, 9, 50};
 #elif defined(__SANITIZE_ADDRESS__)
 constexpr Effort effort{8, 17, 100};
 #else
-constexpr Effort effort{1, 17, 400};
+constexpr Effort effort{1, 17, 300};
 #endif
 
 using std::chrono::microseconds;
