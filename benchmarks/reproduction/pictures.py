@@ -14,7 +14,8 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter
 from stretto.plot.axes import INK, bytes_across, bytes_in_words, fill, style
 from stretto.plot.files import save
-from stretto.plot.simulation import COLOURS, seconds_in_words
+from stretto.plot.simulation import COLOURS
+from stretto.units import time_in_words
 from thakur2005_allreduce import MOST_RANKS, NEW, TREE, winner
 from traff import GIGABIT, pipelined, ring
 
@@ -38,7 +39,7 @@ def _lines(axes: Axes, names: list[str], curves: dict[str, dict[int, float]], ti
     style(axes)
     bytes_across(axes)
     axes.set_yscale("log")
-    axes.yaxis.set_major_formatter(FuncFormatter(seconds_in_words))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda seconds, _: time_in_words(seconds)))
     axes.set_title(title, fontsize=9, fontweight="bold", color=INK, loc="left")
 
 

@@ -18,7 +18,7 @@ struct Effort {
   std::size_t batches;
 };
 #if defined(__SANITIZE_THREAD__)
-constexpr Effort effort{96, 9, 50};
+constexpr Effort effort{96, 9, 20};
 #elif defined(__SANITIZE_ADDRESS__)
 constexpr Effort effort{8, 17, 100};
 #else

@@ -17,11 +17,11 @@ struct Effort {
   std::size_t batches;
 };
 #if defined(__SANITIZE_THREAD__)
-constexpr Effort effort{256, 1, 4, 9, 15};
+constexpr Effort effort{256, 1, 4, 9, 5};
 #elif defined(__SANITIZE_ADDRESS__)
-constexpr Effort effort{32, 1, 7, 17, 20};
+constexpr Effort effort{32, 1, 7, 17, 5};
 #else
-constexpr Effort effort{8, 4, 9, 17, 40};
+constexpr Effort effort{8, 4, 9, 17, 12};
 #endif
 
 TEST(checks) {
