@@ -119,6 +119,11 @@ Communicator* make(MPI_Comm comm, const std::string& cause) {
 
 }  // namespace
 
+std::uint64_t Communicator::next_serial() {
+  static std::atomic<std::uint64_t> last{0};
+  return ++last;
+}
+
 void Communicator::disconnect() {
   if (node_) leave(*node_, tag_.communicator);
   // With a failed rank that would not end.

@@ -42,7 +42,7 @@ class Communicator {
   /// To ranks of other nodes; null if there are none.
   transport::MpiTransport* messages() { return messages_ ? &*messages_ : nullptr; }
   /// That no other one of this process has, nor will have.
-  std::uint32_t number() const { return tag_.communicator; }
+  std::uint64_t serial() const { return serial_; }
   /// For the messages of the next operation.
   transport::Tag next_tag() {
     ++tag_.sequence;
@@ -99,12 +99,15 @@ class Communicator {
   void find_nodes(Bootstrap& all);
   void make_private(Bootstrap& all);
   void number(Bootstrap& all);
+  void refuse_failed();
+  static std::uint64_t next_serial();
   void refuse(Passed reason, const char* what, const char* hint);
 
   MPI_Comm comm_;
   MPI_Comm private_;  ///< a duplicate that messages travel on, if any do
   std::optional<transport::MpiTransport> messages_;
   transport::Tag tag_;
+  std::uint64_t serial_ = next_serial();
   std::optional<NodeView> node_;
   int most_depth_ = transport::shm::lanes;
   Rank rank_;

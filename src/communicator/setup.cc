@@ -54,7 +54,7 @@ void Communicator::connect(const std::string& cause) {
   if (node_) {
     per_node_ = ranks_;
     cores_shared_ = node_->cores_shared;
-    return number(all);
+    return own ? void() : number(all);
   }
   if (agreed.threads && !flavour::threads_may_make_communicators())
     return refuse(Passed::communicator,
@@ -64,15 +64,21 @@ void Communicator::connect(const std::string& cause) {
   find_nodes(all);
   make_private(all);
   if (per_node_ == 1) most_depth_ = 64;
-  number(all);
+  if (!own) return number(all);
+  if (!all.agreed()) refuse_failed();
 }
 
+void Communicator::refuse_failed() {
+  refuse(Passed::communicator, "a communicator's set-up failed; its calls go to the native library",
+         "the MPI may have no room for one more communicator");
+}
+
+/// Where ways are shared. Threads that make communicators at once could look for numbers for long.
 void Communicator::number(Bootstrap& all) {
   if (const auto number = agree_on_number(all))
     tag_.communicator = *number;
   else
-    refuse(Passed::communicator, "a communicator's set-up failed; its calls go to the native library",
-           "the MPI may have no room for one more communicator");
+    refuse_failed();
 }
 
 /// Ranks that have met know all that is to be known of each other.

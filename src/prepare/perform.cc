@@ -25,7 +25,7 @@ struct Worker {
   execute::Arena staging;
   std::optional<transport::shm::Rooms> rooms;
   transport::shm::Neighbours node;
-  std::uint32_t reaches = 0;  ///< the number of the communicator that `node` is of
+  std::uint64_t reaches = 0;  ///< serial() of the communicator that `node` is of
 
   struct Wait {
     const Communicator* communicator = nullptr;
@@ -100,10 +100,10 @@ bool attend(void* context) {
 execute::Paths paths_of(Worker& w, Communicator& c) {
   const NodeView* view = c.node();
   if (view) {
-    if (w.reaches != c.number() || !w.rooms) [[unlikely]] {
+    if (w.reaches != c.serial() || !w.rooms) [[unlikely]] {
       if (!w.rooms) w.rooms = take_rooms();
       w.node = neighbours(*view, *w.rooms);
-      w.reaches = c.number();
+      w.reaches = c.serial();
     }
     w.node.policy = wait_policy();
   }
