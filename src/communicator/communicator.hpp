@@ -109,7 +109,7 @@ class Communicator {
   transport::Tag tag_;
   std::uint64_t serial_ = next_serial();
   std::optional<NodeView> node_;
-  int most_depth_ = transport::shm::lanes;
+  int most_depth_ = transport::shm::channels;
   Rank rank_;
   Rank ranks_;
   Rank per_node_ = 1;       ///< the most ranks that share a node's memory

@@ -87,7 +87,7 @@ void Replays::keep(const Origin& origin, Rank ranks, const Decision& decision, s
   replay->work = work;
   replay->work.schedule = replay->schedule.get();
   replay->program.resolve(work, 0);
-  replay->program.find_brief(work);
+  replay->program.find_fast_path(work);
   // The program says where everything is; layouts may refer to memory of this call.
   for (execute::Layout* layout : {&replay->work.input.layout, &replay->work.output.layout, &replay->work.sizes})
     *layout = execute::Layout::whole(0, 1, 0);

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "communicator/recent_sizes.hpp"
-#include "execute/program.hpp"
+#include "execute/plan.hpp"
 #include "mpi/mpi_header.hpp"
 #include "observe/calls.hpp"
 #include "observe/statistics.hpp"
@@ -84,7 +84,7 @@ class Replays {
     Bytes alias = no_alias;  ///< as in Origin; beside the signature, for it is looked at next
     std::shared_ptr<const Schedule> schedule = nullptr;
     execute::Work work;
-    execute::Program program = {};
+    execute::Plan program = {};
     const Algorithm* algorithm = nullptr;
     std::optional<Bytes> input = {},
                          output = {};  ///< where the engine's buffers begin, from the program's; none: it has none

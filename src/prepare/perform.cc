@@ -23,7 +23,7 @@ namespace {
 struct Worker {
   execute::Progress progress;
   execute::Arena staging;
-  std::optional<transport::shm::Rooms> rooms;
+  std::optional<transport::shm::StagingRings> rooms;
   transport::shm::Neighbours node;
   std::uint64_t reaches = 0;  ///< serial() of the communicator that `node` is of
 
@@ -135,14 +135,14 @@ int expired(const Worker& w, const Communicator& c, Function function, const Sch
   char call[128];
   std::snprintf(call, sizeof call, "%s (call %llu on this communicator, after %g s)", mpi_name(function).c_str(),
                 static_cast<unsigned long long>(c.calls), *settings().deadline);
-  say(execute::hang_report(schedule, w.progress.standstill(), call),
+  say(execute::stall_report(schedule, w.progress.stalls(), call),
       "compare the reports of all ranks: the one that waits for nobody's message left early or never came");
   std::this_thread::sleep_for(std::chrono::seconds(1));  // the others' deadlines are near: let them report as well
   native().Abort(c.comm(), 1);
   return MPI_ERR_OTHER;
 }
 
-int run(Communicator& c, Function function, const execute::Work& work, const execute::Program* ready) {
+int run(Communicator& c, Function function, const execute::Work& work, const execute::Plan* ready) {
   Worker& w = worker();
   const execute::Paths paths = paths_of(w, c);
   if (c.careful) [[unlikely]] {
