@@ -3,7 +3,7 @@
 // stretto-kernels [OPERATOR [TYPE [VARIANT]]]: how fast the reduction kernels are, alone on one core; the best of
 // several passes. Columns: ns for a call with 1, 4 and 8 elements; GB/s of result while all three vectors lie in the
 // cache (32 KiB each); GB/s of result as in a reduction of 16 MiB by pieces of 64 KiB: the left operand is a piece in
-// the cache, the right one and the target are in memory; with ordinary stores and with stores past the cache. Then the
+// the cache, the right one and the target are in memory; with ordinary stores and with non-temporal stores. Then the
 // same for copies of a piece in the cache. Numbers of memory mean something only if nothing else runs: start one for
 // each core to see what they leave each other.
 #include <algorithm>
@@ -51,9 +51,9 @@ class Bench {
     for (const Count n : {1, 4, 8}) std::printf(" %6.1f", nanoseconds(cached, n));
     const double seconds = best(50, [&] { cached(left_.data(), right_.data(), target_.data(), in_cache / size); });
     std::printf(" %8.1f", in_cache / seconds / 1e9);
-    for (const Stores stores : {Stores::cached, Stores::streaming}) {
+    for (const Stores stores : {Stores::cached, Stores::non_temporal}) {
       const Kernel kernel = (*variant.table)(op, type, stores);
-      if (stores == Stores::streaming && kernel == cached)
+      if (stores == Stores::non_temporal && kernel == cached)
         std::printf(" %10s", "-");
       else
         std::printf(" %10.1f",
@@ -64,8 +64,8 @@ class Bench {
 
   void measure_copies() {
     const auto cached = [](const char* l, const char*, char* t) { std::memcpy(t, l, piece); };
-    const auto streaming = [](const char* l, const char*, char* t) { copy_streaming(t, l, piece); };
-    std::printf("%-58s %10.1f %10.1f\n", "copy", through_memory(cached), through_memory(streaming));
+    const auto non_temporal = [](const char* l, const char*, char* t) { copy_non_temporal(t, l, piece); };
+    std::printf("%-58s %10.1f %10.1f\n", "copy", through_memory(cached), through_memory(non_temporal));
   }
 
  private:

@@ -16,7 +16,7 @@
 namespace stretto {
 
 namespace simulation {
-struct Plan;
+struct RoundGraph;
 }
 
 enum class Activity : std::uint8_t { send, receive, reduce, copy, wait };
@@ -59,7 +59,7 @@ class Simulator {
   Shape shape_;
   Params params_;
   Placement placement_;
-  std::shared_ptr<const simulation::Plan> plan_;
+  std::shared_ptr<const simulation::RoundGraph> graph_;
   std::shared_ptr<const Simulator> sizes_;  ///< what comes first; null: nothing
   Bytes size_bytes_ = 0;
 };

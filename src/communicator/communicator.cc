@@ -159,10 +159,10 @@ Communicator::BothWishes Communicator::wishes_for(Function function) const {
   return {wish_for(settings().forced, function), wish_for(wishes_, function)};
 }
 
-RecentSizes* Communicator::recent_sizes(const Call& call) {
-  Recent& recent = recent_[static_cast<std::size_t>(call.function)];
-  if (!recent.matter) recent.matter = bytes_matter(wishes_for(call.function), *rules_, placed(call));
-  return *recent.matter ? &recent.sizes : nullptr;
+SizeHint* Communicator::size_hint(const Call& call) {
+  Hint& hint = hints_[static_cast<std::size_t>(call.function)];
+  if (!hint.matter) hint.matter = bytes_matter(wishes_for(call.function), *rules_, placed(call));
+  return *hint.matter ? &hint.sizes : nullptr;
 }
 
 const Decision& Communicator::make_decision(Call call) {
@@ -183,8 +183,8 @@ const Decision& Communicator::make_decision(Call call) {
 void Communicator::wish(Function function, std::optional<Wish> wish) {
   wishes_[static_cast<std::size_t>(function)] = std::move(wish);
   decisions_.clear();
-  replays.clear();
-  recent_[static_cast<std::size_t>(function)] = {};
+  plans.clear();
+  hints_[static_cast<std::size_t>(function)] = {};
 }
 
 Communicator* last_communicator(MPI_Comm comm) {

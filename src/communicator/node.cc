@@ -22,13 +22,13 @@ namespace stretto::intercept {
 namespace {
 
 using transport::shm::Address;
-using transport::shm::Card;
 using transport::shm::Connection;
 using transport::shm::Process;
+using transport::shm::SegmentHandle;
 
 /// What a rank tells the others of its node.
 struct PeerInfo {
-  Card card;
+  SegmentHandle card;
   CoreSet cores;
 };
 
@@ -134,7 +134,7 @@ class Meeting {
       const std::lock_guard lock(mutex);
       for (const std::size_t r : new_) connection_cache()[all_[r].card.token] = connections_[r];
     }
-    looks = scarce ? 1 : transport::shm::WaitPolicy{}.looks;
+    looks = scarce ? 1 : transport::shm::WaitPolicy{}.polls;
     return true;
   }
 
@@ -150,7 +150,7 @@ class Meeting {
     PeerInfo mine;
     mine.cores = allowed_cores();
     if (Process* p = process()) {
-      mine.card = p->segment().card();
+      mine.card = p->segment().handle();
     } else {
       refused_ = "no memory can be shared on this node (" + made().why + "); messages go through the MPI";
       hint_ = "STRETTO_SHM=0 says that this is meant";
@@ -161,7 +161,7 @@ class Meeting {
 
   /// My half of the way to rank `r` of the node.
   Address offer(std::size_t r) {
-    const Card& card = all_[r].card;
+    const SegmentHandle& card = all_[r].card;
     if (!own_) {
       const std::lock_guard lock(mutex);
       const auto found = connection_cache().find(card.token);
@@ -277,8 +277,8 @@ void depart() {
   if (Process* p = made_process) p->segment().depart();
 }
 
-transport::shm::Rooms take_rooms() {
-  const auto rooms = process()->take_rooms();
+transport::shm::StagingRings take_rooms() {
+  const auto rooms = process()->take_staging_rings();
   if (!rooms) {
     say("there is no shared memory for one more thread", "set STRETTO_SHM_MEMORY=256M or more");
     native().Abort(constants().world, 1);
@@ -286,16 +286,16 @@ transport::shm::Rooms take_rooms() {
   return *rooms;
 }
 
-void give_back(const transport::shm::Rooms& rooms) { process()->give_back(rooms); }
+void give_back(const transport::shm::StagingRings& rooms) { process()->return_staging_rings(rooms); }
 
-transport::shm::Neighbours neighbours(const NodeView& view, const transport::shm::Rooms& rooms) {
+transport::shm::Neighbours neighbours(const NodeView& view, const transport::shm::StagingRings& rooms) {
   return {.connections = view.connections,
-          .rooms = rooms,
-          .bell = process()->segment().bell(),
+          .staging = rooms,
+          .doorbell = process()->segment().doorbell(),
           .segment = process()->segment().memory(),
           .policy = wait_policy()};
 }
 
-transport::shm::WaitPolicy wait_policy() { return {.looks = looks.load(std::memory_order_relaxed)}; }
+transport::shm::WaitPolicy wait_policy() { return {.polls = looks.load(std::memory_order_relaxed)}; }
 
 }  // namespace stretto::intercept

@@ -46,11 +46,11 @@ bool someone_died(const NodeView& view);
 void depart();
 
 /// Memory to send from, for one thread. Ends the program if there is none.
-transport::shm::Rooms take_rooms();
-void give_back(const transport::shm::Rooms& rooms);
+transport::shm::StagingRings take_rooms();
+void give_back(const transport::shm::StagingRings& rooms);
 
-/// What the engine needs to use `view` in the thread of `rooms`.
-transport::shm::Neighbours neighbours(const NodeView& view, const transport::shm::Rooms& rooms);
+/// What an operation needs to use `view` in the thread of `rooms`.
+transport::shm::Neighbours neighbours(const NodeView& view, const transport::shm::StagingRings& rooms);
 
 /// By what is known now of the ranks of this node.
 transport::shm::WaitPolicy wait_policy();

@@ -9,7 +9,7 @@
 namespace stretto::execute {
 namespace {
 
-constexpr Bytes least_streamed = 4096;  // less does not pay for the fence at its end
+constexpr Bytes least_non_temporal = 4096;  // less does not pay for the fence at its end
 constexpr Bytes least_by_lines = 512;
 
 }  // namespace
@@ -17,7 +17,7 @@ constexpr Bytes least_by_lines = 512;
 /// Calls use(address, n) for every piece of elements first … first+n-1.
 template <typename Use>
 void Buffers::in_spans(Slice blocks, Count first, Count n, Use use) const {
-  for (const Span& s : program_->at(blocks)) {
+  for (const Span& s : plan_->at(blocks)) {
     if (n == 0) return;
     if (first >= s.n) {
       first -= s.n;
@@ -31,16 +31,16 @@ void Buffers::in_spans(Slice blocks, Count first, Count n, Use use) const {
 }
 
 std::byte* Buffers::in_one_piece(Slice blocks) const {
-  return blocks.count == 1 && element().dense ? at(program_->at(blocks)[0]) : nullptr;
+  return blocks.count == 1 && element().dense ? at(plan_->at(blocks)[0]) : nullptr;
 }
 
 Count Buffers::elements(Slice blocks) const {
   Count n = 0;
-  for (const Span& s : program_->at(blocks)) n += s.n;
+  for (const Span& s : plan_->at(blocks)) n += s.n;
   return n;
 }
 
-void Buffers::pack(Slice blocks, Bytes first, Bytes bytes, std::byte* to, bool streams) const {
+void Buffers::pack(Slice blocks, Bytes first, Bytes bytes, std::byte* to, bool non_temporal) const {
   const Element& e = element();
   if (!e.dense) {
     in_spans(blocks, first / e.size, bytes / e.size, [&](const std::byte* from, Count n) {
@@ -49,7 +49,7 @@ void Buffers::pack(Slice blocks, Bytes first, Bytes bytes, std::byte* to, bool s
     });
     return;
   }
-  for (const Span& s : program_->at(blocks)) {
+  for (const Span& s : plan_->at(blocks)) {
     if (bytes == 0) return;
     const Bytes whole = s.n * e.size;
     if (first >= whole) {
@@ -57,8 +57,8 @@ void Buffers::pack(Slice blocks, Bytes first, Bytes bytes, std::byte* to, bool s
       continue;
     }
     const Bytes here = std::min(bytes, whole - first);
-    if (streams)
-      copy_streaming(to, at(s) + first, here);
+    if (non_temporal)
+      copy_non_temporal(to, at(s) + first, here);
     else
       std::memcpy(to, at(s) + first, static_cast<std::size_t>(here));
     to += here;
@@ -67,10 +67,10 @@ void Buffers::pack(Slice blocks, Bytes first, Bytes bytes, std::byte* to, bool s
   }
 }
 
-void Buffers::unpack(const std::byte* packed, Count n, std::byte* to, bool streams) const {
+void Buffers::unpack(const std::byte* packed, Count n, std::byte* to, bool non_temporal) const {
   const Element& e = element();
-  if (e.dense && streams && n * e.size >= least_streamed)
-    copy_streaming(to, packed, n * e.size);
+  if (e.dense && non_temporal && n * e.size >= least_non_temporal)
+    copy_non_temporal(to, packed, n * e.size);
   else if (e.dense && n * e.size >= least_by_lines && reinterpret_cast<std::uintptr_t>(packed) % 64 == 0)
     copy_lines(to, packed, n * e.size);
   else if (e.dense)
@@ -79,25 +79,25 @@ void Buffers::unpack(const std::byte* packed, Count n, std::byte* to, bool strea
     e.unpack(e, packed, n, to);
 }
 
-void Buffers::store(const Program::Step& step, Count first, Count n, const std::byte* packed) const {
+void Buffers::store(const Plan::Step& step, Count first, Count n, const std::byte* packed) const {
   in_spans(step.target, first, n, [&](std::byte* to, Count here) {
-    unpack(packed, here, to, step.streams);
+    unpack(packed, here, to, step.non_temporal);
     packed += here * element().size;
   });
 }
 
-void Buffers::combine(const Program::Step& step, Count first, Count n, const std::byte* other) const {
+void Buffers::combine(const Plan::Step& step, Count first, Count n, const std::byte* other) const {
   const Combiner& combiner = work_->combiner;
   const Bytes extent = element().extent;
-  const bool streams = step.streams && combiner.combine_streaming && n * extent >= least_streamed;
-  const auto function = streams ? combiner.combine_streaming : combiner.combine;
+  const bool non_temporal = step.non_temporal && combiner.combine_non_temporal && n * extent >= least_non_temporal;
+  const auto function = non_temporal ? combiner.combine_non_temporal : combiner.combine;
   const auto apply = [&](const std::byte* mine, std::byte* to, Count here) {
     function(combiner, step.side == Side::left ? other : mine, step.side == Side::left ? mine : other, to, here);
     other += here * extent;
   };
   if (step.target.count == 1 && step.operand.count == 1) {
     const Bytes shift = first * extent;
-    apply(at(program_->at(step.operand)[0]) + shift, at(program_->at(step.target)[0]) + shift, n);
+    apply(at(plan_->at(step.operand)[0]) + shift, at(plan_->at(step.target)[0]) + shift, n);
     return;
   }
   in_spans(step.target, first, n, [&](std::byte* to, Count in_target) {
@@ -109,7 +109,7 @@ void Buffers::combine(const Program::Step& step, Count first, Count n, const std
   });
 }
 
-void Buffers::combine_message(const Program::Step& step, Count first, Count n, const std::byte* packed,
+void Buffers::combine_message(const Plan::Step& step, Count first, Count n, const std::byte* packed,
                               Arena& arena) const {
   if (element().dense) {
     combine(step, first, n, packed);
@@ -120,29 +120,29 @@ void Buffers::combine_message(const Program::Step& step, Count first, Count n, c
   combine(step, first, n, unpacked);
 }
 
-void Buffers::copy(const Program::Step& step, Arena& arena) const {
+void Buffers::copy(const Plan::Step& step, Arena& arena) const {
   const std::byte* from = in_one_piece(step.source);
   std::byte* to = in_one_piece(step.target);
   if (from && to) {
     if (from == to) return;  // in place
-    if (step.streams && step.bytes >= least_streamed)
-      copy_streaming(to, from, step.bytes);
+    if (step.non_temporal && step.bytes >= least_non_temporal)
+      copy_non_temporal(to, from, step.bytes);
     else
       std::memmove(to, from, static_cast<std::size_t>(step.bytes));
     return;
   }
   if (step.source.count == 1 && step.target.count == 1 &&
-      at(program_->at(step.source)[0]) == at(program_->at(step.target)[0]))
+      at(plan_->at(step.source)[0]) == at(plan_->at(step.target)[0]))
     return;
   std::byte* packed = arena.take(step.bytes);
   pack(step.source, 0, step.bytes, packed);
   store(step, 0, step.bytes / element().size, packed);
 }
 
-void Buffers::reduce(const Program::Step& step, Arena& arena) const {
+void Buffers::reduce(const Plan::Step& step, Arena& arena) const {
   const Count n = elements(step.target);
   if (step.source.count == 1) {
-    combine(step, 0, n, at(program_->at(step.source)[0]));
+    combine(step, 0, n, at(plan_->at(step.source)[0]));
     return;
   }
   std::byte* packed = arena.take(step.bytes);  // rare: the pieces are gathered first

@@ -2,16 +2,16 @@
 #pragma once
 
 #include "execute/arena.hpp"
-#include "execute/program.hpp"
+#include "execute/plan.hpp"
 
 namespace stretto::execute {
 
 /// The memory of one segment of a call: what moves and combines elements there.
 class Buffers {
  public:
-  void bind(const Work& work, const Program& program, Bytes shift, std::byte* scratch) {
+  void bind(const Work& work, const Plan& plan, Bytes shift, std::byte* scratch) {
     work_ = &work;
-    program_ = &program;
+    plan_ = &plan;
     base_[static_cast<int>(Buffer::input)] = static_cast<std::byte*>(work.input.at) + shift;
     base_[static_cast<int>(Buffer::output)] = static_cast<std::byte*>(work.output.at) + shift;
     base_[static_cast<int>(Buffer::scratch)] = scratch;
@@ -23,25 +23,25 @@ class Buffers {
   std::byte* in_one_piece(Slice blocks) const;
 
   /// Bytes first … first+bytes-1 of a message of these blocks. Where elements have holes, whole elements.
-  void pack(Slice blocks, Bytes first, Bytes bytes, std::byte* to, bool streams = false) const;
+  void pack(Slice blocks, Bytes first, Bytes bytes, std::byte* to, bool non_temporal = false) const;
   /// Elements first … first+n-1 of a message arrive.
-  void store(const Program::Step& step, Count first, Count n, const std::byte* packed) const;
+  void store(const Plan::Step& step, Count first, Count n, const std::byte* packed) const;
   /// The same, and are combined: step.target = message ∘ step.operand, or the other way round.
-  void combine_message(const Program::Step& step, Count first, Count n, const std::byte* packed, Arena& arena) const;
-  void copy(const Program::Step& step, Arena& arena) const;
-  void reduce(const Program::Step& step, Arena& arena) const;
+  void combine_message(const Plan::Step& step, Count first, Count n, const std::byte* packed, Arena& arena) const;
+  void copy(const Plan::Step& step, Arena& arena) const;
+  void reduce(const Plan::Step& step, Arena& arena) const;
 
  private:
   std::byte* room_for(Arena& arena, Count n) const { return arena.take(footprint(element(), n)) - element().lower; }
   /// `other` are elements as they lie in memory.
-  void combine(const Program::Step& step, Count first, Count n, const std::byte* other) const;
-  void unpack(const std::byte* packed, Count n, std::byte* to, bool streams) const;
+  void combine(const Plan::Step& step, Count first, Count n, const std::byte* other) const;
+  void unpack(const std::byte* packed, Count n, std::byte* to, bool non_temporal) const;
   Count elements(Slice blocks) const;
   template <typename Use>
   void in_spans(Slice blocks, Count first, Count n, Use use) const;
 
   const Work* work_ = nullptr;
-  const Program* program_ = nullptr;
+  const Plan* plan_ = nullptr;
   std::byte* base_[3] = {};
 };
 

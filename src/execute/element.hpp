@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the engine must know of the elements it moves and combines.
+// What an operation must know of the elements it moves and combines.
 #pragma once
 
 #include "stretto/types.hpp"
@@ -20,7 +20,7 @@ struct Element {
   void (*unpack)(const Element&, const void* packed, Count n, void* elements) = nullptr;
 };
 
-/// Room for n elements: from the first byte touched to the last.
+/// Bytes that n elements take: from the first byte touched to the last.
 constexpr Bytes footprint(const Element& element, Count n) {
   return n > 0 ? (n - 1) * element.extent + element.span : 0;
 }
@@ -30,9 +30,9 @@ struct Combiner {
   void (*combine)(const Combiner&, const void* left, const void* right, void* target, Count n) = nullptr;
   const void* context = nullptr;
   const void* element = nullptr;
-  /// The same, with stores past the cache; null: there is nothing better.
-  void (*combine_streaming)(const Combiner&, const void* left, const void* right, void* target, Count n) = nullptr;
-  const void* streaming_context = nullptr;
+  /// The same, with non-temporal stores; null: there is nothing better.
+  void (*combine_non_temporal)(const Combiner&, const void* left, const void* right, void* target, Count n) = nullptr;
+  const void* non_temporal_context = nullptr;
 };
 
 }  // namespace stretto::execute

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What is noted of the engine's work where somebody wants to know: how long it waited, and what it did when.
+// What is noted of operations where somebody wants to know: how long they waited, and what they did when.
 #pragma once
 
 #include <algorithm>
@@ -55,7 +55,7 @@ class Timeline {
   std::size_t added_ = 0;
 };
 
-/// Of one thread. It always sees long waits, those in which the core is given away; the rest only when it looks
+/// Of one thread. It always sees long waits, those in which the thread yields its core; the rest only when it looks
 /// closely, for reading the clock takes longer than a short call may.
 class Observer {
  public:
@@ -70,7 +70,7 @@ class Observer {
   }
   /// From now on this call is seen as one that is not looked at.
   void look_away() {
-    if (rest_began_ == 0) return forget();
+    if (yield_began_ == 0) return forget();
     closely_ = false;
   }
   /// Has it something to tell?
@@ -78,36 +78,36 @@ class Observer {
   /// What it had to tell: the next call is not looked at closely.
   void forget() {
     touched_ = closely_ = false;
-    idle_since_ = waited_ = rest_began_ = resting_since_ = before_rest_ = 0;
+    idle_since_ = waited_ = yield_began_ = yielding_since_ = before_yield_ = 0;
     heard_ = {};
   }
 
-  /// When the call first gave its core away; 0: never.
-  Nanoseconds rest_began() const { return rest_began_; }
+  /// When the call first yielded its core; 0: never.
+  Nanoseconds yield_began() const { return yield_began_; }
   /// The waits that ended with the first sign of some rank in this call: later ones are for data on their way. Of a
   /// call that is not looked at closely, all its long waits.
   Nanoseconds waited() const { return waited_; }
-  /// Of that, until the core was first given away.
-  Nanoseconds waited_before_rest() const { return rest_began_ > 0 ? std::min(before_rest_, waited_) : waited_; }
+  /// Of that, until the core was first yielded.
+  Nanoseconds waited_before_yield() const { return yield_began_ > 0 ? std::min(before_yield_, waited_) : waited_; }
 
-  // The engine, always.
-  void rests() {
-    resting_since_ = now();
+  // Called by operations and their progress, always.
+  void yields() {
+    yielding_since_ = now();
     touched_ = true;
-    if (rest_began_ > 0) return;
-    rest_began_ = resting_since_;
-    before_rest_ = waited_ + (idle_since_ > 0 ? rest_began_ - idle_since_ : 0);
+    if (yield_began_ > 0) return;
+    yield_began_ = yielding_since_;
+    before_yield_ = waited_ + (idle_since_ > 0 ? yield_began_ - idle_since_ : 0);
   }
   void resumes() {
-    if (!closely_) waited_ += now() - resting_since_;
+    if (!closely_) waited_ += now() - yielding_since_;
   }
 
-  // The engine, closely.
+  // The same, when it looks closely.
   /// Nothing can be done.
   void idle() {
     if (idle_since_ == 0) idle_since_ = now();
   }
-  /// Something begins: a message of `peer` has come or, after a wait, there is room for one to it.
+  /// Something begins: a message of `peer` has come or, after a wait, one to it can leave.
   Nanoseconds active(Rank peer, bool came) {
     const bool first = (came || idle_since_ > 0) && hear(peer);
     if (idle_since_ == 0) return timeline ? now() : 0;
@@ -144,9 +144,9 @@ class Observer {
   bool closely_ = false;
   Nanoseconds idle_since_ = 0;
   Nanoseconds waited_ = 0;
-  Nanoseconds rest_began_ = 0;
-  Nanoseconds resting_since_ = 0;
-  Nanoseconds before_rest_ = 0;
+  Nanoseconds yield_began_ = 0;
+  Nanoseconds yielding_since_ = 0;
+  Nanoseconds before_yield_ = 0;
   std::array<std::uint64_t, 16> heard_{};
 };
 

@@ -9,16 +9,16 @@ namespace stretto::execute {
 
 namespace {
 
-constexpr Count most_depth = 64;  // lanes, where ranks share memory
+constexpr Count most_depth = 64;  // over shared memory shm::channels, which communicators see to
 
 }  // namespace
 
-void Operation::post(const Work& work, const Paths& paths, const Program* ready) {
+void Operation::post(const Work& work, const Paths& paths, const Plan* ready) {
   begin(work, paths, ready);
   for (std::size_t i = 0; i < depth_; ++i) start(instances_[i], static_cast<Count>(i));
 }
 
-void Operation::begin(const Work& work, const Paths& paths, const Program* ready) {
+void Operation::begin(const Work& work, const Paths& paths, const Plan* ready) {
   work_ = work;
   paths_ = paths;
   if (paths.node) paths_.node = &(node_ = *paths.node);
@@ -28,7 +28,7 @@ void Operation::begin(const Work& work, const Paths& paths, const Program* ready
   segments_ = ready ? 1 : segments_of(work_);
   depth_ = static_cast<std::size_t>(std::clamp<Count>(work.depth, 1, std::min<Count>(segments_, most_depth)));
   if (instances_.size() < depth_) instances_.resize(depth_);
-  for (std::size_t i = 0; i < depth_; ++i) instances_[i].lane = static_cast<int>(i);
+  for (std::size_t i = 0; i < depth_; ++i) instances_[i].channel = static_cast<int>(i);
   if (const auto ranks = static_cast<std::size_t>(work.schedule->ranks); blocked_.size() < ranks)
     blocked_.resize(ranks);
   open_ = 0;
@@ -57,10 +57,10 @@ bool Operation::advance() {
   return moved;
 }
 
-void Operation::make_room() {
+void Operation::unblock_sends() {
   if (!paths_.node) return;
   for (std::size_t i = 0; i < depth_; ++i)
-    if (instances_[i].active) make_room(instances_[i]);
+    if (instances_[i].active) unblock_sends(instances_[i]);
 }
 
 bool Operation::drain() {
@@ -77,16 +77,16 @@ void Operation::trim() {
   }
 }
 
-const Program& Operation::program_of(Instance& in, Count segment) {
+const Plan& Operation::plan_of(Instance& in, Count segment) {
   if (ready_) return *ready_;
   if (!alike_) {
     in.own.resolve(work_, segment);
     return in.own;
   }
   const int which = segment + 1 == segments_ ? 1 : 0;
-  if (!resolved_[which]) programs_[which].resolve(work_, segment);
+  if (!resolved_[which]) plans_[which].resolve(work_, segment);
   resolved_[which] = true;
-  return programs_[which];
+  return plans_[which];
 }
 
 void Operation::start(Instance& in, Count segment) {
@@ -100,20 +100,20 @@ void Operation::occupy(Instance& in, Count segment) {
   in.active = true;
   in.segment = segment;
   in.round = 0;
-  in.program = &program_of(in, segment);
-  if (in.arrivals.size() < in.program->widest) in.arrivals.resize(in.program->widest);
+  in.plan = &plan_of(in, segment);
+  if (in.receives.size() < in.plan->widest) in.receives.resize(in.plan->widest);
   in.scratch = nullptr;
-  if (in.program->scratch > 0) {
+  if (in.plan->scratch > 0) {
     in.scratch_arena.reset();
-    in.scratch = in.scratch_arena.take(in.program->scratch) - work_.element.lower;
+    in.scratch = in.scratch_arena.take(in.plan->scratch) - work_.element.lower;
   }
   const Count shift = alike_ ? segment * longest_segment(work_) : 0;
-  in.buffers.bind(work_, *in.program, shift * work_.element.extent, in.scratch);
+  in.buffers.bind(work_, *in.plan, shift * work_.element.extent, in.scratch);
 }
 
 void Operation::enter_round(Instance& in) {
-  if (in.round == in.program->stages.size()) return;
-  const Program::Stage& stage = in.program->stages[in.round];
+  if (in.round == in.plan->stages.size()) return;
+  const Plan::Stage& stage = in.plan->stages[in.round];
   begin_round(in, stage);
   // Receives first: a message that finds its receive posted needs no buffer of the transport.
   if (paths_.messages) {
@@ -123,16 +123,16 @@ void Operation::enter_round(Instance& in) {
   if (paths_.node) send_to_neighbours(in, stage);
 }
 
-void Operation::begin_round(Instance& in, const Program::Stage& stage) {
+void Operation::begin_round(Instance& in, const Plan::Stage& stage) {
   in.step = stage.first_step;
   in.arena.reset();
-  std::fill_n(in.arrivals.begin(), stage.end_of_steps - stage.first_step, Arrival{});
+  std::fill_n(in.receives.begin(), stage.end_of_steps - stage.first_step, ReceiveState{});
 }
 
 bool Operation::advance(Instance& in) {
   bool moved = !in.unsent.empty() && pump(in);
   for (;;) {
-    if (in.round == in.program->stages.size()) {
+    if (in.round == in.plan->stages.size()) {
       // Instance i takes every depth-th segment, on all ranks alike: whoever took the next free one would find its
       // peer at work on another.
       const Count next = in.segment + static_cast<Count>(depth_);
@@ -141,7 +141,7 @@ bool Operation::advance(Instance& in) {
       start(in, next);
       continue;
     }
-    const Program::Stage& stage = in.program->stages[in.round];
+    const Plan::Stage& stage = in.plan->stages[in.round];
     for (; in.step < stage.end_of_steps; ++in.step, moved = true)
       if (!carry_out(in, in.step)) return moved;
     if (in.sends_left > 0 || !in.unsent.empty()) return moved;
@@ -156,7 +156,7 @@ bool Operation::advance(Instance& in) {
 
 /// False: its message has not come, or what it writes has not left.
 bool Operation::carry_out(Instance& in, std::uint32_t index) {
-  const Program::Step& step = in.program->steps[index];
+  const Plan::Step& step = in.plan->steps[index];
   const bool later = held(in, step);
   if (step.kind == ActionKind::copy || step.kind == ActionKind::reduce) {
     if (later) return false;
@@ -166,58 +166,59 @@ bool Operation::carry_out(Instance& in, std::uint32_t index) {
     done(begin, copies ? Activity::copy : Activity::reduce, no_rank, step.bytes, in);
     return true;
   }
-  const Arrival& arrival = in.arrivals[index - in.program->stages[in.round].first_step];
-  // Taken all the same, and put aside: the peer's sends, too, may wait for that.
-  if (!arrival.complete && !(neighbour(step.peer) && take(in, index, !later, false))) return false;
+  const ReceiveState& receive = in.receives[index - in.plan->stages[in.round].first_step];
+  // Taken all the same, into the bounce buffer: the peer's sends, too, may wait for that.
+  if (!receive.complete && !(neighbour(step.peer) && take(in, index, !later, false))) return false;
   if (later) return false;
-  if (arrival.bounce && !arrival.dropped) arrived(in, step, arrival);
+  if (receive.bounce && !receive.dropped) deliver_bounced(in, step, receive);
   return true;
 }
 
-/// A part of a message, `arrival.got` bytes after its beginning.
-void Operation::deliver(Instance& in, const Program::Step& step, Arrival& arrival, const std::byte* part, Bytes bytes) {
+/// A fragment of a message, `receive.got` bytes after its beginning.
+void Operation::deliver(Instance& in, const Plan::Step& step, ReceiveState& receive, const std::byte* fragment,
+                        Bytes bytes) {
   const Bytes size = work_.element.size;
-  if (!arrival.bounce && bytes % size != 0) arrival.bounce = in.arena.take(step.bytes);  // parts of an element
-  if (arrival.bounce)
-    std::memcpy(arrival.bounce + arrival.got, part, static_cast<std::size_t>(bytes));
+  if (!receive.bounce && bytes % size != 0) receive.bounce = in.arena.take(step.bytes);  // a cut element
+  if (receive.bounce)
+    std::memcpy(receive.bounce + receive.got, fragment, static_cast<std::size_t>(bytes));
   else if (step.kind == ActionKind::receive)
-    in.buffers.store(step, arrival.got / size, bytes / size, part);
+    in.buffers.store(step, receive.got / size, bytes / size, fragment);
   else
-    in.buffers.combine_message(step, arrival.got / size, bytes / size, part, in.arena);
-  arrival.got += bytes;
+    in.buffers.combine_message(step, receive.got / size, bytes / size, fragment, in.arena);
+  receive.got += bytes;
 }
 
-/// A message that was put aside is all there.
-void Operation::arrived(Instance& in, const Program::Step& step, const Arrival& arrival) {
+/// A message that was bounced is all there.
+void Operation::deliver_bounced(Instance& in, const Plan::Step& step, const ReceiveState& receive) {
   const Count n = step.bytes / work_.element.size;
   const bool stores = step.kind == ActionKind::receive;
   const Nanoseconds begin = seen();
   if (stores)
-    in.buffers.store(step, 0, n, arrival.bounce);
+    in.buffers.store(step, 0, n, receive.bounce);
   else
-    in.buffers.combine_message(step, 0, n, arrival.bounce, in.arena);
+    in.buffers.combine_message(step, 0, n, receive.bounce, in.arena);
   done(begin, stores ? Activity::copy : Activity::reduce, no_rank, step.bytes, in);
 }
 
-std::vector<Standstill> Operation::standstill() const {
-  std::vector<Standstill> all;
+std::vector<Stall> Operation::stalls() const {
+  std::vector<Stall> all;
   for (const Instance& in : instances_) {
     if (!in.active) continue;
-    Standstill still{in.segment, in.round, {}};
-    if (in.round < in.program->stages.size()) {
-      const Program::Stage& stage = in.program->stages[in.round];
+    Stall still{in.segment, in.round, {}};
+    if (in.round < in.plan->stages.size()) {
+      const Plan::Stage& stage = in.plan->stages[in.round];
       for (std::uint32_t s = in.step; s < stage.end_of_steps; ++s) {
-        const Program::Step& step = in.program->steps[s];
+        const Plan::Step& step = in.plan->steps[s];
         const bool receives = is_receive(step.kind);
-        if (receives && !in.arrivals[s - stage.first_step].complete)
+        if (receives && !in.receives[s - stage.first_step].complete)
           still.awaited.push_back({false, step.peer, step.bytes});
       }
     }
-    for (const Message& m : in.leaving)
+    for (const PostedSend& m : in.leaving)
       if (!m.complete) still.awaited.push_back({true, m.peer, m.bytes});
-    for (const Departure& d : in.unsent)
+    for (const SendState& d : in.unsent)
       for (std::uint32_t s = d.send; s < d.send + d.readers; ++s)
-        still.awaited.push_back({true, in.program->sends[s].peer, in.program->sends[s].bytes});
+        still.awaited.push_back({true, in.plan->sends[s].peer, in.plan->sends[s].bytes});
     all.push_back(std::move(still));
   }
   return all;

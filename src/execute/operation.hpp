@@ -32,14 +32,14 @@ struct Paths {
   bool go_on() const { return !attend || attend(context); }
 };
 
-/// A message that is still awaited, for the hang report.
+/// A message that is still awaited, for the stall report.
 struct Awaited {
   bool send;
   Rank peer;
   Bytes bytes;
 };
 
-struct Standstill {
+struct Stall {
   Count segment;
   std::size_t round;
   std::vector<Awaited> awaited;
@@ -49,20 +49,23 @@ struct Standstill {
 class Operation {
  public:
   /// `number` tells it from the others of its Progress; `stores` is of the thread.
-  Operation(std::uint32_t number, transport::shm::Stores& stores) : number_(number), stores_(stores), instances_(1) {}
+  Operation(std::uint32_t number, transport::shm::StoreSelector& stores)
+      : number_(number),
+        stores_(stores),
+        instances_(1) {}
   Operation(const Operation&) = delete;
   Operation& operator=(const Operation&) = delete;
 
   /// Sends what can be sent at once. What `work` and `paths` point at stays until the end. `ready`: what
-  /// Program::resolve() gave for the same work before, of a call in one segment; it stays as well.
-  void post(const Work& work, const Paths& paths, const Program* ready);
+  /// Plan::resolve() gave for the same work before, of a call in one segment; it stays as well.
+  void post(const Work& work, const Paths& paths, const Plan* ready);
   /// Works on until messages are missing. False: could do nothing.
   bool advance();
-  /// The same in a long wait: takes messages that are not next in order, and those of other operations that stand
-  /// before its own, for theirs may depend on it.
+  /// The same in a long wait: takes messages that are not next in order, and buffers those of other operations that
+  /// stand before its own, for theirs may depend on it.
   bool drain();
-  /// In a wait that is longer still: looks for a way around what others' messages keep from leaving.
-  void make_room();
+  /// In a wait that is longer still: sends what others' messages keep from leaving by other means.
+  void unblock_sends();
   /// One of its messages over paths().messages is complete.
   void complete(transport::Ticket ticket);
   /// Its end will not come, or is of no use: nothing more is sent, received or written.
@@ -74,47 +77,46 @@ class Operation {
   void fail() { failed_ = true; }
   std::size_t open() const { return open_; }  ///< messages under way over paths().messages
   const Paths& paths() const { return paths_; }
-  std::uint32_t number() const { return number_; }
 
   /// What every segment in flight is waiting for.
-  std::vector<Standstill> standstill() const;
+  std::vector<Stall> stalls() const;
   /// After a call in one segment: the address of scratch slot 0, where it stays until the next post().
   const std::byte* scratch() const { return instances_[0].scratch; }
 
-  // The fast path, of brief programs that lie on one node: operation_brief.cc
-  struct Place {  // in a program
+  // The fast path, of plans with short messages on one node only: fast_path.cc
+  struct Position {  // in a plan
     std::size_t round = 0;
     std::uint32_t send = 0;
     std::uint32_t step = 0;
   };
-  static bool has_fast_path(const Paths& paths, const Program& program);
-  /// True: the whole program is done. False: `at` is how far it came, for resume().
-  bool run_fast(const Work& work, const Paths& paths, const Program& program, Place& at);
+  static bool has_fast_path(const Paths& paths, const Plan& plan);
+  /// True: the whole plan is done. False: `at` is how far it came, for resume().
+  bool run_fast(const Work& work, const Paths& paths, const Plan& plan, Position& at);
   /// post() from there on.
-  void resume(const Work& work, const Paths& paths, const Program& program, const Place& at);
+  void resume(const Work& work, const Paths& paths, const Plan& plan, const Position& at);
 
  private:
-  struct Arrival {                // of a step of the present round
+  struct ReceiveState {           // of a step of the present round
     std::byte* bounce = nullptr;  // where the message is put, if not in its target
     Bytes got = 0;
     bool complete = false;
     bool dropped = false;  // it has another size than awaited
   };
-  static constexpr Bytes pieces_of_window = 4;
+  static constexpr Bytes fragments_of_window = 4;
   /// A message to neighbours that has not been posted yet.
-  struct Departure {
+  struct SendState {
     std::uint32_t send;
     std::uint32_t readers;              // this and the next sends: the same blocks
-    Bytes window = 0;                   // of a message that does not fit into the room at once, else 0
+    Bytes window = 0;                   // of a message that does not fit into the staging ring at once, else 0
     std::byte* memory = nullptr;        // the window
-    const std::byte* packed = nullptr;  // if pieces cut elements that have holes
-    std::uint64_t loan = 0;             // of the window
+    const std::byte* packed = nullptr;  // if fragments cut elements that have holes
+    std::uint64_t reference = 0;        // of the window
     Bytes posted = 0;
-    std::uint64_t pieces = 0;
-    std::array<std::uint64_t, pieces_of_window> numbers{};  // of the last pieces
-    bool by_lines = false;                                  // the room is full of what nobody reads
+    std::uint64_t fragments = 0;
+    std::array<std::uint64_t, fragments_of_window> numbers{};  // of the last fragments
+    bool in_slots = false;                                     // the staging ring is full of what nobody reads
   };
-  struct Message {  // over paths_.messages
+  struct PostedSend {  // over paths_.messages
     Rank peer = no_rank;
     Bytes bytes = 0;
     bool complete = true;
@@ -122,42 +124,42 @@ class Operation {
   /// One segment in flight.
   struct Instance {
     bool active = false;
-    int lane = 0;
+    int channel = 0;
     Count segment = 0;
     std::size_t round = 0;
     std::uint32_t step = 0;
-    const Program* program = nullptr;
-    Program own;                    // if no other segment has the same
-    std::vector<Arrival> arrivals;  // one for each step of the round
-    std::vector<Message> leaving;   // one for each send of the round
-    std::size_t sends_left = 0;     // of `leaving`
-    std::vector<Departure> unsent;
+    const Plan* plan = nullptr;
+    Plan own;                            // if no other segment has the same
+    std::vector<ReceiveState> receives;  // one for each step of the round
+    std::vector<PostedSend> leaving;     // one for each send of the round
+    std::size_t sends_left = 0;          // of `leaving`
+    std::vector<SendState> unsent;
     std::byte* scratch = nullptr;  // address of element 0 of slot 0
     Buffers buffers;
     Arena arena;          // of the round
     Arena scratch_arena;  // of the segment
   };
 
-  void begin(const Work& work, const Paths& paths, const Program* ready);
+  void begin(const Work& work, const Paths& paths, const Plan* ready);
   /// Gives back what a call with long vectors took.
   void trim();
   void start(Instance& in, Count segment);
   void occupy(Instance& in, Count segment);
-  const Program& program_of(Instance& in, Count segment);
+  const Plan& plan_of(Instance& in, Count segment);
   void enter_round(Instance& in);
-  void begin_round(Instance& in, const Program::Stage& stage);
+  void begin_round(Instance& in, const Plan::Stage& stage);
   bool advance(Instance& in);
   bool carry_out(Instance& in, std::uint32_t step);
   /// Would write what the round has still to send.
-  bool held(const Instance& in, const Program::Step& step) const {
+  bool held(const Instance& in, const Plan::Step& step) const {
     return step.after_sends && (in.sends_left > 0 || !in.unsent.empty());
   }
-  void deliver(Instance& in, const Program::Step& step, Arrival& arrival, const std::byte* part, Bytes bytes);
-  void arrived(Instance& in, const Program::Step& step, const Arrival& arrival);
+  void deliver(Instance& in, const Plan::Step& step, ReceiveState& receive, const std::byte* fragment, Bytes bytes);
+  void deliver_bounced(Instance& in, const Plan::Step& step, const ReceiveState& receive);
 
-  std::uint32_t send_fast(const Program::Outgoing* send, const std::byte* from);
+  std::uint32_t send_fast(const Plan::Outgoing* send, const std::byte* from);
   template <typename Address>
-  bool step_fast(const Work& work, const Program::Step& step, Address address);
+  bool step_fast(const Work& work, const Plan::Step& step, Address address);
 
   // For whoever looks closely.
   Nanoseconds seen(Rank peer = no_rank, bool came = false) { return observer_ ? observer_->active(peer, came) : 0; }
@@ -170,26 +172,26 @@ class Operation {
   transport::shm::Connection* neighbour(Rank peer) const {
     return paths_.node ? paths_.node->connections[static_cast<std::size_t>(peer)] : nullptr;
   }
-  void send_to_neighbours(Instance& in, const Program::Stage& stage);
+  void send_to_neighbours(Instance& in, const Plan::Stage& stage);
   void queue_sends(Instance& in, std::uint32_t first, std::uint32_t end);
-  static void one_by_one(std::vector<Departure>& unsent);
-  void cut_into_pieces(Instance& in, Bytes room);
-  bool depart(Instance& in, Departure& d);
-  bool depart_in_pieces(Instance& in, Departure& d);
-  bool depart_by_lines(Instance& in, Departure& d);
+  static void one_by_one(std::vector<SendState>& unsent);
+  void cut_into_fragments(Instance& in, Bytes staging);
+  bool try_send(Instance& in, SendState& state);
+  bool try_send_in_fragments(Instance& in, SendState& state);
+  bool try_send_in_slots(Instance& in, SendState& state);
   bool pump(Instance& in);
-  void make_room(Instance& in);
-  bool take(Instance& in, std::uint32_t step, bool in_order, bool resting);
+  void unblock_sends(Instance& in);
+  bool take(Instance& in, std::uint32_t step, bool in_order, bool yielding);
   bool drain(Instance& in);
 
   // Messages: operation_messages.cc
-  void post_receives(Instance& in, const Program::Stage& stage);
-  void post_sends(Instance& in, const Program::Stage& stage);
+  void post_receives(Instance& in, const Plan::Stage& stage);
+  void post_sends(Instance& in, const Plan::Stage& stage);
   transport::Ticket ticket(const Instance& in, std::uint32_t index, bool send) const;
-  transport::Tag tag(const Instance& in) const { return {paths_.tag.communicator, paths_.tag.sequence, in.lane}; }
+  transport::Tag tag(const Instance& in) const { return {paths_.tag.communicator, paths_.tag.sequence, in.channel}; }
 
   std::uint32_t number_;
-  transport::shm::Stores& stores_;
+  transport::shm::StoreSelector& stores_;
   Work work_{};
   Paths paths_;
   transport::shm::Neighbours node_;
@@ -199,9 +201,9 @@ class Operation {
   std::size_t depth_ = 1;
   Count segments_ = 1;
   std::size_t active_ = 0;
-  bool alike_ = false;  // programs_[0] serves all segments but the last
-  const Program* ready_ = nullptr;
-  Program programs_[2];  // of all segments but the last, and of the last
+  bool alike_ = false;  // plans_[0] serves all segments but the last
+  const Plan* ready_ = nullptr;
+  Plan plans_[2];  // of all segments but the last, and of the last
   bool resolved_[2] = {};
   bool failed_ = false;  // a transport said so, or a neighbour's message had another size than awaited
   std::size_t open_ = 0;
@@ -211,6 +213,6 @@ class Operation {
 
 /// One paragraph for people: rank, collective's call, algorithm, and for every segment its round and what it awaits,
 /// then the schedule.
-std::string hang_report(const Schedule& schedule, const std::vector<Standstill>& standstill, const std::string& call);
+std::string stall_report(const Schedule& schedule, const std::vector<Stall>& stalls, const std::string& call);
 
 }  // namespace stretto::execute

@@ -15,28 +15,28 @@ constexpr std::uint32_t send_bit = std::uint32_t{1} << index_bits;
 }  // namespace
 
 Ticket Operation::ticket(const Instance& in, std::uint32_t index, bool send) const {
-  const auto lane = static_cast<std::uint32_t>(in.lane);
-  return transport::ticket_of(number_, lane << (index_bits + 1) | (send ? send_bit : 0) | index);
+  const auto channel = static_cast<std::uint32_t>(in.channel);
+  return transport::ticket_of(number_, channel << (index_bits + 1) | (send ? send_bit : 0) | index);
 }
 
-void Operation::post_receives(Instance& in, const Program::Stage& stage) {
+void Operation::post_receives(Instance& in, const Plan::Stage& stage) {
   for (std::uint32_t s = stage.first_step; s < stage.end_of_steps; ++s) {
-    const Program::Step& step = in.program->steps[s];
+    const Plan::Step& step = in.plan->steps[s];
     if (!is_receive(step.kind)) continue;
     if (neighbour(step.peer)) continue;
-    Arrival& arrival = in.arrivals[s - stage.first_step];
+    ReceiveState& receive = in.receives[s - stage.first_step];
     std::byte* at = step.kind == ActionKind::receive ? in.buffers.in_one_piece(step.target) : nullptr;
-    if (!at && step.bytes > 0) at = arrival.bounce = in.arena.take(step.bytes);
+    if (!at && step.bytes > 0) at = receive.bounce = in.arena.take(step.bytes);
     ++open_;
     paths_.messages->receive(step.peer, tag(in), at, step.bytes, ticket(in, s - stage.first_step, false));
   }
 }
 
-void Operation::post_sends(Instance& in, const Program::Stage& stage) {
+void Operation::post_sends(Instance& in, const Plan::Stage& stage) {
   in.leaving.assign(stage.end_of_sends - stage.first_send, {});
   in.sends_left = 0;
   for (std::uint32_t s = stage.first_send; s < stage.end_of_sends; ++s) {
-    const Program::Outgoing& send = in.program->sends[s];
+    const Plan::Outgoing& send = in.plan->sends[s];
     if (neighbour(send.peer)) continue;
     const Nanoseconds begin = seen(send.peer);
     const std::byte* at = in.buffers.in_one_piece(send.blocks);
@@ -63,9 +63,9 @@ void Operation::complete(Ticket ticket) {
     --in.sends_left;
     return;
   }
-  const Program::Step& step = in.program->steps[in.program->stages[in.round].first_step + index];
+  const Plan::Step& step = in.plan->steps[in.plan->stages[in.round].first_step + index];
   const Nanoseconds begin = seen(step.peer, true);
-  in.arrivals[index].complete = true;
+  in.receives[index].complete = true;
   done(begin, Activity::receive, step.peer, step.bytes, in);
 }
 

@@ -16,12 +16,35 @@ Operation& Progress::unused() {
   return *unused_.back();
 }
 
-Operation& Progress::post(const Work& work, const Paths& paths, const Program* ready) {
+/// Gives up an operation that is left by an exception: the program's error handler may throw one when a type of its own
+/// cannot be packed, and its buffers may be gone when this is used next.
+class Progress::Guard {
+ public:
+  Guard(Progress& progress, Operation& operation) : progress_(progress), operation_(&operation) {}
+  Guard(const Guard&) = delete;
+  Guard& operator=(const Guard&) = delete;
+  ~Guard() {
+    if (operation_) progress_.release(*operation_);
+  }
+  Operation* operator->() const { return operation_; }
+  Operation& dismiss() { return *std::exchange(operation_, nullptr); }
+
+ private:
+  Progress& progress_;
+  Operation* operation_;
+};
+
+Operation& Progress::take_unused() {
   Operation& operation = unused();
-  unused_.pop_back();
   posted_.push_back(&operation);
-  operation.post(work, paths, ready);
+  unused_.pop_back();
   return operation;
+}
+
+Operation& Progress::post(const Work& work, const Paths& paths, const Plan* ready) {
+  Guard operation(*this, take_unused());
+  operation->post(work, paths, ready);
+  return operation.dismiss();
 }
 
 void Progress::release(Operation& operation) {
@@ -30,23 +53,21 @@ void Progress::release(Operation& operation) {
   unused_.push_back(&operation);
 }
 
-Outcome Progress::run(const Work& work, const Paths& paths, const Deadline& deadline, const Program* ready) {
+Outcome Progress::run(const Work& work, const Paths& paths, const Deadline& deadline, const Plan* ready) {
   if (!ready || !Operation::has_fast_path(paths, *ready)) return finish(post(work, paths, ready), deadline);
-  Operation& operation = unused();
-  Operation::Place reached;
-  if (operation.run_fast(work, paths, *ready, reached)) return Outcome::ok;
-  unused_.pop_back();
-  posted_.push_back(&operation);
-  operation.resume(work, paths, *ready, reached);
-  return finish(operation, deadline);
+  Operation::Position reached;
+  if (unused().run_fast(work, paths, *ready, reached)) return Outcome::ok;
+  Guard operation(*this, take_unused());
+  operation->resume(work, paths, *ready, reached);
+  return finish(operation.dismiss(), deadline);
 }
 
 Outcome Progress::finish(Operation& operation, const Deadline& deadline) {
+  const Guard guard(*this, operation);
   const Outcome outcome = wait(operation, deadline);
   scratch_ = operation.scratch();
-  standstill_.clear();
-  if (outcome != Outcome::ok) standstill_ = operation.standstill();
-  release(operation);
+  stalls_.clear();
+  if (outcome != Outcome::ok) stalls_ = operation.stalls();
   return outcome;
 }
 
@@ -66,11 +87,11 @@ Outcome Progress::wait(Operation& operation, const Deadline& deadline) {
   constexpr std::chrono::milliseconds until_others_are_in_the_way{10};
   static constexpr transport::shm::WaitPolicy none{};
   const Paths& paths = operation.paths();
-  transport::shm::Patience patience(paths.node ? paths.node->policy : none, paths.node ? paths.node->bell : nullptr);
+  transport::shm::Backoff backoff(paths.node ? paths.node->policy : none, paths.node ? paths.node->doorbell : nullptr);
   Deadline expires, too_long;  // of this wait, known once it is long
   bool long_wait = false;
   const auto resume = [&] {
-    patience.begin_anew();
+    backoff.reset();
     if (std::exchange(long_wait, false) && paths.observer) paths.observer->resumes();
   };
   for (;;) {
@@ -88,25 +109,25 @@ Outcome Progress::wait(Operation& operation, const Deadline& deadline) {
     }
     if (paths.observer && paths.observer->closely()) [[unlikely]]
       paths.observer->idle();
-    if (patience.at_rest()) {
+    if (backoff.yielding()) {
       for (Operation* one : posted_)
         if (one->active()) moved |= one->drain();
       if (moved) {
         resume();
         continue;
       }
-      if (patience.time_for_others() && !paths.go_on()) return Outcome::failed;
+      if (backoff.time_to_attend() && !paths.go_on()) return Outcome::failed;
       if (!std::exchange(long_wait, true)) {
         expires = deadline.renewed();
         too_long = Deadline::in(until_others_are_in_the_way);
-        if (paths.observer) paths.observer->rests();
+        if (paths.observer) paths.observer->yields();
       }
       if (expires.expired()) return Outcome::expired;
       if (too_long.expired())
         for (Operation* one : posted_)
-          if (one->active()) one->make_room();
+          if (one->active()) one->unblock_sends();
     }
-    patience.look_again(std::ranges::all_of(posted_, [](const Operation* one) { return one->open() == 0; }));
+    backoff.wait(std::ranges::all_of(posted_, [](const Operation* one) { return one->open() == 0; }));
   }
   resume();
   return operation.outcome();

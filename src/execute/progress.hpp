@@ -14,7 +14,7 @@ namespace stretto::execute {
 class Progress {
  public:
   /// Begins an operation. What `work` and `paths` point at, and `ready`, stays until release().
-  Operation& post(const Work& work, const Paths& paths, const Program* ready = nullptr);
+  Operation& post(const Work& work, const Paths& paths, const Plan* ready = nullptr);
   /// Moves all on, without waiting. False: nothing could be done.
   bool poll();
   /// Until `operation` is complete. `deadline` is for each wait: its span begins anew when some message has come or
@@ -24,15 +24,16 @@ class Progress {
   void release(Operation& operation);
 
   /// A blocking call: post(), wait(), release(); or the fast path.
-  transport::Outcome run(const Work& work, const Paths& paths, const Deadline& deadline,
-                         const Program* ready = nullptr);
+  transport::Outcome run(const Work& work, const Paths& paths, const Deadline& deadline, const Plan* ready = nullptr);
   /// After run() that did not end well: what its segments were waiting for.
-  const std::vector<Standstill>& standstill() const { return standstill_; }
+  const std::vector<Stall>& stalls() const { return stalls_; }
   /// After run() in one segment: see Operation::scratch(). Until the next post().
   const std::byte* scratch() const { return scratch_; }
 
  private:
+  class Guard;
   Operation& unused();
+  Operation& take_unused();
   transport::Outcome finish(Operation& operation, const Deadline& deadline);
   bool advance_all();
   /// Takes note of messages that have come or gone over transports.
@@ -41,11 +42,11 @@ class Progress {
   /// Waits for such a message of `operation`, where there is nothing else to wait for.
   transport::Outcome await(Operation& operation, const Deadline& deadline);
 
-  transport::shm::Stores stores_;
+  transport::shm::StoreSelector stores_;
   std::vector<std::unique_ptr<Operation>> all_;
   std::vector<Operation*> unused_, posted_;
   std::vector<transport::Ticket> done_;
-  std::vector<Standstill> standstill_;
+  std::vector<Stall> stalls_;
   const std::byte* scratch_ = nullptr;
 };
 

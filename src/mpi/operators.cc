@@ -42,9 +42,9 @@ void predefined(const execute::Combiner& combiner, const void* left, const void*
   reinterpret_cast<reduce::Kernel>(const_cast<void*>(combiner.context))(left, right, target, n);
 }
 
-void predefined_streaming(const execute::Combiner& combiner, const void* left, const void* right, void* target,
-                          Count n) {
-  reinterpret_cast<reduce::Kernel>(const_cast<void*>(combiner.streaming_context))(left, right, target, n);
+void predefined_non_temporal(const execute::Combiner& combiner, const void* left, const void* right, void* target,
+                             Count n) {
+  reinterpret_cast<reduce::Kernel>(const_cast<void*>(combiner.non_temporal_context))(left, right, target, n);
 }
 
 void copy(const execute::Element& element, const void* from, void* to, Count n, std::vector<char>& packed) {
@@ -91,9 +91,9 @@ OperatorFacts facts_of(const MPI_Op& op, const TypeFacts& type) {
     const reduce::Kernel kernel = *known == reduce::Op::none ? nullptr : reduce::kernel(*known, type.type);
     facts.usable = kernel != nullptr;
     if (!kernel) return facts;
-    const reduce::Kernel streaming = reduce::kernel(*known, type.type, reduce::Stores::streaming);
-    facts.combiner = {predefined, reinterpret_cast<const void*>(kernel), nullptr, predefined_streaming,
-                      reinterpret_cast<const void*>(streaming)};
+    const reduce::Kernel non_temporal = reduce::kernel(*known, type.type, reduce::Stores::non_temporal);
+    facts.combiner = {predefined, reinterpret_cast<const void*>(kernel), nullptr, predefined_non_temporal,
+                      reinterpret_cast<const void*>(non_temporal)};
     return facts;
   }
   if (flavour::is_predefined(op)) return facts;  // not of the standard: what it may be applied to is not known

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// MPI operators as the engine sees them.
+// MPI operators as operations see them.
 #pragma once
 
 #include "execute/element.hpp"

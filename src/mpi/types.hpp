@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// MPI datatypes as the engine sees them.
+// MPI datatypes as operations see them.
 #pragma once
 
 #include "execute/element.hpp"

@@ -134,9 +134,9 @@ void Sampled::goes_on(std::uint64_t call, Nanoseconds began) {
 void Sampled::note(std::uint64_t call) {
   const Nanoseconds end = now();
   Observer& mine = observer();
-  const Nanoseconds rest = mine.rest_began();
+  const Nanoseconds rest = mine.yield_began();
   if (now_ == call) {
-    take((rest > 0 ? rest : end) - begin_, mine.waited_before_rest(), static_cast<Nanoseconds>(call - last_));
+    take((rest > 0 ? rest : end) - begin_, mine.waited_before_yield(), static_cast<Nanoseconds>(call - last_));
     ++record_->timed;
     last_ = call;
     next_ = call + pause();
@@ -144,7 +144,7 @@ void Sampled::note(std::uint64_t call) {
   }
   if (rest > 0) {
     record_->time += end - rest;
-    record_->waiting += mine.waited() - mine.waited_before_rest();
+    record_->waiting += mine.waited() - mine.waited_before_yield();
   }
   mine.forget();
 }

@@ -20,7 +20,7 @@ namespace detail {
 [[gnu::tls_model("initial-exec")]] extern constinit thread_local execute::Observer observer;
 }  // namespace detail
 
-/// What the engine tells of this thread's calls.
+/// What operations tell of this thread's calls.
 inline execute::Observer& observer() { return detail::observer; }
 
 /// Calls can be shorter than two looks at the clock take: of those of a kind only some are looked at closely, so that

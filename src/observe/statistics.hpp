@@ -17,7 +17,7 @@ enum class Passed : std::uint8_t {
   disabled,  ///< STRETTO_DISABLE=1
   intercommunicator,
   arguments,     ///< for the native library to complain about
-  datatype,      ///< a type that the engine cannot take apart
+  datatype,      ///< a type that operations cannot take apart
   op,            ///< an operator that MPI does not define on the type
   rules,         ///< the choice was `native`
   not_ready,     ///< before MPI_Init, after MPI_Finalize, or while the communicator is being freed

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "execute/arena.hpp"
-#include "execute/program.hpp"
+#include "execute/plan.hpp"
 #include "mpi/arguments.hpp"
 #include "mpi/types.hpp"
 #include "observe/statistics.hpp"

@@ -25,7 +25,7 @@ namespace {
 struct Worker {
   execute::Progress progress;
   execute::Arena staging;
-  std::optional<transport::shm::Rooms> rooms;
+  std::optional<transport::shm::StagingRings> rooms;
   transport::shm::Neighbours node;
   std::uint64_t reaches = 0;  ///< serial() of the communicator that `node` is of
 
@@ -58,7 +58,6 @@ Worker& new_worker() {
   return *(mine = new Worker);
 }
 Worker& worker() { return mine ? *mine : new_worker(); }
-
 
 /// Now and then in a long wait of the call in this thread. False: its end will not come.
 bool attend(void* context) {
@@ -126,14 +125,14 @@ int expired(const Worker& w, const Communicator& c, Function function, const Sch
   char call[128];
   std::snprintf(call, sizeof call, "%s (call %llu on this communicator, after %g s)", mpi_name(function).c_str(),
                 static_cast<unsigned long long>(c.calls), *settings().deadline);
-  say(execute::hang_report(schedule, w.progress.standstill(), call),
+  say(execute::stall_report(schedule, w.progress.stalls(), call),
       "compare the reports of all ranks: the one that waits for nobody's message left early or never came");
   std::this_thread::sleep_for(std::chrono::seconds(1));  // the others' deadlines are near: let them report as well
   native().Abort(c.comm(), 1);
   return MPI_ERR_OTHER;
 }
 
-int run(Communicator& c, Function function, const execute::Work& work, const execute::Program* ready) {
+int run(Communicator& c, Function function, const execute::Work& work, const execute::Plan* ready) {
   Worker& w = worker();
   const execute::Paths paths = paths_of(w, c);
   if (c.careful) [[unlikely]] {
@@ -169,7 +168,7 @@ observe::Sampled sampled(const Communicator& c, Function function, const Algorit
   return {record, c.records->world_ranks(), function, bytes, algorithm, look_always(c)};
 }
 
-/// The collective itself: counted, and kept for replay() if that may be.
+/// The collective itself: counted, and its plan kept if that may be.
 int run_collective(Communicator& c, Function function, const PreparedCall& call) {
   const Decision& decision = call.decision();
   decision.served->fetch_add(1, std::memory_order_relaxed);
@@ -179,10 +178,10 @@ int run_collective(Communicator& c, Function function, const PreparedCall& call)
   execute::Work work = call.work();
   work.depth = std::min(decision.params.depth, c.most_depth());
   work.bypass_cache = bypass_cache(c, work);
-  const execute::Program* kept = nullptr;
+  const execute::Plan* kept = nullptr;
   if (call.keeps() && segments_of(work) == 1)
-    kept = c.replays.keep(*call.keeps(), c.ranks(), decision, call.schedule(), work,
-                          sampled(c, function, *decision.algorithm));
+    kept = c.plans.keep(*call.keeps(), c.ranks(), decision, call.schedule(), work,
+                        sampled(c, function, *decision.algorithm));
   return run(c, function, work, kept);
 }
 
@@ -200,9 +199,9 @@ Served perform(Communicator& c, const Arguments& arguments) {
   return call.end();
 }
 
-Served replay(MPI_Comm comm, const Arguments& arguments) {
+Served run_cached(MPI_Comm comm, const Arguments& arguments) {
   Communicator* c = last_communicator(comm);
-  Replays::Replay* r = c ? c->replays.find(arguments) : nullptr;
+  PlanCache::Cached* r = c ? c->plans.find(arguments) : nullptr;
   if (!r || arguments.output == MPI_IN_PLACE) return std::nullopt;
   if (arguments.is_at(r->alias) || (c->careful && c->unusable)) [[unlikely]]
     return std::nullopt;
@@ -216,9 +215,9 @@ Served replay(MPI_Comm comm, const Arguments& arguments) {
   const Function function = arguments.signature.function;
   r->work.input.at = r->input ? static_cast<char*>(const_cast<void*>(arguments.input)) + *r->input : nullptr;
   r->work.output.at = r->output ? static_cast<char*>(arguments.output) + *r->output : nullptr;
-  if (!r->sampled) return run(*c, function, r->work, &r->program);
+  if (!r->sampled) return run(*c, function, r->work, &r->plan);
   r->sampled.begin(r->calls);
-  const int code = run(*c, function, r->work, &r->program);
+  const int code = run(*c, function, r->work, &r->plan);
   r->sampled.end(r->calls);
   return code;
 }

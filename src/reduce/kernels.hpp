@@ -35,10 +35,10 @@ inline constexpr int op_count = static_cast<int>(Op::maxloc) + 1;
 /// Integers wrap around. Equal values give the smaller index (minloc, maxloc).
 using Kernel = void (*)(const void* left, const void* right, void* target, Count n);
 
-/// Where results go. `streaming`: past the cache into memory, for a target that is not in the cache and too large for
-/// it; an ordinary kernel where that brings nothing. The bits are the same.
-enum class Stores : std::uint8_t { cached, streaming };
-inline constexpr int store_kinds = static_cast<int>(Stores::streaming) + 1;
+/// Where results go. `non_temporal`: past the cache into memory, for a target that is not in the cache and too large
+/// for it; an ordinary kernel where that brings nothing. The bits are the same.
+enum class Stores : std::uint8_t { cached, non_temporal };
+inline constexpr int store_kinds = static_cast<int>(Stores::non_temporal) + 1;
 
 /// Null where MPI does not define `op` on `type` (MPI 4.1, section 6.9.2).
 Kernel kernel(Op op, Type type, Stores stores = Stores::cached);

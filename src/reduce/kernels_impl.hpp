@@ -13,7 +13,7 @@
 #include "reduce/element.hpp"
 #include "reduce/short_floats.hpp"
 #include "reduce/variants.hpp"
-#include "support/streaming.hpp"
+#include "support/non_temporal.hpp"
 
 namespace stretto::reduce {
 namespace {
@@ -126,7 +126,7 @@ void cached(const void* left, const void* right, void* target, Count n) {
 /// Results go from the registers past the cache, a few lines at a time. Not where the target is an operand, whose lines
 /// are in the cache by then, nor where no element begins on a line.
 template <typename Loop>
-void streaming(const void* left, const void* right, void* target, Count n) {
+void non_temporal(const void* left, const void* right, void* target, Count n) {
   constexpr Count step = 4 * static_cast<Count>(line_size) / Loop::size;
   constexpr auto size = static_cast<std::size_t>(Loop::size);
   const std::size_t before_line = -reinterpret_cast<std::uintptr_t>(target) % line_size;
@@ -144,19 +144,19 @@ void streaming(const void* left, const void* right, void* target, Count n) {
   for (advance(head); n >= step; advance(step)) {
     alignas(line_size) char lines[step * Loop::size];
     Loop::run(l, r, lines, step);
-    for (std::size_t at = 0; at < sizeof lines; at += line_size) stream_line(t + at, lines + at);
+    for (std::size_t at = 0; at < sizeof lines; at += line_size) store_line_non_temporal(t + at, lines + at);
   }
-  finish_streaming();
+  finish_non_temporal();
   cached<Loop>(l, r, t, n);
 }
 
 struct Kernels {
-  Kernel cached = nullptr, streaming = nullptr;
+  Kernel cached = nullptr, non_temporal = nullptr;
 };
 
 template <typename Loop>
 consteval Kernels both() {
-  return {cached<Loop>, can_stream ? streaming<Loop> : cached<Loop>};
+  return {cached<Loop>, has_non_temporal ? non_temporal<Loop> : cached<Loop>};
 }
 /// Slower than memory whatever the stores are.
 consteval Kernels slow(Kernel kernel) { return {kernel, kernel}; }
@@ -223,7 +223,7 @@ consteval Kernel chosen() {
   using Its = Definition<type>;
   if constexpr (is_defined(op, Its::class_of)) {
     constexpr Kernels kernels = Chosen<op, Its::class_of, typename Its::Element>::kernels;
-    return stores == Stores::cached ? kernels.cached : kernels.streaming;
+    return stores == Stores::cached ? kernels.cached : kernels.non_temporal;
   } else {
     return nullptr;
   }
@@ -232,7 +232,7 @@ consteval Kernel chosen() {
 template <int... i>
 consteval Table make_table(std::integer_sequence<int, i...>) {
   return {{{chosen<Stores::cached, static_cast<Op>(i / type_count), static_cast<Type>(i % type_count)>()...},
-           {chosen<Stores::streaming, static_cast<Op>(i / type_count), static_cast<Type>(i % type_count)>()...}}};
+           {chosen<Stores::non_temporal, static_cast<Op>(i / type_count), static_cast<Type>(i % type_count)>()...}}};
 }
 
 constexpr Table table = make_table(std::make_integer_sequence<int, op_count * type_count>());

@@ -31,7 +31,7 @@ Slice Builder::store(const Ranges& ranges) {
   for (Range r : ranges) {
     if (r.count == 0) continue;
     if (r.buffer != Buffer::scratch) r.first += offset_;
-    // Neighbouring ranges become one, so that the engine sees one piece of memory.
+    // Neighbouring ranges become one, so that an operation sees one piece of memory.
     if (slice.count > 0) {
       Range& last = schedule_.ranges.back();
       if (last.buffer == r.buffer && last.first + last.count == r.first) {

@@ -22,12 +22,12 @@ class Run::Clockwork {
   Clockwork(Run& run, std::vector<Times>* times)
       : run_(run),
         times_(times),
-        ranks_(run.plan_.ranks()),
+        ranks_(run.graph_.ranks()),
         stages_(run.instances_.size(), Stage::before) {
-    const Plan& plan = run.plan_;
-    const auto k = static_cast<std::size_t>(std::min<Rank>(plan.placement.ranks_per_node, plan.symmetry.ranks));
+    const RoundGraph& graph = run.graph_;
+    const auto k = static_cast<std::size_t>(std::min<Rank>(graph.placement.ranks_per_node, graph.symmetry.ranks));
     const Machine& machine = run.machine_;
-    const auto nodes = (plan.ranks() + k - 1) / k;
+    const auto nodes = (graph.ranks() + k - 1) / k;
     const auto on_node = static_cast<double>(k);
     const auto share = [&](std::vector<Shared>& of_nodes, auto slowdown) { of_nodes.assign(nodes, Shared(slowdown)); };
     if (!run.shares_) return;
@@ -174,7 +174,7 @@ class Run::Clockwork {
 
   void work(std::uint32_t id, double now, std::uint8_t what, double seconds) {
     if (seconds == 0 || shared_[what].empty()) return at(now + seconds, id);
-    const Rank k = run_.plan_.placement.ranks_per_node;
+    const Rank k = run_.graph_.placement.ranks_per_node;
     const auto node = run_.instances_[id].rank / static_cast<std::uint32_t>(k);
     shared_[what][node].join(now, id, seconds);
     announce(what, node);

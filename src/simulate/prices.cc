@@ -50,13 +50,13 @@ Price price(const Form& form, const Machine& machine, double block_bytes, double
 
 }  // namespace
 
-std::vector<Price> prices(const Plan& plan, const Machine& machine, double bytes, const Operation& operation) {
-  const Rank on_node = std::min(plan.placement.ranks_per_node, plan.symmetry.ranks);
+std::vector<Price> prices(const RoundGraph& graph, const Machine& machine, double bytes, const Operation& operation) {
+  const Rank on_node = std::min(graph.placement.ranks_per_node, graph.symmetry.ranks);
   const double wait = crowded(machine, on_node) ? machine.wait * (static_cast<double>(on_node) / machine.cores - 1) : 0;
   const double gamma = machine.gamma_of(operation);
   std::vector<Price> all;
-  all.reserve(plan.forms.size());
-  for (const Form& form : plan.forms) all.push_back(price(form, machine, bytes / plan.blocks, gamma, wait));
+  all.reserve(graph.forms.size());
+  for (const Form& form : graph.forms) all.push_back(price(form, machine, bytes / graph.blocks, gamma, wait));
   return all;
 }
 

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "simulate/plan.hpp"
+#include "simulate/round_graph.hpp"
 #include "stretto/cost.hpp"
 
 namespace stretto::simulation {
@@ -25,8 +25,8 @@ struct Price {
   double all() const { return latency + port + core() + wait; }
 };
 
-/// Of every form of the plan.
-std::vector<Price> prices(const Plan& plan, const Machine& machine, double bytes, const Operation& operation);
+/// Of every form of the graph.
+std::vector<Price> prices(const RoundGraph& graph, const Machine& machine, double bytes, const Operation& operation);
 
 /// After which time the message at `place` of the round may be received, if messages leave in turn.
 double head_start(const Form& form, std::uint32_t place, const Machine& machine, double block_bytes);

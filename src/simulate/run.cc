@@ -9,7 +9,7 @@ namespace stretto::simulation {
 namespace {
 
 constexpr std::size_t most_slots = std::size_t{1} << 28;  // 3 GiB
-constexpr Count most_depth = 64;                          // as in the engine
+constexpr Count most_depth = 64;                          // as in an operation
 
 Count segments_of(const Load& load) {
   if (load.segment <= 0 || load.segment >= load.bytes) return 1;
@@ -17,57 +17,57 @@ Count segments_of(const Load& load) {
 }
 
 /// Do ranks of a node slow each other down?
-bool ranks_share(const Plan& plan, const Machine& machine) {
-  const Rank on_node = std::min(plan.placement.ranks_per_node, plan.symmetry.ranks);
+bool ranks_share(const RoundGraph& graph, const Machine& machine) {
+  const Rank on_node = std::min(graph.placement.ranks_per_node, graph.symmetry.ranks);
   if (crowded(machine, on_node)) return true;
   return machine.node.slowdown(on_node) > 1 || machine.network.slowdown(on_node) > 1;
 }
 
 }  // namespace
 
-Run::Run(const Plan& plan, const Machine& machine, const Load& load)
-    : plan_(plan),
+Run::Run(const RoundGraph& graph, const Machine& machine, const Load& load)
+    : graph_(graph),
       machine_(machine),
       segments_(segments_of(load)),
       depth_(std::clamp<Count>(load.depth, 1, std::min(segments_, most_depth))),
-      shares_(ranks_share(plan, machine)),
-      per_segment_(plan.rounds.size() + plan.ranks()) {
+      shares_(ranks_share(graph, machine)),
+      per_segment_(graph.rounds.size() + graph.ranks()) {
   if (per_segment_ > most_slots / static_cast<std::size_t>(segments_))
     throw Error("too large to simulate: " + std::to_string(segments_) + " segments of " +
-                    std::to_string(plan.rounds.size()) + " rounds",
+                    std::to_string(graph.rounds.size()) + " rounds",
                 "take fewer ranks or larger segments");
   const auto all = static_cast<double>(load.bytes);
   bytes_[0] = segments_ > 1 ? static_cast<double>(load.segment) : all;
   bytes_[1] = all - static_cast<double>(segments_ - 1) * bytes_[0];
-  for (int i = segments_ > 1 ? 0 : 1; i < 2; ++i) prices_[i] = prices(plan, machine, bytes_[i], load.operation);
-  instances_.resize(plan.ranks() * static_cast<std::size_t>(depth_));
+  for (int i = segments_ > 1 ? 0 : 1; i < 2; ++i) prices_[i] = prices(graph, machine, bytes_[i], load.operation);
+  instances_.resize(graph.ranks() * static_cast<std::size_t>(depth_));
   for (std::size_t i = 0; i < instances_.size(); ++i) {
     instances_[i].rank = static_cast<std::uint32_t>(i / static_cast<std::size_t>(depth_));
     instances_[i].segment = static_cast<Count>(i) % depth_;
   }
-  waiting_.assign(plan.ranks(), nobody);
+  waiting_.assign(graph.ranks(), nobody);
   begins_.assign(per_segment_ * static_cast<std::size_t>(segments_), -1);
   causes_.assign(begins_.size(), no_cause);
 }
 
 bool Run::enter_round(Instance& in, double now) {
   begins_[slot(in.segment, in.rank, in.round)] = now;
-  while (in.round == plan_.rounds_of(in.rank)) {
+  while (in.round == graph_.rounds_of(in.rank)) {
     if (in.segment + depth_ >= segments_) return false;
     in.segment += depth_;
     in.round = 0;
     begins_[slot(in.segment, in.rank, 0)] = now;
   }
-  in.receive = plan_.first_receive(plan_.first_round[in.rank] + in.round);
+  in.receive = graph_.first_receive(graph_.first_round[in.rank] + in.round);
   in.ready = now;
   return true;
 }
 
 bool Run::receive_all(std::uint32_t id) {
   Instance& in = instances_[id];
-  const std::uint32_t end = plan_.rounds[plan_.first_round[in.rank] + in.round].end_of_receives;
+  const std::uint32_t end = graph_.rounds[graph_.first_round[in.rank] + in.round].end_of_receives;
   for (; in.receive < end; ++in.receive) {
-    const Plan::Receive& receive = plan_.receives[in.receive];
+    const RoundGraph::Receive& receive = graph_.receives[in.receive];
     const std::size_t from = slot(in.segment, receive.from, receive.round);
     if (begins_[from] < 0) {
       in.awaits = from;
@@ -77,8 +77,8 @@ bool Run::receive_all(std::uint32_t id) {
     }
     double at = sent(from);
     if (machine_.in_turn && receive.place > 0)
-      at += head_start(plan_.forms[plan_.rounds[plan_.first_round[receive.from] + receive.round].form], receive.place,
-                       machine_, block_bytes(in.segment));
+      at += head_start(graph_.forms[graph_.rounds[graph_.first_round[receive.from] + receive.round].form],
+                       receive.place, machine_, block_bytes(in.segment));
     if (at > in.ready) {
       in.ready = at;
       causes_[slot(in.segment, in.rank, in.round)] = in.receive;
@@ -111,8 +111,8 @@ void Run::run_simply() {
 }
 
 void Run::check_end() const {
-  for (std::size_t rank = 0; rank < plan_.ranks(); ++rank)
-    if (begins_[slot(segments_ - 1, rank, plan_.rounds_of(rank))] < 0)
+  for (std::size_t rank = 0; rank < graph_.ranks(); ++rank)
+    if (begins_[slot(segments_ - 1, rank, graph_.rounds_of(rank))] < 0)
       throw Error("rank " + std::to_string(rank) + " waits forever", "`stretto check` proves schedules");
 }
 
@@ -121,17 +121,17 @@ Prediction Run::prediction() const {
   std::size_t rank = 0;
   Count segment = segments_ - 1;
   for (Count s = std::max<Count>(0, segments_ - depth_); s < segments_; ++s)
-    for (std::size_t r = 0; r < plan_.ranks(); ++r)
-      if (const double end = begins_[slot(s, r, plan_.rounds_of(r))]; end > p.seconds) {
+    for (std::size_t r = 0; r < graph_.ranks(); ++r)
+      if (const double end = begins_[slot(s, r, graph_.rounds_of(r))]; end > p.seconds) {
         p.seconds = end;
         rank = r;
         segment = s;
       }
-  std::uint32_t round = plan_.rounds_of(rank);
+  std::uint32_t round = graph_.rounds_of(rank);
   for (;;) {
     while (round == 0 && segment >= depth_) {
       segment -= depth_;
-      round = plan_.rounds_of(rank);
+      round = graph_.rounds_of(rank);
     }
     if (round == 0) break;
     --round;
@@ -141,10 +141,11 @@ Prediction Run::prediction() const {
     double since = begins_[here];
     double left_before = 0;
     if (causes_[here] != no_cause) {
-      const Plan::Receive& receive = plan_.receives[causes_[here]];
-      const std::uint32_t sender = plan_.first_round[receive.from] + receive.round;
+      const RoundGraph::Receive& receive = graph_.receives[causes_[here]];
+      const std::uint32_t sender = graph_.first_round[receive.from] + receive.round;
       if (machine_.in_turn && receive.place > 0)
-        left_before = head_start(plan_.forms[plan_.rounds[sender].form], receive.place, machine_, block_bytes(segment));
+        left_before =
+            head_start(graph_.forms[graph_.rounds[sender].form], receive.place, machine_, block_bytes(segment));
       rank = receive.from;
       round = receive.round;
       since = begins_[slot(segment, rank, round)];

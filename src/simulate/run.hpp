@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What both ways of running a plan share: who waits for whom, and when each round of each segment began.
+// What both ways of running a graph share: who waits for whom, and when each round of each segment began.
 #pragma once
 
 #include <vector>
@@ -18,7 +18,7 @@ struct Times {
 
 class Run {
  public:
-  Run(const Plan& plan, const Machine& machine, const Load& load);
+  Run(const RoundGraph& graph, const Machine& machine, const Load& load);
 
   /// Has each rank one segment in flight, and nothing to share?
   bool simple() const { return depth_ == 1 && !shares_; }
@@ -32,14 +32,14 @@ class Run {
 
   Count segments() const { return segments_; }
   std::size_t slot(Count segment, std::size_t rank, std::uint32_t round) const {
-    return static_cast<std::size_t>(segment) * per_segment_ + plan_.first_round[rank] + rank + round;
+    return static_cast<std::size_t>(segment) * per_segment_ + graph_.first_round[rank] + rank + round;
   }
   double begin(std::size_t slot) const { return begins_[slot]; }  ///< of the round; of the end behind the last one
   /// The receive that the round waited for longest, or `no_cause`.
   std::uint32_t cause(std::size_t slot) const { return causes_[slot]; }
-  double block_bytes(Count segment) const { return bytes_[last(segment)] / plan_.blocks; }
+  double block_bytes(Count segment) const { return bytes_[last(segment)] / graph_.blocks; }
   const Price& price(Count segment, std::size_t rank, std::uint32_t round) const {
-    return prices_[last(segment)][plan_.rounds[plan_.first_round[rank] + round].form];
+    return prices_[last(segment)][graph_.rounds[graph_.first_round[rank] + round].form];
   }
 
   static constexpr std::uint32_t no_cause = ~std::uint32_t{0};
@@ -71,7 +71,7 @@ class Run {
   void wake(std::uint32_t rank, Use use);
   void check_end() const;
 
-  const Plan& plan_;
+  const RoundGraph& graph_;
   const Machine& machine_;
   Count segments_;
   Count depth_;

@@ -39,7 +39,8 @@ Simulator::Simulator(const Algorithm& algorithm, const Shape& shape, const Param
       params_(params),
       placement_(placement) {
   check_placement(placement);
-  plan_ = std::make_shared<simulation::Plan>(simulation::make_plan(algorithm, shape_, params, placement, all_ranks));
+  graph_ = std::make_shared<simulation::RoundGraph>(
+      simulation::make_round_graph(algorithm, shape_, params, placement, all_ranks));
   if (function && !facts(*function).bytes_known) find_sizes();
 }
 
@@ -60,7 +61,7 @@ void Simulator::find_sizes() {
 
 Prediction Simulator::run(const Load& load, const Machine& machine) const {
   check_load(load);
-  simulation::Run run(*plan_, machine, load);
+  simulation::Run run(*graph_, machine, load);
   if (run.simple())
     run.run_simply();
   else
@@ -79,22 +80,22 @@ std::vector<TraceEvent> Simulator::trace(const Load& load, const Machine& machin
   check_load(load);
   if (simulated_ranks() < shape_.ranks)
     return Simulator(*algorithm_, shape_, params_, placement_, true).trace(load, machine);
-  simulation::Run run(*plan_, machine, load);
-  if (plan_->rounds.size() > most_traced_rounds / static_cast<std::size_t>(run.segments()))
-    throw Error("too much for a trace: " + std::to_string(plan_->rounds.size()) + " rounds in " +
+  simulation::Run run(*graph_, machine, load);
+  if (graph_->rounds.size() > most_traced_rounds / static_cast<std::size_t>(run.segments()))
+    throw Error("too much for a trace: " + std::to_string(graph_->rounds.size()) + " rounds in " +
                     std::to_string(run.segments()) + " segments",
                 "take fewer ranks or larger segments");
   std::vector<simulation::Times> times;
   run.run_in_time(&times);
   std::vector<TraceEvent> events;
   for (Rank r = 0; r < shape_.ranks; ++r)
-    simulation::trace_rank(build_schedule(*algorithm_, shape_, r, params_), *plan_, run, times, events);
+    simulation::trace_rank(build_schedule(*algorithm_, shape_, r, params_), *graph_, run, times, events);
   return events;
 }
 
-Rank Simulator::simulated_ranks() const { return static_cast<Rank>(plan_->ranks()); }
+Rank Simulator::simulated_ranks() const { return static_cast<Rank>(graph_->ranks()); }
 
-std::int64_t Simulator::rounds() const { return static_cast<std::int64_t>(plan_->rounds.size()); }
+std::int64_t Simulator::rounds() const { return static_cast<std::int64_t>(graph_->rounds.size()); }
 
 Prediction predict(const Algorithm& algorithm, const Shape& shape, const Params& params, Bytes bytes,
                    const Machine& machine, const Placement& placement, const Operation& operation) {

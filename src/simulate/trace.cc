@@ -113,15 +113,15 @@ void nest(std::vector<TraceEvent>& events, std::size_t first) {
 
 }  // namespace
 
-void trace_rank(const Schedule& schedule, const Plan& plan, const Run& run, const std::vector<Times>& times,
+void trace_rank(const Schedule& schedule, const RoundGraph& graph, const Run& run, const std::vector<Times>& times,
                 std::vector<TraceEvent>& events) {
   const std::size_t first = events.size();
   const auto rank = static_cast<std::size_t>(schedule.rank);
   Tracer tracer(schedule, run, times, events);
   for (Count segment = 0; segment < run.segments(); ++segment)
-    for (std::uint32_t round = 0; round < plan.rounds_of(rank); ++round) {
+    for (std::uint32_t round = 0; round < graph.rounds_of(rank); ++round) {
       const std::uint32_t cause = run.cause(run.slot(segment, rank, round));
-      const auto peer = cause == Run::no_cause ? no_rank : static_cast<Rank>(plan.receives[cause].from);
+      const auto peer = cause == Run::no_cause ? no_rank : static_cast<Rank>(graph.receives[cause].from);
       tracer.add(segment, round, peer);
     }
   nest(events, first);

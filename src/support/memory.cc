@@ -7,11 +7,11 @@
 #include <cstdint>
 #include <cstring>
 
-#include "support/streaming.hpp"
+#include "support/non_temporal.hpp"
 
 namespace stretto {
 
-void copy_streaming(void* to, const void* from, Bytes bytes) {
+void copy_non_temporal(void* to, const void* from, Bytes bytes) {
   auto* t = static_cast<char*>(to);
   const auto* f = static_cast<const char*>(from);
   const char* end = f + bytes;
@@ -20,8 +20,9 @@ void copy_streaming(void* to, const void* from, Bytes bytes) {
   std::memcpy(t, f, head);
   t += head, f += head;
   if (end - f >= static_cast<std::ptrdiff_t>(line_size)) {
-    for (; end - f >= static_cast<std::ptrdiff_t>(line_size); t += line_size, f += line_size) stream_line(t, f);
-    finish_streaming();
+    for (; end - f >= static_cast<std::ptrdiff_t>(line_size); t += line_size, f += line_size)
+      store_line_non_temporal(t, f);
+    finish_non_temporal();
   }
   std::memcpy(t, f, static_cast<std::size_t>(end - f));
 }

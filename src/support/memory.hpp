@@ -7,7 +7,7 @@ namespace stretto {
 
 /// memcpy that leaves nothing of the target in the cache: for targets larger than that, read by nobody soon. Finished
 /// on return like any other store.
-void copy_streaming(void* to, const void* from, Bytes bytes);
+void copy_non_temporal(void* to, const void* from, Bytes bytes);
 
 /// memcpy from whole lines (`from` is aligned to 64 bytes) that another core has just written: it reads each line once.
 /// memcpy goes by lines of the target and reads most lines twice, which takes twice the time where they are not in this

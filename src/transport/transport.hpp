@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What an operation asks of a transport. Implementations: transport/mpi, transport/threads. Ranks of one node have a
-// faster way, transport/shm, which operations know by themselves.
+// What an operation asks of a transport. Implementations: transport/mpi, transport/threads. Ranks of one node have
+// connections of their own, transport/shm, which operations use directly.
 #pragma once
 
 #include <vector>

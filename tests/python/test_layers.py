@@ -123,7 +123,7 @@ def test_mpi_has_one_door():
 
 
 def test_an_arrow_upwards_is_seen():
-    path = Path("src/execute/engine.cc")
+    path = Path("src/execute/operation.cc")
     assert refused(path, '#include "transport/transport.hpp"\n#include "support/text.hpp"\n') == []
     assert refused(path, '#include "mpi/native.hpp"\n') == [f"{path}: execute may not include mpi"]
     assert refused(path, '#include "stretto/rules.hpp"\n') == [

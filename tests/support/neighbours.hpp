@@ -32,12 +32,12 @@ class Neighbourhood {
         if (!mine.connections[size(b)]) continue;
         auto& segment = theirs.process->segment();
         Process::connect(*mine.connections[size(b)], theirs.process->address(*theirs.connections[size(a)]),
-                         const_cast<std::byte*>(segment.memory()), segment.bell());
+                         const_cast<std::byte*>(segment.memory()), segment.doorbell());
       }
     for (Member& m : members_)
       m.neighbours = {.connections = m.connections,
-                      .rooms = m.process->take_rooms().value(),
-                      .bell = m.process->segment().bell(),
+                      .staging = m.process->take_staging_rings().value(),
+                      .doorbell = m.process->segment().doorbell(),
                       .segment = m.process->segment().memory(),
                       .policy = policy};
   }

@@ -44,19 +44,19 @@ TEST(one_node) {
   std::set<std::string_view> done;
   for (const Rank ranks : {1, 2, 3, 4, 5, 7, 8, 9, 16, 17})
     if (ranks <= effort.most_ranks && failures() == 0)
-      done.merge(run_on_nodes(ranks, ranks, {.looks = ranks == 2 ? 2000 : 1}, static_cast<std::uint32_t>(ranks)));
+      done.merge(run_on_nodes(ranks, ranks, {.polls = ranks == 2 ? 2000 : 1}, static_cast<std::uint32_t>(ranks)));
   for (const Algorithm* a : all_algorithms()) CHECK_EQ(done.count(a->id), 1);
 }
 
 TEST(several_nodes) {
   for (const auto& [ranks, per_node] : {std::pair{3, 2}, {4, 2}, {6, 3}, {8, 4}, {9, 4}, {9, 1}})
-    if (failures() == 0) run_on_nodes(ranks, per_node, {.looks = 1}, static_cast<std::uint32_t>(ranks * 7 + per_node));
+    if (failures() == 0) run_on_nodes(ranks, per_node, {.polls = 1}, static_cast<std::uint32_t>(ranks * 7 + per_node));
 }
 
 /// Whoever waits goes to sleep at once, and has to be woken.
 TEST(sleepers) {
   for (const Rank ranks : {2, 5})
-    if (failures() == 0) run_on_nodes(ranks, ranks, {.looks = 1, .awake = microseconds(0)}, 5);
+    if (failures() == 0) run_on_nodes(ranks, ranks, {.polls = 1, .yield_time = microseconds(0)}, 5);
 }
 
 TEST(many_operations_at_once) {
@@ -64,9 +64,9 @@ TEST(many_operations_at_once) {
   std::atomic<std::size_t> done{0};
   std::uint32_t seed = 0;
   for (const auto& [ranks, per_node] : {std::pair{2, 2}, {3, 3}, {5, 5}, {8, 8}, {4, 2}, {6, 4}, {5, 1}})
-    for (const int looks : {1, 2000}) {
-      if (failures() > 0 || (looks > 1 && ranks > 2)) continue;
-      Neighbourhood node(ranks, per_node, {.looks = looks});
+    for (const int polls : {1, 2000}) {
+      if (failures() > 0 || (polls > 1 && ranks > 2)) continue;
+      Neighbourhood node(ranks, per_node, {.polls = polls});
       ++seed;
       on_threads(ranks, 500, [&, r_ = ranks](transport::Transport& t, Rank r) {
         done += many_at_once({t, r, r_, &node.of(r)}, references, {.batches = effort.batches, .seed = seed});

@@ -139,7 +139,7 @@ class Juggler {
     GroupEnd& group = groups_[g];
     auto bound = std::make_unique<Bound>(waiting_[g].front(), group.rank, references_.at(group.ranks));
     waiting_[g].pop_front();
-    const execute::Program* known = mine_() % 2 == 0 ? bound->program() : nullptr;
+    const execute::Plan* known = mine_() % 2 == 0 ? bound->plan() : nullptr;
     execute::Operation& operation = progress_.post(bound->work(), group.next_paths(), known);
     flying_.push_back({std::move(bound), &operation});
     return true;
@@ -153,8 +153,8 @@ class Juggler {
     const Outcome outcome = progress_.wait(*flight.operation, Deadline::in(std::chrono::seconds(60)));
     if (outcome != Outcome::ok)
       throw std::runtime_error(
-          execute::hang_report(*flight.bound->work().schedule, flight.operation->standstill(),
-                               flight.bound->name() + (outcome == Outcome::failed ? ", failed" : ", expired")));
+          execute::stall_report(*flight.bound->work().schedule, flight.operation->stalls(),
+                                flight.bound->name() + (outcome == Outcome::failed ? ", failed" : ", expired")));
     progress_.release(*flight.operation);
     flight.bound->check();
     ++done_;

@@ -66,7 +66,7 @@ class Bound {
 
   const execute::Work& work() const { return work_; }
   /// The same for a call that was made before; null if it has several segments.
-  const execute::Program* program();
+  const execute::Plan* plan();
   std::string name() const { return c_.name(); }
   /// When it has been carried out.
   void check() const {
@@ -116,7 +116,7 @@ class Bound {
   const BufferOfCase sizes_;
   Guarded in_memory_, out_memory_;
   execute::Work work_;
-  execute::Program known_;
+  execute::Plan known_;
 };
 
 inline Bound::Bound(const MatrixCase& c, Rank rank, const References& references)
@@ -142,10 +142,10 @@ inline Bound::Bound(const MatrixCase& c, Rank rank, const References& references
            .depth = c.depth};
 }
 
-inline const execute::Program* Bound::program() {
+inline const execute::Plan* Bound::plan() {
   if (segments_of(work_) > 1) return nullptr;
   known_.resolve(work_, 0);
-  known_.find_brief(work_);
+  known_.find_fast_path(work_);
   return &known_;
 }
 
@@ -214,19 +214,19 @@ class Player {
 
   void play(const MatrixCase& c) {
     Bound bound(c, s_.rank, references_);
-    // Half of the calls have a program of an earlier one: another half on each rank, for peers need not do alike.
+    // Half of the calls have a plan of an earlier one: another half on each rank, for peers need not do alike.
     const bool known = (++calls_ + s_.rank / 2) % 2 == 0;
-    carry_out(bound.work(), known ? bound.program() : nullptr, bound.name());
+    carry_out(bound.work(), known ? bound.plan() : nullptr, bound.name());
     bound.check();
   }
   void play_floats(const Algorithm& algorithm, const Variant& variant, Count count, const Cut& cut);
 
  private:
-  void carry_out(const execute::Work& work, const execute::Program* known, const std::string& name) {
+  void carry_out(const execute::Work& work, const execute::Plan* known, const std::string& name) {
     const Outcome outcome = progress_.run(work, s_.paths(), Deadline::in(std::chrono::seconds(60)), known);
     if (outcome != Outcome::ok)
       throw std::runtime_error(name + (outcome == Outcome::failed ? ": failed\n" : ": expired\n") +
-                               execute::hang_report(*work.schedule, progress_.standstill(), name));
+                               execute::stall_report(*work.schedule, progress_.stalls(), name));
   }
 
   Session s_;

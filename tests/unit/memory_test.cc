@@ -33,7 +33,7 @@ void check_copy(void (*copy)(void*, const void*, Bytes), std::size_t alignment) 
   }
 }
 
-TEST(streaming_copies_touch_the_target_only) { check_copy(copy_streaming, 1); }
+TEST(streaming_copies_touch_the_target_only) { check_copy(copy_non_temporal, 1); }
 
 TEST(copies_by_lines_touch_the_target_only) { check_copy(copy_lines, 64); }
 

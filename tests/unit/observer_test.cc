@@ -49,20 +49,20 @@ TEST(waits_count_that_end_with_the_first_sign_of_a_rank) {
   nap();
   o.active(no_rank, false);
   CHECK_EQ(o.waited(), second);
-  CHECK_EQ(o.waited_before_rest(), second);
+  CHECK_EQ(o.waited_before_yield(), second);
 }
 
 TEST(long_waits_are_seen_without_looking_closely) {
   Observer o;
   o.forget();
   CHECK(!o.touched());
-  o.rests();
+  o.yields();
   nap();
   o.resumes();
   CHECK(o.touched());
-  CHECK(o.rest_began() > 0);
+  CHECK(o.yield_began() > 0);
   CHECK(o.waited() >= moment);
-  CHECK_EQ(o.waited_before_rest(), 0);
+  CHECK_EQ(o.waited_before_yield(), 0);
   o.forget();
   CHECK(!o.touched());
   CHECK_EQ(o.waited(), 0);
@@ -73,13 +73,13 @@ TEST(a_long_wait_is_cut_where_it_became_long) {
   o.look_closely();
   o.idle();
   nap();
-  o.rests();
+  o.yields();
   nap();
   o.active(5, true);
   o.resumes();
   CHECK(o.waited() >= 2 * moment);
-  CHECK(o.waited_before_rest() >= moment);
-  CHECK(o.waited() - o.waited_before_rest() >= moment);
+  CHECK(o.waited_before_yield() >= moment);
+  CHECK(o.waited() - o.waited_before_yield() >= moment);
 }
 
 TEST(who_looks_away_keeps_long_waits_only) {
@@ -93,13 +93,13 @@ TEST(who_looks_away_keeps_long_waits_only) {
   CHECK_EQ(o.waited(), 0);
   o.look_closely();
   o.idle();
-  o.rests();
+  o.yields();
   nap();
   o.active(5, true);
   o.resumes();
   o.look_away();
   CHECK(o.touched() && !o.closely());
-  CHECK(o.waited() - o.waited_before_rest() >= moment);
+  CHECK(o.waited() - o.waited_before_yield() >= moment);
 }
 
 TEST(a_timeline_shows_waits_and_what_was_done) {

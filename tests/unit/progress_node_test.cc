@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Operations over shared memory: more than fits into a room, readers that are late, and what goes wrong.
+// Operations over shared memory: more than fits into a staging ring, readers that are late, and what goes wrong.
 #include <atomic>
 #include <deque>
 #include <mutex>
@@ -26,7 +26,7 @@ using transport::shm::Process;
 
 /// Runs `body(paths, rank)` on a thread for each rank of one node.
 template <typename Body>
-void on_node(Rank ranks, Body body, transport::shm::WaitPolicy policy = {.looks = 1}) {
+void on_node(Rank ranks, Body body, transport::shm::WaitPolicy policy = {.polls = 1}) {
   const Neighbourhood node(ranks, ranks, policy);
   test::on_threads(ranks, 0, [&](transport::Transport&, Rank r) { body(Paths(nullptr, &node.of(r)), r); });
 }
@@ -60,7 +60,7 @@ TEST(messages_larger_than_the_room_are_streamed) {
       const Schedule chain = b.finish();
       Progress progress;
       const auto from = [&](Count) { return r == 0 ? no_rank : 0; };
-      for (const Bytes bytes : {Process::room_bytes / 2, Process::room_bytes, 5 * Process::room_bytes + 1000})
+      for (const Bytes bytes : {Process::staging_bytes / 2, Process::staging_bytes, 5 * Process::staging_bytes + 1000})
         CHECK_EQ(move(progress, paths, chain, kind, elements(kind, bytes), from, same), Outcome::ok);
     });
 }
@@ -68,7 +68,7 @@ TEST(messages_larger_than_the_room_are_streamed) {
 TEST(reductions_of_streamed_messages) {
   for (const Kind& kind : kinds)
     on_node(2, [&](const Paths& paths, Rank r) {
-      const Count n = elements(kind, 3 * Process::room_bytes);
+      const Count n = elements(kind, 3 * Process::staging_bytes);
       const Schedule schedule = build_schedule(*find_algorithm("allreduce/recursive_doubling"), {2, 0}, r);
       const auto sum = test::reduction_in_rank_order(kind, 2, n);
       Guarded in(kind, n), out(kind, n);
@@ -84,7 +84,7 @@ TEST(reductions_of_streamed_messages) {
 /// Everybody sends a block to everybody, all in one round. A barrier of the threads keeps receivers away for a while.
 TEST(a_round_of_more_than_the_room) {
   constexpr Rank ranks = 5;
-  for (const Bytes block : {Bytes{60000}, Bytes{130000}, Process::room_bytes + 5000})
+  for (const Bytes block : {Bytes{60000}, Bytes{130000}, Process::staging_bytes + 5000})
     for (const Kind* kind : {&kinds[0], &kinds[3]})
       on_node(ranks, [&](const Paths& paths, Rank r) {
         Builder b(r, ranks, ranks);
@@ -111,7 +111,7 @@ Schedule star(Rank ranks, Rank r) {
 /// One piece of memory that three ranks read: those in time do not wait for the late one, which finds all in order.
 TEST(a_reader_that_is_late) {
   const Kind& kind = kinds[0];
-  for (const Bytes bytes : {Bytes{60000}, Bytes{1000}}) {  // four of them fill the room, eight a lane
+  for (const Bytes bytes : {Bytes{60000}, Bytes{1000}}) {  // four of them fill the staging ring, eight a channel
     const Count n = elements(kind, bytes);
     std::atomic<int> in_time{0};
     on_node(4, [&](const Paths& paths, Rank r) {
@@ -132,7 +132,7 @@ TEST(a_reader_that_is_late) {
   }
 }
 
-/// Of a round's messages to one peer with the same blocks, more than a lane has lines.
+/// Of a round's messages to one peer with the same blocks, more than a channel has slots.
 TEST(the_same_blocks_again_and_again_to_one_peer) {
   constexpr Block times = 20;
   for (const Count n : {Count{1}, Count{100}})
@@ -151,7 +151,7 @@ TEST(the_same_blocks_again_and_again_to_one_peer) {
 }
 
 TEST(a_message_of_another_size_than_awaited) {
-  constexpr Bytes large = 3 * Process::room_bytes;
+  constexpr Bytes large = 3 * Process::staging_bytes;
   const Kind& kind = kinds[0];
   for (const auto& [sent, awaited] : {std::pair<Bytes, Bytes>{8, 16},
                                       {16, 8},
@@ -176,7 +176,7 @@ TEST(a_message_of_another_size_than_awaited) {
 }
 
 TEST(standstill_names_the_peer) {
-  std::vector<std::vector<Standstill>> all(4);
+  std::vector<std::vector<Stall>> all(4);
   on_node(4, [&](const Paths& paths, Rank r) {
     if (r == 2) return;  // never comes
     // In a ring: rank 3 waits for rank 2, rank 0 for rank 3; rank 1 cannot get rid of its message.
@@ -190,7 +190,7 @@ TEST(standstill_names_the_peer) {
     if (r == 0) b.receive(3, output(0));
     const Schedule schedule = b.finish();
     const Kind& kind = kinds[0];
-    const Count n = elements(kind, 2 * Process::room_bytes);
+    const Count n = elements(kind, 2 * Process::staging_bytes);
     Guarded in(kind, n), out(kind, n);
     Progress progress;
     const auto begin = Deadline::Clock::now();
@@ -198,7 +198,7 @@ TEST(standstill_names_the_peer) {
     CHECK_EQ(progress.run(work, paths, Deadline::in(milliseconds(100))), Outcome::expired);
     const auto waited = Deadline::Clock::now() - begin;
     CHECK(waited >= milliseconds(100) && waited < std::chrono::seconds(20));
-    all[static_cast<std::size_t>(r)] = progress.standstill();
+    all[static_cast<std::size_t>(r)] = progress.stalls();
   });
   const Rank expected[] = {3, 2, no_rank, 2};
   for (const Rank r : {0, 1, 3}) {
@@ -208,7 +208,7 @@ TEST(standstill_names_the_peer) {
     CHECK_EQ(still[0].round, 0);
     CHECK_EQ(still[0].awaited[0].peer, expected[r]);
     CHECK_EQ(still[0].awaited[0].send, r == 1);
-    CHECK_EQ(still[0].awaited[0].bytes, elements(kinds[0], 2 * Process::room_bytes) * 8);
+    CHECK_EQ(still[0].awaited[0].bytes, elements(kinds[0], 2 * Process::staging_bytes) * 8);
   }
 }
 
@@ -225,7 +225,7 @@ TEST(a_reader_that_does_not_come_delays_nobody_else) {
         return b.finish();
       };
       const Schedule to_1 = to(1), to_2 = to(2);
-      const Count n = elements(kind, Process::room_bytes / 4);
+      const Count n = elements(kind, Process::staging_bytes / 4);
       Guarded in(kind, n);
       for (Count i = 0; i < n; ++i) in.put(i, contribution(r, i));
       std::deque<Guarded> outs;

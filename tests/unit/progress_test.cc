@@ -298,7 +298,7 @@ TEST(progress_is_used_again_after_a_failure) {
   });
   on_threads(2, always_eager, [&](Transport& t, Rank r) {
     CHECK_EQ(allreduce(progress[r], t, "allreduce/recursive_doubling", 2, r, 100, 7, 1), Outcome::ok);
-    CHECK(progress[r].standstill().empty());
+    CHECK(progress[r].stalls().empty());
   });
 }
 
@@ -336,7 +336,7 @@ void check_contains(const std::string& text, std::initializer_list<std::string_v
   }
 }
 
-TEST(hang_report) {
+TEST(stall_report) {
   std::map<Rank, std::string> reports;
   std::mutex mutex;
   on_threads(4, 0, [&](Transport& t, Rank r) {
@@ -348,8 +348,8 @@ TEST(hang_report) {
     const auto waited = Deadline::Clock::now() - begin;
     CHECK(waited >= std::chrono::milliseconds(200) && waited < std::chrono::seconds(20));
     const std::lock_guard lock(mutex);
-    reports[r] = hang_report(build_schedule(*find_algorithm("allreduce/ring"), {4, 0}, r), progress.standstill(),
-                             "allreduce (call 7 on this communicator)");
+    reports[r] = stall_report(build_schedule(*find_algorithm("allreduce/ring"), {4, 0}, r), progress.stalls(),
+                              "allreduce (call 7 on this communicator)");
   });
   CHECK_EQ(reports.size(), 3);
   // 50 and 40 elements in 4 blocks. Rank 3 waits for rank 2; so does rank 1, whose message nobody takes.

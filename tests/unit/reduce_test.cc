@@ -17,7 +17,7 @@
 #include "reduce/kernels.hpp"
 #include "reduce/variants.hpp"
 #include "short_float.hpp"
-#include "support/streaming.hpp"
+#include "support/non_temporal.hpp"
 #include "support/test.hpp"
 
 namespace {
@@ -252,11 +252,11 @@ void check_type(Type type, std::size_t alignment = alignof(T)) {
   for (const Variant& variant : variants()) {
     if (!variant.supported) continue;
     for (const Op op : all_ops) {
-      for (const Stores stores : {Stores::cached, Stores::streaming}) {
+      for (const Stores stores : {Stores::cached, Stores::non_temporal}) {
         const Kernel kernel = (*variant.table)(op, type, stores);
         if (kernel == nullptr) continue;
         const std::string name = std::string(name_of(op)) + " of " + std::string(name_of(type)) + ", " +
-                                 std::string(variant.name) + (stores == Stores::streaming ? ", streaming" : "");
+                                 std::string(variant.name) + (stores == Stores::non_temporal ? ", non-temporal" : "");
         check_kernel<T>(op, kernel, alignment, name);
       }
     }
@@ -365,7 +365,7 @@ TEST(defined_as_mpi_says) {
       }
       for (const Variant& variant : variants()) {
         CHECK_EQ((*variant.table)(op, e.type) != nullptr, defined);
-        CHECK_EQ((*variant.table)(op, e.type, Stores::streaming) != nullptr, defined);
+        CHECK_EQ((*variant.table)(op, e.type, Stores::non_temporal) != nullptr, defined);
       }
     }
   }
@@ -391,8 +391,8 @@ TEST(best_supported_variant_is_used) {
   for (const Variant& variant : variants())
     if (variant.supported) best = variant.table;
   CHECK(kernel(Op::sum, Type::f64) == (*best)(Op::sum, Type::f64));
-  CHECK(kernel(Op::sum, Type::f64, Stores::streaming) == (*best)(Op::sum, Type::f64, Stores::streaming));
-  CHECK_EQ(kernel(Op::sum, Type::f64, Stores::streaming) != kernel(Op::sum, Type::f64), can_stream);
+  CHECK(kernel(Op::sum, Type::f64, Stores::non_temporal) == (*best)(Op::sum, Type::f64, Stores::non_temporal));
+  CHECK_EQ(kernel(Op::sum, Type::f64, Stores::non_temporal) != kernel(Op::sum, Type::f64), has_non_temporal);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What processes of a node share: segments, and ways to others.
+// What processes of a node share: segments, and connections to others.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -64,15 +64,15 @@ TEST(a_segment_is_mapped_by_its_card) {
   const auto segment = segment_of(2 << 20);
   std::byte* mine = segment->take(64);
   std::string why;
-  const auto mapping = Mapping::open(segment->card(), why);
+  const auto mapping = Mapping::open(segment->handle(), why);
   CHECK(mapping != nullptr);
   if (!mapping) return test::fail(__FILE__, __LINE__, why);
   std::byte* theirs = mapping->memory() + segment->offset(mine);
   CHECK(theirs != mine);
   *mine = std::byte{42};
   CHECK(*theirs == std::byte{42});
-  mapping->bell()->rings = 7;
-  CHECK_EQ(segment->bell()->rings.load(), 7);
+  mapping->doorbell()->rings = 7;
+  CHECK_EQ(segment->doorbell()->rings.load(), 7);
 }
 
 /// What a process of the same number in another container may have there.
@@ -80,22 +80,22 @@ TEST(what_is_no_such_segment_is_not_mapped) {
   const auto segment = segment_of(1 << 20);
   const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
   const auto refused = [&](auto change) {
-    Card card = segment->card();
-    change(card);
+    SegmentHandle handle = segment->handle();
+    change(handle);
     std::string why;
-    CHECK(!Mapping::open(card, why));
+    CHECK(!Mapping::open(handle, why));
     return why.substr(why.find_last_of('/') + 1);
   };
-  const std::string number = std::to_string(segment->card().file);
-  CHECK_EQ(refused([](Card& c) { c.token[1] ^= 1; }), number + " is of another process");
-  CHECK_EQ(refused([&](Card& c) { c.file = null; }), std::to_string(null) + " is of another process");
+  const std::string number = std::to_string(segment->handle().file);
+  CHECK_EQ(refused([](SegmentHandle& c) { c.token[1] ^= 1; }), number + " is of another process");
+  CHECK_EQ(refused([&](SegmentHandle& c) { c.file = null; }), std::to_string(null) + " is of another process");
   close(null);
-  CHECK_EQ(refused([&](Card& c) { c.file = null; }), std::to_string(null) + ": No such file or directory");
+  CHECK_EQ(refused([&](SegmentHandle& c) { c.file = null; }), std::to_string(null) + ": No such file or directory");
 }
 
 Bytes blocks_of(const Segment& segment) {
   struct stat found{};
-  fstat(static_cast<int>(segment.card().file), &found);
+  fstat(static_cast<int>(segment.handle().file), &found);
   return found.st_blocks * 512;
 }
 
@@ -104,31 +104,31 @@ TEST(memory_is_taken_from_the_system_as_it_is_used) {
   const Bytes before = blocks_of(*segment);
   std::byte* memory = segment->reserve(4 << 20);
   CHECK_EQ(blocks_of(*segment), before);
-  Room room(memory, 4 << 20, segment.get());
-  std::fill_n(room.take(1000), 1000, std::byte{1});
+  StagingRing staging(memory, 4 << 20, segment.get());
+  std::fill_n(staging.take(1000), 1000, std::byte{1});
   CHECK_EQ(blocks_of(*segment), before + (64 << 10));
-  std::fill_n(room.take(1 << 20), 1 << 20, std::byte{1});
+  std::fill_n(staging.take(1 << 20), 1 << 20, std::byte{1});
   CHECK_EQ(blocks_of(*segment), before + (1 << 20) + (64 << 10));
 }
 
 /// Whether its end was a fault, of a process that did `last` before it was killed.
 template <typename Last>
 bool found_dead(Last last) {
-  int cards[2];
-  if (pipe(cards) != 0) return false;
+  int pipes[2];
+  if (pipe(pipes) != 0) return false;
   const pid_t child = fork();
   if (child == 0) {
     std::string why;
     const auto segment = Segment::create(1 << 20, why);
     last(*segment);
-    if (write(cards[1], &segment->card(), sizeof(Card)) == sizeof(Card)) pause();
+    if (write(pipes[1], &segment->handle(), sizeof(SegmentHandle)) == sizeof(SegmentHandle)) pause();
     _exit(1);
   }
-  Card card;
+  SegmentHandle handle;
   std::string why;
-  const bool came = read(cards[0], &card, sizeof card) == sizeof card;
-  for (const int end : cards) close(end);
-  const auto mapping = came ? Mapping::open(card, why) : nullptr;
+  const bool came = read(pipes[0], &handle, sizeof handle) == sizeof handle;
+  for (const int end : pipes) close(end);
+  const auto mapping = came ? Mapping::open(handle, why) : nullptr;
   CHECK(mapping && !mapping->died());
   kill(child, SIGKILL);
   siginfo_t ended{};
@@ -153,18 +153,18 @@ std::unique_ptr<Process> process_of(Bytes most) {
 
 TEST(ways_leave_room_for_threads) {
   const auto process = process_of(4 << 20);
-  int ways = 0;
-  while (process->new_connection()) ++ways;
-  CHECK(ways > 600 && ways < 700);
-  // One set of rooms is there from the beginning; the last quarter has room for some others, which become smaller.
-  std::vector<Rooms> all;
-  while (const auto rooms = process->take_rooms()) all.push_back(*rooms);
+  int connections = 0;
+  while (process->new_connection()) ++connections;
+  CHECK(connections > 600 && connections < 700);
+  // One set of rings is there from the beginning; the last quarter has room for some others, which become smaller.
+  std::vector<StagingRings> all;
+  while (const auto rings = process->take_staging_rings()) all.push_back(*rings);
   CHECK_EQ(all.size(), 8);
   CHECK_EQ(all.front()[0]->bytes(), 65536);
   CHECK_EQ(all.back()[0]->bytes(), 16384);
   CHECK(all.front()[0] != all.back()[0]);
-  process->give_back(all.front());
-  const auto again = process->take_rooms();
+  process->return_staging_rings(all.front());
+  const auto again = process->take_staging_rings();
   CHECK(again && (*again)[0] == all.front()[0]);
   std::string why;
   CHECK(!Process::create(64 << 10, why));
@@ -179,13 +179,13 @@ TEST(a_way_serves_another_peer_once_all_is_read) {
     auto* memory = const_cast<std::byte*>(other.segment().memory());
     const Address at = other.address(theirs);
     const Address back = me.address(mine);
-    Process::connect(mine, at, memory, other.segment().bell());
-    Process::connect(theirs, back, const_cast<std::byte*>(me.segment().memory()), me.segment().bell());
+    Process::connect(mine, at, memory, other.segment().doorbell());
+    Process::connect(theirs, back, const_cast<std::byte*>(me.segment().memory()), me.segment().doorbell());
   };
   meet(*to_b, *a, *to_a, *b);
-  for (int l = 0; l < lanes; ++l) to_b->out[l].post(0);
+  for (int l = 0; l < channels; ++l) to_b->out[l].post(0);
   a->retire(to_b);
-  for (int l = 0; l < lanes; ++l) {
+  for (int l = 0; l < channels; ++l) {
     Connection* other = a->new_connection();
     CHECK(other != to_b);
     CHECK(to_a->in[l].next(0));
@@ -200,7 +200,7 @@ TEST(a_way_serves_another_peer_once_all_is_read) {
 bool is_mapped_twice(Process& process) {
   std::ifstream maps("/proc/self/maps");
   struct stat found{};
-  fstat(static_cast<int>(process.segment().card().file), &found);
+  fstat(static_cast<int>(process.segment().handle().file), &found);
   int times = 0;
   for (std::string line; std::getline(maps, line);)
     times += line.find("memfd:stretto") != std::string::npos &&
@@ -211,17 +211,17 @@ bool is_mapped_twice(Process& process) {
 TEST(a_segment_is_mapped_as_long_as_there_are_ways_to_it) {
   const auto a = process_of(4 << 20), b = process_of(4 << 20);
   Refusal refusal;
-  Connection* first = a->new_connection(b->segment().card(), refusal);
-  Connection* second = a->new_connection(b->segment().card(), refusal);
+  Connection* first = a->new_connection(b->segment().handle(), refusal);
+  Connection* second = a->new_connection(b->segment().handle(), refusal);
   CHECK(first && second && is_mapped_twice(*b));
-  Connection* back = b->new_connection(a->segment().card(), refusal);
+  Connection* back = b->new_connection(a->segment().handle(), refusal);
   a->connect(*first, b->address(*back));
   CHECK(!a->peer_died(*first));
   a->retire(second);
   CHECK(is_mapped_twice(*b));
   a->retire(first);
   CHECK(!is_mapped_twice(*b));
-  while (a->new_connection(b->segment().card(), refusal)) {
+  while (a->new_connection(b->segment().handle(), refusal)) {
   }
   CHECK(refusal.full);
 }

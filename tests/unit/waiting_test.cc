@@ -10,16 +10,16 @@
 
 #include "support/cores.hpp"
 #include "support/test.hpp"
-#include "transport/shm/patience.hpp"
+#include "transport/shm/wait_policy.hpp"
 
 namespace stretto {
 namespace {
 
 using std::chrono::microseconds;
 using std::chrono::seconds;
-using transport::shm::Bell;
-using transport::shm::Patience;
-using transport::shm::ring_bell;
+using transport::shm::Backoff;
+using transport::shm::Doorbell;
+using transport::shm::ring;
 
 /// False: it did not come true in ten seconds.
 template <typename Condition>
@@ -30,92 +30,92 @@ bool comes_true(Condition condition) {
 }
 
 TEST(nobody_sleeps_before_all_looks_are_done) {
-  Bell bell;
-  Patience patience({.looks = 5, .awake = seconds(100)}, &bell);
+  Doorbell doorbell;
+  Backoff backoff({.polls = 5, .yield_time = seconds(100)}, &doorbell);
   for (int i = 0; i < 4; ++i) {
-    CHECK(!patience.at_rest());
-    patience.look_again(true);
+    CHECK(!backoff.yielding());
+    backoff.wait(true);
   }
-  CHECK(!patience.at_rest());
-  for (int i = 0; i < 100; ++i) patience.look_again(true);
-  CHECK(patience.at_rest());
-  CHECK_EQ(bell.sleepers.load(), 0);
-  patience.begin_anew();
-  CHECK(!patience.at_rest());
+  CHECK(!backoff.yielding());
+  for (int i = 0; i < 100; ++i) backoff.wait(true);
+  CHECK(backoff.yielding());
+  CHECK_EQ(doorbell.sleepers.load(), 0);
+  backoff.reset();
+  CHECK(!backoff.yielding());
 }
 
 TEST(a_sleeper_says_so_and_looks_once_more) {
-  Bell bell;
+  Doorbell doorbell;
   {
-    Patience patience({.looks = 1, .awake = microseconds(0)}, &bell);
-    patience.look_again(false);  // nobody would ring
-    CHECK_EQ(bell.sleepers.load(), 0);
-    patience.look_again(true);
-    CHECK_EQ(bell.sleepers.load(), 1);
-    patience.look_again(true);  // sleeps, and wakes up by itself
-    CHECK_EQ(bell.sleepers.load(), 0);
-    patience.look_again(true);
-    CHECK_EQ(bell.sleepers.load(), 1);
-    patience.begin_anew();
-    CHECK_EQ(bell.sleepers.load(), 0);
-    patience.look_again(true);
-    CHECK_EQ(bell.sleepers.load(), 1);
+    Backoff backoff({.polls = 1, .yield_time = microseconds(0)}, &doorbell);
+    backoff.wait(false);  // nobody would ring
+    CHECK_EQ(doorbell.sleepers.load(), 0);
+    backoff.wait(true);
+    CHECK_EQ(doorbell.sleepers.load(), 1);
+    backoff.wait(true);  // sleeps, and wakes up by itself
+    CHECK_EQ(doorbell.sleepers.load(), 0);
+    backoff.wait(true);
+    CHECK_EQ(doorbell.sleepers.load(), 1);
+    backoff.reset();
+    CHECK_EQ(doorbell.sleepers.load(), 0);
+    backoff.wait(true);
+    CHECK_EQ(doorbell.sleepers.load(), 1);
   }
-  CHECK_EQ(bell.sleepers.load(), 0);
+  CHECK_EQ(doorbell.sleepers.load(), 0);
 }
 
 TEST(a_bell_that_rang_between_the_last_look_and_sleep) {
-  Bell bell;
-  Patience patience({.looks = 1, .awake = microseconds(0)}, &bell);
+  Doorbell doorbell;
+  Backoff backoff({.polls = 1, .yield_time = microseconds(0)}, &doorbell);
   auto shortest = Deadline::Clock::duration::max();
   for (int i = 0; i < 20; ++i) {
-    patience.look_again(true);
-    ring_bell(&bell);
+    backoff.wait(true);
+    ring(&doorbell);
     const auto begin = Deadline::Clock::now();
-    patience.look_again(true);
+    backoff.wait(true);
     shortest = std::min(shortest, Deadline::Clock::now() - begin);
-    patience.begin_anew();
+    backoff.reset();
   }
   CHECK(shortest < microseconds(700));  // a whole sleep is a millisecond
 }
 
 TEST(a_bell_wakes_those_who_sleep) {
-  Bell bell;
-  ring_bell(&bell);
-  CHECK_EQ(bell.rings.load(), 0);  // nobody to wake
+  Doorbell doorbell;
+  ring(&doorbell);
+  CHECK_EQ(doorbell.rings.load(), 0);  // nobody to wake
   long outcome[2] = {-1, -1};
   std::thread sleepers[2];
   for (int i = 0; i < 2; ++i)
     sleepers[i] = std::thread([&, i] {
       const timespec long_time{20, 0};
-      bell.sleepers.fetch_add(1);
-      while (bell.rings.load() == 0)
-        outcome[i] = syscall(SYS_futex, &bell.rings, FUTEX_WAIT, 0, &long_time, nullptr, 0);
-      bell.sleepers.fetch_sub(1);
+      doorbell.sleepers.fetch_add(1);
+      while (doorbell.rings.load() == 0)
+        outcome[i] = syscall(SYS_futex, &doorbell.rings, FUTEX_WAIT, 0, &long_time, nullptr, 0);
+      doorbell.sleepers.fetch_sub(1);
     });
-  CHECK(comes_true([&] { return bell.sleepers == 2; }));
+  CHECK(comes_true([&] { return doorbell.sleepers == 2; }));
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   const auto begin = Deadline::Clock::now();
-  ring_bell(&bell);
+  ring(&doorbell);
   for (std::thread& s : sleepers) s.join();
   CHECK_EQ(outcome[0], 0);
   CHECK_EQ(outcome[1], 0);
   CHECK(Deadline::Clock::now() - begin < seconds(10));
-  CHECK_EQ(bell.rings.load(), 1);
+  CHECK_EQ(doorbell.rings.load(), 1);
 }
 
 TEST(whoever_waits_long_is_found_asleep) {
-  Bell bell;
+  Doorbell doorbell;
   std::atomic<bool> come{false};
   std::thread waits([&] {
-    Patience patience({.looks = 1, .awake = microseconds(100)}, &bell);
-    while (!come) patience.look_again(true);
+    Backoff backoff({.polls = 1, .yield_time = microseconds(100)}, &doorbell);
+    while (!come) backoff.wait(true);
   });
-  CHECK(comes_true([&] { return bell.sleepers == 1; }));
+  CHECK(comes_true([&] { return doorbell.sleepers == 1; }));
   come = true;
-  ring_bell(&bell);
+  ring(&doorbell);
   waits.join();
-  CHECK_EQ(bell.sleepers.load(), 0);
+  CHECK_EQ(doorbell.sleepers.load(), 0);
 }
 
 TEST(deadlines) {

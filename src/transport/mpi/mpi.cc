@@ -17,9 +17,9 @@ using intercept::native;
 constexpr int channels = 64;                    // more than an operation has segments in flight
 constexpr Bytes largest_part = Bytes{1} << 30;  // MPI counts in int
 
-/// How often to ask before the core is offered to others. With more ranks than cores the peer may be waiting for this
-/// very core; without, a moment of patience is cheaper than a call to the kernel.
-int patience() {
+/// Before the core is yielded. On an oversubscribed node the peer may be waiting for this very core; elsewhere some
+/// polls more are cheaper than a call to the kernel.
+int polls_before_yield() {
   static const int polls = [] {
     const long cores = sysconf(_SC_NPROCESSORS_ONLN);
     return launched_here() > cores ? 1 : 1000;
@@ -112,7 +112,7 @@ Outcome MpiTransport::wait(std::vector<Ticket>& done, const Deadline& deadline) 
   while (error_ == MPI_SUCCESS && done.size() == before) {
     if (posted_.empty()) return Outcome::ok;
     test_each(done);
-    if (done.size() == before && ++polls >= patience()) {
+    if (done.size() == before && ++polls >= polls_before_yield()) {
       polls = 0;
       if (deadline.expired()) return Outcome::expired;
       sched_yield();

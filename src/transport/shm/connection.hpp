@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Two processes of a node, as one of them sees it.
+// The connection of two processes of a node, as one of them sees it.
 #pragma once
 
 #include <algorithm>
@@ -10,174 +10,177 @@
 #include <vector>
 
 #include "transport/shm/format.hpp"
-#include "transport/shm/patience.hpp"
 #include "transport/shm/segment.hpp"
+#include "transport/shm/wait_policy.hpp"
 
 namespace stretto::transport::shm {
 
-/// My end of the lane to a peer.
+/// My end of the channel to a peer.
 class Outbox {
  public:
-  void open(Lane* lane, std::uint64_t start) {
-    lane_ = lane;
+  void open(Channel* channel, std::uint64_t start) {
+    channel_ = channel;
     sent_ = start;
-    taken_.store(start, std::memory_order_relaxed);
+    credits_.store(start, std::memory_order_relaxed);
   }
-  const Lane* lane() const { return lane_; }
+  const Channel* channel() const { return channel_; }
   std::uint64_t sent() const { return sent_; }
 
-  bool full() const { return sent_ >= ring && !taken(sent_ - ring + 1); }
-  /// Has the peer done with part `number`?
-  bool taken(std::uint64_t number) const {
-    if (taken_.load(std::memory_order_acquire) >= number) return true;
-    const std::uint64_t now = lane_->taken.load(std::memory_order_acquire);
-    taken_.store(now, std::memory_order_release);
+  bool full() const { return sent_ >= channel_slots && !released(sent_ - channel_slots + 1); }
+  /// Has the peer released fragment `number`? The peer's cache line is read only if the copy of its credits does not
+  /// tell: each read of it is a transfer between cores.
+  bool released(std::uint64_t number) const {
+    if (credits_.load(std::memory_order_acquire) >= number) return true;
+    const std::uint64_t now = channel_->credits.load(std::memory_order_acquire);
+    credits_.store(now, std::memory_order_release);
     return now >= number;
   }
 
-  /// The next line, to be filled and then posted for the operation of `key`. Not if full().
-  Line& next() { return lane_->lines[sent_ % ring]; }
+  /// The next slot, to be filled and then posted for the operation of `key`. Not if full().
+  Slot& next() { return channel_->slots[sent_ % channel_slots]; }
+  /// Publishes the slot: the release makes its content visible before its key.
   void post(std::uint64_t key) {
-    Line& line = next();
-    line.key.store(key | (++sent_ & number_bits), std::memory_order_release);
+    Slot& slot = next();
+    slot.key.store(key | (++sent_ & number_bits), std::memory_order_release);
   }
 
  private:
-  Lane* lane_ = nullptr;
+  Channel* channel_ = nullptr;
   std::uint64_t sent_ = 0;
-  mutable std::atomic<std::uint64_t> taken_{0};  // as far as known; rooms of several threads may ask
+  mutable std::atomic<std::uint64_t> credits_{0};  // as far as known; staging rings of several threads may ask
 };
 
-/// A part of a message that has come; none if `content` is null.
-struct Part {
+/// A fragment of a message that has come; none if `content` is null.
+struct Fragment {
   const std::byte* content = nullptr;
   Bytes bytes = 0;
   bool inlined = false;
-  bool last = false;   ///< of its message
-  bool early = false;  ///< it stands in the buffer of unexpected parts
+  bool last = false;        ///< of its message
+  bool unexpected = false;  ///< it stands in the unexpected-message buffer
 
   explicit operator bool() const { return content; }
 };
 
-/// My end of the lane from a peer.
+/// My end of the channel from a peer.
 class Inbox {
  public:
-  void open(Lane* lane, const std::byte* segment, std::uint64_t start) {
-    lane_ = lane;
+  void open(Channel* channel, const std::byte* segment, std::uint64_t start) {
+    channel_ = channel;
     segment_ = segment;
-    taken_ = given_back_ = start;
+    released_ = credited_ = start;
   }
 
-  /// The next part for the operation of `key`, if it has come.
-  Part next(std::uint64_t key) {
-    if (early_) [[unlikely]]
-      if (const Part part = find_early(key)) return part;
-    const Line& line = lane_->lines[taken_ % ring];
-    if (line.key.load(std::memory_order_acquire) != (key | ((taken_ + 1) & number_bits))) {
+  /// The next fragment for the operation of `key`, if it has come.
+  Fragment next(std::uint64_t key) {
+    if (unexpected_) [[unlikely]]
+      if (const Fragment fragment = find_unexpected(key)) return fragment;
+    const Slot& slot = channel_->slots[released_ % channel_slots];
+    if (slot.key.load(std::memory_order_acquire) != (key | ((released_ + 1) & number_bits))) {
       waited_ = true;
       return {};
     }
-    // The sender is ahead: what it has written comes while this part is worked on.
-    if (!waited_) __builtin_prefetch(&lane_->lines[(taken_ + 1) % ring]);
-    return {content(line), line.bytes, line.inlined != 0, line.last != 0};
+    // The sender is ahead: the next slot arrives while this one is worked on.
+    if (!waited_) __builtin_prefetch(&channel_->slots[(released_ + 1) % channel_slots]);
+    return {content(slot), slot.bytes, slot.inlined != 0, slot.last != 0};
   }
-  /// The part that next(key) gave is not needed any more. Inlined ones are given back in groups: a sender that runs
-  /// ahead would wait for the line of `taken` once for each. True: something was given back.
-  bool release(std::uint64_t key, const Part& part) {
+  /// The fragment that next(key) gave is not needed any more. Inlined ones are credited in batches: with a credit for
+  /// each, the cache line of the credits would travel between the cores once for each. True: credits were given.
+  bool release(std::uint64_t key, const Fragment& fragment) {
     waited_ = false;
-    if (part.early) [[unlikely]] {
-      drop_early(key);
+    if (fragment.unexpected) [[unlikely]] {
+      drop_unexpected(key);
       return false;
     }
-    return release(part.inlined);
+    return release(fragment.inlined);
   }
 
-  /// Is the part in front for another operation than that of `key`? Then it is put into the buffer of unexpected parts,
-  /// so that those behind it can be seen.
-  bool put_aside(std::uint64_t key) {
-    const Line& line = lane_->lines[taken_ % ring];
-    const std::uint64_t found = line.key.load(std::memory_order_acquire);
-    const std::uint64_t number = (taken_ + 1) & number_bits;
+  /// Is the fragment in front for another operation than that of `key`? Then it is copied into the unexpected-message
+  /// buffer, so that those behind it can be seen.
+  bool buffer_unexpected(std::uint64_t key) {
+    const Slot& slot = channel_->slots[released_ % channel_slots];
+    const std::uint64_t found = slot.key.load(std::memory_order_acquire);
+    const std::uint64_t number = (released_ + 1) & number_bits;
     if ((found & number_bits) != number || found == (key | number)) return false;
-    if (!early_) early_ = std::make_unique<std::list<Early>>();
-    const std::byte* from = content(line);
-    early_->push_back({found & ~number_bits, line.last != 0, {from, from + line.bytes}});
+    if (!unexpected_) unexpected_ = std::make_unique<std::list<Unexpected>>();
+    const std::byte* from = content(slot);
+    unexpected_->push_back({found & ~number_bits, slot.last != 0, {from, from + slot.bytes}});
     release(false);
     return true;
   }
   void forget(std::uint32_t communicator) {
-    if (!early_) return;
-    early_->remove_if([&](const Early& e) { return communicator_of(e.key) == communicator; });
-    if (early_->empty()) early_.reset();
+    if (!unexpected_) return;
+    unexpected_->remove_if([&](const Unexpected& u) { return communicator_of(u.key) == communicator; });
+    if (unexpected_->empty()) unexpected_.reset();
   }
 
-  /// Gives back the rest. Where there is none, the sender may use the lane for another peer already, or be gone.
+  /// Gives the credits that are left. If none are, the channel is not touched: the sender may use it for another peer
+  /// already, or be gone.
   void close() {
-    if (taken_ != given_back_) lane_->taken.store(taken_, std::memory_order_release);
-    given_back_ = taken_;
-    lane_ = nullptr;
-    early_.reset();
+    if (released_ != credited_) channel_->credits.store(released_, std::memory_order_release);
+    credited_ = released_;
+    channel_ = nullptr;
+    unexpected_.reset();
   }
 
  private:
-  /// An unexpected part: its operation has not asked for it yet.
-  struct Early {
+  /// A fragment whose operation has not asked for it yet.
+  struct Unexpected {
     std::uint64_t key;
     bool last;
     std::vector<std::byte> data;
   };
 
-  const std::byte* content(const Line& line) const { return line.inlined ? line.payload : segment_ + line.at; }
+  const std::byte* content(const Slot& slot) const { return slot.inlined ? slot.payload : segment_ + slot.at; }
   bool release(bool inlined) {
-    const bool whole_group = ++taken_ % group == 0;
-    if (inlined && !whole_group) return false;
-    given_back_ = taken_;
-    lane_->taken.store(taken_, std::memory_order_release);
+    const bool whole_batch = ++released_ % credit_batch == 0;
+    if (inlined && !whole_batch) return false;
+    credited_ = released_;
+    channel_->credits.store(released_, std::memory_order_release);
     return true;
   }
 
-  auto first_early(std::uint64_t key) {
-    return std::find_if(early_->begin(), early_->end(), [&](const Early& e) { return e.key == key; });
+  auto first_unexpected(std::uint64_t key) {
+    return std::find_if(unexpected_->begin(), unexpected_->end(), [&](const Unexpected& u) { return u.key == key; });
   }
-  Part find_early(std::uint64_t key) {
+  Fragment find_unexpected(std::uint64_t key) {
     static constexpr std::byte nothing{};
-    const auto found = first_early(key);
-    if (found == early_->end()) return {};
+    const auto found = first_unexpected(key);
+    if (found == unexpected_->end()) return {};
     const auto bytes = static_cast<Bytes>(found->data.size());
     return {bytes > 0 ? found->data.data() : &nothing, bytes, false, found->last, true};
   }
-  void drop_early(std::uint64_t key) {
-    early_->erase(first_early(key));
-    if (early_->empty()) early_.reset();
+  void drop_unexpected(std::uint64_t key) {
+    unexpected_->erase(first_unexpected(key));
+    if (unexpected_->empty()) unexpected_.reset();
   }
 
-  Lane* lane_ = nullptr;
+  Channel* channel_ = nullptr;
   const std::byte* segment_ = nullptr;
-  std::uint64_t taken_ = 0;
-  std::uint64_t given_back_ = 0;
-  std::unique_ptr<std::list<Early>> early_;  // in the order they came; null if there are none
-  bool waited_ = false;                      // for this part
+  std::uint64_t released_ = 0;
+  std::uint64_t credited_ = 0;                         // of those released, as told to the sender
+  std::unique_ptr<std::list<Unexpected>> unexpected_;  // in the order they came; null if there are none
+  bool waited_ = false;                                // for this fragment
 };
 
 struct Connection {
-  Outbox out[lanes];
-  Inbox in[lanes];
-  Bell* bell = nullptr;  ///< the peer's
-  Token peer{};          ///< of its segment
+  Outbox out[channels];
+  Inbox in[channels];
+  Doorbell* doorbell = nullptr;  ///< the peer's
+  Token peer{};                  ///< of its segment
 
-  /// The last use of it on this side.
+  /// The last use of it at this end.
   void close() {
     for (Inbox& box : in) box.close();
-    bell = nullptr;
+    doorbell = nullptr;
   }
   /// Drops what has come for operations of a communicator that ends.
   void forget(std::uint32_t communicator) {
     for (Inbox& box : in) box.forget(communicator);
   }
-  /// Has the peer closed it, or given all back?
+  /// Has the peer closed it, or released all that was sent?
   bool drained() const {
     for (const Outbox& box : out)
-      if (!box.taken(box.sent())) return false;
+      if (!box.released(box.sent())) return false;
     return true;
   }
 };

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What processes of one node share: the layout of memory that both sides of a connection see.
+// What processes of one node share: the layout of memory that both ends of a connection see.
 //
-// Every flag has one writer, grows and is never reset; writers release, readers acquire.
+// Every flag has one writer, grows and is never reset. Writers release and readers acquire, so whoever sees a flag also
+// sees all that was written before it.
 #pragma once
 
 #include <atomic>
@@ -14,14 +15,16 @@
 namespace stretto::transport::shm {
 
 inline constexpr std::size_t cache_line = 64;
-inline constexpr int lanes = 4;              ///< of a connection: so many segments of a call are in flight
-inline constexpr std::uint64_t ring = 16;    ///< lines of a lane
-inline constexpr std::uint64_t group = 4;    ///< so many inlined parts are given back at once
-inline constexpr Bytes inline_payload = 48;  ///< a message of so few bytes travels in its line
+inline constexpr int channels = 4;                  ///< of a connection: so many segments of a call are in flight
+inline constexpr std::uint64_t channel_slots = 16;  ///< of a channel, used in turn
+inline constexpr std::uint64_t credit_batch = 4;    ///< so many inlined fragments are credited at once
+inline constexpr Bytes inline_payload = 48;         ///< a message of so few bytes travels in its slot
 
-/// One part of a message: the part itself, or where it lies in the sender's segment.
-struct alignas(cache_line) Line {
-  std::atomic<std::uint64_t> key{0};  ///< key_of() the operation and the part's number in its lane: written last
+/// One fragment of a message: the bytes, or where they are in the sender's segment. A slot is one cache line, so the
+/// flag and a short message reach the receiver in one transfer.
+struct alignas(cache_line) Slot {
+  std::atomic<std::uint64_t> key{
+      0};  ///< key_of() the operation, and the fragment's number in its channel: written last
   std::uint32_t bytes = 0;
   std::uint16_t inlined = 0;
   std::uint16_t last = 0;  ///< of its message
@@ -37,23 +40,25 @@ struct alignas(cache_line) Line {
     at = offset;
   }
 };
-static_assert(sizeof(Line) == cache_line);
+static_assert(sizeof(Slot) == cache_line);
 
-/// Of an operation, to which the number of a part is added. One comparison tells whether a line holds what is awaited.
+/// Of an operation; the number of a fragment is added. One comparison tells whether a slot holds what is awaited: the
+/// right operation, and not what was in the slot one turn before.
 inline std::uint64_t key_of(std::uint32_t communicator, std::uint32_t sequence) {
   return std::uint64_t{communicator} << 32 | (sequence & 0xffff) << 16;
 }
 inline std::uint32_t communicator_of(std::uint64_t key) { return static_cast<std::uint32_t>(key >> 32); }
-inline constexpr std::uint64_t number_bits = 0xffff;  ///< of a key: more than a lane has lines
+inline constexpr std::uint64_t number_bits = 0xffff;  ///< of a key: more than a channel has slots
 
-/// The way from one rank to another, in the sender's segment.
-struct Lane {
-  Line lines[ring];
-  alignas(cache_line) std::atomic<std::uint64_t> taken{0};  ///< parts that the receiver has given back
+/// Fragments from one process to another, in the sender's segment. The receiver writes nothing but the credits, which
+/// have a cache line of their own: it would otherwise take a slot away from the sender with each.
+struct Channel {
+  Slot slots[channel_slots];
+  alignas(cache_line) std::atomic<std::uint64_t> credits{0};  ///< fragments released by the receiver, in order
 };
 
-/// On which the threads of a process sleep.
-struct alignas(cache_line) Bell {
+/// What the threads of a process sleep on.
+struct alignas(cache_line) Doorbell {
   std::atomic<std::uint32_t> sleepers{0};
   std::atomic<std::uint32_t> rings{0};  ///< the futex
 };

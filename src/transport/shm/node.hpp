@@ -4,18 +4,18 @@
 #include <array>
 #include <span>
 
-#include "transport/shm/room.hpp"
+#include "transport/shm/staging_ring.hpp"
 
 namespace stretto::transport::shm {
 
-/// Of one thread, one for each lane.
-using Rooms = std::array<Room*, lanes>;
+/// Of one thread, one for each channel.
+using StagingRings = std::array<StagingRing*, channels>;
 
 /// What a rank needs to reach the ranks of its node.
 struct Neighbours {
   std::span<Connection* const> connections;  ///< by rank; null: on another node, or myself
-  Rooms rooms{};                             ///< of the calling thread
-  Bell* bell = nullptr;                      ///< of this process
+  StagingRings staging{};                    ///< of the calling thread
+  Doorbell* doorbell = nullptr;              ///< of this process
   const std::byte* segment = nullptr;        ///< of this process
   WaitPolicy policy = {};
 

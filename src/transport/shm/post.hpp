@@ -1,46 +1,46 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// How a message leaves for ranks of this node: in a line, or through the room. Both leave whole or not at all.
+// How a message leaves for ranks of this node: in a slot, or through the staging ring. Both leave whole or not at all.
 #pragma once
 
 #include "transport/shm/node.hpp"
-#include "transport/shm/stores.hpp"
+#include "transport/shm/store_selector.hpp"
 
 namespace stretto::transport::shm {
 
-/// A part of a message, of at most inline_payload bytes, which pack(to) writes. False: no line is free.
+/// A fragment of a message, of at most inline_payload bytes, which pack(to) writes. False: no slot is free.
 template <typename Pack>
-bool post_inline(Connection& peer, int lane, std::uint64_t key, Bytes bytes, Pack pack, bool last = true) {
-  Outbox& box = peer.out[lane];
+bool post_inline(Connection& peer, int channel, std::uint64_t key, Bytes bytes, Pack pack, bool last = true) {
+  Outbox& box = peer.out[channel];
   if (box.full()) return false;
-  Line& line = box.next();
-  line.bytes = static_cast<std::uint32_t>(bytes);
-  line.inlined = 1;
-  line.last = last;
-  pack(line.payload);
+  Slot& slot = box.next();
+  slot.bytes = static_cast<std::uint32_t>(bytes);
+  slot.inlined = 1;
+  slot.last = last;
+  pack(slot.payload);
   box.post(key);
-  ring_bell(peer.bell);
+  ring(peer.doorbell);
   return true;
 }
 
-/// A message to peer(0) … peer(readers - 1), all different, written once by pack(to, streams). False: one of them has
-/// no free line, or there is no room.
+/// A message to peer(0) … peer(readers - 1), all different, written once by pack(to, non_temporal). False: one of them
+/// has no free slot, or the staging ring is full.
 template <typename Peer, typename Pack>
-bool post_by_room(const Neighbours& node, Stores& stores, int lane, std::uint64_t key, Bytes bytes,
-                  std::uint32_t readers, Peer peer, Pack pack) {
+bool post_staged(const Neighbours& node, StoreSelector& stores, int channel, std::uint64_t key, Bytes bytes,
+                 std::uint32_t readers, Peer peer, Pack pack) {
   for (std::uint32_t r = 0; r < readers; ++r)
-    if (peer(r).out[lane].full()) return false;
-  Room& room = *node.rooms[static_cast<std::size_t>(lane)];
-  std::byte* memory = room.take(bytes);
+    if (peer(r).out[channel].full()) return false;
+  StagingRing& staging = *node.staging[static_cast<std::size_t>(channel)];
+  std::byte* memory = staging.take(bytes);
   if (!memory) return false;
-  stores.write(bytes, [&](bool streams) { pack(memory, streams); });
+  stores.write(bytes, [&](bool non_temporal) { pack(memory, non_temporal); });
   for (std::uint32_t r = 0; r < readers; ++r) {
     Connection& reader = peer(r);
-    Outbox& box = reader.out[lane];
+    Outbox& box = reader.out[channel];
     box.next().refer(node.offset(memory), bytes, true);
     box.post(key);
-    room.lend(box, box.sent(), key, r + 1 == readers);
-    ring_bell(reader.bell);
+    staging.add_reference(box, box.sent(), key, r + 1 == readers);
+    ring(reader.doorbell);
   }
   return true;
 }

@@ -10,13 +10,13 @@ std::unique_ptr<Process> Process::create(Bytes most, std::string& why) {
   auto segment = Segment::create(most, why);
   if (!segment) return nullptr;
   std::unique_ptr<Process> process(new Process(std::move(segment)));
-  // Of one thread at least: whoever has told others of its ways must be able to send.
-  const auto rooms = process->take_rooms();
-  if (!rooms) {
+  // Of one thread at least: whoever has told others of its connections must be able to send.
+  const auto rings = process->take_staging_rings();
+  if (!rings) {
     why = "there is no memory for the messages of a thread";
     return nullptr;
   }
-  process->give_back(*rooms);
+  process->return_staging_rings(*rings);
   return process;
 }
 
@@ -25,7 +25,7 @@ Connection* Process::new_connection() {
   return unused_connection();
 }
 
-Connection* Process::new_connection(const Card& peer, Refusal& refusal) {
+Connection* Process::new_connection(const SegmentHandle& peer, Refusal& refusal) {
   const std::lock_guard lock(mutex_);
   Mapped& mapped = mappings_[peer.token];
   ++mapped.connections;
@@ -48,12 +48,12 @@ Connection* Process::unused_connection() {
     retired_.erase(drained);
     return connection;
   }
-  std::byte* memory = segment_->take(sizeof(Lane) * lanes, segment_->card().bytes / 4);
+  std::byte* memory = segment_->take(sizeof(Channel) * channels, segment_->handle().bytes / 4);
   if (!memory) return nullptr;
-  Half& half = halves_.emplace_back();
-  half.lanes = reinterpret_cast<Lane*>(memory);
-  for (int l = 0; l < lanes; ++l) half.connection.out[l].open(new (half.lanes + l) Lane, 0);
-  return &half.connection;
+  End& end = ends_.emplace_back();
+  end.channels = reinterpret_cast<Channel*>(memory);
+  for (int l = 0; l < channels; ++l) end.connection.out[l].open(new (end.channels + l) Channel, 0);
+  return &end.connection;
 }
 
 /// One connection less to that process.
@@ -64,21 +64,21 @@ void Process::release(const Token& peer) {
 
 Address Process::address(const Connection& connection) const {
   Address address;
-  address.lanes = segment_->offset(connection.out[0].lane());
-  for (std::size_t l = 0; l < lanes; ++l) address.start[l] = connection.out[l].sent();
+  address.channels = segment_->offset(connection.out[0].channel());
+  for (std::size_t l = 0; l < channels; ++l) address.start[l] = connection.out[l].sent();
   return address;
 }
 
-void Process::connect(Connection& connection, const Address& theirs, std::byte* segment, Bell* bell) {
-  auto* first = reinterpret_cast<Lane*>(segment + theirs.lanes);
-  for (std::size_t l = 0; l < lanes; ++l) connection.in[l].open(first + l, segment, theirs.start[l]);
-  connection.bell = bell;
+void Process::connect(Connection& connection, const Address& theirs, std::byte* segment, Doorbell* doorbell) {
+  auto* first = reinterpret_cast<Channel*>(segment + theirs.channels);
+  for (std::size_t l = 0; l < channels; ++l) connection.in[l].open(first + l, segment, theirs.start[l]);
+  connection.doorbell = doorbell;
 }
 
 void Process::connect(Connection& connection, const Address& theirs) {
   const std::lock_guard lock(mutex_);
   const Mapping& mapping = *mappings_.at(connection.peer).mapping;
-  connect(connection, theirs, mapping.memory(), mapping.bell());
+  connect(connection, theirs, mapping.memory(), mapping.doorbell());
 }
 
 void Process::retire(Connection* connection) {
@@ -94,30 +94,30 @@ bool Process::peer_died(const Connection& connection) {
   return found != mappings_.end() && found->second.mapping->died();
 }
 
-std::optional<Rooms> Process::take_rooms() {
+std::optional<StagingRings> Process::take_staging_rings() {
   const std::lock_guard lock(mutex_);
-  if (free_rooms_.empty()) {
+  if (free_staging_rings_.empty()) {
     // Smaller ones for threads beyond the first few, and where little memory may be shared.
     constexpr std::size_t first_threads = 4;
-    const Bytes share = segment_->card().bytes / 64 / 4096 * 4096;
-    const Bytes bytes = std::min(room_bytes, share) / (rooms_.size() < first_threads * lanes ? 1 : 4);
-    std::byte* memory = bytes > 0 ? segment_->reserve(bytes * lanes) : nullptr;
+    const Bytes share = segment_->handle().bytes / 64 / 4096 * 4096;
+    const Bytes bytes = std::min(staging_bytes, share) / (staging_rings_.size() < first_threads * channels ? 1 : 4);
+    std::byte* memory = bytes > 0 ? segment_->reserve(bytes * channels) : nullptr;
     if (!memory) return std::nullopt;
-    Rooms rooms;
-    for (Room*& room : rooms) {
-      room = &rooms_.emplace_back(memory, bytes, segment_.get());
+    StagingRings rings;
+    for (StagingRing*& ring : rings) {
+      ring = &staging_rings_.emplace_back(memory, bytes, segment_.get());
       memory += bytes;
     }
-    return rooms;
+    return rings;
   }
-  const Rooms rooms = free_rooms_.back();
-  free_rooms_.pop_back();
-  return rooms;
+  const StagingRings rings = free_staging_rings_.back();
+  free_staging_rings_.pop_back();
+  return rings;
 }
 
-void Process::give_back(const Rooms& rooms) {
+void Process::return_staging_rings(const StagingRings& rings) {
   const std::lock_guard lock(mutex_);
-  free_rooms_.push_back(rooms);
+  free_staging_rings_.push_back(rings);
 }
 
 }  // namespace stretto::transport::shm

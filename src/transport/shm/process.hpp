@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What one process shares with the others of its node: a segment, ways to them, and rooms for its threads.
+// What one process shares with the others of its node: a segment, connections to them, and staging
+// rings for its threads.
 #pragma once
 
 #include <deque>
@@ -16,13 +17,13 @@
 
 namespace stretto::transport::shm {
 
-/// Where the other side finds my lanes of a connection.
+/// Where the other process finds my channels of a connection, and at which fragment they stand.
 struct Address {
-  Bytes lanes = -1;  ///< in the segment
-  std::array<std::uint64_t, shm::lanes> start{};
+  Bytes channels = -1;  ///< in the segment
+  std::array<std::uint64_t, shm::channels> start{};
 };
 
-/// Why there is no way to another process.
+/// Why there is no connection to another process.
 struct Refusal {
   std::string why;
   bool full = false;  ///< no memory is left in my segment
@@ -30,34 +31,34 @@ struct Refusal {
 
 class Process {
  public:
-  /// The largest room. Larger than what a core's own caches keep: a line that the last reader still has is slow to
-  /// write.
-  static constexpr Bytes room_bytes = Bytes{1} << 20;
+  /// Of the largest staging ring. It is larger than what a core's own caches keep: a cache line that is still in the
+  /// last reader's cache is slow to write, because its ownership must be transferred first.
+  static constexpr Bytes staging_bytes = Bytes{1} << 20;
 
   /// Null: `why` says what failed.
   static std::unique_ptr<Process> create(Bytes most, std::string& why);
 
   Segment& segment() { return *segment_; }
 
-  /// My half of a way to another process. Null: the segment is full, but for a quarter that is kept for rooms: a thread
-  /// without rooms could not serve its calls, while a communicator without ways can do without.
+  /// My end of a connection to another process. Null: the segment is full, but for a quarter that is kept for staging
+  /// rings. A thread without these could not do its calls, while a communicator without connections has the MPI.
   Connection* new_connection();
-  /// The same to a process whose segment is mapped as long as there are such ways to it. Null: refused.
-  Connection* new_connection(const Card& peer, Refusal& refusal);
+  /// The same to a process whose segment is mapped as long as there are such connections to it. Null: refused.
+  Connection* new_connection(const SegmentHandle& peer, Refusal& refusal);
   Address address(const Connection& connection) const;
-  /// The other half, in a segment that this process sees at `segment`.
-  static void connect(Connection& connection, const Address& theirs, std::byte* segment, Bell* bell);
-  /// The same for a connection to a Card's process.
+  /// The other end, in a segment that this process sees at `segment`.
+  static void connect(Connection& connection, const Address& theirs, std::byte* segment, Doorbell* doorbell);
+  /// The same for a connection to the process of a segment handle.
   void connect(Connection& connection, const Address& theirs);
-  /// Once its last messages have been read, it serves another peer.
+  /// Once its last messages have been read, its memory serves a connection to another peer.
   void retire(Connection* connection);
 
   /// Has the process at the other end ended without Segment::depart()?
   bool peer_died(const Connection& connection);
 
   /// Nothing if the segment is full.
-  std::optional<Rooms> take_rooms();
-  void give_back(const Rooms& rooms);
+  std::optional<StagingRings> take_staging_rings();
+  void return_staging_rings(const StagingRings& rings);
 
  private:
   explicit Process(std::unique_ptr<Segment> segment) : segment_(std::move(segment)) {}
@@ -66,19 +67,19 @@ class Process {
 
   std::mutex mutex_;
   std::unique_ptr<Segment> segment_;
-  struct Half {
-    Lane* lanes;
+  struct End {
+    Channel* channels;
     Connection connection;
   };
-  std::deque<Half> halves_;  // never freed: loans of rooms refer to them
+  std::deque<End> ends_;  // never freed: references in staging rings point to them
   std::vector<Connection*> retired_;
   struct Mapped {
     std::unique_ptr<Mapping> mapping;
     int connections = 0;
   };
   std::map<Token, Mapped> mappings_;
-  std::deque<Room> rooms_;
-  std::vector<Rooms> free_rooms_;
+  std::deque<StagingRing> staging_rings_;
+  std::vector<StagingRings> free_staging_rings_;
 };
 
 }  // namespace stretto::transport::shm

@@ -23,7 +23,7 @@ constexpr Bytes page = 4096;
 
 struct Header {
   Token token;
-  Bell bell;
+  Doorbell doorbell;
   std::atomic<std::uint32_t> departed{0};
 };
 
@@ -73,7 +73,7 @@ bool within_limit_of_files(Bytes bytes) {
          limit.rlim_cur >= static_cast<rlim_t>(bytes);
 }
 
-/// The file of a card; negative: `why` says what failed. A process of another container may have the same number: its
+/// The file of a handle; negative: `why` says what failed. A process of another container may have the same number: its
 /// files are not for opening, let alone mapping.
 int open_file(const std::string& path, std::string& why) {
   char target[64];
@@ -95,23 +95,23 @@ int open_file(const std::string& path, std::string& why) {
 
 std::unique_ptr<Segment> Segment::create(Bytes most, std::string& why) {
   std::unique_ptr<Segment> s(new Segment);
-  Card& card = s->card_;
-  card.bytes = rounded(most, page);
-  card.process = getpid();
-  if (uninterrupted([&] { return getrandom(card.token.data(), sizeof card.token, 0); }) != sizeof card.token) {
+  SegmentHandle& handle = s->handle_;
+  handle.bytes = rounded(most, page);
+  handle.process = getpid();
+  if (uninterrupted([&] { return getrandom(handle.token.data(), sizeof handle.token, 0); }) != sizeof handle.token) {
     why = said("getrandom");
     return nullptr;
   }
-  if (!within_limit_of_files(card.bytes)) {
-    why = "the limit on the size of files, ulimit -f, is less than " + std::to_string(card.bytes / 1024) + " KiB";
+  if (!within_limit_of_files(handle.bytes)) {
+    why = "the limit on the size of files, ulimit -f, is less than " + std::to_string(handle.bytes / 1024) + " KiB";
     return nullptr;
   }
-  card.file = memfd_create(name, MFD_CLOEXEC);
-  if (card.file < 0) {
+  handle.file = memfd_create(name, MFD_CLOEXEC);
+  if (handle.file < 0) {
     why = said("memfd_create");
     return nullptr;
   }
-  s->memory_ = map(static_cast<int>(card.file), card.bytes);
+  s->memory_ = map(static_cast<int>(handle.file), handle.bytes);
   if (!s->memory_) {
     why = said("mmap");
     return nullptr;
@@ -121,20 +121,20 @@ std::unique_ptr<Segment> Segment::create(Bytes most, std::string& why) {
     why = said("fallocate");
     return nullptr;
   }
-  auto* header = new (head) Header{card.token, {}};
-  s->bell_ = &header->bell;
+  auto* header = new (head) Header{handle.token, {}};
+  s->doorbell_ = &header->doorbell;
   return s;
 }
 
 Segment::~Segment() {
-  if (memory_) munmap(memory_, static_cast<std::size_t>(card_.bytes));
-  if (card_.file >= 0) close(static_cast<int>(card_.file));
+  if (memory_) munmap(memory_, static_cast<std::size_t>(handle_.bytes));
+  if (handle_.file >= 0) close(static_cast<int>(handle_.file));
 }
 
 std::byte* Segment::reserve(Bytes bytes, Bytes kept) {
   const std::lock_guard lock(mutex_);
   const Bytes first = rounded(reserved_, bytes % page == 0 ? page : static_cast<Bytes>(cache_line));
-  if (first + bytes > card_.bytes - kept) return nullptr;
+  if (first + bytes > handle_.bytes - kept) return nullptr;
   reserved_ = first + bytes;
   return memory_ + first;
 }
@@ -143,7 +143,7 @@ std::byte* Segment::reserve(Bytes bytes, Bytes kept) {
 bool Segment::provide(const std::byte* at, Bytes bytes) {
   const Bytes first = offset(at) / page * page;
   const Bytes end = rounded(offset(at) + bytes, page);
-  return uninterrupted([&] { return fallocate(static_cast<int>(card_.file), 0, first, end - first); }) == 0;
+  return uninterrupted([&] { return fallocate(static_cast<int>(handle_.file), 0, first, end - first); }) == 0;
 }
 
 std::byte* Segment::take(Bytes bytes, Bytes kept) {
@@ -153,30 +153,30 @@ std::byte* Segment::take(Bytes bytes, Bytes kept) {
 
 void Segment::depart() { reinterpret_cast<Header*>(memory_)->departed.store(1, std::memory_order_release); }
 
-std::unique_ptr<Mapping> Mapping::open(const Card& card, std::string& why) {
-  const std::string path = "/proc/" + std::to_string(card.process) + "/fd/" + std::to_string(card.file);
+std::unique_ptr<Mapping> Mapping::open(const SegmentHandle& handle, std::string& why) {
+  const std::string path = "/proc/" + std::to_string(handle.process) + "/fd/" + std::to_string(handle.file);
   const int file = open_file(path, why);
   if (file < 0) return nullptr;
   std::byte* memory = nullptr;
   struct stat found{};
-  if (fstat(file, &found) == 0 && found.st_size >= Bytes{sizeof(Header)}) memory = map(file, card.bytes);
+  if (fstat(file, &found) == 0 && found.st_size >= Bytes{sizeof(Header)}) memory = map(file, handle.bytes);
   if (!memory) why = said("mmap");
   close(file);
   if (!memory) return nullptr;
-  std::unique_ptr<Mapping> mapping(new Mapping(card, memory));
+  std::unique_ptr<Mapping> mapping(new Mapping(handle, memory));
   // A process of that number may be another one, in another container.
-  if (reinterpret_cast<const Header*>(memory)->token == card.token) return mapping;
+  if (reinterpret_cast<const Header*>(memory)->token == handle.token) return mapping;
   why = path + " is of another process";
   return nullptr;
 }
 
-Mapping::~Mapping() { munmap(memory_, static_cast<std::size_t>(card_.bytes)); }
+Mapping::~Mapping() { munmap(memory_, static_cast<std::size_t>(handle_.bytes)); }
 
-Bell* Mapping::bell() const { return &reinterpret_cast<Header*>(memory_)->bell; }
+Doorbell* Mapping::doorbell() const { return &reinterpret_cast<Header*>(memory_)->doorbell; }
 
 bool Mapping::died() const {
   const auto* header = reinterpret_cast<const Header*>(memory_);
-  return header->departed.load(std::memory_order_acquire) == 0 && has_ended(static_cast<pid_t>(card_.process));
+  return header->departed.load(std::memory_order_acquire) == 0 && has_ended(static_cast<pid_t>(handle_.process));
 }
 
 }  // namespace stretto::transport::shm

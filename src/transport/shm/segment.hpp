@@ -16,7 +16,7 @@ namespace stretto::transport::shm {
 using Token = std::array<std::uint64_t, 2>;  ///< a random number that tells segments apart
 
 /// What the others need to find a segment. Copied as bytes.
-struct Card {
+struct SegmentHandle {
   Token token{};  ///< stands at the beginning of the segment as well
   std::int64_t process = 0;
   std::int64_t file = -1;
@@ -44,16 +44,16 @@ class Segment {
   void depart();
   const std::byte* memory() const { return memory_; }
   Bytes offset(const void* at) const { return static_cast<const std::byte*>(at) - memory_; }
-  Bell* bell() const { return bell_; }
-  const Card& card() const { return card_; }
+  Doorbell* doorbell() const { return doorbell_; }
+  const SegmentHandle& handle() const { return handle_; }
 
  private:
   Segment() = default;
 
   std::mutex mutex_;
-  Card card_;
+  SegmentHandle handle_;
   std::byte* memory_ = nullptr;
-  Bell* bell_ = nullptr;
+  Doorbell* doorbell_ = nullptr;
   Bytes reserved_ = 0;
 };
 
@@ -61,19 +61,19 @@ class Segment {
 class Mapping {
  public:
   /// Null: `why` says what failed.
-  static std::unique_ptr<Mapping> open(const Card& card, std::string& why);
+  static std::unique_ptr<Mapping> open(const SegmentHandle& handle, std::string& why);
   ~Mapping();
   Mapping(const Mapping&) = delete;
   Mapping& operator=(const Mapping&) = delete;
 
   std::byte* memory() const { return memory_; }
-  Bell* bell() const;
+  Doorbell* doorbell() const;
   /// Has its process ended without depart()?
   bool died() const;
 
  private:
-  Mapping(const Card& card, std::byte* memory) : card_(card), memory_(memory) {}
-  Card card_;
+  Mapping(const SegmentHandle& handle, std::byte* memory) : handle_(handle), memory_(memory) {}
+  SegmentHandle handle_;
   std::byte* memory_;
 };
 

@@ -5,10 +5,10 @@
 
 namespace stretto::transport {
 
-void ThreadWorld::match(Rank sender, Rank receiver, Channel& channel) {
-  while (!channel.leaving.empty() && !channel.arriving.empty()) {
-    Leaving& from = channel.leaving.front();
-    Arriving& to = channel.arriving.front();
+void ThreadWorld::match(Rank sender, Rank receiver, MatchQueues& queues) {
+  while (!queues.sends.empty() && !queues.receives.empty()) {
+    PendingSend& from = queues.sends.front();
+    PendingReceive& to = queues.receives.front();
     Mailbox& theirs = mailboxes_[static_cast<std::size_t>(sender)];
     Mailbox& ours = mailboxes_[static_cast<std::size_t>(receiver)];
     if (from.bytes != to.bytes) ours.overrun = true;
@@ -20,8 +20,8 @@ void ThreadWorld::match(Rank sender, Rank receiver, Channel& channel) {
       theirs.done.push_back(from.ticket);
       theirs.changed.notify_one();
     }
-    channel.leaving.pop_front();
-    channel.arriving.pop_front();
+    queues.sends.pop_front();
+    queues.receives.pop_front();
   }
 }
 
@@ -29,24 +29,24 @@ void ThreadTransport::send(Rank peer, Tag tag, const void* data, Bytes bytes, Ti
   const std::lock_guard lock(world_.mutex_);
   auto& mine = world_.mailboxes_[static_cast<std::size_t>(rank_)];
   auto& to =
-      world_.mailboxes_[static_cast<std::size_t>(peer)].channels[{rank_, tag.communicator, tag.sequence, tag.channel}];
-  ThreadWorld::Leaving leaving{data, {}, bytes, ticket, bytes <= world_.eager_};
-  if (leaving.eager) {
+      world_.mailboxes_[static_cast<std::size_t>(peer)].queues[{rank_, tag.communicator, tag.sequence, tag.channel}];
+  ThreadWorld::PendingSend send{data, {}, bytes, ticket, bytes <= world_.eager_};
+  if (send.eager) {
     const auto* begin = static_cast<const char*>(data);
-    leaving.copy.assign(begin, begin + bytes);
+    send.copy.assign(begin, begin + bytes);
     mine.done.push_back(ticket);
   }
   ++mine.posted;
-  to.leaving.push_back(std::move(leaving));
+  to.sends.push_back(std::move(send));
   world_.match(rank_, peer, to);
 }
 
 void ThreadTransport::receive(Rank peer, Tag tag, void* data, Bytes bytes, Ticket ticket) {
   const std::lock_guard lock(world_.mutex_);
   auto& mine = world_.mailboxes_[static_cast<std::size_t>(rank_)];
-  auto& from = mine.channels[{peer, tag.communicator, tag.sequence, tag.channel}];
+  auto& from = mine.queues[{peer, tag.communicator, tag.sequence, tag.channel}];
   ++mine.posted;
-  from.arriving.push_back({data, bytes, ticket});
+  from.receives.push_back({data, bytes, ticket});
   world_.match(peer, rank_, from);
 }
 
@@ -54,16 +54,15 @@ void ThreadTransport::abandon(std::uint32_t operation) {
   const std::lock_guard lock(world_.mutex_);
   auto& mine = world_.mailboxes_[static_cast<std::size_t>(rank_)];
   const auto given_up = [&](const auto& message) { return operation_of(message.ticket) == operation; };
-  for (auto& [from, channel] : mine.channels) mine.posted -= std::erase_if(channel.arriving, given_up);
+  for (auto& [from, queues] : mine.queues) mine.posted -= std::erase_if(queues.receives, given_up);
   for (auto& mailbox : world_.mailboxes_)
-    for (auto& [from, channel] : mailbox.channels) {
+    for (auto& [from, queues] : mailbox.queues) {
       if (std::get<0>(from) != rank_) continue;
-      for (auto& leaving : channel.leaving) {
-        if (leaving.eager || !given_up(leaving)) continue;
+      for (auto& send : queues.sends) {
+        if (send.eager || !given_up(send)) continue;
         --mine.posted;
-        leaving.copy.assign(static_cast<const char*>(leaving.data),
-                            static_cast<const char*>(leaving.data) + leaving.bytes);
-        leaving.eager = true;
+        send.copy.assign(static_cast<const char*>(send.data), static_cast<const char*>(send.data) + send.bytes);
+        send.eager = true;
       }
     }
   mine.posted -= std::erase_if(mine.done, [&](Ticket ticket) { return operation_of(ticket) == operation; });

@@ -20,31 +20,32 @@ class ThreadWorld {
 
  private:
   friend class ThreadTransport;
-  struct Leaving {
+  struct PendingSend {
     const void* data;
     std::vector<char> copy;  // of an eager message
     Bytes bytes;
     Ticket ticket;
     bool eager;
   };
-  struct Arriving {
+  struct PendingReceive {
     void* data;
     Bytes bytes;
     Ticket ticket;
   };
-  struct Channel {
-    std::deque<Leaving> leaving;
-    std::deque<Arriving> arriving;
+  /// Of one sender and tag; one of the two is empty.
+  struct MatchQueues {
+    std::deque<PendingSend> sends;
+    std::deque<PendingReceive> receives;
   };
   struct Mailbox {
-    std::map<std::tuple<Rank, std::uint32_t, std::uint32_t, int>, Channel> channels;  // by sender and tag
+    std::map<std::tuple<Rank, std::uint32_t, std::uint32_t, int>, MatchQueues> queues;  // by sender and tag
     std::vector<Ticket> done;
     std::size_t posted = 0;  // operations whose tickets have not been handed back
     bool overrun = false;
     std::condition_variable changed;
   };
 
-  void match(Rank sender, Rank receiver, Channel& channel);
+  void match(Rank sender, Rank receiver, MatchQueues& queue);
 
   std::mutex mutex_;
   std::vector<Mailbox> mailboxes_;

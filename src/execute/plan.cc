@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "execute/program.hpp"
+#include "execute/plan.hpp"
 
 #include <algorithm>
 
-#include "transport/shm/room.hpp"
+#include "transport/shm/staging_ring.hpp"
 
 namespace stretto::execute {
 namespace {
@@ -16,10 +16,10 @@ Count slot_gap(const Element& element) {
 
 }  // namespace
 
-class Program::Resolver {
+class Plan::Resolver {
  public:
-  Resolver(Program& program, const Work& work, Count segment)
-      : p_(program),
+  Resolver(Plan& plan, const Work& work, Count segment)
+      : p_(plan),
         work_(work),
         segment_(segment),
         gap_(slot_gap(work.element)),
@@ -45,8 +45,8 @@ class Program::Resolver {
       p_.widest = std::max<std::size_t>(p_.widest, stage.end_of_steps - stage.first_step);
       p_.stages.push_back(stage);
     }
-    if (work_.bypass_cache) mark_streams();
-    p_.brief = {};
+    if (work_.bypass_cache) mark_non_temporal();
+    p_.fast_path = {};
   }
 
  private:
@@ -73,7 +73,7 @@ class Program::Resolver {
   }
 
   /// Backwards: what is read later in the segment should stay in the cache.
-  void mark_streams() {
+  void mark_non_temporal() {
     std::vector<Span> read;
     const auto reads = [&](Slice blocks) {
       for (const Span& s : p_.at(blocks))
@@ -88,8 +88,8 @@ class Program::Resolver {
       const Stage& now = p_.stages[stage];
       for (std::uint32_t i = now.end_of_steps; i-- > now.first_step;) {
         Step& step = p_.steps[i];
-        step.streams = std::ranges::all_of(p_.at(step.target),
-                                           [&](const Span& s) { return s.buffer == Buffer::output && !is_read(s); });
+        step.non_temporal = std::ranges::all_of(
+            p_.at(step.target), [&](const Span& s) { return s.buffer == Buffer::output && !is_read(s); });
         reads(step.source);
         reads(step.operand);
       }
@@ -169,7 +169,7 @@ class Program::Resolver {
     return {range.buffer, tail.first + tail.count - head.first, (head.first - r.first - shift_) * extent};
   }
 
-  Program& p_;
+  Plan& p_;
   const Work& work_;
   Count segment_;
   Count gap_;
@@ -177,32 +177,32 @@ class Program::Resolver {
   std::vector<Count> slots_;  // first element of each scratch slot, and the end
 };
 
-void Program::resolve(const Work& work, Count segment) { Resolver(*this, work, segment).resolve(); }
+void Plan::resolve(const Work& work, Count segment) { Resolver(*this, work, segment).resolve(); }
 
-void Program::find_brief(const Work& work) {
+void Plan::find_fast_path(const Work& work) {
   using transport::shm::inline_payload;
-  using transport::shm::Room;
+  using transport::shm::StagingRing;
   constexpr Bytes longest = 4096;
   const auto fits = [](Bytes bytes, std::initializer_list<Slice> slices) {
     return bytes <= longest && std::ranges::all_of(slices, [](Slice s) { return s.count <= 1; });
   };
-  // Nobody gets the same blocks twice in a stage: there may be no line left for the second message.
+  // Nobody gets the same blocks twice in a stage: there may be no slot left for the second message.
   const auto once = [&](std::uint32_t s) {
     const auto alike = static_cast<std::uint32_t>(sends[s].alike);
     return std::none_of(sends.begin() + s + 1, sends.begin() + s + alike,
                         [&](const Outgoing& other) { return other.peer == sends[s].peer; });
   };
-  brief = {.is = work.element.dense};
-  for (const Step& s : steps) brief.is = brief.is && fits(s.bytes, {s.target, s.source, s.operand});
+  fast_path = {.fits = work.element.dense};
+  for (const Step& s : steps) fast_path.fits = fast_path.fits && fits(s.bytes, {s.target, s.source, s.operand});
   for (const Stage& stage : stages) {
-    Bytes in_room = 0;
-    for (std::uint32_t s = stage.first_send; s < stage.end_of_sends && brief.is; ++s) {
-      brief.is = fits(sends[s].bytes, {sends[s].blocks}) && once(s);
+    Bytes staged = 0;
+    for (std::uint32_t s = stage.first_send; s < stage.end_of_sends && fast_path.fits; ++s) {
+      fast_path.fits = fits(sends[s].bytes, {sends[s].blocks}) && once(s);
       if (sends[s].bytes <= inline_payload) continue;
-      in_room += Room::rounded(sends[s].bytes);
-      brief.largest = std::max(brief.largest, sends[s].bytes);
+      staged += StagingRing::rounded(sends[s].bytes);
+      fast_path.largest = std::max(fast_path.largest, sends[s].bytes);
     }
-    brief.in_room = std::max(brief.in_room, in_room);
+    fast_path.staged = std::max(fast_path.staged, staged);
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Schedules bound to buffers: every program says which elements its blocks are, wherever the segment is.
+// Schedules bound to buffers: every plan says which elements its blocks are, wherever the segment is.
 #include "stretto/algorithm.hpp"
 #include "stretto/builder.hpp"
 #include "support/test.hpp"
@@ -34,8 +34,8 @@ Places by_schedule(const Schedule& s, Slice ranges, const Work& work, Count segm
   return places;
 }
 
-/// By a program whose buffers are moved on by `shift` elements.
-Places by_program(const Program& p, Slice spans, const Work& work, Count shift) {
+/// By a plan whose buffers are moved on by `shift` elements.
+Places by_plan(const Plan& p, Slice spans, const Work& work, Count shift) {
   Places places;
   for (const Span& span : p.at(spans)) {
     CHECK_EQ(span.at % work.element.extent, 0);
@@ -45,47 +45,47 @@ Places by_program(const Program& p, Slice spans, const Work& work, Count shift) 
   return places;
 }
 
-/// `program` as the one of `segment`.
-void check_program(const Program& program, const Schedule& s, const Work& work, Count segment, Count shift) {
+/// `plan` as the one of `segment`.
+void check_plan(const Plan& plan, const Schedule& s, const Work& work, Count segment, Count shift) {
   std::uint32_t send = 0, step = 0;
   for (std::size_t r = 0; r < s.rounds.size(); ++r) {
     for (const Send& wanted : s.sends_of(s.rounds[r])) {
       const Places places = by_schedule(s, wanted.blocks, work, segment);
       if (places.empty() && wanted.blocks.count > 0) continue;
-      const Program::Outgoing& found = program.sends.at(send++);
+      const Plan::Outgoing& found = plan.sends.at(send++);
       CHECK_EQ(found.peer, wanted.peer);
       CHECK_EQ(found.bytes, static_cast<Bytes>(places.size()) * work.element.size);
-      CHECK(by_program(program, found.blocks, work, shift) == places);
+      CHECK(by_plan(plan, found.blocks, work, shift) == places);
     }
     for (const Action& wanted : s.actions_of(s.rounds[r])) {
       const Places places = by_schedule(s, wanted.target, work, segment);
       const bool receives = is_receive(wanted.kind);
       if (places.empty() && (!receives || wanted.target.count > 0)) continue;
-      const Program::Step& found = program.steps.at(step++);
+      const Plan::Step& found = plan.steps.at(step++);
       CHECK(found.kind == wanted.kind && found.peer == wanted.peer);
-      CHECK(by_program(program, found.target, work, shift) == places);
-      CHECK(by_program(program, found.source, work, shift) == by_schedule(s, wanted.source, work, segment));
-      CHECK(by_program(program, found.operand, work, shift) == by_schedule(s, wanted.operand, work, segment));
+      CHECK(by_plan(plan, found.target, work, shift) == places);
+      CHECK(by_plan(plan, found.source, work, shift) == by_schedule(s, wanted.source, work, segment));
+      CHECK(by_plan(plan, found.operand, work, shift) == by_schedule(s, wanted.operand, work, segment));
     }
-    CHECK_EQ(program.stages[r].end_of_sends, send);
-    CHECK_EQ(program.stages[r].end_of_steps, step);
+    CHECK_EQ(plan.stages[r].end_of_sends, send);
+    CHECK_EQ(plan.stages[r].end_of_steps, step);
   }
-  CHECK_EQ(program.sends.size(), send);
-  CHECK_EQ(program.steps.size(), step);
+  CHECK_EQ(plan.sends.size(), send);
+  CHECK_EQ(plan.steps.size(), step);
 }
 
-/// Segments are alike if the first one's program, moved on, is that of all others but the last.
+/// Segments are alike if the first one's plan, moved on, is that of all others but the last.
 void check_segments(const Schedule& s, const Work& work) {
   const bool alike = segments_alike(work);
-  Program first;
+  Plan first;
   first.resolve(work, 0);
   const Count segments = segments_of(work);
   for (Count segment = 0; segment < segments; ++segment) {
     const Count shift = alike ? segment * longest_segment(work) : 0;
-    Program own;
+    Plan own;
     own.resolve(work, segment);
-    check_program(own, s, work, segment, shift);
-    if (alike && segment + 1 < segments) check_program(first, s, work, segment, shift);
+    check_plan(own, s, work, segment, shift);
+    if (alike && segment + 1 < segments) check_plan(first, s, work, segment, shift);
   }
 }
 
@@ -129,10 +129,10 @@ TEST(messages_of_the_same_blocks_are_counted) {
   b.send(4, input(1));
   b.send(5, input(0));
   const Schedule s = b.finish();
-  Program program;
-  program.resolve(work_on(s, kinds[0], Layout::whole(10, 2, 0), nullptr, nullptr), 0);
+  Plan plan;
+  plan.resolve(work_on(s, kinds[0], Layout::whole(10, 2, 0), nullptr, nullptr), 0);
   std::vector<int> alike;
-  for (const auto& send : program.sends) alike.push_back(send.alike);
+  for (const auto& send : plan.sends) alike.push_back(send.alike);
   CHECK(alike == (std::vector<int>{3, 2, 1, 1, 1}));
 }
 

@@ -17,16 +17,16 @@
 namespace stretto {
 
 #if defined(__SSE2__)
-inline constexpr bool can_stream = true;
+inline constexpr bool has_non_temporal = true;
 #else
-inline constexpr bool can_stream = false;
+inline constexpr bool has_non_temporal = false;
 #endif
 
 /// Bytes that are stored at once, and to which their address is aligned.
 inline constexpr std::size_t line_size = 64;
 
-/// `to` is aligned; `from` need not be. Others may see the line in any order until `finish_streaming`.
-[[gnu::always_inline]] static inline void stream_line(void* to, const void* from) {
+/// `to` is aligned; `from` need not be. Others may see the line in any order until `finish_non_temporal`.
+[[gnu::always_inline]] static inline void store_line_non_temporal(void* to, const void* from) {
 #if defined(__AVX2__)
   auto* t = static_cast<__m256i*>(to);
   const auto* f = static_cast<const __m256i*>(from);
@@ -62,7 +62,7 @@ inline constexpr std::size_t line_size = 64;
 #endif
 }
 
-[[gnu::always_inline]] static inline void finish_streaming() {
+[[gnu::always_inline]] static inline void finish_non_temporal() {
 #if defined(__SSE2__)
   _mm_sfence();
 #endif

@@ -10,7 +10,7 @@ namespace stretto::intercept {
 
 /// How large the calls of a function have been, of which a rank knows its own part only. Now and then, at the same
 /// calls on all ranks, they tell each other how large, and choose by that until they do again.
-class RecentSizes {
+class SizeHint {
  public:
   /// Is the coming call one in which they do?
   bool due() const { return calls_ == next_; }

@@ -26,7 +26,7 @@ struct Form {
   double copied = 0;    ///< blocks
 };
 
-struct Plan {
+struct RoundGraph {
   struct Round {
     std::uint32_t form;
     std::uint32_t end_of_receives;  ///< they begin where those of the round before end
@@ -51,7 +51,7 @@ struct Plan {
 };
 
 /// Throws stretto::Error if that is too much for this machine.
-Plan make_plan(const Algorithm& algorithm, const Shape& shape, const Params& params, const Placement& placement,
-               bool all_ranks);
+RoundGraph make_round_graph(const Algorithm& algorithm, const Shape& shape, const Params& params,
+                            const Placement& placement, bool all_ranks);
 
 }  // namespace stretto::simulation

@@ -10,11 +10,11 @@
 
 namespace stretto::transport::shm {
 
-/// Writes parts of messages into a room, by stores through the cache or past it: whichever is faster here and now, for
-/// parts of that size. Lines that another core has read must be taken away from it before they can be written, which on
-/// some machines costs eight times as much as to go past the cache, and on others less; and where the cores of a
-/// virtual machine lie changes from minute to minute. So now and then both are timed.
-class Stores {
+/// Writes fragments of messages into a staging ring, by ordinary or non-temporal stores, whichever is faster for
+/// fragments of that size. An ordinary store to a cache line that another core has read needs a transfer of its
+/// ownership. On some machines that costs eight times as much as a non-temporal store, on others less; and where the
+/// cores of a virtual machine lie changes from minute to minute. So now and then both are timed.
+class StoreSelector {
  public:
   template <typename Write>
   void write(Bytes bytes, Write write) {
@@ -24,16 +24,16 @@ class Stores {
     }
     Size& size = sizes_[std::min<std::size_t>(std::bit_width(static_cast<std::uint64_t>(bytes / least)), classes) - 1];
     const std::uint32_t turn = size.turn++;
-    const bool probes = turn < first_probes || turn % probe_every == 0;  // of the other way
-    const bool streaming = turn < first_probes ? turn % 2 == 1 : size.streaming() != probes;
+    const bool probes = turn < first_probes || turn % probe_every == 0;  // of the other kind
+    const bool non_temporal = turn < first_probes ? turn % 2 == 1 : size.non_temporal() != probes;
     if (!probes && turn % time_every != 0) {
-      write(streaming);
+      write(non_temporal);
       return;
     }
     const auto begin = std::chrono::steady_clock::now();
-    write(streaming);
+    write(non_temporal);
     const std::chrono::duration<float> took = std::chrono::steady_clock::now() - begin;
-    size.note(streaming, took.count() / static_cast<float>(bytes));
+    size.note(non_temporal, took.count() / static_cast<float>(bytes));
   }
 
  private:
@@ -43,12 +43,12 @@ class Stores {
 
   struct Size {
     std::uint32_t turn = 0;
-    float seconds_per_byte[2] = {0, 0};  // through the cache, past it
+    float seconds_per_byte[2] = {0, 0};  // ordinary, non-temporal
 
-    /// The reader then has to fetch it from memory, which is not seen here.
-    bool streaming() const { return seconds_per_byte[1] < seconds_per_byte[0] * 0.6f; }
-    void note(bool streams, float sample) {
-      float& now = seconds_per_byte[streams ? 1 : 0];
+    /// Only if it is much faster: the reader then has to fetch it from memory, which is not timed here.
+    bool non_temporal() const { return seconds_per_byte[1] < seconds_per_byte[0] * 0.6f; }
+    void note(bool is_non_temporal, float sample) {
+      float& now = seconds_per_byte[is_non_temporal ? 1 : 0];
       now = now == 0 ? sample : now + (std::min(sample, 8 * now) - now) / 4;  // an interrupt is no measurement
     }
   };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A schedule with its blocks turned into addresses, for one segment of a call: what the engine carries out.
+// A schedule with its blocks turned into addresses, for one segment of a call: what an operation carries out.
 #pragma once
 
 #include <vector>
@@ -14,7 +14,7 @@ namespace stretto::execute {
 /// A buffer of the call. Element `first` of the layout lies at `at`: in a buffer with some of the slots only (the input
 /// of an allgather has one) that is the first element of the first of them.
 struct Region {
-  void* at = nullptr;  ///< the engine writes to outputs only: the checker has proved it
+  void* at = nullptr;  ///< only outputs are written to: the checker has proved it
   Layout layout = Layout::whole(0, 1, 0);
   Count first = 0;
 };
@@ -28,7 +28,7 @@ struct Work {
   Region output = {};
   Layout sizes = Layout::whole(0, 1, 0);  ///< of the blocks in scratch; it has as many segments as the sides, or more
   bool sizes_by_slot = false;             ///< `sizes` goes by slots of scratch, not by blocks
-  int depth = 1;              ///< segments in flight; equal on all ranks, at most shm::lanes if any share memory
+  int depth = 1;              ///< segments in flight; equal on all ranks, at most shm::channels if any share memory
   bool bypass_cache = false;  ///< the buffers of all ranks of the node are larger than the cache
 };
 
@@ -40,7 +40,7 @@ struct Span {
 };
 
 /// Independent of addresses. Messages of nothing are left out, unless the schedule wants them.
-struct Program {
+struct Plan {
   struct Outgoing {
     Rank peer;
     Slice blocks;  ///< of `spans`
@@ -51,7 +51,7 @@ struct Program {
     ActionKind kind;
     Side side;
     bool after_sends;
-    bool streams;  ///< what it writes is not read again: past the cache
+    bool non_temporal;  ///< stores: what it writes is not read again
     Rank peer;
     Slice target, source, operand;
     Bytes bytes;  ///< of the message, packed
@@ -69,19 +69,19 @@ struct Program {
   Bytes scratch = 0;       ///< bytes that the scratch needs
   std::size_t widest = 0;  ///< most steps of a stage
 
-  /// Short messages that lie in one piece and without holes, for the engine's short way. Known after find_brief().
-  struct Brief {
-    bool is = false;
-    Bytes in_room = 0;  ///< the most that a stage needs in the room,
+  /// Whether all messages are short, in one piece and without holes. Known after find_fast_path().
+  struct FastPath {
+    bool fits = false;
+    Bytes staged = 0;   ///< the most that a stage needs in the staging ring,
     Bytes largest = 0;  ///< and the largest message there
-  } brief;
+  } fast_path;
 
   std::span<const Span> at(Slice s) const { return {spans.data() + s.first, s.count}; }
 
-  /// Makes this the program of segment `segment`.
+  /// Makes this the plan of segment `segment`.
   void resolve(const Work& work, Count segment);
-  /// Worth its time if the program is used again.
-  void find_brief(const Work& work);
+  /// Worth its time if the plan is used again.
+  void find_fast_path(const Work& work);
 
  private:
   class Resolver;
@@ -89,7 +89,7 @@ struct Program {
 
 Count segments_of(const Work& work);
 
-/// Are the programs of all segments but the last the same? Their input and output then are addresses moved on by
+/// Are the plans of all segments but the last the same? Their input and output then are addresses moved on by
 /// longest_segment() elements for every segment.
 bool segments_alike(const Work& work);
 Count longest_segment(const Work& work);

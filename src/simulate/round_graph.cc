@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "simulate/plan.hpp"
+#include "simulate/round_graph.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -89,27 +89,27 @@ class Maker {
       : algorithm_(algorithm),
         shape_(shape),
         scale_(algorithm, shape) {
-    plan_.placement = placement;
-    plan_.first_round.push_back(0);
+    graph_.placement = placement;
+    graph_.first_round.push_back(0);
     first_send_.push_back(0);
   }
 
-  Plan make(const Params& params, bool all_ranks) {
+  RoundGraph make(const Params& params, bool all_ranks) {
     const Rank p = shape_.ranks;
-    plan_.symmetry =
-        all_ranks ? Symmetry{Symmetry::Kind::none, p, p} : find_symmetry(algorithm_, shape_, params, plan_.placement);
+    graph_.symmetry =
+        all_ranks ? Symmetry{Symmetry::Kind::none, p, p} : find_symmetry(algorithm_, shape_, params, graph_.placement);
     const Params filled = resolved(algorithm_, shape_, params);
-    plan_.blocks = static_cast<double>(std::max<Block>(algorithm_.blocks(shape_, filled), 1));
+    graph_.blocks = static_cast<double>(std::max<Block>(algorithm_.blocks(shape_, filled), 1));
     double begin = 0;
-    for (Rank r = 0; r < plan_.symmetry.period; ++r) {
+    for (Rank r = 0; r < graph_.symmetry.period; ++r) {
       if (r == 1) begin = worked();  // the first one may prepare what the others share
       add(build_schedule(algorithm_, shape_, r, params));
       if (r == 8 || r == 100) check_pace((worked() - begin) / r, r == 8 ? 10 * longest_building : longest_building);
-      if (sends_.size() + plan_.receives.size() + plan_.rounds.size() > most_messages)
+      if (sends_.size() + graph_.receives.size() + graph_.rounds.size() > most_messages)
         too_large(algorithm_, shape_, "more than " + std::to_string(most_messages >> 20) + " Mi messages and rounds");
     }
-    for (std::uint32_t r = 0; r < plan_.ranks(); ++r) find_senders(r);
-    return std::move(plan_);
+    for (std::uint32_t r = 0; r < graph_.ranks(); ++r) find_senders(r);
+    return std::move(graph_);
   }
 
  private:
@@ -118,7 +118,7 @@ class Maker {
   };
 
   void check_pace(double each, double longest) const {
-    const double all = each * plan_.symmetry.period;
+    const double all = each * graph_.symmetry.period;
     if (all > longest)
       too_large(
           algorithm_, shape_,
@@ -126,7 +126,7 @@ class Maker {
   }
 
   void add(const Schedule& s) {
-    const auto& symmetry = plan_.symmetry;
+    const auto& symmetry = graph_.symmetry;
     std::uint32_t number = 0;
     for (const Round& round : s.rounds) {
       form_.sends.clear();
@@ -134,11 +134,11 @@ class Maker {
       form_.combined = form_.copied = 0;
       std::uint32_t place = 0;
       for (const Send& send : s.sends_of(round)) {
-        simulation::add(form_.sends, plan_.placement.level(s.rank, send.peer), scale_.blocks(s, send.blocks));
+        simulation::add(form_.sends, graph_.placement.level(s.rank, send.peer), scale_.blocks(s, send.blocks));
         sends_.push_back({index(static_cast<std::size_t>(symmetry.distance(s.rank, send.peer))), number, place++});
       }
       for (const Action& a : s.actions_of(round)) add(s, a);
-      plan_.rounds.push_back({known_form(), index(plan_.receives.size())});
+      graph_.rounds.push_back({known_form(), index(graph_.receives.size())});
       ++number;
     }
     // From one sender the messages of one peer keep their order.
@@ -146,14 +146,14 @@ class Maker {
                      [](const Sent& a, const Sent& b) { return a.label < b.label; });
     first_send_.push_back(index(sends_.size()));
     count_receives();
-    plan_.first_round.push_back(index(plan_.rounds.size()));
+    graph_.first_round.push_back(index(graph_.rounds.size()));
   }
 
   void add(const Schedule& s, const Action& a) {
     const double blocks = scale_.blocks(s, a.target);
     if (is_receive(a.kind)) {
-      simulation::add(form_.receives, plan_.placement.level(s.rank, a.peer), blocks);
-      plan_.receives.push_back({static_cast<std::uint32_t>(a.peer), 0, 0});
+      simulation::add(form_.receives, graph_.placement.level(s.rank, a.peer), blocks);
+      graph_.receives.push_back({static_cast<std::uint32_t>(a.peer), 0, 0});
     }
     if (a.kind == ActionKind::receive_reduce || a.kind == ActionKind::reduce) form_.combined += blocks;
     if (a.kind == ActionKind::copy) form_.copied += blocks;
@@ -162,25 +162,25 @@ class Maker {
   /// The how-manyth of its peer each receive of the last rank is, in `round`.
   void count_receives() {
     const auto first = first_receive_;
-    first_receive_ = plan_.receives.size();
+    first_receive_ = graph_.receives.size();
     order_.resize(first_receive_ - first);
     std::iota(order_.begin(), order_.end(), first);
     std::stable_sort(order_.begin(), order_.end(),
-                     [&](std::size_t a, std::size_t b) { return plan_.receives[a].from < plan_.receives[b].from; });
+                     [&](std::size_t a, std::size_t b) { return graph_.receives[a].from < graph_.receives[b].from; });
     for (std::size_t i = 1; i < order_.size(); ++i) {
-      const Plan::Receive& before = plan_.receives[order_[i - 1]];
-      Plan::Receive& now = plan_.receives[order_[i]];
+      const RoundGraph::Receive& before = graph_.receives[order_[i - 1]];
+      RoundGraph::Receive& now = graph_.receives[order_[i]];
       if (now.from == before.from) now.round = before.round + 1;
     }
   }
 
   void find_senders(std::uint32_t rank) {
-    const auto& symmetry = plan_.symmetry;
+    const auto& symmetry = graph_.symmetry;
     const auto me = static_cast<Rank>(rank);
-    const std::uint32_t end = plan_.first_round[rank + 1];
-    if (plan_.first_round[rank] == end) return;
-    for (std::uint32_t i = plan_.first_receive(plan_.first_round[rank]); i < plan_.first_receive(end); ++i) {
-      Plan::Receive& receive = plan_.receives[i];
+    const std::uint32_t end = graph_.first_round[rank + 1];
+    if (graph_.first_round[rank] == end) return;
+    for (std::uint32_t i = graph_.first_receive(graph_.first_round[rank]); i < graph_.first_receive(end); ++i) {
+      RoundGraph::Receive& receive = graph_.receives[i];
       const auto peer = static_cast<Rank>(receive.from);
       receive.from = static_cast<std::uint32_t>(symmetry.stand_in(peer));
       const auto label = static_cast<std::uint32_t>(symmetry.back(me, peer));
@@ -214,15 +214,15 @@ class Maker {
     }
     put(form_.combined);
     put(form_.copied);
-    const auto [at, fresh] = known_.try_emplace(key_, index(plan_.forms.size()));
-    if (fresh) plan_.forms.push_back(form_);
+    const auto [at, fresh] = known_.try_emplace(key_, index(graph_.forms.size()));
+    if (fresh) graph_.forms.push_back(form_);
     return at->second;
   }
 
   const Algorithm& algorithm_;
   const Shape& shape_;
   Scale scale_;
-  Plan plan_;
+  RoundGraph graph_;
   std::vector<Sent> sends_;
   std::vector<std::uint32_t> first_send_;  // of each simulated rank, and the end
   std::size_t first_receive_ = 0;          // of the last rank that was added
@@ -234,8 +234,8 @@ class Maker {
 
 }  // namespace
 
-Plan make_plan(const Algorithm& algorithm, const Shape& shape, const Params& params, const Placement& placement,
-               bool all_ranks) {
+RoundGraph make_round_graph(const Algorithm& algorithm, const Shape& shape, const Params& params,
+                            const Placement& placement, bool all_ranks) {
   return Maker(algorithm, shape, placement).make(params, all_ranks);
 }
 

@@ -3,10 +3,10 @@
 
 namespace stretto::execute {
 
-std::string hang_report(const Schedule& schedule, const std::vector<Standstill>& standstill, const std::string& call) {
+std::string stall_report(const Schedule& schedule, const std::vector<Stall>& stalls, const std::string& call) {
   std::string text = "rank " + std::to_string(schedule.rank) + " of " + std::to_string(schedule.ranks) + " hangs in " +
                      call + ", algorithm " + schedule.algorithm;
-  for (const Standstill& s : standstill) {
+  for (const Stall& s : stalls) {
     text += "\n  segment " + std::to_string(s.segment) + ", round " + std::to_string(s.round + 1) + " of " +
             std::to_string(schedule.rounds.size()) + ", waits";
     for (std::size_t i = 0; i < s.awaited.size(); ++i) {

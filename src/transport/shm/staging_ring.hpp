@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Where messages that fit in no slot stand until they have been read.
+//
+// The ring lies in this process's segment and is used by one thread. Each chunk of it has references: one for each
+// receiver that reads it, by the number of the fragment that points to it. A receiver says that it has read by the
+// credits of its channel, so nothing is written back here; the ring looks at the credits when it needs memory.
+#pragma once
+
+#include <algorithm>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include "transport/shm/connection.hpp"
+
+namespace stretto::transport::shm {
+
+/// Given out in order and, where readers keep up, reclaimed in order. Small enough for the last cache.
+class StagingRing {
+ public:
+  /// `memory` is reserved in `segment`, or there already if that is null.
+  StagingRing(std::byte* memory, Bytes bytes, Segment* segment = nullptr)
+      : segment_(segment),
+        memory_(memory),
+        bytes_(bytes),
+        provided_(segment ? 0 : static_cast<std::uint64_t>(bytes)),
+        references_(64) {}
+
+  Bytes bytes() const { return bytes_; }
+
+  /// Chunks in use at once may have so many bytes in all, if each has its references before the next is taken.
+  Bytes capacity(Bytes largest) const { return bytes_ - rounded(largest); }
+  static constexpr Bytes rounded(Bytes bytes) { return (bytes + 63) / 64 * 64; }
+
+  /// Null if readers have not released enough of what was taken before.
+  std::byte* take(Bytes bytes) {
+    const auto n = static_cast<std::uint64_t>(rounded(bytes));
+    const auto size = static_cast<std::uint64_t>(bytes_);
+    const auto [offset, skipped] = next_offset(n);
+    if (end_ + skipped + n - begin_ > size) {
+      reclaim();
+      if (end_ + skipped + n - begin_ > size) return nullptr;
+    }
+    if (offset + n > provided_) [[unlikely]]
+      provide(offset + n);
+    newest_ = offset;
+    end_at_ = offset + n;
+    end_ += skipped + n;
+    return memory_ + offset;
+  }
+
+  /// What was taken last is read by the receiver of fragment `number` of `box`, for the operation of `key`. The last
+  /// reader of a chunk says so. Returns what posted() wants, where the number is not known yet.
+  std::uint64_t add_reference(const Outbox& box, std::uint64_t number, std::uint64_t key, bool last_reader) {
+    if (next_ - oldest_ == references_.size()) grow();
+    at(next_) = {&box, number, communicator_of(key), static_cast<std::uint32_t>(newest_), last_reader ? end_ : 0};
+    return next_++;
+  }
+  static constexpr std::uint64_t not_posted = ~std::uint64_t{0};  ///< a number
+  void posted(std::uint64_t reference, std::uint64_t number) {
+    if (reference >= oldest_) {
+      at(reference).number = number;
+      return;
+    }
+    for (Detached& chunk : detached_)
+      if (reference >= chunk.first && reference - chunk.first < chunk.references.size())
+        chunk.references[static_cast<std::size_t>(reference - chunk.first)].number = number;
+  }
+
+  /// Some readers do not come, because they wait for operations of other communicators than that of `key`. Their
+  /// chunks are detached: they stay where they are, but those behind them can be reclaimed. False: there are none.
+  bool detach_others(std::uint64_t key) {
+    reclaim();
+    const auto is_other = [&](const Reference& r) { return r.communicator != communicator_of(key) && !r.released(); };
+    bool others =
+        std::ranges::any_of(detached_, [&](const Detached& d) { return std::ranges::any_of(d.references, is_other); });
+    for (std::uint64_t i = oldest_; i < next_; ++i) others |= is_other(at(i));
+    while (others && oldest_ < next_) detach_oldest();
+    return others;
+  }
+
+ private:
+  struct Reference {
+    const Outbox* box;
+    std::uint64_t number;
+    std::uint32_t communicator;
+    std::uint32_t begin;  // of the chunk, from the beginning of the memory
+    std::uint64_t end;    // of the chunk, as end_; 0: others read it too
+    bool released() const { return number != not_posted && box->released(number); }
+  };
+  struct Detached {
+    std::uint64_t begin, end;  // from the beginning of the memory
+    std::uint64_t first;       // reference
+    std::vector<Reference> references;
+  };
+
+  Reference& at(std::uint64_t reference) { return references_[reference & (references_.size() - 1)]; }
+
+  /// There is one.
+  void detach_oldest() {
+    Detached chunk{at(oldest_).begin, 0, oldest_, {}};
+    while (chunk.end == 0) {
+      const Reference& reference = at(oldest_++);
+      chunk.references.push_back(reference);
+      if (reference.end == 0) continue;
+      chunk.end = (reference.end - 1) % static_cast<std::uint64_t>(bytes_) + 1;
+      begin_ = reference.end;
+    }
+    if (oldest_ == next_) begin_ = end_;
+    detached_.push_back(std::move(chunk));
+  }
+
+  /// Where the next n bytes go, and how far end_ is before that: a chunk does not wrap around, and does not lie where
+  /// a detached one is.
+  std::pair<std::uint64_t, std::uint64_t> next_offset(std::uint64_t n) {
+    const auto size = static_cast<std::uint64_t>(bytes_);
+    std::uint64_t offset = end_at_, skipped = 0;
+    const auto skip = [&](std::uint64_t bytes) {
+      skipped += bytes;
+      offset += bytes;
+      if (offset + n <= size) return;
+      skipped += size - offset;
+      offset = 0;
+    };
+    skip(0);
+    if (!detached_.empty()) [[unlikely]]
+      for (const Detached* chunk = detached_at(offset, n); chunk && skipped <= 2 * size; chunk = detached_at(offset, n))
+        skip(chunk->end - offset);
+    return {offset, skipped};
+  }
+
+  const Detached* detached_at(std::uint64_t offset, std::uint64_t n) {
+    std::erase_if(detached_, [](const Detached& d) { return std::ranges::all_of(d.references, &Reference::released); });
+    const auto found =
+        std::ranges::find_if(detached_, [&](const Detached& d) { return offset < d.end && d.begin < offset + n; });
+    return found == detached_.end() ? nullptr : &*found;
+  }
+
+  /// The system is asked for memory when it is first needed: most programs never need all of it. If it has none the
+  /// message could not leave, and its receiver would wait for ever.
+  void provide(std::uint64_t end) {
+    constexpr std::uint64_t step = 64 << 10;
+    const std::uint64_t more = std::min((end + step - 1) / step * step, static_cast<std::uint64_t>(bytes_)) - provided_;
+    if (!segment_->provide(memory_ + provided_, static_cast<Bytes>(more))) throw std::bad_alloc();
+    provided_ += more;
+  }
+
+  void reclaim() {
+    for (; oldest_ < next_; ++oldest_) {
+      const Reference& reference = at(oldest_);
+      if (!reference.released()) return;
+      if (reference.end > 0) begin_ = reference.end;
+    }
+    begin_ = end_;
+  }
+
+  void grow() {
+    std::vector<Reference> larger(references_.size() * 2);
+    for (std::uint64_t i = oldest_; i < next_; ++i) larger[i & (larger.size() - 1)] = at(i);
+    references_.swap(larger);
+  }
+
+  Segment* segment_;
+  std::byte* memory_;
+  Bytes bytes_;
+  std::uint64_t provided_;             // bytes from the beginning that the system has given
+  std::uint64_t begin_ = 0, end_ = 0;  // of what is in use; both grow for ever
+  std::uint64_t end_at_ = 0;           // end_, from the beginning of the memory
+  std::uint64_t newest_ = 0;           // where the chunk is that was taken last
+  std::vector<Reference> references_;  // a ring; its size is a power of two
+  std::uint64_t oldest_ = 0, next_ = 0;
+  std::vector<Detached> detached_;
+};
+
+}  // namespace stretto::transport::shm

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "transport/shm/wait_policy.hpp"
+
+#include <linux/futex.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <climits>
+#include <ctime>
+
+namespace stretto::transport::shm {
+namespace {
+
+constexpr long longest_sleep = 250'000;  // ns; a ring may be missed, and the MPI may need this process
+
+void* futex_of(Doorbell& doorbell) {
+  static_assert(sizeof doorbell.rings == sizeof(std::uint32_t));
+  return &doorbell.rings;
+}
+
+}  // namespace
+
+void wake(Doorbell& doorbell) {
+  doorbell.rings.fetch_add(1, std::memory_order_release);
+  syscall(SYS_futex, futex_of(doorbell), FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+}
+
+void Backoff::yield_or_block(bool may_block) {
+  const auto now = Deadline::Clock::now();
+  if (yields_++ == 0) since_ = now;
+  if (!may_block || !doorbell_ || now - since_ < policy_.yield_time) {
+    sched_yield();
+    return;
+  }
+  if (!announced_) {
+    announced_ = true;
+    heard_ = doorbell_->rings.load(std::memory_order_acquire);
+    doorbell_->sleepers.fetch_add(1, std::memory_order_seq_cst);
+    return;  // blocks after one more poll, which sees what was posted before the announcement
+  }
+  const timespec most{0, longest_sleep};
+  syscall(SYS_futex, futex_of(*doorbell_), FUTEX_WAIT, heard_, &most, nullptr, 0);
+  retract();
+}
+
+void Backoff::retract() {
+  doorbell_->sleepers.fetch_sub(1, std::memory_order_relaxed);
+  announced_ = false;
+}
+
+}  // namespace stretto::transport::shm

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Waiting for another process: spin, then yield the core, then block.
+#pragma once
+
+#include "support/deadline.hpp"
+#include "transport/shm/format.hpp"
+
+namespace stretto::transport::shm {
+
+/// When a wait goes on to its next stage.
+struct WaitPolicy {
+  int polls = 2000;                            ///< with the core kept, before it is yielded
+  std::chrono::microseconds yield_time{3000};  ///< of yielding between polls, before the thread blocks
+};
+
+/// The wait for one thing.
+class Backoff {
+ public:
+  Backoff(const WaitPolicy& policy, Doorbell* doorbell) : policy_(policy), doorbell_(doorbell) {}
+  Backoff(const Backoff&) = delete;
+  Backoff& operator=(const Backoff&) = delete;
+  ~Backoff() { reset(); }
+
+  /// To be called after every poll that found nothing. `may_block`: whoever ends the wait rings the doorbell.
+  void wait(bool may_block) {
+    if (++polls_ < policy_.polls) {
+      pause();
+      return;
+    }
+    yield_or_block(may_block);
+  }
+  /// Something came: the next wait begins.
+  void reset() {
+    polls_ = yields_ = 0;
+    if (announced_) [[unlikely]]
+      retract();
+  }
+  /// Past spinning: is it time for what need not be done at every poll?
+  bool yielding() const { return polls_ >= policy_.polls; }
+  /// And for what costs more?
+  bool time_to_attend() const { return announced_ || yields_ % 8 == 7; }
+
+  /// Between two polls: leaves the core's resources to its other hardware thread.
+  static void pause() {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    asm volatile("yield");
+#endif
+  }
+
+ private:
+  void yield_or_block(bool may_block);
+  void retract();
+
+  WaitPolicy policy_;
+  Doorbell* doorbell_;
+  int polls_ = 0;
+  int yields_ = 0;
+  bool announced_ = false;   // counted among the sleepers: blocks if the next poll finds nothing either
+  std::uint32_t heard_ = 0;  // rings when announced
+  Deadline::Clock::time_point since_{};
+};
+
+/// Wakes the threads that sleep on `doorbell`.
+void wake(Doorbell& doorbell);
+
+/// To be called after each post. Without a fence the post may become visible after `sleepers` is read: then this call
+/// misses a thread that is just going to sleep. That thread wakes up by itself a quarter of a millisecond later, which
+/// happens so rarely that it is cheaper than a fence in every message.
+inline void ring(Doorbell* doorbell) {
+  if (doorbell->sleepers.load(std::memory_order_relaxed) > 0) [[unlikely]]
+    wake(*doorbell);
+}
+
+}  // namespace stretto::transport::shm

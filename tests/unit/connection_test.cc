@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// A connection from one process to another: its channels, and the staging ring for what fits in no slot.
+#include <set>
+
+#include "support/test.hpp"
+#include "transport/shm/staging_ring.hpp"
+
+namespace stretto::transport::shm {
+namespace {
+
+/// A channel and both its ends.
+struct TestConnection {
+  Channel channel{};
+  std::byte memory[64]{};
+  Outbox out;
+  Inbox in;
+
+  explicit TestConnection(std::uint64_t start = 0) {
+    channel.credits = start;
+    out.open(&channel, start);
+    in.open(&channel, memory, start);
+  }
+  void post(std::uint32_t bytes = 0, bool inlined = true, std::uint64_t key = 0) {
+    out.next().bytes = bytes;
+    out.next().inlined = inlined ? 1 : 0;
+    out.next().at = 0;
+    out.post(key);
+  }
+  void add_reference(StagingRing& staging, bool last_reader = true, std::uint64_t key = 0) {
+    post(0, false, key);
+    staging.add_reference(out, out.sent(), key, last_reader);
+  }
+  bool release() { return in.release(0, in.next(0)); }
+};
+
+TEST(lines_of_a_lane) {
+  for (const std::uint64_t start : {0, 5, 1000003}) {
+    TestConnection connection(start);
+    CHECK(!connection.in.next(0));
+    std::uint32_t sent = 0, read = 0;
+    for (int turn = 0; turn < 5; ++turn) {
+      for (; !connection.out.full(); ++sent) connection.post(sent);
+      CHECK(sent - read <= channel_slots && sent - read > channel_slots - credit_batch);
+      for (std::uint64_t i = 0; i < credit_batch + static_cast<std::uint64_t>(turn); ++i, ++read) {
+        const Fragment fragment = connection.in.next(0);
+        CHECK(fragment);
+        if (!fragment) return;
+        CHECK_EQ(fragment.bytes, read);
+        CHECK(fragment.inlined);
+        CHECK_EQ(connection.in.release(0, fragment), (start + read + 1) % credit_batch == 0);
+        CHECK_EQ(connection.out.released(start + read + 1), (start + read + 1) % credit_batch == 0);
+      }
+      CHECK(!connection.out.full());
+    }
+    while (connection.in.next(0)) connection.release();
+    connection.in.close();
+    CHECK(connection.out.released(connection.out.sent()));
+  }
+}
+
+TEST(a_part_in_the_room_is_given_back_at_once) {
+  TestConnection connection;
+  connection.post();
+  connection.post(0, false);
+  CHECK(!connection.release());
+  CHECK(connection.release());
+  CHECK(connection.out.released(2));
+}
+
+TEST(a_closed_lane_may_serve_another_peer) {
+  TestConnection connection;
+  connection.post(0, false);
+  connection.release();
+  connection.channel.credits = 7;  // as the next peer says
+  connection.in.close();
+  CHECK_EQ(connection.channel.credits.load(), 7u);
+}
+
+TEST(a_part_lies_in_the_segment_of_its_sender) {
+  TestConnection connection;
+  std::byte segment[256]{};
+  connection.in.open(&connection.channel, segment, 0);
+  connection.out.next().inlined = 0;
+  connection.out.next().at = 192;
+  connection.out.post(0);
+  CHECK(connection.in.next(0).content == segment + 192);
+}
+
+TEST(parts_of_other_operations_are_put_aside) {
+  constexpr std::uint32_t comm = 7, other = 8;
+  const std::uint64_t first = key_of(comm, 1), second = key_of(comm, 2), third = key_of(other, 2);
+  TestConnection connection(65530);  // numbers of a channel go on behind what a key holds of them
+  for (int turn = 0; turn < 5; ++turn) {
+    for (std::uint32_t fragment = 0; fragment < 3; ++fragment) {
+      connection.post(10 + fragment, true, first);
+      connection.post(20 + fragment, false, second);
+      connection.post(30 + fragment, true, third);
+    }
+    CHECK(!connection.in.next(third) && !connection.in.next(second));
+    CHECK(!connection.in.buffer_unexpected(first));  // it is next
+    for (std::uint32_t fragment = 0; fragment < 3; ++fragment) {
+      while (!connection.in.next(third)) CHECK(connection.in.buffer_unexpected(third));
+      const Fragment found = connection.in.next(third);
+      CHECK(found.bytes == 30 + fragment && !found.unexpected);
+      connection.in.release(third, found);
+    }
+    CHECK(!connection.in.buffer_unexpected(third) && !connection.in.next(third));
+    connection.post(23, false, second);
+    for (std::uint32_t fragment = 0; fragment < 4; ++fragment) {  // the last one is not buffered
+      const Fragment found = connection.in.next(second);
+      CHECK(found.bytes == 20 + fragment && found.unexpected == (fragment < 3));
+      CHECK_EQ(connection.in.release(second, found), fragment == 3);
+    }
+    connection.in.forget(turn < 3 ? comm : other);
+    for (std::uint32_t fragment = 0; fragment < 3 && turn >= 3; ++fragment) {
+      CHECK_EQ(connection.in.next(first).bytes, 10 + fragment);
+      connection.in.release(first, connection.in.next(first));
+    }
+    CHECK(!connection.in.next(first));
+  }
+}
+
+TEST(what_readers_of_others_do_not_take_is_no_obstacle) {
+  const std::uint64_t mine = key_of(1, 5), same = key_of(1, 4), others = key_of(2, 5);
+  alignas(cache_line) std::byte memory[1024];
+  StagingRing staging(memory, sizeof memory);
+  TestConnection a, b, c;
+  CHECK(staging.take(256) == memory);
+  a.add_reference(staging, true, others);
+  CHECK(staging.take(256) == memory + 256);
+  b.add_reference(staging, true, same);
+  CHECK(staging.take(448) == memory + 512);
+  const auto window = staging.add_reference(c.out, StagingRing::not_posted, mine, true);
+  CHECK(!staging.take(128));
+  b.in.release(same, b.in.next(same));
+  CHECK(!staging.take(128));
+  CHECK(staging.detach_others(mine));
+  CHECK(staging.take(128) == memory + 256);  // between what others keep and the window
+  c.add_reference(staging, true, mine);
+  CHECK(!staging.take(192));
+  c.post(0, false, mine);
+  staging.posted(window, c.out.sent());
+  while (const Fragment fragment = c.in.next(mine)) c.in.release(mine, fragment);
+  CHECK(staging.take(640) == memory + 384);
+  c.add_reference(staging, true, mine);
+  CHECK(staging.detach_others(mine));
+  CHECK(!staging.take(256));
+  a.in.release(others, a.in.next(others));
+  CHECK(staging.take(256) == memory);
+}
+
+TEST(room_is_taken_back_in_order) {
+  alignas(cache_line) std::byte memory[1024];
+  StagingRing staging(memory, sizeof memory);
+  TestConnection a, b;
+  CHECK(staging.take(400) == memory);
+  a.add_reference(staging);
+  CHECK(staging.take(448) == memory + 448);
+  b.add_reference(staging);
+  CHECK(!staging.take(200));  // would wrap around, where a's is
+  b.release();
+  CHECK(!staging.take(200));  // b's lies behind a's
+  CHECK(staging.take(128) == memory + 896);
+  b.add_reference(staging);
+  a.release();
+  CHECK(staging.take(448) == memory);
+  a.add_reference(staging);
+  CHECK(staging.take(448) == memory + 448);
+  a.add_reference(staging);
+  CHECK(!staging.take(64));
+}
+
+TEST(a_piece_that_several_read) {
+  alignas(cache_line) std::byte memory[1024];
+  StagingRing staging(memory, sizeof memory);
+  TestConnection readers[3];
+  CHECK(staging.take(1024) == memory);
+  for (int r = 0; r < 3; ++r) readers[r].add_reference(staging, r == 2);
+  for (const int r : {2, 0, 1}) {
+    CHECK(!staging.take(1));
+    readers[r].release();
+  }
+  CHECK(staging.take(1) == memory);
+}
+
+TEST(as_many_loans_as_there_are) {
+  constexpr Bytes pieces = 200;
+  alignas(cache_line) static std::byte memory[pieces * 64];
+  StagingRing staging(memory, sizeof memory);
+  std::vector<TestConnection> connections(40);
+  for (int i = 0; i < 10; ++i) {  // so that the references that follow do not begin with the first one
+    CHECK(staging.take(pieces * 64 / 10) != nullptr);
+    connections[0].add_reference(staging);
+    connections[0].release();
+  }
+  for (int turn = 0; turn < 7; ++turn) {
+    std::set<std::byte*> taken;
+    for (Bytes i = 0; i < pieces; ++i) {
+      std::byte* piece = staging.take(1 + i % 64);
+      CHECK(piece && (piece - memory) % 64 == 0);
+      taken.insert(piece);
+      connections[static_cast<std::size_t>(i) % connections.size()].add_reference(staging);
+    }
+    CHECK_EQ(taken.size(), pieces);
+    CHECK(!staging.take(1));
+    for (auto w = connections.rbegin(); w != connections.rend(); ++w)
+      while (w->in.next(0)) w->release();
+    CHECK(staging.take(64) != nullptr);
+    connections[0].add_reference(staging);
+    connections[0].release();
+  }
+}
+
+/// Wherever the free fragment begins: half of the staging at once, or pieces that fill it but for the largest one.
+TEST(what_always_fits) {
+  alignas(cache_line) std::byte memory[1024];
+  for (Bytes before = 0; before <= 1024; before += 64) {
+    StagingRing staging(memory, sizeof memory);
+    TestConnection connection;
+    if (before > 0) {
+      staging.take(before);
+      connection.add_reference(staging);
+      connection.release();
+    }
+    for (const Bytes bytes : {192, 128, 192, 192, 128}) {
+      const std::byte* piece = staging.take(bytes);
+      CHECK(piece >= memory && piece + bytes <= memory + sizeof memory);
+      connection.add_reference(staging);
+    }
+    while (connection.in.next(0)) connection.release();
+    CHECK(staging.take(512) != nullptr);
+  }
+  CHECK_EQ(StagingRing(memory, sizeof memory).capacity(190), 1024 - 192);
+}
+
+}  // namespace
+}  // namespace stretto::transport::shm
+
+TEST_MAIN()
