@@ -2,7 +2,7 @@
 """`stretto tune`: Stretto's own choice."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -15,9 +15,9 @@ from .options import functions_of, ranks_of, write_json
 if TYPE_CHECKING:
     from ..launch.mpi import Mpi
     from ..measure.driver import Ratios
-    from ..tune.own.beyond import Beyond
-    from ..tune.own.cells import Cell
     from ..tune.own.choice import Choice
+    from ..tune.own.extrapolation import Extrapolation
+    from ..tune.own.points import Point
     from ..tune.own.session import OwnSession
 
 MACHINE = "machine.toml"  # beside the rules
@@ -36,7 +36,7 @@ def _output(wish: str | None) -> Path:
 
 def _names(collectives: str | None, operators: str | None) -> list[str]:
     from .. import function_named
-    from ..tune.own.cells import ORDERED, reduces
+    from ..tune.own.points import ORDERED, reduces
 
     if operators not in (None, "commutative", "all"):
         raise Error(f"--operators: '{operators}' is neither", "write commutative or all")
@@ -50,7 +50,7 @@ def _mpi(wish: str | None, launcher: tuple[str, ...]) -> "Mpi":
     from dataclasses import fields
 
     from ..launch import Mpi, choose_mpi
-    from ..tune.own.trial import Launched
+    from ..tune.own.paired_benchmark import Launched
 
     mpi = choose_mpi(wish or "auto")
     for note in mpi.notes():
@@ -96,11 +96,11 @@ def run(
         )
     from ..measure.points import parse_sizes
     from ..measure.session import Request
-    from ..tune.own.beyond import Beyond
+    from ..tune.own.extrapolation import Extrapolation
     from ..tune.own.journal import Journal
+    from ..tune.own.paired_benchmark import refuse_variables
     from ..tune.own.reductions import measured_reductions
     from ..tune.own.session import OwnSession, probed
-    from ..tune.own.trial import refuse_variables
     from .terminal import say_busy
 
     names, numbers, path = _names(collectives, operators), parse_sizes(sizes), _output(output)
@@ -115,18 +115,18 @@ def run(
     session = OwnSession(
         started_by, Request(sorted(places), names, numbers, budget), journal, places
     )
-    beyond = Beyond(session, up_to) if up_to is not None else None
+    extrapolation = Extrapolation(session, up_to) if up_to is not None else None
     session.look(say_busy)
     reductions = measured_reductions(started_by)
-    _measure(session, beyond)
-    _report(session, path, machine, reductions, beyond, as_json)
+    _measure(session, extrapolation)
+    _report(session, path, machine, reductions, extrapolation, as_json)
     wrong = [f"{cell}, {words}: wrong result" for cell, words in sorted(session.wrong)]
     if wrong:
         hint = "`stretto bench --collectives` races the function alone"
         raise FailureError("\nerror: ".join(wrong), hint)
 
 
-def _measure(session: "OwnSession", beyond: "Beyond | None") -> None:
+def _measure(session: "OwnSession", extrapolation: "Extrapolation | None") -> None:
     from .terminal import progress
 
     budget = int(session.request.budget)
@@ -136,21 +136,21 @@ def _measure(session: "OwnSession", beyond: "Beyond | None") -> None:
             advance(min(int(done), budget), budget, what)
 
         try:
-            (beyond or session).run(whole_seconds)
+            (extrapolation or session).run(whole_seconds)
         except Interrupt as stopped:
             stopped.hint = f"what was measured is in {session.journal.path}; run again to go on"
             raise
 
 
-def _beyond(beyond: "Beyond | None") -> list[str]:
+def _extrapolation(extrapolation: "Extrapolation | None") -> list[str]:
     """Rules for more ranks than were measured."""
     from .terminal import progress
 
-    if not beyond:
+    if not extrapolation:
         return []
     with progress("predicting", None) as advance:
-        lines = beyond.lines(advance)
-    if not beyond.session.model:
+        lines = extrapolation.lines(advance)
+    if not extrapolation.session.model:
         click.echo("stretto: too little was measured to predict more ranks: run again", err=True)
     return lines
 
@@ -160,7 +160,7 @@ def _report(
     path: Path,
     machine: str,
     reductions: "Ratios",
-    beyond: "Beyond | None",
+    extrapolation: "Extrapolation | None",
     as_json: bool,
 ) -> None:
     from ..tune.own.choice import choices, times_of
@@ -172,13 +172,15 @@ def _report(
     chosen = choices(times_of(journal, session.shipped()))
     doubtful = within_noise(journal, chosen, session.shipped())
     distrust = in_words(chosen, doubtful, journal.load)
-    missing = sum(len(session.cells(n)) for n in session.request.ranks)
+    missing = sum(len(session.points(n)) for n in session.request.ranks)
     missing -= sum(map(len, chosen.values()))
     files = []
     if chosen:
         notes = [f"By `stretto tune`: {sum(map(len, chosen.values()))} cells were measured."]
         notes += distrust
-        text = to_text(chosen, machine, session.one_node, notes, _beyond(beyond), session.cores)
+        text = to_text(
+            chosen, machine, session.one_node, notes, _extrapolation(extrapolation), session.cores
+        )
         write_text(path, text)
         files.append(path)
     model = session.model
@@ -200,16 +202,16 @@ def _report(
         click.echo("nothing was measured yet: give it a longer --budget; no rules were written")
 
 
-def _print_table(chosen: dict[tuple[str, int], list["Choice"]], doubtful: set["Cell"]) -> None:
+def _print_table(chosen: dict[tuple[str, int], list["Choice"]], doubtful: set["Point"]) -> None:
     from .terminal import stdout, table
 
     grid = table("function", ">ranks", ">size", ">native µs", ">shipped µs", ">tuned µs", "choice")
     for own in chosen.values():
         for one in own:
-            noise = " (within noise)" if one.cell in doubtful else ""
+            noise = " (within noise)" if one.point in doubtful else ""
             times = (one.native_us, one.shipped_us, one.us)
             grid.add_row(
-                one.cell.name, str(one.cell.ranks), size_in_words(one.cell.asked),
+                one.point.name, str(one.point.ranks), size_in_words(one.point.asked),
                 *("-" if us is None else f"{us:.2f}" for us in times),
                 (one.words or "as shipped") + noise,
             )  # fmt: skip
@@ -235,19 +237,18 @@ def _print_summary(session: "OwnSession", missing: int, distrust: list[str]) -> 
 
 
 def _print_json(
-    session: "OwnSession", chosen: dict[tuple[str, int], list["Choice"]], doubtful: set["Cell"],
+    session: "OwnSession", chosen: dict[tuple[str, int], list["Choice"]], doubtful: set["Point"],
     files: list[Path], missing: int,
 ) -> None:  # fmt: skip
     from dataclasses import asdict
 
-    cells: list[dict[str, Any]] = []
-    for own in chosen.values():
-        cells += [
-            {**asdict(one.cell), **asdict(one), "cell": None, "within_noise": one.cell in doubtful}
-            for one in own
-        ]
-    for one in cells:
-        del one["cell"]
+    cells = [
+        {**asdict(one.point), **asdict(one), "within_noise": one.point in doubtful}
+        for own in chosen.values()
+        for one in own
+    ]
+    for cell in cells:
+        del cell["point"]
     found = session.model.found if session.model else {}
     portfolio, measured = session.candidates()
     write_json(

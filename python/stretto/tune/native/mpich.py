@@ -18,7 +18,7 @@ from .target import Rule, Table, Target, ranks_of
 # Sizes that the reader defines and that all ranks know: of the vector or a part; of all parts.
 AVERAGE = ("allreduce", "alltoall", "bcast", "reduce")
 TOTAL = ("allgather", "allgatherv", "reduce_scatter", "reduce_scatter_block")
-PARTS = ("allgather", "allgatherv")  # whose size in the race is that of one
+PARTS = ("allgather", "allgatherv")  # whose size in the driver is that of one
 LARGEST = 2**31 - 1  # read by atoi
 
 TREE = {

@@ -14,8 +14,8 @@ from typing import Any
 from ... import _core
 from ...errors import Error
 from ...measure.driver import Ratios
-from .cells import Cell, parsed
 from .journal import Measured
+from .points import Point, parsed
 from .reductions import reduction_lines
 
 SIZES = (8, 512, 4096, 32 << 10, 256 << 10, 2 << 20)
@@ -75,10 +75,10 @@ class Parameters:
         )
 
 
-def calibration(ranks: int) -> list[tuple[Cell, list[str]]]:
+def calibration(ranks: int) -> list[tuple[Point, list[str]]]:
     """The plan whose times the model is fitted to."""
     return [
-        (Cell(name, ranks, size), list(words))
+        (Point(name, ranks, size), list(words))
         for name, words in CALLS.items()
         for size in (SIZES if name != "barrier" else (0,))
     ]
@@ -103,9 +103,9 @@ class Sample:
 def samples_of(measured: list[Measured], placement: _core.Placement) -> list[Sample]:
     found = []
     for one in measured:
-        call = one.cell.call(placement)
+        call = one.point.call(placement)
         for entry in one.entries:
-            choice = parsed(one.cell, entry.words)
+            choice = parsed(one.point, entry.words)
             if choice.algorithm is None or entry.algorithm != choice.id or not entry.counts:
                 continue
             simulator = call.simulator(choice.algorithm, choice.params)
