@@ -73,14 +73,14 @@ class Lab:
             try:
                 drive(mpi, self.ranks, words, seconds, PATIENCE, race, _progress, variables)
             except SilenceError as error:
-                point = list(plan)[len(race.points)]
+                point = list(plan)[len(race.cells)]
                 raise Error(f"{error}: {point}, {race.stage}", error.hint) from error
         for wrong in race.wrong:
             raise Error(f"a wrong result: {wrong}", "that is a bug of Stretto")
         nodes = race.machine["nodes"]
         if nodes != len(set(self.placement)):
             raise Error(f"the MPI sees {nodes} nodes", "each host needs a name of its own")
-        found = [read_measured("netcluster", said) for said in race.points]
+        found = [read_measured("netcluster", said) for said in race.cells]
         return dict(zip(plan, found, strict=True))
 
 

@@ -39,7 +39,7 @@ PER_NODE = 4
 OF_RANKS = ("radix", "group")  # parameters that may be the ranks of a node
 
 
-def cell_of(function: _core.Function, ranks: int, size: int) -> Point:
+def point_of(function: _core.Function, ranks: int, size: int) -> Point:
     """Of a vector of so many bytes."""
     name = _core.facts(function).name
     if name == "barrier":
@@ -77,7 +77,7 @@ def tuned(here: Lab) -> tuple[dict[Point, Measured], dict[Point, str]]:
             f"{algorithm},{here.order}{cut}"
             for cut in ["", *(f",segment={s},depth={d}" for s in segments for d in depths)]
         ]
-        plan[cell_of(named(name), here.ranks, LARGE)] = [NATIVE, f"+{RULES}", *own]
+        plan[point_of(named(name), here.ranks, LARGE)] = [NATIVE, f"+{RULES}", *own]
     found = here.run(plan, TUNING)
     best = {}
     for point, one in found.items():
@@ -138,7 +138,7 @@ def candidates(here: Lab, point: Point) -> list[str]:
 
 def two_nodes(here: Lab) -> dict[Point, Measured]:
     """Paired benchmarks of all candidates."""
-    points = [cell_of(f, here.ranks, size) for size in SIZES for f in _core.all_functions()]
+    points = [point_of(f, here.ranks, size) for size in SIZES for f in _core.all_functions()]
     plan = {
         point: [NATIVE, f"+{RULES}", *candidates(here, point)] for point in dict.fromkeys(points)
     }

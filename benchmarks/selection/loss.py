@@ -84,7 +84,7 @@ def choices_of(point: Point, tuned: _core.Rules, session: OwnSession) -> dict[st
         "papers": chosen_words(papers, point, point.ranks, cores()),
         "native": NATIVE,
     }
-    if NativeTimes(session.journal).dear(point) and NATIVE not in found["shipped"]:
+    if NativeTimes(session.journal).expensive(point) and NATIVE not in found["shipped"]:
         del found["native"]
     return found
 
@@ -177,7 +177,7 @@ def measured(
     rules = folder / "tuned.rules"
     tuning = tune(options, rules)
     tuned, session = stretto.read_rules(str(rules)), fitted(mpi, grid, rules)
-    sample = grid.sample(options.points, options.seed)
+    sample = grid.sample(options.cells, options.seed)
     found = Found({}, {}, {}, tuning)
     for ranks, points in sample.items():
         found.choices |= {point: choices_of(point, tuned, session) for point in points}

@@ -85,7 +85,7 @@ def tuned(network: Network, place: Place, topology: _core.Topology, points: list
     for one in network.run(place.hosts, plan, patience=PATIENCE):
         if math.isfinite(one.us) and not one.correct:
             raise Error(f"{one.asked}: {one.words} gave a wrong result", "a bug of Stretto")
-        us[Point(one.point, one.ranks, one.asked)][one.words] = one.us
+        us[Point(one.cell, one.ranks, one.asked)][one.words] = one.us
     best: list[str] = []
     for point in points:
         least = min(us[point].values())
@@ -106,7 +106,7 @@ def natives(network: Network, place: Place, points: list[Point]) -> tuple[dict, 
     for name in (*SELECTORS, *(f"{FUNCTION}:{own}" for own in ALLREDUCES)):
         for one in network.run(place.hosts, plan, name, PATIENCE):
             if one.correct:
-                us[Point(one.point, one.ranks, one.asked)][name] = one.us
+                us[Point(one.cell, one.ranks, one.asked)][name] = one.us
             elif math.isfinite(one.us):
                 wrong.add(name)
     return us, wrong

@@ -6,7 +6,7 @@ The model predicts, and what it predicts is corrected by what the same candidate
 
 from dataclasses import dataclass, field
 
-from fit import Fitted, cell_of, levels, measured, spread
+from fit import Fitted, point_of, levels, measured, spread
 from smpi import Network, Time
 from stretto import _core
 from stretto.tune.own.points import Candidate, Point, portfolio
@@ -81,6 +81,6 @@ class Chooser:
         for small, words in todo.items():
             plan = [(f"{small.name}:{small.asked}", list(dict.fromkeys(words)))]
             for time in self.network.run(self.hosts(KNOWN), plan, nodes=self.nodes(KNOWN)):
-                self._times[cell_of(time), time.words] = time
+                self._times[point_of(time), time.words] = time
         own = [time for (small, _), time in self._times.items() if small.name == point.name]
         return ResidualCorrection(self._predictor, measured(own))

@@ -48,7 +48,7 @@ def tree_of(wish: argparse.Namespace) -> trees.Tree:
     return trees.parsed(wish.hosts, wish.parents, wish.mbytes, wish.latency_us)
 
 
-def cell_of(text: str, ranks: int) -> Point:
+def point_of(text: str, ranks: int) -> Point:
     name, _, size = text.partition(":")
     _core.function_named(name)  # refuses what is none
     asked = _core.parse_size(size or "0")
@@ -74,7 +74,7 @@ def run(wish: argparse.Namespace) -> None:
     ranks = wish.ranks or len(hosts)
     if not 1 <= ranks <= len(hosts):
         raise Error(f"{ranks} ranks on {len(hosts)} hosts", "give --ranks from 1 to the hosts")
-    points = [cell_of(text, ranks) for text in wish.points]
+    points = [point_of(text, ranks) for text in wish.cells]
     network = Network(tree, built())
     plan = [(f"{c.name}:{c.asked}", algorithms(c, wish.algorithms)) for c in points]
     found = [("", one) for one in network.run(hosts[:ranks], plan)]
@@ -96,9 +96,9 @@ def run(wish: argparse.Namespace) -> None:
 
 
 def show(found: list[tuple[str, Time]]) -> None:
-    for point in dict.fromkeys((one.point, one.ranks, one.asked) for _, one in found):
+    for point in dict.fromkeys((one.cell, one.ranks, one.asked) for _, one in found):
         print(f"# {point[0]} {size_in_words(point[2])}, {point[1]} ranks")
-        own = [(s, one) for s, one in found if (one.point, one.ranks, one.asked) == point]
+        own = [(s, one) for s, one in found if (one.cell, one.ranks, one.asked) == point]
         for selector, one in sorted(own, key=lambda pair: pair[1].us):
             note = "" if one.correct else "  WRONG" if one.algorithm else "  given up"
             print(f"{one.us:14.2f} us  {f'SMPI, {selector}' if selector else one.words}{note}")

@@ -24,8 +24,8 @@ class Fitted:
     calls: int = 0
 
 
-def cell_of(one: Time) -> Point:
-    return Point(one.point, one.ranks, one.asked)
+def point_of(one: Time) -> Point:
+    return Point(one.cell, one.ranks, one.asked)
 
 
 def measured(times: list[Time], stage: str = "model") -> list[Measured]:
@@ -33,7 +33,7 @@ def measured(times: list[Time], stage: str = "model") -> list[Measured]:
     by_point: dict[Point, list[Entry]] = {}
     for one in times:
         entry = Entry(one.words, one.algorithm, one.us, 0.0, FEW, one.correct)
-        by_point.setdefault(cell_of(one), []).append(entry)
+        by_point.setdefault(point_of(one), []).append(entry)
     return [Measured(point, stage, 0.0, entries) for point, entries in by_point.items()]
 
 
