@@ -73,18 +73,14 @@ def test_platform_is_a_tree(tmp_path):
 
 def test_placements_are_shuffled_by_a_seed():
     tree = trees.Tree((8, 8))
-    assert sorted(trees.topology_aware(tree, 3)) == sorted(trees.topology_aware(tree))
-    assert (
-        trees.topology_aware(tree, 3)
-        == trees.topology_aware(tree, 3)
-        != trees.topology_aware(tree, 4)
-    )
+    assert sorted(trees.placed(tree, 3)) == sorted(trees.placed(tree))
+    assert trees.placed(tree, 3) == trees.placed(tree, 3) != trees.placed(tree, 4)
 
 
 def test_ranks_share_a_host_of_several_cores(tmp_path):
     tree = trees.Tree((2, 1), cores=2)
-    assert trees.topology_aware(tree) == ["n0", "n0", "n1", "n1", "n2", "n2"]
-    platform, hosts = trees.write(tree, tmp_path, "net", trees.topology_aware(tree)[:3])
+    assert trees.placed(tree) == ["n0", "n0", "n1", "n1", "n2", "n2"]
+    platform, hosts = trees.write(tree, tmp_path, "net", trees.placed(tree)[:3])
     zone = ET.parse(platform).getroot().find("zone")
     assert {one.get("core") for one in zone.findall("host")} == {"2"}
     assert hosts.read_text().split() == ["n0", "n0", "n1"]
@@ -152,7 +148,7 @@ def test_every_algorithm_is_right(driver, ranks, sizes):
         ]
         plan += [(f"{name}:{size}", ["native", *words]) for size in sizes]
     network = smpi.Network(trees.Tree((4, 4)), driver)
-    found = list(network.run(trees.topology_aware(network.tree, 1)[:ranks], plan))
+    found = list(network.run(trees.placed(network.tree, 1)[:ranks], plan))
     assert len(found) == sum(len(words) for _, words in plan)
     assert {one.algorithm for one in found} > {"native", "allreduce/ring"}
     assert [one for one in found if not (one.correct and one.checked)] == []
@@ -161,7 +157,7 @@ def test_every_algorithm_is_right(driver, ranks, sizes):
 def test_a_tree_takes_as_long_by_smpi_as_by_stretto(driver):
     network = smpi.Network(trees.Tree((8,)), driver)
     plan = [("reduce:8", ["native", "binomial"]), ("barrier:0", ["native", "dissemination"])]
-    hosts = trees.topology_aware(network.tree)
+    hosts = trees.placed(network.tree)
     a, b, c, d = (one.us for one in network.run(hosts, plan, "mpich"))
     assert a == pytest.approx(b, rel=1e-6)
     assert c == pytest.approx(d, rel=1e-6)
@@ -171,7 +167,7 @@ def test_a_tree_takes_as_long_by_smpi_as_by_stretto(driver):
 def test_settings_of_simgrid_count(driver):
     """Without the latencies of TCP; two ranks are on each host."""
     tree = trees.Tree((4,), cores=2)
-    hosts, plan = trees.topology_aware(tree), [("allreduce:64K", ["ring"])]
+    hosts, plan = trees.placed(tree), [("allreduce:64K", ["ring"])]
     (usual,) = smpi.Network(tree, driver).run(hosts, plan)
     plain = smpi.Network(tree, driver, ("smpi/lat-factor:0:1",))
     (less,) = plain.run(hosts, plan)
@@ -202,8 +198,8 @@ def test_the_choice_for_more_ranks_than_were_measured(driver):
     assert all(one.median < 1.1 for one in fitted.found.values())
     chooser = choose.Chooser(network, fitted)
     for name, size in (("allreduce", 1024), ("gather", 1024), ("bcast", 8)):
-        cell = Point(name, 32, size)
-        words = [own.one.words for own in chooser.considered(cell)]
+        point = Point(name, 32, size)
+        words = [own.one.words for own in chooser.considered(point)]
         plan, nodes = [(f"{name}:{size}", words)], chooser.nodes(32)
         times = network.run(chooser.hosts(32), plan, nodes=nodes)
         us = {one.words: one.us for one in times}
@@ -213,12 +209,12 @@ def test_the_choice_for_more_ranks_than_were_measured(driver):
 def test_the_prediction_on_a_tree_finds_what_is_fastest(driver, tmp_path):
     """Ranks at random on three switches: the model alone, against every algorithm."""
     tree, size = trees.Tree((4, 4, 4)), 1 << 20
-    hosts = trees.topology_aware(tree, 3)
+    hosts = trees.placed(tree, 3)
     network = smpi.Network(tree, driver)
     files = map(str, trees.write(tree, tmp_path, "net", hosts))
     topology = read_topology(next(files), None, next(files))
     on = OnTopology(fit.near(network), topology)
-    found = on.candidates(on.cell("allreduce", size))
+    found = on.candidates(on.point("allreduce", size))
     order = ":".join(map(str, topology.ring))
     assert f"order={order}" in found[0][1].words
     plain = {one.id: one.words for _, one in reversed(found) if not one.params.list}
