@@ -6,7 +6,7 @@ The model predicts, and what it predicts is corrected by what the same candidate
 
 from dataclasses import dataclass, field
 
-from fit import Fitted, point_of, levels, measured, spread
+from fit import Fitted, levels, measured, point_of, spread
 from smpi import Network, Time
 from stretto import _core
 from stretto.tune.own.points import Candidate, Point, portfolio

@@ -117,7 +117,7 @@ def _described(proof: dict) -> str:
 def _print_table(
     proofs: list[dict], left_out: dict[str, tuple[list[int], str]], seconds: float
 ) -> None:
-    from ..replay import intervals
+    from ..units import intervals
     from .terminal import stderr, stdout, table
 
     grid = table("algorithm", "ranks", ">cases", ">messages", "result", "skipped")

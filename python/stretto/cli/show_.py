@@ -54,21 +54,21 @@ def _draw_timeline(trace: str, output: str | None) -> None:
 def _show_schedule(
     algorithm: "Algorithm", shape: "Shape", params: "Params", output: str | None
 ) -> None:
-    from ..replay import refuse_what_takes_long, replay
+    from ..symbolic_run import refuse_what_takes_long, symbolic_run
 
     refuse_what_takes_long(algorithm, shape, params)
     if output is None:
         from ..picture import as_text
 
         width = shutil.get_terminal_size((120, 24)).columns
-        click.echo(as_text(replay(algorithm, shape, params), width, _arrows()), nl=False)
+        click.echo(as_text(symbolic_run(algorithm, shape, params), width, _arrows()), nl=False)
         return
     from ..plot.files import format_of, save
 
     format_of(output)  # before the work
     from ..plot.schedule import draw
 
-    save(draw(replay(algorithm, shape, params)), output)
+    save(draw(symbolic_run(algorithm, shape, params)), output)
     click.echo(f"wrote {output}", err=True)
 
 
