@@ -13,11 +13,12 @@ import stretto.tune.own.session as session_module
 from commands import json_of, refuse
 from programs import installed, stretto_run
 from stretto import _core
+from stretto.launch.mpi import Mpi
 from stretto.measure.session import Request
 from stretto.tune.own import model
 from stretto.tune.own.choice import SHIPPED, Times, along, choices, times_of
 from stretto.tune.own.journal import Entry, Journal, Measured
-from stretto.tune.own.paired_benchmark import Launched, Place, measure
+from stretto.tune.own.paired_benchmark import Place, measure
 from stretto.tune.own.points import (
     NATIVE,
     Candidate,
@@ -348,7 +349,7 @@ def test_wrong_results_are_said(tmp_path, monkeypatch):
 def test_another_launcher():
     mpi = installed("mpich")
     facts = (mpi.flavour, mpi.name, mpi.version, mpi.mpiexec, mpi.library, "")
-    own = Launched(*facts, launcher=("srun", "-n4"))
+    own = Mpi(*facts, launcher=("srun", "-n4"))
     assert own.command(0, ["./driver"], {"A": "b"}) == ["srun", "-n4", "env", "A=b", "./driver"]
 
 

@@ -3,11 +3,17 @@
 
 import re
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import click
 
 from ..algorithms import near
 from ..errors import Error
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from ..launch.mpi import Mpi
 
 MOST_RANKS = 4096  # schedules of all ranks are built; more would take minutes
 
@@ -53,6 +59,20 @@ class CountsType(click.ParamType):
         return [int(word) for word in words]
 
 
+class PictureType(click.ParamType):
+    """A file's name whose ending says the format: refused before the work."""
+
+    name = "picture"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> str:
+        from ..plot.files import format_of
+
+        format_of(str(value))
+        return str(value)
+
+
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 mpi_option = click.option(
     "--mpi",
@@ -95,6 +115,20 @@ hosts_option = click.option(
     help="The machine of each rank, a line for each; without --topology these are nodes on one "
     "switch.",
 )
+
+
+def say_notes(*mpis: "Mpi") -> None:
+    """What to know about these MPIs, on stderr."""
+    for note in dict.fromkeys(note for mpi in mpis for note in mpi.notes()):
+        click.echo(f"stretto: {note}", err=True)
+
+
+def save_picture(figure: "Figure", path: str) -> None:
+    """Into a file that a `PictureType` has named."""
+    from ..plot.files import save
+
+    save(figure, path)
+    click.echo(f"wrote {path}", err=True)
 
 
 def write_json(value: object) -> None:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`stretto tune`: Stretto's own choice."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -8,9 +9,8 @@ import click
 
 from ..errors import Error, FailureError
 from ..files import write_text
-from ..interrupt import Interrupt
 from ..units import size_in_words
-from .options import functions_of, ranks_of, write_json
+from .options import functions_of, ranks_of, say_notes, write_json
 
 if TYPE_CHECKING:
     from ..launch.mpi import Mpi
@@ -47,17 +47,11 @@ def _names(collectives: str | None, operators: str | None) -> list[str]:
 
 
 def _mpi(wish: str | None, launcher: tuple[str, ...]) -> "Mpi":
-    from dataclasses import fields
+    from ..launch import choose_mpi
 
-    from ..launch import Mpi, choose_mpi
-    from ..tune.own.paired_benchmark import Launched
-
-    mpi = choose_mpi(wish or "auto")
-    for note in mpi.notes():
-        click.echo(f"stretto: {note}", err=True)
-    if not launcher:
-        return mpi
-    return Launched(**{one.name: getattr(mpi, one.name) for one in fields(Mpi)}, launcher=launcher)
+    mpi = replace(choose_mpi(wish or "auto"), launcher=launcher)
+    say_notes(mpi)
+    return mpi
 
 
 def _nothing_is_measured(used: dict[str, object]) -> None:
@@ -101,7 +95,7 @@ def run(
     from ..tune.own.paired_benchmark import refuse_variables
     from ..tune.own.reductions import measured_reductions
     from ..tune.own.session import OwnSession, probed
-    from .terminal import say_busy
+    from .terminal import say_busy, tuning
 
     names, numbers, path = _names(collectives, operators), parse_sizes(sizes), _output(output)
     if launcher and ranks:
@@ -118,7 +112,8 @@ def run(
     extrapolation = Extrapolation(session, up_to) if up_to is not None else None
     session.look(say_busy)
     reductions = measured_reductions(started_by)
-    _measure(session, extrapolation)
+    with tuning("tuning Stretto's choice", session, journal.path) as advance:
+        (extrapolation or session).run(advance)
     _report(session, path, machine, reductions, extrapolation, as_json)
     wrong = [f"{cell}, {words}: wrong result" for cell, words in sorted(session.wrong)]
     if wrong:
@@ -126,23 +121,7 @@ def run(
         raise FailureError("\nerror: ".join(wrong), hint)
 
 
-def _measure(session: "OwnSession", extrapolation: "Extrapolation | None") -> None:
-    from .terminal import progress
-
-    budget = int(session.request.budget)
-    with progress("tuning Stretto's choice", budget) as advance:
-
-        def whole_seconds(done: float, of: float | None = None, what: str = "") -> None:
-            advance(min(int(done), budget), budget, what)
-
-        try:
-            (extrapolation or session).run(whole_seconds)
-        except Interrupt as stopped:
-            stopped.hint = f"what was measured is in {session.journal.path}; run again to go on"
-            raise
-
-
-def _extrapolation(extrapolation: "Extrapolation | None") -> list[str]:
+def _extrapolated(extrapolation: "Extrapolation | None") -> list[str]:
     """Rules for more ranks than were measured."""
     from .terminal import progress
 
@@ -168,31 +147,25 @@ def _report(
     from ..tune.own.rules import to_text
     from ..tune.own.trust import in_words, within_noise
 
-    journal = session.journal
-    chosen = choices(times_of(journal, session.shipped()))
-    doubtful = within_noise(journal, chosen, session.shipped())
+    journal, shipped, model = session.journal, session.shipped(), session.model
+    chosen = choices(times_of(journal, shipped))
+    doubtful = within_noise(journal, chosen, shipped)
     distrust = in_words(chosen, doubtful, journal.load)
-    missing = sum(len(session.points(n)) for n in session.request.ranks)
-    missing -= sum(map(len, chosen.values()))
-    files = []
+    done = sum(map(len, chosen.values()))
+    missing = sum(len(session.points(n)) for n in session.request.ranks) - done
+    files: dict[Path, str] = {}
     if chosen:
-        notes = [f"By `stretto tune`: {sum(map(len, chosen.values()))} cells were measured."]
-        notes += distrust
-        text = to_text(
-            chosen, machine, session.one_node, notes, _extrapolation(extrapolation), session.cores
-        )
-        write_text(path, text)
-        files.append(path)
-    model = session.model
+        notes = [f"By `stretto tune`: {done} cells were measured.", *distrust]
+        more = _extrapolated(extrapolation)
+        files[path] = to_text(chosen, machine, session.one_node, notes, more, session.cores)
     if model:
-        beside = path.with_name(MACHINE)
-        text = to_toml(
+        files[path.with_name(MACHINE)] = to_toml(
             model.parameters, machine, model.cores, model.network, model.found, reductions
         )
-        write_text(beside, text)
-        files.append(beside)
+    for file, text in files.items():
+        write_text(file, text)
     if as_json:
-        _print_json(session, chosen, doubtful, files, missing)
+        _print_json(session, chosen, doubtful, list(files), missing)
         return
     _print_table(chosen, doubtful)
     _print_summary(session, missing, distrust)

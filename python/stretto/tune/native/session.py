@@ -9,7 +9,7 @@ from pathlib import Path
 from ...errors import Error
 from ...measure.driver import Results, SilenceError, drive
 from ...measure.points import benchmark_points
-from ...measure.session import Request, TuningSession
+from ...measure.session import Advance, Request, TuningSession
 from .comparison import (
     LEAST_ROUNDS,
     Comparison,
@@ -47,6 +47,14 @@ class NativeSession(TuningSession):
 
     def _choices(self, function: str, ranks: int) -> list[str]:
         return self.target.algorithms(function, ranks)
+
+    def run(self, advance: Advance) -> tuple[Table, dict[Point, tuple]]:
+        """Both stages, as far as the budget goes; what held of what was found."""
+        self.scan(advance)
+        found = self.found()
+        if found:
+            self.confirm(found, advance)
+        return self.confirmed(found)
 
     # --- the first stage: every algorithm
 

@@ -20,17 +20,6 @@ PATIENCE = (
 
 
 @dataclass(frozen=True)
-class Launched(Mpi):
-    """An MPI whose ranks another launcher starts: srun -n 64."""
-
-    launcher: tuple[str, ...] = ()
-
-    def command(self, ranks: int, program: list[str], variables: dict[str, str]) -> list[str]:
-        words = [f"{name}={value}" for name, value in variables.items()]
-        return [*self.launcher, "env", *words, *program]
-
-
-@dataclass(frozen=True)
 class Place:
     """Where ranks ran: what a probe has found."""
 

@@ -22,7 +22,7 @@ from .model import (
     quality,
     samples_of,
 )
-from .paired_benchmark import Launched, Place, Plan, measure, probe
+from .paired_benchmark import Place, Plan, measure, probe
 from .points import (
     NATIVE,
     Candidate,
@@ -223,7 +223,7 @@ class OwnSession(TuningSession):
 
     def look(self, say: Callable[[Load], None] = lambda load: None) -> None:
         """Says and keeps what others use of the cores, if it is new and disturbs."""
-        if not self.one_node or isinstance(self.mpi, Launched):
+        if not self.one_node or self.mpi.launcher:
             return  # ranks run on nodes of which this one knows nothing
         found = self._watch.look()
         if found is not None and found.disturbs(max(self.request.ranks)):
