@@ -17,10 +17,10 @@ from ..errors import Error
 from ..picture import has_data, headline
 from ..symbolic_run import Cell, Message, SymbolicRun
 from ..units import intervals
+from .axes import INK
 
 STORE = "#1f6f8b"
 COMBINE = "#d1495b"
-INK = "#22333b"
 FAINT = "#9aa5ab"
 CHANGED = "#edae49"
 EMPTY = "#ffffff"
