@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from . import _core
+from .algorithms import title_of
 from .errors import Error
+from .portfolio import refuse
 from .units import intervals
 
 Contributions = tuple[int, ...]  # ranks, in the order of the operands
@@ -53,25 +55,13 @@ class SymbolicRun:
     @property
     def title(self) -> str:
         """The algorithm and its parameters, as `stretto show` takes them."""
-        variant = _core.Variant(_core.Shape(self.shape.ranks, self.shape.root), self.params)
-        words = _core.to_text(variant, self.algorithm)
-        return f"{self.algorithm.id},{words}" if words else self.algorithm.id
+        shape = _core.Shape(self.shape.ranks, self.shape.root)
+        return title_of(self.algorithm, shape, self.params)
 
-    @property
-    def rooted(self) -> bool:
-        return _core.facts(self.algorithm.collective).rooted
-
-    @property
-    def reduces(self) -> bool:
-        return _core.facts(self.algorithm.collective).reduces
-
-    @property
-    def alltoall(self) -> bool:
-        return _core.facts(self.algorithm.collective).pairwise
-
-    @property
-    def prefixes(self) -> bool:
-        return _core.facts(self.algorithm.collective).prefix
+    def __post_init__(self) -> None:
+        facts = _core.facts(self.algorithm.collective)
+        self.rooted, self.reduces = facts.rooted, facts.reduces
+        self.alltoall, self.prefixes = facts.pairwise, facts.prefix
 
     @property
     def steps(self) -> int:
@@ -216,11 +206,7 @@ def symbolic_run(
     """What the checker has recorded of a schedule; raises Error if it refuses it."""
     params = params or _core.Params()
     checked = _core.check_algorithm(algorithm, shape, params)
-    if checked.refused is not None:
-        raise Error(
-            f"{algorithm.id} is refused: {checked.refused.name}: {checked.refused.message}",
-            "its schedule is wrong; `stretto show --text` prints it",
-        )
+    refuse(algorithm, checked)
     record = _core.record(algorithm, shape, params)
     messages = [
         Message(one.step, one.from_rank, one.to_rank, tuple(record.blocks_of(one)), one.combined)

@@ -29,18 +29,14 @@ class RanksType(click.ParamType):
         if isinstance(value, tuple):
             return value
         found: set[int] = set()
+        hint = "write 8, 1-70 or 2,4,8-16"
         for part in str(value).split(","):
             match = re.fullmatch(r"\s*(\d+)(?:-(\d+))?\s*", part)
             if not match:
-                raise Error(
-                    f"--ranks: '{value}' is not a number of ranks", "write 8, 1-70 or 2,4,8-16"
-                )
+                raise Error(f"--ranks: '{value}' is not a number of ranks", hint)
             low, high = int(match[1]), int(match[2] or match[1])
-            if low < 1 or high < low or high > MOST_RANKS:
-                raise Error(
-                    f"--ranks: '{part}' is not a range from 1 to {MOST_RANKS}",
-                    "write 8, 1-70 or 2,4,8-16",
-                )
+            if not 1 <= low <= high <= MOST_RANKS:
+                raise Error(f"--ranks: '{part}' is not a range from 1 to {MOST_RANKS}", hint)
             found.update(range(low, high + 1))
         return tuple(sorted(found))
 
