@@ -10,7 +10,6 @@ from . import _core
 from .errors import Error
 from .simulation import (
     Call,
-    Candidate,
     best_of_each,
     compare,
     predicted_row,
@@ -165,10 +164,7 @@ def changes(who: Deciders, question: Question) -> dict:
 
 
 def chosen_row(
-    call: Call,
-    choice: _core.Choice,
-    machine: _core.Machine,
-    topology: _core.Topology | None = None,
+    call: Call, choice: _core.Choice, machine: _core.Machine, topology: _core.Topology | None = None
 ) -> dict:
     """The prediction for what was chosen, with its own parameters."""
     algorithm, params = choice.algorithm, choice.params
@@ -177,8 +173,8 @@ def chosen_row(
     words = words_of(algorithm, value, params.segment, params.list)
     if params.segment and params.depth != _core.Params().depth:
         words += f",depth={params.depth}"
-    candidate = Candidate(algorithm, params, words)
-    return predicted_row(candidate, call, machine, simulator, topology and OnTree(topology))
+    tree = OnTree(topology) if topology else None
+    return predicted_row(call, algorithm, params, words, machine, simulator, tree)
 
 
 def of_collective(function: _core.Function) -> list[_core.Algorithm]:
@@ -199,10 +195,7 @@ def unsuitable(call: Call) -> dict[str, str]:
 
 
 def ranking(
-    call: Call,
-    choice: _core.Choice,
-    machine: _core.Machine,
-    topology: _core.Topology | None = None,
+    call: Call, choice: _core.Choice, machine: _core.Machine, topology: _core.Topology | None = None
 ) -> tuple[list[dict], dict[str, str]]:
     """The best row of every algorithm and the row of the choice, the fastest first; and why some
     have none."""

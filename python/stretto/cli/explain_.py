@@ -7,15 +7,7 @@ import click
 
 from ..errors import Error
 from ..units import size_in_words, time_in_words
-from .calls import (
-    PARTS,
-    cells_of,
-    function_of,
-    placement_of,
-    shortened,
-    size_of,
-    topology_of,
-)
+from .calls import PARTS, cells_of, function_of, placement_of, shortened, size_of, topology_of
 from .options import (
     PictureType,
     hosts_option,

@@ -91,11 +91,7 @@ def _refuse_what_takes_long(wanted: Wanted) -> None:
 
 
 def generate(
-    words: str,
-    ranks: int | None,
-    root: int | None,
-    topology: _core.Topology | None,
-    options: str,
+    words: str, ranks: int | None, root: int | None, topology: _core.Topology | None, options: str
 ) -> str:
     """The C file of "allreduce/ring", or of a function's ring on a tree, which names the options
     that it was made with; raises Error for what cannot be written."""

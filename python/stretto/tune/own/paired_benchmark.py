@@ -54,12 +54,7 @@ def probe(mpi: Mpi, ranks: int, limit: float = PATIENCE) -> Place:
 
 
 def measure(
-    mpi: Mpi,
-    ranks: int,
-    plan: Plan,
-    seconds: float,
-    folder: Path,
-    heard: Callable[[dict], None],
+    mpi: Mpi, ranks: int, plan: Plan, seconds: float, folder: Path, heard: Callable[[dict], None]
 ) -> str:
     """Gives each point's row to `heard` as it comes. What was begun when the driver fell silent."""
     results, told = Results(), 0

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Calibrates, predicts, measures what the prediction cannot tell apart; as the budget lasts."""
 
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -13,24 +12,9 @@ from ...measure.busy import Load, Watch
 from ...measure.session import Request, TuningSession
 from .choice import CONFIRM, times_of
 from .journal import Journal, read_measured
-from .model import (
-    Parameters,
-    Quality,
-    calibration,
-    fit_crowd,
-    fit_pair,
-    quality,
-    samples_of,
-)
+from .model import Parameters, Quality, calibration, fit_crowd, fit_pair, quality, samples_of
 from .paired_benchmark import Place, Plan, measure, probe
-from .points import (
-    NATIVE,
-    Candidate,
-    Point,
-    points_of,
-    portfolio,
-    shipped,
-)
+from .points import NATIVE, Candidate, Point, points_of, portfolio, shipped
 from .predictor import Predictor, SameForAll
 from .residual_correction import ResidualCorrection
 from .search import KEEP, Search, chosen_of, levels, of_sizes
@@ -73,7 +57,6 @@ class OwnSession(TuningSession):
         self.mpi, self.journal, self.places = mpi, journal, places
         self.model: Model | None = None
         self._predictors: dict[int, Predictor] = {}
-        self.measuring = 0.0  # seconds in this run
         self.wrong: set[tuple[Point, str]] = set()  # whose results were, in this run
         self._watch = Watch()
 
@@ -254,11 +237,7 @@ class OwnSession(TuningSession):
         folder = self.journal.path.parent
         while left:
             self.look()
-            begun = time.monotonic()
-            try:
-                silent = measure(self.mpi, ranks, list(left.items()), seconds, folder, heard)
-            finally:
-                self.measuring += time.monotonic() - begun
+            silent = measure(self.mpi, ranks, list(left.items()), seconds, folder, heard)
             if not silent:
                 return
             point, words = next(iter(left.items()))
