@@ -38,10 +38,3 @@ class Predictor:
     def sorted(self, point: Point, found: list[Candidate]) -> list[tuple[float, Candidate]]:
         pairs = [(self.seconds(point, one), one) for one in found]
         return sorted(pairs, key=lambda pair: pair[0])
-
-
-class SameForAll:
-    """Without a model all calls take as long, and what is measured corrects that."""
-
-    def seconds(self, point: Point, one: Candidate) -> float:
-        return 1.0

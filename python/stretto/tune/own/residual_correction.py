@@ -163,15 +163,18 @@ def _usual(errors: Iterable[_Error]) -> float | None:
 
 
 class ResidualCorrection:
-    """`predictor` gives one for a number of ranks; `measured` are paired benchmarks of any stage.
+    """`predictor` gives one for a number of ranks; without one all calls take as long.
+    `measured` are paired benchmarks of any stage.
 
     Times of the native library and wrong ones do not count. Those of no whole block do: so much
     slower was what was dropped at once.
     """
 
-    def __init__(self, predictor: Callable[[int], Predicts], measured: Iterable[Measured]) -> None:
+    def __init__(
+        self, predictor: Callable[[int], Predicts | None], measured: Iterable[Measured]
+    ) -> None:
         self._predictor_of = predictor
-        self._predictors: dict[int, Predicts] = {}
+        self._predictors: dict[int, Predicts | None] = {}
         self._points: dict[tuple[Point, str], float] = {}
         self._curves: dict[tuple[str, int], dict[tuple, _Curve]] = defaultdict(dict)
         self._algorithms: dict[tuple[str, int, str], set[tuple]] = defaultdict(set)
@@ -197,7 +200,8 @@ class ResidualCorrection:
     def _predicted(self, point: Point, one: Candidate) -> float:
         if point.ranks not in self._predictors:
             self._predictors[point.ranks] = self._predictor_of(point.ranks)
-        return max(self._predictors[point.ranks].seconds(point, one), LEAST)
+        model = self._predictors[point.ranks]
+        return max(model.seconds(point, one), LEAST) if model else 1.0
 
     def _learn(self, measured: Iterable[Measured]) -> None:
         times: dict[tuple[Point, str], list[float]] = defaultdict(list)

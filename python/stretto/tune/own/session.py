@@ -15,7 +15,7 @@ from .journal import Journal, read_measured
 from .model import Parameters, Quality, calibration, fit_crowd, fit_pair, quality, samples_of
 from .paired_benchmark import Place, Plan, measure, probe
 from .points import NATIVE, Candidate, Point, points_of, portfolio, shipped
-from .predictor import Predictor, SameForAll
+from .predictor import Predictor
 from .residual_correction import ResidualCorrection
 from .search import KEEP, Search, chosen_of, levels, of_sizes
 
@@ -139,10 +139,7 @@ class OwnSession(TuningSession):
 
     def _next(self) -> Search:
         measured = [one for one in self.journal.measured if one.point.ranks in self.places]
-        correction = ResidualCorrection(
-            lambda ranks: self.predictor(ranks) or SameForAll(), measured
-        )
-        return Search(self.journal, correction, self._shipped)
+        return Search(self.journal, ResidualCorrection(self.predictor, measured), self._shipped)
 
     def points(self, ranks: int) -> list[Point]:
         return points_of(self.request.names, ranks, self.request.sizes)
