@@ -18,8 +18,8 @@ from stretto.cli.tune_native import _head
 from stretto.cli.tune_native import run as run_tune
 from stretto.measure.driver import SilenceError
 from stretto.measure.session import Request
-from stretto.tune.native import choice
-from stretto.tune.native.choice import Comparison, best, group_won, rules_of, together, won
+from stretto.tune.native import comparison
+from stretto.tune.native.comparison import Comparison, best, group_won, rules_of, together, won
 from stretto.tune.native.intel import IntelMpi
 from stretto.tune.native.journal import Failure, Journal, Run, Sample
 from stretto.tune.native.mpich import Mpich
@@ -56,8 +56,8 @@ def test_sizes_that_share_a_fate():
     assert not group_won([compared(0.99), compared(0.99)]), "nowhere faster for certain"
     cells = [{"a": compared(0.5), "b": compared(0.4)}, {"a": compared(1.0), "b": compared(2.0)}]
     assert together(cells) == "a"
-    assert choice.complete(cells) == ["b", "a"]
-    assert choice.complete([*cells, {}]) == [None] * 3
+    assert comparison.complete(cells) == ["b", "a"]
+    assert comparison.complete([*cells, {}]) == [None] * 3
 
 
 def test_rules_reach_half_way_to_the_next_size():

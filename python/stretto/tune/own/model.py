@@ -6,16 +6,17 @@ ratio, nearest to what was measured. So the error that is reported is that of pr
 """
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import islice
 from statistics import median
 from typing import Any
 
 from ... import _core
 from ...errors import Error
 from ...measure.driver import Ratios
-from .cells import Cell, parsed
 from .journal import Measured
+from .points import Point, parsed
 from .reductions import reduction_lines
 
 SIZES = (8, 512, 4096, 32 << 10, 256 << 10, 2 << 20)
@@ -75,10 +76,10 @@ class Parameters:
         )
 
 
-def calibration(ranks: int) -> list[tuple[Cell, list[str]]]:
+def calibration(ranks: int) -> list[tuple[Point, list[str]]]:
     """The plan whose times the model is fitted to."""
     return [
-        (Cell(name, ranks, size), list(words))
+        (Point(name, ranks, size), list(words))
         for name, words in CALLS.items()
         for size in (SIZES if name != "barrier" else (0,))
     ]
@@ -103,9 +104,9 @@ class Sample:
 def samples_of(measured: list[Measured], placement: _core.Placement) -> list[Sample]:
     found = []
     for one in measured:
-        call = one.cell.call(placement)
+        call = one.point.call(placement)
         for entry in one.entries:
-            choice = parsed(one.cell, entry.words)
+            choice = parsed(one.point, entry.words)
             if choice.algorithm is None or entry.algorithm != choice.id or not entry.counts:
                 continue
             simulator = call.simulator(choice.algorithm, choice.params)
@@ -116,25 +117,18 @@ def samples_of(measured: list[Measured], placement: _core.Placement) -> list[Sam
     return found
 
 
-def _free(parameters: Parameters, names: list[str]) -> dict[str, list[float]]:
-    """Their numbers; of a contention only the last: those of fewer ranks were found before."""
-    found = {name: getattr(parameters, name) for name in names}
-    return {
-        name: list(value) if name == "slopes" else [value[-1][1] if name == "contention" else value]
-        for name, value in found.items()
-    }
+def _free(parameters: Parameters, name: str) -> list[float]:
+    """Its numbers; of a contention only the last: those of fewer ranks were found before."""
+    value = getattr(parameters, name)
+    return list(value) if name == "slopes" else [value[-1][1] if name == "contention" else value]
 
 
-def _with(parameters: Parameters, names: list[str], numbers: Iterable[float]) -> Parameters:
-    left = iter(numbers)
-    found: dict[str, Any] = {}
-    for name, values in _free(parameters, names).items():
-        own = [float(next(left)) for _ in values]
-        found[name] = tuple(own) if name == "slopes" else own[0]
-        if name == "contention":
-            *before, (ranks, _) = parameters.contention
-            found[name] = (*before, (ranks, own[0]))
-    return replace(parameters, **found)
+def _with(parameters: Parameters, name: str, numbers: list[float]) -> Parameters:
+    value: Any = tuple(numbers) if name == "slopes" else numbers[0]
+    if name == "contention":
+        *before, (ranks, _) = parameters.contention
+        value = (*before, (ranks, value))
+    return replace(parameters, **{name: value})
 
 
 def _bounds(parameters: Parameters, name: str) -> tuple[float, float]:
@@ -152,24 +146,28 @@ def fitted(
     machine_of: Callable[[Parameters], _core.Machine],
 ) -> Parameters:
     """With those numbers of `names` whose predictions are nearest to the samples, in ratio."""
-    from numpy import array, clip, exp, log, ndarray
+    import numpy
     from scipy.optimize import least_squares
 
     if not names:
         return start
-    free = _free(start, names)
-    low, high = array([_bounds(start, name) for name, own in free.items() for _ in own]).T
-    first = log(array([value for own in free.values() for value in own]))
+    free = {name: _free(start, name) for name in names}
+    bounds = numpy.array([_bounds(start, name) for name, own in free.items() for _ in own])
+    low, high = numpy.log(bounds.T)
+    first = numpy.log(numpy.concatenate([*free.values()]))
 
-    def of(logs: ndarray) -> Parameters:
-        return _with(start, names, clip(exp(logs), low, high))
+    def of(logs: numpy.ndarray) -> Parameters:
+        found, left = start, iter(numpy.clip(numpy.exp(logs), *bounds.T).tolist())
+        for name, own in free.items():
+            found = _with(found, name, list(islice(left, len(own))))
+        return found
 
-    def off(logs: ndarray) -> list[float]:
+    def off(logs: numpy.ndarray) -> list[float]:
         machine = machine_of(of(logs))
         return [math.log(one.ratio(machine)) for one in samples]
 
     found = least_squares(
-        off, clip(first, log(low) + INSIDE, log(high) - INSIDE), bounds=(log(low), log(high)),
+        off, numpy.clip(first, low + INSIDE, high - INSIDE), bounds=(low, high),
         loss="soft_l1", f_scale=USUAL, diff_step=STEP, max_nfev=MOST,
     )  # fmt: skip
     return of(found.x)

@@ -3,16 +3,16 @@
 
 from ...launch.mpi import Mpi
 from ...measure.driver import Ratios, Results, drive
-from .trial import PATIENCE
+from .paired_benchmark import PATIENCE
 
 WORTH = 1.15  # what takes less than so many times as long, or as short, is not told apart
 
 
 def measured_reductions(mpi: Mpi) -> Ratios:
     """On the core of rank 0; raises Error if the driver fails."""
-    race = Results()
-    drive(mpi, 1, ["--reductions"], 0.0, PATIENCE, race)
-    return race.reductions
+    results = Results()
+    drive(mpi, 1, ["--reductions"], 0.0, PATIENCE, results)
+    return results.reductions
 
 
 def reduction_lines(ratios: Ratios, gamma: float) -> list[str]:
