@@ -6,7 +6,7 @@
 #include "support/test.hpp"
 #include "transport/shm/room.hpp"
 
-namespace stretto::transport::shm {
+namespace stretto::transport::shm::way_test {
 namespace {
 
 /// A lane and both its ends.
@@ -235,6 +235,4 @@ TEST(what_always_fits) {
 }
 
 }  // namespace
-}  // namespace stretto::transport::shm
-
-TEST_MAIN()
+}  // namespace stretto::transport::shm::way_test
