@@ -9,7 +9,7 @@
 namespace stretto::intercept::observe {
 namespace {
 
-std::mutex mutex;  // guards the ledger; never destroyed, like all that a program may use at its very end
+std::mutex of_ledger;  // guards what follows; never destroyed, like all that a program may use at its very end
 Ledger& all() {
   static auto& ledger = *new Ledger;
   return ledger;
@@ -62,7 +62,7 @@ ServedCalls& Records::served(const Key& key, bool always) {
 Records::~Records() {
   for (auto& [key, served] : served_) served.sampled.finish(served.calls);
   if (table_.empty()) return;
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(of_ledger);
   Group& group = all()[{name_, intervals(world_ranks_)}];
   ++group.communicators;
   for (const auto& [key, record] : table_) group.table[key] += record;
