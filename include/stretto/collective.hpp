@@ -27,10 +27,11 @@ inline constexpr Collective all_collectives[] = {
 struct CollectiveFacts {
   std::string_view name;  ///< "allreduce"
   bool rooted;
-  bool reduces;   ///< combines contributions with an operator
-  bool per_rank;  ///< the vector has a part for each rank, given by the call; else the algorithm cuts it
-  bool pairwise;  ///< a block belongs to a pair of ranks, as in an alltoall
-  bool prefix;    ///< a rank's result is made of what the ranks up to it gave
+  bool reduces;                           ///< combines contributions with an operator
+  bool parts_in, parts_out;               ///< the input, the output has a part for each rank, given by the call
+  bool prefix;                            ///< a rank's result is made of what the ranks up to it gave
+  bool per_rank = parts_in || parts_out;  ///< else the algorithm cuts the vector
+  bool pairwise = parts_in && parts_out;  ///< a block belongs to a pair of ranks
 };
 
 const CollectiveFacts& facts(Collective collective);

@@ -49,7 +49,7 @@ void depart();
 transport::shm::StagingRings take_rooms();
 void give_back(const transport::shm::StagingRings& rooms);
 
-/// What the engine needs to use `view` in the thread of `rooms`.
+/// What an operation needs to use `view` in the thread of `rooms`.
 transport::shm::Neighbours neighbours(const NodeView& view, const transport::shm::StagingRings& rooms);
 
 /// By what is known now of the ranks of this node.

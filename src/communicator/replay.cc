@@ -2,7 +2,6 @@
 #include "communicator/replay.hpp"
 
 #include "communicator/communicator.hpp"
-#include "mpi/arguments.hpp"
 
 namespace stretto::intercept {
 namespace {
@@ -21,20 +20,19 @@ bool same_numbers(const std::vector<Count>& known, const Numbers& given) {
 
 }  // namespace
 
-void KeptParts::keep(const DescribedParts& parts, Rank ranks) {
+void KeptParts::keep(const PartsArguments& parts, Rank ranks) {
   clear();
   displacements_.clear();
   types_.clear();
   for (Rank r = 0; r < ranks; ++r) {
     counts_.push_back(parts.counts[r]);
     if (parts.displacements.given()) displacements_.push_back(parts.displacements[r]);
-    if (parts.own_types) types_.push_back(parts.types[r]);
+    if (parts.types) types_.push_back(parts.types[r]);
   }
 }
 
-bool KeptParts::compare(const DescribedParts& given) const {
-  if (!given.types || !same_numbers(counts_, given.counts) || !same_numbers(displacements_, given.displacements))
-    return false;
+bool KeptParts::compare(const PartsArguments& given) const {
+  if (!same_numbers(counts_, given.counts) || !same_numbers(displacements_, given.displacements)) return false;
   for (std::size_t r = 0; r < types_.size(); ++r)
     if (given.types[r] != types_[r]) return false;
   return true;
@@ -71,18 +69,20 @@ std::unique_ptr<Replays::Replay>& Replays::place_for(const Signature& signature)
   return replays_[at ^ turn_];
 }
 
-void Replays::keep(const Origin& origin, Rank ranks, const Decision& decision, std::shared_ptr<const Schedule> schedule,
-                   const execute::Work& work, const observe::Sampled& sampled) {
+const execute::Plan* Replays::keep(const Arguments& arguments, Rank ranks, const Decision& decision,
+                                   std::shared_ptr<const Schedule> schedule, const execute::Work& work,
+                                   const observe::Sampled& sampled) {
   constexpr Rank most_parts = 64;  // they are compared with every call
-  if (ranks > most_parts && (origin.parts[0] || origin.parts[1])) return;
-  auto& replay = place_for(origin.signature);
+  if (ranks > most_parts && (arguments.parts[0] || arguments.parts[1])) return nullptr;
+  auto& replay = place_for(arguments.signature);
   constexpr unsigned try_every = 8;  // parts that change with every call are not worth it
-  if (replay && replay->signature == origin.signature && replay->calls == 0 && ++replay->others < try_every) return;
+  if (replay && replay->signature == arguments.signature && replay->calls == 0 && ++replay->others < try_every)
+    return nullptr;
   if (replay)
     count(*replay);
   else
-    replay = std::make_unique<Replay>(Replay{.signature = origin.signature, .work = work});
-  replay->signature = origin.signature;
+    replay = std::make_unique<Replay>(Replay{.signature = arguments.signature, .work = work});
+  replay->signature = arguments.signature;
   replay->schedule = std::move(schedule);
   replay->work = work;
   replay->work.schedule = replay->schedule.get();
@@ -92,18 +92,19 @@ void Replays::keep(const Origin& origin, Rank ranks, const Decision& decision, s
   for (execute::Layout* layout : {&replay->work.input.layout, &replay->work.output.layout, &replay->work.sizes})
     *layout = execute::Layout::whole(0, 1, 0);
   replay->algorithm = decision.algorithm;
-  replay->input = from(origin.input, work.input.at);
-  replay->output = from(origin.output, work.output.at);
+  replay->input = from(arguments.input, work.input.at);
+  replay->output = from(arguments.output, work.output.at);
   replay->served = decision.served;
   replay->sampled = sampled;
   replay->others = 0;
-  replay->recent = origin.recent;
-  replay->bytes = origin.bytes;
-  replay->alias = origin.alias;
-  for (std::size_t i = 0; i < origin.parts.size(); ++i) {
+  replay->recent = arguments.recent;
+  replay->bytes = arguments.bytes;
+  replay->alias = arguments.alias;
+  for (std::size_t i = 0; i < arguments.parts.size(); ++i) {
     replay->parts[i].clear();
-    if (origin.parts[i]) replay->parts[i].keep(*origin.parts[i], ranks);
+    if (arguments.parts[i]) replay->parts[i].keep(*arguments.parts[i], ranks);
   }
+  return &replay->program;
 }
 
 }  // namespace stretto::intercept

@@ -17,7 +17,9 @@
 namespace {
 
 using stretto::Function;
+using stretto::intercept::combines;
 using stretto::intercept::Entry;
+using stretto::intercept::moves;
 using stretto::intercept::native;
 using stretto::intercept::Provenance;
 namespace intercept = stretto::intercept;
@@ -53,13 +55,17 @@ template <typename Pass>
   return pass();
 }
 
-template <typename Serve, typename Pass>
-[[gnu::always_inline]] inline int serve_or_pass(MPI_Comm comm, Serve serve, Pass pass) {
+template <typename Pass>
+[[gnu::always_inline]] inline int serve_or_pass(MPI_Comm comm, const intercept::Arguments& arguments, Pass pass) {
   const EndOfCall end;
   intercept::Served served;
-  guarded([&] { served = serve(); });
+  guarded([&] { served = intercept::serve(comm, arguments); });
   return served ? *served : watched(comm, pass);
 }
+
+constexpr intercept::Described nothing{};
+/// The address of a value that lives until the end of the full expression.
+const intercept::PartsArguments* parts(const intercept::PartsArguments& of) { return &of; }
 
 /// The end of a function that has given `info` to `comm`, if it succeeded.
 int with_hints(int error, const MPI_Comm* comm, MPI_Info info, const char* cause) {
@@ -118,14 +124,14 @@ auto or_unsupported(Result (*function)(Arguments...)) {
   static inline int own_##name parameters
 
 #define ENTRY(name, parameters, arguments) STRETTO_ENTRY(name, parameters, arguments)
-#define NATIVE(name) native().name
+#define COLLECTIVE_ENTRY(name, parameters, arguments, ...)                            \
+  ENTRY(name, parameters, arguments) {                                                \
+    return serve_or_pass(comm, __VA_ARGS__, [=] { return native().name arguments; }); \
+  }
 #define COUNT int
 #define DISPLACEMENT int
 #include "intercept/entry_points.inc"
-
-ENTRY(Barrier, (MPI_Comm comm), (comm)) {
-  return serve_or_pass(comm, [&] { return intercept::barrier(comm); }, [=] { return native().Barrier(comm); });
-}
+COLLECTIVE_ENTRY(Barrier, (MPI_Comm comm), (comm), intercept::Arguments{{Function::barrier}})
 
 ENTRY(Comm_free, (MPI_Comm * comm), (comm)) { return intercept::free_communicator(comm, native().Comm_free); }
 
@@ -158,14 +164,16 @@ ENTRY(Finalize, (), ()) {
 }
 
 #undef ENTRY
-#undef NATIVE
+#undef COLLECTIVE_ENTRY
 #undef COUNT
 #undef DISPLACEMENT
 
 // Large counts. An MPI without these functions must not seem to have them: mpi4py would call them.
 #ifdef STRETTO_MPICH
-#define ENTRY(name, parameters, arguments) STRETTO_ENTRY(name##_c, parameters, arguments)
-#define NATIVE(name) or_unsupported(native().name##_c)
+#define COLLECTIVE_ENTRY(name, parameters, arguments, ...)                                                \
+  STRETTO_ENTRY(name##_c, parameters, arguments) {                                                        \
+    return serve_or_pass(comm, __VA_ARGS__, [=] { return or_unsupported(native().name##_c) arguments; }); \
+  }
 #define COUNT MPI_Count
 #define DISPLACEMENT MPI_Aint
 #include "intercept/entry_points.inc"

@@ -1,29 +1,26 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Buffers as a call's arguments describe them.
+// The arguments of any collective call, in one form. Handles are values: they outlive the call that brought them.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <cstring>
+#include <limits>
 
 #include "mpi/mpi_header.hpp"
+#include "stretto/function.hpp"
 #include "stretto/types.hpp"
 
 namespace stretto::intercept {
 
-/// A buffer as the program describes it.
-struct Described {
-  void* buffer;
-  MPI_Count count;
-  const MPI_Datatype& type;
-
-  Described(const void* b, MPI_Count n, const MPI_Datatype& t) : buffer(const_cast<void*>(b)), count(n), type(t) {}
-  bool in_place() const { return buffer == MPI_IN_PLACE; }
-};
+class RecentSizes;
 
 /// An array of int, MPI_Count or MPI_Aint.
 class Numbers {
  public:
-  Numbers(const int* numbers) : at_(numbers), wide_(false) {}
+  Numbers() = default;
+  Numbers(const int* numbers) : at_(numbers) {}
   template <typename Wide>
   Numbers(const Wide* numbers) : at_(numbers),
                                  wide_(true) {
@@ -39,37 +36,78 @@ class Numbers {
   }
 
  private:
-  const void* at_;
-  bool wide_;
+  const void* at_ = nullptr;
+  bool wide_ = false;
 };
 
-/// A buffer with a part for each rank. Displacements are in extents of the one type or, where each part has a type of
-/// its own, in bytes.
-struct DescribedParts {
-  void* buffer;
+/// What a call says of each rank's part of a buffer.
+struct PartsArguments {
   Numbers counts;
-  Numbers displacements;
-  const MPI_Datatype* types;
-  bool own_types;
+  Numbers displacements = {};           ///< in extents of the one type or, where each part has its own, in bytes
+  const MPI_Datatype* types = nullptr;  ///< null: all parts have the signature's
+};
 
-  DescribedParts(const void* b, Numbers n, Numbers at, const MPI_Datatype& type)
-      : buffer(const_cast<void*>(b)),
-        counts(n),
-        displacements(at),
-        types(&type),
-        own_types(false) {}
-  DescribedParts(const void* b, Numbers n, Numbers at, const MPI_Datatype* each)
-      : buffer(const_cast<void*>(b)),
-        counts(n),
-        displacements(at),
-        types(each),
-        own_types(true) {}
-  bool in_place() const { return buffer == MPI_IN_PLACE; }
-  const MPI_Datatype& type(Rank r) const { return types[own_types ? r : 0]; }
-  /// Is it the same array of counts, and of types?
-  bool same_arrays(const DescribedParts& other) const {
-    return counts.same_array(other.counts) && (own_types ? types == other.types : *types == *other.types);
+/// The arguments of a call but for its buffers and what it says of each part. Of input and output: [0] and [1]. What a
+/// rank need not give may be anything.
+struct Signature {
+  Function function;
+  bool in_place = false;
+  Rank root = 0;
+  std::array<Count, 2> counts{};
+  std::array<MPI_Datatype, 2> types{};
+  MPI_Op op{};
+
+  /// Spelt out: arrays would be compared by a function of the C library.
+  bool operator==(const Signature& s) const {
+    return function == s.function && counts[0] == s.counts[0] && counts[1] == s.counts[1] && types[0] == s.types[0] &&
+           types[1] == s.types[1] && op == s.op && root == s.root && in_place == s.in_place;
   }
 };
+
+inline constexpr Bytes no_alias = std::numeric_limits<Bytes>::min();  ///< no distance of two buffers
+
+struct Arguments {
+  Signature signature;
+  const void* input = nullptr;  ///< in place: the output
+  void* output = nullptr;       ///< of a scatter in place: the input
+  /// Of the functions whose parts differ, else null: looked at only by a rank that must give them.
+  std::array<const PartsArguments*, 2> parts{};
+
+  // What is found out while the call is prepared, and kept with it:
+  RecentSizes* recent = nullptr;  ///< that the choice went by, and what they are told of this call
+  Bytes bytes = 0;
+  Bytes alias = no_alias;  ///< where the input may not be, from the output
+
+  /// Is the input there? With MPI_BOTTOM it seems so, though nothing is said of where the elements are.
+  bool is_at(Bytes distance) const {
+    return reinterpret_cast<std::intptr_t>(input) - reinterpret_cast<std::intptr_t>(output) == distance;
+  }
+  bool aliased() const { return input && is_at(alias); }
+};
+
+/// A buffer as the program describes it: `count` elements, for each rank where the function has parts for each.
+struct Described {
+  const void* buffer = nullptr;
+  MPI_Count count = 0;
+  MPI_Datatype type{};
+};
+
+/// A call that moves elements. `parts_in`, `parts_out`: see Arguments::parts.
+inline Arguments moves(Function function, const Described& in, const Described& out, Rank root = 0,
+                       const PartsArguments* parts_in = nullptr, const PartsArguments* parts_out = nullptr) {
+  const bool scatters = function == Function::scatter || function == Function::scatterv;
+  const bool in_place = (scatters ? out : in).buffer == MPI_IN_PLACE;
+  return {{function, in_place, root, {in.count, out.count}, {in.type, out.type}},
+          in_place && !scatters ? out.buffer : in.buffer,
+          const_cast<void*>(in_place && scatters ? in.buffer : out.buffer),
+          {parts_in, parts_out}};
+}
+
+/// A call that combines them. `count` is that of a result's part, where the function has one for each rank.
+inline Arguments combines(Function function, const void* send, void* receive, MPI_Count count, MPI_Datatype type,
+                          MPI_Op op, Rank root = 0, const PartsArguments* parts = nullptr) {
+  const bool in_place = send == MPI_IN_PLACE;
+  return {{function, in_place, root, {count}, {type}, op}, in_place ? receive : send, receive, {parts}};
+}
 
 }  // namespace stretto::intercept

@@ -1,255 +1,114 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Collectives that move vectors, or equally large parts. What travels is bytes: ranks may describe the same values by
-// different types.
-#include "prepare/common.hpp"
+// Calls that move elements. What travels is bytes: ranks may describe the same values by different types.
+#include "mpi/flavour/flavour.hpp"
+#include "prepare/prepared_call.hpp"
 
 namespace stretto::intercept {
-namespace {
 
-bool is_root(const Communicator& c, int root) { return c.rank() == root; }
-
-/// What gather, scatter, allgather and alltoall give the engine: `each` bytes for every rank.
-class EqualParts {
- public:
-  EqualParts(Communicator& c, const Decision& decision, Rank root, Bytes each)
-      : c_(c),
-        each_(each),
-        schedule_(schedule_of(c, decision, root, [each](Rank) { return each; })),
-        layout_(execute::Layout::per_rank(each, segment_of(decision, 1, c.ranks())).cut_into(schedule_->parts)) {}
-
-  execute::Region all(void* at) const { return {at, layout_, 0}; }
-  execute::Region own(void* at) const { return {at, layout_, c_.rank() * each_}; }
-  int perform(const Decision& decision, const Origin& origin, bool keep, const execute::Region& input,
-              const execute::Region& output) const {
-    return intercept::perform(
-        c_, decision, schedule_, origin.signature.function,
-        {.input = input, .output = output, .sizes = layout_, .element = one_byte, .origin = keep ? &origin : nullptr});
+bool PreparedCall::check_moves() {
+  const bool parts_in = collective().parts_in, parts_out = collective().parts_out;
+  const bool takes_all = parts_in && parts_out;
+  // In place one buffer has both sides. An alltoall copies it: there the two have different blocks in one slot.
+  if (parts_in ? takes_all || is_root() : parts_out && !in_place())
+    in_.emplace(arguments_, takes_all && in_place() ? 1 : 0, parts_in ? c_.ranks() : 1, memory_);
+  if (parts_in && !takes_all ? !in_place() : !parts_out || is_root())
+    out_.emplace(arguments_, 1, parts_out ? c_.ranks() : 1, memory_);
+  for (const auto* side : {&in_, &out_})
+    if (*side && (*side)->unusable()) return leave(*(*side)->unusable());
+  if (same_memory()) {
+    alias_ = true;
+    return false;
   }
-
- private:
-  Communicator& c_;
-  Bytes each_;
-  std::shared_ptr<const Schedule> schedule_;
-  execute::Layout layout_;
-};
-
-/// `in` is not given in place: then all is in `out`.
-Origin origin_of(Function function, const Described& in, const Described& out, Rank root) {
-  const bool in_place = in.in_place();
-  return {{function, in_place, root, {in.count, out.count}, {in.type, out.type}, {}},
-          in_place ? out.buffer : in.buffer,
-          out.buffer};
+  if (!facts(function()).bytes_known) return true;
+  const CallBuffer& known = *sized_by();
+  call_.bytes = collective().per_rank && known.alike() ? known.bytes() * c_.ranks() : known.sum();
+  return true;
 }
 
-/// Rows of `each` bytes, one for each rank, from or to rows of n elements: what does not fit is left out.
-std::byte* fitted_rows(const TypeFacts& type, const void* from, Count n, Bytes each, Rank ranks) {
-  std::byte* rows = staging().take(each * ranks);
-  std::memset(rows, 0, static_cast<std::size_t>(each * ranks));
-  for (Rank r = 0; r < ranks; ++r)
-    fit(type, static_cast<const char*>(from) + r * n * type.element.extent, n, rows + r * each, each);
-  return rows;
-}
-void unfit_rows(const TypeFacts& type, const std::byte* rows, Bytes each, Rank ranks, Count n, void* to) {
-  for (Rank r = 0; r < ranks; ++r)
-    unfit(type, rows + r * each, each, n, static_cast<char*>(to) + r * n * type.element.extent);
+/// The side that tells how large the parts are: what the other ranks go by. Null: each side has sizes of its own.
+const CallBuffer* PreparedCall::sized_by() const {
+  const bool gathers = collective().parts_out && !collective().parts_in;
+  if (collective().pairwise && facts(function()).irregular) return nullptr;
+  if (in_ && collective().rooted && (!gathers || !facts(function()).irregular)) return &*in_;
+  return out_ ? &*out_ : &*in_;
 }
 
-/// The root's description of all parts does not match that of its own, and it is the only one that sees it: it does
-/// what the others wait for, by the sizes that they know. `each` is that.
-struct RootMismatch {
-  const TypeFacts& whole;
-  const TypeFacts& part;
-  const Described& all;
-  const Described& own;
-  Bytes each;
-
-  Bytes of_all() const { return all.count * whole.element.size; }
-  Bytes of_own() const { return own.count * part.element.size; }
-
-  int gather(Communicator& c, const Decision& decision, const Origin& origin) const {
-    const EqualParts parts(c, decision, c.rank(), each);
-    std::byte* rows = staging().take(each * c.ranks());
-    std::byte* mine = fitted(part, own.buffer, own.count, each);
-    const int code = parts.perform(decision, origin, false, parts.own(mine), parts.all(rows));
-    if (code == MPI_SUCCESS) unfit_rows(whole, rows, each, c.ranks(), all.count, all.buffer);
-    return finish_truncated(c, Function::gather, code, of_all() < each);
+/// Is a part sent from where it is received, and does the MPI forbid that?
+bool PreparedCall::same_memory() {
+  if (in_place() || !in_ || !out_) return false;
+  const auto forbidden = [this](Bytes bytes, const CallBuffer& side, Rank r) {
+    return bytes > 0 && flavour::alias_error(function(), bytes) != MPI_SUCCESS && side.type(r) == in_->type(r);
+  };
+  if (!sized_by()) {
+    arguments_.alias = 0;  // such a call is looked at each time
+    const PartsArguments &from = *arguments_.parts[0], &to = *arguments_.parts[1];
+    return arguments_.aliased() && from.counts.same_array(to.counts) && from.types == to.types &&
+           forbidden(in_->sum(), *out_, 0);
   }
-  int scatter(Communicator& c, const Decision& decision, const Origin& origin) const {
-    const EqualParts parts(c, decision, c.rank(), each);
-    std::byte* rows = fitted_rows(whole, all.buffer, all.count, each, c.ranks());
-    std::byte* mine = staging().take(each);
-    const int code = parts.perform(decision, origin, false, parts.all(rows), parts.own(mine));
-    if (code == MPI_SUCCESS) unfit(part, mine, each, own.count, own.buffer);
-    return finish_truncated(c, Function::scatter, code, of_own() < each);
+  const Rank me = c_.rank();
+  if (in_->bytes(me) != out_->bytes(me) || !forbidden(in_->bytes(me), *out_, me)) return false;
+  arguments_.alias = collective().pairwise   ? 0
+                     : collective().parts_in ? -in_->displacement(me)
+                                             : out_->displacement(me);
+  return arguments_.aliased();
+}
+
+/// Where the two sides do not match on this rank, it does what the others wait for; finds out here what it lacks room
+/// for.
+void PreparedCall::conform(CallBuffer& side, bool output) {
+  const Bytes expected = sized_by()->bytes(c_.rank()), given = side.bytes(c_.rank());
+  if (given == expected) return;
+  truncated_ |= output ? given < expected : given > expected;
+  side.copy(expected);
+}
+
+execute::Region PreparedCall::region(const std::optional<CallBuffer>& side, bool has_parts, Count segment) const {
+  if (side && has_parts) return side->region(segment, schedule_->parts);
+  const std::optional<CallBuffer>& all = has_parts ? side : collective().parts_in ? in_ : out_;
+  if (!side && (!in_place() || !all)) return {};
+  // Of one part: my own or, in place, that in the other side.
+  const Rank me = c_.rank();
+  const Bytes bytes = sized_by()->bytes(me);
+  return {side ? side->at() : all->at(me), execute::Layout::per_rank(bytes, segment).cut_into(schedule_->parts),
+          me * bytes};
+}
+
+/// Packed copies, where elements cannot be moved from where they are.
+void PreparedCall::pack_moves() {
+  const bool copies_input = in_place() && collective().pairwise;
+  for (auto* side : {&in_, &out_}) {
+    if (!*side) continue;
+    if (sized_by()) conform(**side, side == &out_);
+    if (!(*side)->copied() && (!(*side)->dense() || (side == &in_ && copies_input))) (*side)->copy();
   }
-};
+  if (in_)
+    in_->pack();
+  else if (!collective().per_rank && is_root())
+    out_->pack();
+  else if (in_place())
+    out_->pack(c_.rank());
+}
 
-/// Gather and scatter: `all` is the root's.
-Served rooted(Function function, const Described& own, const Described& all, int root, MPI_Comm comm) {
-  const bool gathers = function == Function::gather;
-  Origin origin = gathers ? origin_of(function, own, all, root) : origin_of(function, all, own, root);
-  if (own.in_place()) {
-    origin.signature.in_place = true;
-    origin.input = origin.output = all.buffer;
+void PreparedCall::bind_moves() {
+  using execute::Layout;
+  pack_moves();
+  if (!collective().per_rank) {
+    work_.sizes = Layout::whole(out_->bytes(), schedule_->blocks, segment_elements(1));
+    work_.output = {out_->at(), work_.sizes};
+  } else {
+    const Count segment = segment_elements(1);
+    work_.input = region(in_, collective().parts_in, segment);
+    work_.output = region(out_, collective().parts_out, segment);
+    if (!facts(function()).bytes_known)
+      bind_told(segment);
+    else if (sized_by()->alike())
+      work_.sizes = Layout::per_rank(sized_by()->bytes(), segment).cut_into(schedule_->parts);
+    else
+      work_.sizes = work_.output.layout;
   }
-  if (const Served replayed = replay(comm, origin)) return replayed;
-  Communicator* c = usable(function, comm, [&](const Communicator& at) {
-    return (own.in_place() ? bytes_of(all) : bytes_of(own)) * at.ranks();
-  });
-  if (!c) return std::nullopt;
-  const bool root_is_me = is_root(*c, root);
-  const bool in_place = own.in_place();
-  if (!root_exists(*c, root) || (in_place && !root_is_me) || (!in_place && !valid(own)) ||
-      (root_is_me && (!valid(all) || all.in_place())))
-    return pass(function, Passed::arguments);
-  TypeFacts storage[2];
-  const TypeFacts& whole = facts_of(root_is_me ? all.type : own.type, Use::move, storage[0]);
-  const TypeFacts& part = in_place ? whole : facts_of(own.type, Use::move, storage[1]);
-  if (!whole.usable || !part.usable) return pass(function, Passed::datatype);
-  // In a gather the others know what they send, in a scatter what they are sent.
-  const bool by_all = in_place || (root_is_me && !gathers);
-  const Bytes each = by_all ? all.count * whole.element.size : own.count * part.element.size;
-  if (root_is_me && !in_place && own.count > 0 && own.count == all.count && own.type == all.type &&
-      is_alias(origin, own.count, (gathers ? 1 : -1) * c->rank() * all.count * whole.element.extent))
-    return refuse_alias(*c, function);
-  const Decision* decision =
-      decide(*c, {.function = function, .shape = {c->ranks(), root}, .bytes = each * c->ranks()});
-  if (!decision) return std::nullopt;
-  if (root_is_me && !in_place && all.count * whole.element.size != own.count * part.element.size) {
-    const RootMismatch mismatch{whole, part, all, own, each};
-    return gathers ? mismatch.gather(*c, *decision, origin) : mismatch.scatter(*c, *decision, origin);
-  }
-
-  Packed everything(whole, all.count * c->ranks());
-  Packed mine(part, own.count);
-  auto* at_all = root_is_me ? static_cast<char*>(everything.in(all.buffer)) : nullptr;
-  void* at_own = in_place ? at_all + c->rank() * each : mine.in(own.buffer);
-  if (root_is_me && !gathers) everything.pack(all.buffer, 0, all.count * c->ranks());
-  if (root_is_me && gathers && in_place) everything.pack(all.buffer, c->rank() * all.count, all.count);
-  if (gathers && !in_place) mine.pack(own.buffer, 0, own.count);
-  const EqualParts parts(*c, *decision, root, each);
-  const execute::Region here = parts.own(at_own);
-  const execute::Region there = parts.all(at_all);
-  const bool keep = &whole != &storage[0] && &part != &storage[1];
-  const int code = parts.perform(*decision, origin, keep, gathers ? here : there, gathers ? there : here);
-  if (code == MPI_SUCCESS && gathers && root_is_me) everything.unpack(all.buffer);
-  if (code == MPI_SUCCESS && !gathers && !in_place) mine.unpack(own.buffer);
-  return finish(code);
-}
-
-}  // namespace
-
-Served barrier(MPI_Comm comm) {
-  Origin origin{{Function::barrier}};
-  if (const Served replayed = replay(comm, origin)) return replayed;
-  Communicator* c = usable(Function::barrier, comm, [](const Communicator&) { return 0; });
-  if (!c) return std::nullopt;
-  const Decision* decision = decide(*c, {.function = Function::barrier, .shape = {c->ranks(), 0}});
-  if (!decision) return std::nullopt;
-  return perform(*c, *decision, decision->schedule, Function::barrier, {.origin = &origin});
-}
-
-Served bcast(const Described& vector, int root, MPI_Comm comm) {
-  constexpr Function function = Function::bcast;
-  Origin origin{{function, false, root, {vector.count, 0}, {vector.type, {}}}, nullptr, vector.buffer};
-  if (const Served replayed = replay(comm, origin)) return replayed;
-  Communicator* c = usable(function, comm, [&](const Communicator&) { return bytes_of(vector); });
-  if (!c) return std::nullopt;
-  if (!valid(vector) || !root_exists(*c, root)) return pass(function, Passed::arguments);
-  TypeFacts storage;
-  const TypeFacts& facts = facts_of(vector.type, Use::move, storage);
-  if (!facts.usable) return pass(function, Passed::datatype);
-  const Bytes bytes = vector.count * facts.element.size;
-  const Decision* decision = decide(*c, {.function = function, .shape = {c->ranks(), root}, .bytes = bytes});
-  if (!decision) return std::nullopt;
-  Packed packed(facts, vector.count);
-  void* at = packed.in(vector.buffer);
-  if (is_root(*c, root)) packed.pack(vector.buffer, 0, vector.count);
-  const auto layout = execute::Layout::whole(bytes, decision->schedule->blocks, segment_of(*decision, 1, 1));
-  const int code = perform(
-      *c, *decision, decision->schedule, function,
-      {.output = {at, layout}, .sizes = layout, .element = one_byte, .origin = &facts != &storage ? &origin : nullptr});
-  if (code == MPI_SUCCESS && !is_root(*c, root)) packed.unpack(vector.buffer);
-  return finish(code);
-}
-
-Served gather(const Described& own, const Described& all, int root, MPI_Comm comm) {
-  return rooted(Function::gather, own, all, root, comm);
-}
-
-Served scatter(const Described& all, const Described& own, int root, MPI_Comm comm) {
-  return rooted(Function::scatter, own, all, root, comm);
-}
-
-Served allgather(const Described& own, const Described& all, MPI_Comm comm) {
-  constexpr Function function = Function::allgather;
-  Origin origin = origin_of(function, own, all, 0);
-  if (const Served replayed = replay(comm, origin)) return replayed;
-  Communicator* c = usable(function, comm, [&](const Communicator& at) { return bytes_of(all) * at.ranks(); });
-  if (!c) return std::nullopt;
-  const bool in_place = own.in_place();
-  if (!valid(all) || all.in_place() || (!in_place && !valid(own))) return pass(function, Passed::arguments);
-  TypeFacts storage[2];
-  const TypeFacts& to = facts_of(all.type, Use::move, storage[0]);
-  const TypeFacts& from = in_place ? to : facts_of(own.type, Use::move, storage[1]);
-  if (!to.usable || !from.usable) return pass(function, Passed::datatype);
-  const Bytes each = all.count * to.element.size;
-  const Bytes own_bytes = in_place ? each : own.count * from.element.size;
-  if (!in_place && own.count == all.count && own.type == all.type &&
-      is_alias(origin, own.count, c->rank() * all.count * to.element.extent))
-    return refuse_alias(*c, function);
-  const Decision* decision = decide(*c, {.function = function, .shape = {c->ranks(), 0}, .bytes = each * c->ranks()});
-  if (!decision) return std::nullopt;
-  Packed gathered(to, all.count * c->ranks());
-  Packed mine(from, own.count);
-  auto* output = static_cast<char*>(gathered.in(all.buffer));
-  // What the others wait for is as large as what they send.
-  const bool fits = own_bytes == each;
-  void* input = in_place ? output + c->rank() * each
-                : fits   ? mine.in(own.buffer)
-                         : fitted(from, own.buffer, own.count, each);
-  if (in_place)
-    gathered.pack(all.buffer, c->rank() * all.count, all.count);
-  else if (fits)
-    mine.pack(own.buffer, 0, own.count);
-  const EqualParts parts(*c, *decision, 0, each);
-  const bool keep = &to != &storage[0] && &from != &storage[1] && fits;
-  const int code = parts.perform(*decision, origin, keep, parts.own(input), parts.all(output));
-  if (code == MPI_SUCCESS) gathered.unpack(all.buffer);
-  return finish_truncated(*c, function, code, own_bytes > each);
-}
-
-Served alltoall(const Described& from, const Described& to, MPI_Comm comm) {
-  constexpr Function function = Function::alltoall;
-  Origin origin = origin_of(function, from, to, 0);
-  if (const Served replayed = replay(comm, origin)) return replayed;
-  Communicator* c = usable(function, comm, [&](const Communicator& at) { return bytes_of(to) * at.ranks(); });
-  if (!c) return std::nullopt;
-  const bool in_place = from.in_place();
-  if (!valid(to) || to.in_place() || (!in_place && !valid(from))) return pass(function, Passed::arguments);
-  TypeFacts storage[2];
-  const TypeFacts& arriving = facts_of(to.type, Use::move, storage[0]);
-  const TypeFacts& leaving = in_place ? arriving : facts_of(from.type, Use::move, storage[1]);
-  if (!arriving.usable || !leaving.usable) return pass(function, Passed::datatype);
-  const Bytes each = to.count * arriving.element.size;
-  const Bytes leaving_bytes = in_place ? each : from.count * leaving.element.size;
-  if (!in_place && from.count == to.count && from.type == to.type && is_alias(origin, to.count, 0))
-    return refuse_alias(*c, function);
-  const Decision* decision = decide(*c, {.function = function, .shape = {c->ranks(), 0}, .bytes = each * c->ranks()});
-  if (!decision) return std::nullopt;
-  const Described& source = in_place ? to : from;
-  Packed input(leaving, source.count * c->ranks(), in_place);
-  Packed output(arriving, to.count * c->ranks());
-  const bool fits = leaving_bytes == each;
-  void* at_input = fits ? input.in(source.buffer) : fitted_rows(leaving, from.buffer, from.count, each, c->ranks());
-  void* at_output = output.in(to.buffer);
-  if (fits) input.pack(source.buffer, 0, source.count * c->ranks());
-  const EqualParts parts(*c, *decision, 0, each);
-  const bool keep = &arriving != &storage[0] && &leaving != &storage[1] && !in_place && fits;
-  const int code = parts.perform(*decision, origin, keep, parts.all(at_input), parts.all(at_output));
-  if (code == MPI_SUCCESS) output.unpack(to.buffer);
-  return finish_truncated(*c, function, code, leaving_bytes > each);
+  keep_ = keepable_ && (!in_ || in_->keepable()) && (!out_ || out_->keepable());
+  if (!is_root()) arguments_.parts = {};  // they mean nothing here
 }
 
 }  // namespace stretto::intercept

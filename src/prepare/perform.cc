@@ -10,8 +10,10 @@
 #include <utility>
 
 #include "communicator/raise.hpp"
+#include "execute/progress.hpp"
 #include "mpi/flavour/flavour.hpp"
 #include "mpi/progress.hpp"
+#include "prepare/prepared_call.hpp"
 #include "settings/settings.hpp"
 #include "support/memory.hpp"
 #include "support/say.hpp"
@@ -56,18 +58,6 @@ Worker& new_worker() {
   return *(mine = new Worker);
 }
 Worker& worker() { return mine ? *mine : new_worker(); }
-
-}  // namespace
-
-execute::Arena& staging() { return worker().staging; }
-
-const std::byte* prepared_scratch() { return worker().progress.scratch(); }
-
-Count segment_of(const Decision& decision, Bytes element_size, Rank parts) {
-  return decision.params.segment > 0 ? std::max<Count>(decision.params.segment / parts / element_size, 1) : 0;
-}
-
-namespace {
 
 /// Now and then in a long wait of the call in this thread. False: its end will not come.
 bool attend(void* context) {
@@ -160,24 +150,12 @@ int run(Communicator& c, Function function, const execute::Work& work, const exe
 }
 
 /// Are the program's buffers, of all ranks of the node, larger than the cache? Each rank may decide for itself.
-bool bypass_cache(const Communicator& c, const Job& job) {
+bool bypass_cache(const Communicator& c, const execute::Work& work) {
   static const Bytes cache = last_level_cache();
   Count elements = 0;
-  for (const execute::Region* r : {&job.input, &job.output})
+  for (const execute::Region* r : {&work.input, &work.output})
     if (r->at) elements += r->layout.elements(c.ranks());
-  return elements * job.element.extent * c.ranks() > cache;
-}
-
-execute::Work work_of(const Communicator& c, const Schedule& schedule, int depth, const Job& job) {
-  return {.schedule = &schedule,
-          .element = job.element,
-          .combiner = job.combiner,
-          .input = job.input,
-          .output = job.output,
-          .sizes = job.sizes,
-          .sizes_by_slot = job.sizes_by_slot,
-          .depth = std::min(depth, c.most_depth()),
-          .bypass_cache = bypass_cache(c, job)};
+  return elements * work.element.extent * c.ranks() > cache;
 }
 
 /// Where all messages go through the MPI, a call that waits long does not tell so by itself: each is looked at.
@@ -190,29 +168,42 @@ observe::Sampled sampled(const Communicator& c, Function function, const Algorit
   return {record, c.records->world_ranks(), function, bytes, algorithm, look_always(c)};
 }
 
-}  // namespace
-
-int perform(Communicator& c, const Decision& decision, const std::shared_ptr<const Schedule>& schedule,
-            Function function, const Job& job) {
+/// The collective itself: counted, and kept for replay() if that may be.
+int run_collective(Communicator& c, Function function, const PreparedCall& call) {
+  const Decision& decision = call.decision();
   decision.served->fetch_add(1, std::memory_order_relaxed);
   set_last_algorithm(decision.algorithm->id.data());
   ++c.calls;
   if (c.records) observe::served(*decision.algorithm, look_always(c));
-  const execute::Work work = work_of(c, *schedule, decision.params.depth, job);
-  if (job.origin && segments_of(work) == 1)
-    c.replays.keep(*job.origin, c.ranks(), decision, schedule, work, sampled(c, function, *decision.algorithm));
-  return run(c, function, work, nullptr);
+  execute::Work work = call.work();
+  work.depth = std::min(decision.params.depth, c.most_depth());
+  work.bypass_cache = bypass_cache(c, work);
+  const execute::Plan* kept = nullptr;
+  if (call.keeps() && segments_of(work) == 1)
+    kept = c.replays.keep(*call.keeps(), c.ranks(), decision, call.schedule(), work,
+                          sampled(c, function, *decision.algorithm));
+  return run(c, function, work, kept);
 }
 
-int prepare(Communicator& c, const Schedule& schedule, Function function, const Job& job) {
-  return run(c, function, work_of(c, schedule, 1, job), nullptr);
+}  // namespace
+
+Served perform(Communicator& c, const Arguments& arguments) {
+  Worker& w = worker();
+  w.staging.trim();
+  PreparedCall call(c, arguments, w.staging);
+  const Function function = arguments.signature.function;
+  while (call.next(w.progress.scratch())) {
+    const int code = call.is_collective() ? run_collective(c, function, call) : run(c, function, call.work(), nullptr);
+    if (code != MPI_SUCCESS) return code;
+  }
+  return call.end();
 }
 
-std::optional<int> replay(MPI_Comm comm, const Origin& origin) {
+Served replay(MPI_Comm comm, const Arguments& arguments) {
   Communicator* c = last_communicator(comm);
-  Replays::Replay* r = c ? c->replays.find(origin) : nullptr;
-  if (!r || origin.output == MPI_IN_PLACE) return std::nullopt;
-  if (origin.is_at(r->alias) || (c->careful && c->unusable)) [[unlikely]]
+  Replays::Replay* r = c ? c->replays.find(arguments) : nullptr;
+  if (!r || arguments.output == MPI_IN_PLACE) return std::nullopt;
+  if (arguments.is_at(r->alias) || (c->careful && c->unusable)) [[unlikely]]
     return std::nullopt;
   if (r->recent) {
     if (r->recent->due()) return std::nullopt;
@@ -221,11 +212,12 @@ std::optional<int> replay(MPI_Comm comm, const Origin& origin) {
   ++r->calls;
   ++c->calls;
   set_last_algorithm(r->algorithm->id.data());
-  r->work.input.at = r->input ? static_cast<char*>(const_cast<void*>(origin.input)) + *r->input : nullptr;
-  r->work.output.at = r->output ? static_cast<char*>(origin.output) + *r->output : nullptr;
-  if (!r->sampled) return run(*c, origin.signature.function, r->work, &r->program);
+  const Function function = arguments.signature.function;
+  r->work.input.at = r->input ? static_cast<char*>(const_cast<void*>(arguments.input)) + *r->input : nullptr;
+  r->work.output.at = r->output ? static_cast<char*>(arguments.output) + *r->output : nullptr;
+  if (!r->sampled) return run(*c, function, r->work, &r->program);
   r->sampled.begin(r->calls);
-  const int code = run(*c, origin.signature.function, r->work, &r->program);
+  const int code = run(*c, function, r->work, &r->program);
   r->sampled.end(r->calls);
   return code;
 }

@@ -1,95 +1,146 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "prepare/sizes.hpp"
-
+//
+// What ranks tell each other before a call whose sizes not all of them know.
 #include <algorithm>
-#include <cassert>
 
 #include "collectives/sizes.hpp"
+#include "prepare/prepared_call.hpp"
 
 namespace stretto::intercept {
 namespace {
 
+constexpr Bytes most_padding = 4;  // times the bytes that an algorithm was chosen for
+
 constexpr execute::Element one_count{.size = sizeof(Count), .extent = sizeof(Count), .span = sizeof(Count)};
 
-using Combine = void(const execute::Combiner&, const void* left, const void* right, void* target, Count n);
-
-void take_larger(const execute::Combiner&, const void* left, const void* right, void* target, Count n) {
+template <typename Join>
+void join(const void* left, const void* right, void* target, Count n, Join join) {
   for (Count i = 0; i < n; ++i)
-    static_cast<Count*>(target)[i] = std::max(static_cast<const Count*>(left)[i], static_cast<const Count*>(right)[i]);
+    static_cast<Count*>(target)[i] = join(static_cast<const Count*>(left)[i], static_cast<const Count*>(right)[i]);
 }
 
-void add(const execute::Combiner&, const void* left, const void* right, void* target, Count n) {
-  for (Count i = 0; i < n; ++i)
-    static_cast<Count*>(target)[i] = static_cast<const Count*>(left)[i] + static_cast<const Count*>(right)[i];
+void larger(const execute::Combiner&, const void* left, const void* right, void* target, Count n) {
+  join(left, right, target, n, [](Count a, Count b) { return std::max(a, b); });
 }
 
-int combine_all(Communicator& c, Function function, Combine combine, Bytes& size) {
-  static const Algorithm& algorithm = *find_algorithm(combines_sizes);
-  const auto schedule = c.schedule(algorithm, {c.ranks(), 0}, {});
-  const auto one = execute::Layout::whole(1, schedule->blocks, 0);
-  Bytes combined = 0;
-  const int code = prepare(c, *schedule, function,
-                           {.input = {&size, one},
-                            .output = {&combined, one},
-                            .sizes = one,
-                            .element = one_count,
-                            .combiner = {.combine = combine}});
-  size = combined;
-  return code;
+void sum(const execute::Combiner&, const void* left, const void* right, void* target, Count n) {
+  join(left, right, target, n, [](Count a, Count b) { return a + b; });
 }
 
 }  // namespace
 
-ScratchSizes tell_sizes_along(Communicator& c, const Schedule& schedule, Function function, std::span<const Count> mine,
-                              Block first) {
-  assert(schedule.parts.first.empty());
-  const auto one_each = execute::Layout::per_rank(1, 0);
-  Count* arriving = stage_numbers(schedule.blocks);
-  ScratchSizes told;
-  told.code = prepare(c, schedule, function,
-                      {.input = {const_cast<Count*>(mine.data()), one_each, first},
-                       .output = {arriving, one_each},
-                       .sizes = one_each,
-                       .element = one_count});
-  if (told.code != MPI_SUCCESS || schedule.scratch.empty()) return told;
-  Count* kept = stage_numbers(static_cast<Count>(schedule.scratch.size()));
-  std::memcpy(kept, prepared_scratch(), schedule.scratch.size() * sizeof(Count));
-  told.bytes = {kept, schedule.scratch.size()};
-  return told;
+bool PreparedCall::combine_numbers(Stage next, Combine combine, Bytes mine) {
+  static const Algorithm& algorithm = *find_algorithm(combines_sizes);
+  stage(next, c_.schedule(algorithm, {c_.ranks(), 0}, {}));
+  number_ = mine;
+  const auto one = execute::Layout::whole(1, schedule_->blocks, 0);
+  work_ = {.schedule = schedule_.get(),
+           .element = one_count,
+           .combiner = {.combine = combine},
+           .input = {&number_, one},
+           .output = {&combined_, one},
+           .sizes = one};
+  return true;
 }
 
-AllSizes gather_sizes(Communicator& c, Function function, Bytes mine) {
-  static const Algorithm& algorithm = *find_algorithm(gathers_all_sizes);
-  const auto schedule = c.schedule(algorithm, {c.ranks(), 0}, {});
-  const auto one_each = execute::Layout::per_rank(1, 0);
-  Count* all = stage_numbers(c.ranks());
-  const int code = prepare(
-      c, *schedule, function,
-      {.input = {&mine, one_each, c.rank()}, .output = {all, one_each}, .sizes = one_each, .element = one_count});
-  return {code, {all, static_cast<std::size_t>(c.ranks())}};
+/// What a rank knows of the call: the whole vector on the root only or, in an alltoall, what each sends.
+Bytes PreparedCall::known_bytes() const {
+  const auto& side = collective().parts_in ? in_ : out_;
+  return side ? side->sum() : 0;
 }
 
-int add_recent_bytes(Communicator& c, Call& call, Bytes mine, Origin* origin) {
-  RecentSizes* sizes = c.recent_sizes(call);
-  if (!sizes) return MPI_SUCCESS;
-  const bool due = sizes->due();
-  sizes->note(mine);
-  if (due) {
-    Bytes bytes = sizes->largest();
-    if (const int code = combine_all(c, call.function, add, bytes); code != MPI_SUCCESS) return code;
-    if (facts(facts(call.function).collective).pairwise) bytes /= c.ranks();  // what one rank sends
-    if (bytes != sizes->agreed()) c.replays.forget(sizes);
-    sizes->agree(bytes);
+bool PreparedCall::tells_size_hint() {
+  if (facts(function()).bytes_known) return false;
+  RecentSizes* hint = c_.recent_sizes(call_);
+  if (!hint) return false;
+  const bool due = hint->due();
+  hint->note(known_bytes());
+  return due && combine_numbers(Stage::size_hint, sum, hint->largest());
+}
+
+void PreparedCall::take_size_hint() {
+  if (facts(function()).bytes_known) return;
+  RecentSizes* hint = c_.recent_sizes(call_);
+  if (!hint) return;
+  if (stage_ == Stage::size_hint) {
+    const Bytes bytes = collective().pairwise ? combined_ / c_.ranks() : combined_;  // what one rank sends
+    if (bytes != hint->agreed()) c_.replays.forget(hint);
+    hint->agree(bytes);
   }
-  call.bytes = sizes->agreed();
-  if (!origin) return MPI_SUCCESS;
-  origin->recent = sizes;
-  origin->bytes = mine;
-  return MPI_SUCCESS;
+  call_.bytes = hint->agreed();
+  arguments_.recent = hint;
+  arguments_.bytes = known_bytes();
 }
 
-int largest_of_all(Communicator& c, Function function, Bytes& size) {
-  return combine_all(c, function, take_larger, size);
+bool PreparedCall::tells_largest() {
+  return decision_->algorithm->padded && facts(function()).irregular &&
+         combine_numbers(Stage::largest, larger, std::max(in_->largest(), out_->largest()));
+}
+
+bool PreparedCall::take_largest() {
+  if (stage_ != Stage::largest) return true;
+  // Calls of late were smaller, or one block is by far the largest: as much memory as for a call of such blocks.
+  if (combined_ > most_padding * call_.bytes / c_.ranks()) {
+    call_.bytes = combined_ * c_.ranks();
+    if (!choose()) return false;
+  }
+  padded_ = decision_->algorithm->padded;
+  keepable_ = false;  // the same arguments of this rank may be chosen otherwise next time
+  return true;
+}
+
+bool PreparedCall::tells_sizes() {
+  if (facts(function()).bytes_known || padded_) return false;
+  const auto one_each = execute::Layout::per_rank(1, 0);
+  if (decision_->algorithm->needs.counts) {
+    static const Algorithm& algorithm = *find_algorithm(gathers_all_sizes);
+    stage(Stage::sizes, c_.schedule(algorithm, {c_.ranks(), 0}, {}));
+    number_ = sized_by() ? sized_by()->bytes(c_.rank()) : 0;
+    told_ = numbers(memory_, c_.ranks());
+    work_ = {.input = {&number_, one_each, c_.rank()}, .output = {told_.data(), one_each}};
+  } else if (decision_->algorithm->forwards) {
+    // The call's own schedule, on the sizes of its blocks: every size arrives where its block will.
+    stage(Stage::sizes, decision_->schedule);
+    number_ = sized_by() ? sized_by()->bytes(c_.rank()) : 0;
+    const bool own = !collective().parts_in;
+    const std::span<const Count> mine = own   ? std::span<const Count>(&number_, 1)
+                                        : in_ ? in_->all_bytes()
+                                              : std::span<const Count>();
+    Count* arriving = numbers(memory_, schedule_->blocks).data();
+    work_ = {.input = {const_cast<Count*>(mine.data()), one_each, own ? c_.rank() : 0}, .output = {arriving, one_each}};
+  } else {
+    return false;
+  }
+  work_.schedule = schedule_.get();
+  work_.element = one_count;
+  work_.sizes = one_each;
+  return true;
+}
+
+void PreparedCall::take_sizes(const std::byte* scratch) {
+  if (stage_ != Stage::sizes) return;
+  keepable_ = false;
+  if (decision_->algorithm->needs.counts) return;
+  told_ = numbers(memory_, static_cast<Count>(schedule_->scratch.size()));
+  if (!told_.empty()) std::memcpy(told_.data(), scratch, told_.size_bytes());
+}
+
+/// The sizes of what an algorithm keeps in scratch.
+void PreparedCall::bind_told(Count segment) {
+  if (stage_ != Stage::sizes) return;
+  work_.sizes = execute::Layout::irregular(told_, told_, segment);
+  work_.sizes_by_slot = !decision_->algorithm->needs.counts;
+}
+
+/// Every block travels as large as the largest of all.
+void PreparedCall::bind_padded() {
+  in_->copy(combined_);
+  out_->copy(combined_);
+  in_->pack();
+  const Count segment = segment_elements(1);
+  work_.input = in_->region(segment, {});
+  work_.output = out_->region(segment, {});
+  work_.sizes = execute::Layout::per_rank(combined_, segment);
 }
 
 }  // namespace stretto::intercept

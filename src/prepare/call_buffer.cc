@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "prepare/call_buffer.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "mpi/native.hpp"
+
+namespace stretto::intercept {
+
+std::span<Count> numbers(execute::Arena& memory, Count n) {
+  return {reinterpret_cast<Count*>(memory.take(n * Bytes{sizeof(Count)})), static_cast<std::size_t>(n)};
+}
+
+CallBuffer::CallBuffer(const Arguments& arguments, int side, Rank parts, execute::Arena& memory)
+    : memory_(memory),
+      parts_(parts),
+      buffer_(static_cast<char*>(side == 0 ? const_cast<void*>(arguments.input) : arguments.output)),
+      base_(buffer_),
+      type_(&arguments.signature.types[static_cast<std::size_t>(side)]) {
+  const PartsArguments* each = arguments.parts[static_cast<std::size_t>(side)];
+  if (buffer_ == MPI_IN_PLACE)
+    unusable_ = Passed::arguments;
+  else
+    each ? describe_each(*each) : describe(arguments, side);
+}
+
+void CallBuffer::describe(const Arguments& arguments, int side) {
+  const Count count = arguments.signature.counts[static_cast<std::size_t>(side)];
+  if (count < 0 || *type_ == constants().type_null) {
+    unusable_ = Passed::arguments;
+    return;
+  }
+  const TypeFacts& facts = *facts_.emplace_back(&facts_of(*type_, Use::move, storage_));
+  if (!facts.usable) unusable_ = Passed::datatype;
+  predefined_ = &facts != &storage_;
+  dense_ = facts.element.dense;
+  each_ = count * facts.element.size;
+  step_ = count * facts.element.extent;
+}
+
+void CallBuffer::describe_each(const PartsArguments& arguments) {
+  own_types_ = arguments.types;
+  sizes_ = numbers(memory_, parts_);
+  begins_ = places_ = numbers(memory_, parts_);
+  storages_.resize(own_types_ ? sizes_.size() : 1);
+  facts_.resize(storages_.size());
+  if (!arguments.counts.given() || !arguments.displacements.given()) unusable_ = Passed::arguments;
+  for (Rank r = 0; r < parts_ && !unusable_; ++r) {
+    const auto i = static_cast<std::size_t>(r);
+    const Count count = arguments.counts[r];
+    // A part of its own type may have none, if it is empty: MPICH allows it.
+    const bool untyped = own_types_ && count == 0;
+    if (count < 0 || (!untyped && type(r) == constants().type_null)) {
+      unusable_ = Passed::arguments;
+      return;
+    }
+    if (i < facts_.size()) {
+      facts_[i] = untyped ? &storages_[i] : &facts_of(type(r), Use::move, storages_[i]);
+      predefined_ = predefined_ && (untyped || facts_[i] != &storages_[i]);
+    }
+    if (!untyped && !facts(r).usable) unusable_ = Passed::datatype;
+    sizes_[i] = count * facts(r).element.size;
+    begins_[i] = arguments.displacements[r] * (own_types_ ? 1 : facts(r).element.extent);
+    dense_ = dense_ && (facts(r).element.dense || count == 0);
+  }
+}
+
+Bytes CallBuffer::sum() const {
+  if (alike()) return each_ * parts_;
+  Bytes sum = 0;
+  for (const Bytes b : sizes_) sum += b;
+  return sum;
+}
+
+Bytes CallBuffer::largest() const { return alike() ? each_ : *std::ranges::max_element(sizes_); }
+
+void CallBuffer::copy(Bytes stride) {
+  base_ = reinterpret_cast<char*>(memory_.take(stride >= 0 ? stride * parts_ : sum()));
+  stride_ = stride;
+  copied_ = true;
+  if (alike() || stride >= 0) return;
+  places_ = numbers(memory_, parts_);
+  Bytes place = 0;
+  for (std::size_t r = 0; r < sizes_.size(); ++r) {
+    places_[r] = place;
+    place += sizes_[r];
+  }
+}
+
+Count CallBuffer::elements_in_copy(Rank r) const {
+  const Bytes size = facts(r).element.size;
+  return size > 0 ? (stride_ >= 0 ? std::min(bytes(r), stride_) : bytes(r)) / size : 0;
+}
+
+void CallBuffer::pack(Rank r) {
+  if (!copied_) return;
+  auto* to = static_cast<std::byte*>(at(r));
+  const Count n = elements_in_copy(r);
+  pack_elements(facts(r), program_part(r), n, to);
+  const Bytes packed = n * facts(r).element.size;
+  if (stride_ > packed) std::memset(to + packed, 0, static_cast<std::size_t>(stride_ - packed));
+}
+
+void CallBuffer::pack() {
+  if (copied_)
+    for (Rank r = 0; r < parts_; ++r) pack(r);
+}
+
+void CallBuffer::unpack() const {
+  for (Rank r = 0; copied_ && r < parts_; ++r)
+    unpack_elements(facts(r), static_cast<const std::byte*>(at(r)), elements_in_copy(r), program_part(r));
+}
+
+execute::Region CallBuffer::region(Count segment, const Parts& cut) const {
+  using execute::Layout;
+  if (alike() || stride_ >= 0) return {base_, Layout::per_rank(stride_ >= 0 ? stride_ : each_, segment).cut_into(cut)};
+  return {base_, Layout::irregular(sizes_, places_, segment).cut_into(cut)};
+}
+
+void pack_elements(const TypeFacts& type, const void* from, Count n, std::byte* to) {
+  if (n == 0) return;
+  if (type.element.dense)
+    std::memcpy(to, from, static_cast<std::size_t>(n * type.element.size));
+  else
+    type.element.pack(type.element, from, n, to);
+}
+
+void unpack_elements(const TypeFacts& type, const std::byte* from, Count n, void* to) {
+  if (n == 0) return;
+  if (type.element.dense)
+    std::memcpy(to, from, static_cast<std::size_t>(n * type.element.size));
+  else
+    type.element.unpack(type.element, from, n, to);
+}
+
+}  // namespace stretto::intercept

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// One side of a call that moves elements, as the schedule sees it: bytes, in one part or in one for each rank.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "execute/arena.hpp"
+#include "execute/plan.hpp"
+#include "mpi/arguments.hpp"
+#include "mpi/types.hpp"
+#include "observe/statistics.hpp"
+
+namespace stretto::intercept {
+
+/// Parts of the program's buffer or, if they cannot be moved from there, packed copies of them.
+class CallBuffer {
+ public:
+  /// `side` 0: of the input, 1: of the output. `arguments` and `memory` outlive this.
+  CallBuffer(const Arguments& arguments, int side, Rank parts, execute::Arena& memory);
+
+  /// Null if the arguments and types can be served, else why not.
+  const std::optional<Passed>& unusable() const { return unusable_; }
+  Bytes bytes(Rank r = 0) const { return sizes_.empty() ? each_ : sizes_[static_cast<std::size_t>(r)]; }
+  Bytes sum() const;
+  Bytes largest() const;
+  std::span<const Count> all_bytes() const { return sizes_; }  ///< empty: all parts are alike
+  bool alike() const { return sizes_.empty(); }
+  /// From the beginning of the program's buffer.
+  Bytes displacement(Rank r) const { return sizes_.empty() ? r * step_ : begins_[static_cast<std::size_t>(r)]; }
+  const MPI_Datatype& type(Rank r = 0) const { return own_types_ ? own_types_[r] : *type_; }
+
+  /// May the same call find its buffers as this one did? Its types are MPI's own, and nothing was copied.
+  bool keepable() const { return predefined_ && !copied_; }
+  bool dense() const { return dense_; }
+  bool copied() const { return copied_; }
+
+  /// From now on the parts are in a copy, one behind the other, or each in `stride` bytes: of larger ones as many
+  /// elements as fit, behind smaller ones zeros.
+  void copy(Bytes stride = -1);
+  void pack(Rank r);
+  void pack();
+  void unpack() const;
+
+  void* at(Rank r = 0) const { return base_ + place(r); }
+  execute::Region region(Count segment, const Parts& cut) const;
+
+ private:
+  const TypeFacts& facts(Rank r) const { return *facts_[own_types_ ? static_cast<std::size_t>(r) : 0]; }
+  Bytes place(Rank r) const {
+    if (stride_ >= 0) return r * stride_;
+    return sizes_.empty() ? r * each_ : places_[static_cast<std::size_t>(r)];
+  }
+  Count elements_in_copy(Rank r) const;
+  char* program_part(Rank r) const { return buffer_ + displacement(r); }
+  void describe(const Arguments& arguments, int side);
+  void describe_each(const PartsArguments& arguments);
+
+  execute::Arena& memory_;
+  Rank parts_;
+  char* buffer_;
+  char* base_;  // of the parts: the program's buffer or the copy
+  const MPI_Datatype* type_;
+  const MPI_Datatype* own_types_ = nullptr;  // of each part
+  TypeFacts storage_;
+  std::vector<TypeFacts> storages_;
+  std::vector<const TypeFacts*> facts_;  // of each part, or one for all
+  Bytes each_ = 0, step_ = 0;  // where all are alike: bytes of one; from one to the next in the program's buffer
+  std::span<Count> sizes_, begins_, places_;  // else of each: bytes; from buffer_; from base_
+  Bytes stride_ = -1;
+  bool predefined_ = true, dense_ = true, copied_ = false;
+  std::optional<Passed> unusable_;
+};
+
+/// Elements to packed bytes and back, whether the type has holes or not.
+void pack_elements(const TypeFacts& type, const void* from, Count n, std::byte* to);
+void unpack_elements(const TypeFacts& type, const std::byte* from, Count n, void* to);
+
+/// n numbers of `memory`.
+std::span<Count> numbers(execute::Arena& memory, Count n);
+
+}  // namespace stretto::intercept

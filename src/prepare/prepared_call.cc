@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "prepare/prepared_call.hpp"
+
+#include <algorithm>
+
+#include "communicator/raise.hpp"
+#include "mpi/flavour/flavour.hpp"
+
+namespace stretto::intercept {
+
+bool PreparedCall::leave(Passed reason) {
+  left_ = reason;
+  return false;
+}
+
+bool PreparedCall::next(const std::byte* scratch) {
+  switch (stage_) {
+    case Stage::arguments:
+      if (!check_arguments()) return false;
+      if (tells_size_hint()) return true;
+      [[fallthrough]];
+    case Stage::size_hint:
+      take_size_hint();
+      if (!choose()) return false;
+      if (tells_largest()) return true;
+      [[fallthrough]];
+    case Stage::largest:
+      if (!take_largest()) return false;
+      if (tells_sizes()) return true;
+      [[fallthrough]];
+    case Stage::sizes:
+      take_sizes(scratch);
+      bind();
+      return stage(Stage::collective, schedule_);
+    case Stage::collective: return false;
+  }
+  return false;
+}
+
+bool PreparedCall::check_arguments() {
+  const Rank root = arguments_.signature.root;
+  if (collective().rooted && (root < 0 || root >= c_.ranks())) return leave(Passed::arguments);
+  // A root alone has two buffers.
+  if (collective().rooted && in_place() && !is_root()) return leave(Passed::arguments);
+  call_ = {.function = function(), .shape = {c_.ranks(), collective().rooted ? root : 0}};
+  if (facts(function()).collective == Collective::barrier) return true;
+  return collective().reduces ? check_reductions() : check_moves();
+}
+
+bool PreparedCall::choose() {
+  decision_ = &c_.decide(call_);
+  return decision_->algorithm || leave(Passed::rules);
+}
+
+bool PreparedCall::stage(Stage stage, std::shared_ptr<const Schedule> schedule) {
+  stage_ = stage;
+  schedule_ = std::move(schedule);
+  work_.schedule = schedule_.get();
+  return true;
+}
+
+/// An algorithm that needs the counts of the call gets them.
+void PreparedCall::build_schedule() {
+  schedule_ = decision_->schedule;
+  if (schedule_) return;
+  Shape shape = call_.shape;
+  shape.counts.reserve(static_cast<std::size_t>(shape.ranks));
+  for (Rank r = 0; r < shape.ranks; ++r)
+    shape.counts.push_back(!told_.empty()         ? told_[static_cast<std::size_t>(r)]
+                           : collective().reduces ? part_elements(r)
+                                                  : sized_by()->bytes(r));
+  schedule_ = c_.schedule(*decision_->algorithm, shape, decision_->params);
+}
+
+Count PreparedCall::segment_elements(Bytes element_size) const {
+  const Rank parts = collective().per_rank ? c_.ranks() : 1;
+  return decision_->params.segment > 0 ? std::max<Count>(decision_->params.segment / parts / element_size, 1) : 0;
+}
+
+void PreparedCall::bind() {
+  build_schedule();
+  work_ = {};
+  if (facts(function()).collective == Collective::barrier)
+    keep_ = true;
+  else if (collective().reduces)
+    bind_reductions();
+  else
+    padded_ ? bind_padded() : bind_moves();
+}
+
+Served PreparedCall::end() {
+  if (left_) return pass(function(), *left_);
+  if (alias_) {
+    constexpr Count several = 2;  // which are forbidden where any are
+    pass(function(), Passed::arguments);
+    return raise(c_, function(), flavour::alias_error(function(), several));
+  }
+  if (apart_) place_result();
+  if (out_ && (collective().per_rank || !is_root())) out_->unpack();
+  // Errors of the program's types, which the program has heard of, are found on the way.
+  if (const int error = packing_error(); error != MPI_SUCCESS) return error;
+  return truncated_ ? raise(c_, function(), MPI_ERR_TRUNCATE) : MPI_SUCCESS;
+}
+
+}  // namespace stretto::intercept

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// A collective call from its arguments to its end, in stages: what must be known of sizes, the collective itself, what
+// is to be unpacked. Each stage is a schedule to be run; whoever runs them may wait for each or not.
+#pragma once
+
+#include "communicator/communicator.hpp"
+#include "mpi/operators.hpp"
+#include "prepare/call_buffer.hpp"
+#include "prepare/serve.hpp"
+
+namespace stretto::intercept {
+
+class PreparedCall {
+ public:
+  /// Packed copies and the like are taken from `memory`. All that is referred to outlives this.
+  PreparedCall(Communicator& communicator, const Arguments& arguments, execute::Arena& memory)
+      : c_(communicator),
+        arguments_(arguments),
+        memory_(memory) {}
+  PreparedCall(const PreparedCall&) = delete;
+  PreparedCall& operator=(const PreparedCall&) = delete;
+
+  /// Goes on to the next stage, when the last one has been run; `scratch` is where that one's scratch begins. True:
+  /// work() is to be run. False: the call is at its end.
+  bool next(const std::byte* scratch);
+  const execute::Work& work() const { return work_; }
+  /// Is work() the collective itself?
+  bool is_collective() const { return stage_ == Stage::collective; }
+  const Decision& decision() const { return *decision_; }
+  const std::shared_ptr<const Schedule>& schedule() const { return schedule_; }
+  /// What the call may be kept by, for replay(); null: it may not.
+  const Arguments* keeps() const { return keep_ ? &arguments_ : nullptr; }
+  /// After next() has said that this is the end.
+  Served end();
+
+ private:
+  enum class Stage : std::uint8_t { arguments, size_hint, largest, sizes, collective };
+  /// How one of my numbers and those of the others become one.
+  using Combine = void(const execute::Combiner&, const void* left, const void* right, void* target, Count n);
+
+  Function function() const { return arguments_.signature.function; }
+  const CollectiveFacts& collective() const { return facts(facts(function()).collective); }
+  bool in_place() const { return arguments_.signature.in_place; }
+  bool is_root() const { return !collective().rooted || c_.rank() == arguments_.signature.root; }
+  bool leave(Passed reason);
+  bool check_arguments();
+  bool choose();
+  bool stage(Stage stage, std::shared_ptr<const Schedule> schedule);
+  void build_schedule();
+  /// Elements of a segment of the call: of each part, where there are parts.
+  Count segment_elements(Bytes element_size) const;
+  void bind();
+
+  // Calls that move elements: moves.cc
+  bool check_moves();
+  bool same_memory();
+  const CallBuffer* sized_by() const;
+  void conform(CallBuffer& side, bool output);
+  execute::Region region(const std::optional<CallBuffer>& side, bool has_parts, Count segment) const;
+  void pack_moves();
+  void bind_moves();
+  void bind_padded();
+
+  // Calls that combine them: reductions.cc
+  bool check_reductions();
+  bool count_parts();
+  Count part_elements(Rank r) const {
+    return counts_.empty() ? arguments_.signature.counts[0] : counts_[static_cast<std::size_t>(r)];
+  }
+  void bind_reductions();
+  void place_result();
+
+  // What ranks tell each other before: sizes.cc
+  Bytes known_bytes() const;
+  bool combine_numbers(Stage next, Combine combine, Bytes mine);
+  bool tells_size_hint();
+  void take_size_hint();
+  bool tells_largest();
+  bool take_largest();
+  bool tells_sizes();
+  void take_sizes(const std::byte* scratch);
+  void bind_told(Count segment);
+
+  Communicator& c_;
+  Arguments arguments_;
+  execute::Arena& memory_;
+  Stage stage_ = Stage::arguments;
+  std::optional<Passed> left_;  // to the native library
+  bool alias_ = false;
+  bool truncated_ = false;
+  bool keepable_ = true;
+  bool keep_ = false;
+
+  Call call_{};
+  const Decision* decision_ = nullptr;
+  std::shared_ptr<const Schedule> schedule_;
+  execute::Work work_{};
+
+  std::optional<CallBuffer> in_, out_;  // of a call that moves elements
+  bool padded_ = false;
+  Bytes number_ = 0, combined_ = 0;  // what is told, and what comes of it
+  std::span<Count> told_;            // sizes of all parts, or of the slots of scratch
+
+  TypeFacts storage_;  // of a call that combines them
+  const TypeFacts* type_ = nullptr;
+  OperatorFacts op_;
+  Count elements_ = 0;
+  std::span<Count> counts_, firsts_;  // of a reduce_scatter
+  void* apart_ = nullptr;             // where its result arrives, if not in the program's buffer
+};
+
+}  // namespace stretto::intercept
