@@ -175,7 +175,7 @@ TEST(a_message_of_another_size_than_awaited) {
     });
 }
 
-TEST(standstill_names_the_peer) {
+TEST(stalls_name_the_peer) {
   std::vector<std::vector<Stall>> all(4);
   on_node(4, [&](const Paths& paths, Rank r) {
     if (r == 2) return;  // never comes
