@@ -168,6 +168,7 @@ def chosen_row(
 ) -> dict:
     """The prediction for what was chosen, with its own parameters."""
     algorithm, params = choice.algorithm, choice.params
+    assert algorithm
     simulator = call.simulator(algorithm, params)
     value = params.value or _core.resolved(algorithm, call.shape(algorithm), params).value
     words = words_of(algorithm, value, params.segment, params.list)

@@ -21,7 +21,7 @@ from stretto.measure.session import Request
 from stretto.tune.native import comparison
 from stretto.tune.native.comparison import Comparison, best, group_won, rules_of, together, won
 from stretto.tune.native.intel import IntelMpi
-from stretto.tune.native.journal import Failure, Journal, Run, Sample
+from stretto.tune.native.journal import Failure, Journal, Point, Run, Sample
 from stretto.tune.native.mpich import Mpich
 from stretto.tune.native.openmpi import OpenMpi
 from stretto.tune.native.session import NativeSession, seconds_for
@@ -232,7 +232,7 @@ def test_a_journal_goes_on_after_a_line_cut_short(tmp_path):
     assert (again.samples, again.failures) == (journal.samples, journal.failures)
     again.add([Sample(run, "bcast", 64, 64, 1.5)])
     third = Journal(tmp_path, {"ranks": [2]})
-    assert third.has(run, "bcast", 64) and third.has(run, "bcast", 8)
+    assert all(third.has(run, Point("bcast", 2, size)) for size in (8, 64))
     assert third.failed("bcast", 2, "x")
     with pytest.raises(Error, match="another measurement: ranks was"):
         Journal(tmp_path, {"ranks": [4]})

@@ -92,8 +92,7 @@ def run(
     from ..measure.session import Request
     from ..tune.own.extrapolation import Extrapolation
     from ..tune.own.journal import Journal
-    from ..tune.own.paired_benchmark import refuse_variables
-    from ..tune.own.reductions import measured_reductions
+    from ..tune.own.paired_benchmark import measured_reductions, refuse_variables
     from ..tune.own.session import OwnSession, probed
     from .terminal import say_busy, tuning
 

@@ -7,14 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import geometric_mean, median
 
-from .journal import Sample
+from .journal import Point, Sample
 from .target import Rule, Table
 
 LEAST_ROUNDS = 2
 LEAST_GAIN = 1.03  # whatever the noise
 MOST_ROUNDS_LOST = 0.2  # of all
-
-Point = tuple[str, int, int]  # function, ranks, size asked for
 
 
 @dataclass(frozen=True)
@@ -48,8 +46,7 @@ def comparisons(samples: list[Sample], stage: str) -> dict[Point, dict[str, Comp
     times: dict[Point, dict[str, dict[int, float]]] = defaultdict(lambda: defaultdict(dict))
     for one in samples:
         if one.run.stage == stage:
-            point = (one.function, one.run.ranks, one.asked)
-            times[point][one.run.part][one.run.round] = one.us
+            times[one.point][one.run.part][one.run.round] = one.us
     found: dict[Point, dict[str, Comparison]] = {}
     for point, parts in times.items():
         before, after = parts.get("before", {}), parts.get("after", {})
@@ -125,8 +122,7 @@ def table_of(
     """`sized` says of a function whether its sizes differ; `whole`, whether all must be named."""
     groups: dict[tuple[str, int], dict[int, str | None]] = defaultdict(dict)
     for point, algorithm in chosen.items():
-        function, ranks, _ = point
-        groups[function, ranks][bytes_of[point]] = algorithm
+        groups[point[:2]][bytes_of[point]] = algorithm
     table: Table = {}
     for key, by_size in groups.items():
         sizes = sorted(by_size)

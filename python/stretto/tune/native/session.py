@@ -4,6 +4,7 @@
 import hashlib
 import tempfile
 from collections.abc import Callable
+from itertools import chain, groupby
 from pathlib import Path
 
 from ...errors import Error
@@ -13,7 +14,6 @@ from ...measure.session import Advance, Request, TuningSession
 from .comparison import (
     LEAST_ROUNDS,
     Comparison,
-    Point,
     best,
     comparisons,
     complete,
@@ -22,11 +22,12 @@ from .comparison import (
     together,
     won,
 )
-from .journal import Failure, Journal, Run, Sample
+from .journal import Failure, Journal, Point, Run, Sample
 from .target import Table, Target, everywhere
 
 SCAN_SHARE = 0.6  # of the budget; the rest confirms what was found
 MOST_ROUNDS = 9
+SAMPLED = ("function", "asked", "bytes", "native_us")  # of what the driver says
 HOPELESS = 1.3  # times the library's time: not measured again
 START = 1.5  # seconds to start a job, roughly
 OVERHEAD = 2.5  # a point takes so many times its share, with finding how many calls fill a block
@@ -39,14 +40,11 @@ class NativeSession(TuningSession):
         super().__init__(request)
         self.target, self.journal, self.seconds = target, journal, seconds
 
-    def points(self, ranks: int) -> list[tuple[str, int]]:
+    def points(self, ranks: int) -> list[Point]:
         """That have a choice."""
-        return benchmark_points(
-            [f for f in self.request.names if self._choices(f, ranks)], self.request.sizes
-        )
-
-    def _choices(self, function: str, ranks: int) -> list[str]:
-        return self.target.algorithms(function, ranks)
+        functions = [f for f in self.request.names if self.target.algorithms(f, ranks)]
+        every = benchmark_points(functions, self.request.sizes)
+        return [Point(function, ranks, size) for function, size in every]
 
     def run(self, advance: Advance) -> tuple[Table, dict[Point, tuple]]:
         """Both stages, as far as the budget goes; what held of what was found."""
@@ -68,28 +66,26 @@ class NativeSession(TuningSession):
                     return
 
     def _round(self, number: int, ranks: int, found: dict[Point, dict[str, Comparison]]) -> bool:
-        points = self.points(ranks)
-        line_ups = self._line_ups(ranks)
+        points, line_ups = self.points(ranks), self._line_ups(ranks)
         for i, algorithms in enumerate([{}, *line_ups, {}]):
             if self.left(SCAN_SHARE) < 0:
                 return False
-            what = f"round {number + 1}, {ranks} ranks, {i + 1} of {len(line_ups) + 2}"
-            self.say(what)
+            self.say(f"round {number + 1}, {ranks} ranks, {i + 1} of {len(line_ups) + 2}")
             if not algorithms:
-                part = "before" if i == 0 else "after"
-                self._plain(Run("scan", number, ranks, part), points)
+                self._plain(Run("scan", number, ranks, "after" if i else "before"), points)
                 continue
-            self._forced("scan", number, ranks, algorithms, [
-                (function, size)
-                for function, size in points
-                if function in algorithms
-                and not self._hopeless(found.get((function, ranks, size), {}), algorithms[function])
-            ])  # fmt: skip
+            own = [point for point in points if point.function in algorithms]
+            hopeful = [
+                point
+                for point in own
+                if not self._hopeless(found.get(point, {}), algorithms[point.function])
+            ]
+            self._forced(number, ranks, algorithms, hopeful)
         return True
 
     def _line_ups(self, ranks: int) -> list[dict[str, str]]:
         """The k-th algorithms of all functions share a job."""
-        lists = {f: self._choices(f, ranks) for f in self.request.names}
+        lists = {f: self.target.algorithms(f, ranks) for f in self.request.names}
         most = max(map(len, lists.values()), default=0)
         return [{f: own[k] for f, own in lists.items() if k < len(own)} for k in range(most)]
 
@@ -97,9 +93,9 @@ class NativeSession(TuningSession):
     def _hopeless(found: dict[str, Comparison], algorithm: str) -> bool:
         return algorithm in found and found[algorithm].ratio > HOPELESS
 
-    def _plain(self, run: Run, points: list[tuple[str, int]]) -> None:
+    def _plain(self, run: Run, points: list[Point]) -> None:
         for _ in range(2):
-            todo = [point for point in points if not self.journal.has(run, *point)]
+            todo = [point for point in points if not self.journal.has(run, point)]
             if not todo:
                 return
             reason = self._drive(lambda _: run, {}, todo)
@@ -108,46 +104,35 @@ class NativeSession(TuningSession):
             raise Error(f"{title} as it is: {reason}", "`stretto doctor` shows what works")
 
     def _forced(
-        self,
-        stage: str,
-        number: int,
-        ranks: int,
-        algorithms: dict[str, str],
-        points: list[tuple[str, int]],
+        self, number: int, ranks: int, algorithms: dict[str, str], points: list[Point]
     ) -> None:
         def run_of(function: str) -> Run:
-            return Run(stage, number, ranks, algorithms[function])
+            return Run("scan", number, ranks, algorithms[function])
 
         todo = [
-            (function, size)
-            for function, size in points
-            if not self.journal.has(run_of(function), function, size)
-            and not self.journal.failed(function, ranks, algorithms[function])
+            point
+            for point in points
+            if not self.journal.has(run_of(point.function), point)
+            and not self.journal.failed(point.function, ranks, algorithms[point.function])
         ]
-        functions = list(dict.fromkeys(function for function, _ in todo))
+        functions = list(dict.fromkeys(point.function for point in todo))
         if not functions:
             return
         table = everywhere({f: algorithms[f] for f in functions}, ranks)
         reason = self._drive(run_of, table, todo)
-        if not reason:
-            return
-        if len(functions) == 1:
+        if reason and len(functions) == 1:
             failure = Failure(functions[0], ranks, algorithms[functions[0]], reason)
             self.journal.add(failures=[failure])
-            return
-        # The driver's own calls may have been the ones that failed: each alone says whose.
-        for function in functions:
-            own = [point for point in todo if point[0] == function]
-            self._forced(stage, number, ranks, {function: algorithms[function]}, own)
+        elif reason:  # the driver's own calls may have failed: each function alone says whose
+            for function in functions:
+                own = [point for point in todo if point.function == function]
+                self._forced(number, ranks, {function: algorithms[function]}, own)
 
-    def _drive(
-        self, run_of: Callable[[str], Run], table: Table, points: list[tuple[str, int]]
-    ) -> str:
+    def _drive(self, run_of: Callable[[str], Run], table: Table, points: list[Point]) -> str:
         """Measures; why it did not come to its end, or nothing."""
-        results, ranks = Results(), run_of(points[0][0]).ranks
-        words = ",".join(f"{point}:{max(size, 1)}" for point, size in points)
+        results, ranks, reason = Results(), points[0].ranks, ""
+        words = ",".join(f"{point.function}:{max(point.asked, 1)}" for point in points)
         arguments = ["--cells", words, "--native-only"]
-        reason = ""
         # Beside the journal: all nodes of a job must see it.
         with tempfile.TemporaryDirectory(prefix="tuning-", dir=self.journal.path.parent) as name:
             variables = {}
@@ -164,23 +149,10 @@ class NativeSession(TuningSession):
             except Error as error:
                 reason = str(error)
             finally:
-                self._keep(results, run_of)
-        if results.wrong:
-            reason = "wrong result"
-        return reason
-
-    def _keep(self, results: Results, run_of: Callable[[str], Run]) -> None:
-        self.journal.add(
-            Sample(
-                run_of(said["function"]),
-                said["function"],
-                said["asked"],
-                said["bytes"],
-                said["native_us"],
-            )
-            for said in results.cells
-            if said["correct"]
-        )
+                right = [said for said in results.cells if said["correct"]]
+                rows = [[said[name] for name in SAMPLED] for said in right]
+                self.journal.add(Sample(run_of(row[0]), *row) for row in rows)
+        return "wrong result" if results.wrong else reason
 
     # --- the second: the table that was found
 
@@ -195,36 +167,31 @@ class NativeSession(TuningSession):
         stage = self._stage(table)
         for number in range(MOST_ROUNDS):
             for ranks in self.request.ranks:
-                points = [point for point in self.points(ranks) if (point[0], ranks) in table]
+                points = [point for point in self.points(ranks) if point[:2] in table]
                 for part in ("before", "table", "after") if points else ():
                     if self.left() < 0:
                         return
-                    what = f"confirming, round {number + 1}, {ranks} ranks"
-                    self.say(what)
+                    self.say(f"confirming, round {number + 1}, {ranks} ranks")
                     self._confirm_part(Run(stage, number, ranks, part), table, points)
 
-    def _confirm_part(self, run: Run, table: Table, points: list[tuple[str, int]]) -> None:
+    def _confirm_part(self, run: Run, table: Table, points: list[Point]) -> None:
         if run.part != "table":
             self._plain(run, points)
             return
-        todo = [point for point in points if not self.journal.has(run, *point)]
+        todo = [point for point in points if not self.journal.has(run, point)]
         reason = self._drive(lambda _: run, table, todo) if todo else ""
         if reason:
             raise Error(f"with the tuning files: {reason}", "tune fewer --collectives at a time")
 
     # --- what follows from both
 
-    def sizes_of(self) -> dict[Point, int]:
-        return {(one.function, one.run.ranks, one.asked): one.bytes for one in self.journal.samples}
+    def _bytes(self) -> dict[Point, int]:
+        return {one.point: one.bytes for one in self.journal.samples}
 
     def _groups(self) -> list[list[Point]]:
-        """Cells of a function on so many ranks."""
-        return [
-            [(function, ranks, size) for name, size in self.points(ranks) if name == function]
-            for ranks in self.request.ranks
-            for function in self.request.names
-            if self._choices(function, ranks)
-        ]
+        """Points of a function on so many ranks."""
+        every = (point for ranks in self.request.ranks for point in self.points(ranks))
+        return [list(group) for _, group in groupby(every, key=lambda point: point[:2])]
 
     def found(self) -> Table:
         """What the scan says."""
@@ -232,16 +199,11 @@ class NativeSession(TuningSession):
         failed = {(one.function, one.ranks, one.algorithm) for one in self.journal.failures}
         chosen: dict[Point, str | None] = {}
         for group in self._groups():
-            function, ranks, _ = group[0]
             by_point = [
-                {
-                    name: one
-                    for name, one in comparison.get(point, {}).items()
-                    if (function, ranks, name) not in failed
-                }
-                for point in group
+                {n: one for n, one in comparison.get(p, {}).items() if (*p[:2], n) not in failed}
+                for p in group
             ]
-            if not self.target.sized(function):
+            if not self.target.sized(group[0].function):
                 picked = [together(by_point)] * len(group)
             elif self.target.complete:
                 picked = complete(by_point)
@@ -251,7 +213,7 @@ class NativeSession(TuningSession):
         return self._table(chosen)
 
     def _table(self, chosen: dict[Point, str | None]) -> Table:
-        sizes = self.sizes_of()
+        sizes = self._bytes()
         known = {point: name for point, name in chosen.items() if point in sizes}
         return table_of(known, sizes, self.target.sized, self.target.complete)
 
@@ -270,17 +232,13 @@ class NativeSession(TuningSession):
     def _confirmations(self, table: Table) -> dict[Point, dict[str, Comparison]]:
         """Of the table's points."""
         comparison = comparisons(self.journal.samples, self._stage(table))
-        return {
-            point: comparison.get(point, {})
-            for group in self._groups()
-            for point in group
-            if point[:2] in table
-        }
+        points = [point for point in chain(*self._groups()) if point[:2] in table]
+        return {point: comparison.get(point, {}) for point in points}
 
     def confirmed(self, table: Table) -> tuple[Table, dict[Point, tuple]]:
         """What of the table held; its points' algorithms and comparisons."""
         comparison = self._confirmations(table)
-        sizes = self.sizes_of()
+        sizes = self._bytes()
         chosen: dict[Point, str | None] = {}
         gains: dict[Point, tuple] = {}
         for group in self._groups():
@@ -304,9 +262,8 @@ def seconds_for(target: Target, request: Request) -> tuple[float, float]:
     points = starts = 0
     for ranks in request.ranks:
         counts = {f: len(target.algorithms(f, ranks)) for f in request.names}
-        points += sum(
-            (n + 2) * len(benchmark_points([f], request.sizes)) for f, n in counts.items() if n
-        )
+        for function, count in counts.items():
+            points += (count + 2) * len(benchmark_points([function], request.sizes)) * bool(count)
         starts += max(counts.values(), default=0) + 2
     if not points:
         raise Error(f"{target.title} has no choice in any of these functions", "see docs")

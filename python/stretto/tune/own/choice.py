@@ -75,8 +75,13 @@ def variance_of(one: Entry, least: float = 0.0) -> float:
 
 def _middle(found: list[Noisy], beside: float) -> Noisy:
     logs = [one.log for one in found]
-    each = max(mean(one.variance for one in found), variance(logs) if len(logs) > 1 else 0.0)
-    return Noisy(beside + median(logs), each / len(logs))
+    return Noisy(beside + median(logs), variance_of_all(logs, [one.variance for one in found]))
+
+
+def variance_of_all(logs: list[float], variances: list[float]) -> float:
+    """Of their middle: no less than they differ by."""
+    each = max(mean(variances), variance(logs) if len(logs) > 1 else 0.0)
+    return each / len(logs)
 
 
 def times_of(

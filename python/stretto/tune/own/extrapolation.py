@@ -83,7 +83,7 @@ class Extrapolation:
         """The rules; none without a model."""
         if self.session.model is None:
             return []
-        correction, lines = self._correction(), []
+        correction, lines = self.session.correction(self._predictor), []
         for done, name in enumerate(self.session.request.names):
             advance(done, len(self.session.request.names), f"{STAGE}: {name}")
             for power, counts in self.counts.items():
@@ -92,7 +92,7 @@ class Extrapolation:
 
     def wanted(self) -> dict[Point, list[Candidate]]:
         """What may be the fastest on more ranks, and is not known on those that are measured."""
-        correction = self._correction()
+        correction = self.session.correction(self._predictor)
         found: dict[Point, dict[str, Candidate]] = defaultdict(dict)
         most = [counts[-1] for counts in self.counts.values() if counts]
         for point in (point for ranks in most for point in self.session.points(ranks)):
@@ -120,12 +120,6 @@ class Extrapolation:
         else:
             placement = _core.Placement(ranks if self._one_node else self._per_node)
         return Predictor(self.session.model.machine(), placement)
-
-    def _correction(self) -> ResidualCorrection:
-        measured = [
-            one for one in self.session.journal.measured if one.point.ranks in self.session.places
-        ]
-        return ResidualCorrection(self._predictor, measured)
 
     def _estimates(
         self, correction: ResidualCorrection, point: Point

@@ -17,7 +17,6 @@ from ...errors import Error
 from ...measure.driver import Ratios
 from .journal import Measured
 from .points import Point, parsed
-from .reductions import reduction_lines
 
 SIZES = (8, 512, 4096, 32 << 10, 256 << 10, 2 << 20)
 # What is measured: messages of both ranks at once, of one, in rounds one after the other, and with
@@ -36,6 +35,7 @@ STEP = 0.02  # share of a logarithm: less would not leave a corner of the longes
 USUAL = 0.03  # of the logarithm of a ratio: what is off by more counts for less
 INSIDE = 1e-3  # of a bound, at which a fit may not begin
 MOST = 60  # steps
+WORTH = 1.15  # reductions that differ by less are not told apart
 NO_END = 1e30  # of a number without bounds
 
 
@@ -210,6 +210,15 @@ def quality(samples: list[Sample], machine: _core.Machine) -> Quality:
     factors = sorted(math.exp(abs(math.log(one.ratio(machine)))) for one in samples)
     usual = factors[math.ceil(0.9 * len(factors)) - 1]
     return Quality(median(factors), usual, factors[-1], len(factors))
+
+
+def reduction_lines(ratios: Ratios, gamma: float) -> list[str]:
+    """For a machine file whose `gamma` is that of the sum of doubles: a line for each operator."""
+    of_operator: dict[str, list[str]] = {}
+    for (name, kind), ratio in ratios.items():
+        if max(ratio, 1 / ratio) > WORTH:
+            of_operator.setdefault(name, []).append(f"{kind} = {gamma * ratio:.4g}")
+    return [f"{name} = {{ {', '.join(kinds)} }}" for name, kinds in of_operator.items()]
 
 
 def to_toml(

@@ -11,7 +11,7 @@ from ... import _core
 from ...errors import Error
 from ...files import naming
 from ...launch.mpi import Mpi
-from ...measure.driver import Results, SilenceError, drive
+from ...measure.driver import Ratios, Results, SilenceError, drive
 from .points import Point
 
 PATIENCE = (
@@ -51,6 +51,13 @@ def probe(mpi: Mpi, ranks: int, limit: float = PATIENCE) -> Place:
     if "title" not in said:
         raise Error("the driver did not say where it ran", "`stretto doctor` shows what works")
     return Place(said["ranks"], said["nodes"], said["cores"], said["title"])
+
+
+def measured_reductions(mpi: Mpi) -> Ratios:
+    """How long they take by operator and type, on the core of rank 0; raises Error."""
+    results = Results()
+    drive(mpi, 1, ["--reductions"], 0.0, PATIENCE, results)
+    return results.reductions
 
 
 def measure(

@@ -16,7 +16,7 @@ from .model import Parameters, Quality, calibration, fit_crowd, fit_pair, qualit
 from .paired_benchmark import Place, Plan, measure, probe
 from .points import NATIVE, Candidate, Point, points_of, portfolio, shipped
 from .predictor import Predictor
-from .residual_correction import ResidualCorrection
+from .residual_correction import Predicts, ResidualCorrection
 from .search import KEEP, Search, chosen_of, levels, of_sizes
 
 MODEL_SHARE = 0.15  # of the budget
@@ -138,8 +138,12 @@ class OwnSession(TuningSession):
             self._measure(ranks, stage, plan, own_end, max(waiting - done, 0))
 
     def _next(self) -> Search:
+        return Search(self.journal, self.correction(self.predictor), self._shipped)
+
+    def correction(self, predictor: Callable[[int], Predicts | None]) -> ResidualCorrection:
+        """Of what it predicts, by all that was measured."""
         measured = [one for one in self.journal.measured if one.point.ranks in self.places]
-        return Search(self.journal, ResidualCorrection(self.predictor, measured), self._shipped)
+        return ResidualCorrection(predictor, measured)
 
     def points(self, ranks: int) -> list[Point]:
         return points_of(self.request.names, ranks, self.request.sizes)

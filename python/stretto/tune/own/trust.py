@@ -2,11 +2,11 @@
 """Which choices rest on no more than noise: of a busy machine, or of more ranks than cores."""
 
 import math
-from statistics import fmean, variance
+from statistics import fmean
 
 from ...measure.busy import Load
 from ...units import size_in_words
-from .choice import CONFIRM, SHIPPED, Choice, variance_of
+from .choice import CONFIRM, SHIPPED, Choice, variance_of, variance_of_all
 from .journal import Journal, Measured
 from .points import NATIVE, Point
 
@@ -25,9 +25,8 @@ def gain_of(benchmarks: list[Measured], words: str, reference: str) -> tuple[flo
     if not pairs:
         return None
     gains = [math.log(other.us / own.us) for _, own, other in pairs]
-    each = fmean(variance_of(own) + variance_of(other) for _, own, other in pairs)
-    spread = max(each, variance(gains) if len(gains) > 1 else 0.0)
-    return fmean(gains), BEYOND * math.sqrt(spread / len(gains))
+    each = [variance_of(own) + variance_of(other) for _, own, other in pairs]
+    return fmean(gains), BEYOND * math.sqrt(variance_of_all(gains, each))
 
 
 def _within_noise(benchmarks: list[Measured], words: str, shipped: str) -> bool:
