@@ -9,15 +9,10 @@
 #include "simulate/shared.hpp"
 
 namespace stretto::simulation {
-namespace {
-
-enum Wish : std::uint8_t { out = 1, in = 2, core = 4 };  // what a segment wants of its rank
-
-enum class Stage : std::uint8_t { before, network, node, compute };
-
-}  // namespace
-
 class Run::Clockwork {
+  enum Wanted : std::uint8_t { out = 1, in = 2, core = 4 };  // by a segment, of its rank
+  enum class Stage : std::uint8_t { before, network, node, compute };
+
  public:
   Clockwork(Run& run, std::vector<Times>* times)
       : run_(run),
