@@ -77,7 +77,7 @@ __all__ = [
     "choose",
     "chosen_alike",
     "collective_named",
-    "crowded",
+    "oversubscribed",
     "facts",
     "formula",
     "formula_misses",

@@ -756,7 +756,7 @@ def variants(algorithm: Algorithm, ranks: int, root: int = 0) -> list[Variant]:
 class Call:
     """What a choice may depend on: values that are equal on all ranks."""
 
-    def __init__(self, function: Function, shape: Shape, bytes: int, commutative: bool = True, predefined: bool = True, per_node: int = 1, even_nodes: bool = True, cores_shared: bool = False) -> None: ...
+    def __init__(self, function: Function, shape: Shape, bytes: int, commutative: bool = True, predefined: bool = True, per_node: int = 1, even_nodes: bool = True, oversubscribed: bool = False) -> None: ...
 
     @property
     def function(self) -> Function: ...
@@ -785,7 +785,7 @@ class Call:
         """Has each node as many?"""
 
     @property
-    def cores_shared(self) -> bool:
+    def oversubscribed(self) -> bool:
         """Has a node of these ranks more of the job's ranks than cores?"""
 
     @property
@@ -809,7 +809,7 @@ class Choice:
     def line(self) -> int:
         """Of the rule that decided; 0: a wish did, or no rule fits."""
 
-class Forced:
+class AlgorithmSpec:
     """What the user's word for an algorithm says."""
 
     @property
@@ -819,15 +819,15 @@ class Forced:
     @property
     def params(self) -> Params: ...
 
-class Wish:
+class Override:
     """
     A choice that stands above the rules, where its algorithm can serve the call.
     """
 
-    def __init__(self, forced: Forced, text: str) -> None: ...
+    def __init__(self, spec: AlgorithmSpec, text: str) -> None: ...
 
     @property
-    def forced(self) -> Forced: ...
+    def spec(self) -> AlgorithmSpec: ...
 
     @property
     def text(self) -> str:
@@ -961,7 +961,7 @@ def shipped_rules() -> Rules:
 def parse_size(text: str) -> int | None:
     """"64K", "2M", "100" to bytes; None if it is no size."""
 
-def choose(rules: Rules, call: Call, wishes: Sequence[Wish] = []) -> Choice:
+def choose(rules: Rules, call: Call, overrides: Sequence[Override] = []) -> Choice:
     """
     The algorithm of the first wish that can be granted, else of the first rule that fits.
     """
@@ -974,7 +974,7 @@ def written(algorithm: Algorithm | None, params: Params) -> str:
     "ring segment=64K depth=4": an algorithm and parameters as they stand in a rule.
     """
 
-def parse_forced(function: Function, value: str) -> Forced:
+def parse_algorithm_spec(function: Function, value: str) -> AlgorithmSpec:
     """
     Read "ring,segment=64K,depth=4", "kring,group=2" or "native"; raises stretto.Error.
     """
@@ -1140,7 +1140,7 @@ class Machine:
 
     def gamma_of(self, operation: Operation) -> float: ...
 
-def crowded(machine: Machine, ranks_per_node: int) -> bool:
+def oversubscribed(machine: Machine, ranks_per_node: int) -> bool:
     """Do ranks share a core?"""
 
 class Prediction:

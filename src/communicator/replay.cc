@@ -45,9 +45,9 @@ void Replays::clear() {
   }
 }
 
-void Replays::forget(const RecentSizes* sizes) {
+void Replays::forget(const SizeAgreement* sizes) {
   for (auto& replay : replays_) {
-    if (!replay || replay->recent != sizes) continue;
+    if (!replay || replay->size_hint != sizes) continue;
     count(*replay);
     replay.reset();
   }
@@ -97,7 +97,7 @@ const execute::Plan* Replays::keep(const Arguments& arguments, Rank ranks, const
   replay->served = decision.served;
   replay->sampled = sampled;
   replay->others = 0;
-  replay->recent = arguments.recent;
+  replay->size_hint = arguments.size_hint;
   replay->bytes = arguments.bytes;
   replay->alias = arguments.alias;
   for (std::size_t i = 0; i < arguments.parts.size(); ++i) {

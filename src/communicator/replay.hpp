@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "communicator/recent_sizes.hpp"
+#include "communicator/size_agreement.hpp"
 #include "execute/plan.hpp"
 #include "mpi/arguments.hpp"
 #include "observe/calls.hpp"
@@ -54,7 +54,7 @@ class Replays {
     unsigned others = 0;      ///< calls that differed in their parts alone, while this one did not come again
     observe::Sampled sampled = {};
     std::array<KeptParts, 2> parts = {};  ///< of Arguments::parts
-    RecentSizes* recent = nullptr;        ///< as in Arguments
+    SizeAgreement* size_hint = nullptr;   ///< as in Arguments
     Bytes bytes = 0;
   };
 
@@ -65,7 +65,7 @@ class Replays {
   /// Forgets all of them: the communicator may choose otherwise from now on.
   void clear();
   /// Those that were chosen by `sizes`.
-  void forget(const RecentSizes* sizes);
+  void forget(const SizeAgreement* sizes);
   /// `ranks` is how many parts those of `arguments` are; too many are not kept.
   /// Its program is returned, null if it is not kept.
   const execute::Plan* keep(const Arguments& arguments, Rank ranks, const Decision& decision,

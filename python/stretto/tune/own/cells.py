@@ -86,7 +86,7 @@ def candidate(algorithm: _core.Algorithm | None, params: _core.Params) -> Candid
 
 
 def parsed(cell: Cell, words: str) -> Candidate:
-    forced = _core.parse_forced(cell.function, words)
+    forced = _core.parse_algorithm_spec(cell.function, words)
     return Candidate(words, forced.algorithm, forced.params)
 
 
@@ -186,7 +186,7 @@ def chosen(rules: _core.Rules, cell: Cell, per_node: int, cores: int = 0) -> _co
         predefined=not cell.ordered,
         per_node=per_node,
         even_nodes=cell.ranks % per_node == 0,
-        cores_shared=0 < cores < per_node,
+        oversubscribed=0 < cores < per_node,
     )
     return _core.choose(rules, call)
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// When ranks that do not know the sizes of a call tell each other, and what they choose by between.
-#include "communicator/recent_sizes.hpp"
+// When ranks that do not know the sizes of a call agree on a size hint, and what they choose by between.
+#include "communicator/size_agreement.hpp"
 
 #include <vector>
 
@@ -12,7 +12,7 @@ namespace {
 
 /// One of `calls` calls of two ranks, one of which has nothing: what each was chosen by; negative if they told it then.
 std::vector<Bytes> chosen_by(const std::vector<Bytes>& calls) {
-  RecentSizes mine, empty;
+  SizeAgreement mine, empty;
   std::vector<Bytes> found;
   for (const Bytes bytes : calls) {
     const bool due = mine.due();
