@@ -70,7 +70,8 @@ def deciders(function: _core.Function, mpi: Callable[[], str]) -> Deciders:
     value = os.environ.get(name, "")
     if value:
         try:
-            overrides.append(_core.Override(_core.parse_algorithm_spec(function, value), f"{name}={value}"))
+            spec = _core.parse_algorithm_spec(function, value)
+            overrides.append(_core.Override(spec, f"{name}={value}"))
         except Error as error:
             complaints.append((f"{name}: {error}; the rules decide", error.hint))
     found = _core.find_rules(os.environ.get("STRETTO_RULES", ""), mpi)
