@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Contests of candidates on a cluster of namespaces, by the driver of `stretto bench`."""
+"""Paired benchmarks of candidates on a cluster of namespaces, by the driver of `stretto bench`."""
 
 import os
 import sys
@@ -16,15 +16,15 @@ from stretto import _core, parse_topology
 from stretto.errors import Error
 from stretto.launch import Mpi
 from stretto.measure.driver import Results, SilenceError, drive
-from stretto.tune.own.cells import Cell
 from stretto.tune.own.journal import Measured, read_measured
+from stretto.tune.own.points import Point
 from tree import Tree
 
 NAME = "benchmark"  # of the cluster, beside that of a developer
 PATIENCE = 150.0  # seconds without a word
 RULES = "rules"  # the candidate that the rules choose
 
-Plan = dict[Cell, list[str]]  # candidates, as in STRETTO_ALLREDUCE; with +: timed to the end
+Plan = dict[Point, list[str]]  # candidates, as in STRETTO_ALLREDUCE; with +: timed to the end
 
 
 @dataclass
@@ -55,26 +55,26 @@ class Lab:
         hosts = list(dict.fromkeys(self.placement))
         return [hosts.index(host) for host in self.placement]
 
-    def bound(self, cell: Cell) -> float:
+    def bound(self, point: Point) -> float:
         """Seconds."""
-        collective = _core.facts(cell.function).collective
-        return _core.lower_bound(self.topology, collective, 0, cell.bytes).seconds
+        collective = _core.facts(point.function).collective
+        return _core.lower_bound(self.topology, collective, 0, point.bytes).seconds
 
-    def run(self, plan: Plan, seconds: float, rules: str = "shipped") -> dict[Cell, Measured]:
-        """A launch of its own. `seconds` are those of a cell; `rules` as in STRETTO_RULES."""
+    def run(self, plan: Plan, seconds: float, rules: str = "shipped") -> dict[Point, Measured]:
+        """A launch of its own. `seconds` are those of a point; `rules` as in STRETTO_RULES."""
         race = Results()
         self.others.append(_cores_in_use())
         with tempfile.NamedTemporaryFile("w", suffix=".plan") as file:
-            for cell, words in plan.items():
-                file.write(f"{cell.name}:{cell.asked} {' '.join(words)}\n")
+            for point, words in plan.items():
+                file.write(f"{point.name}:{point.asked} {' '.join(words)}\n")
             file.flush()
             mpi = on_cluster(self.mpi, self.cluster, self.placement)
             words, variables = ["--plan", file.name], {"STRETTO_RULES": rules}
             try:
                 drive(mpi, self.ranks, words, seconds, PATIENCE, race, _progress, variables)
             except SilenceError as error:
-                cell = list(plan)[len(race.cells)]
-                raise Error(f"{error}: {cell}, {race.stage}", error.hint) from error
+                point = list(plan)[len(race.cells)]
+                raise Error(f"{error}: {point}, {race.stage}", error.hint) from error
         for wrong in race.wrong:
             raise Error(f"a wrong result: {wrong}", "that is a bug of Stretto")
         nodes = race.machine["nodes"]

@@ -15,8 +15,8 @@ from stretto import _core
 from stretto.errors import Error
 from stretto.launch import choose_mpi
 from stretto.launch.mpi import cores
-from stretto.tune.own.cells import NATIVE, Cell, candidate, in_parts, parsed
 from stretto.tune.own.journal import Entry, Measured
+from stretto.tune.own.points import NATIVE, Point, candidate, in_parts, parsed
 from stretto.units import size_in_words
 from tree import Tree
 
@@ -29,7 +29,7 @@ IN_ORDER = {
     "bcast": ("logical_chain", ("8K", "16K", "32K"), (2, 4, 8)),
     "allgather": ("logical_ring", ("128K", "256K"), (4, 8)),
 }
-TUNING, RACING, PORTFOLIO = 20.0, 12.0, 3.0  # seconds for a cell
+TUNING, RACING, PORTFOLIO = 20.0, 12.0, 3.0  # seconds for a point
 LAUNCHES = 5
 # On two nodes: the vectors' sizes, and how long ones are cut as well.
 SIZES = (64, 1 << 20)
@@ -39,12 +39,12 @@ PER_NODE = 4
 OF_RANKS = ("radix", "group")  # parameters that may be the ranks of a node
 
 
-def cell_of(function: _core.Function, ranks: int, size: int) -> Cell:
+def point_of(function: _core.Function, ranks: int, size: int) -> Point:
     """Of a vector of so many bytes."""
     name = _core.facts(function).name
     if name == "barrier":
-        return Cell(name, ranks, 0)
-    return Cell(name, ranks, max(size // ranks, 8) if in_parts(function) else size)
+        return Point(name, ranks, 0)
+    return Point(name, ranks, max(size // ranks, 8) if in_parts(function) else size)
 
 
 def named(name: str) -> _core.Function:
@@ -57,7 +57,7 @@ def named(name: str) -> _core.Function:
 class Row:
     """One call on two switches; seconds, of each launch."""
 
-    cell: Cell
+    point: Point
     bound: float
     shipped: Entry
     words: str  # that the tuned rule says
@@ -69,20 +69,20 @@ def entry_of(found: Measured, words: str) -> Entry:
     return next(one for one in found.entries if one.words == words)
 
 
-def tuned(here: Lab) -> tuple[dict[Cell, Measured], dict[Cell, str]]:
-    """All that was measured; of each cell the fastest in the tree's order."""
+def tuned(here: Lab) -> tuple[dict[Point, Measured], dict[Point, str]]:
+    """All that was measured; of each point the fastest in the tree's order."""
     plan: Plan = {}
     for name, (algorithm, segments, depths) in IN_ORDER.items():
         own = [
             f"{algorithm},{here.order}{cut}"
             for cut in ["", *(f",segment={s},depth={d}" for s in segments for d in depths)]
         ]
-        plan[cell_of(named(name), here.ranks, LARGE)] = [NATIVE, f"+{RULES}", *own]
+        plan[point_of(named(name), here.ranks, LARGE)] = [NATIVE, f"+{RULES}", *own]
     found = here.run(plan, TUNING)
     best = {}
-    for cell, one in found.items():
+    for point, one in found.items():
         ours = [e for e in one.entries if e.words not in (NATIVE, RULES)]
-        best[cell] = min(ours, key=lambda e: (e.blocks == 0, e.us)).words
+        best[point] = min(ours, key=lambda e: (e.blocks == 0, e.us)).words
     return found, best
 
 
@@ -90,54 +90,58 @@ def two_switches(here: Lab) -> tuple[list[Row], str]:
     """The rows, and the rules file that the tuning made."""
     first, best = tuned(here)
     lines = ["stretto-rules 2"]
-    for cell, words in best.items():
-        one = parsed(cell, words)
+    for point, words in best.items():
+        one = parsed(point, words)
         rule = _core.written(one.algorithm, one.params)
-        lines.append(f"{cell.name} ranks={here.ranks} bytes>=1M -> {rule}")
+        lines.append(f"{point.name} ranks={here.ranks} bytes>=1M -> {rule}")
     text = "\n".join(lines) + "\n"
     _core.parse_rules(text)
     RULES_FILE.parent.mkdir(parents=True, exist_ok=True)
     RULES_FILE.write_text(text, encoding="utf-8")
-    plan = {cell: [NATIVE, f"+{RULES}"] for cell in best}
+    plan = {point: [NATIVE, f"+{RULES}"] for point in best}
     launches = [here.run(plan, RACING, str(RULES_FILE.resolve())) for _ in range(LAUNCHES)]
     rows = []
-    for cell, words in best.items():
-        times = {w: [entry_of(one[cell], w).us * 1e-6 for one in launches] for w in (NATIVE, RULES)}
-        served = {entry_of(one[cell], RULES).algorithm for one in launches}
-        if served != {parsed(cell, words).id}:
-            raise Error(f"{cell} was served by {served}", f"{RULES_FILE} says {words}")
-        shipped = entry_of(first[cell], RULES)
-        rows.append(Row(cell, here.bound(cell), shipped, words, times[NATIVE], times[RULES]))
+    for point, words in best.items():
+        times = {
+            w: [entry_of(one[point], w).us * 1e-6 for one in launches] for w in (NATIVE, RULES)
+        }
+        served = {entry_of(one[point], RULES).algorithm for one in launches}
+        if served != {parsed(point, words).id}:
+            raise Error(f"{point} was served by {served}", f"{RULES_FILE} says {words}")
+        shipped = entry_of(first[point], RULES)
+        rows.append(Row(point, here.bound(point), shipped, words, times[NATIVE], times[RULES]))
     return rows, text
 
 
-def candidates(here: Lab, cell: Cell) -> list[str]:
-    """Every algorithm that can serve the cell: with its defaults, with the ranks of a node as its
+def candidates(here: Lab, point: Point) -> list[str]:
+    """Every algorithm that can serve the point: with its defaults, with the ranks of a node as its
     parameter, and with its list of nodes; long vectors in segments, too."""
-    call = cell.call(_core.Placement(PER_NODE))
+    call = point.call(_core.Placement(PER_NODE))
     found = []
     for algorithm in _core.all_algorithms():
-        if algorithm.collective != _core.facts(cell.function).collective:
+        if algorithm.collective != _core.facts(point.function).collective:
             continue
         shape, own = call.shape(algorithm), algorithm.parameter
         values, cuts = [0], [_core.Params()]
         if own and own.name in OF_RANKS and own.default(shape) != PER_NODE:
             values.append(PER_NODE)
-        cut_itself = algorithm.needs.counts or not _core.facts(cell.function).bytes_known
-        if cell.bytes in CUT and not cut_itself:
-            cuts.append(CUT[cell.bytes])
+        cut_itself = algorithm.needs.counts or not _core.facts(point.function).bytes_known
+        if point.bytes in CUT and not cut_itself:
+            cuts.append(CUT[point.bytes])
         nodes = here.nodes if algorithm.list == "nodes" else []  # ranks are in ring order
         for cut, value in product(cuts, values):
             params = _core.Params(cut.segment, cut.depth, value, nodes)
-            if not _core.unsuitable(algorithm, cell.function, shape, True, params):
+            if not _core.unsuitable(algorithm, point.function, shape, True, params):
                 found.append(candidate(algorithm, params).words)
     return found
 
 
-def two_nodes(here: Lab) -> dict[Cell, Measured]:
-    """Contests of all candidates."""
-    cells = [cell_of(f, here.ranks, size) for size in SIZES for f in _core.all_functions()]
-    plan = {cell: [NATIVE, f"+{RULES}", *candidates(here, cell)] for cell in dict.fromkeys(cells)}
+def two_nodes(here: Lab) -> dict[Point, Measured]:
+    """Paired benchmarks of all candidates."""
+    points = [point_of(f, here.ranks, size) for size in SIZES for f in _core.all_functions()]
+    plan = {
+        point: [NATIVE, f"+{RULES}", *candidates(here, point)] for point in dict.fromkeys(points)
+    }
     return here.run(plan, PORTFOLIO)
 
 
@@ -153,9 +157,9 @@ def line(words: list[str]) -> str:
     return f"| {' | '.join(words)} |"
 
 
-def in_words(cell: Cell) -> str:
-    size = size_in_words(cell.bytes) if cell.asked else ""
-    return f"{cell.name} {size}".strip()
+def in_words(point: Point) -> str:
+    size = size_in_words(point.bytes) if point.asked else ""
+    return f"{point.name} {size}".strip()
 
 
 def short(words: str, here: Lab) -> str:
@@ -169,7 +173,7 @@ def switch_rows(rows: list[Row], here: Lab) -> str:
     for row in rows:
         best, native = median(row.best), median(row.native)
         lines.append(line([
-            in_words(row.cell), ms(row.bound), span(row.native),
+            in_words(row.point), ms(row.bound), span(row.native),
             f"{ms(row.shipped.us * 1e-6)} `{row.shipped.algorithm.partition('/')[2]}`",
             f"{span(row.best)} `{short(row.words, here)}`",
             f"{best / row.bound:.2f}", f"{native / best:.1f}",
@@ -177,15 +181,15 @@ def switch_rows(rows: list[Row], here: Lab) -> str:
     return "\n".join(lines)
 
 
-def knows_nodes(cell: Cell, words: str) -> bool:
-    algorithm = parsed(cell, words).algorithm
+def knows_nodes(point: Point, words: str) -> bool:
+    algorithm = parsed(point, words).algorithm
     return algorithm is not None and (algorithm.list == "nodes" or algorithm.name == "node_aware")
 
 
-def node_row(cell: Cell, found: Measured, here: Lab) -> str:
+def node_row(point: Point, found: Measured, here: Lab) -> str:
     known = [e for e in found.entries if e.blocks and e.words not in (NATIVE, RULES)]
     native, rules = entry_of(found, NATIVE), entry_of(found, RULES)
-    bound = here.bound(cell) if cell.bytes >= 8 * BURST else 0.0
+    bound = here.bound(point) if point.bytes >= 8 * BURST else 0.0
 
     def best_of(entries: list[Entry]) -> str:
         if not entries:
@@ -195,10 +199,10 @@ def node_row(cell: Cell, found: Measured, here: Lab) -> str:
 
     fastest = min([*known, rules], key=lambda e: e.us)
     return line([
-        in_words(cell), ms(bound) if bound else "-", f"{ms(native.us * 1e-6)}",
+        in_words(point), ms(bound) if bound else "-", f"{ms(native.us * 1e-6)}",
         f"{ms(rules.us * 1e-6)} `{rules.algorithm.partition('/')[2] or NATIVE}`",
-        best_of([e for e in known if not knows_nodes(cell, e.words)]),
-        best_of([e for e in known if knows_nodes(cell, e.words)]),
+        best_of([e for e in known if not knows_nodes(point, e.words)]),
+        best_of([e for e in known if knows_nodes(point, e.words)]),
         f"{native.us / fastest.us:.2f}",
     ])  # fmt: skip
 
@@ -220,7 +224,7 @@ def main() -> None:
         }  # fmt: skip
     with lab(mpi, Tree((2,), None, bandwidth, 0.0), "by-host", PER_NODE) as here:
         found = two_nodes(here)
-        values["nodes"] = "\n".join(node_row(cell, one, here) for cell, one in found.items())
+        values["nodes"] = "\n".join(node_row(point, one, here) for point, one in found.items())
         values["tried"] = sum(len(one.entries) for one in found.values())
         values["others_nodes"] = median(here.others)
     minutes = (time.monotonic() - begun) / 60

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measures the whole portfolio of a cell, then its fastest beside what was chosen otherwise."""
+"""Measures the whole portfolio of a point, then its fastest beside what was chosen otherwise."""
 
 import sys
 import time
@@ -9,20 +9,20 @@ from statistics import median
 
 from stretto.launch import Mpi
 from stretto.launch.mpi import cores
-from stretto.tune.own.cells import NATIVE, Cell, does, others, parsed, portfolio, shipped
 from stretto.tune.own.journal import Measured, read_measured
-from stretto.tune.own.trial import Plan, measure
+from stretto.tune.own.paired_benchmark import Plan, measure
+from stretto.tune.own.points import NATIVE, Point, does, others, parsed, portfolio, shipped
 
-MOST = 40  # candidates of one contest
-SECONDS = 60.0  # of a contest at most: it ends when all have had their blocks
-LAUNCHES = 3  # of the last contests: where a process's memory lies makes a difference
+MOST = 40  # candidates of one paired benchmark
+SECONDS = 60.0  # of a paired benchmark at most: it ends when all have had their blocks
+LAUNCHES = 3  # of the last paired benchmarks: where a process's memory lies makes a difference
 
 
 @dataclass(frozen=True)
 class Whole:
     """Of one number of ranks."""
 
-    fastest: dict[Cell, str]
+    fastest: dict[Point, str]
     candidates: int
     seconds: float
 
@@ -32,7 +32,7 @@ def hold(mpi: Mpi, ranks: int, folder: Path, plan: Plan, seconds: float) -> list
 
     def heard(said: dict) -> None:
         found.append(read_measured("whole", said))
-        print(found[-1].cell, f"{found[-1].seconds:.1f} s", file=sys.stderr, flush=True)
+        print(found[-1].point, f"{found[-1].seconds:.1f} s", file=sys.stderr, flush=True)
 
     silent = measure(mpi, ranks, plan, seconds, folder, heard)
     if silent:
@@ -40,32 +40,32 @@ def hold(mpi: Mpi, ranks: int, folder: Path, plan: Plan, seconds: float) -> list
     return found
 
 
-def exhausted(mpi: Mpi, cells: list[Cell], folder: Path) -> Whole:
+def exhausted(mpi: Mpi, points: list[Point], folder: Path) -> Whole:
     """Every candidate is timed in as many blocks as any other, however slow it is."""
-    ranks = cells[0].ranks
+    ranks = points[0].ranks
     plan: Plan = []
     references = {}
     count = 0
-    for cell in cells:
-        reference = shipped(cell, ranks, cores())
-        references[cell] = reference.words
-        rest = [one.words for one in others(cell, reference, portfolio(cell))]
+    for point in points:
+        reference = shipped(point, ranks, cores())
+        references[point] = reference.words
+        rest = [one.words for one in others(point, reference, portfolio(point))]
         count += len(rest) + 1
         for i in range(0, max(len(rest), 1), MOST):  # all have the reference in common
             words = [reference.words, *rest[i : i + MOST]]
-            plan.append((cell, [w if w == NATIVE else "+" + w for w in words]))
+            plan.append((point, [w if w == NATIVE else "+" + w for w in words]))
     begun = time.monotonic()
     contests = hold(mpi, ranks, folder, plan, SECONDS)
     seconds = time.monotonic() - begun
     fastest = {}
-    for cell in cells:
-        us = joined([one for one in contests if one.cell == cell], references[cell])
-        fastest[cell] = min(us, key=lambda words: us[words])
+    for point in points:
+        us = joined([one for one in contests if one.point == point], references[point])
+        fastest[point] = min(us, key=lambda words: us[words])
     return Whole(fastest, count, seconds)
 
 
 def joined(contests: list[Measured], reference: str) -> dict[str, float]:
-    """Times of one cell's contests, as if the reference had had the same in all."""
+    """Times of one point's paired benchmarks, as if the reference had had the same in all."""
     first = contests[0].us_of(reference)
     us: dict[str, float] = {}
     for contest in contests:
@@ -77,30 +77,32 @@ def joined(contests: list[Measured], reference: str) -> dict[str, float]:
 
 
 def compared(
-    mpi: Mpi, fastest: dict[Cell, str], choices: dict[Cell, dict[str, str]], folder: Path
-) -> dict[Cell, dict[str, float]]:
+    mpi: Mpi, fastest: dict[Point, str], choices: dict[Point, dict[str, str]], folder: Path
+) -> dict[Point, dict[str, float]]:
     """By way to choose, the time over that of the fastest, the median of several launches.
 
     What does the same as the fastest takes as long. Native calls are made in one launch.
     """
     ranks = next(iter(fastest)).ranks
-    plan = [(cell, _entrants(cell, fastest[cell], choices[cell])) for cell in fastest]
-    own = [(cell, [one for one in words if one != NATIVE]) for cell, words in plan]
-    ratios: dict[Cell, dict[str, list[float]]] = {cell: {} for cell in fastest}
+    plan = [(point, _entrants(point, fastest[point], choices[point])) for point in fastest]
+    own = [(point, [one for one in words if one != NATIVE]) for point, words in plan]
+    ratios: dict[Point, dict[str, list[float]]] = {point: {} for point in fastest}
     for launch in range(LAUNCHES):
         for contest in hold(mpi, ranks, folder, own if launch else plan, SECONDS):
-            cell = contest.cell
-            us = {does(cell, parsed(cell, one.words)): one.us for one in contest.entries}
-            best = us[does(cell, parsed(cell, fastest[cell]))]
-            for way, words in choices[cell].items():
-                if found := us.get(does(cell, parsed(cell, words))):
-                    ratios[cell].setdefault(way, []).append(found / best)
-    return {cell: {way: median(each) for way, each in own.items()} for cell, own in ratios.items()}
+            point = contest.point
+            us = {does(point, parsed(point, one.words)): one.us for one in contest.entries}
+            best = us[does(point, parsed(point, fastest[point]))]
+            for way, words in choices[point].items():
+                if found := us.get(does(point, parsed(point, words))):
+                    ratios[point].setdefault(way, []).append(found / best)
+    return {
+        point: {way: median(each) for way, each in own.items()} for point, own in ratios.items()
+    }
 
 
-def _entrants(cell: Cell, fastest: str, choices: dict[str, str]) -> list[str]:
+def _entrants(point: Point, fastest: str, choices: dict[str, str]) -> list[str]:
     """Each of those that do something else, once."""
     kept: dict[tuple, str] = {}
     for words in (fastest, *choices.values()):
-        kept.setdefault(does(cell, parsed(cell, words)), words)
+        kept.setdefault(does(point, parsed(point, words)), words)
     return [words if words == NATIVE else "+" + words for words in kept.values()]

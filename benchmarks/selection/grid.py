@@ -5,7 +5,7 @@ import random
 from dataclasses import dataclass
 
 from stretto import _core
-from stretto.tune.own.cells import Cell
+from stretto.tune.own.points import Point
 
 LARGEST = 32 << 20  # bytes of a vector, all parts together
 
@@ -18,21 +18,21 @@ class Grid:
     ranks: list[int]
     sizes: list[int]
 
-    def cells(self, ranks: int) -> list[Cell]:
+    def points(self, ranks: int) -> list[Point]:
         """But vectors of more than 32 MiB."""
         found = []
         for name in self.names:
-            own = [Cell(name, ranks, size) for size in ((0,) if name == "barrier" else self.sizes)]
-            found += [cell for cell in own if cell.bytes <= LARGEST]
+            own = [Point(name, ranks, size) for size in ((0,) if name == "barrier" else self.sizes)]
+            found += [point for point in own if point.bytes <= LARGEST]
         return found
 
-    def sample(self, each: int, seed: int) -> dict[int, list[Cell]]:
+    def sample(self, each: int, seed: int) -> dict[int, list[Point]]:
         """So many of every number of ranks, each function as often as any other."""
         chance, found = random.Random(seed), {}
         for ranks in self.ranks:
-            by_name: dict[str, list[Cell]] = {}
-            for cell in self.cells(ranks):
-                by_name.setdefault(cell.name, []).append(cell)
+            by_name: dict[str, list[Point]] = {}
+            for point in self.points(ranks):
+                by_name.setdefault(point.name, []).append(point)
             names: list[str] = []
             while len(names) < each:
                 names += chance.sample(list(by_name), len(by_name))

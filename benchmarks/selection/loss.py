@@ -21,12 +21,12 @@ from stretto.launch import Mpi, choose_mpi
 from stretto.launch.mpi import cores
 from stretto.measure.points import parse_sizes
 from stretto.measure.session import Request
-from stretto.tune.own.cells import NATIVE, Cell, chosen_words, portfolio, shipped
 from stretto.tune.own.choice import CONFIRM
 from stretto.tune.own.journal import Journal
+from stretto.tune.own.paired_benchmark import refuse_variables
+from stretto.tune.own.points import NATIVE, Point, chosen_words, portfolio, shipped
 from stretto.tune.own.search import NativeTimes
 from stretto.tune.own.session import OwnSession, probed
-from stretto.tune.own.trial import refuse_variables
 from stretto.units import size_in_words
 
 WAYS = {
@@ -44,9 +44,9 @@ PAGE = (Path(__file__).with_name("page.md")).read_text(encoding="utf-8")
 class Found:
     """What a run has found."""
 
-    choices: dict[Cell, dict[str, str]]  # words, by way
+    choices: dict[Point, dict[str, str]]  # words, by way
     wholes: dict[int, Whole]  # by ranks
-    ratios: dict[Cell, dict[str, float]]  # time over that of the fastest, by way
+    ratios: dict[Point, dict[str, float]]  # time over that of the fastest, by way
     tuning: float  # seconds
 
 
@@ -72,19 +72,19 @@ def fitted(mpi: Mpi, grid: Grid, rules: Path) -> OwnSession:
     return session
 
 
-def choices_of(cell: Cell, tuned: _core.Rules, session: OwnSession) -> dict[str, str]:
+def choices_of(point: Point, tuned: _core.Rules, session: OwnSession) -> dict[str, str]:
     """The native one where its calls do not take seconds."""
     papers = stretto.read_rules(str(ROOT / "rules" / "papers.rules"))
-    predictor = session.predictor(cell.ranks)
+    predictor = session.predictor(point.ranks)
     assert predictor
     found = {
-        "tuned": chosen_words(tuned, cell, cell.ranks, cores()),
-        "shipped": shipped(cell, cell.ranks, cores()).words,
-        "model": predictor.sorted(cell, portfolio(cell))[0][1].words,
-        "papers": chosen_words(papers, cell, cell.ranks, cores()),
+        "tuned": chosen_words(tuned, point, point.ranks, cores()),
+        "shipped": shipped(point, point.ranks, cores()).words,
+        "model": predictor.sorted(point, portfolio(point))[0][1].words,
+        "papers": chosen_words(papers, point, point.ranks, cores()),
         "native": NATIVE,
     }
-    if NativeTimes(session.journal).dear(cell) and NATIVE not in found["shipped"]:
+    if NativeTimes(session.journal).expensive(point) and NATIVE not in found["shipped"]:
         del found["native"]
     return found
 
@@ -94,10 +94,12 @@ def lost_as(share: float, digits: int = 1) -> str:
     return f"{share:+.{digits}%}" if share < 10 else f"{1 + share:,.0f}x"
 
 
-def summary(cells: list[Cell], found: Found) -> str:
+def summary(points: list[Point], found: Found) -> str:
     lines = []
     for way, title in WAYS.items():
-        lost = sorted(found.ratios[cell][way] - 1 for cell in cells if way in found.ratios[cell])
+        lost = sorted(
+            found.ratios[point][way] - 1 for point in points if way in found.ratios[point]
+        )
         late = lost[round(0.95 * (len(lost) - 1))]
         clipped = mean(max(one, 0.0) for one in lost)
         words = " | ".join(map(lost_as, (mean(lost), clipped, late, lost[-1])))
@@ -105,18 +107,18 @@ def summary(cells: list[Cell], found: Found) -> str:
     return "\n".join(lines)
 
 
-def by_ranks(grid: Grid, sample: dict[int, list[Cell]], found: Found) -> tuple[str, float]:
+def by_ranks(grid: Grid, sample: dict[int, list[Point]], found: Found) -> tuple[str, float]:
     """Rows, and the seconds that measuring the whole grid would take."""
     lines, total = [], 0.0
-    for ranks, cells in sample.items():
+    for ranks, points in sample.items():
         whole = found.wholes[ranks]
-        every = len(grid.cells(ranks))
-        estimate = whole.seconds * every / len(cells)
+        every = len(grid.points(ranks))
+        estimate = whole.seconds * every / len(points)
         total += estimate
-        lost = sorted(found.ratios[cell]["tuned"] - 1 for cell in cells)
+        lost = sorted(found.ratios[point]["tuned"] - 1 for point in points)
         late = lost[round(0.95 * (len(lost) - 1))]
         lines.append(
-            f"| {ranks} | {len(cells)} of {every} | {whole.candidates} | {whole.seconds:.0f} s | "
+            f"| {ranks} | {len(points)} of {every} | {whole.candidates} | {whole.seconds:.0f} s | "
             f"{estimate / 3600:.1f} h | {mean(lost):+.1%} | {late:+.1%} |"
         )
     return "\n".join(lines), total
@@ -125,30 +127,30 @@ def by_ranks(grid: Grid, sample: dict[int, list[Cell]], found: Found) -> tuple[s
 def care(journal: Journal) -> str:
     """Rows of what tuning measured, and how well what it confirmed."""
     lines = []
-    for ranks in sorted({one.cell.ranks for one in journal.measured}):
-        own = [one for one in journal.measured if one.cell.ranks == ranks and one.stage != "model"]
-        timed = {(one.cell, each.words) for one in own for each in one.entries}
-        blocks: dict[Cell, int] = defaultdict(int)
+    for ranks in sorted({one.point.ranks for one in journal.measured}):
+        own = [one for one in journal.measured if one.point.ranks == ranks and one.stage != "model"]
+        timed = {(one.point, each.words) for one in own for each in one.entries}
+        blocks: dict[Point, int] = defaultdict(int)
         for one in own:
             if one.stage == CONFIRM:
-                blocks[one.cell] += max(each.blocks for each in one.entries)
+                blocks[one.point] += max(each.blocks for each in one.entries)
         middle = median(blocks.values()) if blocks else 0
         lines.append(
-            f"| {ranks} | {len({one.cell for one in own})} | {len(timed)} | {len(blocks)} | "
+            f"| {ranks} | {len({one.point for one in own})} | {len(timed)} | {len(blocks)} | "
             f"{middle:.0f} | {sum(one.seconds for one in own):.0f} s |"
         )
     return "\n".join(lines)
 
 
-def rows(cells: list[Cell], found: Found) -> str:
+def rows(points: list[Point], found: Found) -> str:
     lines = []
-    for cell in cells:
-        own, ratios = found.choices[cell], found.ratios[cell]
+    for point in points:
+        own, ratios = found.choices[point], found.ratios[point]
         lost = " | ".join(lost_as(ratios[way] - 1, 0) if way in ratios else "-" for way in WAYS)
-        best = found.wholes[cell.ranks].fastest[cell]
-        size = size_in_words(cell.asked)
+        best = found.wholes[point.ranks].fastest[point]
+        size = size_in_words(point.asked)
         lines.append(
-            f"| {cell.name} | {cell.ranks} | {size} | `{best}` | `{own['tuned']}` | {lost} |"
+            f"| {point.name} | {point.ranks} | {size} | `{best}` | `{own['tuned']}` | {lost} |"
         )
     return "\n".join(lines)
 
@@ -171,15 +173,15 @@ def parsed_options() -> tuple[Path, argparse.Namespace]:
 
 def measured(
     mpi: Mpi, options: argparse.Namespace, grid: Grid, folder: Path
-) -> tuple[dict[int, list[Cell]], Found, OwnSession]:
+) -> tuple[dict[int, list[Point]], Found, OwnSession]:
     rules = folder / "tuned.rules"
     tuning = tune(options, rules)
     tuned, session = stretto.read_rules(str(rules)), fitted(mpi, grid, rules)
     sample = grid.sample(options.cells, options.seed)
     found = Found({}, {}, {}, tuning)
-    for ranks, cells in sample.items():
-        found.choices |= {cell: choices_of(cell, tuned, session) for cell in cells}
-        found.wholes[ranks] = exhausted(mpi, cells, folder)
+    for ranks, points in sample.items():
+        found.choices |= {point: choices_of(point, tuned, session) for point in points}
+        found.wholes[ranks] = exhausted(mpi, points, folder)
         found.ratios |= compared(mpi, found.wholes[ranks].fastest, found.choices, folder)
     return sample, found, session
 
@@ -192,18 +194,18 @@ def main() -> None:
     grid = Grid(options.collectives.split(","), numbers, parse_sizes(options.sizes))
     with tempfile.TemporaryDirectory() as name:
         sample, found, session = measured(mpi, options, grid, options.folder or Path(name))
-    cells = [cell for own in sample.values() for cell in own]
+    points = [point for own in sample.values() for point in own]
     own_rows, whole = by_ranks(grid, sample, found)
     place = session.places[numbers[0]]
     text = PAGE.format(
         arguments=" ".join(sys.argv[2:]), machine=place.title, load=load,
-        cells=len(cells), grid=sum(len(grid.cells(ranks)) for ranks in numbers),
+        points=len(points), grid=sum(len(grid.points(ranks)) for ranks in numbers),
         launches=LAUNCHES, ranks=f"{numbers[0]} to {numbers[-1]}", tuned_ranks=options.tuned_ranks,
-        summary=summary(cells, found), by_ranks=own_rows, tuning=found.tuning, whole=whole / 3600,
-        share=found.tuning / whole, care=care(session.journal), rows=rows(cells, found),
+        summary=summary(points, found), by_ranks=own_rows, tuning=found.tuning, whole=whole / 3600,
+        share=found.tuning / whole, care=care(session.journal), rows=rows(points, found),
     )  # fmt: skip
     page.write_text(text, encoding="utf-8")
-    lost = {"tuned": mean(found.ratios[cell]["tuned"] - 1 for cell in cells)}
+    lost = {"tuned": mean(found.ratios[point]["tuned"] - 1 for point in points)}
     print(json.dumps(lost | {"share": found.tuning / whole}))
 
 

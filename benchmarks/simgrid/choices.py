@@ -16,7 +16,7 @@ from fit import fitted
 from smpi import SELECTORS, Network, built
 from stretto import _core
 from stretto.errors import Error
-from stretto.tune.own.cells import Cell, chosen_words
+from stretto.tune.own.points import Point, chosen_words
 from stretto.units import size_in_words
 
 NETWORKS = {
@@ -41,10 +41,10 @@ PAPERS = Path(__file__).parents[2] / "rules" / "papers.rules"
 
 @dataclass
 class Row:
-    """One cell on one network, in µs."""
+    """One point on one network, in µs."""
 
     network: str
-    cell: Cell
+    point: Point
     us: dict[str, float]  # by candidate
     model: str  # what the model alone chooses
     choice: str  # what is chosen
@@ -67,34 +67,34 @@ class Row:
         return self.selectors[self.selector] * SAME < self.us[self.choice]
 
 
-def cells_of(ranks: int) -> list[Cell]:
+def points_of(ranks: int) -> list[Point]:
     found = []
     for most, labels in CELLS.items():
         for label in labels.split() if ranks <= most else ():
             name, _, size = label.partition(":")
-            found.append(Cell(name, ranks, _core.parse_size(size) or 0))
+            found.append(Point(name, ranks, _core.parse_size(size) or 0))
     return found
 
 
-def measured(name: str, chooser: Chooser, cell: Cell) -> Row:
-    hosts = chooser.hosts(cell.ranks)
-    label = f"{cell.name}:{cell.asked}"
-    candidates = chooser.considered(cell)
+def measured(name: str, chooser: Chooser, point: Point) -> Row:
+    hosts = chooser.hosts(point.ranks)
+    label = f"{point.name}:{point.asked}"
+    candidates = chooser.considered(point)
     choice = candidates[0].one.words
     model = min(candidates, key=lambda own: own.model).one.words
-    rules = chosen_words(_core.read_rules(str(PAPERS)), cell, 1)
+    rules = chosen_words(_core.read_rules(str(PAPERS)), point, 1)
     words = list(dict.fromkeys([choice, model, rules, *(own.one.words for own in candidates)]))
     us = {}
-    nodes = chooser.nodes(cell.ranks)
+    nodes = chooser.nodes(point.ranks)
     for one in chooser.network.run(hosts, [(label, words)], patience=PATIENCE, nodes=nodes):
         if math.isfinite(one.us) and not one.correct:
-            raise Error(f"{cell}: {one.words} gave a wrong result", "that is a bug of Stretto")
+            raise Error(f"{point}: {one.words} gave a wrong result", "that is a bug of Stretto")
         us[one.words] = one.us
     selectors = {}
     for selector in SELECTORS:
         (one,) = chooser.network.run(hosts, [(label, ["native"])], selector, PATIENCE)
         selectors[selector] = one.us
-    return Row(name, cell, us, model, choice, rules, selectors)
+    return Row(name, point, us, model, choice, rules, selectors)
 
 
 def percent(share: float) -> str:
@@ -105,7 +105,7 @@ def line(row: Row) -> str:
     us = row.us
     mark = " **faster**" if row.beaten else ""
     words = (
-        row.network, row.cell.name, row.cell.ranks, size_in_words(row.cell.asked),
+        row.network, row.point.name, row.point.ranks, size_in_words(row.point.asked),
         f"`{row.best}`", f"{us[row.best]:.1f}", f"`{row.choice}`", percent(row.loss(row.choice)),
         percent(row.loss(row.model)), percent(row.loss(row.rules)),
         f"{row.selector} {us_or_none(row.selectors[row.selector])}{mark}",
@@ -130,7 +130,7 @@ def summary(rows: list[Row]) -> str:
 
 
 def on_one(name: str, wish: str) -> tuple[list[Row], list[str]]:
-    """All cells of a network, and what is to be said of the fit."""
+    """All points of a network, and what is to be said of the fit."""
     network = Network(NETWORKS[name])
     fit = fitted(network)
     fits = [
@@ -138,8 +138,8 @@ def on_one(name: str, wish: str) -> tuple[list[Row], list[str]]:
         for ranks, one in fit.found.items()
     ]
     chooser, rows = Chooser(network, fit), []
-    for cell in (cell for ranks in map(int, wish.split(",")) for cell in cells_of(ranks)):
-        rows.append(measured(name, chooser, cell))
+    for point in (point for ranks in map(int, wish.split(",")) for point in points_of(ranks)):
+        rows.append(measured(name, chooser, point))
         print(line(rows[-1]), file=sys.stderr, flush=True)
     return rows, fits
 

@@ -12,7 +12,7 @@ from choose import Chooser
 from fit import fitted
 from smpi import Network, Time
 from stretto.errors import Error
-from stretto.tune.own.cells import Cell, in_parts
+from stretto.tune.own.points import Point, in_parts
 
 NETWORKS = {
     "gigabit": trees.Tree((64,)),
@@ -47,27 +47,27 @@ The choices:
 
 @dataclass(frozen=True)
 class Measured:
-    cell: Cell
+    point: Point
     time: Time
 
     @property
     def per_byte(self) -> float:
-        return self.time.us / self.cell.bytes
+        return self.time.us / self.point.bytes
 
 
 def measured(chooser: Chooser, name: str, ranks: int) -> Measured:
-    probe = Cell(name, ranks, BYTES)
-    cell = Cell(name, ranks, BYTES // ranks) if in_parts(probe.function) else probe
-    words = chooser.considered(cell)[0].one.words
-    plan = [(f"{name}:{cell.asked}", [words])]
+    probe = Point(name, ranks, BYTES)
+    point = Point(name, ranks, BYTES // ranks) if in_parts(probe.function) else probe
+    words = chooser.considered(point)[0].one.words
+    plan = [(f"{name}:{point.asked}", [words])]
     hosts, nodes = chooser.hosts(ranks), chooser.nodes(ranks)
     (time,) = chooser.network.run(hosts, plan, patience=PATIENCE, nodes=nodes)
     if math.isinf(time.us):
-        raise Error(f"{cell}: {words} was given up", "on a busy machine simulations take long")
+        raise Error(f"{point}: {words} was given up", "on a busy machine simulations take long")
     if time.checked and not time.correct:
-        raise Error(f"{cell}: {words} gave a wrong result", "that is a bug of Stretto")
-    print(f"{cell}: {words}, {time.us:.0f} µs", file=sys.stderr, flush=True)
-    return Measured(cell, time)
+        raise Error(f"{point}: {words} gave a wrong result", "that is a bug of Stretto")
+    print(f"{point}: {words}, {time.us:.0f} µs", file=sys.stderr, flush=True)
+    return Measured(point, time)
 
 
 def main() -> None:

@@ -17,8 +17,8 @@ from stretto import _core
 from stretto.cli.calls import shortened
 from stretto.errors import Error
 from stretto.topology import read_topology
-from stretto.tune.own.cells import Cell, chosen_words
-from stretto.tune.own.placed import OnTopology, best_few, rules_for
+from stretto.tune.own.points import Point, chosen_words
+from stretto.tune.own.topology_aware import OnTopology, best_few, rules_for
 from stretto.units import size_in_words
 
 RANKS = 32
@@ -57,7 +57,7 @@ class Place:
 @dataclass(frozen=True)
 class Row:
     place: Place
-    cell: Cell
+    point: Point
     choice: str
     us: float
     native: str
@@ -69,59 +69,59 @@ class Row:
         return self.us / self.native_us
 
 
-def label(cell: Cell) -> str:
-    return f"{cell.name}:{cell.asked}"
+def label(point: Point) -> str:
+    return f"{point.name}:{point.asked}"
 
 
-def tuned(network: Network, place: Place, topology: _core.Topology, cells: list[Cell]) -> dict:
-    """The time of what the rules choose, which are made of what was measured: by cell, in words
+def tuned(network: Network, place: Place, topology: _core.Topology, points: list[Point]) -> dict:
+    """The time of what the rules choose, which are made of what was measured: by point, in words
     and µs."""
     on = OnTopology(near(network), topology)
     plan = [
-        (label(cell), [one.words for one in best_few(on.candidates(cell), ALGORITHMS, MORE, FAR)])
-        for cell in cells
+        (label(point), [one.words for one in best_few(on.candidates(point), ALGORITHMS, MORE, FAR)])
+        for point in points
     ]
-    us: dict[Cell, dict[str, float]] = {cell: {} for cell in cells}
+    us: dict[Point, dict[str, float]] = {point: {} for point in points}
     for one in network.run(place.hosts, plan, patience=PATIENCE):
         if math.isfinite(one.us) and not one.correct:
             raise Error(f"{one.asked}: {one.words} gave a wrong result", "a bug of Stretto")
-        us[Cell(one.cell, one.ranks, one.asked)][one.words] = one.us
+        us[Point(one.cell, one.ranks, one.asked)][one.words] = one.us
     best: list[str] = []
-    for cell in cells:
-        least = min(us[cell].values())
-        before = us[cell].get(best[-1], math.inf) if best else math.inf
+    for point in points:
+        least = min(us[point].values())
+        before = us[point].get(best[-1], math.inf) if best else math.inf
         plain = before <= least * SAME  # what served the size before
-        best.append(best[-1] if plain else min(us[cell], key=lambda words: us[cell][words]))
-    lines = rules_for(FUNCTION, RANKS, tuple(cell.asked for cell in cells), best)
+        best.append(best[-1] if plain else min(us[point], key=lambda words: us[point][words]))
+    lines = rules_for(FUNCTION, RANKS, tuple(point.asked for point in points), best)
     rules = _core.parse_rules("\n".join(["stretto-rules 2", *lines, ""]), str(place))
-    words = {cell: chosen_words(rules, cell, 1) for cell in cells}
-    return {cell: (own, us[cell][own]) for cell, own in words.items()}
+    words = {point: chosen_words(rules, point, 1) for point in points}
+    return {point: (own, us[point][own]) for point, own in words.items()}
 
 
-def natives(network: Network, place: Place, cells: list[Cell]) -> tuple[dict, set[str]]:
-    """By cell and name, in µs, what gave the right result; and the names of what did not."""
-    us: dict[Cell, dict[str, float]] = {cell: {} for cell in cells}
+def natives(network: Network, place: Place, points: list[Point]) -> tuple[dict, set[str]]:
+    """By point and name, in µs, what gave the right result; and the names of what did not."""
+    us: dict[Point, dict[str, float]] = {point: {} for point in points}
     wrong = set()
-    plan = [(label(cell), ["native"]) for cell in cells]
+    plan = [(label(point), ["native"]) for point in points]
     for name in (*SELECTORS, *(f"{FUNCTION}:{own}" for own in ALLREDUCES)):
         for one in network.run(place.hosts, plan, name, PATIENCE):
             if one.correct:
-                us[Cell(one.cell, one.ranks, one.asked)][name] = one.us
+                us[Point(one.cell, one.ranks, one.asked)][name] = one.us
             elif math.isfinite(one.us):
                 wrong.add(name)
     return us, wrong
 
 
-def on_one(place: Place, cells: list[Cell]) -> tuple[list[Row], set[str]]:
+def on_one(place: Place, points: list[Point]) -> tuple[list[Row], set[str]]:
     network, topology = Network(NETWORKS[place.name]), place.topology()
-    own = tuned(network, place, topology, cells)
-    us, wrong = natives(network, place, cells)
+    own = tuned(network, place, topology, points)
+    us, wrong = natives(network, place, points)
     rows = []
-    for cell in cells:
-        native = min(us[cell], key=lambda name: us[cell][name])
-        bound = _core.lower_bound(topology, _core.facts(cell.function).collective, 0, cell.bytes)
-        words, time = own[cell]
-        row = Row(place, cell, words, time, native, us[cell][native], bound.seconds * 1e6)
+    for point in points:
+        native = min(us[point], key=lambda name: us[point][name])
+        bound = _core.lower_bound(topology, _core.facts(point.function).collective, 0, point.bytes)
+        words, time = own[point]
+        row = Row(place, point, words, time, native, us[point][native], bound.seconds * 1e6)
         rows.append(row)
         print(line(row), file=sys.stderr, flush=True)
     return rows, wrong
@@ -131,7 +131,7 @@ def line(row: Row) -> str:
     mark = " **slower**" if row.ratio > SAME else ""
     words = (
         row.place.name, "at random" if row.place.shuffled else "in order",
-        size_in_words(row.cell.asked), f"`{shortened(row.choice)}`", f"{row.us:.1f}",
+        size_in_words(row.point.asked), f"`{shortened(row.choice)}`", f"{row.us:.1f}",
         f"{row.native.removeprefix(FUNCTION + ':')} {row.native_us:.1f}",
         f"{row.ratio:.2f}{mark}", f"{row.bound_us:.1f}",
     )  # fmt: skip
@@ -162,15 +162,15 @@ def main() -> None:
     sizes = [LEAST]
     while sizes[-1] * options.every < MOST:
         sizes.append(sizes[-1] * options.every)
-    cells = [Cell(FUNCTION, RANKS, size) for size in (*sizes, MOST)]
+    points = [Point(FUNCTION, RANKS, size) for size in (*sizes, MOST)]
     places = [Place(name, shuffled) for name in NETWORKS for shuffled in (False, True)]
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:  # simulated times do not mind
-        found = list(pool.map(lambda place: on_one(place, cells), places))
+        found = list(pool.map(lambda place: on_one(place, points), places))
     rows = [row for own, _ in found for row in own]
     wrong = sorted(set().union(*(names for _, names in found)))
     text = PAGE.read_text(encoding="utf-8").format(
         arguments=" ".join(sys.argv[2:]), summary=summary(rows), rows="\n".join(map(line, rows)),
-        cells=len(rows), slower=sum(row.ratio > SAME for row in rows),
+        points=len(rows), slower=sum(row.ratio > SAME for row in rows),
         wrong=", ".join(f"`{name.removeprefix(FUNCTION + ':')}`" for name in wrong) or "none",
     )  # fmt: skip
     options.page.write_text(text, encoding="utf-8")

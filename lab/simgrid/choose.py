@@ -6,13 +6,13 @@ The model predicts, and what it predicts is corrected by what the same candidate
 
 from dataclasses import dataclass, field
 
-from fit import Fitted, cell_of, levels, measured, spread
+from fit import Fitted, levels, measured, point_of, spread
 from smpi import Network, Time
 from stretto import _core
-from stretto.tune.own.cells import Candidate, Cell, portfolio
-from stretto.tune.own.corrected import Corrected, likes
-from stretto.tune.own.placed import best_few
+from stretto.tune.own.points import Candidate, Point, portfolio
 from stretto.tune.own.predictor import Predictor
+from stretto.tune.own.residual_correction import ResidualCorrection, nearest_measured
+from stretto.tune.own.topology_aware import best_few
 
 KNOWN = 16  # ranks
 FAR = 5.0  # times the best prediction: not looked at
@@ -35,7 +35,7 @@ class Chooser:
     network: Network
     fitted: Fitted
     _predictors: dict[int, Predictor] = field(default_factory=dict)
-    _times: dict[tuple[Cell, str], Time] = field(default_factory=dict)
+    _times: dict[tuple[Point, str], Time] = field(default_factory=dict)
 
     def switches(self, ranks: int) -> int:
         """On which so many ranks are: all, or few enough for others to be on the same."""
@@ -55,32 +55,32 @@ class Chooser:
             self._predictors[ranks] = Predictor(self.fitted.machine, placement)
         return self._predictors[ranks]
 
-    def considered(self, cell: Cell) -> list[Considered]:
+    def considered(self, point: Point) -> list[Considered]:
         """The best first: one of each algorithm, more of the best, one of what does the same."""
-        every = self._predictor(cell.ranks).sorted(cell, portfolio(cell))
+        every = self._predictor(point.ranks).sorted(point, portfolio(point))
         predicted = {one.words: seconds for seconds, one in every}
         found = best_few(every, len(every), BEST, FAR)
-        corrected = self._corrected(cell, found)
+        corrected = self._correction(point, found)
         near = [one for seconds, one in every if seconds <= FAR * every[0][0]]
-        near.sort(key=lambda one: corrected.seconds(cell, one))
+        near.sort(key=lambda one: corrected.seconds(point, one))
         found += [one for one in near[:BEST] if one not in found]
-        corrected = self._corrected(cell, found)
+        corrected = self._correction(point, found)
         same: dict[tuple, Considered] = {}
         for one in found:
-            own = Considered(one, predicted[one.words], corrected.seconds(cell, one))
+            own = Considered(one, predicted[one.words], corrected.seconds(point, one))
             same.setdefault((f"{own.model:.9e}", f"{own.seconds:.9e}"), own)
         return sorted(same.values(), key=lambda own: own.seconds)
 
-    def _corrected(self, cell: Cell, found: list[Candidate]) -> Corrected:
+    def _correction(self, point: Point, found: list[Candidate]) -> ResidualCorrection:
         """By what these and others take on 16 ranks."""
-        todo: dict[Cell, list[str]] = {}
+        todo: dict[Point, list[str]] = {}
         for one in found:
-            for small, like in likes(cell, one, KNOWN):
+            for small, like in nearest_measured(point, one, KNOWN):
                 if (small, like.words) not in self._times:
                     todo.setdefault(small, []).append(like.words)
         for small, words in todo.items():
             plan = [(f"{small.name}:{small.asked}", list(dict.fromkeys(words)))]
             for time in self.network.run(self.hosts(KNOWN), plan, nodes=self.nodes(KNOWN)):
-                self._times[cell_of(time), time.words] = time
-        own = [time for (small, _), time in self._times.items() if small.name == cell.name]
-        return Corrected(self._predictor, measured(own))
+                self._times[point_of(time), time.words] = time
+        own = [time for (small, _), time in self._times.items() if small.name == point.name]
+        return ResidualCorrection(self._predictor, measured(own))

@@ -13,7 +13,7 @@ from smpi import ALLREDUCES, SELECTORS, Network, Time, built
 from stretto import _core
 from stretto.errors import Error
 from stretto.simulation import suitable
-from stretto.tune.own.cells import Cell, candidate, shipped
+from stretto.tune.own.points import Point, candidate, shipped
 from stretto.units import size_in_words
 
 
@@ -48,7 +48,7 @@ def tree_of(wish: argparse.Namespace) -> trees.Tree:
     return trees.parsed(wish.hosts, wish.parents, wish.mbytes, wish.latency_us)
 
 
-def cell_of(text: str, ranks: int) -> Cell:
+def point_of(text: str, ranks: int) -> Point:
     name, _, size = text.partition(":")
     _core.function_named(name)  # refuses what is none
     asked = _core.parse_size(size or "0")
@@ -56,16 +56,16 @@ def cell_of(text: str, ranks: int) -> Cell:
         raise Error(f"'{text}' is no cell", "write allreduce:64K, or barrier")
     if not size and name != "barrier":
         raise Error(f"'{text}' has no size", f"write {name}:64K")
-    return Cell(name, ranks, asked)
+    return Point(name, ranks, asked)
 
 
-def algorithms(cell: Cell, wish: str | None) -> list[str]:
+def algorithms(point: Point, wish: str | None) -> list[str]:
     """The shipped rules' choice first, where all are wanted."""
     if wish is not None:
         return wish.split()
-    call = cell.call(_core.Placement(1))
+    call = point.call(_core.Placement(1))
     every = (candidate(a, _core.Params()).words for a in suitable(call, _core.all_algorithms()))
-    return list(dict.fromkeys([shipped(cell, 1).words, *every]))
+    return list(dict.fromkeys([shipped(point, 1).words, *every]))
 
 
 def run(wish: argparse.Namespace) -> None:
@@ -74,9 +74,9 @@ def run(wish: argparse.Namespace) -> None:
     ranks = wish.ranks or len(hosts)
     if not 1 <= ranks <= len(hosts):
         raise Error(f"{ranks} ranks on {len(hosts)} hosts", "give --ranks from 1 to the hosts")
-    cells = [cell_of(text, ranks) for text in wish.cells]
+    points = [point_of(text, ranks) for text in wish.cells]
     network = Network(tree, built())
-    plan = [(f"{c.name}:{c.asked}", algorithms(c, wish.algorithms)) for c in cells]
+    plan = [(f"{c.name}:{c.asked}", algorithms(c, wish.algorithms)) for c in points]
     found = [("", one) for one in network.run(hosts[:ranks], plan)]
     for selector in filter(None, wish.selectors.split(",")):
         if selector not in (*SELECTORS, *(f"allreduce:{name}" for name in ALLREDUCES)):
@@ -96,9 +96,9 @@ def run(wish: argparse.Namespace) -> None:
 
 
 def show(found: list[tuple[str, Time]]) -> None:
-    for cell in dict.fromkeys((one.cell, one.ranks, one.asked) for _, one in found):
-        print(f"# {cell[0]} {size_in_words(cell[2])}, {cell[1]} ranks")
-        own = [(s, one) for s, one in found if (one.cell, one.ranks, one.asked) == cell]
+    for point in dict.fromkeys((one.cell, one.ranks, one.asked) for _, one in found):
+        print(f"# {point[0]} {size_in_words(point[2])}, {point[1]} ranks")
+        own = [(s, one) for s, one in found if (one.cell, one.ranks, one.asked) == point]
         for selector, one in sorted(own, key=lambda pair: pair[1].us):
             note = "" if one.correct else "  WRONG" if one.algorithm else "  given up"
             print(f"{one.us:14.2f} us  {f'SMPI, {selector}' if selector else one.words}{note}")

@@ -7,8 +7,8 @@ from smpi import Network, Time
 from stretto import _core
 from stretto.errors import Error
 from stretto.tune.own import model
-from stretto.tune.own.cells import Cell
 from stretto.tune.own.journal import FEW, Entry, Measured
+from stretto.tune.own.points import Point
 
 RANKS = (2, 4, 8, 16)
 SMALL = 8  # bytes
@@ -24,31 +24,33 @@ class Fitted:
     calls: int = 0
 
 
-def cell_of(one: Time) -> Cell:
-    return Cell(one.cell, one.ranks, one.asked)
+def point_of(one: Time) -> Point:
+    return Point(one.cell, one.ranks, one.asked)
 
 
 def measured(times: list[Time], stage: str = "model") -> list[Measured]:
     """As the tuner's journal has it; a simulated time needs no repetition."""
-    by_cell: dict[Cell, list[Entry]] = {}
+    by_point: dict[Point, list[Entry]] = {}
     for one in times:
         entry = Entry(one.words, one.algorithm, one.us, 0.0, FEW, one.correct)
-        by_cell.setdefault(cell_of(one), []).append(entry)
-    return [Measured(cell, stage, 0.0, entries) for cell, entries in by_cell.items()]
+        by_point.setdefault(point_of(one), []).append(entry)
+    return [Measured(point, stage, 0.0, entries) for point, entries in by_point.items()]
 
 
 def _samples(network: Network, hosts: list[str], per_switch: int) -> list[model.Sample]:
-    plan = [(f"{cell.name}:{cell.asked}", words) for cell, words in model.calibration(len(hosts))]
+    plan = [
+        (f"{point.name}:{point.asked}", words) for point, words in model.calibration(len(hosts))
+    ]
     times = list(network.run(hosts, plan))
     return model.samples_of(measured(times), _core.Placement(per_switch))
 
 
-def _port(network: Network, hosts: list[str], cell: str) -> float:
+def _port(network: Network, hosts: list[str], point: str) -> float:
     """What a message takes of its port: as much longer is a flat call of one rank more."""
     us = [
         one.us
         for count in (2, len(hosts))
-        for one in network.run(hosts[:count], [(cell, ["linear"])])
+        for one in network.run(hosts[:count], [(point, ["linear"])])
     ]
     return (us[1] - us[0]) / (len(hosts) - 2) * 1e-6
 

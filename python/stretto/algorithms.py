@@ -44,6 +44,12 @@ def algorithm_and_params(words: str) -> tuple[_core.Algorithm, _core.Params]:
     return algorithm, params
 
 
+def title_of(algorithm: _core.Algorithm, shape: _core.Shape, params: _core.Params) -> str:
+    """The algorithm with its parameters, as options take it."""
+    words = _core.to_text(_core.Variant(shape, params), algorithm)
+    return f"{algorithm.id},{words}" if words else algorithm.id
+
+
 def functions_of(algorithm: _core.Algorithm) -> list[_core.Function]:
     """The functions of MPI that it can serve."""
     own = [f for f in _core.all_functions() if _core.facts(f).collective == algorithm.collective]

@@ -50,22 +50,13 @@ def _machine() -> list[Finding]:
 
 
 def _flavours() -> list[Finding]:
-    installed = installed_flavours()
+    again = "install Stretto again with the MPI wheels reachable, "
+    again += "or with STRETTO_MPICC=/path/to/mpicc"
     found = []
     for flavour in FLAVOURS:
-        topic = f"library for {NAMES[flavour]}"
-        if flavour in installed:
-            found.append(Finding(topic, True, str(library_of(flavour))))
-        else:
-            found.append(
-                Finding(
-                    topic,
-                    False,
-                    "was not built",
-                    "install Stretto again with the MPI wheels reachable, "
-                    "or with STRETTO_MPICC=/path/to/mpicc",
-                )
-            )
+        built = flavour in installed_flavours()
+        words = (str(library_of(flavour)), "") if built else ("was not built", again)
+        found.append(Finding(f"library for {NAMES[flavour]}", built, *words))
     return found
 
 
@@ -81,22 +72,14 @@ def smoke(mpi: Mpi, limit: float = SMOKE_LIMIT) -> Finding:
             said, _ = process.communicate(timeout=limit)
         except subprocess.TimeoutExpired:
             stop(process)
-            return Finding(
-                topic,
-                False,
-                f"2 ranks did not end within {limit:.0f} s",
-                f"does `{mpi.mpiexec} -n 2 hostname` end?",
-            )
+            hint = f"does `{mpi.mpiexec} -n 2 hostname` end?"
+            return Finding(topic, False, f"2 ranks did not end within {limit:.0f} s", hint)
     where = f"{mpi.mpiexec} ({mpi.source})"
     if process.returncode == 0:
         return Finding(topic, True, f"2 ranks served by Stretto, {where}")
     last = ([line for line in said.splitlines() if line.strip()] or ["nothing said"])[-1]
-    return Finding(
-        topic,
-        False,
-        f"exit code {process.returncode}: {last.strip()}, {where}",
-        f"does `{mpi.mpiexec} -n 2 hostname` work?",
-    )
+    words = f"exit code {process.returncode}: {last.strip()}, {where}"
+    return Finding(topic, False, words, f"does `{mpi.mpiexec} -n 2 hostname` work?")
 
 
 def _mpis() -> list[Finding]:

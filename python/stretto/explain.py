@@ -2,7 +2,7 @@
 """Why a call is served as it is: who decides, what else could, and what would change the choice."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -10,7 +10,6 @@ from . import _core
 from .errors import Error
 from .simulation import (
     Call,
-    Candidate,
     best_of_each,
     compare,
     predicted_row,
@@ -129,65 +128,55 @@ def name_of(choice: _core.Choice) -> str:
     return choice.algorithm.name if choice.algorithm else "native"
 
 
-def _change(choice: _core.Choice, at: int) -> dict:
-    return {"at": at, "choice": name_of(choice), "reason": choice.reason}
-
-
-def _change_in_bytes(who: Deciders, question: Question, up: bool) -> dict | None:
-    """Where the next size is for which another algorithm is chosen: from one range of sizes that
-    the rules treat alike to the next."""
-    own = name_of(decide(who, question))
+def _other_sizes(who: Deciders, question: Question, up: bool) -> Iterator[tuple[int, Question]]:
+    """From one range of sizes that the rules treat alike to the next."""
     while True:
         alike = _core.chosen_alike(who.rules, question.asked())
         size = alike.high + 1 if up else alike.low - 1
         if not 0 <= size <= MOST_BYTES:
-            return None
+            return
         question = question.with_bytes(size)
-        choice = decide(who, question)
-        if name_of(choice) != own:
-            return _change(choice, size)
+        yield size, question
 
 
-def _change_in_ranks(who: Deciders, question: Question, up: bool) -> dict | None:
-    """The same for numbers of ranks, one by one: conditions such as 2^k come and go."""
-    own = name_of(decide(who, question))
+def _other_ranks(_: Deciders, question: Question, up: bool) -> Iterator[tuple[int, Question]]:
+    """One by one: conditions such as 2^k come and go."""
     here = question.call.ranks
     for ranks in range(here + 1, MOST_RANKS + 1) if up else range(here - 1, 0, -1):
-        choice = decide(who, question.with_ranks(ranks))
-        if name_of(choice) != own:
-            return _change(choice, ranks)
-    return None
+        yield ranks, question.with_ranks(ranks)
 
 
 def changes(who: Deciders, question: Question) -> dict:
     """The nearest sizes and numbers of ranks at which another algorithm would be chosen."""
+    own = name_of(decide(who, question))
+
+    def first(others: Iterable[tuple[int, Question]]) -> dict | None:
+        for at, there in others:
+            choice = decide(who, there)
+            if name_of(choice) != own:
+                return {"at": at, "choice": name_of(choice), "reason": choice.reason}
+        return None
+
+    ways, whats = (("down", False), ("up", True)), {"bytes": _other_sizes, "ranks": _other_ranks}
     return {
-        "bytes": {
-            "down": _change_in_bytes(who, question, False),
-            "up": _change_in_bytes(who, question, True),
-        },
-        "ranks": {
-            "down": _change_in_ranks(who, question, False),
-            "up": _change_in_ranks(who, question, True),
-        },
+        what: {way: first(others(who, question, up)) for way, up in ways}
+        for what, others in whats.items()
     }
 
 
 def chosen_row(
-    call: Call,
-    choice: _core.Choice,
-    machine: _core.Machine,
-    topology: _core.Topology | None = None,
+    call: Call, choice: _core.Choice, machine: _core.Machine, topology: _core.Topology | None = None
 ) -> dict:
     """The prediction for what was chosen, with its own parameters."""
     algorithm, params = choice.algorithm, choice.params
+    assert algorithm
     simulator = call.simulator(algorithm, params)
     value = params.value or _core.resolved(algorithm, call.shape(algorithm), params).value
     words = words_of(algorithm, value, params.segment, params.list)
     if params.segment and params.depth != _core.Params().depth:
         words += f",depth={params.depth}"
-    candidate = Candidate(algorithm, params, words)
-    return predicted_row(candidate, call, machine, simulator, topology and OnTree(topology))
+    tree = OnTree(topology) if topology else None
+    return predicted_row(call, algorithm, params, words, machine, simulator, tree)
 
 
 def of_collective(function: _core.Function) -> list[_core.Algorithm]:
@@ -208,10 +197,7 @@ def unsuitable(call: Call) -> dict[str, str]:
 
 
 def ranking(
-    call: Call,
-    choice: _core.Choice,
-    machine: _core.Machine,
-    topology: _core.Topology | None = None,
+    call: Call, choice: _core.Choice, machine: _core.Machine, topology: _core.Topology | None = None
 ) -> tuple[list[dict], dict[str, str]]:
     """The best row of every algorithm and the row of the choice, the fastest first; and why some
     have none."""

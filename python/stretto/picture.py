@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A replayed schedule as text: ranks across, steps down."""
+"""A symbolic run as text: ranks across, steps down."""
 
 from functools import lru_cache
 
-from .replay import Message, Replay, intervals
+from .symbolic_run import Message, SymbolicRun
+from .units import intervals
 
 ARROWS = ("→", "←")
 PLAIN_ARROWS = ("->", "<-")
@@ -13,58 +14,58 @@ def _some(count: int, thing: str) -> str:
     return f"{count} {thing}" if count == 1 else f"{count} {thing}s"
 
 
-def has_data(replay: Replay) -> bool:
-    return any(cell for row in replay.held for cells in row for cell in cells)
+def has_data(run: SymbolicRun) -> bool:
+    return any(cell for row in run.held for cells in row for cell in cells)
 
 
-def headline(replay: Replay) -> str:
+def headline(run: SymbolicRun) -> str:
     """What is shown, in one line."""
-    start = f"{replay.title} on {_some(replay.shape.ranks, 'rank')}"
-    if replay.rooted:
-        start += f", root {replay.shape.root}"
-    if replay.shape.counts and replay.shape.ranks <= 16:
-        start += ", counts " + ",".join(map(str, replay.shape.counts))
-    start += ": " + _some(replay.measured.rounds, "round")
-    if not has_data(replay):
+    start = f"{run.title} on {_some(run.shape.ranks, 'rank')}"
+    if run.rooted:
+        start += f", root {run.shape.root}"
+    if run.shape.counts and run.shape.ranks <= 16:
+        start += ", counts " + ",".join(map(str, run.shape.counts))
+    start += ": " + _some(run.measured.rounds, "round")
+    if not has_data(run):
         return start + "; the messages are empty"
-    share = replay.measured.sent / replay.blocks
+    share = run.measured.sent / run.blocks
     volume = f"{share:.3g} times the vector" if share > 1 else f"{share:.3g} of the vector"
-    return f"{start}, {_some(replay.blocks, 'block')}; volume {volume}"
+    return f"{start}, {_some(run.blocks, 'block')}; volume {volume}"
 
 
-def explanation(replay: Replay, arrows: tuple[str, str] = ARROWS) -> str:
+def explanation(run: SymbolicRun, arrows: tuple[str, str] = ARROWS) -> str:
     to, of = arrows
-    if not has_data(replay):
+    if not has_data(run):
         return f"{to}1  sends an empty message to rank 1;   {of}1  receives one from rank 1"
-    if replay.alltoall:
-        one, other = (replay.name_of(block) for block in (1, replay.shape.ranks))
-        if replay.shape.ranks == 1:
+    if run.alltoall:
+        one, other = (run.name_of(block) for block in (1, run.shape.ranks))
+        if run.shape.ranks == 1:
             one = other = "00"
         return (
             f"{to}1 [{one}]  sends rank 1 what rank 0 has for rank 1;   {of}1 [{other}]  gets from "
             f"rank 1\n[{one} {other}]   is still to send it on, or has got it"
         )
     lines = [f"{to}1 [0-3]  sends blocks 0 to 3 to rank 1;   {of}1 [0-3]  stores them from rank 1"]
-    if replay.reduces:
+    if run.reduces:
         lines.append(f"{of}1 [0-3]+ combines them with its own")
         lines.append("[0-3] 4,5   holds blocks 0 to 3 with the contributions of ranks 4 and 5")
     else:
         lines.append("[0-3]       holds blocks 0 to 3")
-    if replay.prefixes:
+    if run.prefixes:
         lines.append("=[0-3] 4,5  the same in its result")
     return "\n".join(lines)
 
 
-def _named(replay: Replay, message: Message) -> str:
-    return f" [{replay.names_of(message.blocks)}]" if message.blocks else ""
+def _named(run: SymbolicRun, message: Message) -> str:
+    return f" [{run.names_of(message.blocks)}]" if message.blocks else ""
 
 
-def _traffic(replay: Replay, step: int, arrows: tuple[str, str]) -> list[list[str]]:
+def _traffic(run: SymbolicRun, step: int, arrows: tuple[str, str]) -> list[list[str]]:
     """Of every rank what it sends, then what it gets."""
-    sent: list[list[str]] = [[] for _ in range(replay.shape.ranks)]
-    got: list[list[str]] = [[] for _ in range(replay.shape.ranks)]
-    for message in replay.messages_of(step):
-        named = _named(replay, message)
+    sent: list[list[str]] = [[] for _ in range(run.shape.ranks)]
+    got: list[list[str]] = [[] for _ in range(run.shape.ranks)]
+    for message in run.messages_of(step):
+        named = _named(run, message)
         sign = "+" if message.combined else ""
         sent[message.source].append(f"{arrows[0]}{message.target}{named}")
         got[message.target].append(f"{arrows[1]}{message.source}{named}{sign}")
@@ -76,14 +77,14 @@ def _contributors(value: tuple[int, ...], ranks: int) -> str:
     return intervals(value, ranks)
 
 
-def _holdings(replay: Replay, step: int, rank: int) -> list[str]:
-    cells = [cell for cell in replay.held[step][rank] if cell]
-    if not replay.reduces:
-        names = replay.names_of([cell.block for cell in cells])
+def _holdings(run: SymbolicRun, step: int, rank: int) -> list[str]:
+    cells = [cell for cell in run.held[step][rank] if cell]
+    if not run.reduces:
+        names = run.names_of([cell.block for cell in cells])
         return [f"[{names}]"] if cells else []
     groups: dict[tuple[bool, str], list[int]] = {}
     for cell in cells:
-        whose = _contributors(cell.value, replay.shape.ranks)
+        whose = _contributors(cell.value, run.shape.ranks)
         groups.setdefault((cell.result, whose), []).append(cell.block)
     return [
         f"{'=' if result else ''}[{intervals(blocks)}] {whose}"
@@ -91,20 +92,20 @@ def _holdings(replay: Replay, step: int, rank: int) -> list[str]:
     ]
 
 
-def _rows(replay: Replay, arrows: tuple[str, str]) -> list[tuple[str, list[list[str]]]]:
+def _rows(run: SymbolicRun, arrows: tuple[str, str]) -> list[tuple[str, list[list[str]]]]:
     """(title, for every rank its lines)."""
-    ranks = range(replay.shape.ranks)
-    rows = [("before", [_holdings(replay, 0, rank) for rank in ranks])]
-    for step in range(1, replay.steps + 1):
-        rows.append((f"step {step}", _traffic(replay, step, arrows)))
-        rows.append(("", [_holdings(replay, step, rank) for rank in ranks]))
+    ranks = range(run.shape.ranks)
+    rows = [("before", [_holdings(run, 0, rank) for rank in ranks])]
+    for step in range(1, run.steps + 1):
+        rows.append((f"step {step}", _traffic(run, step, arrows)))
+        rows.append(("", [_holdings(run, step, rank) for rank in ranks]))
     return [row for row in rows if row[0] or any(row[1])]
 
 
-def as_text(replay: Replay, width: int = 100, arrows: tuple[str, str] = ARROWS) -> str:
+def as_text(run: SymbolicRun, width: int = 100, arrows: tuple[str, str] = ARROWS) -> str:
     """The picture; ranks that do not fit in `width` follow below."""
-    rows = _rows(replay, arrows)
-    ranks = replay.shape.ranks
+    rows = _rows(run, arrows)
+    ranks = run.shape.ranks
     cell = (
         max(
             [len(line) for _, columns in rows for lines in columns for line in lines]
@@ -114,7 +115,7 @@ def as_text(replay: Replay, width: int = 100, arrows: tuple[str, str] = ARROWS) 
     )
     margin = max(len(title) for title, _ in rows) + 2
     at_once = max(1, (width - margin) // cell)
-    lines = [headline(replay), explanation(replay, arrows)]
+    lines = [headline(run), explanation(run, arrows)]
     for first in range(0, ranks, at_once):
         shown = range(first, min(first + at_once, ranks))
         lines += ["", " " * margin + "".join(f"rank {rank}".ljust(cell) for rank in shown)]

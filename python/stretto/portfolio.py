@@ -6,6 +6,7 @@ from concurrent.futures import as_completed
 from dataclasses import dataclass
 
 from . import _core
+from .errors import Error
 from .threads import pool
 
 FEW = 16  # up to so many ranks all roots are tried
@@ -48,11 +49,25 @@ def needs_in_words(algorithm: _core.Algorithm) -> list[str]:
     return words + (["counts"] if needs.counts else [])
 
 
+def verdict_of(checked: _core.Checked) -> dict:
+    """What was measured, and why it is refused, if it is."""
+    numbers = {
+        name: getattr(checked.measured, name) for name in ("rounds", "sent", "combined", "messages")
+    }
+    why = checked.refused
+    return {**numbers, "refused": why and why.name, "message": why.message if why else ""}
+
+
+def refuse(algorithm: _core.Algorithm, checked: _core.Checked) -> None:
+    """Raises Error if its schedules were refused."""
+    if why := checked.refused:
+        hint = "its schedule is wrong; `stretto show --text` prints it"
+        raise Error(f"{algorithm.id} is refused: {why.name}: {why.message}", hint)
+
+
 def prove_variant(case: Case, variant: _core.Variant) -> dict:
     """One row: what was proved, or the refusal."""
     algorithm, shape, params = case.algorithm, variant.shape, variant.params
-    checked = _core.check_algorithm(algorithm, shape, params)
-    refused, measured = checked.refused, checked.measured
     return {
         "algorithm": algorithm.id,
         "variant": _core.to_text(variant, algorithm),
@@ -61,12 +76,7 @@ def prove_variant(case: Case, variant: _core.Variant) -> dict:
         "commutative": algorithm.needs.commutative,
         "in_place": _core.may_alias(algorithm.collective),
         "blocks": algorithm.blocks(shape, params),
-        "rounds": measured.rounds,
-        "sent": measured.sent,
-        "combined": measured.combined,
-        "messages": measured.messages,
-        "refused": refused.name if refused else None,
-        "message": refused.message if refused else "",
+        **verdict_of(_core.check_algorithm(algorithm, shape, params)),
     }
 
 

@@ -39,15 +39,6 @@ class Call:
         )
 
 
-@dataclass(frozen=True)
-class Candidate:
-    """An algorithm with parameters."""
-
-    algorithm: _core.Algorithm
-    params: _core.Params
-    words: str  # "radix=4,segment=64K"
-
-
 def suitable(call: Call, algorithms: Iterable[_core.Algorithm]) -> list[_core.Algorithm]:
     """Those that can serve the call with their defaults."""
     return [
@@ -106,27 +97,28 @@ def _segments(call: Call, rounds: int) -> list[int]:
 
 
 def predicted_row(
-    candidate: Candidate,
     call: Call,
+    algorithm: _core.Algorithm,
+    params: _core.Params,
+    words: str,
     machine: _core.Machine,
     simulator: _core.Simulator,
     tree: OnTree | None = None,
 ) -> dict:
-    """What the simulator says; on a tree no less than that does, where more is waiting for links
-    that others use."""
-    params = candidate.params
+    """What the simulator says of parameters, `words` as people write them; on a tree no less than
+    that does, where more is waiting for links that others use."""
     load = _core.Load(call.bytes, params.segment, params.depth, call.operation)
     found = simulator.run(load, machine)
     parts = {
         part: getattr(found, part) for part in ("latency", "bandwidth", "reduction", "waiting")
     }
-    algorithm, seconds = candidate.algorithm, found.seconds
+    seconds = found.seconds
     if tree:
         seconds = max(seconds, tree.seconds(algorithm, call.shape(algorithm), params, call.bytes))
         parts["waiting"] += seconds - found.seconds
     return {
         "algorithm": algorithm.id,
-        "parameters": candidate.words,
+        "parameters": words,
         "value": params.value,
         "list": params.list,
         "segment": params.segment,
@@ -151,8 +143,8 @@ def compare_one(
     rows = []
     for segment in [0, *_segments(call, simulator.rounds)]:
         given = _core.Params(segment=segment, value=value, list=list(order))
-        one = Candidate(algorithm, given, words_of(algorithm, value, segment, order))
-        rows.append(predicted_row(one, call, machine, simulator, tree))
+        words = words_of(algorithm, value, segment, order)
+        rows.append(predicted_row(call, algorithm, given, words, machine, simulator, tree))
     return rows
 
 

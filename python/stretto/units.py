@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sizes and times in words."""
+"""Sizes, times and lists of numbers in words."""
 
 
 def size_in_words(count: int) -> str:
@@ -16,3 +16,16 @@ def time_in_words(seconds: float) -> str:
         if seconds >= unit:
             return f"{seconds / unit:.4g} {name}"
     return f"{seconds / 1e-9:.4g} ns"
+
+
+def intervals(numbers: list[int] | tuple[int, ...], modulus: int = 0) -> str:
+    """[0, 1, 2, 5] as "0-2,5"; with a modulus a run may wrap around: "6-1"."""
+    runs: list[list[int]] = []
+    for n in sorted(set(numbers)):
+        if runs and n == runs[-1][1] + 1:
+            runs[-1][1] = n
+        else:
+            runs.append([n, n])
+    if modulus and len(runs) > 1 and runs[0][0] == 0 and runs[-1][1] == modulus - 1:
+        runs[0][0] = runs.pop()[0]
+    return ",".join(str(a) if a == b else f"{a}-{b}" for a, b in runs)

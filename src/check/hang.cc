@@ -11,8 +11,6 @@ namespace {
 
 constexpr std::size_t longest_cycle = 8;  // that is named in full
 
-std::size_t index(std::int64_t n) { return static_cast<std::size_t>(n); }
-
 // The round whose part of a rank's sends or actions, given by `part`, holds number `i`.
 template <typename Part>
 std::size_t round_with(const Schedule& s, std::int64_t i, Part part) {

@@ -6,12 +6,6 @@
 #include "check/refuse.hpp"
 
 namespace stretto::checking {
-namespace {
-
-std::size_t index(std::int64_t n) { return static_cast<std::size_t>(n); }
-
-}  // namespace
-
 Machine::Machine(std::span<const Schedule> schedules)
     : schedules_(schedules),
       matching_(match(schedules)),

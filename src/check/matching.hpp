@@ -9,6 +9,8 @@
 
 namespace stretto::checking {
 
+inline std::size_t index(std::int64_t n) { return static_cast<std::size_t>(n); }
+
 /// Which receive takes which message: the k-th from one rank to another goes to the k-th receive there for that rank.
 /// Sends are numbered through all ranks, and so are actions.
 struct Matching {
@@ -19,10 +21,10 @@ struct Matching {
   std::vector<std::int64_t> send_of_action;
 
   std::int64_t send(Rank rank, std::size_t index) const {
-    return first_send[static_cast<std::size_t>(rank)] + static_cast<std::int64_t>(index);
+    return first_send[checking::index(rank)] + static_cast<std::int64_t>(index);
   }
   std::int64_t action(Rank rank, std::size_t index) const {
-    return first_action[static_cast<std::size_t>(rank)] + static_cast<std::int64_t>(index);
+    return first_action[checking::index(rank)] + static_cast<std::int64_t>(index);
   }
 };
 

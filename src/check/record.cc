@@ -8,8 +8,6 @@ namespace stretto {
 namespace checking {
 namespace {
 
-std::size_t index(std::int64_t n) { return static_cast<std::size_t>(n); }
-
 class Recorder : public Watcher {
  public:
   Recorder(std::span<const Schedule> schedules, const Question& question) {

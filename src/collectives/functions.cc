@@ -8,7 +8,7 @@ constexpr FunctionFacts facts_of(std::string_view name, Collective collective, P
   return {name, collective, sizes == PartSizes::all || sizes == PartSizes::own, sizes != PartSizes::own};
 }
 
-constexpr FunctionFacts table[] = {
+constexpr FunctionFacts function_table[] = {
 #define STRETTO_FACTS(with, function, in_mpi, collective, sizes) \
   facts_of(#function, Collective::collective, PartSizes::sizes),
     STRETTO_FUNCTIONS(STRETTO_FACTS, )
@@ -23,7 +23,7 @@ constexpr std::string_view mpi_names[] = {
 
 }  // namespace
 
-const FunctionFacts& facts(Function function) { return table[static_cast<std::size_t>(function)]; }
+const FunctionFacts& facts(Function function) { return function_table[static_cast<std::size_t>(function)]; }
 
 std::string mpi_name(Function function) { return std::string(mpi_names[static_cast<std::size_t>(function)]); }
 

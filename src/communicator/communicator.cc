@@ -159,10 +159,10 @@ Communicator::BothOverrides Communicator::overrides_for(Function function) const
   return {override_for(settings().overrides, function), override_for(overrides_, function)};
 }
 
-SizeAgreement* Communicator::size_agreement(const Call& call) {
-  SizeHint& size_hint = size_hints_[static_cast<std::size_t>(call.function)];
-  if (!size_hint.matter) size_hint.matter = bytes_matter(overrides_for(call.function), *rules_, placed(call));
-  return *size_hint.matter ? &size_hint.sizes : nullptr;
+SizeHint* Communicator::size_hint(const Call& call) {
+  Hint& hint = hints_[static_cast<std::size_t>(call.function)];
+  if (!hint.matter) hint.matter = bytes_matter(overrides_for(call.function), *rules_, placed(call));
+  return *hint.matter ? &hint.sizes : nullptr;
 }
 
 const Decision& Communicator::make_decision(Call call) {
@@ -183,8 +183,8 @@ const Decision& Communicator::make_decision(Call call) {
 void Communicator::set_override(Function function, std::optional<Override> wanted) {
   overrides_[static_cast<std::size_t>(function)] = std::move(wanted);
   decisions_.clear();
-  replays.clear();
-  size_hints_[static_cast<std::size_t>(function)] = {};
+  plans.clear();
+  hints_[static_cast<std::size_t>(function)] = {};
 }
 
 Communicator* last_communicator(MPI_Comm comm) {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "communicator/node.hpp"
-#include "communicator/replay.hpp"
+#include "communicator/plan_cache.hpp"
 #include "mpi/native.hpp"
 #include "observe/records.hpp"
 #include "observe/statistics.hpp"
@@ -63,10 +63,10 @@ class Communicator {
   /// Do its ranks want the same of profile and trace? Nothing: nobody has asked.
   std::optional<bool> same_files() const { return same_files_; }
 
-  /// Null unless calls are observed. Replays count there when they end.
+  /// Null unless calls are observed. Cached ones count there when they end.
   std::unique_ptr<observe::Records> records;
 
-  Replays replays;
+  PlanCache plans;
 
   /// The choice for `call`, made at the first call of its kind.
   const Decision& decide(const Call& call) {
@@ -75,7 +75,7 @@ class Communicator {
   }
 
   /// Of the calls like `call`, whose bytes not all ranks know. Null: their choice does not depend on these.
-  SizeAgreement* size_agreement(const Call& call);
+  SizeHint* size_hint(const Call& call);
 
   /// What the program sets for this communicator from now on, for one function; nothing: the rules decide. On all
   /// ranks alike, between the same two calls.
@@ -121,11 +121,11 @@ class Communicator {
   std::vector<Rank> nodes_;                ///< of each rank, the lowest rank of its node
   const Rules* rules_ = &shipped_rules();  ///< the same on all ranks
   Overrides overrides_;                    ///< of the program, by info keys
-  struct SizeHint {
+  struct Hint {
     std::optional<bool> matter;
-    SizeAgreement sizes;
+    SizeHint sizes;
   };
-  std::array<SizeHint, std::size(all_functions)> size_hints_;
+  std::array<Hint, std::size(all_functions)> hints_;
   ChoiceTable<Decision> decisions_;
   std::map<ScheduleKey, std::shared_ptr<const Schedule>> schedules_;
   std::size_t schedule_bytes_ = 0;

@@ -54,7 +54,8 @@ void Communicator::connect(const std::string& cause) {
   if (node_) {
     per_node_ = ranks_;
     oversubscribed_ = node_->oversubscribed;
-    return own ? void() : number(all);
+    if (!own) number(all);
+    return;
   }
   if (agreed.threads && !flavour::threads_may_make_communicators())
     return refuse(Passed::communicator,

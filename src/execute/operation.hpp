@@ -77,7 +77,6 @@ class Operation {
   void fail() { failed_ = true; }
   std::size_t open() const { return open_; }  ///< messages under way over paths().messages
   const Paths& paths() const { return paths_; }
-  std::uint32_t number() const { return number_; }
 
   /// What every segment in flight is waiting for.
   std::vector<Stall> stalls() const;

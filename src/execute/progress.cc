@@ -16,12 +16,35 @@ Operation& Progress::unused() {
   return *unused_.back();
 }
 
-Operation& Progress::post(const Work& work, const Paths& paths, const Plan* ready) {
+/// Gives up an operation that is left by an exception: the program's error handler may throw one when a type of its own
+/// cannot be packed, and its buffers may be gone when this is used next.
+class Progress::Guard {
+ public:
+  Guard(Progress& progress, Operation& operation) : progress_(progress), operation_(&operation) {}
+  Guard(const Guard&) = delete;
+  Guard& operator=(const Guard&) = delete;
+  ~Guard() {
+    if (operation_) progress_.release(*operation_);
+  }
+  Operation* operator->() const { return operation_; }
+  Operation& dismiss() { return *std::exchange(operation_, nullptr); }
+
+ private:
+  Progress& progress_;
+  Operation* operation_;
+};
+
+Operation& Progress::take_unused() {
   Operation& operation = unused();
-  unused_.pop_back();
   posted_.push_back(&operation);
-  operation.post(work, paths, ready);
+  unused_.pop_back();
   return operation;
+}
+
+Operation& Progress::post(const Work& work, const Paths& paths, const Plan* ready) {
+  Guard operation(*this, take_unused());
+  operation->post(work, paths, ready);
+  return operation.dismiss();
 }
 
 void Progress::release(Operation& operation) {
@@ -32,21 +55,19 @@ void Progress::release(Operation& operation) {
 
 Outcome Progress::run(const Work& work, const Paths& paths, const Deadline& deadline, const Plan* ready) {
   if (!ready || !Operation::has_fast_path(paths, *ready)) return finish(post(work, paths, ready), deadline);
-  Operation& operation = unused();
   Operation::Position reached;
-  if (operation.run_fast(work, paths, *ready, reached)) return Outcome::ok;
-  unused_.pop_back();
-  posted_.push_back(&operation);
-  operation.resume(work, paths, *ready, reached);
-  return finish(operation, deadline);
+  if (unused().run_fast(work, paths, *ready, reached)) return Outcome::ok;
+  Guard operation(*this, take_unused());
+  operation->resume(work, paths, *ready, reached);
+  return finish(operation.dismiss(), deadline);
 }
 
 Outcome Progress::finish(Operation& operation, const Deadline& deadline) {
+  const Guard guard(*this, operation);
   const Outcome outcome = wait(operation, deadline);
   scratch_ = operation.scratch();
   stalls_.clear();
   if (outcome != Outcome::ok) stalls_ = operation.stalls();
-  release(operation);
   return outcome;
 }
 

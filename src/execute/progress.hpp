@@ -31,7 +31,9 @@ class Progress {
   const std::byte* scratch() const { return scratch_; }
 
  private:
+  class Guard;
   Operation& unused();
+  Operation& take_unused();
   transport::Outcome finish(Operation& operation, const Deadline& deadline);
   bool advance_all();
   /// Takes note of messages that have come or gone over transports.

@@ -10,8 +10,8 @@ namespace {
 using reduce::Op;
 using reduce::Type;
 
-constexpr Bytes piece = 64 << 10;  // of a message, as it is combined while it is in the cache
-constexpr Bytes vector = 2 << 20;  // the largest that a model is fitted to
+constexpr Bytes piece = 64 << 10;   // of a message, as it is combined while it is in the cache
+constexpr Bytes message = 2 << 20;  // the largest that a model is fitted to
 constexpr int turns = 9;
 
 /// What a rank does with a long message: pieces that have just come, combined with its own vector into another one.
@@ -22,14 +22,14 @@ class Stream {
     const reduce::Kernel kernel = reduce::kernel(op, type);
     const Count n = piece / reduce::size_of(type);
     const auto start = Clock::now();
-    for (Bytes at = 0; at < vector; at += piece) kernel(arrived_.data(), own_.data() + at, result_.data() + at, n);
+    for (Bytes at = 0; at < message; at += piece) kernel(arrived_.data(), own_.data() + at, result_.data() + at, n);
     return std::chrono::duration<double>(Clock::now() - start).count();
   }
 
  private:
   // Zeros are valid numbers of every type, and no operator makes slow ones of them.
-  std::vector<char> arrived_ = std::vector<char>(piece), own_ = std::vector<char>(vector),
-                    result_ = std::vector<char>(vector);
+  std::vector<char> arrived_ = std::vector<char>(piece), own_ = std::vector<char>(message),
+                    result_ = std::vector<char>(message);
 };
 
 /// The median, over turns of one after the other: what slows both down for a while does not matter.

@@ -14,7 +14,7 @@
 
 namespace stretto::intercept {
 
-class SizeAgreement;
+class SizeHint;
 
 /// An array of int, MPI_Count or MPI_Aint.
 class Numbers {
@@ -74,7 +74,7 @@ struct Arguments {
   std::array<const PartsArguments*, 2> parts{};
 
   // What is found out while the call is prepared, and kept with it:
-  SizeAgreement* size_hint = nullptr;  ///< that the choice went by; it notes the size of this call
+  SizeHint* size_hint = nullptr;  ///< that the choice went by; it notes the size of this call
   Bytes bytes = 0;
   Bytes alias = no_alias;  ///< where the input may not be, from the output
 

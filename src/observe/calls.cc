@@ -15,7 +15,7 @@ using execute::now;
 using execute::Observer;
 using execute::Timeline;
 
-std::mutex mutex;  // guards what follows; never destroyed, like all that a program may use at its very end
+std::mutex of_timelines;  // guards what follows; never destroyed, like all that a program may use at its very end
 std::vector<Timeline*>& all_timelines() {
   static auto& list = *new std::vector<Timeline*>;
   return list;
@@ -29,14 +29,14 @@ std::vector<Timeline*>& free_timelines() {
 struct Release {
   ~Release() {
     if (!observer().timeline) return;
-    const std::lock_guard lock(mutex);
+    const std::lock_guard lock(of_timelines);
     free_timelines().push_back(std::exchange(observer().timeline, nullptr));
   }
 };
 
 void take_timeline() {
   static thread_local Release at_end_of_thread;
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(of_timelines);
   if (free_timelines().empty()) {
     observer().timeline = all_timelines().emplace_back(new Timeline(settings().trace_events));
     return;
@@ -62,7 +62,7 @@ constinit thread_local Observer observer{};
 }  // namespace detail
 
 std::vector<const Timeline*> timelines() {
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(of_timelines);
   return {all_timelines().begin(), all_timelines().end()};
 }
 

@@ -9,13 +9,13 @@
 namespace stretto::intercept::observe {
 namespace {
 
-std::mutex mutex;  // guards the ledger; never destroyed, like all that a program may use at its very end
+std::mutex of_ledger;  // guards what follows; never destroyed, like all that a program may use at its very end
 Ledger& all() {
   static auto& ledger = *new Ledger;
   return ledger;
 }
 
-std::string name_of(MPI_Comm comm) {
+std::string communicator_name(MPI_Comm comm) {
   char name[MPI_MAX_OBJECT_NAME + 1] = {};
   int length = 0;
   native().Comm_get_name(comm, name, &length);
@@ -49,7 +49,7 @@ Record& Record::operator+=(const Record& other) {
   return *this;
 }
 
-Records::Records(MPI_Comm comm) : name_(name_of(comm)), world_ranks_(translate(comm, constants().world)) {}
+Records::Records(MPI_Comm comm) : name_(communicator_name(comm)), world_ranks_(translate(comm, constants().world)) {}
 
 ServedCalls& Records::served(const Key& key, bool always) {
   const auto found = served_.find(key);
@@ -62,7 +62,7 @@ ServedCalls& Records::served(const Key& key, bool always) {
 Records::~Records() {
   for (auto& [key, served] : served_) served.sampled.finish(served.calls);
   if (table_.empty()) return;
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(of_ledger);
   Group& group = all()[{name_, intervals(world_ranks_)}];
   ++group.communicators;
   for (const auto& [key, record] : table_) group.table[key] += record;

@@ -40,7 +40,7 @@ struct Record {
 
 using Table = std::map<Key, Record>;
 
-/// Calls of a kind that are not replayed.
+/// Calls of a kind whose plan is not cached.
 struct ServedCalls {
   std::uint64_t calls = 0;  ///< not yet in the record
   Record* record;

@@ -168,7 +168,7 @@ observe::Sampled sampled(const Communicator& c, Function function, const Algorit
   return {record, c.records->world_ranks(), function, bytes, algorithm, look_always(c)};
 }
 
-/// The collective itself: counted, and kept for replay() if that may be.
+/// The collective itself: counted, and its plan kept if that may be.
 int run_collective(Communicator& c, Function function, const PreparedCall& call) {
   const Decision& decision = call.decision();
   decision.served->fetch_add(1, std::memory_order_relaxed);
@@ -180,8 +180,8 @@ int run_collective(Communicator& c, Function function, const PreparedCall& call)
   work.bypass_cache = bypass_cache(c, work);
   const execute::Plan* kept = nullptr;
   if (call.keeps() && segments_of(work) == 1)
-    kept = c.replays.keep(*call.keeps(), c.ranks(), decision, call.schedule(), work,
-                          sampled(c, function, *decision.algorithm));
+    kept = c.plans.keep(*call.keeps(), c.ranks(), decision, call.schedule(), work,
+                        sampled(c, function, *decision.algorithm));
   return run(c, function, work, kept);
 }
 
@@ -199,9 +199,9 @@ Served perform(Communicator& c, const Arguments& arguments) {
   return call.end();
 }
 
-Served replay(MPI_Comm comm, const Arguments& arguments) {
+Served run_cached(MPI_Comm comm, const Arguments& arguments) {
   Communicator* c = last_communicator(comm);
-  Replays::Replay* r = c ? c->replays.find(arguments) : nullptr;
+  PlanCache::Cached* r = c ? c->plans.find(arguments) : nullptr;
   if (!r || arguments.output == MPI_IN_PLACE) return std::nullopt;
   if (arguments.is_at(r->alias) || (c->careful && c->unusable)) [[unlikely]]
     return std::nullopt;
@@ -215,9 +215,9 @@ Served replay(MPI_Comm comm, const Arguments& arguments) {
   const Function function = arguments.signature.function;
   r->work.input.at = r->input ? static_cast<char*>(const_cast<void*>(arguments.input)) + *r->input : nullptr;
   r->work.output.at = r->output ? static_cast<char*>(arguments.output) + *r->output : nullptr;
-  if (!r->sampled) return run(*c, function, r->work, &r->program);
+  if (!r->sampled) return run(*c, function, r->work, &r->plan);
   r->sampled.begin(r->calls);
-  const int code = run(*c, function, r->work, &r->program);
+  const int code = run(*c, function, r->work, &r->plan);
   r->sampled.end(r->calls);
   return code;
 }

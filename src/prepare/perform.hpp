@@ -11,7 +11,7 @@ namespace stretto::intercept {
 /// Prepares the call, and runs it stage by stage.
 Served perform(Communicator& c, const Arguments& arguments);
 
-/// MPI's return code, if the call was served before.
-Served replay(MPI_Comm comm, const Arguments& arguments);
+/// MPI's return code, if the call's plan is in the cache.
+Served run_cached(MPI_Comm comm, const Arguments& arguments);
 
 }  // namespace stretto::intercept

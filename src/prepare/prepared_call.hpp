@@ -29,7 +29,7 @@ class PreparedCall {
   bool is_collective() const { return stage_ == Stage::collective; }
   const Decision& decision() const { return *decision_; }
   const std::shared_ptr<const Schedule>& schedule() const { return schedule_; }
-  /// What the call may be kept by, for replay(); null: it may not.
+  /// What the call's plan may be kept by; null: it may not.
   const Arguments* keeps() const { return keep_ ? &arguments_ : nullptr; }
   /// After next() has said that this is the end.
   Served end();

@@ -78,7 +78,7 @@ Served pass(Function function, Passed reason) {
 }
 
 Served serve(MPI_Comm comm, const Arguments& arguments) {
-  if (const Served replayed = replay(comm, arguments)) return replayed;
+  if (const Served done = run_cached(comm, arguments)) return done;
   Communicator* c = usable(comm, arguments);
   if (!c) return std::nullopt;
   begin_packing(comm);

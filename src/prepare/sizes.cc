@@ -51,7 +51,7 @@ Bytes PreparedCall::known_bytes() const {
 
 bool PreparedCall::tells_size_hint() {
   if (facts(function()).bytes_known) return false;
-  SizeAgreement* hint = c_.size_agreement(call_);
+  SizeHint* hint = c_.size_hint(call_);
   if (!hint) return false;
   const bool due = hint->due();
   hint->note(known_bytes());
@@ -60,11 +60,11 @@ bool PreparedCall::tells_size_hint() {
 
 void PreparedCall::take_size_hint() {
   if (facts(function()).bytes_known) return;
-  SizeAgreement* hint = c_.size_agreement(call_);
+  SizeHint* hint = c_.size_hint(call_);
   if (!hint) return;
   if (stage_ == Stage::size_hint) {
     const Bytes bytes = collective().pairwise ? combined_ / c_.ranks() : combined_;  // what one rank sends
-    if (bytes != hint->agreed()) c_.replays.forget(hint);
+    if (bytes != hint->agreed()) c_.plans.forget(hint);
     hint->agree(bytes);
   }
   call_.bytes = hint->agreed();

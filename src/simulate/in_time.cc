@@ -9,15 +9,10 @@
 #include "simulate/shared.hpp"
 
 namespace stretto::simulation {
-namespace {
-
-enum Resource : std::uint8_t { out = 1, in = 2, core = 4 };  // of a rank: what a segment needs
-
-enum class Stage : std::uint8_t { before, network, node, compute };
-
-}  // namespace
-
 class Run::Clockwork {
+  enum Resource : std::uint8_t { out = 1, in = 2, core = 4 };  // of a rank: what a segment needs
+  enum class Stage : std::uint8_t { before, network, node, compute };
+
  public:
   Clockwork(Run& run, std::vector<Times>* times)
       : run_(run),

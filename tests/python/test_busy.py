@@ -15,10 +15,10 @@ from stretto.cli.terminal import say_first
 from stretto.cli.tune_own import run as run_tune
 from stretto.measure import busy
 from stretto.measure.busy import Load, Watch
-from stretto.tune.own.cells import Cell
 from stretto.tune.own.choice import SHIPPED, Choice, choices, times_of
 from stretto.tune.own.journal import Entry, Journal, Measured
-from stretto.tune.own.trial import Place
+from stretto.tune.own.paired_benchmark import Place
+from stretto.tune.own.points import Point
 from stretto.tune.own.trust import in_words, within_noise
 
 MACHINE = "made-up processor, 2 cores, MPICH 5.0.2"
@@ -103,43 +103,43 @@ def test_bench_says_so_first(monkeypatch, capsys):
     assert capsys.readouterr().err == ""
 
 
-def contest(cell: Cell, spread: float, stage: str = "search", **us: float) -> Measured:
+def benchmark(point: Point, spread: float, stage: str = "search", **us: float) -> Measured:
     entries = [Entry(words, "x", time, spread, 12, True) for words, time in us.items()]
-    return Measured(cell, stage, 0.1, entries)
+    return Measured(point, stage, 0.1, entries)
 
 
-def doubtful(folder: Path, contests: list[Measured], words: str) -> bool:
+def doubtful(folder: Path, benchmarks: list[Measured], words: str) -> bool:
     journal = Journal(folder / "tuned.jsonl", MACHINE, fresh=True)
-    for one in contests:
+    for one in benchmarks:
         journal.add(one)
-    cell = contests[0].cell
-    chosen = {(cell.name, cell.ranks): [Choice(cell, words, 1.0, None, 2.0)]}
-    return bool(within_noise(journal, chosen, {cell: "linear"}))
+    point = benchmarks[0].point
+    chosen = {(point.name, point.ranks): [Choice(point, words, 1.0, None, 2.0)]}
+    return bool(within_noise(journal, chosen, {point: "linear"}))
 
 
 def test_what_is_within_noise(tmp_path):
-    cell = Cell("allreduce", 2, 4096)
-    clear = 2 * [contest(cell, 0.1, linear=2, ring=1)]
+    point = Point("allreduce", 2, 4096)
+    clear = 2 * [benchmark(point, 0.1, linear=2, ring=1)]
     assert not doubtful(tmp_path, clear, "ring")
-    wide = 2 * [contest(cell, 5.0, linear=2, ring=1.7)]
+    wide = 2 * [benchmark(point, 5.0, linear=2, ring=1.7)]
     assert doubtful(tmp_path, wide, "ring"), "blocks that differ by more than the gain"
-    at_odds = [contest(cell, 0.1, linear=2, ring=1), contest(cell, 0.1, linear=1, ring=1.9)]
+    at_odds = [benchmark(point, 0.1, linear=2, ring=1), benchmark(point, 0.1, linear=1, ring=1.9)]
     assert doubtful(tmp_path, at_odds, "ring"), "contests that do not agree"
-    confirmed = [contest(cell, 5.0, linear=2, ring=1.7)]
-    confirmed += 2 * [contest(cell, 0.1, "confirm", linear=2, ring=1.7)]
+    confirmed = [benchmark(point, 5.0, linear=2, ring=1.7)]
+    confirmed += 2 * [benchmark(point, 0.1, "confirm", linear=2, ring=1.7)]
     assert not doubtful(tmp_path, confirmed, "ring"), "contests between few count alone"
-    assert not doubtful(tmp_path, 2 * [contest(cell, 0.1, linear=1, ring=1.1)], SHIPPED)
-    assert doubtful(tmp_path, 2 * [contest(cell, 5.0, linear=1, ring=1)], SHIPPED), "hidden"
+    assert not doubtful(tmp_path, 2 * [benchmark(point, 0.1, linear=1, ring=1.1)], SHIPPED)
+    assert doubtful(tmp_path, 2 * [benchmark(point, 5.0, linear=1, ring=1)], SHIPPED), "hidden"
 
 
 def test_neighbours_share_their_words():
-    cells = [Cell("bcast", 2, size) for size in (8, 64, 1024, 65536, 1 << 20)]
+    points = [Point("bcast", 2, size) for size in (8, 64, 1024, 65536, 1 << 20)]
     chosen = {
-        ("bcast", 2): [Choice(cell, "chain", 1.0, None, 2.0) for cell in cells],
-        ("barrier", 4): [Choice(Cell("barrier", 4, 0), "tree", 1.0, None, 2.0)],
-        ("scan", 2): [Choice(Cell("scan", 2, 8), "linear", 1.0, None, 2.0)],
+        ("bcast", 2): [Choice(point, "chain", 1.0, None, 2.0) for point in points],
+        ("barrier", 4): [Choice(Point("barrier", 4, 0), "tree", 1.0, None, 2.0)],
+        ("scan", 2): [Choice(Point("scan", 2, 8), "linear", 1.0, None, 2.0)],
     }
-    doubts = {cells[0], cells[3], cells[4], Cell("barrier", 4, 0)}
+    doubts = {points[0], points[3], points[4], Point("barrier", 4, 0)}
     assert in_words(chosen, doubts, Load(1.31, 2.0)) == [
         "measured on a busy machine: other processes use 1.3 of 2 cores",
         "bcast, 2 ranks: choices for 8, 64K..1M are within noise",
@@ -153,16 +153,16 @@ def pretend(monkeypatch, load: Load | None, spread: float) -> None:
     place = Place(2, 1, 2, MACHINE)
     monkeypatch.setattr(busy, "look", lambda: load)
     monkeypatch.setattr(session_module, "probe", lambda mpi, ranks: place)
-    monkeypatch.setattr("stretto.tune.own.reductions.measured_reductions", lambda mpi: {})
+    monkeypatch.setattr("stretto.tune.own.paired_benchmark.measured_reductions", lambda mpi: {})
 
     def measure(mpi, ranks, plan, seconds, folder, heard):
-        for cell, words in plan:
+        for point, words in plan:
             rows = [
                 {"words": own, "algorithm": "x", "us": 1.0 + 0.1 * (own == "native"),
                  "spread": spread, "blocks": 4, "correct": True}
                 for own in (one.removeprefix("+") for one in words)
             ]  # fmt: skip
-            heard({"cell": cell.name, "ranks": 2, "asked": cell.asked, "seconds": 0.1,
+            heard({"cell": point.name, "ranks": 2, "asked": point.asked, "seconds": 0.1,
                    "candidates": rows})  # fmt: skip
         return ""
 

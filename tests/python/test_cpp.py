@@ -16,9 +16,9 @@ BUILDS = {
 }
 
 
-def run(build: str, name: str) -> None:
+def run(build: str, name: str, *tests: str) -> None:
     program = from_environment(BUILDS[build]) / "tests" / name
-    result = subprocess.run([program], capture_output=True, text=True, timeout=240)
+    result = subprocess.run([program, *tests], capture_output=True, text=True, timeout=240)
     assert result.returncode == 0, result.stdout[-4000:] + result.stderr[-4000:]
     assert "passed" in result.stdout
 
@@ -26,7 +26,7 @@ def run(build: str, name: str) -> None:
 @pytest.mark.parametrize("build", ["plain", "address+undefined"])
 @pytest.mark.parametrize("name", UNIT_TESTS)
 def test_unit(build, name):
-    run(build, name)
+    run(build, "unit_tests", name)
 
 
 @pytest.mark.parametrize("build", ["plain", "address+undefined"])

@@ -73,8 +73,7 @@ def test_file(path):
     lines = path.read_text(encoding="utf-8").splitlines()
     algorithm = path.parent.parent.name == "algorithms" and path.suffix == ".cc"
     assert len(lines) <= (LONGEST_ALGORITHM if algorithm else LONGEST_FILE)
-    if path.name != "_core.pyi":
-        assert "SPDX-License-Identifier: BSD-3-Clause" in "\n".join(lines[:2])
+    assert "SPDX-License-Identifier: BSD-3-Clause" in "\n".join(lines[:2])
 
 
 def imports(path: Path) -> set[str]:

@@ -10,7 +10,7 @@ import pytest
 from commands import stretto
 from stretto import Error
 from stretto.launch import choose_mpi
-from stretto.measure.points import points
+from stretto.measure.points import benchmark_points
 from stretto.measure.waiting import CellError, WaitingDriver
 from stretto.peers import session as session_module
 from stretto.peers.cells import CELLS, traffic
@@ -69,7 +69,11 @@ def test_traffic_of_two_ranks():
 
 
 def test_plan_has_one_barrier():
-    assert points(["barrier", "bcast"], [8, 16]) == [("barrier", 0), ("bcast", 8), ("bcast", 16)]
+    assert benchmark_points(["barrier", "bcast"], [8, 16]) == [
+        ("barrier", 0),
+        ("bcast", 8),
+        ("bcast", 16),
+    ]
 
 
 def test_records_are_medians_of_ratios_within_runs():

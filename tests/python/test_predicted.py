@@ -9,8 +9,8 @@ import stretto
 from commands import refuse, succeed
 from stretto import _core
 from stretto.machine import machine_named
-from stretto.tune.own.cells import Cell, chosen, parsed
 from stretto.tune.own.choice import SHIPPED, Times, words_of
+from stretto.tune.own.points import Point, chosen, parsed
 from stretto.tune.own.predicted import (
     ALONE,
     FULL,
@@ -55,17 +55,17 @@ def test_rules_of_sizes_and_ranks():
     ]  # fmt: skip
     rules = _core.parse_rules("\n".join(["stretto-rules 2", *found]), "made")
     for size, name in ((8, "bruck"), (16 << 10, "bruck"), (64 << 10, "ring")):
-        assert chosen(rules, Cell("allgather", 8, size), 1).algorithm.name == name
-    assert chosen(rules, Cell("allgather", 9, 8), 1).algorithm is None, "not 2^k"
+        assert chosen(rules, Point("allgather", 8, size), 1).algorithm.name == name
+    assert chosen(rules, Point("allgather", 9, 8), 1).algorithm is None, "not 2^k"
 
 
-def seconds_by_shipped(machine: _core.Machine, cell: Cell, placements: list[int]) -> float:
+def seconds_by_shipped(machine: _core.Machine, point: Point, placements: list[int]) -> float:
     """The mean of the placements, which the rules treat alike."""
-    choice = chosen(stretto.shipped_rules(), cell, placements[0])
+    choice = chosen(stretto.shipped_rules(), point, placements[0])
     words = _core.written(choice.algorithm, choice.params).replace(" ", ",")
     return math.exp(
         mean(
-            math.log(Predictor(machine, _core.Placement(k)).seconds(cell, parsed(cell, words)))
+            math.log(Predictor(machine, _core.Placement(k)).seconds(point, parsed(point, words)))
             for k in placements
         )
     )
@@ -75,7 +75,7 @@ def losses(machine: _core.Machine, level: Level, name: str, ranks: int) -> list[
     """Of the shipped rules on several nodes, by the same mean of placements as they were made."""
     found = []
     for size, known in zip(SIZES, predicted_times(machine, level, name, ranks), strict=True):
-        seconds = seconds_by_shipped(machine, Cell(name, ranks, size), level.placements(ranks))
+        seconds = seconds_by_shipped(machine, Point(name, ranks, size), level.placements(ranks))
         found.append(seconds * 1e6 / known.best - 1)
     return found
 
@@ -94,8 +94,8 @@ def test_shipped_rules_are_near_the_models_best(level, ranks, name):
 def by_byte(name: str, ranks: int, per_node: int) -> float:
     """Predicted seconds of a long vector for each of its bytes."""
     size = (16 << 20) // ranks if name == "allgather" else 16 << 20
-    cell = Cell(name, ranks, size)
-    return seconds_by_shipped(machine_named("cluster"), cell, [per_node]) / cell.bytes
+    point = Point(name, ranks, size)
+    return seconds_by_shipped(machine_named("cluster"), point, [per_node]) / point.bytes
 
 
 # Five ranks need one round more than four: in an allreduce they are 1.10 behind, in an allgather
@@ -133,7 +133,7 @@ def test_command(tmp_path):
     assert succeed(*asked) == f"wrote {path}\n"
     rules = stretto.read_rules(str(path))
     for per_node in (24, 1):
-        algorithm = chosen(rules, Cell("barrier", 24, 0), per_node).algorithm
+        algorithm = chosen(rules, Point("barrier", 24, 0), per_node).algorithm
         assert algorithm.collective == stretto.Collective.barrier
     assert "nothing is measured" in refuse(*asked, "--ranks", 4)
     assert "cluster" in refuse("tune", "--predict", "clustr", "--output", path)

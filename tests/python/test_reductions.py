@@ -6,7 +6,7 @@ import stretto
 from commands import json_of
 from programs import installed
 from stretto.tune.own import model
-from stretto.tune.own.reductions import measured_reductions
+from stretto.tune.own.paired_benchmark import measured_reductions
 
 RATIOS = {("sum", "f64"): 1.01, ("sum", "f80"): 8.0, ("max", "i8"): 0.5, ("max", "i16"): 1.1}
 MEASURED = model.Parameters(gamma=1e-10)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`stretto show`: text, pictures, and the replay behind them."""
+"""`stretto show`: text, pictures, and the symbolic run behind them."""
 
 import re
 
@@ -18,7 +18,8 @@ from stretto import (
     variants,
 )
 from stretto._core import Content, content_after
-from stretto.replay import Replay, intervals, replay
+from stretto.symbolic_run import SymbolicRun, symbolic_run
+from stretto.units import intervals
 
 RECURSIVE_DOUBLING = """\
 allreduce/recursive_doubling on 4 ranks: 2 rounds, 1 block; volume 2 times the vector
@@ -123,7 +124,7 @@ def test_refusals(tmp_path):
     assert "--rank needs --text" in refuse("show", "bcast/binomial", "--rank", 1)
 
 
-def outputs_of(result: Replay, rank: int) -> dict[int, Content]:
+def outputs_of(result: SymbolicRun, rank: int) -> dict[int, Content]:
     """For every block of which something is demanded of the rank: what."""
     collective, shape = result.algorithm.collective, result.shape
     parts = build_schedule(result.algorithm, shape, 0, result.params).parts
@@ -137,11 +138,11 @@ def outputs_of(result: Replay, rank: int) -> dict[int, Content]:
 
 @pytest.mark.parametrize("ranks", [1, 2, 3, 7, 8, 13])
 @pytest.mark.parametrize("algorithm", all_algorithms(), ids=lambda a: a.id)
-def test_replay_ends_where_the_collective_does(algorithm, ranks):
+def test_symbolic_run_ends_where_the_collective_does(algorithm, ranks):
     root = ranks // 3 if facts(algorithm.collective).rooted else 0
     for variant in variants(algorithm, ranks, root)[:4]:
         shape = variant.shape
-        result = replay(algorithm, shape, variant.params)
+        result = symbolic_run(algorithm, shape, variant.params)
         rounds = algorithm.rounds(shape, variant.params)
         bound = algorithm.at_most(shape, variant.params)
         assert result.steps == rounds or (bound and result.steps < rounds)
@@ -156,13 +157,13 @@ def test_replay_ends_where_the_collective_does(algorithm, ranks):
                 assert tuple(sorted(held[block])) == wanted
 
 
-def test_replay_keeps_the_order_of_operands():
-    result = replay(algorithm_named("allreduce/recursive_doubling"), Shape(4))
+def test_symbolic_run_keeps_the_order_of_operands():
+    result = symbolic_run(algorithm_named("allreduce/recursive_doubling"), Shape(4))
     assert all(cells[0].value == (0, 1, 2, 3) for cells in result.held[-1])
 
 
-def test_replay_tells_a_scan_from_its_result():
-    result = replay(algorithm_named("scan/recursive_doubling"), Shape(4))
+def test_symbolic_run_tells_a_scan_from_its_result():
+    result = symbolic_run(algorithm_named("scan/recursive_doubling"), Shape(4))
     assert result.held[-1][0][0].value == (0, 1)  # what rank 0 sends on
     assert [cells[1].value for cells in result.held[-1]] == [
         (0,), (0, 1), (0, 1, 2), (0, 1, 2, 3)
@@ -170,8 +171,8 @@ def test_replay_tells_a_scan_from_its_result():
     assert all(cells[1].result and not cells[0].result for cells in result.held[-1])
 
 
-def test_replay_of_alltoall_shows_what_is_on_its_way():
-    result = replay(algorithm_named("alltoall/bruck"), Shape(6))
+def test_symbolic_run_of_alltoall_shows_what_is_on_its_way():
+    result = symbolic_run(algorithm_named("alltoall/bruck"), Shape(6))
     after_one = [result.name_of(cell.block) for cell in result.held[1][0]]
     # Figure 7 of Thakur, Rabenseifner and Gropp (2005), process 0 after communication step 0.
     assert after_one == ["00", "50", "02", "52", "04", "54"]

@@ -15,8 +15,8 @@ import stretto
 from stretto import _core
 from stretto.simulation import suitable
 from stretto.topology import read_topology
-from stretto.tune.own.cells import Cell, candidate
-from stretto.tune.own.placed import OnTopology
+from stretto.tune.own.points import Point, candidate
+from stretto.tune.own.topology_aware import OnTopology
 
 ROOT = Path(__file__).parents[2]
 LAB = ROOT / "lab" / "simgrid"
@@ -140,7 +140,7 @@ def test_what_takes_too_long_is_given_up(tmp_path, monkeypatch):
 def test_every_algorithm_is_right(driver, ranks, sizes):
     plan = []
     for name in FUNCTIONS:
-        call = Cell(name, ranks, 1000).call(_core.Placement(1))
+        call = Point(name, ranks, 1000).call(_core.Placement(1))
         words = [
             candidate(one, params).words
             for one in suitable(call, _core.all_algorithms())
@@ -198,8 +198,8 @@ def test_the_choice_for_more_ranks_than_were_measured(driver):
     assert all(one.median < 1.1 for one in fitted.found.values())
     chooser = choose.Chooser(network, fitted)
     for name, size in (("allreduce", 1024), ("gather", 1024), ("bcast", 8)):
-        cell = Cell(name, 32, size)
-        words = [own.one.words for own in chooser.considered(cell)]
+        point = Point(name, 32, size)
+        words = [own.one.words for own in chooser.considered(point)]
         plan, nodes = [(f"{name}:{size}", words)], chooser.nodes(32)
         times = network.run(chooser.hosts(32), plan, nodes=nodes)
         us = {one.words: one.us for one in times}
@@ -214,7 +214,7 @@ def test_the_prediction_on_a_tree_finds_what_is_fastest(driver, tmp_path):
     files = map(str, trees.write(tree, tmp_path, "net", hosts))
     topology = read_topology(next(files), None, next(files))
     on = OnTopology(fit.near(network), topology)
-    found = on.candidates(on.cell("allreduce", size))
+    found = on.candidates(on.point("allreduce", size))
     order = ":".join(map(str, topology.ring))
     assert f"order={order}" in found[0][1].words
     plain = {one.id: one.words for _, one in reversed(found) if not one.params.list}

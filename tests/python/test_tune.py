@@ -18,10 +18,10 @@ from stretto.cli.tune_native import _head
 from stretto.cli.tune_native import run as run_tune
 from stretto.measure.driver import SilenceError
 from stretto.measure.session import Request
-from stretto.tune.native import choice
-from stretto.tune.native.choice import Comparison, best, group_won, rules_of, together, won
+from stretto.tune.native import comparison
+from stretto.tune.native.comparison import Comparison, best, group_won, rules_of, together, won
 from stretto.tune.native.intel import IntelMpi
-from stretto.tune.native.journal import Failure, Journal, Run, Sample
+from stretto.tune.native.journal import Failure, Journal, Point, Run, Sample
 from stretto.tune.native.mpich import Mpich
 from stretto.tune.native.openmpi import OpenMpi
 from stretto.tune.native.session import NativeSession, seconds_for
@@ -56,8 +56,8 @@ def test_sizes_that_share_a_fate():
     assert not group_won([compared(0.99), compared(0.99)]), "nowhere faster for certain"
     cells = [{"a": compared(0.5), "b": compared(0.4)}, {"a": compared(1.0), "b": compared(2.0)}]
     assert together(cells) == "a"
-    assert choice.complete(cells) == ["b", "a"]
-    assert choice.complete([*cells, {}]) == [None] * 3
+    assert comparison.complete(cells) == ["b", "a"]
+    assert comparison.complete([*cells, {}]) == [None] * 3
 
 
 def test_rules_reach_half_way_to_the_next_size():
@@ -232,7 +232,7 @@ def test_a_journal_goes_on_after_a_line_cut_short(tmp_path):
     assert (again.samples, again.failures) == (journal.samples, journal.failures)
     again.add([Sample(run, "bcast", 64, 64, 1.5)])
     third = Journal(tmp_path, {"ranks": [2]})
-    assert third.has(run, "bcast", 64) and third.has(run, "bcast", 8)
+    assert all(third.has(run, Point("bcast", 2, size)) for size in (8, 64))
     assert third.failed("bcast", 2, "x")
     with pytest.raises(Error, match="another measurement: ranks was"):
         Journal(tmp_path, {"ranks": [4]})

@@ -21,9 +21,9 @@ from stretto.tune.own.model import (
 def samples(true: Parameters, ranks: int) -> list[Sample]:
     """What a machine with these parameters would measure, on 16 cores."""
     found = []
-    for cell, words in calibration(ranks):
-        entries = [Entry(w, f"{cell.name}/{w}", 1e6, 0.0, 12, True) for w in words]
-        own = samples_of([Measured(cell, "model", 0.1, entries)], _core.Placement(ranks))
+    for point, words in calibration(ranks):
+        entries = [Entry(w, f"{point.name}/{w}", 1e6, 0.0, 12, True) for w in words]
+        own = samples_of([Measured(point, "model", 0.1, entries)], _core.Placement(ranks))
         machine = true.machine(16, False)
         found += [replace(one, seconds=one.predicted(machine)) for one in own]
     return found

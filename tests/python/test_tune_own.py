@@ -13,36 +13,37 @@ import stretto.tune.own.session as session_module
 from commands import json_of, refuse
 from programs import installed, stretto_run
 from stretto import _core
+from stretto.launch.mpi import Mpi
 from stretto.measure.session import Request
 from stretto.tune.own import model
-from stretto.tune.own.cells import (
+from stretto.tune.own.choice import SHIPPED, Times, along, choices, times_of
+from stretto.tune.own.journal import Entry, Journal, Measured
+from stretto.tune.own.paired_benchmark import Place, measure
+from stretto.tune.own.points import (
     NATIVE,
     Candidate,
-    Cell,
+    Point,
     candidate,
-    cells_of,
     chosen,
     parsed,
+    points_of,
     portfolio,
 )
-from stretto.tune.own.choice import SHIPPED, Times, along, choices, times_of
-from stretto.tune.own.corrected import Corrected, Estimate, Like
-from stretto.tune.own.journal import Entry, Journal, Measured
 from stretto.tune.own.predictor import Predictor
+from stretto.tune.own.residual_correction import Estimate, Nearness, ResidualCorrection
 from stretto.tune.own.rules import between, ranges, spans, to_text
-from stretto.tune.own.search import NativeTimes, Search, contenders, levels
+from stretto.tune.own.search import NativeTimes, Search, levels, undecided
 from stretto.tune.own.session import OwnSession
-from stretto.tune.own.trial import Launched, Place, measure
 
 MACHINE = "made-up processor, 2 cores, MPICH 5.0.2"
 
 
-def contest(cell: Cell, stage: str = "search", **us: float) -> Measured:
+def benchmark(point: Point, stage: str = "search", **us: float) -> Measured:
     """Words with dots for commas; a time of 0 was dropped before its first block."""
     entries = [
         Entry(words, "x", time or 1.0, 0.1, 12 if time else 0, True) for words, time in us.items()
     ]
-    return Measured(cell, stage, 0.1, entries)
+    return Measured(point, stage, 0.1, entries)
 
 
 def test_few_changes_from_size_to_size():
@@ -67,27 +68,29 @@ def test_ranks_between_the_measured_ones():
     assert spans([2, 4, 64], 2, 64) == {2: (2, 2), 4: (3, 16), 64: (17, 64)}
 
 
-def journal_of(folder: Path, contests: list[Measured]) -> Journal:
+def journal_of(folder: Path, benchmarks: list[Measured]) -> Journal:
     journal = Journal(folder / "tuned.jsonl", MACHINE)
-    for one in contests:
+    for one in benchmarks:
         journal.add(one)
     return journal
 
 
 def test_the_file_chooses_what_was_measured(tmp_path):
-    contests = [
-        contest(Cell("allreduce", n, size), native=9, linear=3, **{"ring,segment=4K,depth=2": us})
+    benchmarks = [
+        benchmark(
+            Point("allreduce", n, size), native=9, linear=3, **{"ring,segment=4K,depth=2": us}
+        )
         for n in (2, 8)
         for size, us in ((8, 5), (4096, 1), (65536, 1))
     ]
-    contests += [contest(Cell("allreduce-ordered", 2, 4096), native=1, linear=9)]
-    contests += [contest(Cell("alltoall", 2, 4096), native=9, linear=9, pairwise_xor=1)]
+    benchmarks += [benchmark(Point("allreduce-ordered", 2, 4096), native=1, linear=9)]
+    benchmarks += [benchmark(Point("alltoall", 2, 4096), native=9, linear=9, pairwise_xor=1)]
     for size, us in ((8, 1), (4096, 3)):
-        contests += [contest(Cell("gatherv", 2, size), native=us, linear=2)]
-    shipped = {one.cell: "linear" for one in contests}
-    once = choices(times_of(journal_of(tmp_path, contests), shipped))
+        benchmarks += [benchmark(Point("gatherv", 2, size), native=us, linear=2)]
+    shipped = {one.point: "linear" for one in benchmarks}
+    once = choices(times_of(journal_of(tmp_path, benchmarks), shipped))
     assert {one.words for own in once.values() for one in own} == {SHIPPED}, "not confirmed"
-    journal = journal_of(tmp_path, contests)
+    journal = journal_of(tmp_path, benchmarks)
     found = choices(times_of(journal, shipped))
     text = to_text(found, MACHINE, True, ["made up"])
     assert f"stretto-rules 2\nmachine {MACHINE}\n# made up\n" in text
@@ -95,49 +98,49 @@ def test_the_file_chooses_what_was_measured(tmp_path):
     assert "# 2 x 4K: 1 µs (9, 3); 2 x 64K: 1 µs (9, 3); 8 x 4K: 1 µs (9, 3)" in text
     rules = _core.parse_rules(text, "tuned")
 
-    def says(cell: Cell) -> str:
-        choice = chosen(rules, cell, cell.ranks)
+    def says(point: Point) -> str:
+        choice = chosen(rules, point, point.ranks)
         return candidate(choice.algorithm, choice.params).words
 
     for ranks in (2, 5, 8):
-        assert says(Cell("allreduce", ranks, 16384)) == "ring,segment=4K,depth=2"
-    small = Cell("allreduce", 2, 8)
+        assert says(Point("allreduce", ranks, 16384)) == "ring,segment=4K,depth=2"
+    small = Point("allreduce", 2, 8)
     as_shipped = chosen(_core.shipped_rules(), small, True).algorithm
     assert chosen(rules, small, small.ranks).algorithm == as_shipped
-    assert says(Cell("allreduce-ordered", 2, 4096)) == NATIVE
-    assert says(Cell("allreduce", 9, 16384)) != "ring,segment=4K,depth=2", "never measured"
-    assert says(Cell("alltoall", 2, 4096)) == "pairwise_xor"
-    assert (says(Cell("gatherv", 2, 8)), says(Cell("gatherv", 2, 4096))) == (NATIVE, "linear")
+    assert says(Point("allreduce-ordered", 2, 4096)) == NATIVE
+    assert says(Point("allreduce", 9, 16384)) != "ring,segment=4K,depth=2", "never measured"
+    assert says(Point("alltoall", 2, 4096)) == "pairwise_xor"
+    assert (says(Point("gatherv", 2, 8)), says(Point("gatherv", 2, 4096))) == (NATIVE, "linear")
 
 
 def test_a_large_size_alone_says_nothing_of_small_ones(tmp_path):
-    cell = Cell("bcast", 2, 1 << 20)
-    journal = journal_of(tmp_path, 2 * [contest(cell, native=9, linear=3, chain=1)])
-    [own] = choices(times_of(journal, {cell: "linear"})).values()
+    point = Point("bcast", 2, 1 << 20)
+    journal = journal_of(tmp_path, 2 * [benchmark(point, native=9, linear=3, chain=1)])
+    [own] = choices(times_of(journal, {point: "linear"})).values()
     assert [(one.least, one.end, one.words) for one in ranges(own)] == [
         (512 << 10, 2 << 20, "chain")
     ]
 
 
 def test_candidates_that_do_the_same_are_measured_once():
-    words = [one.words for one in portfolio(Cell("bcast", 2, 64))]
+    words = [one.words for one in portfolio(Point("bcast", 2, 64))]
     assert "linear" in words
     assert not {"binomial", "knomial", "knomial,radix=2", "chain"} & set(words)
-    assert len(words) < len({one.words for one in portfolio(Cell("bcast", 8, 64))})
-    cut = [one.params.segment for one in portfolio(Cell("bcast", 2, 1 << 20), depths=(2,))]
+    assert len(words) < len({one.words for one in portfolio(Point("bcast", 8, 64))})
+    cut = [one.params.segment for one in portfolio(Point("bcast", 2, 1 << 20), depths=(2,))]
     assert {0, 16 << 10, 256 << 10} <= set(cut)
-    ordered = {one.id for one in portfolio(Cell("allreduce-ordered", 4, 64))}
+    ordered = {one.id for one in portfolio(Point("allreduce-ordered", 4, 64))}
     assert "allreduce/ring" not in ordered and "allreduce/linear" in ordered
 
 
 def test_what_the_predictions_cannot_tell_apart():
-    cell = Cell("allreduce", 8, 1 << 20)
+    point = Point("allreduce", 8, 1 << 20)
     cut = "ring,segment=64K,depth="
-    a, a2, b, c = (parsed(cell, w) for w in (f"{cut}2", f"{cut}4", "circulant", "linear"))
+    a, a2, b, c = (parsed(point, w) for w in (f"{cut}2", f"{cut}4", "circulant", "linear"))
 
     def words(*pairs: tuple[float, float], doubt: float = 2.0) -> list:
         each = zip(pairs, (a, a2, b, c), strict=False)
-        return contenders([(Estimate(s, f, Like.SAME), one) for (s, f), one in each], doubt)
+        return undecided([(Estimate(s, f, Nearness.SAME), one) for (s, f), one in each], doubt)
 
     within = ((1.0, 1.1), (1.1, 1.1), (1.14, 1.1), (1.15, 1.1))
     assert words(*within) == [a, b, a2], "1.1 to the root of 2 is what both are off by together"
@@ -154,22 +157,24 @@ def test_from_few_sizes_the_others_are_told():
 
 
 def test_native_calls_that_take_too_long_are_not_made(tmp_path):
-    known = contest(Cell("allreduce", 8, 1 << 16), native=9e4, linear=1)
+    known = benchmark(Point("allreduce", 8, 1 << 16), native=9e4, linear=1)
     journal = journal_of(tmp_path, [known])
     times = NativeTimes(journal)
-    dear = {size: times.dear(Cell("allreduce", 8, size)) for size in (8, 1 << 18, 1 << 19)}
-    assert dear == {8: False, 1 << 18: False, 1 << 19: True}
-    assert not times.dear(Cell("bcast", 8, 1 << 24))
-    cell = Cell("allreduce", 8, 1 << 19)
-    own = {cell: parsed(cell, "linear")}
-    words = Search(journal, Corrected(lambda ranks: Same(), [known]), own).first(cell)
+    expensive = {
+        size: times.expensive(Point("allreduce", 8, size)) for size in (8, 1 << 18, 1 << 19)
+    }
+    assert expensive == {8: False, 1 << 18: False, 1 << 19: True}
+    assert not times.expensive(Point("bcast", 8, 1 << 24))
+    point = Point("allreduce", 8, 1 << 19)
+    own = {point: parsed(point, "linear")}
+    words = Search(journal, ResidualCorrection(lambda ranks: Same(), [known]), own).first(point)
     assert words[0] == "+linear" and NATIVE not in words
 
 
 class Same:
     """A model that cannot tell."""
 
-    def seconds(self, cell: Cell, one: Candidate) -> float:
+    def seconds(self, point: Point, one: Candidate) -> float:
         return 1.0
 
 
@@ -183,14 +188,14 @@ def calibrated(ranks: int, cores: int) -> list[Measured]:
     """What a machine with the true parameters would measure."""
     machine, placement = TRUE.machine(cores, False), _core.Placement(ranks)
     found = []
-    for cell, words in model.calibration(ranks):
-        entries = [Entry(w, f"{cell.name}/{w}", 1e6, 0.0, 12, True) for w in words]
-        samples = model.samples_of([Measured(cell, "model", 0.1, entries)], placement)
+    for point, words in model.calibration(ranks):
+        entries = [Entry(w, f"{point.name}/{w}", 1e6, 0.0, 12, True) for w in words]
+        samples = model.samples_of([Measured(point, "model", 0.1, entries)], placement)
         timed = [
             Entry(e.words, e.algorithm, 1e6 * s.predicted(machine), 0.0, 12, True)
             for e, s in zip(entries, samples, strict=True)
         ]
-        found.append(Measured(cell, "model", 0.1, timed))
+        found.append(Measured(point, "model", 0.1, timed))
     return found
 
 
@@ -213,14 +218,14 @@ def test_the_fit_finds_a_machine_that_predicts(tmp_path):
     assert "2 ranks, 49 calls: median 1.0" in text
 
 
-def said_of(cell: Cell, words: list[str], right: tuple[str, ...] | None = None) -> dict:
+def said_of(point: Point, words: list[str], right: tuple[str, ...] | None = None) -> dict:
     """A driver's row in which all took the same time; `right`: whose results were, all if None."""
     rows = [
         {"words": own, "algorithm": "x", "us": 1.0, "spread": 0.0, "blocks": 12,
          "correct": right is None or own in right}
         for own in (one.removeprefix("+") for one in words)
     ]  # fmt: skip
-    return {"cell": cell.name, "ranks": cell.ranks, "asked": cell.asked, "seconds": 0.1,
+    return {"cell": point.name, "ranks": point.ranks, "asked": point.asked, "seconds": 0.1,
             "candidates": rows}  # fmt: skip
 
 
@@ -230,10 +235,10 @@ def test_what_hangs_is_given_up_and_the_rest_goes_on(tmp_path, monkeypatch):
 
     def measure(mpi, ranks, plan, seconds, folder, heard):
         plans.append(plan)
-        for cell, words in plan:
+        for point, words in plan:
             if "scatter_ring" in words:
                 return "scatter_ring"
-            heard(said_of(cell, words))
+            heard(said_of(point, words))
         return ""
 
     monkeypatch.setattr(session_module, "measure", measure)
@@ -241,8 +246,8 @@ def test_what_hangs_is_given_up_and_the_rest_goes_on(tmp_path, monkeypatch):
     wish = Request([4], ["bcast", "barrier"], [8], 60.0)
     session = OwnSession(installed("mpich"), wish, journal, {4: Place(4, 1, 8, MACHINE)})
     session.run(lambda *_: None)
-    assert journal.failed == {(Cell("bcast", 4, 8), "scatter_ring")}
-    assert all(session.journal.has(cell, "search") for cell in cells_of(wish.names, 4, [8]))
+    assert journal.failed == {(Point("bcast", 4, 8), "scatter_ring")}
+    assert all(session.journal.has(point, "search") for point in points_of(wish.names, 4, [8]))
     with journal.path.open("a") as file:
         file.write('{"cell": {"na')  # cut short
     again = Journal(tmp_path / "tuned.jsonl", MACHINE)
@@ -256,11 +261,13 @@ def test_what_hangs_is_given_up_and_the_rest_goes_on(tmp_path, monkeypatch):
 
 def test_contests_have_right_results_of_every_function(tmp_path):
     names = [stretto.facts(function).name for function in stretto.all_functions()]
-    plan = [(cell, ["native", "linear"]) for cell in cells_of([*names, "scan-ordered"], 3, [512])]
+    plan = [
+        (point, ["native", "linear"]) for point in points_of([*names, "scan-ordered"], 3, [512])
+    ]
     heard: list[dict] = []
     silent = measure(installed("mpich"), 3, plan, 0.02, tmp_path, heard.append)
     assert not silent
-    assert [said["cell"] for said in heard] == [cell.name for cell, _ in plan]
+    assert [said["cell"] for said in heard] == [point.name for point, _ in plan]
     for said in heard:
         served = {one["words"]: (one["algorithm"], one["correct"]) for one in said["candidates"]}
         collective = stretto.facts(stretto.function_named(said["function"])).collective.name
@@ -280,7 +287,7 @@ def test_a_cell_that_hangs_as_a_whole_is_tried_once(tmp_path, monkeypatch):
     OwnSession(installed("mpich"), Request([4], ["barrier"], [8], 5.0), journal, places).run(
         lambda *_: None
     )
-    barrier = Cell("barrier", 4, 0)
+    barrier = Point("barrier", 4, 0)
     assert (barrier, "all candidates") in journal.failed
     assert sum(plan[0][0] == barrier for plan in plans) == 1
 
@@ -289,20 +296,20 @@ def test_few_are_measured_and_the_best_is_found(tmp_path, monkeypatch):
     """A made-up machine on which algorithms take up to twice what the model says."""
     true = {ranks: Predictor(TRUE.machine(8, False), _core.Placement(ranks)) for ranks in (2, 4)}
 
-    def us_of(cell: Cell, words: str) -> float:
-        one = parsed(cell, words)
+    def us_of(point: Point, words: str) -> float:
+        one = parsed(point, words)
         slower = 1 + sum(map(ord, one.id)) % 5 / 4
-        return 1e6 * slower * true[cell.ranks].seconds(cell, one)
+        return 1e6 * slower * true[point.ranks].seconds(point, one)
 
     def measure(mpi, ranks, plan, seconds, folder, heard):
-        for cell, words in plan:
+        for point, words in plan:
             own = [one.removeprefix("+") for one in words]
             rows = [
-                {"words": one, "algorithm": parsed(cell, one).id, "spread": 0.0, "blocks": 12,
-                 "us": 1e6 if one == NATIVE else us_of(cell, one), "correct": True}
+                {"words": one, "algorithm": parsed(point, one).id, "spread": 0.0, "blocks": 12,
+                 "us": 1e6 if one == NATIVE else us_of(point, one), "correct": True}
                 for one in own
             ]  # fmt: skip
-            heard(said_of(cell, own) | {"candidates": rows})
+            heard(said_of(point, own) | {"candidates": rows})
         return ""
 
     monkeypatch.setattr(session_module, "measure", measure)
@@ -316,8 +323,8 @@ def test_few_are_measured_and_the_best_is_found(tmp_path, monkeypatch):
     found = choices(times_of(journal, session.shipped()))
     losses = []
     for choice in (one for own in found.values() for one in own):
-        best = min(us_of(choice.cell, one.words) for one in portfolio(choice.cell))
-        losses.append(us_of(choice.cell, choice.words or session.shipped()[choice.cell]) / best)
+        best = min(us_of(choice.point, one.words) for one in portfolio(choice.point))
+        losses.append(us_of(choice.point, choice.words or session.shipped()[choice.point]) / best)
     assert len(losses) == 48
     assert sum(losses) / len(losses) < 1.03 and sorted(losses)[-3] < 1.1
     every, timed = session.candidates()
@@ -326,8 +333,8 @@ def test_few_are_measured_and_the_best_is_found(tmp_path, monkeypatch):
 
 def test_wrong_results_are_said(tmp_path, monkeypatch):
     def measure(mpi, ranks, plan, seconds, folder, heard):
-        for cell, words in plan:
-            heard(said_of(cell, words, right=(NATIVE,)))
+        for point, words in plan:
+            heard(said_of(point, words, right=(NATIVE,)))
         return ""
 
     monkeypatch.setattr(session_module, "measure", measure)
@@ -335,14 +342,14 @@ def test_wrong_results_are_said(tmp_path, monkeypatch):
     places = {4: Place(4, 1, 8, MACHINE)}
     session = OwnSession(installed("mpich"), Request([4], ["barrier"], [8], 5.0), journal, places)
     session.run(lambda *_: None)
-    assert (Cell("barrier", 4, 0), "linear") in session.wrong
+    assert (Point("barrier", 4, 0), "linear") in session.wrong
     assert NATIVE not in {words for _, words in session.wrong}
 
 
 def test_another_launcher():
     mpi = installed("mpich")
     facts = (mpi.flavour, mpi.name, mpi.version, mpi.mpiexec, mpi.library, "")
-    own = Launched(*facts, launcher=("srun", "-n4"))
+    own = Mpi(*facts, launcher=("srun", "-n4"))
     assert own.command(0, ["./driver"], {"A": "b"}) == ["srun", "-n4", "env", "A=b", "./driver"]
 
 
@@ -360,9 +367,9 @@ def test_a_program_obeys_what_was_tuned(name, built, tmp_path, monkeypatch):
     kept = (rules.parent / "tuned.jsonl").read_text().splitlines()
     assert kept[: len(lines)] == lines
     assert said["files"][0] == str(rules)
-    [cell] = said["cells"]
-    assert (cell["ranks"], cell["asked"]) == (2, 1024)
-    assert cell["native_us"] > 0 and cell["shipped_us"] > 0 and cell["us"] > 0
+    [point] = said["cells"]
+    assert (point["ranks"], point["asked"]) == (2, 1024)
+    assert point["native_us"] > 0 and point["shipped_us"] > 0 and point["us"] > 0
     assert all(json.loads(line) for line in kept)
     program = [built("collectives.c", name)]
     done = stretto_run(2, program, mpi=installed(name), STRETTO_LOG="select,summary").succeeded()

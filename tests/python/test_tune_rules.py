@@ -2,33 +2,33 @@
 """The rules that `stretto tune` writes."""
 
 from stretto import _core
-from stretto.tune.own.cells import Cell, chosen_words
 from stretto.tune.own.choice import Times, choices
+from stretto.tune.own.points import Point, chosen_words
 from stretto.tune.own.rules import to_text
 
 
 def test_ranks_that_the_best_cannot_serve_get_the_best_that_can():
     """pairwise_xor is for powers of two; the rules of 4 ranks are those of 3 and 5, too."""
     times = {
-        Cell("alltoall", ranks, 4096): Times(
+        Point("alltoall", ranks, 4096): Times(
             {"pairwise_xor": 1.0, "pairwise": 1.2, "linear": 2.0}, "linear", 9.0
         )
         for ranks in (2, 4, 8)
     }
     text = to_text(choices(times), "made up, 2 cores", True, [])
     rules = _core.parse_rules(text, "tuned")
-    found = {p: chosen_words(rules, Cell("alltoall", p, 4096), p) for p in range(2, 9)}
+    found = {p: chosen_words(rules, Point("alltoall", p, 4096), p) for p in range(2, 9)}
     assert found == {p: "pairwise_xor" if p in (2, 4, 8) else "pairwise" for p in found}
     own = text.partition("the shipped rules.\n")[0]
     assert "4 x 4K: 1.2 µs (9, 2)" in own, "with the time of what is chosen there"
 
 
 def test_where_the_shipped_choice_is_the_best_that_can_there_is_no_rule():
-    cell = Cell("alltoall", 4, 4096)
-    other = Cell("alltoall", 16, 4096)
+    point = Point("alltoall", 4, 4096)
+    other = Point("alltoall", 16, 4096)
     times = {
         one: Times({"pairwise_xor": 1.0, "pairwise": 3.0, "linear": 2.0}, "linear", 9.0)
-        for one in (cell, other)
+        for one in (point, other)
     }
     text = to_text(choices(times), "made up, 2 cores", True, [])
     assert "-> pairwise\n" not in text.partition("the shipped rules.\n")[0]
@@ -38,13 +38,13 @@ def test_rules_say_whether_ranks_shared_cores():
     """A number between two that were measured belongs to the nearer one of its kind."""
     best = {2: "pairwise", 4: "pairwise", 8: "bruck"}
     times = {
-        Cell("alltoall", ranks, 4096): Times({words: 1.0, "linear": 2.0}, "linear", 9.0)
+        Point("alltoall", ranks, 4096): Times({words: 1.0, "linear": 2.0}, "linear", 9.0)
         for ranks, words in best.items()
     }
     for cores, first_shared in ((2, 4), (4, 8), (7, 8), (8, None)):
         text = to_text(choices(times), "made up", True, [], cores=cores)
         rules = _core.parse_rules(text, "tuned")
-        found = {p: chosen_words(rules, Cell("alltoall", p, 4096), p, cores) for p in range(2, 9)}
+        found = {p: chosen_words(rules, Point("alltoall", p, 4096), p, cores) for p in range(2, 9)}
         end = 6 if cores in (2, 8) else cores + 1  # 6 > √(4·8)
         assert found == {p: "pairwise" if p < end else "bruck" for p in found}, cores
         own = text.partition("the shipped rules.\n")[0]

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A small test harness. A test file is a list of TEST(name) { CHECK(…); CHECK_EQ(a, b); } and one TEST_MAIN().
+// A small test harness. A test file is a list of TEST(name) { CHECK(…); CHECK_EQ(a, b); }; a program of some of them
+// has one TEST_MAIN().
 #pragma once
 
 #include <exception>
@@ -16,6 +17,7 @@
 namespace stretto::test {
 
 struct Case {
+  std::string_view file;  ///< "check_test"
   std::string_view name;
   void (*body)();
 };
@@ -59,12 +61,17 @@ void check_equal(const A& a, const B& b, const char* file, int line, const char*
   if (!equal) fail(file, line, std::string(what) + ": " + shown(a) + " against " + shown(b));
 }
 
-/// Runs the tests whose names contain the first argument, or all.
+constexpr std::string_view stem(std::string_view path) {
+  path.remove_prefix(path.rfind('/') + 1);  // npos + 1 is 0
+  return path.substr(0, path.rfind('.'));
+}
+
+/// Runs the tests of the file that the first argument names, or those whose names contain it, or all.
 inline int run(int argc, char** argv) {
   const std::string_view wanted = argc > 1 ? argv[1] : "";
   int passed = 0, failed = 0;
   for (const Case& test : cases()) {
-    if (test.name.find(wanted) == std::string_view::npos) continue;
+    if (test.file != wanted && test.name.find(wanted) == std::string_view::npos) continue;
     failures() = 0;
     try {
       test.body();
@@ -80,9 +87,10 @@ inline int run(int argc, char** argv) {
 
 }  // namespace stretto::test
 
-#define TEST(name)                                                                                                   \
-  static void test_##name();                                                                                         \
-  [[maybe_unused]] static const bool listed_##name = (stretto::test::cases().push_back({#name, test_##name}), true); \
+#define TEST(name)                                                                                   \
+  static void test_##name();                                                                         \
+  [[maybe_unused]] static const bool listed_##name =                                                 \
+      (stretto::test::cases().push_back({stretto::test::stem(__FILE__), #name, test_##name}), true); \
   static void test_##name()
 #define CHECK(condition) ((condition) ? void() : stretto::test::fail(__FILE__, __LINE__, "not true: " #condition))
 #define CHECK_EQ(a, b) stretto::test::check_equal(a, b, __FILE__, __LINE__, #a " == " #b)

@@ -13,7 +13,7 @@
 #include "stretto/variants.hpp"
 #include "support/test.hpp"
 
-namespace stretto {
+namespace stretto::algorithms_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -271,6 +271,4 @@ TEST(all_are_proved) {
 }
 
 }  // namespace
-}  // namespace stretto
-
-TEST_MAIN()
+}  // namespace stretto::algorithms_test

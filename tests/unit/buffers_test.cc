@@ -8,7 +8,7 @@
 #include "support/schedules.hpp"
 #include "support/work.hpp"
 
-namespace stretto::execute {
+namespace stretto::execute::buffers_test {
 namespace {
 
 using test::contribution;
@@ -143,6 +143,4 @@ TEST(a_buffer_may_begin_at_any_slot) {
 }
 
 }  // namespace
-}  // namespace stretto::execute
-
-TEST_MAIN()
+}  // namespace stretto::execute::buffers_test

@@ -10,7 +10,7 @@
 #include "support/schedules.hpp"
 #include "support/test.hpp"
 
-namespace stretto {
+namespace stretto::check_test {
 namespace {
 
 using namespace test;
@@ -330,6 +330,4 @@ TEST(records_are_compared_field_by_field) {
 }
 
 }  // namespace
-}  // namespace stretto
-
-TEST_MAIN()
+}  // namespace stretto::check_test

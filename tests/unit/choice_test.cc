@@ -7,7 +7,7 @@
 #include "stretto/rules.hpp"
 #include "support/test.hpp"
 
-namespace stretto {
+namespace stretto::choice_test {
 namespace {
 
 const std::string head = "stretto-rules 1\n";
@@ -338,6 +338,4 @@ TEST(table_of_choices) {
 }
 
 }  // namespace
-}  // namespace stretto
-
-TEST_MAIN()
+}  // namespace stretto::choice_test

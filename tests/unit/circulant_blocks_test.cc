@@ -4,7 +4,7 @@
 #include "algorithms/patterns/circulant_blocks.hpp"
 #include "support/test.hpp"
 
-namespace stretto::patterns {
+namespace stretto::patterns::circulant_blocks_test {
 namespace {
 
 class Rule {
@@ -66,6 +66,4 @@ TEST(tables_follow_the_rule) {
 }
 
 }  // namespace
-}  // namespace stretto::patterns
-
-TEST_MAIN()
+}  // namespace stretto::patterns::circulant_blocks_test

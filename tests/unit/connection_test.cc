@@ -6,7 +6,7 @@
 #include "support/test.hpp"
 #include "transport/shm/staging_ring.hpp"
 
-namespace stretto::transport::shm {
+namespace stretto::transport::shm::connection_test {
 namespace {
 
 /// A channel and both its ends.
@@ -235,6 +235,4 @@ TEST(what_always_fits) {
 }
 
 }  // namespace
-}  // namespace stretto::transport::shm
-
-TEST_MAIN()
+}  // namespace stretto::transport::shm::connection_test

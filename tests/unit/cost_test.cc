@@ -7,7 +7,7 @@
 #include "stretto/error.hpp"
 #include "support/test.hpp"
 
-namespace stretto {
+namespace stretto::cost_test {
 namespace {
 
 Machine flat(double alpha, double beta, double gamma) {
@@ -140,6 +140,4 @@ TEST(machines_that_make_no_sense) {
 }
 
 }  // namespace
-}  // namespace stretto
-
-TEST_MAIN()
+}  // namespace stretto::cost_test

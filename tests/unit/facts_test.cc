@@ -6,7 +6,7 @@
 #include "stretto/function.hpp"
 #include "support/test.hpp"
 
-namespace stretto {
+namespace stretto::facts_test {
 namespace {
 
 constexpr Rank ranks = 3;
@@ -54,6 +54,4 @@ TEST(functions_are_what_their_line_says) {
 }
 
 }  // namespace
-}  // namespace stretto
-
-TEST_MAIN()
+}  // namespace stretto::facts_test

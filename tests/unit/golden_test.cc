@@ -11,7 +11,7 @@
 #include "stretto/variants.hpp"
 #include "support/test.hpp"
 
-namespace stretto {
+namespace stretto::golden_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -74,7 +74,7 @@ TEST(schedules_are_as_stored) {
     if (stored != g.text())
       test::fail(g.path().c_str(), 0,
                  "stored and built differ, " + first_difference(stored, g.text()) +
-                     "; if the change is meant, run golden_test --update");
+                     "; if the change is meant, run unit_tests --update");
   }
 }
 
@@ -93,19 +93,12 @@ TEST(stored_schedules_are_proved) {
   }
 }
 
+}  // namespace
+
 void update() {
   for (const auto& entry : fs::directory_iterator(folder))
     if (entry.path().extension() == ".schedule") fs::remove(entry.path());
   for (const Golden& g : all_golden()) std::ofstream(g.path()) << g.text();
 }
 
-}  // namespace
-}  // namespace stretto
-
-int main(int argc, char** argv) {
-  if (argc == 2 && std::string_view(argv[1]) == "--update") {
-    stretto::update();
-    return 0;
-  }
-  return stretto::test::run(argc, argv);
-}
+}  // namespace stretto::golden_test

@@ -11,7 +11,7 @@
 #include "execute/arena.hpp"
 #include "support/test.hpp"
 
-namespace stretto::execute {
+namespace stretto::execute::layout_test {
 namespace {
 
 /// Pieces that lie one behind the other from `begin` to `end`, with sizes that differ by at most one, larger first.
@@ -251,6 +251,4 @@ TEST(arena_pieces_of_nothing_differ) {
 }
 
 }  // namespace
-}  // namespace stretto::execute
-
-TEST_MAIN()
+}  // namespace stretto::execute::layout_test

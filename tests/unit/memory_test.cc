@@ -8,6 +8,7 @@
 
 #include "support/test.hpp"
 
+namespace memory_test {
 namespace {
 
 using namespace stretto;
@@ -43,5 +44,4 @@ TEST(the_last_cache_is_not_the_first) {
 }
 
 }  // namespace
-
-TEST_MAIN()
+}  // namespace memory_test

@@ -7,7 +7,7 @@
 #include "support/schedules.hpp"
 #include "support/test.hpp"
 
-namespace stretto {
+namespace stretto::mutants_test {
 namespace {
 
 void shrink(Slice& part, std::uint32_t dropped) {
@@ -92,6 +92,4 @@ TEST(mutants_are_refused) {
 }
 
 }  // namespace
-}  // namespace stretto
-
-TEST_MAIN()
+}  // namespace stretto::mutants_test

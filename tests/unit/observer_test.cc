@@ -5,6 +5,7 @@
 
 #include "support/test.hpp"
 
+namespace observer_test {
 namespace {
 
 using namespace stretto;
@@ -126,5 +127,4 @@ TEST(a_timeline_shows_waits_and_what_was_done) {
 }
 
 }  // namespace
-
-TEST_MAIN()
+}  // namespace observer_test

@@ -6,7 +6,7 @@
 #include "support/test.hpp"
 #include "support/work.hpp"
 
-namespace stretto::execute {
+namespace stretto::execute::program_test {
 namespace {
 
 using test::Kind;
@@ -137,6 +137,4 @@ TEST(messages_of_the_same_blocks_are_counted) {
 }
 
 }  // namespace
-}  // namespace stretto::execute
-
-TEST_MAIN()
+}  // namespace stretto::execute::program_test

@@ -10,7 +10,7 @@
 #include "support/neighbours.hpp"
 #include "support/work.hpp"
 
-namespace stretto::execute {
+namespace stretto::execute::progress_node_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -254,6 +254,4 @@ TEST(a_reader_that_does_not_come_delays_nobody_else) {
 }
 
 }  // namespace
-}  // namespace stretto::execute
-
-TEST_MAIN()
+}  // namespace stretto::execute::progress_node_test

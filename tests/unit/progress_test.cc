@@ -11,7 +11,7 @@
 #include "support/ranks.hpp"
 #include "support/work.hpp"
 
-namespace stretto::execute {
+namespace stretto::execute::progress_test {
 namespace {
 
 using test::always_eager;
@@ -365,6 +365,4 @@ TEST(stall_report) {
 }
 
 }  // namespace
-}  // namespace stretto::execute
-
-TEST_MAIN()
+}  // namespace stretto::execute::progress_test

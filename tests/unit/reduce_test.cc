@@ -20,6 +20,7 @@
 #include "support/non_temporal.hpp"
 #include "support/test.hpp"
 
+namespace reduce_test {
 namespace {
 
 using namespace stretto;
@@ -396,5 +397,4 @@ TEST(best_supported_variant_is_used) {
 }
 
 }  // namespace
-
-TEST_MAIN()
+}  // namespace reduce_test

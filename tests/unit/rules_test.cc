@@ -9,7 +9,7 @@
 #include "stretto/error.hpp"
 #include "support/test.hpp"
 
-namespace stretto {
+namespace stretto::rules_test {
 namespace {
 
 const std::string head = "stretto-rules 1\n";
@@ -366,6 +366,4 @@ TEST(forced_values) {
 }
 
 }  // namespace
-}  // namespace stretto
-
-TEST_MAIN()
+}  // namespace stretto::rules_test

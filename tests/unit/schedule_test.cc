@@ -6,7 +6,7 @@
 #include "stretto/error.hpp"
 #include "support/test.hpp"
 
-namespace stretto {
+namespace stretto::schedule_test {
 namespace {
 
 // Every kind of action, ranges that wrap, messages of no blocks, scratch in two pieces.
@@ -293,6 +293,4 @@ TEST(builder_blocks) {
 }
 
 }  // namespace
-}  // namespace stretto
-
-TEST_MAIN()
+}  // namespace stretto::schedule_test

@@ -10,7 +10,7 @@
 #include "stretto/sources.hpp"
 #include "support/test.hpp"
 
-namespace stretto {
+namespace stretto::shipped_test {
 namespace {
 
 TEST(table_is_what_the_text_says) {
@@ -42,6 +42,4 @@ TEST(digests) {
 }
 
 }  // namespace
-}  // namespace stretto
-
-TEST_MAIN()
+}  // namespace stretto::shipped_test

@@ -13,7 +13,7 @@
 #include "support/test.hpp"
 #include "transport/shm/process.hpp"
 
-namespace stretto::transport::shm {
+namespace stretto::transport::shm::shm_test {
 namespace {
 
 std::unique_ptr<Segment> segment_of(Bytes most) {
@@ -227,6 +227,4 @@ TEST(a_segment_is_mapped_as_long_as_there_are_ways_to_it) {
 }
 
 }  // namespace
-}  // namespace stretto::transport::shm
-
-TEST_MAIN()
+}  // namespace stretto::transport::shm::shm_test

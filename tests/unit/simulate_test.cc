@@ -12,7 +12,7 @@
 #include "stretto/variants.hpp"
 #include "support/test.hpp"
 
-namespace stretto {
+namespace stretto::simulate_test {
 namespace {
 
 Machine flat(double alpha, double beta, double gamma) {
@@ -359,6 +359,4 @@ TEST(four_thousand_ranks_take_no_second) {
 }
 
 }  // namespace
-}  // namespace stretto
-
-TEST_MAIN()
+}  // namespace stretto::simulate_test

@@ -13,7 +13,7 @@
 #include "support/nearest.hpp"
 #include "support/test.hpp"
 
-namespace stretto {
+namespace stretto::sources_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -181,6 +181,4 @@ TEST(words_that_were_meant) {
 }
 
 }  // namespace
-}  // namespace stretto
-
-TEST_MAIN()
+}  // namespace stretto::sources_test

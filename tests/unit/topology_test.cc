@@ -11,7 +11,7 @@
 #include "stretto/error.hpp"
 #include "support/test.hpp"
 
-namespace stretto {
+namespace stretto::topology_test {
 namespace {
 
 using Random = std::mt19937;
@@ -266,6 +266,4 @@ TEST(the_ring_in_order_takes_what_the_bound_says) {
   CHECK(pipelined.seconds < 1.01 * lower_bound(tree, Collective::bcast, 2, m).seconds);
 }
 
-}  // namespace stretto
-
-TEST_MAIN()
+}  // namespace stretto::topology_test

@@ -12,7 +12,7 @@
 #include "support/test.hpp"
 #include "transport/shm/wait_policy.hpp"
 
-namespace stretto {
+namespace stretto::waiting_test {
 namespace {
 
 using std::chrono::microseconds;
@@ -155,6 +155,4 @@ TEST(cores) {
 }
 
 }  // namespace
-}  // namespace stretto
-
-TEST_MAIN()
+}  // namespace stretto::waiting_test

@@ -7,7 +7,15 @@ import click
 
 from ..errors import Error, FailureError
 from ..units import size_in_words
-from .options import RanksType, functions_of, json_option, mpi_option, write_json
+from .options import (
+    PictureType,
+    RanksType,
+    functions_of,
+    json_option,
+    mpi_option,
+    save_picture,
+    write_json,
+)
 
 if TYPE_CHECKING:
     from ..measure.driver import Results
@@ -45,7 +53,8 @@ def _refuse(options: dict[str, object], why: str, hint: str) -> None:
     is_flag=True,
     help="Compare functions with others that do their work: where is one slower?",
 )
-@click.option("--plot", metavar="FILE", default=None, help="Draw into FILE: .svg, .png or .pdf.")
+@click.option("--plot", type=PictureType(), metavar="FILE", default=None,
+              help="Draw into FILE: .svg, .png or .pdf.")  # fmt: skip
 @json_option
 @click.option(
     "--peers",
@@ -119,10 +128,6 @@ def _race(
     from ..measure.points import parse_sizes
     from .terminal import progress, say_first
 
-    if plot:
-        from ..plot.files import format_of
-
-        format_of(plot)  # before the work
     names, numbers = functions_of(collectives, VARIANTS), parse_sizes(sizes)
     mpi = choose_mpi(mpi_wish)
     say_first(mpi.notes(), ranks)
@@ -142,11 +147,9 @@ def _race(
     else:
         _print_tables(race, mpi.title, ranks)
     if plot:
-        from ..plot.files import save
         from ..plot.race import draw
 
-        save(draw(race.cells, f"{mpi.title}, {ranks} ranks"), plot)
-        click.echo(f"wrote {plot}", err=True)
+        save_picture(draw(race.cells, f"{mpi.title}, {ranks} ranks"), plot)
     _judge(race)
 
 

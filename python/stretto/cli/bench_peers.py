@@ -13,7 +13,7 @@ from ..launch.mpi import Mpi
 from ..peers.cells import CELLS, SIZES
 from ..peers.environments import BY_NAME, PEERS, default_folder, prepare
 from ..peers.session import PeerSession, Wish
-from .options import names_of, write_json
+from .options import names_of, say_notes, write_json
 
 QUICK = {"ranks": [2], "sizes": [8, 32 << 10, 1 << 20], "rounds": 1, "budget": 0.1}
 
@@ -58,8 +58,7 @@ def _prepare(peers: str, folder: Path) -> tuple[dict[str, Mpi], dict[str, str]]:
             click.echo(f"stretto: {BY_NAME[name].title} is left out: {error}", err=True)
     if not found:
         raise Error(f"there is no peer: {next(iter(absent.values()))}", hint)
-    for note in dict.fromkeys(note for mpi in found.values() for note in mpi.notes()):
-        click.echo(f"stretto: {note}", err=True)
+    say_notes(*found.values())
     return found, absent
 
 

@@ -117,7 +117,7 @@ def _described(proof: dict) -> str:
 def _print_table(
     proofs: list[dict], left_out: dict[str, tuple[list[int], str]], seconds: float
 ) -> None:
-    from ..replay import intervals
+    from ..units import intervals
     from .terminal import stderr, stdout, table
 
     grid = table("algorithm", "ranks", ">cases", ">messages", "result", "skipped")
@@ -164,6 +164,7 @@ def _check_file(
     file: str, collective: str | None, commutative: bool, in_place: bool, as_json: bool
 ) -> None:
     from .. import _core
+    from ..portfolio import verdict_of
 
     schedules = _schedules_in(file)
     first = schedules[0]
@@ -188,12 +189,7 @@ def _check_file(
                 "collective": name,
                 "ranks": shape.ranks,
                 "root": shape.root,
-                "rounds": measured.rounds,
-                "sent": measured.sent,
-                "combined": measured.combined,
-                "messages": measured.messages,
-                "refused": refused.name if refused else None,
-                "message": refused.message if refused else "",
+                **verdict_of(checked),
             }
         )
     elif not refused:

@@ -7,20 +7,14 @@ import click
 
 from ..errors import Error
 from ..units import size_in_words, time_in_words
-from .calls import (
-    PARTS,
-    cells_of,
-    function_of,
-    placement_of,
-    shortened,
-    size_of,
-    topology_of,
-)
+from .calls import PARTS, cells_of, function_of, placement_of, shortened, size_of, topology_of
 from .options import (
+    PictureType,
     hosts_option,
     json_option,
     mpi_option,
     root_option,
+    save_picture,
     size_option,
     topology_option,
     write_json,
@@ -186,14 +180,12 @@ def _print(document: dict, operator: str) -> None:
 def _plot(who: "Deciders", question: "Question", machine: "Machine", path: str) -> None:
     from ..explain_map import lines_of, map_of
     from ..plot.explain import draw
-    from ..plot.files import save
     from .terminal import progress
 
     with progress("predicting", 1) as advance:
         lines = lines_of(who, question, machine)
         winners = map_of(who, question, machine, lambda done, of: advance(done, of))
-    save(draw(question, lines, winners, machine.name), path)
-    click.echo(f"wrote {path}", err=True)
+    save_picture(draw(question, lines, winners, machine.name), path)
 
 
 def _question(
@@ -241,7 +233,7 @@ def _cores(topology: "Topology | None", requested: str | None, machine: "Machine
 @topology_option
 @hosts_option
 @mpi_option
-@click.option("--plot", metavar="FILE", default=None,
+@click.option("--plot", type=PictureType(), metavar="FILE", default=None,
               help="Draw time over bytes, and the map of winners: .svg, .png, .pdf.")  # fmt: skip
 @json_option
 def command(
@@ -263,10 +255,6 @@ def command(
     from ..launch.mpi import choose_mpi
     from ..machine import machine_here, machine_named
 
-    if plot is not None:
-        from ..plot.files import format_of
-
-        format_of(plot)  # before the work
     machine = machine_named(requested or machine_here())
     tree = topology_of(topology, hosts, ranks, machine)
     cores = cores or _cores(tree, requested, machine)

@@ -14,20 +14,19 @@ if TYPE_CHECKING:
 
 def study(question: "Question", choice: "Choice", topology: "Topology", name: str) -> dict:
     """What `--json` prints of it."""
-    from .. import Params, facts
+    from .. import Params
     from ..explain import of_collective
     from ..simulation import suitable
-    from ..topology.study import Load, against_bound
+    from ..topology.study import against_bound
 
     call = question.call
-    load = Load(facts(call.function).collective, call.ranks, call.root, call.bytes)
     own = suitable(call, of_collective(call.function))
     tried = {a.id: (a, call.shape(a), Params()) for a in own}
     chosen = choice.algorithm
     if chosen:
         params = Params(value=choice.params.value, list=choice.params.list)
         tried[chosen.id] = (chosen, call.shape(chosen), params)
-    bound, rows, refused = against_bound(topology, load, tried.values())
+    bound, rows, refused = against_bound(topology, call, tried.values())
     for row in rows:
         row["chosen"] = bool(chosen) and row["algorithm"] == chosen.id and not row["order"]
     return {

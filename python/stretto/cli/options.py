@@ -3,11 +3,17 @@
 
 import re
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import click
 
 from ..algorithms import near
 from ..errors import Error
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from ..launch.mpi import Mpi
 
 MOST_RANKS = 4096  # schedules of all ranks are built; more would take minutes
 
@@ -23,18 +29,14 @@ class RanksType(click.ParamType):
         if isinstance(value, tuple):
             return value
         found: set[int] = set()
+        hint = "write 8, 1-70 or 2,4,8-16"
         for part in str(value).split(","):
             match = re.fullmatch(r"\s*(\d+)(?:-(\d+))?\s*", part)
             if not match:
-                raise Error(
-                    f"--ranks: '{value}' is not a number of ranks", "write 8, 1-70 or 2,4,8-16"
-                )
+                raise Error(f"--ranks: '{value}' is not a number of ranks", hint)
             low, high = int(match[1]), int(match[2] or match[1])
-            if low < 1 or high < low or high > MOST_RANKS:
-                raise Error(
-                    f"--ranks: '{part}' is not a range from 1 to {MOST_RANKS}",
-                    "write 8, 1-70 or 2,4,8-16",
-                )
+            if not 1 <= low <= high <= MOST_RANKS:
+                raise Error(f"--ranks: '{part}' is not a range from 1 to {MOST_RANKS}", hint)
             found.update(range(low, high + 1))
         return tuple(sorted(found))
 
@@ -51,6 +53,20 @@ class CountsType(click.ParamType):
         if not all(re.fullmatch(r"\s*\d{1,15}\s*", word) for word in words):
             raise Error(f"--counts: '{value}' is no list of numbers", "write 0,5,3 for three ranks")
         return [int(word) for word in words]
+
+
+class PictureType(click.ParamType):
+    """A file's name whose ending says the format: refused before the work."""
+
+    name = "picture"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> str:
+        from ..plot.files import format_of
+
+        format_of(str(value))
+        return str(value)
 
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -97,6 +113,20 @@ hosts_option = click.option(
 )
 
 
+def say_notes(*mpis: "Mpi") -> None:
+    """What to know about these MPIs, on stderr."""
+    for note in dict.fromkeys(note for mpi in mpis for note in mpi.notes()):
+        click.echo(f"stretto: {note}", err=True)
+
+
+def save_picture(figure: "Figure", path: str) -> None:
+    """Into a file that a `PictureType` has named."""
+    from ..plot.files import save
+
+    save(figure, path)
+    click.echo(f"wrote {path}", err=True)
+
+
 def write_json(value: object) -> None:
     """The value on stdout."""
     import json
@@ -122,7 +152,9 @@ def functions_of(requested: str | None, more: Iterable[str] = ()) -> list[str]:
     from .. import all_functions, facts
 
     known = [facts(function).name for function in all_functions()]
-    return names_of(requested, [*known, *more], "collectives") if requested not in (None, "all") else known
+    if requested in (None, "all"):
+        return known
+    return names_of(requested, [*known, *more], "collectives")
 
 
 def ranks_of(requested: tuple[int, ...] | None) -> list[int]:

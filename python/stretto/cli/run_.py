@@ -4,16 +4,17 @@
 import os
 import shlex
 import signal
+from dataclasses import replace
 
 import click
 
 from ..errors import Error
-from .options import mpi_option, ranks_option
+from .options import mpi_option, ranks_option, say_notes
 
 
-def _split(launcher: str) -> list[str]:
+def _split(launcher: str) -> tuple[str, ...]:
     try:
-        return shlex.split(launcher)
+        return tuple(shlex.split(launcher))
     except ValueError as error:
         raise Error(f"--launcher: {str(error).lower()}", "write 'srun -n 4'") from None
 
@@ -44,16 +45,13 @@ def command(
     mpi, variables = mpi_of_program(program[0], mpi_wish)
     variables["LD_PRELOAD"] = preload(mpi.flavour)
     if launcher is not None:
-        assignments = [f"{name}={value}" for name, value in variables.items()]
-        words = [*_split(launcher), "env", *assignments, *program]
-        environment = dict(os.environ)
+        mpi, environment = replace(mpi, launcher=_split(launcher)), dict(os.environ)
     else:
         # What the job spawns gets these variables, too: from the launcher, or from Stretto.
         variables["STRETTO_CHILDREN"] = version()
-        words = mpi.command(ranks, list(program), variables)
         environment = mpi.environment()
-        for note in mpi.notes():
-            click.echo(f"stretto: {note}", err=True)
+        say_notes(mpi)
+    words = mpi.command(ranks, list(program), variables)
     if dry_run:
         click.echo(shlex.join(words))
         return

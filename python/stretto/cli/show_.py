@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING
 import click
 
 from ..errors import Error
-from .options import CountsType, hosts_option, json_option, topology_option
+from .options import (
+    CountsType,
+    PictureType,
+    hosts_option,
+    json_option,
+    save_picture,
+    topology_option,
+)
 
 if TYPE_CHECKING:
     from .. import Algorithm, Params, Shape
@@ -38,38 +45,31 @@ def shape_of(algorithm: "Algorithm", ranks: int | None, root: int, counts: list[
 
 
 def _draw_timeline(trace: str, output: str | None) -> None:
-    from ..plot.files import format_of, save
     from ..plot.timeline import draw
     from ..timeline import read
 
     if output is None:
         raise Error("--timeline needs -o FILE", "draw into a file that ends in .svg, .png or .pdf")
-    format_of(output)  # before the work
     events = read(trace)
     names = sorted({str(e.args["algorithm"]) for e in events if "algorithm" in e.args})
-    save(draw(events, ", ".join(names)), output)
-    click.echo(f"wrote {output}", err=True)
+    save_picture(draw(events, ", ".join(names)), output)
 
 
 def _show_schedule(
     algorithm: "Algorithm", shape: "Shape", params: "Params", output: str | None
 ) -> None:
-    from ..replay import refuse_what_takes_long, replay
+    from ..symbolic_run import refuse_what_takes_long, symbolic_run
 
     refuse_what_takes_long(algorithm, shape, params)
     if output is None:
         from ..picture import as_text
 
         width = shutil.get_terminal_size((120, 24)).columns
-        click.echo(as_text(replay(algorithm, shape, params), width, _arrows()), nl=False)
+        click.echo(as_text(symbolic_run(algorithm, shape, params), width, _arrows()), nl=False)
         return
-    from ..plot.files import format_of, save
-
-    format_of(output)  # before the work
     from ..plot.schedule import draw
 
-    save(draw(replay(algorithm, shape, params)), output)
-    click.echo(f"wrote {output}", err=True)
+    save_picture(draw(symbolic_run(algorithm, shape, params)), output)
 
 
 @click.command("show")
@@ -92,6 +92,7 @@ def _show_schedule(
     "--svg",
     "--png",
     "--plot",
+    type=PictureType(),
     metavar="FILE",
     default=None,
     help="Draw into FILE: .svg, .png or .pdf.",

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .options import write_json
+from .options import save_picture, write_json
 
 if TYPE_CHECKING:
     from .. import Topology
@@ -15,11 +15,9 @@ LONGEST_WORDS = 60  # of an algorithm in a title
 
 
 def _draw(topology: "Topology", found: "Contention | None", title: str, output: str) -> None:
-    from ..plot.files import save
     from ..plot.topology import draw
 
-    save(draw(topology, found.traffic if found else None, title), output)
-    click.echo(f"wrote {output}", err=True)
+    save_picture(draw(topology, found.traffic if found else None, title), output)
 
 
 def _show_tree(topology: "Topology", title: str, output: str | None, as_json: bool) -> None:
@@ -44,10 +42,6 @@ def show(
     from ..topology.study import contention, lines_of
     from .show_ import shape_of
 
-    if output is not None:
-        from ..plot.files import format_of
-
-        format_of(output)  # before the work
     where = requested or hosts or ""
     topology = read_topology(requested, ranks or len(counts) or None, hosts)
     if words is None:

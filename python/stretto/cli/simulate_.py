@@ -9,9 +9,11 @@ from ..errors import Error
 from ..units import size_in_words
 from .calls import cells_of, function_of, placement_of, shortened, size_of, topology_of
 from .options import (
+    PictureType,
     hosts_option,
     json_option,
     root_option,
+    save_picture,
     size_option,
     topology_option,
     write_json,
@@ -61,7 +63,6 @@ def _print_table(rows: list[dict], head: str) -> None:
 
 
 def _plot(call: "Call", algorithms: list["Algorithm"], machine, title: str, path: str) -> None:
-    from ..plot.files import save
     from ..plot.simulation import draw
     from ..simulation import curve
 
@@ -76,8 +77,7 @@ def _plot(call: "Call", algorithms: list["Algorithm"], machine, title: str, path
             click.echo(f"not drawn: {error}", err=True)
     if not curves:
         raise Error("nothing to draw", "take fewer ranks")
-    save(draw(curves, sizes, title), path)
-    click.echo(f"wrote {path}", err=True)
+    save_picture(draw(curves, sizes, title), path)
 
 
 def _write_timeline(call: "Call", row: dict, machine, path: str) -> None:
@@ -111,9 +111,8 @@ def _write_timeline(call: "Call", row: dict, machine, path: str) -> None:
               help="Of a reduction: sum.f64. The machine's gamma if not given.")  # fmt: skip
 @click.option("--not-commutative", is_flag=True, help="The operator keeps rank order.")
 @click.option("--all", "everything", is_flag=True, help="All parameters, not each one's best.")
-@click.option(
-    "--plot", metavar="FILE", default=None, help="Draw time over bytes: .svg, .png, .pdf."
-)
+@click.option("--plot", type=PictureType(), metavar="FILE", default=None,
+              help="Draw time over bytes: .svg, .png, .pdf.")  # fmt: skip
 @click.option("--timeline", metavar="FILE", default=None,
               help="Write what the fastest does as a trace for Perfetto.")  # fmt: skip
 @json_option
@@ -146,10 +145,6 @@ def command(
     from ..simulation import Call, best_of_each, compare, suitable
     from .terminal import progress
 
-    if plot is not None:
-        from ..plot.files import format_of
-
-        format_of(plot)  # before the work
     found, wanted = function_of(function, names, ranks, root)
     machine = machine_named(requested)
     tree = topology_of(topology, hosts, ranks, machine)

@@ -6,6 +6,7 @@ import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -18,10 +19,13 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from ..interrupt import Interrupt
+
 if TYPE_CHECKING:
     from rich.table import Table
 
     from ..measure.busy import Load
+    from ..measure.session import Advance, TuningSession
 
 
 def stdout() -> Console:
@@ -98,3 +102,19 @@ def progress(title: str, total: float | None) -> Iterator:
             )
 
         yield advance
+
+
+@contextmanager
+def tuning(title: str, session: "TuningSession", journal: Path) -> Iterator["Advance"]:
+    """The same in whole seconds of the session's budget; Ctrl-C says how to go on."""
+    budget = int(session.request.budget)
+    with progress(title, budget) as advance:
+
+        def whole_seconds(done: float, of: float | None = None, what: str = "") -> None:
+            advance(min(int(done), budget), budget, what)
+
+        try:
+            yield whole_seconds
+        except Interrupt as stopped:
+            stopped.hint = f"what was measured is in {journal}; run again to go on"
+            raise

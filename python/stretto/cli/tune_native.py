@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..interrupt import Interrupt
 from ..units import size_in_words
-from .options import functions_of, ranks_of, write_json
+from .options import functions_of, ranks_of, say_notes, write_json
 
 if TYPE_CHECKING:
     from ..launch.mpi import Mpi
@@ -50,12 +49,11 @@ def run(
     from ..tune.native import target_of
     from ..tune.native.journal import Journal
     from ..tune.native.session import NativeSession, seconds_for
-    from .terminal import say_busy
+    from .terminal import say_busy, tuning
 
     requested_mpi = str(Path(mpi).absolute()) if mpi else name
     target = target_of(name, choose_mpi(requested_mpi), commutative)
-    for note in target.mpi.notes():
-        click.echo(f"stretto: {note}", err=True)
+    say_notes(target.mpi)
     functions, numbers = functions_of(collectives), parse_sizes(sizes)
     requested = Request(ranks_of(ranks), functions, numbers, budget, limit)
     folder = Path(output or f"stretto-tune-{name}")
@@ -71,28 +69,9 @@ def run(
     load = look()
     if load and load.disturbs(max(requested.ranks)):
         say_busy(load)
-    try:
-        table, gains = _measure(session)
-    except Interrupt as stopped:
-        stopped.hint = f"what was measured is in {journal.path}; run again to go on"
-        raise
+    with tuning(f"tuning {target.mpi.title}", session, journal.path) as advance:
+        table, gains = session.run(advance)
     _report(session, folder, table, gains, as_json)
-
-
-def _measure(session: "NativeSession") -> tuple["Table", dict]:
-    from .terminal import progress
-
-    budget = session.request.budget
-    with progress(f"tuning {session.target.mpi.title}", budget) as advance:
-
-        def whole_seconds(done: float, of: float | None = None, what: str = "") -> None:
-            advance(int(done), int(of or budget), what)
-
-        session.scan(whole_seconds)
-        found = session.found()
-        if found:
-            session.confirm(found, whole_seconds)
-        return session.confirmed(found)
 
 
 def _report(

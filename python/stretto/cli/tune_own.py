@@ -1,23 +1,23 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`stretto tune`: Stretto's own choice."""
 
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from ..errors import Error, FailureError
 from ..files import write_text
-from ..interrupt import Interrupt
 from ..units import size_in_words
-from .options import functions_of, ranks_of, write_json
+from .options import functions_of, ranks_of, say_notes, write_json
 
 if TYPE_CHECKING:
     from ..launch.mpi import Mpi
     from ..measure.driver import Ratios
-    from ..tune.own.beyond import Beyond
-    from ..tune.own.cells import Cell
     from ..tune.own.choice import Choice
+    from ..tune.own.extrapolation import Extrapolation
+    from ..tune.own.points import Point
     from ..tune.own.session import OwnSession
 
 MACHINE = "machine.toml"  # beside the rules
@@ -36,7 +36,7 @@ def _output(wish: str | None) -> Path:
 
 def _names(collectives: str | None, operators: str | None) -> list[str]:
     from .. import function_named
-    from ..tune.own.cells import ORDERED, reduces
+    from ..tune.own.points import ORDERED, reduces
 
     if operators not in (None, "commutative", "all"):
         raise Error(f"--operators: '{operators}' is neither", "write commutative or all")
@@ -47,17 +47,11 @@ def _names(collectives: str | None, operators: str | None) -> list[str]:
 
 
 def _mpi(wish: str | None, launcher: tuple[str, ...]) -> "Mpi":
-    from dataclasses import fields
+    from ..launch import choose_mpi
 
-    from ..launch import Mpi, choose_mpi
-    from ..tune.own.trial import Launched
-
-    mpi = choose_mpi(wish or "auto")
-    for note in mpi.notes():
-        click.echo(f"stretto: {note}", err=True)
-    if not launcher:
-        return mpi
-    return Launched(**{one.name: getattr(mpi, one.name) for one in fields(Mpi)}, launcher=launcher)
+    mpi = replace(choose_mpi(wish or "auto"), launcher=launcher)
+    say_notes(mpi)
+    return mpi
 
 
 def _nothing_is_measured(used: dict[str, object]) -> None:
@@ -96,12 +90,11 @@ def run(
         )
     from ..measure.points import parse_sizes
     from ..measure.session import Request
-    from ..tune.own.beyond import Beyond
+    from ..tune.own.extrapolation import Extrapolation
     from ..tune.own.journal import Journal
-    from ..tune.own.reductions import measured_reductions
+    from ..tune.own.paired_benchmark import measured_reductions, refuse_variables
     from ..tune.own.session import OwnSession, probed
-    from ..tune.own.trial import refuse_variables
-    from .terminal import say_busy
+    from .terminal import say_busy, tuning
 
     names, numbers, path = _names(collectives, operators), parse_sizes(sizes), _output(output)
     if launcher and ranks:
@@ -115,42 +108,27 @@ def run(
     session = OwnSession(
         started_by, Request(sorted(places), names, numbers, budget), journal, places
     )
-    beyond = Beyond(session, up_to) if up_to is not None else None
+    extrapolation = Extrapolation(session, up_to) if up_to is not None else None
     session.look(say_busy)
     reductions = measured_reductions(started_by)
-    _measure(session, beyond)
-    _report(session, path, machine, reductions, beyond, as_json)
+    with tuning("tuning Stretto's choice", session, journal.path) as advance:
+        (extrapolation or session).run(advance)
+    _report(session, path, machine, reductions, extrapolation, as_json)
     wrong = [f"{cell}, {words}: wrong result" for cell, words in sorted(session.wrong)]
     if wrong:
         hint = "`stretto bench --collectives` races the function alone"
         raise FailureError("\nerror: ".join(wrong), hint)
 
 
-def _measure(session: "OwnSession", beyond: "Beyond | None") -> None:
-    from .terminal import progress
-
-    budget = int(session.request.budget)
-    with progress("tuning Stretto's choice", budget) as advance:
-
-        def whole_seconds(done: float, of: float | None = None, what: str = "") -> None:
-            advance(min(int(done), budget), budget, what)
-
-        try:
-            (beyond or session).run(whole_seconds)
-        except Interrupt as stopped:
-            stopped.hint = f"what was measured is in {session.journal.path}; run again to go on"
-            raise
-
-
-def _beyond(beyond: "Beyond | None") -> list[str]:
+def _extrapolated(extrapolation: "Extrapolation | None") -> list[str]:
     """Rules for more ranks than were measured."""
     from .terminal import progress
 
-    if not beyond:
+    if not extrapolation:
         return []
     with progress("predicting", None) as advance:
-        lines = beyond.lines(advance)
-    if not beyond.session.model:
+        lines = extrapolation.lines(advance)
+    if not extrapolation.session.model:
         click.echo("stretto: too little was measured to predict more ranks: run again", err=True)
     return lines
 
@@ -160,7 +138,7 @@ def _report(
     path: Path,
     machine: str,
     reductions: "Ratios",
-    beyond: "Beyond | None",
+    extrapolation: "Extrapolation | None",
     as_json: bool,
 ) -> None:
     from ..tune.own.choice import choices, times_of
@@ -168,29 +146,25 @@ def _report(
     from ..tune.own.rules import to_text
     from ..tune.own.trust import in_words, within_noise
 
-    journal = session.journal
-    chosen = choices(times_of(journal, session.shipped()))
-    doubtful = within_noise(journal, chosen, session.shipped())
+    journal, shipped, model = session.journal, session.shipped(), session.model
+    chosen = choices(times_of(journal, shipped))
+    doubtful = within_noise(journal, chosen, shipped)
     distrust = in_words(chosen, doubtful, journal.load)
-    missing = sum(len(session.cells(n)) for n in session.request.ranks)
-    missing -= sum(map(len, chosen.values()))
-    files = []
+    done = sum(map(len, chosen.values()))
+    missing = sum(len(session.points(n)) for n in session.request.ranks) - done
+    files: dict[Path, str] = {}
     if chosen:
-        notes = [f"By `stretto tune`: {sum(map(len, chosen.values()))} cells were measured."]
-        notes += distrust
-        text = to_text(chosen, machine, session.one_node, notes, _beyond(beyond), session.cores)
-        write_text(path, text)
-        files.append(path)
-    model = session.model
+        notes = [f"By `stretto tune`: {done} cells were measured.", *distrust]
+        more = _extrapolated(extrapolation)
+        files[path] = to_text(chosen, machine, session.one_node, notes, more, session.cores)
     if model:
-        beside = path.with_name(MACHINE)
-        text = to_toml(
+        files[path.with_name(MACHINE)] = to_toml(
             model.parameters, machine, model.cores, model.network, model.found, reductions
         )
-        write_text(beside, text)
-        files.append(beside)
+    for file, text in files.items():
+        write_text(file, text)
     if as_json:
-        _print_json(session, chosen, doubtful, files, missing)
+        _print_json(session, chosen, doubtful, list(files), missing)
         return
     _print_table(chosen, doubtful)
     _print_summary(session, missing, distrust)
@@ -200,16 +174,16 @@ def _report(
         click.echo("nothing was measured yet: give it a longer --budget; no rules were written")
 
 
-def _print_table(chosen: dict[tuple[str, int], list["Choice"]], doubtful: set["Cell"]) -> None:
+def _print_table(chosen: dict[tuple[str, int], list["Choice"]], doubtful: set["Point"]) -> None:
     from .terminal import stdout, table
 
     grid = table("function", ">ranks", ">size", ">native µs", ">shipped µs", ">tuned µs", "choice")
     for own in chosen.values():
         for one in own:
-            noise = " (within noise)" if one.cell in doubtful else ""
+            noise = " (within noise)" if one.point in doubtful else ""
             times = (one.native_us, one.shipped_us, one.us)
             grid.add_row(
-                one.cell.name, str(one.cell.ranks), size_in_words(one.cell.asked),
+                one.point.name, str(one.point.ranks), size_in_words(one.point.asked),
                 *("-" if us is None else f"{us:.2f}" for us in times),
                 (one.words or "as shipped") + noise,
             )  # fmt: skip
@@ -235,19 +209,18 @@ def _print_summary(session: "OwnSession", missing: int, distrust: list[str]) -> 
 
 
 def _print_json(
-    session: "OwnSession", chosen: dict[tuple[str, int], list["Choice"]], doubtful: set["Cell"],
+    session: "OwnSession", chosen: dict[tuple[str, int], list["Choice"]], doubtful: set["Point"],
     files: list[Path], missing: int,
 ) -> None:  # fmt: skip
     from dataclasses import asdict
 
-    cells: list[dict[str, Any]] = []
-    for own in chosen.values():
-        cells += [
-            {**asdict(one.cell), **asdict(one), "cell": None, "within_noise": one.cell in doubtful}
-            for one in own
-        ]
-    for one in cells:
-        del one["cell"]
+    cells = [
+        {**asdict(one.point), **asdict(one), "within_noise": one.point in doubtful}
+        for own in chosen.values()
+        for one in own
+    ]
+    for cell in cells:
+        del cell["point"]
     found = session.model.found if session.model else {}
     portfolio, measured = session.candidates()
     write_json(

@@ -22,7 +22,7 @@ def _head(machine: str, topology: str | None, hosts: str | None) -> str:
 
 
 def _for_topology(model: "Machine", topology: "Topology", names: list[str]) -> list[str]:
-    from ..tune.own.placed import OnTopology, predicted_rules
+    from ..tune.own.topology_aware import OnTopology, predicted_rules
     from .terminal import progress
 
     with progress("predicting on the topology", None) as advance:

@@ -9,6 +9,7 @@ and Yuan (2007, section 4): its ring, or a chain along it.
 from .. import _core
 from ..algorithms import algorithm_named, functions_of, near
 from ..errors import Error
+from ..portfolio import refuse
 from ..topology.lists import list_for
 from .file import Wanted, write
 from .functions import FUNCTIONS
@@ -69,12 +70,7 @@ def _checked(wanted: Wanted) -> _core.Measured:
     for root in wanted.roots:
         shape = wanted.shape(root)
         checked = _core.check_algorithm(wanted.algorithm, shape, wanted.params)
-        if checked.refused is not None:
-            raise Error(
-                f"{wanted.algorithm.id} is refused: {checked.refused.name}: "
-                f"{checked.refused.message}",
-                "its schedule is wrong; `stretto show --text` prints it",
-            )
+        refuse(wanted.algorithm, checked)
         measured = measured or checked.measured
     return measured
 
@@ -95,11 +91,7 @@ def _refuse_what_takes_long(wanted: Wanted) -> None:
 
 
 def generate(
-    words: str,
-    ranks: int | None,
-    root: int | None,
-    topology: _core.Topology | None,
-    options: str,
+    words: str, ranks: int | None, root: int | None, topology: _core.Topology | None, options: str
 ) -> str:
     """The C file of "allreduce/ring", or of a function's ring on a tree, which names the options
     that it was made with; raises Error for what cannot be written."""

@@ -33,26 +33,33 @@ s.sides[INPUT] = input == MPI_IN_PLACE ? s.sides[OUTPUT] : side_of(input, count,
 EACH = Function(OPERATED, VECTOR, "from, out, count, type, op")
 
 
+# What a collector says of the parts: the sizes of its side, its parameters; and the test's
+# arguments: the size of the own part and those of all.
+COLLECTED = {
+    False: ("output_count, NULL, NULL", RECEIVED, "count", "count"),
+    True: ("0, counts, displs", f"{COUNTED}, MPI_Datatype output_type", "counts[rank]",
+           "counts, displs"),
+}  # fmt: skip
+
+
 def _gather(irregular: bool) -> Function:
-    sizes = "0, counts, displs" if irregular else "output_count, NULL, NULL"
-    received = f"{COUNTED}, MPI_Datatype output_type" if irregular else RECEIVED
+    sizes, received, mine, sizes_of = COLLECTED[irregular]
     body = f"""\
 const int at_root = rank_at(s.me) == root;
 if (at_root) s.sides[OUTPUT] = side_of(output, {sizes}, output_type);
 s.sides[INPUT] = at_root && input == MPI_IN_PLACE ? s.sides[OUTPUT] : part_of(input, count, type);
 if (!at_root) s.sides[OUTPUT] = s.sides[INPUT];
 """
-    mine, sizes_of = ("counts[rank]", "counts, displs") if irregular else ("count", "count")
     call = f"rank == root ? from : in, {mine}, type, out, {sizes_of}, type, root"
-    return Function(
-        f"{SENT}, {TO}, {received}, int root", body, call,
-        sections=("own",), segments=False, irregular=irregular,
-    )  # fmt: skip
+    parameters = f"{SENT}, {TO}, {received}, int root"
+    return Function(parameters, body, call, "", ("own",), segments=False, irregular=irregular)
 
 
 def _scatter(irregular: bool) -> Function:
-    sizes = "0, counts, displs" if irregular else "count, NULL, NULL"
-    sent = f"{COUNTED}, MPI_Datatype type" if irregular else WHOLE
+    sizes, sent, call = "count, NULL, NULL", WHOLE, "in, count, type"
+    if irregular:
+        sizes, sent = "0, counts, displs", f"{COUNTED}, MPI_Datatype type"
+        call = "in, counts, displs, type"
     body = f"""\
 const int at_root = rank_at(s.me) == root;
 s.sizes = INPUT;
@@ -61,23 +68,18 @@ s.sides[OUTPUT] =
     at_root && output == MPI_IN_PLACE ? s.sides[INPUT] : part_of(output, output_count, output_type);
 if (!at_root) s.sides[INPUT] = s.sides[OUTPUT];
 """
-    mine = "counts[rank]" if irregular else "count"
-    call = "in, " + ("counts, displs, type" if irregular else "count, type")
-    return Function(
-        f"const void* input, {sent}, {TO}, {RECEIVED}, int root", body,
-        f"{call}, rank == root && in_place ? MPI_IN_PLACE : out, {mine}, type, root",
-        sections=("own",), segments=False, irregular=irregular,
-    )  # fmt: skip
+    mine = COLLECTED[irregular][2]
+    call += f", rank == root && in_place ? MPI_IN_PLACE : out, {mine}, type, root"
+    parameters = f"const void* input, {sent}, {TO}, {RECEIVED}, int root"
+    return Function(parameters, body, call, "", ("own",), segments=False, irregular=irregular)
 
 
 def _allgather(irregular: bool) -> Function:
-    sizes = "0, counts, displs" if irregular else "output_count, NULL, NULL"
-    received = f"{COUNTED}, MPI_Datatype output_type" if irregular else RECEIVED
+    sizes, received, mine, sizes_of = COLLECTED[irregular]
     body = f"""\
 s.sides[OUTPUT] = side_of(output, {sizes}, output_type);
 s.sides[INPUT] = input == MPI_IN_PLACE ? s.sides[OUTPUT] : part_of(input, count, type);
 """
-    mine, sizes_of = ("counts[rank]", "counts, displs") if irregular else ("count", "count")
     call = f"from, {mine}, type, out, {sizes_of}, type"
     return Function(f"{SENT}, {TO}, {received}", body, call, sections=("own",), irregular=irregular)
 
@@ -110,22 +112,18 @@ return code;
 
 
 def _reduce_scatter(irregular: bool) -> Function:
-    counts = "const int counts[]" if irregular else "int count"
-    mine = "counts[rank_at(s.me)]" if irregular else "count"
+    counts, mine, sizes, displs = "int count", "count", "count, NULL, NULL", ""
+    if irregular:
+        counts, mine, sizes = "const int counts[]", "counts[rank_at(s.me)]", "0, counts, displs"
+        displs = """\
+int displs[RANKS] = {0};
+for (int r = 1; r < RANKS; ++r) displs[r] = displs[r - 1] + counts[r - 1];
+"""
     body = f"""\
 const int mine = {mine};
 const void* vector = input == MPI_IN_PLACE ? output : input;
 char* room = NULL;
-"""
-    sizes = "count, NULL, NULL"
-    if irregular:
-        sizes = "0, counts, displs"
-        body += """\
-int displs[RANKS] = {0};
-for (int r = 1; r < RANKS; ++r) displs[r] = displs[r - 1] + counts[r - 1];
-"""
-    body += f"""\
-s.op = op;
+{displs}s.op = op;
 s.sizes = INPUT;
 s.sides[INPUT] = side_of(vector, {sizes}, type);
 s.sides[OUTPUT] = part_of(output, mine, type);
@@ -144,11 +142,9 @@ if (room != NULL && code == MPI_SUCCESS)
 free(room);
 return code;
 """
-    return Function(
-        f"const void* input, void* output, {counts}, MPI_Datatype type, MPI_Op op", body,
-        f"from, out, {'counts' if irregular else 'count'}, type, op", end, ("own",),
-        irregular=irregular,
-    )  # fmt: skip
+    parameters = f"const void* input, void* output, {counts}, MPI_Datatype type, MPI_Op op"
+    call = f"from, out, {'counts' if irregular else 'count'}, type, op"
+    return Function(parameters, body, call, end, ("own",), irregular=irregular)
 
 
 FUNCTIONS = {

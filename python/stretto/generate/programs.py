@@ -10,11 +10,7 @@ from .loops import Item, Loop, centred, find_loops
 
 Ranges = tuple[tuple[str, int, int], ...]  # buffer, first slot, how many
 
-BUFFERS = {
-    _core.Buffer.input: "INPUT",
-    _core.Buffer.output: "OUTPUT",
-    _core.Buffer.scratch: "WORK",
-}
+BUFFERS = {_core.Buffer.input: "INPUT", _core.Buffer.output: "OUTPUT", _core.Buffer.scratch: "WORK"}
 
 
 class Operation(NamedTuple):

@@ -40,10 +40,7 @@ def constants(wanted: Wanted, rows: Sequence[Sequence[Part]]) -> list[str]:
     if wanted.params.segment:
         values |= {"SEGMENT": wanted.params.segment, "DEPTH": wanted.params.depth}
     words = ", ".join(f"{name} = {value}" for name, value in values.items())
-    return [
-        *textwrap.wrap(f"enum {{ {words} }};", WIDTH, subsequent_indent="       "),
-        "",
-    ]
+    return [*textwrap.wrap(f"enum {{ {words} }};", WIDTH, subsequent_indent="       "), ""]
 
 
 def one_block_each(rows: Sequence[Sequence[Part]]) -> bool:

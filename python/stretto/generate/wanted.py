@@ -4,6 +4,7 @@
 from dataclasses import dataclass
 
 from .. import _core
+from ..algorithms import title_of
 
 
 @dataclass(frozen=True)
@@ -37,9 +38,7 @@ class Wanted:
     @property
     def title(self) -> str:
         """The algorithm and its parameters, as options take them."""
-        variant = _core.Variant(self.shape(self.roots[0]), self.params)
-        words = _core.to_text(variant, self.algorithm)
-        return f"{self.algorithm.id},{words}" if words else self.algorithm.id
+        return title_of(self.algorithm, self.shape(self.roots[0]), self.params)
 
     @property
     def order(self) -> list[int]:

@@ -2,6 +2,7 @@
 """Whether a guideline is kept: beyond the noise, or not to be told."""
 
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from math import comb
 from statistics import median
 
@@ -16,12 +17,8 @@ LIBRARIES = ("stretto", "native")
 def median_interval(values: list[float], miss: float) -> tuple[float, float] | None:
     """Holds the median whatever the distribution, by order statistics; None of too few values."""
     n = len(values)
-    rank, outside = 0, 0  # of the lower end; of 2^n orders, how many have the median below it
-    while rank < n // 2:
-        outside += comb(n, rank)
-        if 2 * outside > miss * 2**n:
-            break
-        rank += 1
+    outside = accumulate(comb(n, k) for k in range(n // 2))  # of 2^n orders: the median is below
+    rank = sum(2 * orders <= miss * 2**n for orders in outside)  # of the lower end
     if rank == 0:
         return None
     ordered = sorted(values)

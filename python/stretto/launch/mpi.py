@@ -33,6 +33,7 @@ class Mpi:
     mpiexec: Path
     library: Path | None
     source: str
+    launcher: tuple[str, ...] = ()  # another than mpiexec, which says the ranks: srun -n 64
 
     @property
     def title(self) -> str:
@@ -54,6 +55,9 @@ class Mpi:
 
     def command(self, ranks: int, program: list[str], variables: dict[str, str]) -> list[str]:
         """The command line; `variables` reach the ranks and not the launcher."""
+        if self.launcher:
+            assignments = [f"{name}={value}" for name, value in variables.items()]
+            return [*self.launcher, "env", *assignments, *program]
         words = [str(self.mpiexec), "-n", str(ranks)]
         if self.name == "Open MPI":
             for name, value in variables.items():

@@ -20,7 +20,7 @@ def parse_sizes(text: str) -> list[int]:
     return sorted(sizes)
 
 
-def points(names: list[str], sizes: list[int]) -> list[tuple[str, int]]:
+def benchmark_points(names: list[str], sizes: list[int]) -> list[tuple[str, int]]:
     """Every benchmark point: each name at each size; a barrier has none."""
     pairs = ((name, 0 if name == "barrier" else size) for name in names for size in sizes)
     return list(dict.fromkeys(pairs))

@@ -5,7 +5,7 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 
 from ..launch.mpi import Mpi
-from ..measure.points import points
+from ..measure.points import benchmark_points
 from ..measure.session import Advance, Session, unseen
 from ..measure.waiting import CellError, WaitingDriver
 from .state import LARGE, State, agree, measure
@@ -30,7 +30,7 @@ class Wish:
     all_rounds: bool = False  # however long they take
 
     def plan(self) -> list[Cell]:
-        return points(self.cells, self.sizes)
+        return benchmark_points(self.cells, self.sizes)
 
     def enough(self) -> int:
         """Rounds that must have agreed before a cell is compared."""

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """From rounds to one record per ranks, cell, size and peer, and to the best peer of each cell."""
 
+from collections import defaultdict
 from statistics import geometric_mean, median
 
 from .cells import traffic
@@ -18,20 +19,16 @@ STATE = ("latency_ns", "transfer_gbs", "memory_gbs")
 Key = tuple[int, str, int]  # ranks, cell, size asked for
 
 
-def _middle(samples: list[dict], name: str) -> float:
-    return median(said[name] for said in samples)
-
-
 def _bound_share(said: dict, ranks: int) -> float:
     """The time that the memory traffic takes at least, over Stretto's."""
     bound_us = traffic(said["cell"], said["bytes"], ranks) / said["memory_gbs"] / 1e3
     return bound_us / said["stretto_us"]
 
 
-def _measured(samples: list[tuple[int, bool, dict]], ranks: int, enough: int) -> dict:
+def _measured(samples: list[tuple[bool, dict]], ranks: int, enough: int) -> dict:
     """Of the rounds that agreed; of all of them, marked unstable, if these are too few."""
-    agreed = [said for _, good, said in samples if good]
-    all_of_them = [said for _, _, said in samples]
+    agreed = [said for good, said in samples if good]
+    all_of_them = [said for _, said in samples]
     needed = 1 if any(said["dear"] for said in all_of_them) else enough
     stable = len(agreed) >= needed
     used = agreed if stable else all_of_them
@@ -46,18 +43,17 @@ def _measured(samples: list[tuple[int, bool, dict]], ranks: int, enough: int) ->
         "rounds": len(all_of_them),
         "rounds_agreed": len(agreed),
         "algorithm": used[-1]["algorithm"],
-        **{name: _middle(used, name) for name in MIDDLES + STATE},
+        **{name: median(said[name] for said in used) for name in MIDDLES + STATE},
     }
 
 
 def records(rounds: list[Round], wish: Wish) -> list[dict]:
     """In the order of the wish; a peer that failed in a cell has a record that says why."""
-    samples: dict[tuple[Key, str], list[tuple[int, bool, dict]]] = {}
+    samples: dict[tuple[Key, str], list[tuple[bool, dict]]] = defaultdict(list)
     failures: dict[tuple[Key, str], dict] = {}
     for one in rounds:
         for said in one.samples:
-            key = (one.ranks, one.cell, one.asked)
-            samples.setdefault((key, said["peer"]), []).append((one.number, one.agreed, said))
+            samples[(one.ranks, one.cell, one.asked), said["peer"]].append((one.agreed, said))
         for said in one.failures:
             failures[(one.ranks, said["cell"], said["asked"]), said["peer"]] = said
     rows: list[dict] = []
@@ -80,9 +76,9 @@ def compare(rows: list[dict]) -> list[dict]:
     `least` is the fastest peer's time over that of the slowest flavour of Stretto. Every record
     gets its own such ratio, `best_ratio`. Unstable and wrong cells are compared too and marked.
     """
-    cells: dict[Key, list[dict]] = {}
+    cells: dict[Key, list[dict]] = defaultdict(list)
     for row in rows:
-        cells.setdefault((row["ranks"], row["cell"], row["asked"]), []).append(row)
+        cells[row["ranks"], row["cell"], row["asked"]].append(row)
     found: list[dict] = []
     for (ranks, cell, asked), here in cells.items():
         timed = [row for row in here if row["status"] != "failed"]

@@ -2,9 +2,12 @@
 """How axes look in all figures of times and bytes."""
 
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.patches import PathPatch
 from matplotlib.path import Path
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+from ..units import time_in_words
 
 INK = "#22333b"
 GRID = "#dde3e6"
@@ -16,6 +19,11 @@ def bytes_in_words(value: float, _position: int = 0) -> str:
         if value >= unit:
             return f"{value / unit:g}{letter}"
     return f"{value:g}"
+
+
+def figure_of(width: float, height: float, ground: str = "white") -> Figure:
+    """In inches; its axes find their places by themselves."""
+    return Figure(figsize=(width, height), layout="constrained", facecolor=ground)
 
 
 def titled(axes: Axes, title: str, across: str = "", up: str = "", size: float = 9) -> None:
@@ -30,8 +38,13 @@ def style(axes: Axes) -> None:
     axes.grid(True, which="major", color=GRID, linewidth=0.7)
     axes.set_axisbelow(True)
     axes.tick_params(labelsize=8, colors=INK, which="both", length=2)
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def frameless(axes: Axes) -> None:
+    """Boxes side by side need no lines around them."""
+    axes.tick_params(labelsize=8, colors=INK, length=2)
+    axes.spines[:].set_visible(False)
 
 
 def fill(axes: Axes, boxes: list[tuple[float, float, float, float]], colour: object) -> None:
@@ -41,6 +54,12 @@ def fill(axes: Axes, boxes: list[tuple[float, float, float, float]], colour: obj
         for x, y, w, h in boxes
     ]
     axes.add_patch(PathPatch(Path.make_compound_path(*outlines), facecolor=colour, linewidth=0))
+
+
+def times_up(axes: Axes) -> None:
+    """Seconds in words on the y axis."""
+    axes.set_yscale("log")
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: time_in_words(value)))
 
 
 def bytes_across(axes: Axes) -> None:

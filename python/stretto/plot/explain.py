@@ -2,7 +2,10 @@
 """A call explained: predicted time over bytes, and the map of the fastest over ranks and bytes."""
 
 from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
 from itertools import groupby
+from operator import eq
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
@@ -10,13 +13,21 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
-from matplotlib.ticker import FuncFormatter
 
 from .. import facts
 from ..explain import Question
 from ..explain_map import Lines, Winners
-from ..units import time_in_words
-from .axes import INK, bytes_across, bytes_in_words, fill, style
+from .axes import (
+    INK,
+    bytes_across,
+    bytes_in_words,
+    figure_of,
+    fill,
+    frameless,
+    style,
+    times_up,
+    titled,
+)
 from .simulation import COLOURS, STYLES
 
 FAINT = 0.45  # of white, in the colours of a second dozen of algorithms
@@ -49,11 +60,17 @@ def _draw_lines(axes: Axes, lines: Lines, colours: dict[str, tuple], question: Q
     axes.axvline(max(1, question.call.bytes), color=INK, linewidth=0.8, linestyle=(0, (2, 2)))
     style(axes)
     bytes_across(axes)
-    axes.set_yscale("log")
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: time_in_words(value)))
-    axes.set_xlabel("bytes of the vector", fontsize=9, color=INK)
-    axes.set_ylabel("predicted time of a call", fontsize=9, color=INK)
+    times_up(axes)
     axes.legend(fontsize=7, frameon=False, loc="upper left", ncols=2)
+
+
+def _runs(column: Iterable) -> Iterator[tuple[Any, int, int]]:
+    """What is equal, where it begins and how long it goes on."""
+    begin = 0
+    for what, run in groupby(column):
+        length = len(list(run))
+        yield what, begin, length
+        begin += length
 
 
 def _draw_map(axes: Axes, winners: Winners, colours: dict[str, tuple], question: Question) -> None:
@@ -61,18 +78,11 @@ def _draw_map(axes: Axes, winners: Winners, colours: dict[str, tuple], question:
     agreed = []
     boxes = defaultdict(list)
     for x, column in enumerate(winners.fastest):
-        y = 0
-        for name, run in groupby(column):
-            height = len(list(run))
+        for name, y, height in _runs(column):
             boxes[name].append((x, y, 1, height))
-            y += height
-        same = [a == b for a, b in zip(column, winners.chosen[x], strict=True)]
-        y = 0
-        for is_same, run in groupby(same):
-            height = len(list(run))
+        for is_same, y, height in _runs(map(eq, column, winners.chosen[x])):
             if is_same:
                 agreed.append([(x + 0.5, y + 0.2), (x + 0.5, y + height - 0.2)])
-            y += height
     for name, own in boxes.items():
         fill(axes, own, colours[name])
     axes.add_collection(LineCollection(agreed, colors="white", linewidths=1.6))
@@ -93,11 +103,7 @@ def _draw_map(axes: Axes, winners: Winners, colours: dict[str, tuple], question:
         [i + 0.5 for i in range(0, len(winners.sizes), 2)],
         [bytes_in_words(size) for size in winners.sizes[::2]],
     )
-    axes.tick_params(labelsize=8, colors=INK, length=2)
-    for side in axes.spines.values():
-        side.set_visible(False)
-    axes.set_xlabel("ranks", fontsize=9, color=INK)
-    axes.set_ylabel("bytes of the vector", fontsize=9, color=INK)
+    frameless(axes)
 
 
 def _legend(axes: Axes, winners: Winners, colours: dict[str, tuple]) -> None:
@@ -112,17 +118,15 @@ def draw(question: Question, lines: Lines, winners: Winners, machine: str) -> Fi
     """Both pictures, side by side."""
     call = question.call
     name = facts(call.function).name
-    figure = Figure(figsize=(13.0, 5.2), layout="constrained", facecolor="white")
+    figure = figure_of(13.0, 5.2)
     left, right = figure.subplots(1, 2)
     colours = _colours(lines, winners)
     _draw_lines(left, lines, colours, question)
     _draw_map(right, winners, colours, question)
     _legend(right, winners, colours)
     nodes = -(-call.ranks // call.placement.ranks_per_node)
-    titles = (
-        f"{name}, {call.ranks} ranks on {nodes} node{'s' * (nodes > 1)}, machine {machine}",
-        "The fastest with default parameters, by the model",
-    )
-    for axes, title in zip((left, right), titles, strict=True):
-        axes.set_title(title, fontsize=10, fontweight="bold", color=INK, loc="left")
+    where = f"{name}, {call.ranks} ranks on {nodes} node{'s' * (nodes > 1)}, machine {machine}"
+    titled(left, where, "bytes of the vector", "predicted time of a call")
+    fastest = "The fastest with default parameters, by the model"
+    titled(right, fastest, "ranks", "bytes of the vector")
     return figure

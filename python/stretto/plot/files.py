@@ -46,7 +46,7 @@ def _svg(figure: "Figure", dpi: float) -> str:
     return _small(text.getvalue())
 
 
-def svg_of(figure: "Figure", ink: str = "#22333b") -> str:
+def svg_of(figure: "Figure", ink: str) -> str:
     """An element for a page; what is drawn in `ink` takes the colour of the page's text."""
     svg = _svg(figure, 72.0)
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg[svg.index("<svg ") :], flags=re.DOTALL)

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from ..units import size_in_words
-from .axes import GRID, INK, titled
+from .axes import GRID, INK, figure_of, frameless, titled
 from .race import LOSS, STRETTO
 
 SPAN = 2.0  # the colours end at ratios of 2**-SPAN and 2**SPAN
@@ -19,11 +19,7 @@ def draw(cells: list[dict], ranks: int) -> Figure:
     here = [cell for cell in cells if cell["ranks"] == ranks]
     names = list(dict.fromkeys(cell["cell"] for cell in here))
     sizes = sorted({cell["asked"] for cell in here if cell["asked"]}) or [0]
-    figure = Figure(
-        figsize=(1.0 * len(sizes) + 2.6, 0.36 * len(names) + 1.2),
-        layout="constrained",
-        facecolor="white",
-    )
+    figure = figure_of(1.0 * len(sizes) + 2.6, 0.36 * len(names) + 1.2)
     axes = figure.subplots()
     colours = LinearSegmentedColormap.from_list("ratio", [LOSS, "#ffffff", STRETTO])
     for cell in here:
@@ -45,8 +41,7 @@ def draw(cells: list[dict], ranks: int) -> Figure:
     axes.set_ylim(len(names), 0)
     axes.set_xticks([i + 0.5 for i in range(len(sizes))], [size_in_words(size) for size in sizes])
     axes.set_yticks([i + 0.5 for i in range(len(names))], names)
-    axes.tick_params(labelsize=8, colors=INK, length=0)
-    for side in axes.spines.values():
-        side.set_visible(False)
+    frameless(axes)
+    axes.tick_params(length=0)
     titled(axes, f"Fastest peer / Stretto, {ranks} ranks")
     return figure

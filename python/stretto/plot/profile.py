@@ -8,8 +8,8 @@ from matplotlib.figure import Figure
 
 from ..report.read import Profile, Row
 from ..units import size_in_words
+from .axes import INK, figure_of
 
-INK = "#22333b"
 PARTS = {"moving data": "#1f8aa8", "waiting": "#edae49", "native": "#9a7fb8"}
 MOST_BARS = 64
 
@@ -25,13 +25,12 @@ def _split(rows: list[Row]) -> dict[str, float]:
 def _quiet(axes: Axes) -> None:
     axes.set_facecolor("none")
     axes.tick_params(labelsize=8, colors=INK)
-    for name, side in axes.spines.items():
-        side.set_visible(name in ("left", "bottom"))
-        side.set_color(INK)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.spines[:].set_color(INK)
 
 
 def _figure(height: float) -> Figure:
-    return Figure(figsize=(9.6, height), layout="constrained", facecolor="none")
+    return figure_of(9.6, height, "none")
 
 
 def _legend(axes: Axes) -> None:
@@ -69,18 +68,12 @@ def sizes(profile: Profile) -> Figure:
     above, below = figure.subplots(2, 1, sharex=True)
     for axes in (above, below):
         _quiet(axes)
-    for part, colour in PARTS.items():
-        if part == "waiting":
-            continue
-        counts = [
-            sum(row.calls for row in rows if row.native == (part == "native"))
-            for rows in groups.values()
-        ]
-        base = [0.0] * len(groups)
-        if part == "native":
-            base = [sum(row.calls for row in rows if not row.native) for rows in groups.values()]
-        words = "native" if part == "native" else "served"
-        above.bar(powers.values(), counts, bottom=base, color=colour, label=words)
+    served, native = (
+        [sum(row.calls for row in rows if row.native == is_native) for rows in groups.values()]
+        for is_native in (False, True)
+    )
+    above.bar(powers.values(), served, color=PARTS["moving data"], label="served")
+    above.bar(powers.values(), native, bottom=served, color=PARTS["native"], label="native")
     bottom = [0.0] * len(groups)
     for part, colour in PARTS.items():
         heights = [_split(rows)[part] / len(profile.ranks) for rows in groups.values()]

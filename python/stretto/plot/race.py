@@ -5,7 +5,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
-from .axes import INK, bytes_across, style
+from .axes import INK, bytes_across, figure_of, style, titled
 
 NATIVE = "#8d99a6"
 STRETTO = "#1f6f8b"
@@ -16,11 +16,6 @@ def _plain(value: float, _position: int = 0) -> str:
     return f"{value:g}"
 
 
-def _style(axes: Axes) -> None:
-    style(axes)
-    bytes_across(axes)
-
-
 def _draw_function(above: Axes, below: Axes, name: str, cells: list[dict]) -> None:
     # A barrier has no bytes; a logarithmic axis has no zero.
     sizes = [max(1, cell["bytes"]) for cell in cells]
@@ -29,10 +24,12 @@ def _draw_function(above: Axes, below: Axes, name: str, cells: list[dict]) -> No
     ):  # fmt: skip
         times = [cell[key] for cell in cells]
         above.plot(sizes, times, "o-", color=color, markersize=3.5, linewidth=width, label=label)
-    _style(above)
+    for axes in (above, below):
+        style(axes)
+        bytes_across(axes)
     above.set_yscale("log")
     above.yaxis.set_major_formatter(FuncFormatter(_plain))
-    above.set_title(name, fontsize=10, fontweight="bold", color=INK, loc="left")
+    titled(above, name)
     above.tick_params(labelbottom=False)
     ratios = [cell["ratio"] for cell in cells]
     below.axhline(1.0, color=INK, linewidth=0.9)
@@ -43,7 +40,6 @@ def _draw_function(above: Axes, below: Axes, name: str, cells: list[dict]) -> No
         below.fill_between(
             sizes, 1.0, ratios, where=where, color=color, alpha=alpha, interpolate=True
         )
-    _style(below)
     below.set_yscale("log", base=2)
     below.yaxis.set_major_formatter(FuncFormatter(_plain))
     below.yaxis.set_minor_formatter(NullFormatter())
@@ -57,9 +53,7 @@ def draw(cells: list[dict], title: str) -> Figure:
     names = list(dict.fromkeys(cell["cell"] for cell in cells))
     across = max(1, min(3 if len(names) <= 9 else 6, len(names)))
     down = max(1, -(-len(names) // across))
-    figure = Figure(
-        figsize=(3.6 * across + 0.4, 4.2 * down + 0.5), layout="constrained", facecolor="white"
-    )
+    figure = figure_of(3.6 * across + 0.4, 4.2 * down + 0.5)
     figure.suptitle(f"Stretto against native: {title}", fontsize=12, fontweight="bold", color=INK)
     for i, (name, part) in enumerate(
         zip(names, figure.subfigures(down, across, squeeze=False).flat, strict=False)

@@ -15,11 +15,12 @@ from matplotlib.patches import FancyArrowPatch, Rectangle
 
 from ..errors import Error
 from ..picture import has_data, headline
-from ..replay import Cell, Message, Replay, intervals
+from ..symbolic_run import Cell, Message, SymbolicRun
+from ..units import intervals
+from .axes import INK
 
 STORE = "#1f6f8b"
 COMBINE = "#d1495b"
-INK = "#22333b"
 FAINT = "#9aa5ab"
 CHANGED = "#edae49"
 EMPTY = "#ffffff"
@@ -95,23 +96,23 @@ class _Layout:
         return self.height - TOP - step * (self.box_height + self.arrows)
 
 
-def _label(replay: Replay, cell: Cell | None, room: float = 0.0) -> str:
+def _label(run: SymbolicRun, cell: Cell | None, room: float = 0.0) -> str:
     """Its block or its contributions, which are counted if they take too many letters."""
     if cell is None:
         return ""
-    if not replay.reduces:
-        return replay.name_of(cell.block)
-    ranks = replay.shape.ranks
+    if not run.reduces:
+        return run.name_of(cell.block)
+    ranks = run.shape.ranks
     names = intervals(cell.value, ranks)
     longest = max(LONGEST, int((room - 0.06) / LETTER))
     return names if len(names) <= longest else f"{len(set(cell.value))}/{ranks}"
 
 
-def _layout(replay: Replay) -> _Layout:
-    group = max(1, replay.blocks if replay.prefixes else replay.cells)
-    groups = max(1, -(-replay.cells // group))
-    if replay.cells <= NAMED_CELLS:
-        labels = [_label(replay, one) for row in replay.held for held in row for one in held]
+def _layout(run: SymbolicRun) -> _Layout:
+    group = max(1, run.blocks if run.prefixes else run.cells)
+    groups = max(1, -(-run.cells // group))
+    if run.cells <= NAMED_CELLS:
+        labels = [_label(run, one) for row in run.held for held in row for one in held]
         cell = max(0.2, max(map(len, labels), default=1) * LETTER + 0.09)
         height, widest = CELL_HEIGHT, max(1.3, 4 * cell)
     else:
@@ -124,21 +125,21 @@ def _layout(replay: Replay) -> _Layout:
     if group == 1:
         cell = max(cell, 0.5)
     # Long flat arrows need height to be told apart.
-    farthest = max((abs(m.source - m.target) for m in replay.messages), default=1)
+    farthest = max((abs(m.source - m.target) for m in run.messages), default=1)
     arrows = 0.62 + 0.05 * min(farthest, 12)
-    ranks, steps = replay.shape.ranks, replay.steps
+    ranks, steps = run.shape.ranks, run.steps
     return _Layout(columns, lines, cell, height, group, arrows, ranks, steps)
 
 
-def _shade(replay: Replay, rank: int, cell: Cell | None) -> tuple[float, float, float] | str:
+def _shade(run: SymbolicRun, rank: int, cell: Cell | None) -> tuple[float, float, float] | str:
     """Fuller where there are more contributions, or where a block has come to its end."""
     if cell is None:
         return EMPTY
     part = 0.45
-    if replay.alltoall:
-        part = 1.0 if cell.block % replay.shape.ranks == rank else 0.0
-    elif replay.reduces:
-        part = (len(set(cell.value)) - 1) / max(1, replay.shape.ranks - 1)
+    if run.alltoall:
+        part = 1.0 if cell.block % run.shape.ranks == rank else 0.0
+    elif run.reduces:
+        part = (len(set(cell.value)) - 1) / max(1, run.shape.ranks - 1)
     pale, full = (PALE_RESULT, FULL_RESULT) if cell.result else (PALE, FULL)
     return tuple(round(p + (f - p) * part, 3) for p, f in zip(pale, full, strict=True))
 
@@ -147,15 +148,15 @@ def _outline(x: float, y: float, width: float, height: float) -> list[tuple[floa
     return [(x, y), (x + width, y), (x + width, y + height), (x, y + height)]
 
 
-def _runs(replay: Replay, at: _Layout, step: int, rank: int) -> list[tuple[int, int]]:
+def _runs(run: SymbolicRun, at: _Layout, step: int, rank: int) -> list[tuple[int, int]]:
     """(first place, how many) of cells of one line that look the same, drawn as one."""
     runs: list[list[int]] = []
     line = look = None
-    for place, cell in enumerate(replay.held[step][rank]):
+    for place, cell in enumerate(run.held[step][rank]):
         same = cell and frozenset(cell.value)
-        if cell and at.named and not replay.reduces:
+        if cell and at.named and not run.reduces:
             same = place  # its name differs
-        now = (same, replay.changed(step, rank, place))
+        now = (same, run.changed(step, rank, place))
         y = at.corner(step, rank, place)[1]
         if runs and (y, now) == (line, look):
             runs[-1][1] += 1
@@ -174,17 +175,17 @@ class _Boxes:
         self.changed: list = []
         self.frames: list = []
 
-    def add(self, axes: Axes, replay: Replay, at: _Layout, step: int, rank: int) -> None:
-        for place, count in _runs(replay, at, step, rank):
-            cell = replay.held[step][rank][place]
+    def add(self, axes: Axes, run: SymbolicRun, at: _Layout, step: int, rank: int) -> None:
+        for place, count in _runs(run, at, step, rank):
+            cell = run.held[step][rank][place]
             x, y = at.corner(step, rank, place)
             width = count * at.cell
             self.cells.append(_outline(x, y, width, at.cell_height))
-            self.shades.append(_shade(replay, rank, cell))
-            if replay.changed(step, rank, place):
+            self.shades.append(_shade(run, rank, cell))
+            if run.changed(step, rank, place):
                 inner = _outline(x + 0.012, y + 0.012, width - 0.024, at.cell_height - 0.024)
                 self.changed.append(inner)
-            label = _label(replay, cell, width) if at.named else ""
+            label = _label(run, cell, width) if at.named else ""
             if label:
                 middle = (x + width / 2, y + at.cell_height / 2 - 0.005)
                 axes.text(*middle, label, fontsize=7, color=INK, **CENTERED, zorder=5)
@@ -200,10 +201,10 @@ class _Boxes:
         draw(self.frames, facecolors="none", edgecolors=INK, linewidths=0.9, zorder=4)
 
 
-def _places(replay: Replay, at: _Layout, step: int) -> dict[tuple[int, bool, int], float]:
+def _places(run: SymbolicRun, at: _Layout, step: int) -> dict[tuple[int, bool, int], float]:
     """(rank, leaves?, number of the message): x of its end, spread so that none hides another."""
     ends: dict[tuple[int, bool], list[tuple[int, int]]] = {}
-    for number, message in enumerate(replay.messages_of(step)):
+    for number, message in enumerate(run.messages_of(step)):
         ends.setdefault((message.source, True), []).append((message.target, number))
         ends.setdefault((message.target, False), []).append((message.source, number))
     places = {}
@@ -217,9 +218,9 @@ def _places(replay: Replay, at: _Layout, step: int) -> dict[tuple[int, bool, int
     return places
 
 
-def _cargo(replay: Replay, message: Message, room: float) -> str:
+def _cargo(run: SymbolicRun, message: Message, room: float) -> str:
     """What it carries: the names of the blocks if there is room for them, else their number."""
-    names, number = replay.names_of(message.blocks), len(message.blocks)
+    names, number = run.names_of(message.blocks), len(message.blocks)
     for words in (names, f"{number} blocks" if number > 1 else "", f"({number})"):
         if words and len(words) * LETTER <= room:
             return words
@@ -231,62 +232,62 @@ def _arrow(start: Point, end: Point, **look: Any) -> FancyArrowPatch:
     return FancyArrowPatch(start, end, **shape, **look, clip_on=False)
 
 
-def _draw_messages(axes: Axes, replay: Replay, at: _Layout, step: int) -> None:
-    places = _places(replay, at, step)
+def _draw_messages(axes: Axes, run: SymbolicRun, at: _Layout, step: int) -> None:
+    places = _places(run, at, step)
     bottom, top = at.top(step - 1) - at.box_height, at.top(step)
-    named = replay.cells > 1 and not (replay.prefixes and replay.blocks == 1)
-    messages = replay.messages_of(step)
+    named = run.cells > 1 and not (run.prefixes and run.blocks == 1)
+    messages = run.messages_of(step)
     sent = Counter(message.source for message in messages)
-    thick = 1.1 if len(messages) <= 4 * replay.shape.ranks else 0.5
+    thick = 1.1 if len(messages) <= 4 * run.shape.ranks else 0.5
     for number, message in enumerate(messages):
         color = COMBINE if message.combined else STORE
         start = (places[message.source, True, number], bottom - (0.15 if named else 0.02))
         end = (places[message.target, False, number], top + 0.02)
         axes.add_patch(_arrow(start, end, color=color, linewidth=thick, zorder=2))
         if named:
-            words = _cargo(replay, message, (at.box_width + GAP / 2) / sent[message.source])
+            words = _cargo(run, message, (at.box_width + GAP / 2) / sent[message.source])
             look = {"fontsize": 6.5, "color": color, "zorder": 6}
             axes.text(start[0], bottom - 0.085, words, **look, **CENTERED)
 
 
-def _draw_legend(axes: Axes, replay: Replay) -> None:
+def _draw_legend(axes: Axes, run: SymbolicRun) -> None:
     x, y = MARGIN, 0.34
-    parts = [("stored" if has_data(replay) else "empty message", STORE)]
-    if replay.reduces:
+    parts = [("stored" if has_data(run) else "empty message", STORE)]
+    if run.reduces:
         parts.append(("combined with its own", COMBINE))
     for words, color in parts:
         axes.add_patch(_arrow((x, y), (x + 0.3, y), color=color, linewidth=1.1))
         axes.text(x + 0.36, y, words, fontsize=7, color=INK, va="center")
         x += 0.36 + len(words) * LETTER + 0.25
-    if not has_data(replay):
+    if not has_data(run):
         return
     axes.add_patch(
         Rectangle((x, y - 0.06), 0.16, 0.12, facecolor="none", edgecolor=CHANGED, linewidth=1.3)
     )
     axes.text(x + 0.22, y, "new in this step", fontsize=7, color=INK, va="center")
-    axes.text(MARGIN, y - 0.18, _key(replay), fontsize=7, color=INK, va="center")
+    axes.text(MARGIN, y - 0.18, _key(run), fontsize=7, color=INK, va="center")
 
 
-def _key(replay: Replay) -> str:
+def _key(run: SymbolicRun) -> str:
     """What the cells mean."""
-    if replay.alltoall:
+    if run.alltoall:
         words = "a cell is a block on its way or at its end (dark)"
-        if replay.shape.ranks > 1:
-            words += f": {replay.name_of(1)} goes from rank 0 to rank 1"
-    elif replay.reduces:
+        if run.shape.ranks > 1:
+            words += f": {run.name_of(1)} goes from rank 0 to rank 1"
+    elif run.reduces:
         words = "a cell is a block, block 0 first: the ranks whose contributions it holds"
         words += ", or how many of them"
     else:
         words = "a cell is a block, block 0 first: named where it is held"
-    if replay.prefixes:
+    if run.prefixes:
         words += "; green: the result"
-    elif replay.cells > 1:
+    elif run.cells > 1:
         words += "; under a box: what it sends"
     return words
 
 
-def _draw_titles(axes: Axes, replay: Replay, at: _Layout) -> None:
-    name, _, rest = headline(replay).partition(":")
+def _draw_titles(axes: Axes, run: SymbolicRun, at: _Layout) -> None:
+    name, _, rest = headline(run).partition(":")
     axes.text(0.15, at.height - 0.22, name, fontsize=11, fontweight="bold", color=INK, va="center")
     axes.text(0.15, at.height - 0.45, rest.strip(), fontsize=8, color=INK, va="center")
     bold = {"fontweight": "bold", "color": INK}
@@ -302,29 +303,29 @@ def _draw_titles(axes: Axes, replay: Replay, at: _Layout) -> None:
             axes.text(0.15, middle, f"step {step}", fontsize=8.5, **bold, va="center")
 
 
-def draw(replay: Replay) -> Figure:
-    """The picture of a replayed schedule; raises Error if it would be too large to look at."""
-    cells = (replay.steps + 1) * replay.shape.ranks * max(1, replay.cells)
-    if cells > MOST_CELLS or len(replay.messages) > MOST_MESSAGES:
-        things = f"{cells} cells and {len(replay.messages)} messages"
+def draw(run: SymbolicRun) -> Figure:
+    """The picture of a symbolic run; raises Error if it would be too large to look at."""
+    cells = (run.steps + 1) * run.shape.ranks * max(1, run.cells)
+    if cells > MOST_CELLS or len(run.messages) > MOST_MESSAGES:
+        things = f"{cells} cells and {len(run.messages)} messages"
         raise Error(
             f"a picture of {things} would be too large to look at",
             "draw fewer ranks; without a file `stretto show` prints more; with --text any number",
         )
-    at = _layout(replay)
+    at = _layout(run)
     width = max(at.width, MARGIN + 5.6)
     figure = Figure(figsize=(width, at.height), facecolor="white")
     axes = figure.add_axes((0, 0, 1, 1))
     axes.set_xlim(0, width)
     axes.set_ylim(0, at.height)
     axes.set_axis_off()
-    _draw_titles(axes, replay, at)
+    _draw_titles(axes, run, at)
     boxes = _Boxes()
     for step in range(at.steps + 1):
         for rank in range(at.ranks):
-            boxes.add(axes, replay, at, step, rank)
+            boxes.add(axes, run, at, step, rank)
         if step > 0:
-            _draw_messages(axes, replay, at, step)
+            _draw_messages(axes, run, at, step)
     boxes.draw(axes)
-    _draw_legend(axes, replay)
+    _draw_legend(axes, run)
     return figure

@@ -2,10 +2,8 @@
 """Predicted time over bytes, a line for each algorithm."""
 
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter
 
-from ..units import time_in_words
-from .axes import bytes_across, style, titled
+from .axes import bytes_across, figure_of, style, times_up, titled
 
 COLOURS = ("#1f6f8b", "#d1495b", "#e0a030", "#5b8c5a", "#7a5195", "#8d99a6", "#b5651d", "#22333b")
 STYLES = ("-", "--", ":", "-.")
@@ -13,7 +11,7 @@ STYLES = ("-", "--", ":", "-.")
 
 def draw(curves: dict[str, list[float]], sizes: list[int], title: str) -> Figure:
     """`curves`: for each algorithm the seconds at each of the sizes."""
-    figure = Figure(figsize=(8.4, 5.2), layout="constrained", facecolor="white")
+    figure = figure_of(8.4, 5.2)
     axes = figure.subplots()
     best = [min(times) for times in zip(*curves.values(), strict=True)]
     # The legend in the order in which the lines end.
@@ -30,8 +28,7 @@ def draw(curves: dict[str, list[float]], sizes: list[int], title: str) -> Figure
         )
     style(axes)
     bytes_across(axes)
-    axes.set_yscale("log")
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: time_in_words(value)))
+    times_up(axes)
     titled(axes, title, "bytes of the vector", "predicted time of a call")
     handles, labels = axes.get_legend_handles_labels()
     by_name = dict(zip([label.removesuffix(" *") for label in labels], handles, strict=True))

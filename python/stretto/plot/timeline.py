@@ -8,7 +8,7 @@ from matplotlib.ticker import FuncFormatter
 
 from ..errors import Error
 from ..timeline import ACTIVITIES, Event
-from .axes import INK, style
+from .axes import figure_of, style, titled
 
 # In pictures a nested event is lower, so that both are seen.
 LOOKS = {
@@ -43,11 +43,10 @@ def draw(events: list[Event], title: str) -> Figure:
     origin = min(event.start for event in events)
     end = max(event.start + event.duration for event in events) - origin
     height = min(24.0, 1.5 + max(0.07, 0.3 - len(ranks) / 600) * len(ranks))
-    figure = Figure(figsize=(10, height), layout="constrained", facecolor="white")
+    figure = figure_of(10, height)
     axes = figure.subplots()
-    for depth, activity in enumerate(("wait", "send", "receive", "reduce", "copy")):
+    for depth, (activity, (colour, _)) in enumerate(LOOKS.items()):
         boxes = [_box(e, origin, rows[e.rank]) for e in events if e.activity == activity]
-        colour = LOOKS[activity][0]
         axes.add_collection(
             PolyCollection(
                 boxes, facecolors=colour, edgecolors="white", linewidths=0.3, zorder=depth + 2
@@ -58,9 +57,8 @@ def draw(events: list[Event], title: str) -> Figure:
     axes.set_ylim(len(ranks) - 0.4, -0.6)
     step = -(-len(ranks) // 32)
     axes.set_yticks(range(0, len(ranks), step), [str(rank) for rank in ranks[::step]])
-    axes.set_ylabel("rank", fontsize=9, color=INK)
     axes.xaxis.set_major_formatter(FuncFormatter(_time))
-    axes.set_title(title, fontsize=10, fontweight="bold", color=INK, loc="left")
+    titled(axes, title, up="rank")
     shown = [a for a in ACTIVITIES if any(e.activity == a for e in events)]
     figure.legend(
         handles=[Patch(facecolor=LOOKS[activity][0], label=activity) for activity in shown],

@@ -13,11 +13,11 @@ from matplotlib.patches import FancyBboxPatch
 
 from .. import _core
 from ..errors import Error
-from ..replay import intervals
 from ..topology.picture import ranks_by_machine, title_of
 from ..topology.words import bandwidth_in_words
+from ..units import intervals
+from .axes import INK
 
-INK = "#22333b"
 SWITCH = "#1f6f8b"
 MACHINE = "#e3edf1"
 RING = "#d1495b"

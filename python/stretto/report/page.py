@@ -165,7 +165,9 @@ def _charts(profile: Profile) -> dict[str, Markup]:
     }
     return {
         name: Markup(
-            svg_of(draw(profile)).replace("<svg ", f'<svg role="img" aria-label="{title}" ', 1)
+            svg_of(draw(profile), charts.INK).replace(
+                "<svg ", f'<svg role="img" aria-label="{title}" ', 1
+            )
         )
         for name, (draw, title) in drawn.items()
     }

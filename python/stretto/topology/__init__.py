@@ -70,10 +70,7 @@ def read_hosts(path: str) -> list[Place]:
 
 
 def read_topology(
-    wish: str | None,
-    ranks: int | None = None,
-    hosts: str | None = None,
-    otherwise: Link = UNKNOWN,
+    wish: str | None, ranks: int | None = None, hosts: str | None = None, otherwise: Link = UNKNOWN
 ) -> _core.Topology:
     """Of a file; of "4x8" for four nodes of eight ranks on one switch; of the nodes in `hosts`."""
     places = read_hosts(hosts) if hosts else []

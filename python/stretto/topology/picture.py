@@ -2,8 +2,7 @@
 """A topology as text and as JSON."""
 
 from .. import _core
-from ..replay import intervals
-from ..units import time_in_words
+from ..units import intervals, time_in_words
 from .words import bandwidth_in_words
 
 

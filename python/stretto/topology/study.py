@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from .. import _core
 from ..errors import Error
+from ..simulation import Call
 from .lists import list_for
 
 NAMED = 6  # messages of a step that are named
@@ -40,10 +41,7 @@ class Contention:
 
 
 def contention(
-    topology: _core.Topology,
-    algorithm: _core.Algorithm,
-    shape: _core.Shape,
-    params: _core.Params,
+    topology: _core.Topology, algorithm: _core.Algorithm, shape: _core.Shape, params: _core.Params
 ) -> Contention:
     messages = _core.Messages(algorithm, shape, params)
     return Contention(topology, messages, _core.traffic(topology, messages))
@@ -75,34 +73,25 @@ def lines_of(found: Contention) -> list[str]:
     return [f"{name:{width}}  {text}" for name, (_, _, text) in zip(head, lines, strict=True)]
 
 
-@dataclass(frozen=True)
-class Load:
-    """A call, as far as a tree is concerned."""
-
-    collective: _core.Collective
-    ranks: int
-    root: int
-    bytes: int
-
-
 def against_bound(
     topology: _core.Topology,
-    load: Load,
+    call: Call,
     candidates: Iterable[tuple[_core.Algorithm, _core.Shape, _core.Params]],
 ) -> tuple[_core.Bound, list[dict], dict[str, str]]:
     """The bound; each algorithm with its default parameters or those given, and in the order of the
     ring where it takes one, the nearest to the bound first; and why some are not there."""
-    bound = _core.lower_bound(topology, load.collective, load.root, load.bytes)
+    collective = _core.facts(call.function).collective
+    bound = _core.lower_bound(topology, collective, call.root, call.bytes)
     rows, refused = [], {}
     for algorithm, shape, params in candidates:
         tried = [(params, "")]
-        own = list_for(algorithm, topology, load.ranks) if not params.list else []
+        own = list_for(algorithm, topology, call.ranks) if not params.list else []
         if own:
             words = f"in the {algorithm.list} of the tree"
             tried.append((_core.Params(value=params.value, list=own), words))
         for one, words in tried:
             try:
-                rows.append(_row(topology, load, algorithm, shape, one, words, bound))
+                rows.append(_row(topology, call.bytes, algorithm, shape, one, words, bound))
             except Error as error:
                 refused[algorithm.id] = str(error)
     rows.sort(key=lambda row: (row["seconds"], row["algorithm"], row["order"]))
@@ -110,12 +99,12 @@ def against_bound(
 
 
 def _row(
-    topology: _core.Topology, load: Load, algorithm: _core.Algorithm, shape: _core.Shape,
+    topology: _core.Topology, size: int, algorithm: _core.Algorithm, shape: _core.Shape,
     params: _core.Params, words: str, bound: _core.Bound,
 ) -> dict:  # fmt: skip
     traffic = _core.traffic(topology, _core.Messages(algorithm, shape, params))
     blocks = algorithm.blocks(shape, params)
-    time = _core.time_on_tree(traffic, blocks, load.bytes)
+    time = _core.time_on_tree(traffic, blocks, size)
     return {
         "algorithm": algorithm.id,
         "order": words,
@@ -126,8 +115,3 @@ def _row(
         "most": max(traffic.most, default=0),
         "contention_free": traffic.contention_free,
     }
-
-
-def restricted(topology: _core.Topology, ranks: int) -> _core.Topology:
-    """With the first `ranks` ranks only."""
-    return _core.Topology(topology.vertices, [topology.machine_of(r) for r in range(ranks)])

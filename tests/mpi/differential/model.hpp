@@ -19,6 +19,8 @@ struct Place {
 };
 
 using Signature = std::vector<const Basic*>;
+/// Are all its elements of one type?
+bool is_uniform(const Signature& signature);
 
 class Model {
  public:

@@ -52,7 +52,7 @@ class IntelMpi(Target):
         """`3:0-63;1` is preset 3 up to 63 bytes and 1 from there on."""
         ends = [rule.least - 1 for rule in rules[1:]]
         if function == "reduce_scatter_block":
-            ends = [end // ranks for end in ends]  # here of a part, elsewhere as the race counts
+            ends = [end // ranks for end in ends]  # here of a part, elsewhere as the driver counts
         words = []
         for rule, end in zip(rules, [*ends, None], strict=True):
             assert rule.algorithm is not None, function

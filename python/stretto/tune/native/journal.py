@@ -4,11 +4,20 @@
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from ...measure.journal import Records
 
 FILE = "state.jsonl"
 FORMAT = 1
+
+
+class Point(NamedTuple):
+    """A function at one size on so many ranks."""
+
+    function: str
+    ranks: int
+    asked: int
 
 
 @dataclass(frozen=True)
@@ -33,6 +42,10 @@ class Sample:
     bytes: int
     us: float
 
+    @property
+    def point(self) -> Point:
+        return Point(self.function, self.run.ranks, self.asked)
+
 
 @dataclass(frozen=True)
 class Failure:
@@ -52,7 +65,7 @@ class Journal(Records):
         self.samples: list[Sample] = []
         self.failures: list[Failure] = []
         super().__init__(folder / FILE, head, fresh, "name another folder with --output")
-        self._known = {(one.run, one.function, one.asked) for one in self.samples}
+        self._known = {(one.run, one.point) for one in self.samples}
 
     def _heard(self, said: dict) -> None:
         if "us" in said:
@@ -64,12 +77,12 @@ class Journal(Records):
         samples, failures = list(samples), list(failures)
         self.samples += samples
         self.failures += failures
-        self._known |= {(one.run, one.function, one.asked) for one in samples}
+        self._known |= {(one.run, one.point) for one in samples}
         self._write(asdict(one) for one in [*samples, *failures])
 
     def failed(self, function: str, ranks: int, algorithm: str) -> bool:
         key = (function, ranks, algorithm)
         return any((one.function, one.ranks, one.algorithm) == key for one in self.failures)
 
-    def has(self, run: Run, function: str, asked: int) -> bool:
-        return (run, function, asked) in self._known
+    def has(self, run: Run, point: Point) -> bool:
+        return (run, point) in self._known

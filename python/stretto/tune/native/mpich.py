@@ -18,77 +18,46 @@ from .target import Rule, Table, Target, ranks_of
 # Sizes that the reader defines and that all ranks know: of the vector or a part; of all parts.
 AVERAGE = ("allreduce", "alltoall", "bcast", "reduce")
 TOTAL = ("allgather", "allgatherv", "reduce_scatter", "reduce_scatter_block")
-PARTS = ("allgather", "allgatherv")  # whose size in the race is that of one
+PARTS = ("allgather", "allgatherv")  # whose size in the driver is that of one
 LARGEST = 2**31 - 1  # read by atoi
 
-TREE = {
-    "is_non_blocking=0": {}, "topo_overhead=0": {}, "topo_diff_groups=0": {},
-    "topo_diff_switches=0": {}, "topo_same_switches=0": {},
-}  # fmt: skip
-# name in a list of ours: (the library's, its parameters, all of which must be named)
-ALGORITHMS: dict[str, dict[str, tuple[str, dict]]] = {
+NEAR = "topo_overhead=0 topo_diff_groups=0 topo_diff_switches=0 topo_same_switches=0"
+EXCHANGE = "k=2 single_phase_recv=0"
+# The library's name, with what tells several of ours apart, and its parameters: all must be named.
+ALGORITHMS: dict[str, dict[str, str]] = {
     "allgather": {
-        "recursive_doubling": ("recursive_doubling", {}),
-        "brucks": ("brucks", {}),
-        "ring": ("ring", {}),
-        "k_brucks,k=4": ("k_brucks", {"k=4": {}}),
-        "recexch_doubling": ("recexch_doubling", {"k=2": {}, "single_phase_recv=0": {}}),
-        "recexch_halving": ("recexch_halving", {"k=2": {}, "single_phase_recv=0": {}}),
+        **dict.fromkeys(("recursive_doubling", "brucks", "ring"), ""),
+        "k_brucks,k=4": "k=4",
+        "recexch_doubling": EXCHANGE,
+        "recexch_halving": EXCHANGE,
     },
-    "allgatherv": {
-        "recursive_doubling": ("recursive_doubling", {}),
-        "brucks": ("brucks", {}),
-        "ring": ("ring", {}),
-    },
+    "allgatherv": dict.fromkeys(("recursive_doubling", "brucks", "ring"), ""),
     "allreduce": {
-        "recursive_doubling": ("recursive_doubling", {}),
-        "reduce_scatter_allgather": ("reduce_scatter_allgather", {}),
-        "ring": ("ring", {}),
-        "recursive_multiplying,k=4": ("recursive_multiplying", {"k=4": {}}),
-        "recexch": ("recexch", {"k=2": {}, "single_phase_recv=0": {}}),
-        "tree,chunk=64K": (
-            "tree",
-            {"tree_type=knomial_1": {}, "k=2": {}, "chunk_size=65536": {}, "buffer_per_child=0": {}}
-            | {name: value for name, value in TREE.items() if name.startswith("topo")},
-        ),
+        **dict.fromkeys(("recursive_doubling", "reduce_scatter_allgather", "ring"), ""),
+        "recursive_multiplying,k=4": "k=4",
+        "recexch": EXCHANGE,
+        "tree,chunk=64K": f"tree_type=knomial_1 k=2 chunk_size=65536 buffer_per_child=0 {NEAR}",
     },
-    "alltoall": {
-        "brucks": ("brucks", {}),
-        "k_brucks,k=4": ("k_brucks", {"k=4": {}}),
-        "pairwise": ("pairwise", {}),
-        "scattered": ("scattered", {}),
-    },
+    "alltoall": {"brucks": "", "k_brucks,k=4": "k=4", "pairwise": "", "scattered": ""},
     "barrier": {
-        "k_dissemination,k=2": ("k_dissemination", {"k=2": {}}),
-        "k_dissemination,k=4": ("k_dissemination", {"k=4": {}}),
-        "recexch,k=2": ("recexch", {"k=2": {}, "single_phase_recv=0": {}}),
+        "k_dissemination,k=2": "k=2",
+        "k_dissemination,k=4": "k=4",
+        "recexch,k=2": EXCHANGE,
     },
     "bcast": {
-        "binomial": ("binomial", {}),
-        "scatter_recursive_doubling_allgather": ("scatter_recursive_doubling_allgather", {}),
-        "scatter_ring_allgather": ("scatter_ring_allgather", {}),
-        "tree,k=4": ("tree", {"tree_type=kary": {}, "k=4": {}, **TREE}),
-        "pipelined_tree,chunk=8K": (
-            "pipelined_tree",
-            {"tree_type=kary": {}, "k=1": {}, "is_non_blocking=1": {}, "chunk_size=8192": {}}
-            | {"recv_pre_posted=0": {}},
-        ),
+        "binomial": "",
+        "scatter_recursive_doubling_allgather": "",
+        "scatter_ring_allgather": "",
+        "tree,k=4": f"tree_type=kary k=4 is_non_blocking=0 {NEAR}",
+        "pipelined_tree,chunk=8K": "tree_type=kary k=1 is_non_blocking=1 chunk_size=8192 "
+        "recv_pre_posted=0",
     },
-    "reduce": {
-        "binomial": ("binomial", {}),
-        "reduce_scatter_gather": ("reduce_scatter_gather", {}),
-    },
-    "reduce_scatter": {
-        "pairwise": ("pairwise", {}),
-        "recursive_doubling": ("recursive_doubling", {}),
-        "recursive_halving": ("recursive_halving", {}),
-    },
-    "reduce_scatter_block": {
-        "pairwise": ("pairwise", {}),
-        "recursive_doubling": ("recursive_doubling", {}),
-        "recursive_halving": ("recursive_halving", {}),
-    },
-    "scan": {"recursive_doubling": ("recursive_doubling", {})},
+    "reduce": {"binomial": "", "reduce_scatter_gather": ""},
+    "reduce_scatter": dict.fromkeys(("pairwise", "recursive_doubling", "recursive_halving"), ""),
+    "reduce_scatter_block": dict.fromkeys(
+        ("pairwise", "recursive_doubling", "recursive_halving"), ""
+    ),
+    "scan": {"recursive_doubling": ""},
 }
 POWERS = (
     ("allgather", "recursive_doubling"),
@@ -151,22 +120,22 @@ class Mpich(Target):
     def algorithms(self, function: str, ranks: int) -> list[str]:
         return [
             name
-            for name, (own, _) in ALGORITHMS.get(function, {}).items()
-            if self._leaf(function, own).encode() + b"\0" in self._bytes
-            and not ((function, own) in POWERS and ranks & (ranks - 1))
+            for name in ALGORITHMS.get(function, {})
+            if self._leaf(function, name).encode() + b"\0" in self._bytes
+            and not ((function, name) in POWERS and ranks & (ranks - 1))
         ]
 
     @staticmethod
-    def _leaf(function: str, own: str) -> str:
-        return f"algorithm=MPIR_{function.capitalize()}_intra_{own}"
+    def _leaf(function: str, name: str) -> str:
+        return f"algorithm=MPIR_{function.capitalize()}_intra_{name.partition(',')[0]}"
 
     def sized(self, function: str) -> bool:
         return function in AVERAGE + TOTAL
 
     def write(self, table: Table, folder: Path) -> list[Path]:
         def algorithm(function: str, name: str) -> dict:
-            own, parameters = ALGORITHMS[function][name]
-            return {self._leaf(function, own): parameters}
+            parameters = ALGORITHMS[function][name].split()
+            return {self._leaf(function, name): {one: {} for one in parameters}}
 
         def straight(function: str, _: str) -> dict:
             return {f"composition=MPIDI_{function.capitalize()}_intra_composition_"
@@ -203,14 +172,9 @@ class Mpich(Target):
                 for key, below in node.items()
             }
         choices = [
-            node
-            if rule.algorithm is None
-            else _chosen(
-                function,
-                ALGORITHMS[function][rule.algorithm][0],
-                make(function, rule.algorithm),
-                node,
-            )
+            _chosen(function, rule.algorithm, make(function, rule.algorithm), node)
+            if rule.algorithm
+            else node
             for rule in rules
         ]
         word = "avg_msg_size" if function in AVERAGE else "total_msg_size"

@@ -22,7 +22,7 @@ IDS = {
     "bcast": 7, "exscan": 8, "gather": 9, "reduce": 11, "reduce_scatter": 12,
     "reduce_scatter_block": 13, "scan": 14, "scatter": 15,
 }  # fmt: skip
-# What a size in a rule is, in sizes of the race: the whole of all ranks' parts.
+# What a size in a rule is, in sizes of the driver: the whole of all ranks' parts.
 WHOLE = ("allgather", "alltoall")
 # Whose rule is looked up by a size that not all ranks know, or by none.
 UNSIZED = ("alltoallv", "barrier", "exscan", "gather", "scan", "scatter")

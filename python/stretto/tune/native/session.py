@@ -4,15 +4,15 @@
 import hashlib
 import tempfile
 from collections.abc import Callable
+from itertools import chain, groupby
 from pathlib import Path
 
 from ...errors import Error
 from ...measure.driver import Results, SilenceError, drive
-from ...measure.points import points
-from ...measure.session import Request, TuningSession
-from .choice import (
+from ...measure.points import benchmark_points
+from ...measure.session import Advance, Request, TuningSession
+from .comparison import (
     LEAST_ROUNDS,
-    Cell,
     Comparison,
     best,
     comparisons,
@@ -22,14 +22,15 @@ from .choice import (
     together,
     won,
 )
-from .journal import Failure, Journal, Run, Sample
+from .journal import Failure, Journal, Point, Run, Sample
 from .target import Table, Target, everywhere
 
 SCAN_SHARE = 0.6  # of the budget; the rest confirms what was found
 MOST_ROUNDS = 9
+SAMPLED = ("function", "asked", "bytes", "native_us")  # of what the driver says
 HOPELESS = 1.3  # times the library's time: not measured again
 START = 1.5  # seconds to start a job, roughly
-OVERHEAD = 2.5  # a cell takes so many times its share, with finding how many calls fill a block
+OVERHEAD = 2.5  # a point takes so many times its share, with finding how many calls fill a block
 
 
 class NativeSession(TuningSession):
@@ -39,14 +40,19 @@ class NativeSession(TuningSession):
         super().__init__(request)
         self.target, self.journal, self.seconds = target, journal, seconds
 
-    def cells(self, ranks: int) -> list[tuple[str, int]]:
+    def points(self, ranks: int) -> list[Point]:
         """That have a choice."""
-        return points(
-            [f for f in self.request.names if self._choices(f, ranks)], self.request.sizes
-        )
+        functions = [f for f in self.request.names if self.target.algorithms(f, ranks)]
+        every = benchmark_points(functions, self.request.sizes)
+        return [Point(function, ranks, size) for function, size in every]
 
-    def _choices(self, function: str, ranks: int) -> list[str]:
-        return self.target.algorithms(function, ranks)
+    def run(self, advance: Advance) -> tuple[Table, dict[Point, tuple]]:
+        """Both stages, as far as the budget goes; what held of what was found."""
+        self.scan(advance)
+        found = self.found()
+        if found:
+            self.confirm(found, advance)
+        return self.confirmed(found)
 
     # --- the first stage: every algorithm
 
@@ -59,29 +65,27 @@ class NativeSession(TuningSession):
                 if not self._round(number, ranks, found):
                     return
 
-    def _round(self, number: int, ranks: int, found: dict[Cell, dict[str, Comparison]]) -> bool:
-        cells = self.cells(ranks)
-        line_ups = self._line_ups(ranks)
+    def _round(self, number: int, ranks: int, found: dict[Point, dict[str, Comparison]]) -> bool:
+        points, line_ups = self.points(ranks), self._line_ups(ranks)
         for i, algorithms in enumerate([{}, *line_ups, {}]):
             if self.left(SCAN_SHARE) < 0:
                 return False
-            what = f"round {number + 1}, {ranks} ranks, {i + 1} of {len(line_ups) + 2}"
-            self.say(what)
+            self.say(f"round {number + 1}, {ranks} ranks, {i + 1} of {len(line_ups) + 2}")
             if not algorithms:
-                part = "before" if i == 0 else "after"
-                self._plain(Run("scan", number, ranks, part), cells)
+                self._plain(Run("scan", number, ranks, "after" if i else "before"), points)
                 continue
-            self._forced("scan", number, ranks, algorithms, [
-                (function, size)
-                for function, size in cells
-                if function in algorithms
-                and not self._hopeless(found.get((function, ranks, size), {}), algorithms[function])
-            ])  # fmt: skip
+            own = [point for point in points if point.function in algorithms]
+            hopeful = [
+                point
+                for point in own
+                if not self._hopeless(found.get(point, {}), algorithms[point.function])
+            ]
+            self._forced(number, ranks, algorithms, hopeful)
         return True
 
     def _line_ups(self, ranks: int) -> list[dict[str, str]]:
         """The k-th algorithms of all functions share a job."""
-        lists = {f: self._choices(f, ranks) for f in self.request.names}
+        lists = {f: self.target.algorithms(f, ranks) for f in self.request.names}
         most = max(map(len, lists.values()), default=0)
         return [{f: own[k] for f, own in lists.items() if k < len(own)} for k in range(most)]
 
@@ -89,9 +93,9 @@ class NativeSession(TuningSession):
     def _hopeless(found: dict[str, Comparison], algorithm: str) -> bool:
         return algorithm in found and found[algorithm].ratio > HOPELESS
 
-    def _plain(self, run: Run, cells: list[tuple[str, int]]) -> None:
+    def _plain(self, run: Run, points: list[Point]) -> None:
         for _ in range(2):
-            todo = [cell for cell in cells if not self.journal.has(run, *cell)]
+            todo = [point for point in points if not self.journal.has(run, point)]
             if not todo:
                 return
             reason = self._drive(lambda _: run, {}, todo)
@@ -100,55 +104,44 @@ class NativeSession(TuningSession):
             raise Error(f"{title} as it is: {reason}", "`stretto doctor` shows what works")
 
     def _forced(
-        self,
-        stage: str,
-        number: int,
-        ranks: int,
-        algorithms: dict[str, str],
-        cells: list[tuple[str, int]],
+        self, number: int, ranks: int, algorithms: dict[str, str], points: list[Point]
     ) -> None:
         def run_of(function: str) -> Run:
-            return Run(stage, number, ranks, algorithms[function])
+            return Run("scan", number, ranks, algorithms[function])
 
         todo = [
-            (function, size)
-            for function, size in cells
-            if not self.journal.has(run_of(function), function, size)
-            and not self.journal.failed(function, ranks, algorithms[function])
+            point
+            for point in points
+            if not self.journal.has(run_of(point.function), point)
+            and not self.journal.failed(point.function, ranks, algorithms[point.function])
         ]
-        functions = list(dict.fromkeys(function for function, _ in todo))
+        functions = list(dict.fromkeys(point.function for point in todo))
         if not functions:
             return
         table = everywhere({f: algorithms[f] for f in functions}, ranks)
         reason = self._drive(run_of, table, todo)
-        if not reason:
-            return
-        if len(functions) == 1:
+        if reason and len(functions) == 1:
             failure = Failure(functions[0], ranks, algorithms[functions[0]], reason)
             self.journal.add(failures=[failure])
-            return
-        # The driver's own calls may have been the ones that failed: each alone says whose.
-        for function in functions:
-            own = [cell for cell in todo if cell[0] == function]
-            self._forced(stage, number, ranks, {function: algorithms[function]}, own)
+        elif reason:  # the driver's own calls may have failed: each function alone says whose
+            for function in functions:
+                own = [point for point in todo if point.function == function]
+                self._forced(number, ranks, {function: algorithms[function]}, own)
 
-    def _drive(
-        self, run_of: Callable[[str], Run], table: Table, cells: list[tuple[str, int]]
-    ) -> str:
+    def _drive(self, run_of: Callable[[str], Run], table: Table, points: list[Point]) -> str:
         """Measures; why it did not come to its end, or nothing."""
-        race, ranks = Results(), run_of(cells[0][0]).ranks
-        words = ",".join(f"{cell}:{max(size, 1)}" for cell, size in cells)
+        results, ranks, reason = Results(), points[0].ranks, ""
+        words = ",".join(f"{point.function}:{max(point.asked, 1)}" for point in points)
         arguments = ["--cells", words, "--native-only"]
-        reason = ""
         # Beside the journal: all nodes of a job must see it.
-        with tempfile.TemporaryDirectory(prefix="trial-", dir=self.journal.path.parent) as name:
+        with tempfile.TemporaryDirectory(prefix="tuning-", dir=self.journal.path.parent) as name:
             variables = {}
             if table:
                 self.target.write(table, Path(name))
                 variables = self.target.variables(table, Path(name), ranks)
             try:
                 drive(
-                    self.target.mpi, ranks, arguments, self.seconds, self.request.limit, race,
+                    self.target.mpi, ranks, arguments, self.seconds, self.request.limit, results,
                     variables=variables, quiet=bool(table),
                 )  # fmt: skip
             except SilenceError:
@@ -156,23 +149,10 @@ class NativeSession(TuningSession):
             except Error as error:
                 reason = str(error)
             finally:
-                self._keep(race, run_of)
-        if race.wrong:
-            reason = "wrong result"
-        return reason
-
-    def _keep(self, race: Results, run_of: Callable[[str], Run]) -> None:
-        self.journal.add(
-            Sample(
-                run_of(said["function"]),
-                said["function"],
-                said["asked"],
-                said["bytes"],
-                said["native_us"],
-            )
-            for said in race.cells
-            if said["correct"]
-        )
+                right = [said for said in results.cells if said["correct"]]
+                rows = [[said[name] for name in SAMPLED] for said in right]
+                self.journal.add(Sample(run_of(row[0]), *row) for row in rows)
+        return "wrong result" if results.wrong else reason
 
     # --- the second: the table that was found
 
@@ -187,64 +167,54 @@ class NativeSession(TuningSession):
         stage = self._stage(table)
         for number in range(MOST_ROUNDS):
             for ranks in self.request.ranks:
-                cells = [cell for cell in self.cells(ranks) if (cell[0], ranks) in table]
-                for part in ("before", "table", "after") if cells else ():
+                points = [point for point in self.points(ranks) if point[:2] in table]
+                for part in ("before", "table", "after") if points else ():
                     if self.left() < 0:
                         return
-                    what = f"confirming, round {number + 1}, {ranks} ranks"
-                    self.say(what)
-                    self._confirm_part(Run(stage, number, ranks, part), table, cells)
+                    self.say(f"confirming, round {number + 1}, {ranks} ranks")
+                    self._confirm_part(Run(stage, number, ranks, part), table, points)
 
-    def _confirm_part(self, run: Run, table: Table, cells: list[tuple[str, int]]) -> None:
+    def _confirm_part(self, run: Run, table: Table, points: list[Point]) -> None:
         if run.part != "table":
-            self._plain(run, cells)
+            self._plain(run, points)
             return
-        todo = [cell for cell in cells if not self.journal.has(run, *cell)]
+        todo = [point for point in points if not self.journal.has(run, point)]
         reason = self._drive(lambda _: run, table, todo) if todo else ""
         if reason:
             raise Error(f"with the tuning files: {reason}", "tune fewer --collectives at a time")
 
     # --- what follows from both
 
-    def sizes_of(self) -> dict[Cell, int]:
-        return {(one.function, one.run.ranks, one.asked): one.bytes for one in self.journal.samples}
+    def _bytes(self) -> dict[Point, int]:
+        return {one.point: one.bytes for one in self.journal.samples}
 
-    def _groups(self) -> list[list[Cell]]:
-        """Cells of a function on so many ranks."""
-        return [
-            [(function, ranks, size) for name, size in self.cells(ranks) if name == function]
-            for ranks in self.request.ranks
-            for function in self.request.names
-            if self._choices(function, ranks)
-        ]
+    def _groups(self) -> list[list[Point]]:
+        """Points of a function on so many ranks."""
+        every = (point for ranks in self.request.ranks for point in self.points(ranks))
+        return [list(group) for _, group in groupby(every, key=lambda point: point[:2])]
 
     def found(self) -> Table:
         """What the scan says."""
         comparison = comparisons(self.journal.samples, "scan")
         failed = {(one.function, one.ranks, one.algorithm) for one in self.journal.failures}
-        chosen: dict[Cell, str | None] = {}
+        chosen: dict[Point, str | None] = {}
         for group in self._groups():
-            function, ranks, _ = group[0]
-            by_cell = [
-                {
-                    name: one
-                    for name, one in comparison.get(cell, {}).items()
-                    if (function, ranks, name) not in failed
-                }
-                for cell in group
+            by_point = [
+                {n: one for n, one in comparison.get(p, {}).items() if (*p[:2], n) not in failed}
+                for p in group
             ]
-            if not self.target.sized(function):
-                picked = [together(by_cell)] * len(group)
+            if not self.target.sized(group[0].function):
+                picked = [together(by_point)] * len(group)
             elif self.target.complete:
-                picked = complete(by_cell)
+                picked = complete(by_point)
             else:
-                picked = [best(one) for one in by_cell]
+                picked = [best(one) for one in by_point]
             chosen |= dict(zip(group, picked, strict=True))
         return self._table(chosen)
 
-    def _table(self, chosen: dict[Cell, str | None]) -> Table:
-        sizes = self.sizes_of()
-        known = {cell: name for cell, name in chosen.items() if cell in sizes}
+    def _table(self, chosen: dict[Point, str | None]) -> Table:
+        sizes = self._bytes()
+        known = {point: name for point, name in chosen.items() if point in sizes}
         return table_of(known, sizes, self.target.sized, self.target.complete)
 
     def finished(self) -> bool:
@@ -254,52 +224,49 @@ class NativeSession(TuningSession):
         enough = all(
             Run("scan", LEAST_ROUNDS - 1, ranks, "after") in scanned
             for ranks in self.request.ranks
-            if self.cells(ranks)
+            if self.points(ranks)
         )
-        last = [cells.get("table") for cells in self._confirmations(found).values()]
+        last = [points.get("table") for points in self._confirmations(found).values()]
         return enough and all(one and len(one.ratios) >= LEAST_ROUNDS for one in last)
 
-    def _confirmations(self, table: Table) -> dict[Cell, dict[str, Comparison]]:
-        """Of the table's cells."""
+    def _confirmations(self, table: Table) -> dict[Point, dict[str, Comparison]]:
+        """Of the table's points."""
         comparison = comparisons(self.journal.samples, self._stage(table))
-        return {
-            cell: comparison.get(cell, {})
-            for group in self._groups()
-            for cell in group
-            if cell[:2] in table
-        }
+        points = [point for point in chain(*self._groups()) if point[:2] in table]
+        return {point: comparison.get(point, {}) for point in points}
 
-    def confirmed(self, table: Table) -> tuple[Table, dict[Cell, tuple]]:
-        """What of the table held; its cells' algorithms and comparisons."""
+    def confirmed(self, table: Table) -> tuple[Table, dict[Point, tuple]]:
+        """What of the table held; its points' algorithms and comparisons."""
         comparison = self._confirmations(table)
-        sizes = self.sizes_of()
-        chosen: dict[Cell, str | None] = {}
-        gains: dict[Cell, tuple] = {}
+        sizes = self._bytes()
+        chosen: dict[Point, str | None] = {}
+        gains: dict[Point, tuple] = {}
         for group in self._groups():
             rules = table.get(group[0][:2], [])
-            seen = [comparison.get(cell, {}).get("table") for cell in group]
+            seen = [comparison.get(point, {}).get("table") for point in group]
             if not rules or None in seen:
                 continue
             share = self.target.complete or not self.target.sized(group[0][0])
             held = group_won(seen) if share else True
-            for cell, one in zip(group, seen, strict=True):
-                name = [rule.algorithm for rule in rules if rule.least <= sizes[cell]][-1]
+            for point, one in zip(group, seen, strict=True):
+                name = [rule.algorithm for rule in rules if rule.least <= sizes[point]][-1]
                 holds = held and (share or won(one.ratios, one.noise))
-                chosen[cell] = name if holds else None
-                if chosen[cell]:
-                    gains[cell] = (name, one)
+                chosen[point] = name if holds else None
+                if chosen[point]:
+                    gains[point] = (name, one)
         return self._table(chosen), gains
 
 
 def seconds_for(target: Target, request: Request) -> tuple[float, float]:
-    """Of each cell, so that two rounds fit into the scan's share; and what two will take."""
-    cells = starts = 0
+    """Of each point, so that two rounds fit into the scan's share; and what two will take."""
+    points = starts = 0
     for ranks in request.ranks:
         counts = {f: len(target.algorithms(f, ranks)) for f in request.names}
-        cells += sum((n + 2) * len(points([f], request.sizes)) for f, n in counts.items() if n)
+        for function, count in counts.items():
+            points += (count + 2) * len(benchmark_points([function], request.sizes)) * bool(count)
         starts += max(counts.values(), default=0) + 2
-    if not cells:
+    if not points:
         raise Error(f"{target.title} has no choice in any of these functions", "see docs")
     free = SCAN_SHARE * request.budget / 2 - starts * START
-    seconds = min(max(free / cells / OVERHEAD, 0.003), 0.1)
-    return seconds, 2 * (starts * START + cells * seconds * OVERHEAD)
+    seconds = min(max(free / points / OVERHEAD, 0.003), 0.1)
+    return seconds, 2 * (starts * START + points * seconds * OVERHEAD)

@@ -10,7 +10,7 @@ from ...launch.mpi import Mpi
 
 @dataclass(frozen=True)
 class Rule:
-    """From `least` bytes on, as the race counts them; None leaves the choice to the library."""
+    """From `least` bytes on, as the driver counts them; None leaves the choice to the library."""
 
     least: int
     algorithm: str | None

@@ -6,22 +6,22 @@ from collections import defaultdict
 from dataclasses import dataclass, replace
 from statistics import mean, median, variance
 
-from .cells import NATIVE, Cell, parsed, serves_any
 from .journal import Entry, Journal, Measured
-from .smoothed import Noisy, smoothed
+from .points import NATIVE, Point, parsed, serves_any
+from .smoothing import Noisy, smooth
 
 GAIN = math.log(1.015)  # worth a rule of its own, and another algorithm than at the size before
 SAME_MEAN, SAME_MOST = math.log(1.05), math.log(1.15)  # what a neighbour's choices may lose
-CONTESTS = 2  # at least, in which a choice must have proved itself
+BENCHMARKS = 2  # at least, in which a choice must have proved itself
 OF_SPREAD = 0.93  # a median's standard deviation times the root of its blocks, over their spread
-SURE = 0.04  # no contest is surer: processes differ by where their memory lies
-CONFIRM = "confirm"  # the stage of contests between few
+SURE = 0.04  # no paired benchmark is surer: processes differ by where their memory lies
+CONFIRM = "confirm"  # the stage of paired benchmarks between few
 SHIPPED = ""  # the shipped rules decide, whatever they say
 
 
 @dataclass(frozen=True)
 class Times:
-    """Of one cell, in µs, by candidate."""
+    """Of one point, in µs, by candidate."""
 
     us: dict[str, float]
     shipped: str  # the candidate that the shipped rules choose
@@ -41,12 +41,12 @@ class Times:
         return math.log(us / self.best) + (GAIN if words != SHIPPED else 0)
 
 
-def merged(contests: list[Measured], reference: str) -> dict[str, Noisy]:
-    """The last contest's time of the reference, and of the others the median ratio to it.
+def merged(benchmarks: list[Measured], reference: str) -> dict[str, Noisy]:
+    """The last paired benchmark's time of the reference, and of the others the median ratio to it.
 
     The best of many noisy times is too good: where a candidate was confirmed, that counts alone.
     """
-    timed = [(one.stage == CONFIRM, _timed(one)) for one in contests]
+    timed = [(one.stage == CONFIRM, _timed(one)) for one in benchmarks]
     known = [(again, us) for again, us in timed if reference in us]
     if not known:
         return timed[-1][1] if timed else {}
@@ -58,8 +58,8 @@ def merged(contests: list[Measured], reference: str) -> dict[str, Noisy]:
     return {words: _middle(own[True] or own[False], last) for words, own in found.items()}
 
 
-def _timed(contest: Measured) -> dict[str, Noisy]:
-    counted = [one for one in contest.entries if one.counts]
+def _timed(benchmark: Measured) -> dict[str, Noisy]:
+    counted = [one for one in benchmark.entries if one.counts]
     spread = median(one.spread for one in counted) if counted else 0.0
     return {
         one.words: Noisy(math.log(one.us), variance_of(one, spread) + SURE**2)
@@ -75,33 +75,38 @@ def variance_of(one: Entry, least: float = 0.0) -> float:
 
 def _middle(found: list[Noisy], beside: float) -> Noisy:
     logs = [one.log for one in found]
-    each = max(mean(one.variance for one in found), variance(logs) if len(logs) > 1 else 0.0)
-    return Noisy(beside + median(logs), each / len(logs))
+    return Noisy(beside + median(logs), variance_of_all(logs, [one.variance for one in found]))
+
+
+def variance_of_all(logs: list[float], variances: list[float]) -> float:
+    """Of their middle: no less than they differ by."""
+    each = max(mean(variances), variance(logs) if len(logs) > 1 else 0.0)
+    return each / len(logs)
 
 
 def times_of(
-    journal: Journal, shipped: dict[Cell, str], confirmed: bool = True
-) -> dict[Cell, Times]:
+    journal: Journal, shipped: dict[Point, str], confirmed: bool = True
+) -> dict[Point, Times]:
     """Together with those of the sizes around. If `confirmed`, only of what was timed in several
-    contests, beside the shipped choice."""
+    paired benchmarks, beside the shipped choice."""
     found = {}
-    every = smoothed({cell: merged(journal.of(cell), words) for cell, words in shipped.items()})
-    for cell, us in every.items():
-        contests, words = journal.of(cell), shipped[cell]
+    every = smooth({point: merged(journal.of(point), words) for point, words in shipped.items()})
+    for point, us in every.items():
+        benchmarks, words = journal.of(point), shipped[point]
         native = us.get(NATIVE)
         if confirmed:
             us = {
                 one: time
                 for one, time in us.items()
-                if one == words or len(contests_with(contests, one)) >= CONTESTS
+                if one == words or len(benchmarks_with(benchmarks, one)) >= BENCHMARKS
             }
         if us:
-            found[cell] = Times(us, words, native)
+            found[point] = Times(us, words, native)
     return found
 
 
-def contests_with(contests: list[Measured], words: str) -> list[Measured]:
-    return [one for one in contests if one.us_of(words) is not None]
+def benchmarks_with(benchmarks: list[Measured], words: str) -> list[Measured]:
+    return [one for one in benchmarks if one.us_of(words) is not None]
 
 
 def along(times: list[Times]) -> list[str]:
@@ -140,12 +145,12 @@ def words_of(known: dict[int, list[Times]]) -> dict[int, list[str]]:
 
 @dataclass(frozen=True)
 class Choice:
-    """What is to serve a cell; SHIPPED or a candidate's words.
+    """What is to serve a point; SHIPPED or a candidate's words.
 
     `elsewhere` is for numbers of ranks near this one that `words` cannot serve.
     """
 
-    cell: Cell
+    point: Point
     words: str
     us: float | None
     native_us: float | None
@@ -155,7 +160,7 @@ class Choice:
 
     @property
     def narrow(self) -> bool:
-        return self.words != SHIPPED and not serves_all(self.cell, self.words)
+        return self.words != SHIPPED and not serves_all(self.point, self.words)
 
     def for_others(self) -> "Choice":
         """The same, as it is to be elsewhere."""
@@ -164,30 +169,30 @@ class Choice:
         return replace(self, words=words, us=us, elsewhere=SHIPPED, elsewhere_us=None)
 
 
-def serves_all(cell: Cell, words: str) -> bool:
+def serves_all(point: Point, words: str) -> bool:
     """Any number of ranks."""
-    algorithm = parsed(cell, words).algorithm
-    return algorithm is None or serves_any(algorithm, cell.function, cell.ordered)
+    algorithm = parsed(point, words).algorithm
+    return algorithm is None or serves_any(algorithm, point.function, point.ordered)
 
 
-def _elsewhere(cell: Cell, times: Times) -> str:
+def _elsewhere(point: Point, times: Times) -> str:
     """The best that serves any number of ranks, if it is worth a rule."""
-    found = [words for words in times.us if serves_all(cell, words)]
+    found = [words for words in times.us if serves_all(point, words)]
     best = min([*found, *([SHIPPED] if times.of(SHIPPED) else [])], key=times.cost, default=SHIPPED)
     return SHIPPED if best == times.shipped else best
 
 
-def choices(found: dict[Cell, Times]) -> dict[tuple[str, int], list[Choice]]:
+def choices(found: dict[Point, Times]) -> dict[tuple[str, int], list[Choice]]:
     """By name and number of ranks, in the order of sizes."""
-    groups: dict[tuple[str, int], list[Cell]] = defaultdict(list)
-    for cell in sorted(found):
-        groups[cell.name, cell.ranks].append(cell)
+    groups: dict[tuple[str, int], list[Point]] = defaultdict(list)
+    for point in sorted(found):
+        groups[point.name, point.ranks].append(point)
     chosen = {}
-    for key, cells in groups.items():
-        times = [found[cell] for cell in cells]
+    for key, points in groups.items():
+        times = [found[point] for point in points]
         chosen[key] = [
-            Choice(cell, one, t.of(one), t.native, t.of(SHIPPED), other, t.of(other))
-            for cell, t, one in zip(cells, times, along(times), strict=True)
-            for other in [_elsewhere(cell, t)]
+            Choice(point, one, t.of(one), t.native, t.of(SHIPPED), other, t.of(other))
+            for point, t, one in zip(points, times, along(times), strict=True)
+            for other in [_elsewhere(point, t)]
         ]
     return chosen

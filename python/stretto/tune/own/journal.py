@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ...measure.busy import Load
 from ...measure.journal import Records
-from .cells import NATIVE, Cell
+from .points import NATIVE, Point
 
 FORMAT = 1
 FEW = 3  # blocks: fewer say nothing
@@ -15,7 +15,7 @@ FEW = 3  # blocks: fewer say nothing
 
 @dataclass(frozen=True)
 class Entry:
-    """A candidate's time of one cell."""
+    """A candidate's time of one point."""
 
     words: str
     algorithm: str  # id of what served, or "native"
@@ -32,9 +32,9 @@ class Entry:
 
 @dataclass
 class Measured:
-    """One cell's contest. `stage` is "model", "search", "confirm" or "beyond"."""
+    """One point's paired benchmark. `stage` is "model", "search", "confirm" or "beyond"."""
 
-    cell: Cell
+    point: Point
     stage: str
     seconds: float
     entries: list[Entry] = field(default_factory=list)
@@ -44,45 +44,46 @@ class Measured:
 
 
 def read_measured(stage: str, said: dict) -> Measured:
-    """From what the driver says of a cell."""
+    """From what the driver says of a point."""
     names = Entry.__dataclass_fields__
     entries = [Entry(**{k: one[k] for k in names}) for one in said["candidates"]]
-    cell = Cell(said["cell"], said["ranks"], said["asked"])
-    return Measured(cell, stage, said["seconds"], entries)
+    point = Point(said["cell"], said["ranks"], said["asked"])
+    return Measured(point, stage, said["seconds"], entries)
 
 
 class Journal(Records):
-    """A cell that is there is not measured again; what hangs is not tried again."""
+    """A point that is there is not measured again; what hangs is not tried again."""
 
     def __init__(self, path: Path, machine: str, fresh: bool = False) -> None:
         head = {"format": FORMAT, "machine": machine}
         self.measured: list[Measured] = []
-        self._contests: dict[Cell, list[Measured]] = defaultdict(list)
-        self.failed: set[tuple[Cell, str]] = set()
+        self._benchmarks: dict[Point, list[Measured]] = defaultdict(list)
+        self.failed: set[tuple[Point, str]] = set()
         self.load: Load | None = None  # the worst, while others worked on the machine
         super().__init__(path, head, fresh, "name another file with --output")
 
     def _heard(self, said: dict) -> None:
         if "entries" in said:
             entries = [Entry(**one) for one in said["entries"]]
-            cell = Cell(**said["cell"])
-            self._keep(Measured(cell, said["stage"], said["seconds"], entries))
+            point = Point(**said["cell"])
+            self._keep(Measured(point, said["stage"], said["seconds"], entries))
         elif "others" in said:
             self._worse(Load(said["others"], said["cores"]))
         elif "hung" in said:
-            self.failed.add((Cell(**said["cell"]), said["hung"]))
+            self.failed.add((Point(**said["cell"]), said["hung"]))
 
     def _keep(self, measured: Measured) -> None:
         self.measured.append(measured)
-        self._contests[measured.cell].append(measured)
+        self._benchmarks[measured.point].append(measured)
 
     def add(self, measured: Measured) -> None:
         self._keep(measured)
-        self._write([asdict(measured)])
+        said = asdict(measured)
+        self._write([{"cell": said.pop("point"), **said}])
 
-    def fail(self, cell: Cell, words: str) -> None:
-        self.failed.add((cell, words))
-        self._write([{"cell": asdict(cell), "hung": words}])
+    def fail(self, point: Point, words: str) -> None:
+        self.failed.add((point, words))
+        self._write([{"cell": asdict(point), "hung": words}])
 
     def _worse(self, load: Load) -> None:
         if self.load is None or load.others > self.load.others:
@@ -93,9 +94,9 @@ class Journal(Records):
         self._worse(load)
         self._write([asdict(load)])
 
-    def has(self, cell: Cell, stage: str) -> bool:
-        return any(one.stage == stage for one in self._contests[cell])
+    def has(self, point: Point, stage: str) -> bool:
+        return any(one.stage == stage for one in self._benchmarks[point])
 
-    def of(self, cell: Cell) -> list[Measured]:
-        """The contests of a cell for the choice, the last one last."""
-        return [one for one in self._contests[cell] if one.stage != "model"]
+    def of(self, point: Point) -> list[Measured]:
+        """The paired benchmarks of a point for the choice, the last one last."""
+        return [one for one in self._benchmarks[point] if one.stage != "model"]

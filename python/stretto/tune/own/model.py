@@ -6,17 +6,17 @@ ratio, nearest to what was measured. So the error that is reported is that of pr
 """
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import islice
 from statistics import median
 from typing import Any
 
 from ... import _core
 from ...errors import Error
 from ...measure.driver import Ratios
-from .cells import Cell, parsed
 from .journal import Measured
-from .reductions import reduction_lines
+from .points import Point, parsed
 
 SIZES = (8, 512, 4096, 32 << 10, 256 << 10, 2 << 20)
 # What is measured: messages of both ranks at once, of one, in rounds one after the other, and with
@@ -35,6 +35,7 @@ STEP = 0.02  # share of a logarithm: less would not leave a corner of the longes
 USUAL = 0.03  # of the logarithm of a ratio: what is off by more counts for less
 INSIDE = 1e-3  # of a bound, at which a fit may not begin
 MOST = 60  # steps
+WORTH = 1.15  # reductions that differ by less are not told apart
 NO_END = 1e30  # of a number without bounds
 
 
@@ -75,10 +76,10 @@ class Parameters:
         )
 
 
-def calibration(ranks: int) -> list[tuple[Cell, list[str]]]:
+def calibration(ranks: int) -> list[tuple[Point, list[str]]]:
     """The plan whose times the model is fitted to."""
     return [
-        (Cell(name, ranks, size), list(words))
+        (Point(name, ranks, size), list(words))
         for name, words in CALLS.items()
         for size in (SIZES if name != "barrier" else (0,))
     ]
@@ -103,9 +104,9 @@ class Sample:
 def samples_of(measured: list[Measured], placement: _core.Placement) -> list[Sample]:
     found = []
     for one in measured:
-        call = one.cell.call(placement)
+        call = one.point.call(placement)
         for entry in one.entries:
-            choice = parsed(one.cell, entry.words)
+            choice = parsed(one.point, entry.words)
             if choice.algorithm is None or entry.algorithm != choice.id or not entry.counts:
                 continue
             simulator = call.simulator(choice.algorithm, choice.params)
@@ -116,25 +117,18 @@ def samples_of(measured: list[Measured], placement: _core.Placement) -> list[Sam
     return found
 
 
-def _free(parameters: Parameters, names: list[str]) -> dict[str, list[float]]:
-    """Their numbers; of a contention only the last: those of fewer ranks were found before."""
-    found = {name: getattr(parameters, name) for name in names}
-    return {
-        name: list(value) if name == "slopes" else [value[-1][1] if name == "contention" else value]
-        for name, value in found.items()
-    }
+def _free(parameters: Parameters, name: str) -> list[float]:
+    """Its numbers; of a contention only the last: those of fewer ranks were found before."""
+    value = getattr(parameters, name)
+    return list(value) if name == "slopes" else [value[-1][1] if name == "contention" else value]
 
 
-def _with(parameters: Parameters, names: list[str], numbers: Iterable[float]) -> Parameters:
-    left = iter(numbers)
-    found: dict[str, Any] = {}
-    for name, values in _free(parameters, names).items():
-        own = [float(next(left)) for _ in values]
-        found[name] = tuple(own) if name == "slopes" else own[0]
-        if name == "contention":
-            *before, (ranks, _) = parameters.contention
-            found[name] = (*before, (ranks, own[0]))
-    return replace(parameters, **found)
+def _with(parameters: Parameters, name: str, numbers: list[float]) -> Parameters:
+    value: Any = tuple(numbers) if name == "slopes" else numbers[0]
+    if name == "contention":
+        *before, (ranks, _) = parameters.contention
+        value = (*before, (ranks, value))
+    return replace(parameters, **{name: value})
 
 
 def _bounds(parameters: Parameters, name: str) -> tuple[float, float]:
@@ -152,24 +146,28 @@ def fitted(
     machine_of: Callable[[Parameters], _core.Machine],
 ) -> Parameters:
     """With those numbers of `names` whose predictions are nearest to the samples, in ratio."""
-    from numpy import array, clip, exp, log, ndarray
+    import numpy
     from scipy.optimize import least_squares
 
     if not names:
         return start
-    free = _free(start, names)
-    low, high = array([_bounds(start, name) for name, own in free.items() for _ in own]).T
-    first = log(array([value for own in free.values() for value in own]))
+    free = {name: _free(start, name) for name in names}
+    bounds = numpy.array([_bounds(start, name) for name, own in free.items() for _ in own])
+    low, high = numpy.log(bounds.T)
+    first = numpy.log(numpy.concatenate([*free.values()]))
 
-    def of(logs: ndarray) -> Parameters:
-        return _with(start, names, clip(exp(logs), low, high))
+    def of(logs: numpy.ndarray) -> Parameters:
+        found, left = start, iter(numpy.clip(numpy.exp(logs), *bounds.T).tolist())
+        for name, own in free.items():
+            found = _with(found, name, list(islice(left, len(own))))
+        return found
 
-    def off(logs: ndarray) -> list[float]:
+    def off(logs: numpy.ndarray) -> list[float]:
         machine = machine_of(of(logs))
         return [math.log(one.ratio(machine)) for one in samples]
 
     found = least_squares(
-        off, clip(first, log(low) + INSIDE, log(high) - INSIDE), bounds=(log(low), log(high)),
+        off, numpy.clip(first, low + INSIDE, high - INSIDE), bounds=(low, high),
         loss="soft_l1", f_scale=USUAL, diff_step=STEP, max_nfev=MOST,
     )  # fmt: skip
     return of(found.x)
@@ -212,6 +210,15 @@ def quality(samples: list[Sample], machine: _core.Machine) -> Quality:
     factors = sorted(math.exp(abs(math.log(one.ratio(machine)))) for one in samples)
     usual = factors[math.ceil(0.9 * len(factors)) - 1]
     return Quality(median(factors), usual, factors[-1], len(factors))
+
+
+def reduction_lines(ratios: Ratios, gamma: float) -> list[str]:
+    """For a machine file whose `gamma` is that of the sum of doubles: a line for each operator."""
+    of_operator: dict[str, list[str]] = {}
+    for (name, kind), ratio in ratios.items():
+        if max(ratio, 1 / ratio) > WORTH:
+            of_operator.setdefault(name, []).append(f"{kind} = {gamma * ratio:.4g}")
+    return [f"{name} = {{ {', '.join(kinds)} }}" for name, kinds in of_operator.items()]
 
 
 def to_toml(

@@ -9,8 +9,8 @@ from ... import _core
 from ...errors import Error
 from ...measure.session import Advance, unseen
 from ...threads import pool
-from .cells import ORDERED, Candidate, Cell, parsed, portfolio, reduces, serves_any
 from .choice import SHIPPED, Times, agrees, words_of
+from .points import ORDERED, Candidate, Point, parsed, portfolio, reduces, serves_any
 from .predictor import Predictor
 from .rules import checked, last_line, lines_in_turn
 
@@ -75,23 +75,23 @@ def cut_by_itself(one: Candidate) -> bool:
     return bool(own) and own.name == "pieces"
 
 
-def candidates(cell: Cell, depths: tuple[int, ...]) -> list[Candidate]:
+def candidates(point: Point, depths: tuple[int, ...]) -> list[Candidate]:
     """What is cut into pieces by a parameter of its own is not cut again.
 
     A number of ranks that is no power of two stands for others, which must be served as well.
     """
-    power = cell.ranks & (cell.ranks - 1) == 0
+    power = point.ranks & (point.ranks - 1) == 0
 
     def useful(one: Candidate) -> bool:
         if (
             not power
             and one.algorithm
-            and not serves_any(one.algorithm, cell.function, cell.ordered)
+            and not serves_any(one.algorithm, point.function, point.ordered)
         ):
             return False
         return not (one.params.segment and cut_by_itself(one))
 
-    return [one for one in portfolio(cell, depths) if useful(one)]
+    return [one for one in portfolio(point, depths) if useful(one)]
 
 
 def promising(
@@ -122,21 +122,23 @@ def plainness(one: Candidate) -> float:
 
 def predicted_times(machine: _core.Machine, level: Level, name: str, ranks: int) -> list[Times]:
     """Of every size: the predicted time of each candidate, the mean of the placements."""
-    placed = [Predictor(machine, _core.Placement(min(k, ranks))) for k in level.placements(ranks)]
+    predictors = [
+        Predictor(machine, _core.Placement(min(k, ranks))) for k in level.placements(ranks)
+    ]
     found = []
     for size in (0,) if name == "barrier" else SIZES:
-        found.append(Times(_us(placed, Cell(name, ranks, size), level.depths), SHIPPED))
+        found.append(Times(_us(predictors, Point(name, ranks, size), level.depths), SHIPPED))
     return found
 
 
-def _us(placed: list[Predictor], cell: Cell, depths: tuple[int, ...]) -> dict[str, float]:
+def _us(predictors: list[Predictor], point: Point, depths: tuple[int, ...]) -> dict[str, float]:
     """The mean of the placements."""
 
     def seconds(one: Candidate) -> float:
-        logs = [math.log(max(p.seconds(cell, one), 1e-12)) for p in placed]
+        logs = [math.log(max(p.seconds(point, one), 1e-12)) for p in predictors]
         return math.exp(sum(logs) / len(logs)) * plainness(one)
 
-    return {one.words: 1e6 * own for one, own in promising(candidates(cell, depths), seconds)}
+    return {one.words: 1e6 * own for one, own in promising(candidates(point, depths), seconds)}
 
 
 def known_times(machine: _core.Machine, level: Level, name: str) -> dict[int, list[Times]]:
@@ -151,7 +153,7 @@ def _of_kind(known: dict[int, list[Times]], power: bool) -> dict[int, list[Times
 
 def rules_of(machine: _core.Machine, level: Level, name: str) -> list[str]:
     """Of a function, for powers of two first; operators that do not commute apart if they must."""
-    function = Cell(name, 2, 8).function
+    function = Point(name, 2, 8).function
     commuting = known_times(machine, level, name)
     ordered = known_times(machine, level, name + ORDERED) if reduces(function) else {}
     lines = []
@@ -174,8 +176,8 @@ def last_resort(machine: _core.Machine, name: str) -> str:
     wanted = _core.facts(function).collective
     every = [a for a in _core.all_algorithms() if a.collective == wanted and not a.needs.counts]
     own = [a for a in every if serves_any(a, function, True)]
-    cell, predictor = Cell(name, *LAST), Predictor(machine, _core.Placement(1))
-    best = min(own, key=lambda a: predictor.seconds(cell, parsed(cell, a.name)))
+    point, predictor = Point(name, *LAST), Predictor(machine, _core.Placement(1))
+    best = min(own, key=lambda a: predictor.seconds(point, parsed(point, a.name)))
     return last_line(function, best.name)
 
 

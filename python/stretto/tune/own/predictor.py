@@ -3,7 +3,7 @@
 
 from ... import _core
 from ...topology.predict import OnTree
-from .cells import Candidate, Cell
+from .points import Candidate, Point
 
 
 class Predictor:
@@ -19,11 +19,11 @@ class Predictor:
         self._tree = OnTree(topology) if topology else None
         self._simulators: dict[tuple, _core.Simulator] = {}
 
-    def seconds(self, cell: Cell, one: Candidate) -> float:
+    def seconds(self, point: Point, one: Candidate) -> float:
         assert one.algorithm
         own = one.params
-        key = (cell.function, one.algorithm.id, cell.ranks, own.value, tuple(own.list))
-        call = cell.call(self._placement)
+        key = (point.function, one.algorithm.id, point.ranks, own.value, tuple(own.list))
+        call = point.call(self._placement)
         shape = call.shape(one.algorithm)
         if key not in self._simulators:
             params = _core.Params(value=one.params.value, list=one.params.list)
@@ -35,13 +35,6 @@ class Predictor:
             seconds = max(seconds, on_tree)
         return seconds
 
-    def sorted(self, cell: Cell, found: list[Candidate]) -> list[tuple[float, Candidate]]:
-        pairs = [(self.seconds(cell, one), one) for one in found]
+    def sorted(self, point: Point, found: list[Candidate]) -> list[tuple[float, Candidate]]:
+        pairs = [(self.seconds(point, one), one) for one in found]
         return sorted(pairs, key=lambda pair: pair[0])
-
-
-class SameForAll:
-    """Without a model all calls take as long, and what is measured corrects that."""
-
-    def seconds(self, cell: Cell, one: Candidate) -> float:
-        return 1.0

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from ... import _core
 from ...units import size_in_words
-from .cells import Cell, in_parts, reduces
 from .choice import SHIPPED, Choice
+from .points import Point, in_parts, reduces
 
 LARGE_STEP = 4.0  # beside the only size that was measured
 TINY = 64  # bytes: what holds for so few holds for fewer
@@ -57,7 +57,7 @@ def between(a: float, b: float) -> int:
 
 def ranges(choices: list[Choice]) -> list[Range]:
     """Neighbours that choose alike share one; where the shipped rules decide there is none."""
-    sizes = [one.cell.asked for one in choices]
+    sizes = [one.point.asked for one in choices]
     steps = [b / max(a, 1) for a, b in itertools.pairwise(sizes)] or [LARGE_STEP]
     first = 0 if sizes[0] <= TINY else between(sizes[0] / steps[0], sizes[0])
     bounds = [first]
@@ -125,7 +125,7 @@ def _time(us: float | None) -> str:
 
 def _comment(measured: Iterable[Choice], note: str) -> str:
     words = [
-        f"{one.cell.ranks} x {size_in_words(one.cell.asked)}: {_time(one.us)} µs "
+        f"{one.point.ranks} x {size_in_words(one.point.asked)}: {_time(one.us)} µs "
         f"({_time(one.native_us)}, {_time(one.shipped_us)})"
         for one in measured
     ]
@@ -158,12 +158,12 @@ def _rule(
     return f"{start} -> {one.words.replace(',', ' ')}"
 
 
-def _conditions(cell: Cell, ranks: Span, where: Where) -> list[str]:
+def _conditions(point: Point, ranks: Span, where: Where) -> list[str]:
     words = ["nodes=1" if where.one_node else "nodes>1"]
     words += [f"cores={where.cores}"] if where.cores else []
     words += [f"per-node={where.per_node}"] if where.per_node else []
-    if reduces(cell.function):
-        words.append("operator=" + ("not-commutative" if cell.ordered else "commutative"))
+    if reduces(point.function):
+        words.append("operator=" + ("not-commutative" if point.ordered else "commutative"))
     words += _of_ranks(ranks)
     return words + ([] if where.power is None else ["ranks=2^k" if where.power else "ranks!=2^k"])
 
@@ -174,8 +174,8 @@ def lines_of(chosen: dict[int, list[Choice]], spans: dict[int, Span], where: Whe
     for span, members in _groups({n: ranges(own) for n, own in chosen.items()}, spans):
         for same in zip(*members, strict=True):
             lines.append(_comment((choice for one in same for choice in one.measured), where.note))
-            cell = same[0].measured[0].cell
-            lines.append(_rule(cell.function, _conditions(cell, span, where), same[0], MEASURED))
+            point = same[0].measured[0].point
+            lines.append(_rule(point.function, _conditions(point, span, where), same[0], MEASURED))
     return lines
 
 

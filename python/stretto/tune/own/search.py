@@ -4,15 +4,15 @@
 from collections import defaultdict
 from collections.abc import Iterable
 
-from .cells import NATIVE, Candidate, Cell, others, parsed, portfolio
-from .choice import CONFIRM, SHIPPED, Times, choices, contests_with, merged
-from .corrected import Corrected, Estimate
+from .choice import CONFIRM, SHIPPED, Times, benchmarks_with, choices, merged
 from .journal import Journal
+from .points import NATIVE, Candidate, Point, others, parsed, portfolio
+from .residual_correction import Estimate, ResidualCorrection
 
-MOST = 16  # candidates of a contest, beside the library and the shipped choice
+MOST = 16  # candidates of a paired benchmark, beside the library and the shipped choice
 DOUBT = 2.0  # estimates that are off by more are rare
-DEAR = 0.5  # seconds of a native call
-LESS_DOUBT = 1.3  # where the cell has been measured
+EXPENSIVE = 0.5  # seconds of a native call
+LESS_DOUBT = 1.3  # where the point has been measured
 AGAIN = 2  # that were the fastest, beside what is new
 NEAR = 1.15  # times the choice: tried once more beside it
 FINALISTS = 4
@@ -33,7 +33,7 @@ def levels(values: list[int]) -> list[list[int]]:
     return [own for own in found if own]
 
 
-def contenders(pairs: list[tuple[Estimate, Candidate]], doubt: float) -> list[Candidate]:
+def undecided(pairs: list[tuple[Estimate, Candidate]], doubt: float) -> list[Candidate]:
     """Those that may be the fastest, estimates being off by their factors, or by `doubt`: the best
     of each algorithm first. `pairs` begin with the best."""
     estimates = [one for one, _ in pairs]
@@ -52,87 +52,89 @@ class NativeTimes:
         self._seconds: dict[tuple[str, int], dict[int, float]] = defaultdict(dict)
         for one in journal.measured:
             if us := one.us_of(NATIVE):
-                self._seconds[one.cell.name, one.cell.ranks][one.cell.bytes] = us * 1e-6
+                self._seconds[one.point.name, one.point.ranks][one.point.bytes] = us * 1e-6
 
-    def dear(self, cell: Cell) -> bool:
+    def expensive(self, point: Point) -> bool:
         """In proportion to the nearest smaller size."""
-        known = self._seconds[cell.name, cell.ranks]
-        size = max((one for one in known if one <= cell.bytes), default=0)
-        return size > 0 and known[size] * cell.bytes / size > DEAR
+        known = self._seconds[point.name, point.ranks]
+        size = max((one for one in known if one <= point.bytes), default=0)
+        return size > 0 and known[size] * point.bytes / size > EXPENSIVE
 
 
 class Search:
-    """The candidates of a cell's next contest, none if there is nothing to find out.
+    """The candidates of a point's next paired benchmark, none if there is nothing to find out.
 
-    `shipped` is the choice of the shipped rules, which takes part in every contest.
+    `shipped` is the choice of the shipped rules, which takes part in every paired benchmark.
     """
 
-    def __init__(self, journal: Journal, corrected: Corrected, shipped: dict[Cell, Candidate]):
-        self._journal, self._corrected, self._shipped = journal, corrected, shipped
+    def __init__(
+        self, journal: Journal, correction: ResidualCorrection, shipped: dict[Point, Candidate]
+    ):
+        self._journal, self._correction, self._shipped = journal, correction, shipped
         self._native = NativeTimes(journal)
 
-    def first(self, cell: Cell) -> list[str]:
-        return self.with_references(cell, self._contenders(cell, DOUBT)[:MOST])
+    def first(self, point: Point) -> list[str]:
+        return self.with_references(point, self._undecided(point, DOUBT)[:MOST])
 
-    def more(self, cell: Cell) -> list[str]:
+    def more(self, point: Point) -> list[str]:
         """What may be faster than all that was measured."""
-        logs = self._logs(cell)
+        logs = self._logs(point)
         if not logs:
             return []
-        tried = {entry.words for one in self._journal.of(cell) for entry in one.entries}
-        tried |= {words for failed, words in self._journal.failed if failed == cell}
-        new = [one for one in self._contenders(cell, LESS_DOUBT) if one.words not in tried]
+        tried = {entry.words for one in self._journal.of(point) for entry in one.entries}
+        tried |= {words for failed, words in self._journal.failed if failed == point}
+        new = [one for one in self._undecided(point, LESS_DOUBT) if one.words not in tried]
         if not new:
             return []
         best = sorted(logs, key=lambda words: logs[words])[:AGAIN]
-        return self.with_references(cell, [*(parsed(cell, w) for w in best), *new[:MOST]])
+        return self.with_references(point, [*(parsed(point, w) for w in best), *new[:MOST]])
 
     def confirmation(
-        self, cell: Cell, choice: str, times: dict[str, float], wanted: int = 1
+        self, point: Point, choice: str, times: dict[str, float], wanted: int = 1
     ) -> list[str]:
         """The choice and what by its `times` comes near it once more, where that is not the shipped
-        one and was not `wanted` times in such a contest."""
-        contests = [one for one in self._journal.of(cell) if one.stage == CONFIRM]
-        if choice == SHIPPED or len(contests_with(contests, choice)) >= wanted:
+        one and was not `wanted` times in such a paired benchmark."""
+        benchmarks = [one for one in self._journal.of(point) if one.stage == CONFIRM]
+        if choice == SHIPPED or len(benchmarks_with(benchmarks, choice)) >= wanted:
             return []
         limit = NEAR * times.get(choice, 0.0)
         near = [w for w in times if times[w] <= limit and w != NATIVE]
         near.sort(key=lambda words: times[words])
         found = dict.fromkeys([choice, *near])
-        return self.with_references(cell, [parsed(cell, words) for words in found][:FINALISTS])
+        return self.with_references(point, [parsed(point, words) for words in found][:FINALISTS])
 
-    def _logs(self, cell: Cell) -> dict[str, float]:
-        us = merged(self._journal.of(cell), self._shipped[cell].words)
+    def _logs(self, point: Point) -> dict[str, float]:
+        us = merged(self._journal.of(point), self._shipped[point].words)
         return {words: own.log for words, own in us.items() if words != NATIVE}
 
-    def _contenders(self, cell: Cell, doubt: float) -> list[Candidate]:
+    def _undecided(self, point: Point, doubt: float) -> list[Candidate]:
         """Beside the shipped choice."""
-        reference = self._shipped[cell]
-        every = others(cell, reference, portfolio(cell))
+        reference = self._shipped[point]
+        every = others(point, reference, portfolio(point))
         if reference.algorithm:
             every.append(reference)
-        found = contenders(self._corrected.sorted(cell, every), doubt)
+        found = undecided(self._correction.sorted(point, every), doubt)
         return [one for one in found if one is not reference]
 
-    def with_references(self, cell: Cell, found: list[Candidate]) -> list[str]:
-        """The words of a contest: these, the library and the shipped choice."""
-        reference = self._shipped[cell].words
+    def with_references(self, point: Point, found: list[Candidate]) -> list[str]:
+        """The words of a paired benchmark: these, the library and the shipped choice."""
+        reference = self._shipped[point].words
         words = dict.fromkeys([NATIVE, reference, *(one.words for one in found)])
-        if self._native.dear(cell) and reference != NATIVE:
+        if self._native.expensive(point) and reference != NATIVE:
             del words[NATIVE]
         return [
             KEEP + one if one == reference != NATIVE else one
             for one in words
-            if (cell, one) not in self._journal.failed
+            if (point, one) not in self._journal.failed
         ]
 
 
-def chosen_of(found: dict[Cell, Times]) -> dict[Cell, str]:
-    """Each cell's choice."""
-    return {one.cell: one.words for own in choices(found).values() for one in own}
+def chosen_of(found: dict[Point, Times]) -> dict[Point, str]:
+    """Each point's choice."""
+    return {one.point: one.words for own in choices(found).values() for one in own}
 
 
-def of_sizes(cells: Iterable[Cell], sizes: list[int]) -> list[Cell]:
+def of_sizes(points: Iterable[Point], sizes: list[int]) -> list[Point]:
     """Those of these sizes."""
     wanted = {max(size, 8) for size in sizes}
-    return [cell for cell in cells if cell.asked in wanted or cell.asked == 0]
+    return [point for point in points if point.asked in wanted or point.asked == 0]

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Calibrates, predicts, measures what the prediction cannot tell apart; as the budget lasts."""
 
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -11,39 +10,24 @@ from ... import _core
 from ...launch.mpi import Mpi
 from ...measure.busy import Load, Watch
 from ...measure.session import Request, TuningSession
-from .cells import (
-    NATIVE,
-    Candidate,
-    Cell,
-    cells_of,
-    portfolio,
-    shipped,
-)
 from .choice import CONFIRM, times_of
-from .corrected import Corrected
 from .journal import Journal, read_measured
-from .model import (
-    Parameters,
-    Quality,
-    calibration,
-    fit_crowd,
-    fit_pair,
-    quality,
-    samples_of,
-)
-from .predictor import Predictor, SameForAll
+from .model import Parameters, Quality, calibration, fit_crowd, fit_pair, quality, samples_of
+from .paired_benchmark import Place, Plan, measure, probe
+from .points import NATIVE, Candidate, Point, points_of, portfolio, shipped
+from .predictor import Predictor
+from .residual_correction import Predicts, ResidualCorrection
 from .search import KEEP, Search, chosen_of, levels, of_sizes
-from .trial import Launched, Place, Plan, measure, probe
 
 MODEL_SHARE = 0.15  # of the budget
-FIRST_SHARE = 0.45  # what one contest of every cell may end at
+FIRST_SHARE = 0.45  # what one paired benchmark of every point may end at
 SEARCH_SHARE = 0.7  # what the search may end at; the rest confirms what was found
-SECONDS = (0.02, 1.0)  # of a contest
+SECONDS = (0.02, 1.0)  # of a paired benchmark
 WHOLE = "all candidates"  # given up together
 PROCESSES = 3  # in which a choice is confirmed, as the budget lasts: where memory lies matters
 TRIES = 3  # what was not confirmed makes way for the next best
 LEAST_CALLS = 12  # a fit from fewer means nothing
-OVERHEAD = 1.3  # a contest takes so many times its seconds
+OVERHEAD = 1.3  # a paired benchmark takes so many times its seconds
 
 
 class OverError(Exception):
@@ -73,8 +57,7 @@ class OwnSession(TuningSession):
         self.mpi, self.journal, self.places = mpi, journal, places
         self.model: Model | None = None
         self._predictors: dict[int, Predictor] = {}
-        self.measuring = 0.0  # seconds in this run
-        self.wrong: set[tuple[Cell, str]] = set()  # whose results were, in this run
+        self.wrong: set[tuple[Point, str]] = set()  # whose results were, in this run
         self._watch = Watch()
 
     @property
@@ -110,11 +93,11 @@ class OwnSession(TuningSession):
             self._measure(ranks, "model", plan, end, waiting)
 
     def _search(self) -> None:
-        """The cells of few sizes first: from them the others are told."""
+        """The points of few sizes first: from them the others are told."""
         begin, left = self.elapsed(), self.left()
         every = list(self._shipped)
         for sizes in levels(self.request.sizes):
-            new = [cell for cell in every if not self.journal.has(cell, "search")]
+            new = [point for point in every if not self.journal.has(point, "search")]
             own = of_sizes(new, sizes)
             self._stage("search", Search.first, own, begin + FIRST_SHARE * left, waiting=len(new))
         self._stage("search", Search.more, every, begin + SEARCH_SHARE * left)
@@ -123,64 +106,67 @@ class OwnSession(TuningSession):
         found = times_of(self.journal, self.shipped(), confirmed=False)
         choices = chosen_of(found)
 
-        def again(search: Search, cell: Cell) -> list[str]:
-            return search.confirmation(cell, choices[cell], found[cell].us, times)
+        def again(search: Search, point: Point) -> list[str]:
+            return search.confirmation(point, choices[point], found[point].us, times)
 
         self._stage(CONFIRM, again, list(choices), self.request.budget)
 
     def _stage(
         self,
         stage: str,
-        plan_of: Callable[[Search, Cell], list[str]],
-        cells: list[Cell],
+        plan_of: Callable[[Search, Point], list[str]],
+        points: list[Point],
         end: float,
         waiting: int = 0,
     ) -> None:
         """On one number of ranks after the other, each told from what those before have found.
 
-        `waiting` contests of all of them have the time until the `end`; if that is not known, each
-        number of ranks has as large a part of it.
+        `waiting` paired benchmarks of all of them have the time until the `end`; if that is not
+        known, each number of ranks has as large a part of it.
         """
-        numbers = [ranks for ranks in self.request.ranks if any(c.ranks == ranks for c in cells)]
+        numbers = [ranks for ranks in self.request.ranks if any(c.ranks == ranks for c in points)]
         for left in range(len(numbers), 0, -1):
             ranks, seconds = numbers[-left], end - self.elapsed()
             if seconds < 0:
                 return
             search = self._next()
-            own = [one for one in cells if one.ranks == ranks]
-            own = [cell for cell in own if (cell, WHOLE) not in self.journal.failed]
-            plan = [(cell, words) for cell in own if (words := plan_of(search, cell))]
-            done = sum(self.journal.has(cell, stage) for cell in cells)
+            own = [one for one in points if one.ranks == ranks]
+            own = [point for point in own if (point, WHOLE) not in self.journal.failed]
+            plan = [(point, words) for point in own if (words := plan_of(search, point))]
+            done = sum(self.journal.has(point, stage) for point in points)
             own_end = end if waiting else self.elapsed() + seconds / left
             self._measure(ranks, stage, plan, own_end, max(waiting - done, 0))
 
     def _next(self) -> Search:
-        measured = [one for one in self.journal.measured if one.cell.ranks in self.places]
-        corrected = Corrected(lambda ranks: self.predictor(ranks) or SameForAll(), measured)
-        return Search(self.journal, corrected, self._shipped)
+        return Search(self.journal, self.correction(self.predictor), self._shipped)
 
-    def cells(self, ranks: int) -> list[Cell]:
-        return cells_of(self.request.names, ranks, self.request.sizes)
+    def correction(self, predictor: Callable[[int], Predicts | None]) -> ResidualCorrection:
+        """Of what it predicts, by all that was measured."""
+        measured = [one for one in self.journal.measured if one.point.ranks in self.places]
+        return ResidualCorrection(predictor, measured)
 
-    def shipped(self) -> dict[Cell, str]:
+    def points(self, ranks: int) -> list[Point]:
+        return points_of(self.request.names, ranks, self.request.sizes)
+
+    def shipped(self) -> dict[Point, str]:
         """What the shipped rules choose."""
-        return {cell: one.words for cell, one in self._shipped.items()}
+        return {point: one.words for point, one in self._shipped.items()}
 
     @cached_property
-    def _shipped(self) -> dict[Cell, Candidate]:
+    def _shipped(self) -> dict[Point, Candidate]:
         return {
-            cell: shipped(cell, place.placement.ranks_per_node, place.cores)
+            point: shipped(point, place.placement.ranks_per_node, place.cores)
             for ranks, place in ((n, self.places[n]) for n in self.request.ranks)
-            for cell in self.cells(ranks)
+            for point in self.points(ranks)
         }
 
-    def measure_also(self, stage: str, wanted: dict[Cell, list[Candidate]]) -> None:
+    def measure_also(self, stage: str, wanted: dict[Point, list[Candidate]]) -> None:
         """What another module wants to know, in what is left of the budget."""
 
-        def plan_of(search: Search, cell: Cell) -> list[str]:
-            return search.with_references(cell, wanted[cell])
+        def plan_of(search: Search, point: Point) -> list[str]:
+            return search.with_references(point, wanted[point])
 
-        todo = [cell for cell in wanted if not self.journal.has(cell, stage)]
+        todo = [point for point in wanted if not self.journal.has(point, stage)]
         self._stage(stage, plan_of, todo, self.request.budget)
 
     def fit(self) -> None:
@@ -190,7 +176,7 @@ class OwnSession(TuningSession):
             measured = [
                 one
                 for one in self.journal.measured
-                if one.stage == "model" and one.cell.ranks == ranks
+                if one.stage == "model" and one.point.ranks == ranks
             ]
             samples = samples_of(measured, place.placement)
             if len(samples) < LEAST_CALLS:
@@ -211,17 +197,17 @@ class OwnSession(TuningSession):
         return self._predictors.get(ranks)
 
     def candidates(self) -> tuple[int, int]:
-        """Of all cells that were measured: how many there are, and how many were timed."""
+        """Of all points that were measured: how many there are, and how many were timed."""
         timed = {
-            cell: {e.words for one in self.journal.of(cell) for e in one.entries}
-            for cell in self._shipped
+            point: {e.words for one in self.journal.of(point) for e in one.entries}
+            for point in self._shipped
         }
-        every = sum(len(portfolio(cell)) for cell, words in timed.items() if words)
+        every = sum(len(portfolio(point)) for point, words in timed.items() if words)
         return every, sum(len(words - {NATIVE}) for words in timed.values())
 
     def look(self, say: Callable[[Load], None] = lambda load: None) -> None:
         """Says and keeps what others use of the cores, if it is new and disturbs."""
-        if not self.one_node or isinstance(self.mpi, Launched):
+        if not self.one_node or self.mpi.launcher:
             return  # ranks run on nodes of which this one knows nothing
         found = self._watch.look()
         if found is not None and found.disturbs(max(self.request.ranks)):
@@ -238,35 +224,31 @@ class OwnSession(TuningSession):
             self._hold(ranks, stage, left, seconds, end)
 
     def _hold(
-        self, ranks: int, stage: str, left: dict[Cell, list[str]], seconds: float, end: float
+        self, ranks: int, stage: str, left: dict[Point, list[str]], seconds: float, end: float
     ) -> None:
         def heard(said: dict) -> None:
             one = read_measured(stage, said)
             self.journal.add(one)
-            self.wrong |= {(one.cell, e.words) for e in one.entries if not e.correct}
-            left.pop(one.cell, None)
-            self.say(f"{stage}: {one.cell}")
+            self.wrong |= {(one.point, e.words) for e in one.entries if not e.correct}
+            left.pop(one.point, None)
+            self.say(f"{stage}: {one.point}")
             if self.elapsed() > end:
                 raise OverError
 
         folder = self.journal.path.parent
         while left:
             self.look()
-            begun = time.monotonic()
-            try:
-                silent = measure(self.mpi, ranks, list(left.items()), seconds, folder, heard)
-            finally:
-                self.measuring += time.monotonic() - begun
+            silent = measure(self.mpi, ranks, list(left.items()), seconds, folder, heard)
             if not silent:
                 return
-            cell, words = next(iter(left.items()))
+            point, words = next(iter(left.items()))
             tried = [one for one in words if one.removeprefix(KEEP) == silent != NATIVE]
             if tried:
-                self.journal.fail(cell, silent)
-                left[cell] = [one for one in words if one not in tried]
+                self.journal.fail(point, silent)
+                left[point] = [one for one in words if one not in tried]
             else:  # nobody knows whose call it was, or the native one's
-                self.journal.fail(cell, WHOLE)
-                del left[cell]
+                self.journal.fail(point, WHOLE)
+                del left[point]
 
 
 def probed(mpi: Mpi, ranks: list[int]) -> dict[int, Place]:

@@ -2,22 +2,22 @@
 """Which choices rest on no more than noise: of a busy machine, or of more ranks than cores."""
 
 import math
-from statistics import fmean, variance
+from statistics import fmean
 
 from ...measure.busy import Load
 from ...units import size_in_words
-from .cells import NATIVE, Cell
-from .choice import CONFIRM, SHIPPED, Choice, variance_of
+from .choice import CONFIRM, SHIPPED, Choice, variance_of, variance_of_all
 from .journal import Journal, Measured
+from .points import NATIVE, Point
 
 BEYOND = 2.0  # standard errors that a gain must have
 COARSE = math.log(1.1)  # an error of more may hide a better choice
 
 
-def gain_of(contests: list[Measured], words: str, reference: str) -> tuple[float, float] | None:
+def gain_of(benchmarks: list[Measured], words: str, reference: str) -> tuple[float, float] | None:
     """What a candidate gains on another, as a logarithm, and how far that may be off."""
     pairs = []
-    for one in contests:
+    for one in benchmarks:
         timed = {each.words: each for each in one.entries if each.counts and each.us > 0}
         if words in timed and reference in timed:
             pairs.append((one.stage == CONFIRM, timed[words], timed[reference]))
@@ -25,30 +25,29 @@ def gain_of(contests: list[Measured], words: str, reference: str) -> tuple[float
     if not pairs:
         return None
     gains = [math.log(other.us / own.us) for _, own, other in pairs]
-    each = fmean(variance_of(own) + variance_of(other) for _, own, other in pairs)
-    spread = max(each, variance(gains) if len(gains) > 1 else 0.0)
-    return fmean(gains), BEYOND * math.sqrt(spread / len(gains))
+    each = [variance_of(own) + variance_of(other) for _, own, other in pairs]
+    return fmean(gains), BEYOND * math.sqrt(variance_of_all(gains, each))
 
 
-def _within_noise(contests: list[Measured], words: str, shipped: str) -> bool:
+def _within_noise(benchmarks: list[Measured], words: str, shipped: str) -> bool:
     if words != SHIPPED:
-        found = gain_of(contests, words, shipped)
+        found = gain_of(benchmarks, words, shipped)
         return found is not None and found[0] < found[1]
     # The shipped choice stays where nothing better was found: was it hidden?
-    others = {each.words for one in contests for each in one.entries} - {shipped, NATIVE}
-    gains = [gain for other in others if (gain := gain_of(contests, other, shipped))]
+    others = {each.words for one in benchmarks for each in one.entries} - {shipped, NATIVE}
+    gains = [gain for other in others if (gain := gain_of(benchmarks, other, shipped))]
     return any(error > COARSE and gain > -error / BEYOND for gain, error in gains)
 
 
 def within_noise(
-    journal: Journal, chosen: dict[tuple[str, int], list[Choice]], shipped: dict[Cell, str]
-) -> set[Cell]:
-    """The cells whose choice another measurement could overturn."""
+    journal: Journal, chosen: dict[tuple[str, int], list[Choice]], shipped: dict[Point, str]
+) -> set[Point]:
+    """The points whose choice another measurement could overturn."""
     return {
-        one.cell
+        one.point
         for own in chosen.values()
         for one in own
-        if _within_noise(journal.of(one.cell), one.words, shipped[one.cell])
+        if _within_noise(journal.of(one.point), one.words, shipped[one.point])
     }
 
 
@@ -67,13 +66,13 @@ def _spans(asked: list[int], doubtful: set[int]) -> list[str]:
 
 
 def in_words(
-    chosen: dict[tuple[str, int], list[Choice]], doubtful: set[Cell], load: Load | None
+    chosen: dict[tuple[str, int], list[Choice]], doubtful: set[Point], load: Load | None
 ) -> list[str]:
     """For people, in a file and on the terminal; nothing where all can be trusted."""
     lines = [f"measured on a busy machine: {load}"] if load else []
     for (name, ranks), own in chosen.items():
-        sizes = {one.cell.asked for one in own if one.cell in doubtful}
-        spans = _spans([one.cell.asked for one in own], sizes)
+        sizes = {one.point.asked for one in own if one.point in doubtful}
+        spans = _spans([one.point.asked for one in own], sizes)
         if spans:
             where = "" if name == "barrier" else " for " + ", ".join(spans)
             lines.append(f"{name}, {ranks} ranks: choices{where} are within noise")

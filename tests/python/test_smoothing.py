@@ -5,10 +5,10 @@ import math
 import random
 
 import pytest
-from stretto.tune.own.cells import Cell
 from stretto.tune.own.choice import merged
 from stretto.tune.own.journal import Entry, Measured
-from stretto.tune.own.smoothed import Noisy, smoothed
+from stretto.tune.own.points import Point
+from stretto.tune.own.smoothing import Noisy, smooth
 
 SIZES = [8 << i for i in range(22)]
 
@@ -24,11 +24,11 @@ def test_what_was_measured_well_stays():
         size: {"linear": chance.uniform(1, 9), "binomial": chance.uniform(1, 9)} for size in SIZES
     }
     found = {
-        Cell("bcast", 8, size): {words: noisy(time, 1e-4) for words, time in own.items()}
+        Point("bcast", 8, size): {words: noisy(time, 1e-4) for words, time in own.items()}
         for size, own in us.items()
     }
-    for cell, own in smoothed(found).items():
-        assert own == {words: pytest.approx(us[cell.asked][words], rel=1e-3) for words in own}
+    for point, own in smooth(found).items():
+        assert own == {words: pytest.approx(us[point.asked][words], rel=1e-3) for words in own}
 
 
 def test_neighbours_tell_what_noise_hides():
@@ -36,47 +36,47 @@ def test_neighbours_tell_what_noise_hides():
     chance = random.Random(2)
     truth = {"linear": 1.0, "binomial": 1.1, "chain": 1.5}
     wrong = {"alone": 0, "together": 0}
-    cells = [Cell("bcast", ranks, size) for ranks in range(3, 40) for size in SIZES]
+    points = [Point("bcast", ranks, size) for ranks in range(3, 40) for size in SIZES]
     found = {}
-    for cell in cells:
-        common = math.log(cell.bytes) + chance.gauss(0, 0.3)  # a slow minute is one for all
-        found[cell] = {
+    for point in points:
+        common = math.log(point.bytes) + chance.gauss(0, 0.3)  # a slow minute is one for all
+        found[point] = {
             words: Noisy(common + math.log(time) + chance.gauss(0, 0.15), 0.15**2)
             for words, time in truth.items()
         }
-    for cell, own in smoothed(found).items():
-        alone = {words: one.log for words, one in found[cell].items()}
+    for point, own in smooth(found).items():
+        alone = {words: one.log for words, one in found[point].items()}
         wrong["alone"] += min(alone, key=lambda words: alone[words]) != "linear"
         wrong["together"] += min(own, key=lambda words: own[words]) != "linear"
-    assert wrong["alone"] > 0.25 * len(cells)
-    assert wrong["together"] < 0.15 * len(cells)
+    assert wrong["alone"] > 0.25 * len(points)
+    assert wrong["together"] < 0.15 * len(points)
 
 
 def test_segments_are_smoothed_with_their_like_only():
     """What is not cut is another thing than what is."""
     words = "linear,segment=1K,depth=2"
-    found = {Cell("bcast", 8, size): {words: noisy(1.0, 0.2)} for size in (512, 1024)}
-    found[Cell("bcast", 8, 2048)] = {words: noisy(9.0, 0.2)}
-    found[Cell("bcast", 8, 1024)]["chain"] = noisy(1.0, 0.001)
-    found[Cell("bcast", 8, 2048)]["chain"] = noisy(1.0, 0.001)
-    times = smoothed(found)
-    assert times[Cell("bcast", 8, 2048)][words] == pytest.approx(9.0, rel=0.05)
-    assert times[Cell("bcast", 8, 1024)][words] == pytest.approx(1.0, rel=0.05)
+    found = {Point("bcast", 8, size): {words: noisy(1.0, 0.2)} for size in (512, 1024)}
+    found[Point("bcast", 8, 2048)] = {words: noisy(9.0, 0.2)}
+    found[Point("bcast", 8, 1024)]["chain"] = noisy(1.0, 0.001)
+    found[Point("bcast", 8, 2048)]["chain"] = noisy(1.0, 0.001)
+    times = smooth(found)
+    assert times[Point("bcast", 8, 2048)][words] == pytest.approx(9.0, rel=0.05)
+    assert times[Point("bcast", 8, 1024)][words] == pytest.approx(1.0, rel=0.05)
 
 
-def contest(stage: str, **us: float) -> Measured:
+def benchmark(stage: str, **us: float) -> Measured:
     entries = [Entry(words, "x", time, 0.1, 12, True) for words, time in us.items()]
-    return Measured(Cell("bcast", 2, 64), stage, 0.1, entries)
+    return Measured(Point("bcast", 2, 64), stage, 0.1, entries)
 
 
 def test_what_was_confirmed_counts_alone():
-    def us(*contests: Measured, reference: str = "linear") -> dict:
-        found = merged([*contests], reference).items()
+    def us(*benchmarks: Measured, reference: str = "linear") -> dict:
+        found = merged([*benchmarks], reference).items()
         return {words: pytest.approx(math.exp(one.log)) for words, one in found}
 
-    first = contest("search", native=8, linear=4, binomial=2)
+    first = benchmark("search", native=8, linear=4, binomial=2)
     assert us(first, reference="ring") == {"native": 8, "linear": 4, "binomial": 2}
-    again = contest("search", native=8, linear=4, binomial=8)
+    again = benchmark("search", native=8, linear=4, binomial=8)
     assert us(first, again)["binomial"] == 4, "the median ratio"
-    confirmed = contest("confirm", native=9, linear=2, binomial=1.9)
+    confirmed = benchmark("confirm", native=9, linear=2, binomial=1.9)
     assert us(first, again, confirmed) == {"native": 9, "linear": 2, "binomial": 1.9}

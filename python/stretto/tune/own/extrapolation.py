@@ -11,19 +11,19 @@ from dataclasses import replace
 
 from ... import _core
 from ...errors import Error
-from .cells import Candidate, Cell, candidate, shipped
 from .choice import Choice, Times, words_of
-from .corrected import Corrected, Estimate, Like, likes
+from .points import Candidate, Point, candidate, shipped
 from .predicted import candidates, promising
 from .predictor import Predictor
+from .residual_correction import Estimate, Nearness, ResidualCorrection, nearest_measured
 from .rules import Where, lines_of, spans
 from .session import OwnSession
 
 STAGE = "beyond"
 SHARE = 0.15  # of the budget, for what is measured to correct predictions
 DEPTHS = (2,)
-MOST = 12  # candidates of a contest
-WARY = 0.5  # by this power of its uncertainty a choice must beat the shipped one
+MOST = 12  # candidates of a paired benchmark
+SAFETY_MARGIN = 0.5  # by this power of its uncertainty a choice must beat the shipped one
 MOST_RANKS = 1024  # more take hours to predict
 
 
@@ -40,23 +40,23 @@ def rank_counts(known: int, up_to: int) -> dict[bool, list[int]]:
     return found
 
 
-def flat(cell: Cell, one: Candidate) -> Candidate:
+def flat(point: Point, one: Candidate) -> Candidate:
     """A radix of all ranks as one that is theirs on more ranks, too."""
     assert one.algorithm
     own = one.params
     if not one.algorithm.parameter or one.algorithm.parameter.name != "radix":
         return one
-    if own.value < cell.ranks:
+    if own.value < point.ranks:
         return one
     params = _core.Params(segment=own.segment, depth=own.depth, value=MOST_RANKS)
     return candidate(one.algorithm, params)
 
 
 def _doubt(own: Estimate) -> float:
-    return own.factor**WARY if own.like == Like.SAME else own.factor
+    return own.factor**SAFETY_MARGIN if own.nearness == Nearness.SAME else own.factor
 
 
-class Beyond:
+class Extrapolation:
     """Raises Error where `up_to` is no more than was measured, or too many to be predicted."""
 
     def __init__(self, session: OwnSession, up_to: int) -> None:
@@ -83,33 +83,35 @@ class Beyond:
         """The rules; none without a model."""
         if self.session.model is None:
             return []
-        corrected, lines = self._corrected(), []
+        correction, lines = self.session.correction(self._predictor), []
         for done, name in enumerate(self.session.request.names):
             advance(done, len(self.session.request.names), f"{STAGE}: {name}")
             for power, counts in self.counts.items():
-                lines += self._lines(corrected, name, power, counts)
+                lines += self._lines(correction, name, power, counts)
         return lines
 
-    def wanted(self) -> dict[Cell, list[Candidate]]:
+    def wanted(self) -> dict[Point, list[Candidate]]:
         """What may be the fastest on more ranks, and is not known on those that are measured."""
-        corrected = self._corrected()
-        found: dict[Cell, dict[str, Candidate]] = defaultdict(dict)
+        correction = self.session.correction(self._predictor)
+        found: dict[Point, dict[str, Candidate]] = defaultdict(dict)
         most = [counts[-1] for counts in self.counts.values() if counts]
-        for cell in (cell for ranks in most for cell in self.session.cells(ranks)):
+        for point in (point for ranks in most for point in self.session.points(ranks)):
             if self.session.left() < 0:
                 break
-            pairs = self._estimates(corrected, cell)
+            pairs = self._estimates(correction, point)
             for own, one in pairs:
-                if own.like == Like.SAME or not all(own.may_beat(other) for other, _ in pairs):
+                if own.nearness == Nearness.SAME or not all(
+                    own.may_beat(other) for other, _ in pairs
+                ):
                     continue
-                for small, like in likes(cell, one, self.known):
-                    found[self._nearest(small)][like.words] = like
-        return {cell: list(own.values())[:MOST] for cell, own in found.items()}
+                for small, near in nearest_measured(point, one, self.known):
+                    found[self._with_measured_size(small)][near.words] = near
+        return {point: list(own.values())[:MOST] for point, own in found.items()}
 
-    def _nearest(self, cell: Cell) -> Cell:
-        """With a size that is measured."""
-        every = [one for one in self.session.cells(self.known) if one.name == cell.name]
-        return min(every, key=lambda one: abs(math.log2((one.asked + 1) / (cell.asked + 1))))
+    def _with_measured_size(self, point: Point) -> Point:
+        """With the nearest size that is measured."""
+        every = [one for one in self.session.points(self.known) if one.name == point.name]
+        return min(every, key=lambda one: abs(math.log2((one.asked + 1) / (point.asked + 1))))
 
     def _predictor(self, ranks: int) -> Predictor:
         assert self.session.model
@@ -119,43 +121,43 @@ class Beyond:
             placement = _core.Placement(ranks if self._one_node else self._per_node)
         return Predictor(self.session.model.machine(), placement)
 
-    def _corrected(self) -> Corrected:
-        measured = [
-            one for one in self.session.journal.measured if one.cell.ranks in self.session.places
-        ]
-        return Corrected(self._predictor, measured)
-
-    def _estimates(self, corrected: Corrected, cell: Cell) -> list[tuple[Estimate, Candidate]]:
+    def _estimates(
+        self, correction: ResidualCorrection, point: Point
+    ) -> list[tuple[Estimate, Candidate]]:
         """The fastest first."""
         found: dict[str, Estimate] = {}
 
         def seconds(one: Candidate) -> float:
-            found[one.words] = corrected.estimate(cell, one)
+            found[one.words] = correction.estimate(point, one)
             return found[one.words].seconds
 
-        pairs = [(found[one.words], one) for one, _ in promising(candidates(cell, DEPTHS), seconds)]
+        pairs = [
+            (found[one.words], one) for one, _ in promising(candidates(point, DEPTHS), seconds)
+        ]
         return sorted(pairs, key=lambda pair: pair[0].seconds)
 
-    def _times(self, corrected: Corrected, cell: Cell) -> Times:
+    def _times(self, correction: ResidualCorrection, point: Point) -> Times:
         """In µs; all but the shipped choice's with something for what is uncertain."""
-        per_node = cell.ranks if self._one_node else self._per_node
-        reference = shipped(cell, per_node, self._cores)
+        per_node = point.ranks if self._one_node else self._per_node
+        reference = shipped(point, per_node, self._cores)
         us = {
-            flat(cell, one).words: 1e6 * own.seconds * _doubt(own)
-            for own, one in self._estimates(corrected, cell)
+            flat(point, one).words: 1e6 * own.seconds * _doubt(own)
+            for own, one in self._estimates(correction, point)
         }
         if reference.algorithm:
-            us[reference.words] = 1e6 * corrected.seconds(cell, reference)
+            us[reference.words] = 1e6 * correction.seconds(point, reference)
         return Times(us, reference.words)
 
-    def _lines(self, corrected: Corrected, name: str, power: bool, counts: list[int]) -> list[str]:
-        cells = {n: [one for one in self.session.cells(n) if one.name == name] for n in counts}
-        times = {n: [self._times(corrected, cell) for cell in own] for n, own in cells.items()}
+    def _lines(
+        self, correction: ResidualCorrection, name: str, power: bool, counts: list[int]
+    ) -> list[str]:
+        points = {n: [one for one in self.session.points(n) if one.name == name] for n in counts}
+        times = {n: [self._times(correction, point) for point in own] for n, own in points.items()}
         times = {n: own for n, own in times.items() if own and all(t.us for t in own)}
         chosen = {
             n: [
-                Choice(cell, words, t.of(words), None, t.of(""))
-                for cell, t, words in zip(cells[n], times[n], own, strict=True)
+                Choice(point, words, t.of(words), None, t.of(""))
+                for point, t, words in zip(points[n], times[n], own, strict=True)
             ]
             for n, own in words_of(times).items()
         }

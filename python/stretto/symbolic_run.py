@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What each rank holds after every step of a schedule, from the checker's record."""
 
-from collections import defaultdict, deque
-from collections.abc import Iterator
+from collections import defaultdict
 from dataclasses import dataclass
 from functools import cached_property
 
 from . import _core
+from .algorithms import title_of
 from .errors import Error
+from .portfolio import refuse
+from .units import intervals
 
 Contributions = tuple[int, ...]  # ranks, in the order of the operands
 Holding = dict[int, Contributions]  # by block of the vector
@@ -35,7 +37,7 @@ class Message:
 
 
 @dataclass
-class Replay:
+class SymbolicRun:
     """`held[t][r]`: the cells of rank r after step t, each in its place; row 0 is the beginning.
 
     In an alltoall these are the blocks that are still to be sent on or have arrived, in a scan
@@ -53,25 +55,13 @@ class Replay:
     @property
     def title(self) -> str:
         """The algorithm and its parameters, as `stretto show` takes them."""
-        variant = _core.Variant(_core.Shape(self.shape.ranks, self.shape.root), self.params)
-        words = _core.to_text(variant, self.algorithm)
-        return f"{self.algorithm.id},{words}" if words else self.algorithm.id
+        shape = _core.Shape(self.shape.ranks, self.shape.root)
+        return title_of(self.algorithm, shape, self.params)
 
-    @property
-    def rooted(self) -> bool:
-        return _core.facts(self.algorithm.collective).rooted
-
-    @property
-    def reduces(self) -> bool:
-        return _core.facts(self.algorithm.collective).reduces
-
-    @property
-    def alltoall(self) -> bool:
-        return _core.facts(self.algorithm.collective).pairwise
-
-    @property
-    def prefixes(self) -> bool:
-        return _core.facts(self.algorithm.collective).prefix
+    def __post_init__(self) -> None:
+        facts = _core.facts(self.algorithm.collective)
+        self.rooted, self.reduces = facts.rooted, facts.reduces
+        self.alltoall, self.prefixes = facts.pairwise, facts.prefix
 
     @property
     def steps(self) -> int:
@@ -108,24 +98,6 @@ class Replay:
         return intervals(blocks)
 
 
-def _by_turns(record: _core.Record, rounds: list[int]) -> Iterator[_core.Passed]:
-    """The messages as they are taken if each rank in turn goes as far as it can."""
-    arriving: dict[tuple[int, int], list[_core.Passed]] = defaultdict(list)
-    for message in record.messages:
-        arriving[message.to_rank, message.taken_in].append(message)
-    begun = [0] * len(rounds)  # rounds, whose messages are under way
-    waiting = deque((rank, 0) for rank in range(len(rounds)))
-    while waiting:
-        rank, first = waiting.popleft()
-        for number in range(first, rounds[rank]):
-            begun[rank] = number + 1
-            now = arriving[rank, number]
-            if any(one.sent_in >= begun[one.from_rank] for one in now):
-                waiting.append((rank, number))
-                break
-            yield from now
-
-
 def _fullest(holding: _core.Holding, apart: bool) -> tuple[Holding, Holding]:
     """Of every block the fullest value; those of the output apart."""
     fullest: Holding = {}
@@ -138,26 +110,26 @@ def _fullest(holding: _core.Holding, apart: bool) -> tuple[Holding, Holding]:
     return fullest, results
 
 
-def _in_cells(replay: Replay, held: list[list[tuple[Holding, Holding]]]) -> list:
+def _in_cells(run: SymbolicRun, held: list[list[tuple[Holding, Holding]]]) -> list:
     """Every block in the place of its number, a scan's results behind."""
-    places = range(replay.blocks)
+    places = range(run.blocks)
 
     def row(fullest: Holding, results: Holding) -> list[Cell | None]:
         cells = [Cell(b, fullest[b]) if b in fullest else None for b in places]
-        if replay.prefixes:
+        if run.prefixes:
             cells += [Cell(b, results[b], True) if b in results else None for b in places]
         return cells
 
     return [[row(*one) for one in step] for step in held]
 
 
-def _wanted(replay: Replay, steps: int) -> list[list[set[int]]]:
+def _wanted(run: SymbolicRun, steps: int) -> list[list[set[int]]]:
     """Of an alltoall: the blocks that rank r, after step t, sends on later or keeps."""
-    ranks = replay.shape.ranks
+    ranks = run.shape.ranks
     wanted = [[{s * ranks + r for s in range(ranks)} for r in range(ranks)]]
     for step in range(steps, 0, -1):
         row = [set(blocks) for blocks in wanted[0]]
-        messages = replay.messages_of(step)
+        messages = run.messages_of(step)
         for message in messages:
             row[message.target] -= set(message.blocks)
         for message in messages:
@@ -166,42 +138,36 @@ def _wanted(replay: Replay, steps: int) -> list[list[set[int]]]:
     return wanted
 
 
-def _in_turns(replay: Replay, steps: int) -> list:
+def _in_turns(run: SymbolicRun, steps: int) -> list:
     """Of an alltoall: what arrives takes the place of what left, of the same distance if any."""
-    ranks = replay.shape.ranks
+    ranks = run.shape.ranks
 
     def distance(block: int) -> int:
         source, target = divmod(block, ranks)
         return (target - source) % ranks
 
+    def put_in(row: list[int | None], now: set[int]) -> None:
+        new = sorted(now.difference(row), key=lambda block: (distance(block), block))
+        left: dict[int, list[int]] = defaultdict(list)  # places by the distance of what left
+        for place, block in enumerate(row):
+            if block is not None and block not in now:
+                left[distance(block)].append(place)
+                row[place] = None
+        # Places that are still empty when they are asked for.
+        same = {d: (i for i in own if row[i] is None) for d, own in left.items()}
+        empty = (i for i, block in enumerate(row) if block is None)
+        for block in new:
+            at = next(same.get(distance(block), empty), None)
+            at = next(empty, len(row)) if at is None else at
+            row[at : at + 1] = [block]
+
     rows: list[list[list[Cell | None]]] = []
     places: list[list[int | None]] = [[r * ranks + d for d in range(ranks)] for r in range(ranks)]
-    before: list[set[int]] = [{b for b in row if b is not None} for row in places]
-    for wanted in _wanted(replay, steps):
-        for rank, now in enumerate(wanted):
-            row = places[rank]
-            free: dict[int, list[int]] = defaultdict(list)  # places by the distance of what left
-            for i in reversed(range(len(row))):
-                block = row[i]
-                if block is not None and block not in now:
-                    free[distance(block)].append(i)
-                    row[i] = None
-            empty = [i for i in reversed(range(len(row))) if row[i] is None]
-            for block in sorted(now - before[rank], key=lambda b: (distance(b), b)):
-                same = free[distance(block)]
-                while empty and row[empty[-1]] is not None:
-                    empty.pop()
-                while same and row[same[-1]] is not None:
-                    same.pop()
-                place = (same or empty or [len(row)])[-1]
-                if place == len(row):
-                    row.append(None)
-                row[place] = block
-            before[rank] = set(now)
-        rows.append(
-            [[None if b is None else Cell(b, (b // ranks,)) for b in row] for row in places]
-        )
-    most = max(len(row) for step in rows for row in step)
+    for wanted in _wanted(run, steps):
+        for row, now in zip(places, wanted, strict=True):
+            put_in(row, now)
+        rows.append([[None if b is None else Cell(b, (b // ranks,)) for b in r] for r in places])
+    most = max(map(len, places))
     return [[row + [None] * (most - len(row)) for row in step] for step in rows]
 
 
@@ -223,7 +189,7 @@ def _work(algorithm: _core.Algorithm, shape: _core.Shape, params: _core.Params) 
 def refuse_what_takes_long(
     algorithm: _core.Algorithm, shape: _core.Shape, params: _core.Params
 ) -> None:
-    """Raises Error where a replay, and what is made of it, would take more than some seconds."""
+    """Raises Error where it, and what is made of it, would take more than some seconds."""
     work = _work(algorithm, shape, params)
     if work > MOST_WORK:
         raise Error(
@@ -234,24 +200,20 @@ def refuse_what_takes_long(
         )
 
 
-def replay(
+def symbolic_run(
     algorithm: _core.Algorithm, shape: _core.Shape, params: _core.Params | None = None
-) -> Replay:
-    """Replays a schedule that the checker has proved; raises Error if it refuses."""
+) -> SymbolicRun:
+    """What the checker has recorded of a schedule; raises Error if it refuses it."""
     params = params or _core.Params()
     checked = _core.check_algorithm(algorithm, shape, params)
-    if checked.refused is not None:
-        raise Error(
-            f"{algorithm.id} is refused: {checked.refused.name}: {checked.refused.message}",
-            "its schedule is wrong; `stretto show --text` prints it",
-        )
+    refuse(algorithm, checked)
     record = _core.record(algorithm, shape, params)
     messages = [
         Message(one.step, one.from_rank, one.to_rank, tuple(record.blocks_of(one)), one.combined)
-        for one in _by_turns(record, [len(ends) for ends in checked.round_ends])
+        for one in record.messages
     ]
     blocks = _core.build_schedule(algorithm, shape, 0, params).blocks
-    result = Replay(algorithm, shape, params, checked.measured, blocks, messages, [])
+    result = SymbolicRun(algorithm, shape, params, checked.measured, blocks, messages, [])
     steps = checked.measured.rounds
     if result.alltoall:
         result.held = _in_turns(result, steps)
@@ -266,16 +228,3 @@ def replay(
         held.append([found.get(step, before) for found, before in rows])
     result.held = _in_cells(result, held)
     return result
-
-
-def intervals(numbers: list[int] | tuple[int, ...], modulus: int = 0) -> str:
-    """[0, 1, 2, 5] as "0-2,5"; with a modulus a run may wrap around: "6-1"."""
-    runs: list[list[int]] = []
-    for n in sorted(set(numbers)):
-        if runs and n == runs[-1][1] + 1:
-            runs[-1][1] = n
-        else:
-            runs.append([n, n])
-    if modulus and len(runs) > 1 and runs[0][0] == 0 and runs[-1][1] == modulus - 1:
-        runs[0][0] = runs.pop()[0]
-    return ",".join(str(a) if a == b else f"{a}-{b}" for a, b in runs)

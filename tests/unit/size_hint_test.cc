@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// When ranks that do not know the sizes of a call agree on a size hint, and what they choose by between.
-#include "communicator/size_agreement.hpp"
+// When ranks that do not know the sizes of a call tell each other, and what they choose by between.
+#include "communicator/size_hint.hpp"
 
 #include <vector>
 
 #include "support/test.hpp"
 
-namespace stretto::intercept {
+namespace stretto::intercept::size_hint_test {
 namespace {
 
 /// One of `calls` calls of two ranks, one of which has nothing: what each was chosen by; negative if they told it then.
 std::vector<Bytes> chosen_by(const std::vector<Bytes>& calls) {
-  SizeAgreement mine, empty;
+  SizeHint mine, empty;
   std::vector<Bytes> found;
   for (const Bytes bytes : calls) {
     const bool due = mine.due();
@@ -54,6 +54,4 @@ TEST(large_calls_are_told_each_time) {
 }
 
 }  // namespace
-}  // namespace stretto::intercept
-
-TEST_MAIN()
+}  // namespace stretto::intercept::size_hint_test

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from ... import _core
 from ...errors import Error
 from ...topology.predict import placement_of
-from .cells import Candidate, Cell, placed, portfolio, reduces
 from .choice import SHIPPED, Times, along
+from .points import Candidate, Point, portfolio, reduces, topology_aware
 from .predicted import SIZES, cut_by_itself, plainness, promising
 from .predictor import Predictor
 from .rules import lines_in_turn
@@ -32,20 +32,20 @@ class OnTopology:
             raise Error("a topology of one rank has nothing to choose", "place more ranks on it")
         self._predictor = Predictor(self.machine, placement_of(self.topology), self.topology)
 
-    def cell(self, name: str, size: int) -> Cell:
-        return Cell(name, self.topology.ranks, size)
+    def point(self, name: str, size: int) -> Point:
+        return Point(name, self.topology.ranks, size)
 
-    def candidates(self, cell: Cell) -> Found:
+    def candidates(self, point: Point) -> Found:
         """Algorithms with their parameters and the topology's lists; in segments, too, where they
         are not hopeless, each with the depths that still have something to put in flight."""
 
         def useful(one: Candidate) -> bool:
             own = one.params
             in_flight = own.depth // 4 * own.segment
-            return not own.segment or not (in_flight >= cell.bytes or cut_by_itself(one))
+            return not own.segment or not (in_flight >= point.bytes or cut_by_itself(one))
 
-        every = filter(useful, placed(cell, portfolio(cell, DEPTHS), self.topology))
-        found = promising(list(every), lambda one: self._predictor.seconds(cell, one))
+        every = filter(useful, topology_aware(point, portfolio(point, DEPTHS), self.topology))
+        found = promising(list(every), lambda one: self._predictor.seconds(point, one))
         return sorted(((seconds, one) for one, seconds in found), key=lambda pair: pair[0])
 
 
@@ -67,7 +67,7 @@ def best_few(found: Found, algorithms: int, more: int, far: float = math.inf) ->
 
 def rules_for(name: str, ranks: int, sizes: tuple[int, ...], words: list[str]) -> list[str]:
     """Of a function, for exactly so many ranks; `words` serve these sizes."""
-    conditions, function = [f"ranks={ranks}"], Cell(name, ranks, 8).function
+    conditions, function = [f"ranks={ranks}"], Point(name, ranks, 8).function
     if reduces(function):
         conditions.insert(0, "operator=commutative")
     return lines_in_turn(function, conditions, {ranks: words}, sizes)
@@ -84,7 +84,7 @@ def predicted_rules(
     for done, name in enumerate(functions):
         advance(done, len(functions), f"{on.topology.ranks} ranks, {name}")
         sizes = (0,) if name == "barrier" else SIZES
-        found = [on.candidates(on.cell(name, size)) for size in sizes]
+        found = [on.candidates(on.point(name, size)) for size in sizes]
         if all(found):
             words = along([_predicted(one) for one in found])
             lines += rules_for(name, on.topology.ranks, sizes, words)

@@ -11,8 +11,8 @@ from stretto.machine import machine_named
 from stretto.topology import parse_topology
 from stretto.topology.lists import list_for, nodes_of
 from stretto.topology.predict import OnTree, placement_of
-from stretto.tune.own.cells import Cell, chosen
-from stretto.tune.own.placed import OnTopology, best_few, predicted_rules
+from stretto.tune.own.points import Point, chosen
+from stretto.tune.own.topology_aware import OnTopology, best_few, predicted_rules
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "docs" / "topologies" / "two-levels-of-switches.toml"
@@ -94,9 +94,9 @@ def test_nothing_is_below_the_bound():
     topology = tree('["n5", "n0", "n2", "n1", "n4", "n3"]')
     on = OnTopology(_core.Machine(), topology)
     for size in (8, 1 << 20):
-        cell = on.cell("allreduce", size)
-        bound = _core.lower_bound(topology, stretto.Collective.allreduce, 0, cell.bytes).seconds
-        found = on.candidates(cell)
+        point = on.point("allreduce", size)
+        bound = _core.lower_bound(topology, stretto.Collective.allreduce, 0, point.bytes).seconds
+        found = on.candidates(point)
         assert {one.id for _, one in found} >= {"allreduce/slices", "allreduce/logical_ring"}
         assert found[0][0] >= bound * (1 - 1e-9)
 
@@ -130,9 +130,9 @@ def test_rules_for_a_topology(tmp_path):
     path = tmp_path / "tree.rules"
     path.write_text("\n".join(["stretto-rules 2", *predicted_rules(on, ["allreduce"]), ""]))
     rules = stretto.read_rules(str(path))
-    choice = chosen(rules, Cell("allreduce", 12, 8 << 20), 1)
+    choice = chosen(rules, Point("allreduce", 12, 8 << 20), 1)
     assert (choice.algorithm.name, choice.params.list) == ("logical_ring", list(topology.ring))
-    for other in (Cell("allreduce", 13, 8 << 20), Cell("allreduce-ordered", 12, 8 << 20)):
+    for other in (Point("allreduce", 13, 8 << 20), Point("allreduce-ordered", 12, 8 << 20)):
         assert chosen(rules, other, 1).algorithm is None
 
 
@@ -143,7 +143,7 @@ def test_the_command_adds_them(tmp_path):
     text = path.read_text()
     assert f"--topology {EXAMPLE}" in text and text.count("ranks=12 ") == 1
     rules = stretto.read_rules(str(path))
-    assert all(chosen(rules, Cell("barrier", p, 0), 1).algorithm for p in (12, 13))
+    assert all(chosen(rules, Point("barrier", p, 0), 1).algorithm for p in (12, 13))
 
 
 @pytest.mark.parametrize(
@@ -168,7 +168,7 @@ def test_curves_and_timelines_know_no_topology(tmp_path):
 
 def test_few_are_measured():
     on = OnTopology(machine_named("gigabit-ethernet"), tree('"n[0-5]"'))
-    found = on.candidates(on.cell("allreduce", 1 << 20))
+    found = on.candidates(on.point("allreduce", 1 << 20))
     few = best_few(found, algorithms=3, more=2)
     assert len(few) == 5 and few[0] is found[0][1]
     assert len({(one.id, bool(one.params.list)) for one in few[:3]}) == 3
@@ -183,4 +183,4 @@ def test_every_function_has_rules_for_a_topology():
     lines = predicted_rules(on, names)
     rules = _core.parse_rules("\n".join(["stretto-rules 2", *lines, ""]), "made")
     for name in names:
-        assert chosen(rules, Cell(name, 5, 64), 1).algorithm, name
+        assert chosen(rules, Point(name, 5, 64), 1).algorithm, name

@@ -10,15 +10,15 @@ from commands import refuse
 from programs import installed
 from stretto import _core
 from stretto.measure.session import Request
-from stretto.tune.own.beyond import STAGE, Beyond, rank_counts
-from stretto.tune.own.cells import NATIVE, Candidate, Cell, chosen_words, parsed, portfolio
 from stretto.tune.own.choice import choices, times_of
+from stretto.tune.own.extrapolation import STAGE, Extrapolation, rank_counts
 from stretto.tune.own.journal import Journal
 from stretto.tune.own.model import Parameters
+from stretto.tune.own.paired_benchmark import Place
+from stretto.tune.own.points import NATIVE, Candidate, Point, chosen_words, parsed, portfolio
 from stretto.tune.own.predictor import Predictor
 from stretto.tune.own.rules import spans, to_text
 from stretto.tune.own.session import OwnSession
-from stretto.tune.own.trial import Place
 
 CORES = 64
 TITLE = "made-up processor, 64 cores, MPICH 5.0.2"
@@ -38,29 +38,29 @@ def test_ranks_that_stand_for_others():
     assert spans([], 17, None) == {}
 
 
-def true_seconds(cell: Cell, one: Candidate, per_node: int) -> float:
+def true_seconds(point: Point, one: Candidate, per_node: int) -> float:
     """Some algorithms take longer than any fit says."""
-    machine = TRUE.machine(CORES, per_node < cell.ranks)
-    seconds = Predictor(machine, _core.Placement(per_node)).seconds(cell, one)
+    machine = TRUE.machine(CORES, per_node < point.ranks)
+    seconds = Predictor(machine, _core.Placement(per_node)).seconds(point, one)
     assert one.algorithm
     return seconds * (3.0 if one.algorithm.name in SLOW else 1.0)
 
 
 @pytest.fixture(params=[1, 4], ids=["one node", "nodes of 4"])
-def tuned(request, tmp_path, monkeypatch) -> Beyond:
+def tuned(request, tmp_path, monkeypatch) -> Extrapolation:
     """For up to 64 ranks by 4 to 16."""
     nodes = request.param > 1
 
     def measure(mpi, ranks, plan, seconds, folder, heard):
-        for cell, words in plan:
+        for point, words in plan:
             rows = []
             for own in (one.removeprefix("+") for one in words):
-                one, us = parsed(cell, own), 1e3
+                one, us = parsed(point, own), 1e3
                 if own != NATIVE:
-                    us = 1e6 * true_seconds(cell, one, 4 if nodes else cell.ranks)
+                    us = 1e6 * true_seconds(point, one, 4 if nodes else point.ranks)
                 rows.append({"words": own, "algorithm": one.id, "us": us, "spread": 0.0,
                              "blocks": 12, "correct": True})  # fmt: skip
-            heard({"cell": cell.name, "ranks": ranks, "asked": cell.asked, "seconds": 0.1,
+            heard({"cell": point.name, "ranks": ranks, "asked": point.asked, "seconds": 0.1,
                    "candidates": rows})  # fmt: skip
         return ""
 
@@ -69,16 +69,16 @@ def tuned(request, tmp_path, monkeypatch) -> Beyond:
     places = {n: Place(n, n // 4 if nodes else 1, CORES, TITLE) for n in ranks}
     journal = Journal(tmp_path / "tuned.jsonl", TITLE)
     wish = Request(ranks, ["bcast", "allreduce"], [8, 4096, 256 << 10], 300.0)
-    beyond = Beyond(OwnSession(installed("mpich"), wish, journal, places), 64)
-    beyond.run(lambda *_: None)
-    return beyond
+    extrapolation = Extrapolation(OwnSession(installed("mpich"), wish, journal, places), 64)
+    extrapolation.run(lambda *_: None)
+    return extrapolation
 
 
 def test_rules_for_more_ranks_know_what_the_model_does_not(tuned):
     session = tuned.session
     assert session.request.budget == 300, "as it was"
     extra = [one for one in session.journal.measured if one.stage == STAGE]
-    assert all(one.cell.ranks == 16 for one in extra)
+    assert all(one.point.ranks == 16 for one in extra)
     nodes = session.places[16].nodes > 1
     where = "nodes>1 per-node=4" if nodes else "nodes=1"
     lines = tuned.lines()
@@ -90,15 +90,15 @@ def test_rules_for_more_ranks_know_what_the_model_does_not(tuned):
     text = to_text(found, TITLE, not nodes, ["made up"], lines)
     rules = _core.parse_rules(text, "beyond")
     losses, without = {}, []
-    for cell in (cell for ranks in (20, 32, 60, 64) for cell in session.cells(ranks)):
-        per_node = 4 if nodes else cell.ranks
-        every = portfolio(cell, (2,))
-        true = {one.words: true_seconds(cell, one, per_node) for one in every}
-        words = chosen_words(rules, cell, per_node)
-        own = true_seconds(cell, parsed(cell, words), per_node)
-        losses[str(cell), words] = own / min(true.values()) - 1
+    for point in (point for ranks in (20, 32, 60, 64) for point in session.points(ranks)):
+        per_node = 4 if nodes else point.ranks
+        every = portfolio(point, (2,))
+        true = {one.words: true_seconds(point, one, per_node) for one in every}
+        words = chosen_words(rules, point, per_node)
+        own = true_seconds(point, parsed(point, words), per_node)
+        losses[str(point), words] = own / min(true.values()) - 1
         model = Predictor(session.model.machine(), _core.Placement(per_node))
-        without.append(true[model.sorted(cell, every)[0][1].words] / min(true.values()) - 1)
+        without.append(true[model.sorted(point, every)[0][1].words] / min(true.values()) - 1)
     assert mean(losses.values()) < 0.05 and max(losses.values()) < 0.3, losses
     assert mean(without) > 0.2, "the model alone"
 
@@ -107,11 +107,11 @@ def test_where_too_little_was_measured_nothing_is_predicted(tmp_path):
     place = Place(2, 1, CORES, TITLE)
     journal = Journal(tmp_path / "tuned.jsonl", TITLE)
     session = OwnSession(installed("mpich"), Request([2], ["bcast"], [8], 1.0), journal, {2: place})
-    assert Beyond(session, 8).lines() == []
+    assert Extrapolation(session, 8).lines() == []
     with pytest.raises(stretto.Error, match="2 ranks, and 2 are measured"):
-        Beyond(session, 2)
+        Extrapolation(session, 2)
     with pytest.raises(stretto.Error, match="5000 ranks, and 2"):
-        Beyond(session, 5000)
+        Extrapolation(session, 5000)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Starts the driver with a plan: cells, each with candidates."""
+"""Starts the driver with a plan: points, each with candidates."""
 
 import os
 import tempfile
@@ -11,21 +11,12 @@ from ... import _core
 from ...errors import Error
 from ...files import naming
 from ...launch.mpi import Mpi
-from ...measure.driver import Results, SilenceError, drive
-from .cells import Cell
+from ...measure.driver import Ratios, Results, SilenceError, drive
+from .points import Point
 
-PATIENCE = 30.0  # seconds for a candidate's first calls, or a whole contest beyond its time
-
-
-@dataclass(frozen=True)
-class Launched(Mpi):
-    """An MPI whose ranks another launcher starts: srun -n 64."""
-
-    launcher: tuple[str, ...] = ()
-
-    def command(self, ranks: int, program: list[str], variables: dict[str, str]) -> list[str]:
-        words = [f"{name}={value}" for name, value in variables.items()]
-        return [*self.launcher, "env", *words, *program]
+PATIENCE = (
+    30.0  # seconds for a candidate's first calls, or a whole paired benchmark beyond its time
+)
 
 
 @dataclass(frozen=True)
@@ -42,7 +33,7 @@ class Place:
         return _core.Placement(-(-self.ranks // self.nodes))
 
 
-Plan = list[tuple[Cell, list[str]]]
+Plan = list[tuple[Point, list[str]]]
 
 
 def refuse_variables() -> None:
@@ -54,40 +45,42 @@ def refuse_variables() -> None:
 
 
 def probe(mpi: Mpi, ranks: int, limit: float = PATIENCE) -> Place:
-    race = Results()
-    drive(mpi, ranks, ["--cells", "barrier:0", "--native-only"], 0.001, limit, race)
-    said = race.machine
+    results = Results()
+    drive(mpi, ranks, ["--cells", "barrier:0", "--native-only"], 0.001, limit, results)
+    said = results.machine
     if "title" not in said:
         raise Error("the driver did not say where it ran", "`stretto doctor` shows what works")
     return Place(said["ranks"], said["nodes"], said["cores"], said["title"])
 
 
+def measured_reductions(mpi: Mpi) -> Ratios:
+    """How long they take by operator and type, on the core of rank 0; raises Error."""
+    results = Results()
+    drive(mpi, 1, ["--reductions"], 0.0, PATIENCE, results)
+    return results.reductions
+
+
 def measure(
-    mpi: Mpi,
-    ranks: int,
-    plan: Plan,
-    seconds: float,
-    folder: Path,
-    heard: Callable[[dict], None],
+    mpi: Mpi, ranks: int, plan: Plan, seconds: float, folder: Path, heard: Callable[[dict], None]
 ) -> str:
-    """Gives each cell's row to `heard` as it comes. What was begun when the driver fell silent."""
-    race, told = Results(), 0
+    """Gives each point's row to `heard` as it comes. What was begun when the driver fell silent."""
+    results, told = Results(), 0
 
     def advance(done: float, of: float | None = None, what: str = "") -> None:
         nonlocal told
-        while told < len(race.cells):
+        while told < len(results.cells):
             told += 1
-            heard(race.cells[told - 1])
+            heard(results.cells[told - 1])
 
     # Rank 0 reads it, which may be on another node.
     with tempfile.NamedTemporaryFile("w", suffix=".plan", dir=folder, encoding="utf-8") as file:
         with naming(file.name):
-            for cell, words in plan:
-                file.write(f"{cell.name}:{cell.asked} {' '.join(words)}\n")
+            for point, words in plan:
+                file.write(f"{point.name}:{point.asked} {' '.join(words)}\n")
             file.flush()
         try:
             patience = PATIENCE + 10 * seconds
-            drive(mpi, ranks, ["--plan", file.name], seconds, patience, race, advance)
+            drive(mpi, ranks, ["--plan", file.name], seconds, patience, results, advance)
         except SilenceError:
-            return race.stage or "start"
+            return results.stage or "start"
     return ""

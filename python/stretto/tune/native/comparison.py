@@ -7,19 +7,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import geometric_mean, median
 
-from .journal import Sample
+from .journal import Point, Sample
 from .target import Rule, Table
 
 LEAST_ROUNDS = 2
 LEAST_GAIN = 1.03  # whatever the noise
 MOST_ROUNDS_LOST = 0.2  # of all
 
-Cell = tuple[str, int, int]  # function, ranks, size asked for
-
 
 @dataclass(frozen=True)
 class Comparison:
-    """An algorithm of one cell against the library's own choice, round by round."""
+    """An algorithm of one point against the library's own choice, round by round."""
 
     ratios: list[float]  # time over the library's, measured before and after it
     noises: list[float]  # the library's two times, the longer over the shorter
@@ -43,23 +41,22 @@ def won(ratios: list[float], noise: float) -> bool:
     return median(ratios) * noise < 1 and lost <= MOST_ROUNDS_LOST * len(ratios)
 
 
-def comparisons(samples: list[Sample], stage: str) -> dict[Cell, dict[str, Comparison]]:
-    """By cell and part of a round, of the rounds that are complete."""
-    times: dict[Cell, dict[str, dict[int, float]]] = defaultdict(lambda: defaultdict(dict))
+def comparisons(samples: list[Sample], stage: str) -> dict[Point, dict[str, Comparison]]:
+    """By point and part of a round, of the rounds that are complete."""
+    times: dict[Point, dict[str, dict[int, float]]] = defaultdict(lambda: defaultdict(dict))
     for one in samples:
         if one.run.stage == stage:
-            cell = (one.function, one.run.ranks, one.asked)
-            times[cell][one.run.part][one.run.round] = one.us
-    found: dict[Cell, dict[str, Comparison]] = {}
-    for cell, parts in times.items():
+            times[one.point][one.run.part][one.run.round] = one.us
+    found: dict[Point, dict[str, Comparison]] = {}
+    for point, parts in times.items():
         before, after = parts.get("before", {}), parts.get("after", {})
-        found[cell] = {}
+        found[point] = {}
         for part, by_round in parts.items():
             rounds = [r for r in by_round if r in before and r in after]
             if part in ("before", "after") or not rounds:
                 continue
             library = {r: math.sqrt(before[r] * after[r]) for r in rounds}
-            found[cell][part] = Comparison(
+            found[point][part] = Comparison(
                 [by_round[r] / library[r] for r in rounds],
                 [max(before[r], after[r]) / min(before[r], after[r]) for r in rounds],
                 median(by_round[r] for r in rounds),
@@ -82,22 +79,22 @@ def best(found: dict[str, Comparison]) -> str | None:
     return min(winners, key=lambda part: found[part].ratio, default=None)
 
 
-def together(cells: list[dict[str, Comparison]]) -> str | None:
+def together(points: list[dict[str, Comparison]]) -> str | None:
     """One algorithm for all sizes."""
-    common = set.intersection(*(set(one) for one in cells)) if cells else set()
-    winners = [part for part in sorted(common) if group_won([one[part] for one in cells])]
+    common = set.intersection(*(set(one) for one in points)) if points else set()
+    winners = [part for part in sorted(common) if group_won([one[part] for one in points])]
     return min(
-        winners, key=lambda part: geometric_mean(one[part].ratio for one in cells), default=None
+        winners, key=lambda part: geometric_mean(one[part].ratio for one in points), default=None
     )
 
 
-def complete(cells: list[dict[str, Comparison]]) -> list[str | None]:
+def complete(points: list[dict[str, Comparison]]) -> list[str | None]:
     """One algorithm for each size, or none at all."""
-    if not all(cells):
-        return [None] * len(cells)
-    picked = [min(one, key=lambda part: one[part].ratio) for one in cells]
-    group = [one[part] for one, part in zip(cells, picked, strict=True)]
-    return list(picked) if group_won(group) else [None] * len(cells)
+    if not all(points):
+        return [None] * len(points)
+    picked = [min(one, key=lambda part: one[part].ratio) for one in points]
+    group = [one[part] for one, part in zip(points, picked, strict=True)]
+    return list(picked) if group_won(group) else [None] * len(points)
 
 
 def rules_of(sizes: list[int], algorithms: list[str | None], open_end: bool) -> list[Rule]:
@@ -117,16 +114,15 @@ def rules_of(sizes: list[int], algorithms: list[str | None], open_end: bool) -> 
 
 
 def table_of(
-    chosen: dict[Cell, str | None],
-    bytes_of: dict[Cell, int],
+    chosen: dict[Point, str | None],
+    bytes_of: dict[Point, int],
     sized: Callable[[str], bool],
     whole: bool,
 ) -> Table:
     """`sized` says of a function whether its sizes differ; `whole`, whether all must be named."""
     groups: dict[tuple[str, int], dict[int, str | None]] = defaultdict(dict)
-    for cell, algorithm in chosen.items():
-        function, ranks, _ = cell
-        groups[function, ranks][bytes_of[cell]] = algorithm
+    for point, algorithm in chosen.items():
+        groups[point[:2]][bytes_of[point]] = algorithm
     table: Table = {}
     for key, by_size in groups.items():
         sizes = sorted(by_size)

@@ -8,9 +8,9 @@
 
 namespace stretto::intercept {
 
-/// The size by which the calls of a function are chosen where a rank knows its own part only: a size hint that the
-/// ranks agree on now and then, at the same calls on all of them, and use until they agree again.
-class SizeAgreement {
+/// How large the calls of a function have been, of which a rank knows its own part only. Now and then, at the same
+/// calls on all ranks, they tell each other how large, and choose by that until they do again.
+class SizeHint {
  public:
   /// Is the coming call one in which they do?
   bool due() const { return calls_ == next_; }
@@ -32,7 +32,7 @@ class SizeAgreement {
   }
 
  private:
-  // The larger the calls, the less it matters what agreeing takes: once in so many bytes, or in so many calls.
+  // The larger the calls, the less it matters what telling takes: once in so many bytes, or in so many calls.
   static constexpr Bytes between = Bytes{1} << 20;
   static constexpr Bytes rarest = 16;
 

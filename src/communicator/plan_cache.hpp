@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Calls that were served before: what was found out then is kept, so that the same call begins to send within a few
-// dozen nanoseconds, wherever its buffers are.
+// The plans of a communicator's last calls: the same call begins to send within a few dozen nanoseconds, wherever its
+// buffers are.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "communicator/size_agreement.hpp"
+#include "communicator/size_hint.hpp"
 #include "execute/plan.hpp"
 #include "mpi/arguments.hpp"
 #include "observe/calls.hpp"
@@ -36,16 +36,16 @@ class KeptParts {
 };
 
 /// Calls in one segment, of one communicator: used by one thread at a time.
-class Replays {
+class PlanCache {
  public:
-  ~Replays() { clear(); }
+  ~PlanCache() { clear(); }
 
-  struct Replay {
+  struct Cached {
     Signature signature;
     Bytes alias = no_alias;  ///< as in Arguments; beside the signature, for it is looked at next
     std::shared_ptr<const Schedule> schedule = nullptr;
     execute::Work work;
-    execute::Plan program = {};
+    execute::Plan plan = {};
     const Algorithm* algorithm = nullptr;
     std::optional<Bytes> input = {},
                          output = {};  ///< where the plan's buffers begin, from the program's; none: it has none
@@ -54,20 +54,20 @@ class Replays {
     unsigned others = 0;      ///< calls that differed in their parts alone, while this one did not come again
     observe::Sampled sampled = {};
     std::array<KeptParts, 2> parts = {};  ///< of Arguments::parts
-    SizeAgreement* size_hint = nullptr;   ///< as in Arguments
+    SizeHint* size_hint = nullptr;        ///< as in Arguments
     Bytes bytes = 0;
   };
 
-  Replay* find(const Arguments& arguments) {
-    Replay* r = of(arguments.signature);
+  Cached* find(const Arguments& arguments) {
+    Cached* r = of(arguments.signature);
     return r && r->parts[0].same(arguments.parts[0]) && r->parts[1].same(arguments.parts[1]) ? r : nullptr;
   }
   /// Forgets all of them: the communicator may choose otherwise from now on.
   void clear();
   /// Those that were chosen by `sizes`.
-  void forget(const SizeAgreement* sizes);
+  void forget(const SizeHint* sizes);
   /// `ranks` is how many parts those of `arguments` are; too many are not kept.
-  /// Its program is returned, null if it is not kept.
+  /// Its plan is returned, null if it is not kept.
   const execute::Plan* keep(const Arguments& arguments, Rank ranks, const Decision& decision,
                             std::shared_ptr<const Schedule> schedule, const execute::Work& work,
                             const observe::Sampled& sampled);
@@ -82,18 +82,18 @@ class Replays {
   }
   /// The one of this signature; null if there is none. It is in one of two places: two calls that take turns, a barrier
   /// and another one say, need not drive each other out.
-  Replay* of(const Signature& signature) const {
+  Cached* of(const Signature& signature) const {
     const std::size_t at = slot(signature);
-    Replay* r = replays_[at].get();
+    Cached* r = cached_[at].get();
     if (r && r->signature == signature) return r;
-    r = replays_[at ^ 1].get();
+    r = cached_[at ^ 1].get();
     if (r && r->signature == signature) return r;
     return nullptr;
   }
-  std::unique_ptr<Replay>& place_for(const Signature& signature);
-  static void count(Replay& replay);
+  std::unique_ptr<Cached>& place_for(const Signature& signature);
+  static void count(Cached& cached);
 
-  std::array<std::unique_ptr<Replay>, size> replays_;
+  std::array<std::unique_ptr<Cached>, size> cached_;
   std::size_t turn_ = 0;  // which of two gives way
 };
 

@@ -10,7 +10,7 @@ from ...topology.lists import list_for
 from ...units import size_in_words
 
 NATIVE = "native"
-ORDERED = "-ordered"  # of a cell's name: an operator that does not commute
+ORDERED = "-ordered"  # of a point's name: an operator that does not commute
 SEGMENTS = (16 << 10, 64 << 10, 256 << 10, 1 << 20)
 DEPTHS = (2, 4)
 MOST_SEGMENTS = 64  # of a call
@@ -20,10 +20,10 @@ FEW_RANKS = 16  # whose schedules are compared
 
 
 @dataclass(frozen=True, order=True)
-class Cell:
+class Point:
     """A function, or one with operators that do not commute, at one size on so many ranks."""
 
-    name: str  # as the race calls it
+    name: str  # as the driver calls it
     ranks: int
     asked: int
 
@@ -63,7 +63,7 @@ def reduces(function: _core.Function) -> bool:
 
 
 def in_parts(function: _core.Function) -> bool:
-    """Whether the race's bytes are those of one rank's part."""
+    """Whether the driver's bytes are those of one rank's part."""
     return _collective(function).per_rank and not reduces(function)
 
 
@@ -85,8 +85,8 @@ def candidate(algorithm: _core.Algorithm | None, params: _core.Params) -> Candid
     return Candidate(words, algorithm, params)
 
 
-def parsed(cell: Cell, words: str) -> Candidate:
-    forced = _core.parse_algorithm_spec(cell.function, words)
+def parsed(point: Point, words: str) -> Candidate:
+    forced = _core.parse_algorithm_spec(point.function, words)
     return Candidate(words, forced.algorithm, forced.params)
 
 
@@ -102,64 +102,66 @@ def _plainness(one: Candidate) -> tuple:
     return one.params.value != 0, one.algorithm.name != "linear", one.words
 
 
-def does(cell: Cell, one: Candidate) -> tuple:
+def does(point: Point, one: Candidate) -> tuple:
     """Equal for candidates that do the same: on few ranks many an algorithm is another one."""
-    if one.algorithm is None or cell.ranks > FEW_RANKS or one.algorithm.needs.counts:
+    if one.algorithm is None or point.ranks > FEW_RANKS or one.algorithm.needs.counts:
         return (one.words,)
-    key = (one.id, one.params.value, cell.ranks)
+    key = (one.id, one.params.value, point.ranks)
     if key not in _schedules:
-        shape = _core.Shape(cell.ranks)
+        shape = _core.Shape(point.ranks)
         params = _core.Params(value=one.params.value)
-        built = (_core.build_schedule(one.algorithm, shape, r, params) for r in range(cell.ranks))
+        built = (_core.build_schedule(one.algorithm, shape, r, params) for r in range(point.ranks))
         _schedules[key] = tuple(_core.to_text(one).partition("\n")[2] for one in built)
-    cut = one.params.segment < cell.bytes and one.params.segment
+    cut = one.params.segment < point.bytes and one.params.segment
     return _schedules[key], one.algorithm.forwards, cut and (one.params.segment, one.params.depth)
 
 
 _schedules: dict[tuple[str, int, int], tuple[str, ...]] = {}
 
 
-def others(cell: Cell, reference: Candidate, found: list[Candidate]) -> list[Candidate]:
+def others(point: Point, reference: Candidate, found: list[Candidate]) -> list[Candidate]:
     """What does not do the same as the reference."""
-    same = does(cell, reference)
-    return [one for one in found if does(cell, one) != same]
+    same = does(point, reference)
+    return [one for one in found if does(point, one) != same]
 
 
-def different(cell: Cell, found: list[Candidate]) -> list[Candidate]:
+def different(point: Point, found: list[Candidate]) -> list[Candidate]:
     """The plainest of those that do the same; what comes first stays first."""
     plainest: dict[tuple, Candidate] = {}
     for one in found:
-        key = does(cell, one)
+        key = does(point, one)
         if key not in plainest or _plainness(one) < _plainness(plainest[key]):
             plainest[key] = one
     return list(plainest.values())
 
 
-def portfolio(cell: Cell, depths: tuple[int, ...] = DEPTHS) -> list[Candidate]:
-    """Every algorithm that can serve the cell, with its parameters and in segments."""
-    call = cell.call(_core.Placement(cell.ranks))
-    sized = _core.facts(cell.function).bytes_known
+def portfolio(point: Point, depths: tuple[int, ...] = DEPTHS) -> list[Candidate]:
+    """Every algorithm that can serve the point, with its parameters and in segments."""
+    call = point.call(_core.Placement(point.ranks))
+    sized = _core.facts(point.function).bytes_known
     found = []
     for algorithm in suitable(call, _core.all_algorithms()):
         # The default of those that go by the counts is made from the counts of the call.
         own = [0] if algorithm.needs.counts else values(call, algorithm)
-        cuts = _segmentations(cell.bytes, depths) if sized else [(0, 2)]
+        cuts = _segmentations(point.bytes, depths) if sized else [(0, 2)]
         for value in own:
             given = value if value != own[0] else 0
             found += [
                 candidate(algorithm, _core.Params(segment=segment, depth=depth, value=given))
                 for segment, depth in cuts
             ]
-    return different(cell, found)
+    return different(point, found)
 
 
-def placed(cell: Cell, found: list[Candidate], topology: _core.Topology) -> list[Candidate]:
+def topology_aware(
+    point: Point, found: list[Candidate], topology: _core.Topology
+) -> list[Candidate]:
     """With those that take a list in the list that the tree gives, beside."""
     both = []
     for one in found:
         both.append(one)
         assert one.algorithm
-        made = list_for(one.algorithm, topology, cell.ranks)
+        made = list_for(one.algorithm, topology, point.ranks)
         if made and not one.params.list:
             own = one.params
             with_list = _core.Params(
@@ -169,43 +171,43 @@ def placed(cell: Cell, found: list[Candidate], topology: _core.Topology) -> list
     return both
 
 
-def shipped(cell: Cell, per_node: int, cores: int = 0) -> Candidate:
+def shipped(point: Point, per_node: int, cores: int = 0) -> Candidate:
     """The choice of the shipped rules."""
-    choice = chosen(_core.shipped_rules(), cell, per_node, cores)
+    choice = chosen(_core.shipped_rules(), point, per_node, cores)
     return candidate(choice.algorithm, choice.params)
 
 
-def chosen(rules: _core.Rules, cell: Cell, per_node: int, cores: int = 0) -> _core.Choice:
+def chosen(rules: _core.Rules, point: Point, per_node: int, cores: int = 0) -> _core.Choice:
     """Of ranks of which so many are on each node of so many cores; 0: one for every rank."""
-    per_node = min(per_node, cell.ranks)
+    per_node = min(per_node, point.ranks)
     call = _core.Call(
-        cell.function,
-        _core.Shape(cell.ranks),
-        cell.bytes,
-        commutative=not cell.ordered,
-        predefined=not cell.ordered,
+        point.function,
+        _core.Shape(point.ranks),
+        point.bytes,
+        commutative=not point.ordered,
+        predefined=not point.ordered,
         per_node=per_node,
-        even_nodes=cell.ranks % per_node == 0,
+        even_nodes=point.ranks % per_node == 0,
         oversubscribed=0 < cores < per_node,
     )
     return _core.choose(rules, call)
 
 
-def chosen_words(rules: _core.Rules, cell: Cell, per_node: int, cores: int = 0) -> str:
-    """What the rules say of a cell, as a candidate's words."""
-    choice = chosen(rules, cell, per_node, cores)
+def chosen_words(rules: _core.Rules, point: Point, per_node: int, cores: int = 0) -> str:
+    """What the rules say of a point, as a candidate's words."""
+    choice = chosen(rules, point, per_node, cores)
     return candidate(choice.algorithm, choice.params).words
 
 
-def cells_of(names: list[str], ranks: int, sizes: list[int]) -> list[Cell]:
+def points_of(names: list[str], ranks: int, sizes: list[int]) -> list[Point]:
     """Those of one size side by side: what is cut short has something of every function. Vectors
     of more than 64 MiB are left out, unless nothing smaller was asked for."""
-    found: dict[Cell, None] = {}
+    found: dict[Point, None] = {}
     for i, size in enumerate(sorted(sizes)):
         for name in names:
-            cell = Cell(name, ranks, 0 if name == "barrier" else max(size, 8))
-            if i == 0 or cell.bytes <= LARGEST:
-                found[cell] = None
+            point = Point(name, ranks, 0 if name == "barrier" else max(size, 8))
+            if i == 0 or point.bytes <= LARGEST:
+                found[point] = None
     return list(found)
 
 

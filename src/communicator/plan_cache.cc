@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "communicator/plan_cache.hpp"
+
+#include "communicator/communicator.hpp"
+
+namespace stretto::intercept {
+namespace {
+
+std::optional<Bytes> from(const void* begin, const void* at) {
+  if (!at) return std::nullopt;
+  return static_cast<const char*>(at) - static_cast<const char*>(begin);
+}
+
+bool same_numbers(const std::vector<Count>& known, const Numbers& given) {
+  if (!given.given()) return known.empty();
+  for (std::size_t r = 0; r < known.size(); ++r)
+    if (given[static_cast<Rank>(r)] != known[r]) return false;
+  return true;
+}
+
+}  // namespace
+
+void KeptParts::keep(const PartsArguments& parts, Rank ranks) {
+  clear();
+  displacements_.clear();
+  types_.clear();
+  for (Rank r = 0; r < ranks; ++r) {
+    counts_.push_back(parts.counts[r]);
+    if (parts.displacements.given()) displacements_.push_back(parts.displacements[r]);
+    if (parts.types) types_.push_back(parts.types[r]);
+  }
+}
+
+bool KeptParts::compare(const PartsArguments& given) const {
+  if (!same_numbers(counts_, given.counts) || !same_numbers(displacements_, given.displacements)) return false;
+  for (std::size_t r = 0; r < types_.size(); ++r)
+    if (given.types[r] != types_[r]) return false;
+  return true;
+}
+
+void PlanCache::clear() {
+  for (auto& cached : cached_) {
+    if (cached) count(*cached);
+    cached.reset();
+  }
+}
+
+void PlanCache::forget(const SizeHint* sizes) {
+  for (auto& cached : cached_) {
+    if (!cached || cached->size_hint != sizes) continue;
+    count(*cached);
+    cached.reset();
+  }
+}
+
+void PlanCache::count(Cached& cached) {
+  cached.served->fetch_add(cached.calls, std::memory_order_relaxed);
+  cached.sampled.finish(cached.calls);
+  cached.calls = 0;
+}
+
+std::unique_ptr<PlanCache::Cached>& PlanCache::place_for(const Signature& signature) {
+  const std::size_t at = slot(signature);
+  for (const std::size_t place : {at, at ^ 1})
+    if (cached_[place] && cached_[place]->signature == signature) return cached_[place];
+  for (const std::size_t place : {at, at ^ 1})
+    if (!cached_[place]) return cached_[place];
+  turn_ ^= 1;
+  return cached_[at ^ turn_];
+}
+
+const execute::Plan* PlanCache::keep(const Arguments& arguments, Rank ranks, const Decision& decision,
+                                     std::shared_ptr<const Schedule> schedule, const execute::Work& work,
+                                     const observe::Sampled& sampled) {
+  constexpr Rank most_parts = 64;  // they are compared with every call
+  if (ranks > most_parts && (arguments.parts[0] || arguments.parts[1])) return nullptr;
+  auto& cached = place_for(arguments.signature);
+  constexpr unsigned try_every = 8;  // parts that change with every call are not worth it
+  if (cached && cached->signature == arguments.signature && cached->calls == 0 && ++cached->others < try_every)
+    return nullptr;
+  if (cached)
+    count(*cached);
+  else
+    cached = std::make_unique<Cached>(Cached{.signature = arguments.signature, .work = work});
+  cached->signature = arguments.signature;
+  cached->schedule = std::move(schedule);
+  cached->work = work;
+  cached->work.schedule = cached->schedule.get();
+  cached->plan.resolve(work, 0);
+  cached->plan.find_fast_path(work);
+  // The program says where everything is; layouts may refer to memory of this call.
+  for (execute::Layout* layout : {&cached->work.input.layout, &cached->work.output.layout, &cached->work.sizes})
+    *layout = execute::Layout::whole(0, 1, 0);
+  cached->algorithm = decision.algorithm;
+  cached->input = from(arguments.input, work.input.at);
+  cached->output = from(arguments.output, work.output.at);
+  cached->served = decision.served;
+  cached->sampled = sampled;
+  cached->others = 0;
+  cached->size_hint = arguments.size_hint;
+  cached->bytes = arguments.bytes;
+  cached->alias = arguments.alias;
+  for (std::size_t i = 0; i < arguments.parts.size(); ++i) {
+    cached->parts[i].clear();
+    if (arguments.parts[i]) cached->parts[i].keep(*arguments.parts[i], ranks);
+  }
+  return &cached->plan;
+}
+
+}  // namespace stretto::intercept
