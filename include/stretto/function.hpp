@@ -36,7 +36,7 @@ struct FunctionFacts {
   std::string_view name;  ///< "reduce_scatter_block"
   Collective collective;
   bool irregular;    ///< the parts of the ranks may differ in size
-  bool bytes_known;  ///< to all ranks; else a choice goes by what they told each other of late
+  bool bytes_known;  ///< to all ranks; else a choice goes by a size hint that they agree on
 };
 
 const FunctionFacts& facts(Function function);

@@ -86,7 +86,7 @@ struct Placement {
 };
 
 /// Do ranks share a core, with so many on each node?
-inline bool crowded(const Machine& machine, Rank ranks_per_node) {
+inline bool oversubscribed(const Machine& machine, Rank ranks_per_node) {
   return machine.cores > 0 && ranks_per_node > machine.cores;
 }
 

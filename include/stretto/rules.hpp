@@ -27,12 +27,12 @@ namespace stretto {
 struct Call {
   Function function;
   Shape shape;
-  Bytes bytes = 0;            ///< the whole vector: all parts together; of late, where not all ranks know it
-  bool commutative = true;    ///< of reductions
-  bool predefined = true;     ///< is the operator one of MPI's own?
-  Rank per_node = 1;          ///< the most ranks that share a node's memory
-  bool even_nodes = true;     ///< has each node as many?
-  bool cores_shared = false;  ///< has a node of these ranks more of the job's ranks than cores for them?
+  Bytes bytes = 0;              ///< the whole vector: all parts together; a size hint, where not all ranks know it
+  bool commutative = true;      ///< of reductions
+  bool predefined = true;       ///< is the operator one of MPI's own?
+  Rank per_node = 1;            ///< the most ranks that share a node's memory
+  bool even_nodes = true;       ///< has each node as many?
+  bool oversubscribed = false;  ///< has a node of these ranks more of the job's ranks than cores for them?
 
   bool one_node() const { return per_node == shape.ranks && shape.ranks > 1; }
 };
@@ -99,29 +99,29 @@ struct Choice {
   const Algorithm* algorithm = nullptr;  ///< null: the native library
   Params params;
   std::string reason;  ///< for people: the source that decided, and what it passed over
-  int line = 0;        ///< of the rule that decided; 0: a wish did, or no rule fits
+  int line = 0;        ///< of the rule that decided; 0: an override did, or no rule fits
 };
 
 /// `value` as the user writes it: "ring", "ring,segment=64K,depth=4", "kring,group=2" or "native". Throws
 /// stretto::Error.
-struct Forced {
+struct AlgorithmSpec {
   const Algorithm* algorithm = nullptr;  ///< null: the native library
   Params params;
 };
-Forced parse_forced(Function function, std::string_view value);
+AlgorithmSpec parse_algorithm_spec(Function function, std::string_view value);
 
 /// A choice that stands above the rules, where its algorithm can serve the call.
-struct Wish {
-  Forced forced;
+struct Override {
+  AlgorithmSpec spec;
   std::string text;  ///< for people: "STRETTO_ALLREDUCE=ring"
 };
 
-/// The algorithm of the first wish (null: none) that can be granted, else of the first rule that fits.
-Choice choose(std::span<const Wish* const> wishes, const Rules& rules, const Call& call);
+/// The algorithm of the first override (null: none) that can be granted, else of the first rule that fits.
+Choice choose(std::span<const Override* const> overrides, const Rules& rules, const Call& call);
 inline Choice choose(const Rules& rules, const Call& call) { return choose({}, rules, call); }
 
 /// Does the choice for calls that differ from `call` in their bytes alone depend on these?
-bool bytes_matter(std::span<const Wish* const> wishes, const Rules& rules, const Call& call);
+bool bytes_matter(std::span<const Override* const> overrides, const Rules& rules, const Call& call);
 
 /// The numbers of bytes, with those of `call` among them, for which the rules choose alike if nothing else changes.
 Between chosen_alike(const Rules& rules, const Call& call);

@@ -42,7 +42,7 @@ class Topology {
   int top() const { return top_; }
   Rank ranks() const { return static_cast<Rank>(machines_.size()); }
   int machine_of(Rank rank) const { return machines_[static_cast<std::size_t>(rank)]; }
-  Rank ranks_on(int machine) const { return crowd_[static_cast<std::size_t>(machine)]; }
+  Rank ranks_on(int machine) const { return ranks_on_[static_cast<std::size_t>(machine)]; }
 
   /// The ranks as a depth-first walk from the top meets them, at every vertex where lower ranks are first: around this
   /// ring every directed link is used once at most. Rank order, if the ranks lie so.
@@ -66,8 +66,8 @@ class Topology {
   std::vector<Vertex> vertices_;
   std::vector<int> machines_;  // by rank
   std::vector<std::vector<int>> below_;
-  std::vector<int> levels_;  // the top has 0
-  std::vector<Rank> crowd_;  // ranks on each vertex
+  std::vector<int> levels_;     // the top has 0
+  std::vector<Rank> ranks_on_;  // ranks on each vertex
   std::vector<Rank> ring_;
   int top_ = -1;
 };

@@ -28,7 +28,7 @@ void register_function(nb::module_& m) {
       .def_ro("collective", &FunctionFacts::collective, "What it asks for.")
       .def_ro("irregular", &FunctionFacts::irregular, "The parts of the ranks may differ in size.")
       .def_ro("bytes_known", &FunctionFacts::bytes_known,
-              "To all ranks; else a choice goes by what they told each other of late.");
+              "To all ranks; else a choice goes by a size hint that they agree on.");
   m.def("all_functions", [] { return std::vector(std::begin(all_functions), std::end(all_functions)); });
   m.def("facts", nb::overload_cast<Function>(&facts), nb::arg("function"), nb::rv_policy::reference);
   m.def(

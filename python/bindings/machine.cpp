@@ -112,7 +112,7 @@ void register_machine(nb::module_& m) {
       .def_ro("wait", &Machine::wait, "Of a rank for a message, where a core has to serve two ranks.")
       .def_ro("in_turn", &Machine::in_turn, "Messages of a round leave one after the other.")
       .def("gamma_of", &Machine::gamma_of, nb::arg("operation"));
-  m.def("crowded", &crowded, nb::arg("machine"), nb::arg("ranks_per_node"), "Do ranks share a core?");
+  m.def("oversubscribed", &oversubscribed, nb::arg("machine"), nb::arg("ranks_per_node"), "Do ranks share a core?");
 }
 
 }  // namespace stretto::python

@@ -17,20 +17,20 @@ void register_values(nb::module_& m) {
       .def(
           "__init__",
           [](Call* self, Function function, const Shape& shape, Bytes bytes, bool commutative, bool predefined,
-             Rank per_node, bool even_nodes, bool cores_shared) {
-            new (self) Call{function, shape, bytes, commutative, predefined, per_node, even_nodes, cores_shared};
+             Rank per_node, bool even_nodes, bool oversubscribed) {
+            new (self) Call{function, shape, bytes, commutative, predefined, per_node, even_nodes, oversubscribed};
           },
           nb::arg("function"), nb::arg("shape"), nb::arg("bytes"), nb::arg("commutative") = true,
           nb::arg("predefined") = true, nb::arg("per_node") = 1, nb::arg("even_nodes") = true,
-          nb::arg("cores_shared") = false)
+          nb::arg("oversubscribed") = false)
       .def_ro("function", &Call::function)
       .def_ro("shape", &Call::shape)
-      .def_ro("bytes", &Call::bytes, "The whole vector: all parts together; of late, where not all ranks know it.")
+      .def_ro("bytes", &Call::bytes, "The whole vector: all parts together; a size hint, where not all ranks know it.")
       .def_ro("commutative", &Call::commutative)
       .def_ro("predefined", &Call::predefined)
       .def_ro("per_node", &Call::per_node, "The most ranks that share a node's memory.")
       .def_ro("even_nodes", &Call::even_nodes, "Has each node as many?")
-      .def_ro("cores_shared", &Call::cores_shared, "Has a node of these ranks more of the job's ranks than cores?")
+      .def_ro("oversubscribed", &Call::oversubscribed, "Has a node of these ranks more of the job's ranks than cores?")
       .def_prop_ro("one_node", &Call::one_node, "Do all ranks share memory?");
   nb::class_<Choice>(m, "Choice", "What was chosen for a call, and why.")
       .def_prop_ro(
@@ -38,19 +38,22 @@ void register_values(nb::module_& m) {
           nb::sig("def algorithm(self) -> Algorithm | None"), "None: the native library.")
       .def_ro("params", &Choice::params)
       .def_ro("reason", &Choice::reason)
-      .def_ro("line", &Choice::line, "Of the rule that decided; 0: a wish did, or no rule fits.");
-  nb::class_<Forced>(m, "Forced", "What the user's word for an algorithm says.")
+      .def_ro("line", &Choice::line, "Of the rule that decided; 0: an override did, or no rule fits.");
+  nb::class_<AlgorithmSpec>(m, "AlgorithmSpec",
+                            "An algorithm specification: an algorithm with its parameters, as in \"ring,segment=64K\".")
       .def_prop_ro(
-          "algorithm", [](const Forced& f) { return f.algorithm; }, nb::rv_policy::reference,
+          "algorithm", [](const AlgorithmSpec& s) { return s.algorithm; }, nb::rv_policy::reference,
           nb::sig("def algorithm(self) -> Algorithm | None"), "None: the native library.")
-      .def_ro("params", &Forced::params);
-  nb::class_<Wish>(m, "Wish", "A choice that stands above the rules, where its algorithm can serve the call.")
+      .def_ro("params", &AlgorithmSpec::params);
+  nb::class_<Override>(m, "Override", "A choice that stands above the rules, where its algorithm can serve the call.")
       .def(
           "__init__",
-          [](Wish* self, const Forced& forced, std::string text) { new (self) Wish{forced, std::move(text)}; },
-          nb::arg("forced"), nb::arg("text"))
-      .def_ro("forced", &Wish::forced)
-      .def_ro("text", &Wish::text, "For people: \"STRETTO_ALLREDUCE=ring\".");
+          [](Override* self, const AlgorithmSpec& spec, std::string text) {
+            new (self) Override{spec, std::move(text)};
+          },
+          nb::arg("spec"), nb::arg("text"))
+      .def_ro("spec", &Override::spec)
+      .def_ro("text", &Override::text, "For people: \"STRETTO_ALLREDUCE=ring\".");
 }
 
 void register_rule(nb::module_& m) {
@@ -113,16 +116,16 @@ void register_rules(nb::module_& m) {
   m.def("parse_size", &parse_size, nb::arg("text"), "\"64K\", \"2M\", \"100\" to bytes; None if it is no size.");
   m.def(
       "choose",
-      [](const Rules& rules, const Call& call, const std::vector<const Wish*>& wishes) {
-        return choose(wishes, rules, call);
+      [](const Rules& rules, const Call& call, const std::vector<const Override*>& overrides) {
+        return choose(overrides, rules, call);
       },
-      nb::arg("rules"), nb::arg("call"), nb::arg("wishes") = std::vector<const Wish*>(),
-      "The algorithm of the first wish that can be granted, else of the first rule that fits.");
+      nb::arg("rules"), nb::arg("call"), nb::arg("overrides") = std::vector<const Override*>(),
+      "The algorithm of the first override that can be granted, else of the first rule that fits.");
   m.def("chosen_alike", &chosen_alike, nb::arg("rules"), nb::arg("call"),
         "The numbers of bytes for which the rules choose as for this call.");
   m.def("written", &written, nb::arg("algorithm").none(), nb::arg("params"),
         "\"ring segment=64K depth=4\": an algorithm and parameters as they stand in a rule.");
-  m.def("parse_forced", &parse_forced, nb::arg("function"), nb::arg("value"),
+  m.def("parse_algorithm_spec", &parse_algorithm_spec, nb::arg("function"), nb::arg("value"),
         "Read \"ring,segment=64K,depth=4\", \"kring,group=2\" or \"native\"; raises stretto.Error.");
 }
 

@@ -35,7 +35,7 @@ def algorithm_and_params(words: str) -> tuple[_core.Algorithm, _core.Params]:
     if not comma:
         return algorithm, _core.Params()
     function = functions_of(algorithm)[0]
-    params = _core.parse_forced(function, f"{algorithm.name},{rest}").params
+    params = _core.parse_algorithm_spec(function, f"{algorithm.name},{rest}").params
     if (params.segment, params.depth) != (0, 2):
         raise Error(
             "a schedule does not depend on segment and depth",

@@ -47,7 +47,7 @@ def variable_of(function: _core.Function) -> str:
 class Deciders:
     """What has a say on this machine, the strongest first: a variable, and the rules."""
 
-    wishes: list[_core.Wish]
+    overrides: list[_core.Override]
     found: _core.FoundRules
     complaints: list[tuple[str, str]]  # (message, hint): sources that cannot be used
     disabled: bool = False  # by STRETTO_DISABLE
@@ -64,17 +64,18 @@ class Deciders:
 def deciders(function: _core.Function, mpi: Callable[[], str]) -> Deciders:
     """By this process's environment; `mpi` is asked for the MPI's title if a file names one."""
     complaints: list[tuple[str, str]] = []
-    wishes = []
+    overrides = []
     name = variable_of(function)
     value = os.environ.get(name, "")
     if value:
         try:
-            wishes.append(_core.Wish(_core.parse_forced(function, value), f"{name}={value}"))
+            spec = _core.parse_algorithm_spec(function, value)
+            overrides.append(_core.Override(spec, f"{name}={value}"))
         except Error as error:
             complaints.append((f"{name}: {error}; the rules decide", error.hint))
     found = _core.find_rules(os.environ.get("STRETTO_RULES", ""), mpi)
     disabled = os.environ.get("STRETTO_DISABLE") == "1"
-    return Deciders(wishes, found, complaints + found.refused, disabled)
+    return Deciders(overrides, found, complaints + found.refused, disabled)
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,7 @@ class Question:
         return self.call.placement.ranks_per_node if shared else 1
 
     @property
-    def cores_shared(self) -> bool:
+    def oversubscribed(self) -> bool:
         """Also where no memory is."""
         return 0 < self.cores < min(self.call.placement.ranks_per_node, self.call.ranks)
 
@@ -102,7 +103,7 @@ class Question:
         per_node = min(self.per_node, call.ranks)
         return _core.Call(
             call.function, shape, call.bytes, call.commutative, self.predefined,
-            per_node, call.ranks % per_node == 0, self.cores_shared,
+            per_node, call.ranks % per_node == 0, self.oversubscribed,
         )  # fmt: skip
 
     def with_bytes(self, size: int) -> "Question":
@@ -120,7 +121,7 @@ class Question:
 
 def decide(who: Deciders, question: Question) -> _core.Choice:
     """As the library does for such a call, but that it does not ask info keys."""
-    return _core.choose(who.rules, question.asked(), who.wishes)
+    return _core.choose(who.rules, question.asked(), who.overrides)
 
 
 def name_of(choice: _core.Choice) -> str:

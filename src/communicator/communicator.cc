@@ -89,7 +89,7 @@ void log_choice(const Call& call, const Choice& choice) {
   params.list = choice.params.list;  // not what follows from the nodes: it may be long
   say("select: " + std::string(f.name) +
       (f.bytes_known || call.bytes > 0 ? ' ' + std::to_string(call.bytes) + " bytes, " : " ") +
-      std::to_string(call.shape.ranks) + (call.cores_shared ? " ranks sharing cores -> " : " ranks -> ") +
+      std::to_string(call.shape.ranks) + (call.oversubscribed ? " ranks sharing cores -> " : " ranks -> ") +
       written(choice.algorithm, params) + " (" + choice.reason + ')');
 }
 
@@ -150,24 +150,24 @@ std::shared_ptr<const Schedule> Communicator::schedule(const Algorithm& algorith
 Call Communicator::placed(Call call) const {
   call.per_node = per_node_;
   call.even_nodes = even_nodes_;
-  call.cores_shared = cores_shared_;
+  call.oversubscribed = oversubscribed_;
   call.shape.nodes = nodes_;
   return call;
 }
 
-Communicator::BothWishes Communicator::wishes_for(Function function) const {
-  return {wish_for(settings().forced, function), wish_for(wishes_, function)};
+Communicator::BothOverrides Communicator::overrides_for(Function function) const {
+  return {override_for(settings().overrides, function), override_for(overrides_, function)};
 }
 
 SizeHint* Communicator::size_hint(const Call& call) {
   Hint& hint = hints_[static_cast<std::size_t>(call.function)];
-  if (!hint.matter) hint.matter = bytes_matter(wishes_for(call.function), *rules_, placed(call));
+  if (!hint.matter) hint.matter = bytes_matter(overrides_for(call.function), *rules_, placed(call));
   return *hint.matter ? &hint.sizes : nullptr;
 }
 
 const Decision& Communicator::make_decision(Call call) {
   call = placed(std::move(call));
-  const Choice choice = choose(wishes_for(call.function), *rules_, call);
+  const Choice choice = choose(overrides_for(call.function), *rules_, call);
   const bool log = settings().log_select;
   if (log && rank_ == 0) log_choice(call, choice);
   Decision decision{choice.algorithm, choice.params, nullptr, nullptr};
@@ -180,8 +180,8 @@ const Decision& Communicator::make_decision(Call call) {
   return decisions_.add(call, log ? Between{call.bytes, call.bytes} : chosen_alike(*rules_, call), std::move(decision));
 }
 
-void Communicator::wish(Function function, std::optional<Wish> wish) {
-  wishes_[static_cast<std::size_t>(function)] = std::move(wish);
+void Communicator::set_override(Function function, std::optional<Override> wanted) {
+  overrides_[static_cast<std::size_t>(function)] = std::move(wanted);
   decisions_.clear();
   plans.clear();
   hints_[static_cast<std::size_t>(function)] = {};

@@ -51,7 +51,7 @@ class Communicator {
   /// Null if no other rank is on my node.
   const NodeView* node() const { return node_ ? &*node_ : nullptr; }
   bool one_node() const { return ranks_ > 1 && per_node_ == ranks_; }  ///< all ranks share memory
-  /// Segments in flight that the ways of all ranks allow: their schedules would not match with more on some.
+  /// Segments in flight that the connections of all ranks allow: their schedules would not match with more on some.
   int most_depth() const { return most_depth_; }
   Rank rank() const { return rank_; }
   Rank ranks() const { return ranks_; }
@@ -77,23 +77,24 @@ class Communicator {
   /// Of the calls like `call`, whose bytes not all ranks know. Null: their choice does not depend on these.
   SizeHint* size_hint(const Call& call);
 
-  /// What the program wishes for this communicator from now on, for one function; nothing: the rules decide. On all
+  /// What the program sets for this communicator from now on, for one function; nothing: the rules decide. On all
   /// ranks alike, between the same two calls.
-  void wish(Function function, std::optional<Wish> wish);
+  void set_override(Function function, std::optional<Override> wanted);
 
   /// My schedule, built when it is first asked for.
   std::shared_ptr<const Schedule> schedule(const Algorithm& algorithm, const Shape& shape, const Params& params);
 
-  /// Agrees with the other ranks on rules, and finds the ways to them. Collective; `cause` is the function called.
+  /// Agrees with the other ranks on rules, and finds the connections to them. Collective; `cause` is the function
+  /// called.
   void connect(const std::string& cause);
   void disconnect();
 
  private:
   using ScheduleKey = std::tuple<const Algorithm*, Rank, std::int64_t, std::vector<Rank>, std::vector<Count>>;
-  using BothWishes = std::array<const Wish*, 2>;
+  using BothOverrides = std::array<const Override*, 2>;
   const Decision& make_decision(Call call);
   Call placed(Call call) const;
-  BothWishes wishes_for(Function function) const;
+  BothOverrides overrides_for(Function function) const;
   bool connect_known(const std::vector<int>& world_ranks);
   std::optional<NodeView> meet_on_node(Bootstrap& all, bool own);
   void find_nodes(Bootstrap& all);
@@ -116,10 +117,10 @@ class Communicator {
   bool even_nodes_ = true;  ///< has each node as many?
   bool survives_faults_ = false;
   std::optional<bool> same_files_;
-  bool cores_shared_ = false;              ///< is a node of these ranks short of cores?
+  bool oversubscribed_ = false;            ///< is a node of these ranks short of cores?
   std::vector<Rank> nodes_;                ///< of each rank, the lowest rank of its node
   const Rules* rules_ = &shipped_rules();  ///< the same on all ranks
-  Wishes wishes_;                          ///< of the program, by info keys
+  Overrides overrides_;                    ///< of the program, by info keys
   struct Hint {
     std::optional<bool> matter;
     SizeHint sizes;

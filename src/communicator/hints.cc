@@ -87,10 +87,10 @@ class Hints {
       if (values_[f].empty()) continue;
       const Function function = all_functions[f];
       try {
-        std::optional<Wish> wish;
+        std::optional<Override> wanted;
         if (values_[f] != no_wish)
-          wish = Wish{parse_forced(function, values_[f]), "info key " + key(f) + '=' + values_[f]};
-        c.wish(function, std::move(wish));
+          wanted = Override{parse_algorithm_spec(function, values_[f]), "info key " + key(f) + '=' + values_[f]};
+        c.set_override(function, std::move(wanted));
       } catch (const Error& e) {
         complain("info key " + key(f) + ": " + e.what(), e.hint());
       }
@@ -130,7 +130,8 @@ void take_hints(MPI_Comm comm, MPI_Info info, const char* cause) {
 }
 
 void prefer(MPI_Comm comm, Function function, const std::string& words) {
-  if (Communicator* c = communicator(comm, function)) c->wish(function, Wish{parse_forced(function, words), words});
+  if (Communicator* c = communicator(comm, function))
+    c->set_override(function, Override{parse_algorithm_spec(function, words), words});
 }
 
 }  // namespace stretto::intercept

@@ -28,16 +28,16 @@ using transport::shm::SegmentHandle;
 
 /// What a rank tells the others of its node.
 struct PeerInfo {
-  SegmentHandle card;
+  SegmentHandle handle;
   CoreSet cores;
 };
 
-/// Ranks of the world that have all met each other, in rising order, and the way to each.
+/// Ranks of the world that have all met each other, in rising order, and the connection to each.
 struct PeerGroup {
   std::vector<int> ranks;
   std::vector<Connection*> connections;
-  const Rules* rules;  ///< that they agreed on
-  bool cores_shared;   ///< likewise
+  const Rules* rules;   ///< that they agreed on
+  bool oversubscribed;  ///< likewise
 };
 
 std::mutex mutex;  // guards what follows; never destroyed, like all that a program may use at its very end
@@ -49,8 +49,8 @@ std::map<transport::shm::Token, Connection*>& connection_cache() {
   static auto& map = *new std::map<transport::shm::Token, Connection*>;
   return map;
 }
-std::atomic<int> looks{1};        // before the core is offered to others
-std::atomic<bool> scarce{false};  // cores; it stays, for a later, smaller meeting does not see all ranks
+std::atomic<int> polls_before_yield{1};  // before the core is yielded
+std::atomic<bool> scarce{false};         // cores; it stays, for a later, smaller bootstrap does not see all ranks
 
 std::atomic<Process*> made_process{nullptr};  // once there is one
 
@@ -71,7 +71,7 @@ void remember(const std::vector<int>& world, const NodeView& view) {
   std::vector<std::pair<int, Connection*>> pairs;
   for (std::size_t r = 0; r < world.size(); ++r) pairs.emplace_back(world[r], view.connections[r]);
   std::ranges::sort(pairs);
-  PeerGroup group{{}, {}, view.rules, view.cores_shared};
+  PeerGroup group{{}, {}, view.rules, view.oversubscribed};
   for (const auto& [rank, connection] : pairs) {
     group.ranks.push_back(rank);
     group.connections.push_back(connection);
@@ -110,9 +110,9 @@ std::uint64_t machine_id() {
 }
 
 /// Ranks that are on one node, before any of them relies on the others.
-class Meeting {
+class NodeBootstrap {
  public:
-  Meeting(Bootstrap& node, bool own)
+  NodeBootstrap(Bootstrap& node, bool own)
       : node_(node),
         own_(own),
         all_(static_cast<std::size_t>(node.ranks())),
@@ -132,16 +132,16 @@ class Meeting {
     for (const std::size_t r : new_) process()->connect(*connections_[r], theirs[r]);
     if (!own_) {
       const std::lock_guard lock(mutex);
-      for (const std::size_t r : new_) connection_cache()[all_[r].card.token] = connections_[r];
+      for (const std::size_t r : new_) connection_cache()[all_[r].handle.token] = connections_[r];
     }
-    looks = scarce ? 1 : transport::shm::WaitPolicy{}.polls;
+    polls_before_yield = scarce ? 1 : transport::shm::WaitPolicy{}.polls;
     return true;
   }
 
   /// By rank of the node; null for myself.
   const std::vector<Connection*>& connections() const { return connections_; }
   /// Is any of these ranks short of cores?
-  bool cores_shared() const { return cores_shared_; }
+  bool oversubscribed() const { return oversubscribed_; }
 
  private:
   std::size_t me() const { return static_cast<std::size_t>(node_.rank()); }
@@ -150,7 +150,7 @@ class Meeting {
     PeerInfo mine;
     mine.cores = allowed_cores();
     if (Process* p = process()) {
-      mine.card = p->segment().handle();
+      mine.handle = p->segment().handle();
     } else {
       refused_ = "no memory can be shared on this node (" + made().why + "); messages go through the MPI";
       hint_ = "STRETTO_SHM=0 says that this is meant";
@@ -159,20 +159,20 @@ class Meeting {
     if (node_.ok()) count_cores();
   }
 
-  /// My half of the way to rank `r` of the node.
+  /// My end of the connection to rank `r` of the node.
   Address offer(std::size_t r) {
-    const SegmentHandle& card = all_[r].card;
+    const SegmentHandle& handle = all_[r].handle;
     if (!own_) {
       const std::lock_guard lock(mutex);
-      const auto found = connection_cache().find(card.token);
+      const auto found = connection_cache().find(handle.token);
       if (found != connection_cache().end()) {
         connections_[r] = found->second;
         return {};
       }
     }
-    if (card.file < 0) return {};  // its process says so
+    if (handle.file < 0) return {};  // its process says so
     transport::shm::Refusal refusal;
-    connections_[r] = process()->new_connection(card, refusal);
+    connections_[r] = process()->new_connection(handle, refusal);
     if (!connections_[r]) {
       refused_ = "a communicator cannot use shared memory (" + refusal.why + "); its messages go through the MPI";
       hint_ = refusal.full ? "STRETTO_SHM_MEMORY=256M gives more of it; STRETTO_SHM=0 uses none"
@@ -190,7 +190,7 @@ class Meeting {
     const std::array<std::int64_t, 2> mine{willing ? node_.ranks() : node_.rank(), scarce ? 0 : 1};
     std::array<std::int64_t, 2> least{};
     node_.minimum(mine, least.data());
-    cores_shared_ = least[1] == 0;
+    oversubscribed_ = least[1] == 0;
     if (node_.ok() && least[0] == node_.ranks()) return true;
     static std::atomic<bool> said{false};
     if (!said.exchange(true) && least[0] == node_.rank() && !refused_.empty()) say(refused_, hint_);
@@ -210,7 +210,7 @@ class Meeting {
 
   Bootstrap& node_;
   bool own_;
-  bool cores_shared_ = false;
+  bool oversubscribed_ = false;
   std::string refused_, hint_;  // empty: I can share memory with all
   std::vector<PeerInfo> all_;
   std::vector<Connection*> connections_;
@@ -235,7 +235,7 @@ std::optional<NodeView> known_neighbours(const std::vector<int>& world) {
   for (const PeerGroup& group : peer_groups()) {
     NodeView view;
     view.rules = group.rules;
-    view.cores_shared = group.cores_shared;
+    view.oversubscribed = group.oversubscribed;
     for (const int rank : world) {
       const auto at = std::ranges::lower_bound(group.ranks, rank);
       if (at == group.ranks.end() || *at != rank) break;
@@ -247,14 +247,14 @@ std::optional<NodeView> known_neighbours(const std::vector<int>& world) {
 }
 
 std::optional<NodeView> meet_neighbours(Bootstrap& node, bool own, const Rules& rules) {
-  Meeting meeting(node, own);
-  if (!meeting.hold()) return std::nullopt;
-  NodeView view{meeting.connections(), own, meeting.cores_shared(), &rules};
+  NodeBootstrap bootstrap(node, own);
+  if (!bootstrap.hold()) return std::nullopt;
+  NodeView view{bootstrap.connections(), own, bootstrap.oversubscribed(), &rules};
   if (!own) remember(translate(node.comm(), constants().world), view);
   return view;
 }
 
-bool cores_shared() {
+bool oversubscribed() {
   static const long most = std::min<long>(sysconf(_SC_NPROCESSORS_ONLN), core_quota());
   return scarce || launched_here() > most;
 }
@@ -277,25 +277,25 @@ void depart() {
   if (Process* p = made_process) p->segment().depart();
 }
 
-transport::shm::StagingRings take_rooms() {
-  const auto rooms = process()->take_staging_rings();
-  if (!rooms) {
+transport::shm::StagingRings take_staging_rings() {
+  const auto rings = process()->take_staging_rings();
+  if (!rings) {
     say("there is no shared memory for one more thread", "set STRETTO_SHM_MEMORY=256M or more");
     native().Abort(constants().world, 1);
   }
-  return *rooms;
+  return *rings;
 }
 
-void give_back(const transport::shm::StagingRings& rooms) { process()->return_staging_rings(rooms); }
+void return_staging_rings(const transport::shm::StagingRings& rings) { process()->return_staging_rings(rings); }
 
-transport::shm::Neighbours neighbours(const NodeView& view, const transport::shm::StagingRings& rooms) {
+transport::shm::Neighbours neighbours(const NodeView& view, const transport::shm::StagingRings& rings) {
   return {.connections = view.connections,
-          .staging = rooms,
+          .staging = rings,
           .doorbell = process()->segment().doorbell(),
           .segment = process()->segment().memory(),
           .policy = wait_policy()};
 }
 
-transport::shm::WaitPolicy wait_policy() { return {.polls = looks.load(std::memory_order_relaxed)}; }
+transport::shm::WaitPolicy wait_policy() { return {.polls = polls_before_yield.load(std::memory_order_relaxed)}; }
 
 }  // namespace stretto::intercept

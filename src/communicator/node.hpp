@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Which ranks of a communicator share memory with this one, and the ways to them.
+// Which ranks of a communicator share memory with this one, and the connections to them.
 #pragma once
 
 #include <optional>
@@ -14,11 +14,11 @@
 
 namespace stretto::intercept {
 
-/// The ways of one communicator.
+/// The connections of one communicator.
 struct NodeView {
   std::vector<transport::shm::Connection*> connections;  ///< by rank; null: other nodes, and myself
   bool own = false;                                      ///< they serve this communicator only
-  bool cores_shared = false;                             ///< have the ranks of this node fewer cores? On all alike
+  bool oversubscribed = false;                           ///< have the ranks of this node fewer cores? On all alike
   const Rules* rules = nullptr;                          ///< by which these ranks choose
 };
 
@@ -26,15 +26,15 @@ struct NodeView {
 /// STRETTO_NODES pretends them, node.
 std::int64_t node_id();
 
-/// The ways to these ranks of the world, if all of them have met before: no rank need ask another then.
+/// The connections to these ranks of the world, if all of them have met before: no rank need ask another then.
 std::optional<NodeView> known_neighbours(const std::vector<int>& world);
 
 /// All ranks of `node` have the same node_id(), settings and `rules`. Nothing, on all of them alike, if they cannot
-/// share memory. `own`: the ways shall serve no other communicator.
+/// share memory. `own`: the connections shall serve no other communicator.
 std::optional<NodeView> meet_neighbours(Bootstrap& node, bool own, const Rules& rules);
 
 /// Has this node more of the job's ranks than cores, as far as this process has met them, or else its launcher tells?
-bool cores_shared();
+bool oversubscribed();
 
 /// At the end of a communicator.
 void leave(const NodeView& view, std::uint32_t communicator);
@@ -46,11 +46,11 @@ bool someone_died(const NodeView& view);
 void depart();
 
 /// Memory to send from, for one thread. Ends the program if there is none.
-transport::shm::StagingRings take_rooms();
-void give_back(const transport::shm::StagingRings& rooms);
+transport::shm::StagingRings take_staging_rings();
+void return_staging_rings(const transport::shm::StagingRings& rings);
 
-/// What an operation needs to use `view` in the thread of `rooms`.
-transport::shm::Neighbours neighbours(const NodeView& view, const transport::shm::StagingRings& rooms);
+/// What an operation needs to use `view` in the thread of these staging rings.
+transport::shm::Neighbours neighbours(const NodeView& view, const transport::shm::StagingRings& rings);
 
 /// By what is known now of the ranks of this node.
 transport::shm::WaitPolicy wait_policy();

@@ -47,7 +47,7 @@ void PlanCache::clear() {
 
 void PlanCache::forget(const SizeHint* sizes) {
   for (auto& cached : cached_) {
-    if (!cached || cached->recent != sizes) continue;
+    if (!cached || cached->size_hint != sizes) continue;
     count(*cached);
     cached.reset();
   }
@@ -97,7 +97,7 @@ const execute::Plan* PlanCache::keep(const Arguments& arguments, Rank ranks, con
   cached->served = decision.served;
   cached->sampled = sampled;
   cached->others = 0;
-  cached->recent = arguments.recent;
+  cached->size_hint = arguments.size_hint;
   cached->bytes = arguments.bytes;
   cached->alias = arguments.alias;
   for (std::size_t i = 0; i < arguments.parts.size(); ++i) {

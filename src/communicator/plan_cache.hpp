@@ -54,7 +54,7 @@ class PlanCache {
     unsigned others = 0;      ///< calls that differed in their parts alone, while this one did not come again
     observe::Sampled sampled = {};
     std::array<KeptParts, 2> parts = {};  ///< of Arguments::parts
-    SizeHint* recent = nullptr;           ///< as in Arguments
+    SizeHint* size_hint = nullptr;        ///< as in Arguments
     Bytes bytes = 0;
   };
 

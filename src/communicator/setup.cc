@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The set-up of a communicator: its ranks agree on how to choose, find out which of them share a node, and get their
-// ways.
+// connections.
 #include <algorithm>
 #include <atomic>
 #include <vector>
@@ -53,7 +53,7 @@ void Communicator::connect(const std::string& cause) {
   if (settings().shm && agreed.one_node) node_ = meet_neighbours(all, own, *rules_);
   if (node_) {
     per_node_ = ranks_;
-    cores_shared_ = node_->cores_shared;
+    oversubscribed_ = node_->oversubscribed;
     if (!own) number(all);
     return;
   }
@@ -74,7 +74,7 @@ void Communicator::refuse_failed() {
          "the MPI may have no room for one more communicator");
 }
 
-/// Where ways are shared. Threads that make communicators at once could look for numbers for long.
+/// Where connections are shared. Threads that make communicators at once could look for numbers for long.
 void Communicator::number(Bootstrap& all) {
   if (const auto number = agree_on_number(all))
     tag_.communicator = *number;
@@ -88,7 +88,7 @@ bool Communicator::connect_known(const std::vector<int>& world_ranks) {
   node_ = known_neighbours(world_ranks);
   if (!node_) return false;
   per_node_ = ranks_;
-  cores_shared_ = node_->cores_shared;
+  oversubscribed_ = node_->oversubscribed;
   rules_ = node_->rules;
   return true;
 }
@@ -118,9 +118,9 @@ std::optional<NodeView> Communicator::meet_on_node(Bootstrap& all, bool own) {
 void Communicator::find_nodes(Bootstrap& all) {
   struct Place {
     int lowest;  // rank of my node
-    int cores_shared;
+    int oversubscribed;
   };
-  Place mine{rank_, node_ ? node_->cores_shared : cores_shared()};
+  Place mine{rank_, node_ ? node_->oversubscribed : oversubscribed()};
   if (node_) {
     const auto& near = node_->connections;
     const auto first = std::ranges::find_if(near, [](const auto* c) { return c != nullptr; });
@@ -130,7 +130,7 @@ void Communicator::find_nodes(Bootstrap& all) {
   all.allgather(&mine, places.data(), sizeof mine);
   if (!all.ok()) return;
   std::ranges::transform(places, nodes_.begin(), &Place::lowest);
-  cores_shared_ = std::ranges::any_of(places, [](const Place& one) { return one.cores_shared != 0; });
+  oversubscribed_ = std::ranges::any_of(places, [](const Place& one) { return one.oversubscribed != 0; });
   std::vector<Rank> on_node(nodes_.size(), 0);
   for (const Rank node : nodes_) per_node_ = std::max(per_node_, ++on_node[static_cast<std::size_t>(node)]);
   even_nodes_ = std::ranges::all_of(on_node, [&](Rank n) { return n == 0 || n == per_node_; });

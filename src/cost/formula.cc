@@ -81,7 +81,7 @@ std::string formula_misses(const Algorithm& algorithm, const Shape& shape, const
   if (!link.contention.empty() && placement.ranks_per_node > 1) return "ranks of a node contend";
   if (machine.in_turn) return "messages of a round arrive in turn";
   if (machine.copy > 0) return "copies take time";
-  if (crowded(machine, placement.ranks_per_node)) return "ranks share cores";
+  if (oversubscribed(machine, placement.ranks_per_node)) return "ranks share cores";
   return {};
 }
 

@@ -74,7 +74,7 @@ struct Arguments {
   std::array<const PartsArguments*, 2> parts{};
 
   // What is found out while the call is prepared, and kept with it:
-  SizeHint* recent = nullptr;  ///< that the choice went by, and what they are told of this call
+  SizeHint* size_hint = nullptr;  ///< that the choice went by; it notes the size of this call
   Bytes bytes = 0;
   Bytes alias = no_alias;  ///< where the input may not be, from the output
 

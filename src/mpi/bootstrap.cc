@@ -78,7 +78,7 @@ bool Bootstrap::agreed() {
   return ok_ && least == 1;
 }
 
-// Nonblocking calls and a wait of our own: it gives the core away, where MPICH's would spin through whole time slices,
+// Nonblocking calls and a wait of our own: it yields the core, where MPICH's would spin through whole time slices,
 // and it has a deadline.
 void Bootstrap::wait(int begun, MPI_Request& request) {
   if (begun != MPI_SUCCESS) return fail();

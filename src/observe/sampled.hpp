@@ -25,7 +25,7 @@ inline execute::Observer& observer() { return detail::observer; }
 
 /// Calls can be shorter than two looks at the clock take: of those of a kind only some are looked at closely, so that
 /// this costs a hundredth of their time, and each stands for those since the last one. What comes after the moment when
-/// a call gives its core away is always seen, so that no long wait is missed or stands for others.
+/// a call yields its core is always seen, so that no long wait is missed or stands for others.
 class Sampled {
  public:
   Sampled() = default;

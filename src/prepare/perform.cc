@@ -24,8 +24,8 @@ namespace {
 // Progress keeps its memory from call to call, and calls of several threads must not share it.
 struct Worker {
   execute::Progress progress;
-  execute::Arena staging;
-  std::optional<transport::shm::StagingRings> rooms;
+  execute::Arena call_buffers;
+  std::optional<transport::shm::StagingRings> staging_rings;
   transport::shm::Neighbours node;
   std::uint64_t reaches = 0;  ///< serial() of the communicator that `node` is of
 
@@ -38,7 +38,7 @@ struct Worker {
   Wait wait;
 
   ~Worker() {
-    if (rooms) give_back(*rooms);
+    if (staging_rings) return_staging_rings(*staging_rings);
   }
 };
 
@@ -90,9 +90,9 @@ bool attend(void* context) {
 execute::Paths paths_of(Worker& w, Communicator& c) {
   const NodeView* view = c.node();
   if (view) {
-    if (w.reaches != c.serial() || !w.rooms) [[unlikely]] {
-      if (!w.rooms) w.rooms = take_rooms();
-      w.node = neighbours(*view, *w.rooms);
+    if (w.reaches != c.serial() || !w.staging_rings) [[unlikely]] {
+      if (!w.staging_rings) w.staging_rings = take_staging_rings();
+      w.node = neighbours(*view, *w.staging_rings);
       w.reaches = c.serial();
     }
     w.node.policy = wait_policy();
@@ -110,8 +110,8 @@ int failed(Worker& w, Communicator& c, Function function) {
   const int fault = std::exchange(w.wait.fault, MPI_SUCCESS);
   int code = fault;
   if (code == MPI_SUCCESS && c.messages()) code = c.messages()->take_error();
-  // Somebody may never read what was lent to him: memory that he may still look at is not used again.
-  if (code != MPI_SUCCESS) w.rooms.reset();
+  // Somebody may never read what is staged for it: memory that it may still read is not used again.
+  if (code != MPI_SUCCESS) w.staging_rings.reset();
   if (code == MPI_SUCCESS) code = MPI_ERR_TRUNCATE;
   // From now on the native library knows better what to say.
   if (fault != MPI_SUCCESS || (c.survives_faults() && flavour::fault_of(c.comm()) != MPI_SUCCESS)) {
@@ -189,8 +189,8 @@ int run_collective(Communicator& c, Function function, const PreparedCall& call)
 
 Served perform(Communicator& c, const Arguments& arguments) {
   Worker& w = worker();
-  w.staging.trim();
-  PreparedCall call(c, arguments, w.staging);
+  w.call_buffers.trim();
+  PreparedCall call(c, arguments, w.call_buffers);
   const Function function = arguments.signature.function;
   while (call.next(w.progress.scratch())) {
     const int code = call.is_collective() ? run_collective(c, function, call) : run(c, function, call.work(), nullptr);
@@ -205,9 +205,9 @@ Served run_cached(MPI_Comm comm, const Arguments& arguments) {
   if (!r || arguments.output == MPI_IN_PLACE) return std::nullopt;
   if (arguments.is_at(r->alias) || (c->careful && c->unusable)) [[unlikely]]
     return std::nullopt;
-  if (r->recent) {
-    if (r->recent->due()) return std::nullopt;
-    r->recent->note(r->bytes);
+  if (r->size_hint) {
+    if (r->size_hint->due()) return std::nullopt;
+    r->size_hint->note(r->bytes);
   }
   ++r->calls;
   ++c->calls;

@@ -68,7 +68,7 @@ void PreparedCall::take_size_hint() {
     hint->agree(bytes);
   }
   call_.bytes = hint->agreed();
-  arguments_.recent = hint;
+  arguments_.size_hint = hint;
   arguments_.bytes = known_bytes();
 }
 
@@ -79,7 +79,7 @@ bool PreparedCall::tells_largest() {
 
 bool PreparedCall::take_largest() {
   if (stage_ != Stage::largest) return true;
-  // Calls of late were smaller, or one block is by far the largest: as much memory as for a call of such blocks.
+  // The size hint was smaller, or one block is by far the largest: as much memory as for a call of such blocks.
   if (combined_ > most_padding * call_.bytes / c_.ranks()) {
     call_.bytes = combined_ * c_.ranks();
     if (!choose()) return false;

@@ -304,25 +304,25 @@ std::uint64_t digest_of_rules(std::string_view text) {
   return digest == 0 ? 1 : digest;
 }
 
-Forced parse_forced(Function function, std::string_view value) {
-  Forced forced;
+AlgorithmSpec parse_algorithm_spec(Function function, std::string_view value) {
+  AlgorithmSpec spec;
   const std::string_view name = value.substr(0, value.find(','));
-  if (!find_by_name(function, name, &forced.algorithm))
+  if (!find_by_name(function, name, &spec.algorithm))
     throw Error("unknown algorithm " + quoted(name) + " for " + std::string(facts(function).name),
                 "choose from " + names_of(function));
   while (value.find(',') != std::string_view::npos) {
     value = value.substr(value.find(',') + 1);
     const std::string_view word = value.substr(0, value.find(','));
-    if (!set_parameter(forced.algorithm, forced.params, word))
+    if (!set_parameter(spec.algorithm, spec.params, word))
       throw Error("wrong parameter " + quoted(word) + " of " + quoted(name),
-                  parameters_of(forced.algorithm) + ", as in ring,segment=64K,depth=4");
+                  parameters_of(spec.algorithm) + ", as in ring,segment=64K,depth=4");
   }
-  Rule rule{.function = function, .bytes = {}, .part = {}, .ranks = {}, .per_node = {}, .params = forced.params};
-  rule.algorithm = forced.algorithm;
+  Rule rule{.function = function, .bytes = {}, .part = {}, .ranks = {}, .per_node = {}, .params = spec.params};
+  rule.algorithm = spec.algorithm;
   if (const std::string why = never_serves(rule); !why.empty())
-    throw Error(quoted(written(forced.algorithm, forced.params)) + " can serve no number of ranks: " + why,
+    throw Error(quoted(written(spec.algorithm, spec.params)) + " can serve no number of ranks: " + why,
                 "`stretto list` and docs/rules.md say what algorithms need and what lists must be like");
-  return forced;
+  return spec;
 }
 
 }  // namespace stretto

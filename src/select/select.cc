@@ -19,7 +19,7 @@ bool nodes_hold(NodesAre wanted, const Call& call) {
 }
 
 bool cores_hold(CoresAre wanted, const Call& call) {
-  return wanted == CoresAre::any || call.cores_shared == (wanted == CoresAre::shared);
+  return wanted == CoresAre::any || call.oversubscribed == (wanted == CoresAre::shared);
 }
 
 bool bytes_hold(const Rule& rule, const Call& call) {
@@ -87,13 +87,13 @@ bool blocks_balanced(Rank ranks, Bytes bytes) {
   return bytes > 0 && delta < std::log2(static_cast<double>(bytes)) / 2 - 2.5;
 }
 
-Choice choose(std::span<const Wish* const> wishes, const Rules& rules, const Call& call) {
+Choice choose(std::span<const Override* const> overrides, const Rules& rules, const Call& call) {
   std::string not_granted;
-  for (const Wish* wish : wishes) {
-    if (!wish) continue;
-    const std::string refused = why_not(wish->forced.algorithm, wish->forced.params, call);
-    if (refused.empty()) return {wish->forced.algorithm, wish->forced.params, wish->text + not_granted, 0};
-    not_granted += "; not " + wish->text + ": " + refused;
+  for (const Override* one : overrides) {
+    if (!one) continue;
+    const std::string refused = why_not(one->spec.algorithm, one->spec.params, call);
+    if (refused.empty()) return {one->spec.algorithm, one->spec.params, one->text + not_granted, 0};
+    not_granted += "; not " + one->text + ": " + refused;
   }
   std::string passed_over;
   for (const Rule& rule : rules.rules) {
@@ -108,9 +108,9 @@ Choice choose(std::span<const Wish* const> wishes, const Rules& rules, const Cal
   return {nullptr, {}, "no rule of " + rules.file + " fits" + passed_over + not_granted, 0};
 }
 
-bool bytes_matter(std::span<const Wish* const> wishes, const Rules& rules, const Call& call) {
-  for (const Wish* wish : wishes)
-    if (wish && why_not(wish->forced.algorithm, wish->forced.params, call).empty()) return false;
+bool bytes_matter(std::span<const Override* const> overrides, const Rules& rules, const Call& call) {
+  for (const Override* one : overrides)
+    if (one && why_not(one->spec.algorithm, one->spec.params, call).empty()) return false;
   for (const Rule& rule : rules.rules) {
     if (!others_hold(rule, call) || !why_not(rule.algorithm, rule.params, call).empty()) continue;
     return asks_for_bytes(rule);

@@ -119,16 +119,16 @@ void read_files_to_write(Settings& s, std::string& all) {
   all += (s.profile.empty() ? "" : "profile\n") + std::string(s.trace.empty() ? "" : "trace\n");
 }
 
-void read_forced(Settings& s, std::string& all) {
+void read_overrides(Settings& s, std::string& all) {
   for (const Function f : all_functions) {
     std::string name = "STRETTO_";
     for (const char letter : facts(f).name) name += static_cast<char>(std::toupper(letter));
     const std::string_view value = variable(name);
     if (value.empty()) continue;
     try {
-      const Wish wish{parse_forced(f, value), name + '=' + std::string(value)};
-      s.forced[static_cast<std::size_t>(f)] = wish;
-      all += wish.text + '\n';
+      const Override one{parse_algorithm_spec(f, value), name + '=' + std::string(value)};
+      s.overrides[static_cast<std::size_t>(f)] = one;
+      all += one.text + '\n';
     } catch (const Error& e) {
       complain(name + ": " + e.what() + "; the rules decide", e.hint());
     }
@@ -164,7 +164,7 @@ Settings read() {
   read_files_to_write(s, all);
   s.children = variable("STRETTO_CHILDREN") == STRETTO_VERSION;
   s.rules = variable("STRETTO_RULES");
-  read_forced(s, all);
+  read_overrides(s, all);
   complain_of_unknown();
   s.fingerprint = std::hash<std::string>{}(all);
   return s;

@@ -19,11 +19,11 @@ struct PretendedNodes {
 };
 
 /// By function.
-using Wishes = std::array<std::optional<Wish>, std::size(all_functions)>;
+using Overrides = std::array<std::optional<Override>, std::size(all_functions)>;
 
-inline const Wish* wish_for(const Wishes& wishes, Function function) {
-  const auto& wish = wishes[static_cast<std::size_t>(function)];
-  return wish ? &*wish : nullptr;
+inline const Override* override_for(const Overrides& overrides, Function function) {
+  const auto& one = overrides[static_cast<std::size_t>(function)];
+  return one ? &*one : nullptr;
 }
 
 struct Settings {
@@ -39,7 +39,7 @@ struct Settings {
   std::string trace;                      ///< STRETTO_TRACE: another
   std::size_t trace_events = 16 << 10;    ///< STRETTO_TRACE_EVENTS: the last so many of each thread
   std::string rules;                      ///< STRETTO_RULES: for find_rules()
-  Wishes forced;                          ///< STRETTO_ALLREDUCE=… and so on
+  Overrides overrides;                    ///< STRETTO_ALLREDUCE=… and so on
   std::uint64_t fingerprint = 0;          ///< equal on two ranks that will choose alike by the same rules
 
   bool observes() const { return !profile.empty() || !trace.empty(); }

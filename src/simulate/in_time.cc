@@ -10,7 +10,7 @@
 
 namespace stretto::simulation {
 class Run::Clockwork {
-  enum Wanted : std::uint8_t { out = 1, in = 2, core = 4 };  // by a segment, of its rank
+  enum Resource : std::uint8_t { out = 1, in = 2, core = 4 };  // of a rank: what a segment needs
   enum class Stage : std::uint8_t { before, network, node, compute };
 
  public:
@@ -30,7 +30,7 @@ class Run::Clockwork {
       share(shared_[0], [&machine](double n) { return machine.network.slowdown(n); });
     if (machine.node.slowdown(on_node) > 1)
       share(shared_[1], [&machine](double n) { return machine.node.slowdown(n); });
-    if (crowded(machine, static_cast<Rank>(k)))
+    if (oversubscribed(machine, static_cast<Rank>(k)))
       share(shared_[2], [cores = machine.cores](double n) { return std::max(1.0, n / cores); });
   }
 
@@ -106,7 +106,7 @@ class Run::Clockwork {
     at(i.ready + price(i).latency + price(i).wait, id);
   }
 
-  std::uint8_t wishes(std::uint32_t id) const {
+  std::uint8_t needs(std::uint32_t id) const {
     if (stages_[id] == Stage::compute) return core;
     const Price& p = price(run_.instances_[id]);
     return static_cast<std::uint8_t>((p.out ? out : 0) | (p.in ? in : 0));
@@ -147,8 +147,8 @@ class Run::Clockwork {
   void request(std::uint32_t id, double now) {
     Port& port = ranks_[run_.instances_[id].rank];
     std::uint8_t taken = port.busy;
-    for (const std::uint32_t other : port.queue) taken |= wishes(other);
-    if (taken & wishes(id))
+    for (const std::uint32_t other : port.queue) taken |= needs(other);
+    if (taken & needs(id))
       port.queue.push_back(id);
     else
       start(id, now);
@@ -157,7 +157,7 @@ class Run::Clockwork {
   void start(std::uint32_t id, double now) {
     Instance& i = run_.instances_[id];
     const Price& p = price(i);
-    ranks_[i.rank].busy |= wishes(id);
+    ranks_[i.rank].busy |= needs(id);
     Times* t = times(i);
     if (stages_[id] == Stage::compute) {
       if (t) t->core = now;
@@ -178,13 +178,13 @@ class Run::Clockwork {
   /// Those that came first go first; who wants nothing of what they wait for overtakes them.
   void release(std::uint32_t id, double now) {
     Port& port = ranks_[run_.instances_[id].rank];
-    port.busy &= static_cast<std::uint8_t>(~wishes(id));
+    port.busy &= static_cast<std::uint8_t>(~needs(id));
     if (port.queue.empty()) return;
     std::uint8_t taken = port.busy;
     std::vector<std::uint32_t> left, granted;
     for (const std::uint32_t other : port.queue) {
-      (taken & wishes(other) ? left : granted).push_back(other);
-      taken |= wishes(other);
+      (taken & needs(other) ? left : granted).push_back(other);
+      taken |= needs(other);
     }
     port.queue = std::move(left);
     for (const std::uint32_t other : granted) start(other, now);

@@ -52,7 +52,8 @@ Price price(const Form& form, const Machine& machine, double block_bytes, double
 
 std::vector<Price> prices(const RoundGraph& graph, const Machine& machine, double bytes, const Operation& operation) {
   const Rank on_node = std::min(graph.placement.ranks_per_node, graph.symmetry.ranks);
-  const double wait = crowded(machine, on_node) ? machine.wait * (static_cast<double>(on_node) / machine.cores - 1) : 0;
+  const double wait =
+      oversubscribed(machine, on_node) ? machine.wait * (static_cast<double>(on_node) / machine.cores - 1) : 0;
   const double gamma = machine.gamma_of(operation);
   std::vector<Price> all;
   all.reserve(graph.forms.size());

@@ -19,7 +19,7 @@ Count segments_of(const Load& load) {
 /// Do ranks of a node slow each other down?
 bool ranks_share(const RoundGraph& graph, const Machine& machine) {
   const Rank on_node = std::min(graph.placement.ranks_per_node, graph.symmetry.ranks);
-  if (crowded(machine, on_node)) return true;
+  if (oversubscribed(machine, on_node)) return true;
   return machine.node.slowdown(on_node) > 1 || machine.network.slowdown(on_node) > 1;
 }
 

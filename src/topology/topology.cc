@@ -34,12 +34,12 @@ Topology::Topology(std::vector<Vertex> vertices, std::vector<int> machine_of_ran
       machines_(std::move(machine_of_rank)),
       below_(vertices_.size()),
       levels_(vertices_.size(), -1),
-      crowd_(vertices_.size(), 0) {
+      ranks_on_(vertices_.size(), 0) {
   for (const Vertex& v : vertices_) check_vertex(vertices_, v);
   for (const int machine : machines_) {
     require(machine >= 0 && machine < static_cast<int>(vertices_.size()) && vertices_[index(machine)].machine,
             "a rank is on no machine", "give the index of a machine for every rank");
-    ++crowd_[index(machine)];
+    ++ranks_on_[index(machine)];
   }
   find_levels();
   find_ring();

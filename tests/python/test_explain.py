@@ -144,8 +144,8 @@ def test_nodes_and_unknown_sizes():
     assert not without["one_node"]
     assert json_of("explain", "bcast", "-p", 8, "--nodes", "2x4", "--root", 3)["root"] == 3
     text = succeed("explain", "gatherv", "-p", 6)
-    assert "of late" in text
-    assert "of late" not in succeed("explain", "gather", "-p", 6)
+    assert "size hint" in text
+    assert "size hint" not in succeed("explain", "gather", "-p", 6)
 
 
 def test_cores(tmp_path):
@@ -161,7 +161,7 @@ def test_cores(tmp_path):
 
     def choice(*words: object) -> str:
         found = json_of("explain", "scan", *words, STRETTO_RULES=str(rules))
-        assert found["cores_shared"] == (found["choice"] == "chain")
+        assert found["oversubscribed"] == (found["choice"] == "chain")
         return found["choice"]
 
     assert choice("-p", 8, "--one-node", "--cores", 7) == "chain"

@@ -75,7 +75,7 @@ def test_ranks_of_a_machine_are_a_node_where_they_follow_each_other():
 
 
 def seconds(on: OnTree, words: str, size: int) -> float:
-    forced = _core.parse_forced(stretto.Function.allreduce, words)
+    forced = _core.parse_algorithm_spec(stretto.Function.allreduce, words)
     return on.seconds(forced.algorithm, stretto.Shape(on.topology.ranks), forced.params, size)
 
 

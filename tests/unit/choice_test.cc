@@ -97,7 +97,7 @@ TEST(conditions_on_cores) {
                                       "allreduce ranks<=4 -> slices\n",
                                   "f");
   const auto chosen = [&](Rank ranks, bool shared) {
-    return choose(rules, {.function = Function::allreduce, .shape = {ranks, 0}, .cores_shared = shared})
+    return choose(rules, {.function = Function::allreduce, .shape = {ranks, 0}, .oversubscribed = shared})
         .algorithm->name();
   };
   CHECK_EQ(chosen(8, true), "linear");
@@ -106,14 +106,14 @@ TEST(conditions_on_cores) {
   CHECK_EQ(chosen(4, false), "ring");
 }
 
-TEST(wishes_stand_above_the_rules) {
+TEST(overrides_stand_above_the_rules) {
   const Rules rules = parse_rules(head + "allreduce -> ring\nallreduce -> recursive_doubling\n", "f");
-  const Wish first{parse_forced(Function::allreduce, "circulant,segment=4K"), "A"};
-  const Wish second{parse_forced(Function::allreduce, "linear"), "B"};
-  const Wish none{parse_forced(Function::allreduce, "native"), "C"};
+  const Override first{parse_algorithm_spec(Function::allreduce, "circulant,segment=4K"), "A"};
+  const Override second{parse_algorithm_spec(Function::allreduce, "linear"), "B"};
+  const Override none{parse_algorithm_spec(Function::allreduce, "native"), "C"};
   Call call{.function = Function::allreduce, .shape = {5, 0}, .bytes = 8};
-  const auto reason = [&](std::vector<const Wish*> wishes) {
-    const Choice choice = choose(wishes, rules, call);
+  const auto reason = [&](std::vector<const Override*> overrides) {
+    const Choice choice = choose(overrides, rules, call);
     return written(choice.algorithm, choice.params) + " (" + choice.reason + ')';
   };
   CHECK_EQ(reason({nullptr, nullptr}), "ring (f:2)");
@@ -232,7 +232,7 @@ TEST(shipped_rules_serve_every_call) {
                               .commutative = commutative,
                               .predefined = commutative,
                               .per_node = per_node,
-                              .cores_shared = shared};
+                              .oversubscribed = shared};
               const Choice choice = choose(shipped_rules(), call);
               CHECK(choice.reason.starts_with("shipped rules:"));
               CHECK(choice.algorithm);
@@ -282,11 +282,11 @@ TEST(where_bytes_matter) {
                                       "alltoallv ranks<8 -> pairwise\n"
                                       "alltoallv ranks=balanced -> bruck\n",
                                   "f");
-  const Wish able{parse_forced(Function::alltoallv, "linear"), "able"};
-  const Wish unable{parse_forced(Function::alltoallv, "pairwise_xor"), "unable"};
-  const auto matter = [&](Rank ranks, Rank per_node, const Wish* wish = nullptr) {
-    const Wish* wishes[] = {nullptr, wish};
-    return bytes_matter(wishes, rules,
+  const Override able{parse_algorithm_spec(Function::alltoallv, "linear"), "able"};
+  const Override unable{parse_algorithm_spec(Function::alltoallv, "pairwise_xor"), "unable"};
+  const auto matter = [&](Rank ranks, Rank per_node, const Override* one = nullptr) {
+    const Override* overrides[] = {nullptr, one};
+    return bytes_matter(overrides, rules,
                         {.function = Function::alltoallv, .shape = {ranks, 0, {}}, .per_node = per_node});
   };
   CHECK(matter(3, 3));

@@ -206,7 +206,7 @@ TEST(parameters_of_algorithms) {
       const std::string word = name + '=' + std::to_string(value);
       const Params& expected{.segment = 0, .depth = 3, .value = value, .list = {}};
       CHECK(params_of(parse_rules(rule_with(*a, "depth=3 " + word), "f")) == expected);
-      CHECK(parse_forced(function, std::string(a->name()) + ',' + word + ",depth=3").params == expected);
+      CHECK(parse_algorithm_spec(function, std::string(a->name()) + ',' + word + ",depth=3").params == expected);
     }
     CHECK_EQ(params_of(parse_rules(rule_with(*a, name + "=4K"), "f")).value, 4096);
     const std::string known =
@@ -215,9 +215,10 @@ TEST(parameters_of_algorithms) {
                                      std::string(), std::string("4:2")}) {
       const std::string word = name + '=' + value;
       check_refused(rule_with(*a, word), "my.rules:2: wrong parameter '" + word + "'", known);
-      const Refusal forced = refusal_of([&] { (void)parse_forced(function, std::string(a->name()) + ',' + word); });
-      CHECK_EQ(forced.what, "wrong parameter '" + word + "' of '" + std::string(a->name()) + "'");
-      CHECK(forced.hint.starts_with(known));
+      const Refusal spec =
+          refusal_of([&] { (void)parse_algorithm_spec(function, std::string(a->name()) + ',' + word); });
+      CHECK_EQ(spec.what, "wrong parameter '" + word + "' of '" + std::string(a->name()) + "'");
+      CHECK(spec.hint.starts_with(known));
     }
     check_refused(rule_with(*a, name), "my.rules:2: wrong parameter '" + name + "'", known);
   }
@@ -236,9 +237,10 @@ TEST(lists_of_algorithms) {
     if (name.empty()) continue;
     ++seen;
     const auto list_of = [&](const std::string& numbers) {
-      const Forced forced = parse_forced(function_of(*a), std::string(a->name()) + ',' + name + '=' + numbers);
+      const AlgorithmSpec spec =
+          parse_algorithm_spec(function_of(*a), std::string(a->name()) + ',' + name + '=' + numbers);
       const Params params = params_of(parse_rules(rule_with(*a, name + '=' + numbers), "f"));
-      CHECK(forced.params == params);
+      CHECK(spec.params == params);
       return params.list;
     };
     if (name == "skips") {
@@ -344,13 +346,13 @@ TEST(sizes) {
 }
 
 TEST(forced_values) {
-  const auto forced = [](std::string_view value) { return parse_forced(Function::allreduce, value); };
-  CHECK_EQ(forced("ring").algorithm, find_algorithm("allreduce/ring"));
-  CHECK(forced("ring").params == Params{});
-  CHECK(forced("ring,segment=64K,depth=4").params == (Params{.segment = 65536, .depth = 4, .list = {}}));
-  CHECK(forced("native").algorithm == nullptr);
-  CHECK(forced("circulant,skips=4:2:1").params.list == (std::vector<Rank>{4, 2, 1}));
-  const auto refusal = [&](std::string_view value) { return refusal_of([&] { (void)forced(value); }); };
+  const auto spec = [](std::string_view value) { return parse_algorithm_spec(Function::allreduce, value); };
+  CHECK_EQ(spec("ring").algorithm, find_algorithm("allreduce/ring"));
+  CHECK(spec("ring").params == Params{});
+  CHECK(spec("ring,segment=64K,depth=4").params == (Params{.segment = 65536, .depth = 4, .list = {}}));
+  CHECK(spec("native").algorithm == nullptr);
+  CHECK(spec("circulant,skips=4:2:1").params.list == (std::vector<Rank>{4, 2, 1}));
+  const auto refusal = [&](std::string_view value) { return refusal_of([&] { (void)spec(value); }); };
   CHECK_EQ(refusal("rong").what, "unknown algorithm 'rong' for allreduce");
   CHECK_EQ(refusal("rong").hint, names_for(Collective::allreduce));
   CHECK_EQ(refusal("").what, "unknown algorithm '' for allreduce");

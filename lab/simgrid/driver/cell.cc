@@ -161,12 +161,12 @@ execute::Work Player::work(const Schedule& schedule, const Params& params) const
           .depth = params.depth};
 }
 
-bool Player::perform(const Forced& forced, execute::Progress& progress, transport::Transport& transport) {
+bool Player::perform(const AlgorithmSpec& spec, execute::Progress& progress, transport::Transport& transport) {
   Shape shape = shape_;
   const Count part = facts(collective_).reduces ? each_ : each_ * static_cast<Count>(sizeof(double));
-  if (forced.algorithm->needs.counts) shape.counts.assign(static_cast<std::size_t>(shape.ranks), part);
-  const Schedule schedule = build_schedule(*forced.algorithm, shape, rank_, forced.params);
-  return progress.run(work(schedule, forced.params), transport, Deadline()) == transport::Outcome::ok;
+  if (spec.algorithm->needs.counts) shape.counts.assign(static_cast<std::size_t>(shape.ranks), part);
+  const Schedule schedule = build_schedule(*spec.algorithm, shape, rank_, spec.params);
+  return progress.run(work(schedule, spec.params), transport, Deadline()) == transport::Outcome::ok;
 }
 
 }  // namespace stretto::lab

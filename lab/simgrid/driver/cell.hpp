@@ -26,7 +26,7 @@ class Player {
   void refresh();  ///< inputs, and outputs that are no result
   void native() const;
   /// False if it failed. `progress` and `transport` belong to the rank.
-  bool perform(const Forced& forced, execute::Progress& progress, transport::Transport& transport);
+  bool perform(const AlgorithmSpec& spec, execute::Progress& progress, transport::Transport& transport);
   bool checked() const { return !folded_; }  ///< false: too large, all ranks have the same memory
   bool correct() const;
 

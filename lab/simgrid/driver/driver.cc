@@ -23,7 +23,7 @@ namespace {
 
 struct Candidate {
   std::string words;
-  Forced forced;  // no algorithm: SMPI
+  AlgorithmSpec spec;  // no algorithm: SMPI
 };
 
 struct Planned {
@@ -45,12 +45,12 @@ Planned planned(const std::string& line, Shape shape) {
     throw Error("'" + word + "' is too large", "a vector has at most 2 GiB, all parts together");
   Planned p{{*function, *bytes}, {}};
   while (words >> word) {
-    p.candidates.push_back({word, parse_forced(*function, word)});
-    const Forced& forced = p.candidates.back().forced;
-    if (!forced.algorithm) continue;
+    p.candidates.push_back({word, parse_algorithm_spec(*function, word)});
+    const AlgorithmSpec& spec = p.candidates.back().spec;
+    if (!spec.algorithm) continue;
     shape.counts.clear();
-    if (forced.algorithm->needs.counts) shape.counts.assign(static_cast<std::size_t>(shape.ranks), *bytes);
-    const std::string why = unsuitable(*forced.algorithm, *function, shape, true, forced.params);
+    if (spec.algorithm->needs.counts) shape.counts.assign(static_cast<std::size_t>(shape.ranks), *bytes);
+    const std::string why = unsuitable(*spec.algorithm, *function, shape, true, spec.params);
     if (!why.empty()) throw Error(word + " cannot serve this cell: " + why, "stretto list says what each needs");
   }
   return p;
@@ -96,7 +96,7 @@ Board& board(int argc, char** argv, Rank ranks) {
 void report(const Planned& p, const Candidate& c, Rank ranks, double seconds, bool checked, bool correct) {
   std::printf("{\"cell\": \"%s\", \"ranks\": %d, \"asked\": %lld, \"words\": \"%s\", \"algorithm\": \"%s\", ",
               facts(p.cell.function).name.data(), ranks, static_cast<long long>(p.cell.asked), c.words.c_str(),
-              c.forced.algorithm ? c.forced.algorithm->id.data() : "native");
+              c.spec.algorithm ? c.spec.algorithm->id.data() : "native");
   std::printf("\"us\": %.6f, \"correct\": %s, \"checked\": %s}\n", seconds * 1e6, correct ? "true" : "false",
               checked ? "true" : "false");
   std::fflush(stdout);
@@ -110,7 +110,7 @@ void run(Board& b, Rank rank, Rank ranks) {
     execute::Progress progress;
     Player player(p.cell, rank, b.shape);
     for (const Candidate& c : p.candidates) {
-      if (!c.forced.algorithm) player.native();  // SMPI's first call looks which ranks share a host
+      if (!c.spec.algorithm) player.native();  // SMPI's first call looks which ranks share a host
       player.refresh();
       if (rank == 0) {
         b.last = 0;
@@ -119,8 +119,8 @@ void run(Board& b, Rank rank, Rank ranks) {
       b.barrier->wait();
       const double begin = Engine::get_clock();
       bool ok = true;
-      if (c.forced.algorithm)
-        ok = player.perform(c.forced, progress, transport);
+      if (c.spec.algorithm)
+        ok = player.perform(c.spec, progress, transport);
       else
         player.native();
       b.last = std::max(b.last, Engine::get_clock());

@@ -98,11 +98,11 @@ def links_of(machine: "Machine") -> "Link":
 
 
 def topology_of(
-    wish: str | None, hosts: str | None, ranks: int | None, machine: "Machine"
+    requested: str | None, hosts: str | None, ranks: int | None, machine: "Machine"
 ) -> "Topology | None":
     """None if neither is given."""
     from ..topology import read_topology
 
-    if wish is None and hosts is None:
+    if requested is None and hosts is None:
         return None
-    return read_topology(wish, ranks, hosts, links_of(machine))
+    return read_topology(requested, ranks, hosts, links_of(machine))

@@ -66,7 +66,7 @@ def _document(
         "ranks": call.ranks,
         "ranks_per_node": call.placement.ranks_per_node,
         "one_node": question.asked().one_node,
-        "cores_shared": question.cores_shared,
+        "oversubscribed": question.oversubscribed,
         "bytes": call.bytes,
         "bytes_known": facts(call.function).bytes_known,
         "root": call.root,
@@ -89,7 +89,7 @@ def _document(
 def _head(document: dict, operator: str) -> list[str]:
     nodes = -(-document["ranks"] // document["ranks_per_node"])
     where = f"{document['ranks']} ranks on {nodes} node{'s' * (nodes > 1)}"
-    where += " sharing cores" if document["cores_shared"] else ""
+    where += " sharing cores" if document["oversubscribed"] else ""
     lines = [f"{document['function']}, {where}, {size_in_words(document['bytes'])} bytes"]
     if operator:
         lines[0] += f", operator {operator}"
@@ -129,7 +129,7 @@ def _changes(document: dict) -> list[str]:
                 words = f"at {at}: {change['choice']} ({change['reason'].partition(';')[0]})"
             lines.append(f"{what} {way:4}  {words}")
     if not document["bytes_known"]:
-        lines.append("bytes       those of late, which ranks tell each other")
+        lines.append("bytes       a size hint, on which ranks agree now and then")
     return lines
 
 
@@ -208,11 +208,11 @@ def _question(
     return Question(call, kind.predefined, cores)
 
 
-def _cores(topology: "Topology | None", wish: str | None, machine: "Machine") -> int:
+def _cores(topology: "Topology | None", requested: str | None, machine: "Machine") -> int:
     """Of a node of the machine that is meant: where none is named, of this one."""
     from ..launch.mpi import cores
 
-    return machine.cores if machine.cores or wish or topology else cores()
+    return machine.cores if machine.cores or requested or topology else cores()
 
 
 @click.command("explain")
@@ -227,7 +227,7 @@ def _cores(topology: "Topology | None", wish: str | None, machine: "Machine") ->
 @click.option("--operator", type=click.Choice(["sum", "user", "noncommutative"]), default=None,
               help="Of a reduction; sum if not given.")  # fmt: skip
 @root_option
-@click.option("--machine", "wish", default=None, metavar="FILE|NAME",
+@click.option("--machine", "requested", default=None, metavar="FILE|NAME",
               help="For the times: a machine file, or flat, cluster or gigabit-ethernet. "
               "Not given: machine.toml beside the tuned rules, else flat.")  # fmt: skip
 @topology_option
@@ -238,7 +238,7 @@ def _cores(topology: "Topology | None", wish: str | None, machine: "Machine") ->
 @json_option
 def command(
     function: str, ranks: int, size: str, nodes: str | None, one_node: bool, cores: int | None,
-    operator: str | None, root: int, wish: str | None, topology: str | None, hosts: str | None,
+    operator: str | None, root: int, requested: str | None, topology: str | None, hosts: str | None,
     mpi_wish: str, plot: str | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Say which algorithm Stretto chooses for a call of FUNCTION here, and why.
@@ -255,9 +255,9 @@ def command(
     from ..launch.mpi import choose_mpi
     from ..machine import machine_here, machine_named
 
-    machine = machine_named(wish or machine_here())
+    machine = machine_named(requested or machine_here())
     tree = topology_of(topology, hosts, ranks, machine)
-    cores = cores or _cores(tree, wish, machine)
+    cores = cores or _cores(tree, requested, machine)
     question = _question(function, ranks, size, nodes, one_node, operator, root, tree, cores)
     found = question.call.function
     who = deciders(found, lambda: choose_mpi(mpi_wish).title)

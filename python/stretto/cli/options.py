@@ -135,31 +135,33 @@ def write_json(value: object) -> None:
 
 
 def names_of(
-    wish: str | None, known: list[str], option: str, none: str = "no function"
+    requested: str | None, known: list[str], option: str, none: str = "no function"
 ) -> list[str]:
     """Those of a list that are known, each once; all where none is given. Raises Error."""
-    if wish in (None, "all"):
+    if requested in (None, "all"):
         return known
-    names = [name.strip() for name in wish.split(",")]
+    names = [name.strip() for name in requested.split(",")]
     for name in names:
         if name not in known:
             raise Error(f"--{option}: {none} is called '{name}'", near(name, known))
     return list(dict.fromkeys(names))
 
 
-def functions_of(wish: str | None, more: Iterable[str] = ()) -> list[str]:
+def functions_of(requested: str | None, more: Iterable[str] = ()) -> list[str]:
     """MPI's, and `more` if they are named."""
     from .. import all_functions, facts
 
     known = [facts(function).name for function in all_functions()]
-    return names_of(wish, [*known, *more], "collectives") if wish not in (None, "all") else known
+    if requested in (None, "all"):
+        return known
+    return names_of(requested, [*known, *more], "collectives")
 
 
-def ranks_of(wish: tuple[int, ...] | None) -> list[int]:
+def ranks_of(requested: tuple[int, ...] | None) -> list[int]:
     """What is to be tuned."""
     from ..launch.mpi import cores
 
-    ranks = list(wish) if wish else sorted({2, max(2, cores())})
+    ranks = list(requested) if requested else sorted({2, max(2, cores())})
     if ranks[0] < 2:
         raise Error("--ranks: one rank has no collectives to tune", "write 2 or more")
     if ranks[-1] > cores():

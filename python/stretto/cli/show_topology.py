@@ -33,7 +33,7 @@ def _show_tree(topology: "Topology", title: str, output: str | None, as_json: bo
 
 
 def show(
-    words: str | None, wish: str | None, hosts: str | None, ranks: int | None, root: int,
+    words: str | None, requested: str | None, hosts: str | None, ranks: int | None, root: int,
     counts: list[int], output: str | None, as_json: bool,
 ) -> None:  # fmt: skip
     """The tree, or what the algorithm does on it."""
@@ -42,8 +42,8 @@ def show(
     from ..topology.study import contention, lines_of
     from .show_ import shape_of
 
-    where = wish or hosts or ""
-    topology = read_topology(wish, ranks or len(counts) or None, hosts)
+    where = requested or hosts or ""
+    topology = read_topology(requested, ranks or len(counts) or None, hosts)
     if words is None:
         _show_tree(topology, where, output, as_json)
         return

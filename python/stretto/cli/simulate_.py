@@ -98,7 +98,7 @@ def _write_timeline(call: "Call", row: dict, machine, path: str) -> None:
 @click.argument("function")
 @click.option("--ranks", "-p", type=click.IntRange(min=1, max=1 << 24), required=True)
 @size_option
-@click.option("--machine", "wish", default="flat", show_default=True, metavar="FILE|NAME",
+@click.option("--machine", "requested", default="flat", show_default=True, metavar="FILE|NAME",
               help="A machine file, or one of flat, cluster, gigabit-ethernet.")  # fmt: skip
 @click.option("--algorithms", "names", default=None, metavar="A,B", help="Only these.")
 @click.option("--nodes", default=None, metavar="NxK", help="N nodes of K ranks each.")
@@ -120,7 +120,7 @@ def command(
     function: str,
     ranks: int,
     size: str,
-    wish: str,
+    requested: str,
     names: str | None,
     nodes: str | None,
     ranks_per_node: int | None,
@@ -146,7 +146,7 @@ def command(
     from .terminal import progress
 
     found, wanted = function_of(function, names, ranks, root)
-    machine = machine_named(wish)
+    machine = machine_named(requested)
     tree = topology_of(topology, hosts, ranks, machine)
     if tree and (plot is not None or timeline is not None):
         raise Error("--topology does not go with --plot and --timeline", "leave one out")

@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from ..tune.native.target import Table, Target
 
 
-def _head(name: str, mpi: "Mpi", wish: "Request", commutative: bool) -> dict:
+def _head(name: str, mpi: "Mpi", requested: "Request", commutative: bool) -> dict:
     """What must be equal for one measurement to go on with another."""
     return {
         "target": name,
         "mpi": f"{mpi.title}, {mpi.library}",
-        "ranks": wish.ranks,
-        "sizes": wish.sizes,
-        "collectives": wish.names,
+        "ranks": requested.ranks,
+        "sizes": requested.sizes,
+        "collectives": requested.names,
         "commutative": commutative,
     }
 
@@ -51,23 +51,23 @@ def run(
     from ..tune.native.session import NativeSession, seconds_for
     from .terminal import say_busy, tuning
 
-    wish_of_mpi = str(Path(mpi).absolute()) if mpi else name
-    target = target_of(name, choose_mpi(wish_of_mpi), commutative)
+    requested_mpi = str(Path(mpi).absolute()) if mpi else name
+    target = target_of(name, choose_mpi(requested_mpi), commutative)
     say_notes(target.mpi)
     functions, numbers = functions_of(collectives), parse_sizes(sizes)
-    wish = Request(ranks_of(ranks), functions, numbers, budget, limit)
+    requested = Request(ranks_of(ranks), functions, numbers, budget, limit)
     folder = Path(output or f"stretto-tune-{name}")
-    seconds, needed = seconds_for(target, wish)
-    journal = Journal(folder, _head(name, target.mpi, wish, commutative), fresh)
+    seconds, needed = seconds_for(target, requested)
+    journal = Journal(folder, _head(name, target.mpi, requested, commutative), fresh)
     if needed > budget:
         click.echo(
             f"stretto: two rounds take some {needed / 60:.0f} min, --budget is {budget:.0f} s: "
             "run the same command again to go on, or tune less at a time",
             err=True,
         )
-    session = NativeSession(target, wish, journal, seconds)
+    session = NativeSession(target, requested, journal, seconds)
     load = look()
-    if load and load.disturbs(max(wish.ranks)):
+    if load and load.disturbs(max(requested.ranks)):
         say_busy(load)
     with tuning(f"tuning {target.mpi.title}", session, journal.path) as advance:
         table, gains = session.run(advance)

@@ -47,7 +47,7 @@ def _read(function: str, words: str) -> tuple[_core.Algorithm, _core.Params]:
     """As "ring,segment=64K"; also those that MPI has a use for only where parts differ in size."""
     collective = _core.facts(_core.facts(_core.function_named(function)).collective).name
     algorithm = algorithm_named(f"{collective}/{words.partition(',')[0]}")
-    return algorithm, _core.parse_forced(functions_of(algorithm)[0], words).params
+    return algorithm, _core.parse_algorithm_spec(functions_of(algorithm)[0], words).params
 
 
 def _refuse(function: str, algorithm: _core.Algorithm, params: _core.Params) -> None:

@@ -86,7 +86,7 @@ def candidate(algorithm: _core.Algorithm | None, params: _core.Params) -> Candid
 
 
 def parsed(point: Point, words: str) -> Candidate:
-    forced = _core.parse_forced(point.function, words)
+    forced = _core.parse_algorithm_spec(point.function, words)
     return Candidate(words, forced.algorithm, forced.params)
 
 
@@ -188,7 +188,7 @@ def chosen(rules: _core.Rules, point: Point, per_node: int, cores: int = 0) -> _
         predefined=not point.ordered,
         per_node=per_node,
         even_nodes=point.ranks % per_node == 0,
-        cores_shared=0 < cores < per_node,
+        oversubscribed=0 < cores < per_node,
     )
     return _core.choose(rules, call)
 
