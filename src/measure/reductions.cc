@@ -10,7 +10,7 @@ namespace {
 using reduce::Op;
 using reduce::Type;
 
-constexpr Bytes piece = 64 << 10;  // of a message, as it is combined while it is in the cache
+constexpr Bytes piece = 64 << 10;   // of a message, as it is combined while it is in the cache
 constexpr Bytes message = 2 << 20;  // the largest that a model is fitted to
 constexpr int turns = 9;
 

@@ -15,7 +15,7 @@ Ledger& all() {
   return ledger;
 }
 
-std::string name_of(MPI_Comm comm) {
+std::string program_name_of(MPI_Comm comm) {
   char name[MPI_MAX_OBJECT_NAME + 1] = {};
   int length = 0;
   native().Comm_get_name(comm, name, &length);
@@ -49,7 +49,7 @@ Record& Record::operator+=(const Record& other) {
   return *this;
 }
 
-Records::Records(MPI_Comm comm) : name_(name_of(comm)), world_ranks_(translate(comm, constants().world)) {}
+Records::Records(MPI_Comm comm) : name_(program_name_of(comm)), world_ranks_(translate(comm, constants().world)) {}
 
 ServedCalls& Records::served(const Key& key, bool always) {
   const auto found = served_.find(key);

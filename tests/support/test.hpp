@@ -87,9 +87,9 @@ inline int run(int argc, char** argv) {
 
 }  // namespace stretto::test
 
-#define TEST(name)                                                                             \
-  static void test_##name();                                                                   \
-  [[maybe_unused]] static const bool listed_##name =                                           \
+#define TEST(name)                                                                                   \
+  static void test_##name();                                                                         \
+  [[maybe_unused]] static const bool listed_##name =                                                 \
       (stretto::test::cases().push_back({stretto::test::stem(__FILE__), #name, test_##name}), true); \
   static void test_##name()
 #define CHECK(condition) ((condition) ? void() : stretto::test::fail(__FILE__, __LINE__, "not true: " #condition))

@@ -28,10 +28,6 @@ int alignment_of(const Signature& signature) {
   return most;
 }
 
-bool is_uniform(const Signature& signature) {
-  return std::all_of(signature.begin(), signature.end(), [&](const Basic* b) { return b == signature[0]; });
-}
-
 /// One behind the other, or the other way round, with or without gaps.
 std::vector<Place> scatter(Random& random, const Signature& signature, bool gaps, bool reversed) {
   std::vector<Place> places(signature.size());
@@ -109,6 +105,10 @@ ModelPointer column_model(const Basic& basic, int length, int count) {
 }
 
 }  // namespace
+
+bool is_uniform(const Signature& signature) {
+  return std::ranges::all_of(signature, [&](const Basic* b) { return b == signature[0]; });
+}
 
 Model::Model(MPI_Datatype type, std::string text, std::vector<Place> places, bool derived)
     : type_(type),

@@ -20,6 +20,9 @@ struct Place {
 
 using Signature = std::vector<const Basic*>;
 
+/// Of one basic type.
+bool is_uniform(const Signature& signature);
+
 class Model {
  public:
   Model(MPI_Datatype type, std::string text, std::vector<Place> places, bool derived);

@@ -14,10 +14,6 @@ Bytes bytes_of(const Signature& signature) {
   return bytes;
 }
 
-bool is_uniform(const Signature& signature) {
-  return std::all_of(signature.begin(), signature.end(), [&](const Basic* b) { return b == signature[0]; });
-}
-
 int random_count(Random& random, int ranks, int most) {
   static const std::vector<int> primes{11, 13, 31, 101, 257, 997, 1009, 4099};
   const int kind = random.below(1000);
