@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The two libraries that the race calls, function by function.
+// The two libraries that are compared, function by function.
 #pragma once
 
 #include <string>
 
-#include "measure/operations.hpp"
+#include "measure/calls.hpp"
 
 namespace stretto::measure {
 

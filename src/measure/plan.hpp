@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the driver is asked to measure: words of its command line, and the file that names candidates for each cell.
+// What the driver is asked to measure: words of its command line, and the file that names candidates for each point.
 #pragma once
 
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "measure/timing.hpp"
+#include "measure/compare.hpp"
 
 namespace stretto::measure {
 
@@ -20,27 +20,26 @@ void for_each_word(std::string_view list, char separator, Each each) {
   }
 }
 
-struct Wish {
-  Kind kind;
+struct PointSpec {
+  Benchmark benchmark;
   Bytes bytes;
 };
 
 // All throw stretto::Error.
-Kind kind_of(std::string_view word);
 Bytes size_of(std::string_view word);
-Wish wish_of(std::string_view word);                   ///< "allreduce:8"
-std::pair<Wish, Wish> pair_of(std::string_view word);  ///< "allreduce:8/allreduce:16"
-Cell checked_cell(const Wish& wish, int ranks);
+PointSpec spec_of(std::string_view word);                        ///< "allreduce:8"
+std::pair<PointSpec, PointSpec> pair_of(std::string_view word);  ///< "allreduce:8/allreduce:16"
+Point checked_point(const PointSpec& spec, int ranks);
 
 /// Sizes in the proportion that was asked for: one that must be rounded takes the other with it.
-Pair rounded(const Wish& left, const Wish& right, int ranks);
+Pair rounded(const PointSpec& left, const PointSpec& right, int ranks);
 
-struct PlannedCell {
-  Wish wish;
+struct PlannedPoint {
+  PointSpec spec;
   std::vector<std::string> candidates;
 };
 
-/// A line for each cell: "allreduce:64K native +linear ring,segment=16K". Rank 0 reads the file for all.
-std::vector<PlannedCell> read_plan(const std::string& path, int rank);
+/// A line for each point: "allreduce:64K native +linear ring,segment=16K". Rank 0 reads the file for all.
+std::vector<PlannedPoint> read_plan(const std::string& path, int rank);
 
 }  // namespace stretto::measure

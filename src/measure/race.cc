@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// stretto-race-FLAVOUR: races the native collectives against Stretto's, block by block in one process, or candidates
-// against each other (--plan), or times the native ones alone, or kernels (--reductions). Started by `stretto bench`
-// and `stretto tune` under mpiexec; writes one JSON object a line.
+// stretto-race-FLAVOUR: times the native collectives against Stretto's, batch by batch in one process, or candidates
+// against each other (--plan), or the native ones alone, or kernels (--reductions). Started by `stretto bench` and
+// `stretto tune` under mpiexec; writes one JSON object a line.
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "measure/contest.hpp"
+#include "measure/paired.hpp"
 #include "measure/plan.hpp"
 #include "measure/results.hpp"
-#include "measure/timing.hpp"
 #include "stretto/error.hpp"
 
 namespace stretto::measure {
@@ -25,87 +26,79 @@ namespace {
 struct Options {
   std::string mpi;
   std::string stretto;
-  std::vector<Kind> kinds;
+  std::vector<Benchmark> benchmarks;
   std::vector<Bytes> sizes;
-  std::vector<Wish> cells;                   // or these, and nothing else
-  std::vector<std::pair<Wish, Wish>> pairs;  // likewise
-  std::string plan;                          // or this file's cells, each with candidates
-  std::string orders;                        // or what comes through the pipes in this folder
-  double seconds = 0.2;                      // for each cell
+  std::vector<PointSpec> points;                       // or these, and nothing else
+  std::vector<std::pair<PointSpec, PointSpec>> pairs;  // likewise
+  std::string plan;                                    // or this file's points, each with candidates
+  std::string orders;                                  // or what comes through the pipes in this folder
+  double seconds = 0.2;                                // for each point
   bool smoke = false;
   bool native_only = false;
   bool reductions = false;  // nothing but the kernels, of rank 0
 };
 
+/// What puts each word of a list into `into`, as `read` reads it.
+template <typename One, typename Read>
+auto words_into(std::vector<One>& into, Read read) {
+  return [&into, read](std::string_view list) {
+    for_each_word(list, ',', [&](std::string_view word) { into.push_back(read(word)); });
+  };
+}
+
 Options parse(int argc, char** argv) {
   Options o;
+  const std::map<std::string_view, bool*> flags{
+      {"--smoke", &o.smoke}, {"--native-only", &o.native_only}, {"--reductions", &o.reductions}};
+  const std::map<std::string_view, std::function<void(std::string_view)>> valued{
+      {"--mpi-library", [&](auto value) { o.mpi = value; }},
+      {"--stretto-library", [&](auto value) { o.stretto = value; }},
+      {"--plan", [&](auto value) { o.plan = value; }},
+      {"--orders", [&](auto value) { o.orders = value; }},
+      {"--budget", [&](auto value) { o.seconds = std::strtod(value.data(), nullptr); }},
+      {"--collectives", words_into(o.benchmarks, benchmark_named)},
+      {"--sizes", words_into(o.sizes, size_of)},
+      {"--cells", words_into(o.points, spec_of)},
+      {"--pairs", words_into(o.pairs, pair_of)}};
   for (int i = 1; i < argc; ++i) {
-    const std::string_view name = argv[i];
-    if (name == "--smoke") {
-      o.smoke = true;
+    const std::string name = argv[i];
+    if (const auto flag = flags.find(name); flag != flags.end()) {
+      *flag->second = true;
       continue;
     }
-    if (name == "--native-only") {
-      o.native_only = true;
-      continue;
-    }
-    if (name == "--reductions") {
-      o.reductions = true;
-      continue;
-    }
-    if (i + 1 == argc) throw Error("option " + std::string(name) + " needs a value");
-    const std::string_view value = argv[++i];
-    if (name == "--mpi-library") {
-      o.mpi = value;
-    } else if (name == "--stretto-library") {
-      o.stretto = value;
-    } else if (name == "--plan") {
-      o.plan = value;
-    } else if (name == "--orders") {
-      o.orders = value;
-    } else if (name == "--budget") {
-      o.seconds = std::strtod(std::string(value).c_str(), nullptr);
-    } else if (name == "--collectives") {
-      for_each_word(value, ',', [&](std::string_view word) { o.kinds.push_back(kind_of(word)); });
-    } else if (name == "--sizes") {
-      for_each_word(value, ',', [&](std::string_view word) { o.sizes.push_back(size_of(word)); });
-    } else if (name == "--cells") {
-      for_each_word(value, ',', [&](std::string_view word) { o.cells.push_back(wish_of(word)); });
-    } else if (name == "--pairs") {
-      for_each_word(value, ',', [&](std::string_view word) { o.pairs.push_back(pair_of(word)); });
-    } else {
-      throw Error("unknown option " + std::string(name));
-    }
+    const auto option = valued.find(name);
+    if (option == valued.end()) throw Error("unknown option " + name);
+    if (i + 1 == argc) throw Error("option " + name + " needs a value");
+    option->second(argv[++i]);
   }
   if (o.mpi.empty() || o.stretto.empty()) throw Error("--mpi-library and --stretto-library are needed");
   if (o.smoke) {
     o.sizes = {8, 65536};
     o.seconds = 0.01;
+    o.benchmarks.clear();
   }
-  if (o.kinds.empty() || o.smoke) {
-    o.kinds.clear();
-    for (const Function f : all_functions) o.kinds.push_back({f});
-  }
+  if (o.benchmarks.empty())
+    for (const Function f : all_functions) o.benchmarks.push_back({f});
   return o;
 }
 
-std::vector<Cell> cells_of(const Options& o, int ranks) {
-  std::vector<Cell> cells;
-  for (const Wish& wish : o.cells) cells.push_back(checked_cell(wish, ranks));
-  if (!cells.empty()) return cells;
-  for (const Kind& kind : o.kinds) {
+std::vector<Point> points_of(const Options& o, int ranks) {
+  std::vector<Point> points;
+  for (const PointSpec& spec : o.points) points.push_back(checked_point(spec, ranks));
+  if (!points.empty()) return points;
+  for (const Benchmark& benchmark : o.benchmarks) {
     Bytes last = -1;
-    for (const Bytes wish : o.sizes) {
-      const Cell cell = checked_cell({kind, wish}, ranks);
-      if (cell.bytes != last) cells.push_back(cell);
-      last = cell.bytes;
+    for (const Bytes asked : o.sizes) {
+      const Point point = checked_point({benchmark, asked}, ranks);
+      if (point.bytes != last) points.push_back(point);
+      last = point.bytes;
     }
   }
-  return cells;
+  return points;
 }
 
 /// MPICH takes other, shared-memory algorithms from a communicator's sixth collective call on
-/// (MPIR_CVAR_POSIX_NUM_COLLS_THRESHOLD): what is measured is what lasts, whatever cell comes first.
+/// (MPIR_CVAR_POSIX_NUM_COLLS_THRESHOLD): what is measured is what lasts, whatever point comes first.
 void settle(const Functions& native) {
   for (int i = 0; i < 10; ++i) {
     double in = i;
@@ -126,16 +119,15 @@ int nodes() {
   return all;
 }
 
-/// The process's rank and what it calls.
+/// Measures what the options ask for; every function returns whether all results were right.
 struct Driver {
   const Options& options;
   const StrettoLibrary& stretto;
-  Library native;
-  int rank = 0;
-  int ranks = 1;
-  bool crowded = false;  // more ranks than cores
+  const Setting& setting;
+  int rank;
+  int ranks;
+  bool oversubscribed;  // more ranks than cores
 
-  /// Measures all of them by `correct`; returns whether all results were right.
   template <typename One, typename Correct>
   bool all_right(const std::vector<One>& all, Correct correct) const {
     bool right = true;
@@ -146,45 +138,36 @@ struct Driver {
     return right;
   }
 
-  Stage stage() const {
-    return [this](const std::string& what) {
-      if (rank == 0) print_stage(what);
-    };
-  }
-
-  /// A cell or a pair.
-  template <typename One>
-  bool raced(const One& one) const {
-    const auto result = race(one, native, stretto, options.seconds, stage());
+  /// A point or a pair.
+  template <typename One, typename Result>
+  bool printed(const One& one, const Result& result) const {
     if (rank == 0) print(one, result, ranks);
     return result.correct;
   }
 
-  bool timed(const Cell& cell) const {
-    const Result result = time_native(cell, native, stretto, options.seconds, stage());
-    if (rank == 0) print_native(cell, result, ranks);
-    return result.correct;
+  bool compared(const Point& point) const {
+    return printed(point, options.native_only ? time_native(point, setting) : compare(point, setting));
   }
 
-  bool contested(const PlannedCell& planned, const Ground& ground) const {
-    const Cell cell = checked_cell(planned.wish, ranks);
+  bool paired(const PlannedPoint& planned, const SharedCommunicator& shared) const {
+    const Point point = checked_point(planned.spec, ranks);
     const double begun = intercept::native().Wtime();
-    const ContestLength length{options.seconds, crowded ? longest_block : short_block};
-    const auto entries = contest(cell, planned.candidates, native, ground, length, stage());
-    if (rank == 0) print(cell, entries, ranks, intercept::native().Wtime() - begun);
-    return std::ranges::all_of(entries, [](const Entry& one) { return one.correct; });
+    const auto results =
+        paired_benchmark(point, planned.candidates, shared, oversubscribed ? longest_batch : short_batch, setting);
+    if (rank == 0) print(point, results, ranks, intercept::native().Wtime() - begun);
+    return all_correct(results);
   }
 
-  /// A cell for each line, until the pipe is closed. Every rank has a pipe of its own: who waits for the next line
+  /// A point for each line, until the pipe is closed. Every rank has a pipe of its own: who waits for the next line
   /// takes no core from others.
   bool obey() const {
     std::ifstream pipe(options.orders + '/' + std::to_string(rank));
     if (!on_all_ranks(pipe.good())) throw Error("there is no pipe for every rank in " + options.orders);
     bool right = true;
-    for (std::string line; std::getline(pipe, line);)
-      right =
-          all_right(std::vector{checked_cell(wish_of(line), ranks)}, [this](const Cell& one) { return raced(one); }) &&
-          right;
+    for (std::string line; std::getline(pipe, line);) {
+      right = compared(checked_point(spec_of(line), ranks)) && right;
+      if (rank == 0) print_progress(1, 1);
+    }
     return right;
   }
 
@@ -195,16 +178,15 @@ struct Driver {
     }
     if (!options.orders.empty()) return obey();
     if (!options.plan.empty()) {
-      const Ground ground(stretto);
-      return all_right(read_plan(options.plan, rank), [&](const PlannedCell& one) { return contested(one, ground); });
+      const SharedCommunicator shared(stretto);
+      return all_right(read_plan(options.plan, rank), [&](const PlannedPoint& one) { return paired(one, shared); });
     }
-    if (!options.pairs.empty()) {
-      std::vector<Pair> pairs;
-      for (const auto& [left, right] : options.pairs) pairs.push_back(rounded(left, right, ranks));
-      return all_right(pairs, [this](const Pair& one) { return raced(one); });
-    }
-    return all_right(cells_of(options, ranks),
-                     [this](const Cell& one) { return options.native_only ? timed(one) : raced(one); });
+    if (!options.pairs.empty())
+      return all_right(options.pairs, [this](const auto& two) {
+        const Pair pair = rounded(two.first, two.second, ranks);
+        return printed(pair, compare(pair, setting));
+      });
+    return all_right(points_of(options, ranks), [this](const Point& one) { return compared(one); });
   }
 };
 
@@ -213,16 +195,19 @@ int run(int argc, char** argv) {
   intercept::use_native(options.mpi.c_str());
   const auto& mpi = intercept::native();
   const StrettoLibrary stretto(options.stretto);
-  int provided = 0;
+  int provided = 0, rank = 0, ranks = 1;
   mpi.Init_thread(&argc, &argv, MPI_THREAD_SINGLE, &provided);
-  Driver driver{.options = options, .stretto = stretto, .native = native_library()};
-  mpi.Comm_rank(intercept::constants().world, &driver.rank);
-  mpi.Comm_size(intercept::constants().world, &driver.ranks);
+  mpi.Comm_rank(intercept::constants().world, &rank);
+  mpi.Comm_size(intercept::constants().world, &ranks);
   const int on_nodes = nodes();
-  driver.crowded = driver.ranks > on_nodes * sysconf(_SC_NPROCESSORS_ONLN);
-  if (driver.rank == 0) print_machine(driver.ranks, on_nodes, options.mpi);
-  settle(driver.native.functions);
-  const bool correct = driver.run();
+  if (rank == 0) print_machine(ranks, on_nodes, options.mpi);
+  const Library native = native_library();
+  settle(native.functions);
+  const Setting setting{native, stretto, options.seconds, [rank](const std::string& what) {
+                          if (rank == 0) print_stage(what);
+                        }};
+  const bool oversubscribed = ranks > on_nodes * sysconf(_SC_NPROCESSORS_ONLN);
+  const bool correct = Driver{options, stretto, setting, rank, ranks, oversubscribed}.run();
   stretto.finalize();
   return correct ? 0 : 1;
 }

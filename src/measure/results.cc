@@ -11,18 +11,37 @@
 namespace stretto::measure {
 namespace {
 
-/// Of left and right: [microseconds, whether disturbed] for each block.
-std::string json(const std::vector<Block> (&sides)[2]) {
-  std::string text;
-  for (const auto& side : sides) {
-    text += text.empty() ? "[" : "],[";
-    for (std::size_t i = 0; i < side.size(); ++i) {
-      char word[48];
-      std::snprintf(word, sizeof word, "%s[%.4f,%d]", i == 0 ? "" : ",", side[i].us, side[i].disturbed ? 1 : 0);
-      text += word;
+/// The last line is out before a call begins that may never end.
+void end_line(const char* text) {
+  std::puts(text);
+  std::fflush(stdout);
+}
+
+const char* word(bool b) { return b ? "true" : "false"; }
+long long number(Bytes bytes) { return static_cast<long long>(bytes); }
+
+void begin(const Point& point, int ranks) {
+  std::printf(R"({"cell":"%s","function":"%s","asked":%lld,"bytes":%lld,"ranks":%d)", name_of(point.benchmark).c_str(),
+              facts(point.benchmark.function).name.data(), number(point.asked), number(point.bytes), ranks);
+}
+
+void print_time(const char* library, const Time& time) {
+  std::printf(R"(,"%s_us":%.4f,"%s_spread":%.3f,"%s_calls":%d)", library, time.us, library, time.spread, library,
+              time.calls);
+}
+
+/// Of left and right: [microseconds, whether disturbed] for each batch.
+void print_batches(const char* library, const std::vector<Batch> (&of)[2]) {
+  std::printf(",\"%s\":", library);
+  for (int i = 0; i < 2; ++i) {
+    const char* before = i == 0 ? "[[" : ",[";
+    if (of[i].empty()) std::printf("%s", before);
+    for (const Batch& one : of[i]) {
+      std::printf("%s[%.4f,%d]", before, one.us, one.disturbed ? 1 : 0);
+      before = ",";
     }
+    std::printf(i == 0 ? "]" : "]]");
   }
-  return "[" + text + "]]";
 }
 
 }  // namespace
@@ -31,60 +50,42 @@ void print_machine(int ranks, int on_nodes, const std::string& library) {
   char version[MPI_MAX_LIBRARY_VERSION_STRING] = {};
   int length = 0;
   intercept::native().Get_library_version(version, &length);
-  std::printf("{\"machine\":{\"cores\":%ld,\"ranks\":%d,\"nodes\":%d,\"title\":%s,\"mpi_library\":%s}}\n",
+  std::printf(R"({"machine":{"cores":%ld,"ranks":%d,"nodes":%d,"title":%s,"mpi_library":%s)",
               sysconf(_SC_NPROCESSORS_ONLN), ranks, on_nodes, json::quoted(this_machine(mpi_title(version))).c_str(),
               json::quoted(library).c_str());
-  std::fflush(stdout);
+  end_line("}}");
 }
 
-void print(const Cell& cell, const Result& r, int ranks) {
-  std::printf(
-      "{\"cell\":\"%s\",\"function\":\"%s\",\"asked\":%lld,\"bytes\":%lld,\"ranks\":%d,\"native_us\":%.4f,"
-      "\"stretto_us\":%.4f,\"ratio\":%.4f,\"native_spread\":%.3f,\"stretto_spread\":%.3f,\"native_calls\":%d,"
-      "\"stretto_calls\":%d,\"algorithm\":\"%s\",\"correct\":%s,\"repetitions\":%d,\"seconds\":%.3f}\n",
-      name_of(cell.kind).c_str(), std::string(facts(cell.kind.function).name).c_str(),
-      static_cast<long long>(cell.asked), static_cast<long long>(cell.bytes), ranks, r.native.us, r.stretto.us,
-      r.native.us / r.stretto.us, r.native.spread, r.stretto.spread, r.native.calls, r.stretto.calls,
-      r.algorithm.c_str(), r.correct ? "true" : "false", r.blocks, r.seconds);
-}
-
-void print_native(const Cell& cell, const Result& r, int ranks) {
-  std::printf(
-      "{\"cell\":\"%s\",\"function\":\"%s\",\"asked\":%lld,\"bytes\":%lld,\"ranks\":%d,\"native_us\":%.4f,"
-      "\"native_spread\":%.3f,\"native_calls\":%d,\"correct\":%s,\"repetitions\":%d,\"seconds\":%.3f}\n",
-      name_of(cell.kind).c_str(), std::string(facts(cell.kind.function).name).c_str(),
-      static_cast<long long>(cell.asked), static_cast<long long>(cell.bytes), ranks, r.native.us, r.native.spread,
-      r.native.calls, r.correct ? "true" : "false", r.blocks, r.seconds);
+void print(const Point& point, const Result& r, int ranks) {
+  begin(point, ranks);
+  print_time("native", r.native);
+  if (r.stretto.calls > 0) {
+    print_time("stretto", r.stretto);
+    std::printf(R"(,"ratio":%.4f,"algorithm":"%s")", r.native.us / r.stretto.us, r.algorithm.c_str());
+  }
+  std::printf(R"(,"correct":%s,"repetitions":%d,"seconds":%.3f)", word(r.correct), r.batches, r.seconds);
+  end_line("}");
 }
 
 void print(const Pair& pair, const PairResult& r, int ranks) {
-  const auto number = [](Bytes bytes) { return static_cast<long long>(bytes); };
-  std::printf(
-      "{\"pair\":[\"%s\",\"%s\"],\"asked\":[%lld,%lld],\"bytes\":[%lld,%lld],\"ranks\":%d,\"native\":%s,"
-      "\"stretto\":%s,\"algorithms\":[\"%s\",\"%s\"],"
-      "\"correct\":%s,\"seconds\":%.3f}\n",
-      name_of(pair.left.kind).c_str(), name_of(pair.right.kind).c_str(), number(pair.left.asked),
-      number(pair.right.asked), number(pair.left.bytes), number(pair.right.bytes), ranks, json(r.native).c_str(),
-      json(r.stretto).c_str(), r.algorithms[0].c_str(), r.algorithms[1].c_str(), r.correct ? "true" : "false",
-      r.seconds);
+  std::printf(R"({"pair":["%s","%s"],"asked":[%lld,%lld],"bytes":[%lld,%lld],"ranks":%d,"algorithms":["%s","%s"])",
+              name_of(pair.left.benchmark).c_str(), name_of(pair.right.benchmark).c_str(), number(pair.left.asked),
+              number(pair.right.asked), number(pair.left.bytes), number(pair.right.bytes), ranks,
+              r.algorithms[0].c_str(), r.algorithms[1].c_str());
+  print_batches("native", r.native);
+  print_batches("stretto", r.stretto);
+  std::printf(R"(,"correct":%s,"seconds":%.3f)", word(r.correct), r.seconds);
+  end_line("}");
 }
 
-void print(const Cell& cell, const std::vector<Entry>& entries, int ranks, double seconds) {
-  bool correct = true;
-  for (const Entry& one : entries) correct = correct && one.correct;
-  std::printf(
-      "{\"cell\":\"%s\",\"function\":\"%s\",\"asked\":%lld,\"bytes\":%lld,\"ranks\":%d,\"correct\":%s,"
-      "\"seconds\":%.3f,\"candidates\":[",
-      name_of(cell.kind).c_str(), std::string(facts(cell.kind.function).name).c_str(),
-      static_cast<long long>(cell.asked), static_cast<long long>(cell.bytes), ranks, correct ? "true" : "false",
-      seconds);
-  for (const Entry& one : entries)
-    std::printf(
-        "%s{\"words\":\"%s\",\"algorithm\":\"%s\",\"us\":%.4f,\"spread\":%.3f,\"calls\":%d,\"blocks\":%d,"
-        "\"correct\":%s}",
-        &one == entries.data() ? "" : ",", one.words.c_str(), one.algorithm.c_str(), one.time.us, one.time.spread,
-        one.time.calls, one.blocks, one.correct ? "true" : "false");
-  std::printf("]}\n");
+void print(const Point& point, const std::vector<CandidateResult>& candidates, int ranks, double seconds) {
+  begin(point, ranks);
+  std::printf(R"(,"correct":%s,"seconds":%.3f,"candidates":[)", word(all_correct(candidates)), seconds);
+  for (const CandidateResult& one : candidates)
+    std::printf(R"(%s{"words":"%s","algorithm":"%s","us":%.4f,"spread":%.3f,"calls":%d,"blocks":%d,"correct":%s})",
+                &one == candidates.data() ? "" : ",", one.words.c_str(), one.algorithm.c_str(), one.time.us,
+                one.time.spread, one.time.calls, one.batches, word(one.correct));
+  end_line("]}");
 }
 
 void print(const std::vector<Reduction>& reductions) {
@@ -92,17 +93,14 @@ void print(const std::vector<Reduction>& reductions) {
   for (const Reduction& one : reductions)
     std::printf("%s[\"%s\",\"%s\",%.4f]", &one == reductions.data() ? "" : ",", reduce::name_of(one.op).data(),
                 reduce::name_of(one.type).data(), one.ratio);
-  std::printf("]}\n");
+  end_line("]}");
 }
 
 void print_progress(std::size_t done, std::size_t of) {
-  std::printf("{\"progress\":%zu,\"of\":%zu}\n", done, of);
-  std::fflush(stdout);
+  std::printf("{\"progress\":%zu,\"of\":%zu", done, of);
+  end_line("}");
 }
 
-void print_stage(const std::string& what) {
-  std::printf("{\"stage\":\"%s\"}\n", what.c_str());
-  std::fflush(stdout);
-}
+void print_stage(const std::string& what) { end_line(("{\"stage\":\"" + what + "\"}").c_str()); }
 
 }  // namespace stretto::measure

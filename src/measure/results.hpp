@@ -6,17 +6,15 @@
 #include <string>
 #include <vector>
 
-#include "measure/contest.hpp"
+#include "measure/paired.hpp"
 #include "measure/reductions.hpp"
-#include "measure/timing.hpp"
 
 namespace stretto::measure {
 
 void print_machine(int ranks, int nodes, const std::string& library);
-void print(const Cell& cell, const Result& result, int ranks);
-void print_native(const Cell& cell, const Result& result, int ranks);
+void print(const Point& point, const Result& result, int ranks);
 void print(const Pair& pair, const PairResult& result, int ranks);
-void print(const Cell& cell, const std::vector<Entry>& entries, int ranks, double seconds);
+void print(const Point& point, const std::vector<CandidateResult>& candidates, int ranks, double seconds);
 void print(const std::vector<Reduction>& reductions);
 void print_progress(std::size_t done, std::size_t of);
 void print_stage(const std::string& what);

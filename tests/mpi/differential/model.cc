@@ -107,7 +107,7 @@ ModelPointer column_model(const Basic& basic, int length, int count) {
 }  // namespace
 
 bool is_uniform(const Signature& signature) {
-  return std::all_of(signature.begin(), signature.end(), [&](const Basic* b) { return b == signature[0]; });
+  return std::ranges::all_of(signature, [&](const Basic* b) { return b == signature[0]; });
 }
 
 Model::Model(MPI_Datatype type, std::string text, std::vector<Place> places, bool derived)

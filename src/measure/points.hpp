@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the race measures: a function at one size, or other functions in its place, with buffers for the native
+// What is measured: a function at one size, or other functions in its place, with buffers for the native
 // library's result and for Stretto's.
 #pragma once
 
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "measure/operations.hpp"
+#include "measure/calls.hpp"
 
 namespace stretto::measure {
 
@@ -18,37 +17,36 @@ namespace stretto::measure {
 /// MPI_MAXLOC, all data on rank 0, each part half of the one before, or all parts alike.
 enum class Variant : std::uint8_t { usual, ordered, maxloc, spike, halving, even };
 
-enum class Place : std::uint8_t { in, between, out };
-
-struct Step {
-  Action action;
-  Place from = Place::in;
-  Place to = Place::out;
+struct Component {
+  Callee callee;
+  Buffer from = Buffer::input;
+  Buffer to = Buffer::output;
 };
 
-struct Kind {
+struct Benchmark {
   Function function;
   Variant variant = Variant::usual;
-  std::span<const Step> steps = {};  ///< of the calls that take the function's place; none: itself
+  std::span<const Component> components = {};  ///< of the calls that take the function's place; none: itself
 };
 
 /// "allreduce", "allreduce-maxloc", "allreduce-by-reduce+bcast", …
-std::string name_of(const Kind& kind);
-std::optional<Kind> kind_named(std::string_view name);
+std::string name_of(const Benchmark& benchmark);
+/// Throws stretto::Error.
+Benchmark benchmark_named(std::string_view name);
 
-struct Cell {
-  Kind kind;
+struct Point {
+  Benchmark benchmark;
   Bytes bytes;  ///< of the vector; of each rank's part, on average, where a call moves parts
   Bytes asked;  ///< what the user asked for: `bytes` are whole elements; 0 of a barrier
 };
 
 /// The sizes that can be measured: whole elements, one for each rank where a vector is cut into parts.
-Cell cell_of(const Kind& kind, Bytes wish, int ranks);
+Point point_of(const Benchmark& benchmark, Bytes asked, int ranks);
 
-/// A cell's buffers and its calls. Values are small whole numbers: their sums are exact in any order.
+/// A point's buffers and its calls. Values are small whole numbers: their sums are exact in any order.
 class Runner {
  public:
-  explicit Runner(const Cell& cell);
+  explicit Runner(const Point& point);
   ~Runner();
   Runner(const Runner&) = delete;  // calls point into it
   Runner& operator=(const Runner&) = delete;
@@ -67,26 +65,28 @@ class Runner {
   void spoil();
   /// Of the results on this rank.
   bool equal() const;
-  /// The same result on this rank as of another cell, where both are to have the same.
+  /// The same result on this rank as of another point, where both are to have the same.
   bool agrees(const Runner& other) const;
 
  private:
   struct Call {
-    decltype(Operation::call) call;
-    Arguments arguments;
+    decltype(CallForm::call) call;
+    CallArguments arguments;
   };
 
-  std::span<const Step> steps() const { return kind_.steps.empty() ? std::span(&self_, 1) : kind_.steps; }
-  void count(const Cell& cell);
+  std::span<const Component> components() const {
+    return benchmark_.components.empty() ? std::span(&self_, 1) : benchmark_.components;
+  }
+  void count(const Point& point);
   void describe_pairs();
-  std::size_t room(Place place) const;
+  std::size_t room(Buffer which) const;
   bool has_result() const;
   bool same(const std::vector<double>& a, const std::vector<double>& b) const;
   void put_vector_of_bcast();
-  Call prepared(const Step& step, bool stretto);
+  Call prepared(const Component& component, bool stretto);
 
-  Kind kind_;
-  Step self_;
+  Benchmark benchmark_;
+  Component self_;
   int rank_ = 0;
   int ranks_ = 1;
   MPI_Datatype type_ = MPI_DOUBLE;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the race calls, in one table: each function's buffers, and its call by arguments that all of them share.
+// What is called, in one table: each function's buffers, and its call by arguments that all of them share.
 #pragma once
 
 #include <string_view>
@@ -18,7 +18,7 @@ struct Functions {
 #undef STRETTO_MEMBER
 };
 
-struct Arguments {
+struct CallArguments {
   const double* in;
   double* out;
   int n;  ///< elements: as the operation counts them
@@ -36,22 +36,22 @@ struct Arguments {
 };
 
 /// Of a buffer or a count: my part; the vector, all parts together.
-enum class Extent : std::uint8_t { nothing, part, vector };
+enum class Amount : std::uint8_t { nothing, part, vector };
 
-struct Operation {
-  Extent in;
-  Extent out;
-  Extent n;
+struct CallForm {
+  Amount in;
+  Amount out;
+  Amount n;
   bool result_on_root_only;
-  void (*call)(const Functions&, const Arguments&);
+  void (*call)(const Functions&, const CallArguments&);
 };
 
 /// What ranks do by themselves, on doubles, to make one function out of others.
 enum class Local : std::uint8_t { take_part, reduce_local };
 
-using Action = std::variant<Function, Local>;
+using Callee = std::variant<Function, Local>;
 
-const Operation& operation_of(Action action);
-std::string_view name_of(Action action);
+const CallForm& form_of(Callee callee);
+std::string_view name_of(Callee callee);
 
 }  // namespace stretto::measure

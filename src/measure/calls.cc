@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "measure/calls.hpp"
+
+#include <cstring>
+
+namespace stretto::measure {
+namespace {
+
+using enum Amount;
+using F = const Functions&;
+using A = const CallArguments&;
+
+// The root is rank 0. A bcast's vector stands in `out`, where its root's input has been put.
+namespace of {
+
+constexpr CallForm barrier = {nothing, nothing, nothing, false, [](F f, A a) { f.Barrier(a.comm); }};
+constexpr CallForm bcast = {vector, vector, vector, false, [](F f, A a) { f.Bcast(a.out, a.n, a.type, 0, a.comm); }};
+constexpr CallForm gather = {part, vector, part, true,
+                             [](F f, A a) { f.Gather(a.in, a.n, a.type, a.out, a.n, a.type, 0, a.comm); }};
+constexpr CallForm gatherv = {part, vector, part, true,
+                              [](F f, A a) { f.Gatherv(a.in, a.n, a.type, a.out, a.counts, a.at, a.type, 0, a.comm); }};
+constexpr CallForm scatter = {vector, part, part, false,
+                              [](F f, A a) { f.Scatter(a.in, a.n, a.type, a.out, a.n, a.type, 0, a.comm); }};
+constexpr CallForm scatterv = {vector, part, part, false, [](F f, A a) {
+                                 f.Scatterv(a.in, a.counts, a.at, a.type, a.out, a.n, a.type, 0, a.comm);
+                               }};
+constexpr CallForm allgather = {part, vector, part, false,
+                                [](F f, A a) { f.Allgather(a.in, a.n, a.type, a.out, a.n, a.type, a.comm); }};
+constexpr CallForm allgatherv = {part, vector, part, false, [](F f, A a) {
+                                   f.Allgatherv(a.in, a.n, a.type, a.out, a.counts, a.at, a.type, a.comm);
+                                 }};
+constexpr CallForm alltoall = {vector, vector, part, false,
+                               [](F f, A a) { f.Alltoall(a.in, a.n, a.type, a.out, a.n, a.type, a.comm); }};
+constexpr CallForm alltoallv = {
+    vector, vector, part, false,
+    [](F f, A a) { f.Alltoallv(a.in, a.in_counts, a.in_at, a.type, a.out, a.counts, a.at, a.type, a.comm); }};
+constexpr CallForm alltoallw = {vector, vector, part, false, [](F f, A a) {
+                                  f.Alltoallw(a.in, a.in_counts, a.in_bytes, a.types, a.out, a.counts, a.out_bytes,
+                                              a.types, a.comm);
+                                }};
+constexpr CallForm reduce = {vector, vector, vector, true,
+                             [](F f, A a) { f.Reduce(a.in, a.out, a.n, a.type, a.op, 0, a.comm); }};
+constexpr CallForm allreduce = {vector, vector, vector, false,
+                                [](F f, A a) { f.Allreduce(a.in, a.out, a.n, a.type, a.op, a.comm); }};
+constexpr CallForm reduce_scatter_block = {
+    vector, part, part, false, [](F f, A a) { f.Reduce_scatter_block(a.in, a.out, a.n, a.type, a.op, a.comm); }};
+constexpr CallForm reduce_scatter = {vector, part, part, false,
+                                     [](F f, A a) { f.Reduce_scatter(a.in, a.out, a.counts, a.type, a.op, a.comm); }};
+constexpr CallForm scan = {vector, vector, vector, false,
+                           [](F f, A a) { f.Scan(a.in, a.out, a.n, a.type, a.op, a.comm); }};
+constexpr CallForm exscan = {vector, vector, vector, false,
+                             [](F f, A a) { f.Exscan(a.in, a.out, a.n, a.type, a.op, a.comm); }};
+
+}  // namespace of
+
+constexpr CallForm functions[] = {
+#define STRETTO_OPERATION(with, function, ...) of::function,
+    STRETTO_FUNCTIONS(STRETTO_OPERATION, )
+#undef STRETTO_OPERATION
+};
+
+void copy(double* to, const double* from, int n) {
+  std::memcpy(to, from, static_cast<std::size_t>(n) * sizeof(double));
+}
+
+/// After an exscan, which gives rank 0 nothing.
+void add_mine(F, A a) {
+  if (a.rank == 0) {
+    copy(a.out, a.in, a.n);
+  } else {
+    intercept::native().Reduce_local(a.in, a.out, a.n, a.type, a.op);
+  }
+}
+
+constexpr CallForm take_part = {vector, part, part, false, [](F, A a) { copy(a.out, a.in + a.at[a.rank], a.n); }};
+constexpr CallForm reduce_local = {vector, vector, vector, false, add_mine};
+
+}  // namespace
+
+const CallForm& form_of(Callee callee) {
+  if (const auto* function = std::get_if<Function>(&callee)) return functions[static_cast<std::size_t>(*function)];
+  return std::get<Local>(callee) == Local::take_part ? take_part : reduce_local;
+}
+
+std::string_view name_of(Callee callee) {
+  if (const auto* function = std::get_if<Function>(&callee)) return facts(*function).name;
+  return std::get<Local>(callee) == Local::take_part ? "take_part" : "reduce_local";
+}
+
+}  // namespace stretto::measure

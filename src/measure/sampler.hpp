@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Batches of one library's calls, timed by all ranks together.
+#pragma once
+
+#include <vector>
+
+#include "measure/library.hpp"
+#include "measure/points.hpp"
+
+namespace stretto::measure {
+
+constexpr int most_batches = 1000;
+constexpr double longest_batch = 5e-3;  // seconds: more than a time slice of the scheduler
+constexpr double short_batch = 1e-3;    // where every rank has a core
+
+/// A library's time of a call.
+struct Time {
+  double us;      ///< median over the batches of the slowest rank's mean
+  double spread;  ///< distance of the quartiles over the median
+  int calls;      ///< in a batch
+};
+
+struct Batch {
+  double us;       ///< of a call: the slowest rank's mean
+  bool disturbed;  ///< other programs got a rank's core meanwhile
+};
+
+/// Functions but `call` are collective over MPI_COMM_WORLD.
+struct Sampler {
+  Runner& runner;
+  const Library& library;
+  bool stretto;
+  MPI_Comm comm = intercept::constants().world;
+  int calls = 1;                    // in a batch
+  double one = 0;                   // seconds of a call, roughly
+  std::vector<double> times = {};   // of a call, batch by batch, on this rank
+  std::vector<int> disturbed = {};  // whether this rank's core was taken away meanwhile
+
+  void call() const { runner.call(library.functions, stretto, comm); }
+  /// It may be repeated only to warm up.
+  bool cheap() const { return one < 20e-3; }
+  /// It is not repeated at all in a measurement of so many seconds.
+  bool expensive(double seconds) const { return one > 10 * seconds; }
+
+  /// Finds how many calls fill a batch, where `likely` may do. `patience` is for the tries with one number of calls.
+  void calibrate(double batch_seconds, double patience, int likely = 1);
+  /// More batches, of which one may be quicker.
+  void try_again(double patience);
+  /// A batch of so many calls, and one before it that brings caches and branches into the state in which these calls
+  /// leave them.
+  void time_batch();
+  /// What calibration found, as if it were a batch.
+  void take_estimate();
+
+  /// Of the slowest rank.
+  std::vector<double> times_of_all() const;
+  std::vector<Batch> batches() const;
+  Time summary() const;
+  double slowest(double seconds) const;
+
+ private:
+  double batch(int n) const;
+  double quickest(int n, double patience) const;
+};
+
+/// The largest of all ranks' numbers. By the library that is timed: where ranks share cores, one call of another may
+/// take longer than a whole batch.
+double slowest(double seconds, decltype(&PMPI_Allreduce) allreduce = intercept::native().Allreduce);
+
+/// Is it so on all ranks?
+bool on_all_ranks(bool here);
+
+/// Of the slowest rank's times of batches of so many calls.
+Time summary(const std::vector<double>& times, int calls);
+
+/// Of times in any order.
+double quantile(std::vector<double> times, double share);
+
+}  // namespace stretto::measure
