@@ -30,6 +30,11 @@ class Call:
     placement: _core.Placement = field(default_factory=_core.Placement)
     operation: _core.Operation = field(default_factory=_core.Operation)
 
+    @property
+    def where(self) -> str:
+        nodes = -(-self.ranks // self.placement.ranks_per_node)
+        return f"{self.ranks} ranks on {nodes} node{'s' * (nodes > 1)}"
+
     def shape(self, algorithm: _core.Algorithm) -> _core.Shape:
         return _core.Shape(self.ranks, self.root, sample_shape(algorithm, self.ranks).counts)
 

@@ -303,7 +303,7 @@ def test_environment_of_another_version(fake_mpi):
         prepare(BY_NAME["mpich"], prefix.parent)
 
 
-def test_small_campaign(tmp_path):
+def test_small_session(tmp_path):
     """Under the MPIs that tests/run has set up."""
     environments = tmp_path / "environments"
     environments.mkdir()

@@ -122,7 +122,7 @@ def quiet(*_):
     """A progress bar that nobody sees."""
 
 
-def test_a_campaign_finds_what_is_faster(made):
+def test_a_tuning_session_finds_what_is_faster(made):
     session, _ = made
     session.scan(quiet)
     table = session.found()

@@ -86,9 +86,7 @@ def _document(
     }
 
 
-def _head(document: dict, operator: str) -> list[str]:
-    nodes = -(-document["ranks"] // document["ranks_per_node"])
-    where = f"{document['ranks']} ranks on {nodes} node{'s' * (nodes > 1)}"
+def _head(document: dict, where: str, operator: str) -> list[str]:
     where += " sharing cores" if document["oversubscribed"] else ""
     lines = [f"{document['function']}, {where}, {size_in_words(document['bytes'])} bytes"]
     if operator:
@@ -158,8 +156,8 @@ def _table(rows: list[dict]) -> None:
     console.print(grid)
 
 
-def _print(document: dict, operator: str) -> None:
-    for line in _head(document, operator):
+def _print(document: dict, where: str, operator: str) -> None:
+    for line in _head(document, where, operator):
         click.echo(line)
     click.echo(f"distance    {_distance(document)}")
     click.echo("\nanother algorithm is chosen")
@@ -273,6 +271,6 @@ def command(
         for complaint in document["complaints"]:
             click.echo(f"{complaint['message']}\n  hint: {complaint['hint']}", err=True)
         reduces = facts(facts(found).collective).reduces
-        _print(document, (operator or "sum") if reduces else "")
+        _print(document, question.call.where, (operator or "sum") if reduces else "")
     if plot is not None:
         _plot(who, question, machine, plot)

@@ -29,11 +29,8 @@ SIZES_OF_PLOT = 12
 def _title(call: "Call", machine: str) -> str:
     from .. import facts
 
-    nodes = -(-call.ranks // call.placement.ranks_per_node)
-    return (
-        f"{facts(call.function).name}, {call.ranks} ranks on {nodes} node{'s' * (nodes > 1)}, "
-        f"{size_in_words(call.bytes)} bytes, machine {machine}"
-    )
+    size = f"{size_in_words(call.bytes)} bytes"
+    return f"{facts(call.function).name}, {call.where}, {size}, machine {machine}"
 
 
 def _as_json(call: "Call", machine: str, rows: list[dict], refused: dict[str, Error]) -> dict:

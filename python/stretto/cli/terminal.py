@@ -61,10 +61,17 @@ def say_busy(load: "Load") -> None:
     say(f"this machine is busy: {load}; times are less certain (`top` shows whose processes)")
 
 
-def say_first(notes: list[str], ranks: int) -> None:
-    """What to know about an MPI and about times of so many ranks on this machine, now."""
+def say_if_busy(ranks: int) -> None:
+    """Whether others disturb so many ranks on this machine, now."""
     from ..measure.busy import look
 
+    load = look()
+    if load and load.disturbs(ranks):
+        say_busy(load)
+
+
+def say_first(notes: list[str], ranks: int) -> None:
+    """What to know about an MPI and about times of so many ranks on this machine, now."""
     cores = len(os.sched_getaffinity(0))
     if ranks > cores:
         notes = [
@@ -74,9 +81,7 @@ def say_first(notes: list[str], ranks: int) -> None:
         ]
     for note in notes:
         say(note)
-    load = look()
-    if load and load.disturbs(ranks):
-        say_busy(load)
+    say_if_busy(ranks)
 
 
 @contextmanager

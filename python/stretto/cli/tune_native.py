@@ -43,13 +43,12 @@ def run(
     fresh: bool,
 ) -> None:
     from ..launch import choose_mpi
-    from ..measure.busy import look
     from ..measure.points import parse_sizes
     from ..measure.session import Request
     from ..tune.native import target_of
     from ..tune.native.journal import Journal
     from ..tune.native.session import NativeSession, seconds_for
-    from .terminal import say_busy, tuning
+    from .terminal import say_if_busy, tuning
 
     requested_mpi = str(Path(mpi).absolute()) if mpi else name
     target = target_of(name, choose_mpi(requested_mpi), commutative)
@@ -66,9 +65,7 @@ def run(
             err=True,
         )
     session = NativeSession(target, requested, journal, seconds)
-    load = look()
-    if load and load.disturbs(max(requested.ranks)):
-        say_busy(load)
+    say_if_busy(max(requested.ranks))
     with tuning(f"tuning {target.mpi.title}", session, journal.path) as advance:
         table, gains = session.run(advance)
     _report(session, folder, table, gains, as_json)
@@ -125,26 +122,11 @@ def _print_gains(gains: dict, target: "Target") -> None:
 
 
 def _print_json(session: "NativeSession", paths: list[Path], usage: list[str], gains: dict) -> None:
-    cells = [
-        {
-            "function": function,
-            "ranks": ranks,
-            "bytes": size,
-            "algorithm": algorithm,
-            "library_us": one.library_us,
-            "tuned_us": one.us,
-            "ratio": 1 / one.ratio,
-            "noise": one.noise,
-        }
-        for (function, ranks, size), (algorithm, one) in gains.items()
-    ]
-    failures = [vars(one) for one in session.journal.failures]
-    write_json(
-        {
-            "mpi": session.target.mpi.title,
-            "files": [str(path) for path in paths],
-            "usage": usage,
-            "cells": cells,
-            "failures": failures,
-        }
-    )
+    cells = []
+    for (function, ranks, size), (algorithm, one) in gains.items():
+        point = {"function": function, "ranks": ranks, "bytes": size, "algorithm": algorithm}
+        times = {"library_us": one.library_us, "tuned_us": one.us}
+        cells.append({**point, **times, "ratio": 1 / one.ratio, "noise": one.noise})
+    files, failures = list(map(str, paths)), [vars(one) for one in session.journal.failures]
+    head = {"mpi": session.target.mpi.title, "files": files, "usage": usage}
+    write_json({**head, "cells": cells, "failures": failures})

@@ -55,17 +55,11 @@ class Guideline:
 
 
 def _compositions() -> list[Guideline]:
-    return [
-        Guideline(
-            "composition",
-            name,
-            f"{name} ≤ {' + '.join(others.split('+'))}",
-            (name, 1),
-            (f"{name}-by-{others}", 1),
-        )
-        for name, ways in COMPOSITIONS.items()
-        for others in ways
-    ]
+    found = []
+    for name, others in ((name, way) for name, ways in COMPOSITIONS.items() for way in ways):
+        words, by_others = f"{name} ≤ {others.replace('+', ' + ')}", (f"{name}-by-{others}", 1)
+        found.append(Guideline("composition", name, words, (name, 1), by_others))
+    return found
 
 
 def _regular() -> list[Guideline]:

@@ -124,8 +124,7 @@ def draw(question: Question, lines: Lines, winners: Winners, machine: str) -> Fi
     _draw_lines(left, lines, colours, question)
     _draw_map(right, winners, colours, question)
     _legend(right, winners, colours)
-    nodes = -(-call.ranks // call.placement.ranks_per_node)
-    where = f"{name}, {call.ranks} ranks on {nodes} node{'s' * (nodes > 1)}, machine {machine}"
+    where = f"{name}, {call.where}, machine {machine}"
     titled(left, where, "bytes of the vector", "predicted time of a call")
     fastest = "The fastest with default parameters, by the model"
     titled(right, fastest, "ranks", "bytes of the vector")

@@ -22,9 +22,6 @@ using Signature = std::vector<const Basic*>;
 /// Are all its elements of one type?
 bool is_uniform(const Signature& signature);
 
-/// Of one basic type.
-bool is_uniform(const Signature& signature);
-
 class Model {
  public:
   Model(MPI_Datatype type, std::string text, std::vector<Place> places, bool derived);

@@ -12,7 +12,7 @@ from dataclasses import replace
 from ... import _core
 from ...errors import Error
 from .choice import Choice, Times, words_of
-from .points import Candidate, Point, candidate, shipped
+from .points import Candidate, Point, shipped
 from .predicted import candidates, promising
 from .predictor import Predictor
 from .residual_correction import Estimate, Nearness, ResidualCorrection, nearest_measured
@@ -42,14 +42,9 @@ def rank_counts(known: int, up_to: int) -> dict[bool, list[int]]:
 
 def flat(point: Point, one: Candidate) -> Candidate:
     """A radix of all ranks as one that is theirs on more ranks, too."""
-    assert one.algorithm
-    own = one.params
-    if not one.algorithm.parameter or one.algorithm.parameter.name != "radix":
-        return one
-    if own.value < point.ranks:
-        return one
-    params = _core.Params(segment=own.segment, depth=own.depth, value=MOST_RANKS)
-    return candidate(one.algorithm, params)
+    own = one.algorithm.parameter if one.algorithm else None
+    is_flat = own and own.name == "radix" and one.params.value >= point.ranks
+    return one.changed(value=MOST_RANKS) if is_flat else one
 
 
 def _doubt(own: Estimate) -> float:

@@ -14,9 +14,7 @@ from ...launch.mpi import Mpi
 from ...measure.driver import Ratios, Results, SilenceError, drive
 from .points import Point
 
-PATIENCE = (
-    30.0  # seconds for a candidate's first calls, or a whole paired benchmark beyond its time
-)
+PATIENCE = 30.0  # seconds for a candidate's first calls, or beyond all that the others may take
 
 
 @dataclass(frozen=True)

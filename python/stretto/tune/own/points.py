@@ -3,10 +3,10 @@
 
 import functools
 from dataclasses import dataclass
+from typing import Any
 
 from ... import _core
 from ...simulation import Call, suitable, values
-from ...topology.lists import list_for
 from ...units import size_in_words
 
 NATIVE = "native"
@@ -78,6 +78,11 @@ class Candidate:
     @property
     def id(self) -> str:
         return self.algorithm.id if self.algorithm else NATIVE
+
+    def changed(self, **others: Any) -> "Candidate":
+        """The algorithm with some other parameters."""
+        own = {name: getattr(self.params, name) for name in ("segment", "depth", "value", "list")}
+        return candidate(self.algorithm, _core.Params(**own | others))
 
 
 def candidate(algorithm: _core.Algorithm | None, params: _core.Params) -> Candidate:
@@ -151,24 +156,6 @@ def portfolio(point: Point, depths: tuple[int, ...] = DEPTHS) -> list[Candidate]
                 for segment, depth in cuts
             ]
     return different(point, found)
-
-
-def topology_aware(
-    point: Point, found: list[Candidate], topology: _core.Topology
-) -> list[Candidate]:
-    """With those that take a list in the list that the tree gives, beside."""
-    both = []
-    for one in found:
-        both.append(one)
-        assert one.algorithm
-        made = list_for(one.algorithm, topology, point.ranks)
-        if made and not one.params.list:
-            own = one.params
-            with_list = _core.Params(
-                segment=own.segment, depth=own.depth, value=own.value, list=made
-            )
-            both.append(candidate(one.algorithm, with_list))
-    return both
 
 
 def shipped(point: Point, per_node: int, cores: int = 0) -> Candidate:

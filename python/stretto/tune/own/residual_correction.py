@@ -19,7 +19,7 @@ from typing import Protocol
 
 from ... import _core
 from .journal import Measured
-from .points import FEW_RANKS, NATIVE, Candidate, Point, candidate, does, in_parts, parsed
+from .points import FEW_RANKS, NATIVE, Candidate, Point, does, in_parts, parsed
 
 OF_RANKS = ("radix", "group")  # parameters that go by the number of ranks
 USUAL = 0.9  # the share of cases for which a factor holds
@@ -93,12 +93,12 @@ def nearest_measured(point: Point, one: Candidate, ranks: int) -> list[tuple[Poi
         values = [min(one.params.value, ranks), max(share, 2)]
     found = []
     for value in dict.fromkeys(values):
-        params = _core.Params(
-            segment=one.params.segment, depth=one.params.depth, value=value, list=one.params.list
-        )
+        near = one.changed(value=value)
         shape = other.call(_core.Placement(ranks)).shape(one.algorithm)
-        if not _core.unsuitable(one.algorithm, point.function, shape, not point.ordered, params):
-            found.append((other, candidate(one.algorithm, params)))
+        why_not = _core.unsuitable(
+            one.algorithm, point.function, shape, not point.ordered, near.params
+        )
+        found += [(other, near)] if not why_not else []
     return found
 
 

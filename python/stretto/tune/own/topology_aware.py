@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from ... import _core
 from ...errors import Error
+from ...topology.lists import list_for
 from ...topology.predict import placement_of
 from .choice import SHIPPED, Times, along
-from .points import Candidate, Point, portfolio, reduces, topology_aware
+from .points import Candidate, Point, portfolio, reduces
 from .predicted import SIZES, cut_by_itself, plainness, promising
 from .predictor import Predictor
 from .rules import lines_in_turn
@@ -18,6 +19,18 @@ DEPTHS = (2, 8, 32)
 LEAST_RANKS = 2
 
 Found = list[tuple[float, Candidate]]  # predicted seconds, the best first
+
+
+def with_lists(point: Point, found: list[Candidate], topology: _core.Topology) -> list[Candidate]:
+    """With those that take a list in the list that the tree gives, beside."""
+    both = []
+    for one in found:
+        both.append(one)
+        assert one.algorithm
+        made = list_for(one.algorithm, topology, point.ranks)
+        if made and not one.params.list:
+            both.append(one.changed(list=made))
+    return both
 
 
 @dataclass
@@ -44,7 +57,7 @@ class OnTopology:
             in_flight = own.depth // 4 * own.segment
             return not own.segment or not (in_flight >= point.bytes or cut_by_itself(one))
 
-        every = filter(useful, topology_aware(point, portfolio(point, DEPTHS), self.topology))
+        every = filter(useful, with_lists(point, portfolio(point, DEPTHS), self.topology))
         found = promising(list(every), lambda one: self._predictor.seconds(point, one))
         return sorted(((seconds, one) for one, seconds in found), key=lambda pair: pair[0])
 
