@@ -34,7 +34,8 @@ switches = "s1"
 machines = "n[2-3]"
 """
 RING = [0, 4, 1, 3, 2]
-# MPICH's own collectives, of which only the results matter here, then do not spin where ranks share cores.
+# MPICH's own collectives, of which only the results matter here, then do not spin where ranks
+# share cores.
 MESSAGES_ONLY = {"MPIR_CVAR_POSIX_NUM_COLLS_THRESHOLD": "1000000000"}
 SEVERAL = """\
 #include <mpi.h>
