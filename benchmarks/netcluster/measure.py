@@ -10,7 +10,7 @@ from itertools import product
 from pathlib import Path
 from statistics import median
 
-from contest import RULES, Lab, Plan, lab
+from paired import RULES, Lab, Plan, lab
 from stretto import _core
 from stretto.errors import Error
 from stretto.launch import choose_mpi

@@ -55,22 +55,22 @@ def exhausted(mpi: Mpi, points: list[Point], folder: Path) -> Whole:
             words = [reference.words, *rest[i : i + MOST]]
             plan.append((point, [w if w == NATIVE else "+" + w for w in words]))
     begun = time.monotonic()
-    contests = hold(mpi, ranks, folder, plan, SECONDS)
+    benchmarks = hold(mpi, ranks, folder, plan, SECONDS)
     seconds = time.monotonic() - begun
     fastest = {}
     for point in points:
-        us = joined([one for one in contests if one.point == point], references[point])
+        us = joined([one for one in benchmarks if one.point == point], references[point])
         fastest[point] = min(us, key=lambda words: us[words])
     return Whole(fastest, count, seconds)
 
 
-def joined(contests: list[Measured], reference: str) -> dict[str, float]:
+def joined(benchmarks: list[Measured], reference: str) -> dict[str, float]:
     """Times of one point's paired benchmarks, as if the reference had had the same in all."""
-    first = contests[0].us_of(reference)
+    first = benchmarks[0].us_of(reference)
     us: dict[str, float] = {}
-    for contest in contests:
-        own = contest.us_of(reference)
-        for one in contest.entries:
+    for benchmark in benchmarks:
+        own = benchmark.us_of(reference)
+        for one in benchmark.entries:
             if one.counts:
                 us.setdefault(one.words, one.us * (first / own if first and own else 1.0))
     return us
@@ -88,9 +88,9 @@ def compared(
     own = [(point, [one for one in words if one != NATIVE]) for point, words in plan]
     ratios: dict[Point, dict[str, list[float]]] = {point: {} for point in fastest}
     for launch in range(LAUNCHES):
-        for contest in hold(mpi, ranks, folder, own if launch else plan, SECONDS):
-            point = contest.point
-            us = {does(point, parsed(point, one.words)): one.us for one in contest.entries}
+        for benchmark in hold(mpi, ranks, folder, own if launch else plan, SECONDS):
+            point = benchmark.point
+            us = {does(point, parsed(point, one.words)): one.us for one in benchmark.entries}
             best = us[does(point, parsed(point, fastest[point]))]
             for way, words in choices[point].items():
                 if found := us.get(does(point, parsed(point, words))):

@@ -184,7 +184,7 @@ extern "C" __attribute__((visibility("default"))) const char* stretto_last_algor
   return intercept::last_algorithm();
 }
 
-// For contests: what MPI_Comm_set_info does with key stretto_FUNCTION, but with no message between the ranks.
+// For paired benchmarks: what MPI_Comm_set_info does with key stretto_FUNCTION, but with no message between the ranks.
 extern "C" __attribute__((visibility("default"))) bool stretto_prefer(MPI_Comm comm, const char* function,
                                                                       const char* words) {
   const auto named = stretto::function_named(function);

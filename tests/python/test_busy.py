@@ -124,10 +124,10 @@ def test_what_is_within_noise(tmp_path):
     wide = 2 * [benchmark(point, 5.0, linear=2, ring=1.7)]
     assert doubtful(tmp_path, wide, "ring"), "blocks that differ by more than the gain"
     at_odds = [benchmark(point, 0.1, linear=2, ring=1), benchmark(point, 0.1, linear=1, ring=1.9)]
-    assert doubtful(tmp_path, at_odds, "ring"), "contests that do not agree"
+    assert doubtful(tmp_path, at_odds, "ring"), "paired benchmarks that do not agree"
     confirmed = [benchmark(point, 5.0, linear=2, ring=1.7)]
     confirmed += 2 * [benchmark(point, 0.1, "confirm", linear=2, ring=1.7)]
-    assert not doubtful(tmp_path, confirmed, "ring"), "contests between few count alone"
+    assert not doubtful(tmp_path, confirmed, "ring"), "those between few count alone"
     assert not doubtful(tmp_path, 2 * [benchmark(point, 0.1, linear=1, ring=1.1)], SHIPPED)
     assert doubtful(tmp_path, 2 * [benchmark(point, 5.0, linear=1, ring=1)], SHIPPED), "hidden"
 

@@ -259,7 +259,7 @@ def test_what_hangs_is_given_up_and_the_rest_goes_on(tmp_path, monkeypatch):
         Journal(tmp_path / "tuned.jsonl", "another machine")
 
 
-def test_contests_have_right_results_of_every_function(tmp_path):
+def test_paired_benchmarks_have_right_results_of_every_function(tmp_path):
     names = [stretto.facts(function).name for function in stretto.all_functions()]
     plan = [
         (point, ["native", "linear"]) for point in points_of([*names, "scan-ordered"], 3, [512])
