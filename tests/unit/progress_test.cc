@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <stdexcept>
 #include <utility>
 
 #include "stretto/algorithm.hpp"
@@ -147,6 +148,32 @@ TEST(one_rank_copies_segment_by_segment) {
 }
 
 /// Sends in a round read what stood before it, whatever the round's actions write into other blocks meanwhile.
+int failing_reductions = 0;
+void fail_to_reduce(const Combiner&, const void*, const void*, void*, Count) {
+  ++failing_reductions;
+  throw std::runtime_error("the program's own");
+}
+
+TEST(an_exception_leaves_no_operation_behind) {
+  Builder b(0, 1, 1);
+  b.reduce(input(0), output(0), Side::left, output(0));
+  const Schedule schedule = b.finish();
+  Guarded in(sums, 4), out(sums, 4);
+  NoTransport transport;
+  Progress progress;
+  Work work = work_on(schedule, sums, Layout::whole(4, 1, 0), in.at(0), out.at(0));
+  const Combiner usual = std::exchange(work.combiner, {.combine = fail_to_reduce});
+  failing_reductions = 0;
+  try {
+    progress.run(work, transport, soon());
+    test::fail(__FILE__, __LINE__, "no exception");
+  } catch (const std::runtime_error&) {
+  }
+  work.combiner = usual;
+  CHECK_EQ(progress.run(work, transport, soon()), Outcome::ok);
+  CHECK_EQ(failing_reductions, 1);
+}
+
 TEST(rounds_follow_each_other) {
   on_threads(2, 0, [](Transport& t, Rank me) {
     const Rank peer = 1 - me;
