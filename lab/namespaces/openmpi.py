@@ -14,7 +14,7 @@ from stretto.launch import Mpi
 COMMAND = Path(__file__).resolve().parents[1] / "netcluster"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class OnCluster(Mpi):
     """An Open MPI whose ranks are started on the hosts in `placement`, one after the other."""
 
