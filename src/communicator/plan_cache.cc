@@ -38,19 +38,19 @@ bool KeptParts::compare(const PartsArguments& given) const {
   return true;
 }
 
-void PlanCache::clear() {
-  for (auto& cached : cached_) {
-    if (cached) count(*cached);
-    cached.reset();
-  }
+void PlanCache::drop(std::unique_ptr<Cached>& cached) {
+  count(*cached);
+  cached.reset();
 }
 
-void PlanCache::forget(const SizeHint* sizes) {
-  for (auto& cached : cached_) {
-    if (!cached || cached->size_hint != sizes) continue;
-    count(*cached);
-    cached.reset();
-  }
+void PlanCache::clear() {
+  for (auto& cached : cached_)
+    if (cached) drop(cached);
+}
+
+void PlanCache::forget(const SizeHint* hint) {
+  for (auto& cached : cached_)
+    if (cached && cached->size_hint == hint) drop(cached);
 }
 
 void PlanCache::count(Cached& cached) {
@@ -88,7 +88,7 @@ const execute::Plan* PlanCache::keep(const Arguments& arguments, Rank ranks, con
   cached->work.schedule = cached->schedule.get();
   cached->plan.resolve(work, 0);
   cached->plan.find_fast_path(work);
-  // The program says where everything is; layouts may refer to memory of this call.
+  // The plan says where everything is; layouts may refer to memory of this call.
   for (execute::Layout* layout : {&cached->work.input.layout, &cached->work.output.layout, &cached->work.sizes})
     *layout = execute::Layout::whole(0, 1, 0);
   cached->algorithm = decision.algorithm;

@@ -59,15 +59,14 @@ class PlanCache {
   };
 
   Cached* find(const Arguments& arguments) {
-    Cached* r = of(arguments.signature);
-    return r && r->parts[0].same(arguments.parts[0]) && r->parts[1].same(arguments.parts[1]) ? r : nullptr;
+    Cached* c = of(arguments.signature);
+    return c && c->parts[0].same(arguments.parts[0]) && c->parts[1].same(arguments.parts[1]) ? c : nullptr;
   }
   /// Forgets all of them: the communicator may choose otherwise from now on.
   void clear();
-  /// Those that were chosen by `sizes`.
-  void forget(const SizeHint* sizes);
-  /// `ranks` is how many parts those of `arguments` are; too many are not kept.
-  /// Its plan is returned, null if it is not kept.
+  /// Those that were chosen by `hint`.
+  void forget(const SizeHint* hint);
+  /// The plan of a call; null if it is not kept. `ranks` is how many parts those of `arguments` are: too many are not.
   const execute::Plan* keep(const Arguments& arguments, Rank ranks, const Decision& decision,
                             std::shared_ptr<const Schedule> schedule, const execute::Work& work,
                             const observe::Sampled& sampled);
@@ -84,13 +83,13 @@ class PlanCache {
   /// and another one say, need not drive each other out.
   Cached* of(const Signature& signature) const {
     const std::size_t at = slot(signature);
-    Cached* r = cached_[at].get();
-    if (r && r->signature == signature) return r;
-    r = cached_[at ^ 1].get();
-    if (r && r->signature == signature) return r;
-    return nullptr;
+    Cached* c = cached_[at].get();
+    if (c && c->signature == signature) return c;
+    c = cached_[at ^ 1].get();
+    return c && c->signature == signature ? c : nullptr;
   }
   std::unique_ptr<Cached>& place_for(const Signature& signature);
+  static void drop(std::unique_ptr<Cached>& cached);
   static void count(Cached& cached);
 
   std::array<std::unique_ptr<Cached>, size> cached_;

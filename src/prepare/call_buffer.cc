@@ -22,44 +22,48 @@ CallBuffer::CallBuffer(const Arguments& arguments, int side, Rank parts, execute
   if (buffer_ == MPI_IN_PLACE)
     unusable_ = Passed::arguments;
   else
-    each ? describe_each(*each) : describe(arguments, side);
+    each ? describe_each(*each) : describe(arguments.signature.counts[static_cast<std::size_t>(side)]);
 }
 
-void CallBuffer::describe(const Arguments& arguments, int side) {
-  const Count count = arguments.signature.counts[static_cast<std::size_t>(side)];
-  if (count < 0 || *type_ == constants().type_null) {
+void CallBuffer::look_up(const MPI_Datatype& type, TypeFacts& storage, const TypeFacts*& facts) {
+  facts = &storage;
+  if (type == constants().type_null) {
     unusable_ = Passed::arguments;
     return;
   }
-  const TypeFacts& facts = *facts_.emplace_back(&facts_of(*type_, Use::move, storage_));
-  if (!facts.usable) unusable_ = Passed::datatype;
-  predefined_ = &facts != &storage_;
-  dense_ = facts.element.dense;
-  each_ = count * facts.element.size;
-  step_ = count * facts.element.extent;
+  facts = &facts_of(type, Use::move, storage);
+  if (!facts->usable) unusable_ = Passed::datatype;
+  predefined_ = predefined_ && facts != &storage;
+}
+
+void CallBuffer::describe(Count count) {
+  look_up(*type_, storage_, facts_);
+  if (count < 0) unusable_ = Passed::arguments;
+  dense_ = facts_->element.dense;
+  each_ = count * facts_->element.size;
+  step_ = count * facts_->element.extent;
 }
 
 void CallBuffer::describe_each(const PartsArguments& arguments) {
   own_types_ = arguments.types;
   sizes_ = numbers(memory_, parts_);
   begins_ = places_ = numbers(memory_, parts_);
-  storages_.resize(own_types_ ? sizes_.size() : 1);
-  facts_.resize(storages_.size());
+  if (own_types_) {
+    storages_.resize(sizes_.size());
+    facts_of_each_.resize(sizes_.size());
+  } else {
+    look_up(*type_, storage_, facts_);
+  }
   if (!arguments.counts.given() || !arguments.displacements.given()) unusable_ = Passed::arguments;
   for (Rank r = 0; r < parts_ && !unusable_; ++r) {
     const auto i = static_cast<std::size_t>(r);
     const Count count = arguments.counts[r];
-    // A part of its own type may have none, if it is empty: MPICH allows it.
-    const bool untyped = own_types_ && count == 0;
-    if (count < 0 || (!untyped && type(r) == constants().type_null)) {
-      unusable_ = Passed::arguments;
-      return;
+    if (own_types_) {
+      facts_of_each_[i] = &storages_[i];
+      // A part of its own type may have none, if it is empty: MPICH allows it.
+      if (count != 0) look_up(own_types_[r], storages_[i], facts_of_each_[i]);
     }
-    if (i < facts_.size()) {
-      facts_[i] = untyped ? &storages_[i] : &facts_of(type(r), Use::move, storages_[i]);
-      predefined_ = predefined_ && (untyped || facts_[i] != &storages_[i]);
-    }
-    if (!untyped && !facts(r).usable) unusable_ = Passed::datatype;
+    if (count < 0) unusable_ = Passed::arguments;
     sizes_[i] = count * facts(r).element.size;
     begins_[i] = arguments.displacements[r] * (own_types_ ? 1 : facts(r).element.extent);
     dense_ = dense_ && (facts(r).element.dense || count == 0);

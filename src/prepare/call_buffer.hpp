@@ -48,14 +48,15 @@ class CallBuffer {
   execute::Region region(Count segment, const Parts& cut) const;
 
  private:
-  const TypeFacts& facts(Rank r) const { return *facts_[own_types_ ? static_cast<std::size_t>(r) : 0]; }
+  const TypeFacts& facts(Rank r) const { return own_types_ ? *facts_of_each_[static_cast<std::size_t>(r)] : *facts_; }
   Bytes place(Rank r) const {
     if (stride_ >= 0) return r * stride_;
     return sizes_.empty() ? r * each_ : places_[static_cast<std::size_t>(r)];
   }
   Count elements_in_copy(Rank r) const;
   char* program_part(Rank r) const { return buffer_ + displacement(r); }
-  void describe(const Arguments& arguments, int side);
+  void look_up(const MPI_Datatype& type, TypeFacts& storage, const TypeFacts*& facts);
+  void describe(Count count);
   void describe_each(const PartsArguments& arguments);
 
   execute::Arena& memory_;
@@ -65,8 +66,9 @@ class CallBuffer {
   const MPI_Datatype* type_;
   const MPI_Datatype* own_types_ = nullptr;  // of each part
   TypeFacts storage_;
-  std::vector<TypeFacts> storages_;
-  std::vector<const TypeFacts*> facts_;  // of each part, or one for all
+  const TypeFacts* facts_ = nullptr;
+  std::vector<TypeFacts> storages_;  // of each part, if these have own types
+  std::vector<const TypeFacts*> facts_of_each_;
   Bytes each_ = 0, step_ = 0;  // where all are alike: bytes of one; from one to the next in the program's buffer
   std::span<Count> sizes_, begins_, places_;  // else of each: bytes; from buffer_; from base_
   Bytes stride_ = -1;

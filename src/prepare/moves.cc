@@ -7,12 +7,11 @@
 namespace stretto::intercept {
 
 bool PreparedCall::check_moves() {
-  const bool parts_in = collective().parts_in, parts_out = collective().parts_out;
-  const bool takes_all = parts_in && parts_out;
+  const bool parts_in = collective().parts_in, parts_out = collective().parts_out, pairwise = collective().pairwise;
   // In place one buffer has both sides. An alltoall copies it: there the two have different blocks in one slot.
-  if (parts_in ? takes_all || is_root() : parts_out && !in_place())
-    in_.emplace(arguments_, takes_all && in_place() ? 1 : 0, parts_in ? c_.ranks() : 1, memory_);
-  if (parts_in && !takes_all ? !in_place() : !parts_out || is_root())
+  if (parts_in ? pairwise || is_root() : parts_out && !in_place())
+    in_.emplace(arguments_, pairwise && in_place() ? 1 : 0, parts_in ? c_.ranks() : 1, memory_);
+  if (parts_in && !pairwise ? !in_place() : !parts_out || is_root())
     out_.emplace(arguments_, 1, parts_out ? c_.ranks() : 1, memory_);
   for (const auto* side : {&in_, &out_})
     if (*side && (*side)->unusable()) return leave(*(*side)->unusable());
@@ -28,9 +27,9 @@ bool PreparedCall::check_moves() {
 
 /// The side that tells how large the parts are: what the other ranks go by. Null: each side has sizes of its own.
 const CallBuffer* PreparedCall::sized_by() const {
-  const bool gathers = collective().parts_out && !collective().parts_in;
-  if (collective().pairwise && facts(function()).irregular) return nullptr;
-  if (in_ && collective().rooted && (!gathers || !facts(function()).irregular)) return &*in_;
+  const bool irregular = facts(function()).irregular;
+  if (collective().pairwise && irregular) return nullptr;
+  if (in_ && collective().rooted && (collective().parts_in || !irregular)) return &*in_;
   return out_ ? &*out_ : &*in_;
 }
 
@@ -41,7 +40,7 @@ bool PreparedCall::same_memory() {
     return bytes > 0 && flavour::alias_error(function(), bytes) != MPI_SUCCESS && side.type(r) == in_->type(r);
   };
   if (!sized_by()) {
-    arguments_.alias = 0;  // such a call is looked at each time
+    if (arguments_.input) arguments_.alias = 0;  // with equal buffers it is looked at each time
     const PartsArguments &from = *arguments_.parts[0], &to = *arguments_.parts[1];
     return arguments_.aliased() && from.counts.same_array(to.counts) && from.types == to.types &&
            forbidden(in_->sum(), *out_, 0);
@@ -107,7 +106,8 @@ void PreparedCall::bind_moves() {
     else
       work_.sizes = work_.output.layout;
   }
-  keep_ = keepable_ && (!in_ || in_->keepable()) && (!out_ || out_->keepable());
+  // Of calls that told sizes, the same arguments of this rank may be another call next time.
+  keep_ = stage_ <= Stage::size_hint && (!in_ || in_->keepable()) && (!out_ || out_->keepable());
   if (!is_root()) arguments_.parts = {};  // they mean nothing here
 }
 

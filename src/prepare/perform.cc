@@ -201,24 +201,25 @@ Served perform(Communicator& c, const Arguments& arguments) {
 
 Served run_cached(MPI_Comm comm, const Arguments& arguments) {
   Communicator* c = last_communicator(comm);
-  PlanCache::Cached* r = c ? c->plans.find(arguments) : nullptr;
-  if (!r || arguments.output == MPI_IN_PLACE) return std::nullopt;
-  if (arguments.is_at(r->alias) || (c->careful && c->unusable)) [[unlikely]]
+  PlanCache::Cached* cached = c ? c->plans.find(arguments) : nullptr;
+  if (!cached || arguments.output == MPI_IN_PLACE) return std::nullopt;
+  if (arguments.is_at(cached->alias) || (c->careful && c->unusable)) [[unlikely]]
     return std::nullopt;
-  if (r->size_hint) {
-    if (r->size_hint->due()) return std::nullopt;
-    r->size_hint->note(r->bytes);
+  if (cached->size_hint) {
+    if (cached->size_hint->due()) return std::nullopt;
+    cached->size_hint->note(cached->bytes);
   }
-  ++r->calls;
+  ++cached->calls;
   ++c->calls;
-  set_last_algorithm(r->algorithm->id.data());
+  set_last_algorithm(cached->algorithm->id.data());
   const Function function = arguments.signature.function;
-  r->work.input.at = r->input ? static_cast<char*>(const_cast<void*>(arguments.input)) + *r->input : nullptr;
-  r->work.output.at = r->output ? static_cast<char*>(arguments.output) + *r->output : nullptr;
-  if (!r->sampled) return run(*c, function, r->work, &r->plan);
-  r->sampled.begin(r->calls);
-  const int code = run(*c, function, r->work, &r->plan);
-  r->sampled.end(r->calls);
+  cached->work.input.at =
+      cached->input ? static_cast<char*>(const_cast<void*>(arguments.input)) + *cached->input : nullptr;
+  cached->work.output.at = cached->output ? static_cast<char*>(arguments.output) + *cached->output : nullptr;
+  if (!cached->sampled) return run(*c, function, cached->work, &cached->plan);
+  cached->sampled.begin(cached->calls);
+  const int code = run(*c, function, cached->work, &cached->plan);
+  cached->sampled.end(cached->calls);
   return code;
 }
 

@@ -13,26 +13,30 @@ bool PreparedCall::leave(Passed reason) {
   return false;
 }
 
-bool PreparedCall::next(const std::byte* scratch) {
+bool PreparedCall::advance(const std::byte* scratch) {
+  const auto runs = [this](Stage stage) {
+    stage_ = stage;
+    return true;
+  };
   switch (stage_) {
     case Stage::arguments:
       if (!check_arguments()) return false;
-      if (tells_size_hint()) return true;
+      if (tells_size_hint()) return runs(Stage::size_hint);
       [[fallthrough]];
     case Stage::size_hint:
       take_size_hint();
       if (!choose()) return false;
-      if (tells_largest()) return true;
+      if (tells_largest()) return runs(Stage::largest);
       [[fallthrough]];
     case Stage::largest:
       if (!take_largest()) return false;
-      if (tells_sizes()) return true;
+      if (tells_sizes()) return runs(Stage::sizes);
       [[fallthrough]];
     case Stage::sizes:
       take_sizes(scratch);
       bind();
-      return stage(Stage::collective, schedule_);
-    case Stage::collective: return false;
+      return runs(Stage::collective);
+    case Stage::collective: break;
   }
   return false;
 }
@@ -50,13 +54,6 @@ bool PreparedCall::check_arguments() {
 bool PreparedCall::choose() {
   decision_ = &c_.decide(call_);
   return decision_->algorithm || leave(Passed::rules);
-}
-
-bool PreparedCall::stage(Stage stage, std::shared_ptr<const Schedule> schedule) {
-  stage_ = stage;
-  schedule_ = std::move(schedule);
-  work_.schedule = schedule_.get();
-  return true;
 }
 
 /// An algorithm that needs the counts of the call gets them.
@@ -85,7 +82,7 @@ void PreparedCall::bind() {
   else if (collective().reduces)
     bind_reductions();
   else
-    padded_ ? bind_padded() : bind_moves();
+    padded() ? bind_padded() : bind_moves();
 }
 
 Served PreparedCall::end() {

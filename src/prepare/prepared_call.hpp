@@ -23,7 +23,11 @@ class PreparedCall {
 
   /// Goes on to the next stage, when the last one has been run; `scratch` is where that one's scratch begins. True:
   /// work() is to be run. False: the call is at its end.
-  bool next(const std::byte* scratch);
+  bool next(const std::byte* scratch) {
+    const bool more = advance(scratch);
+    work_.schedule = schedule_.get();
+    return more;
+  }
   const execute::Work& work() const { return work_; }
   /// Is work() the collective itself?
   bool is_collective() const { return stage_ == Stage::collective; }
@@ -35,6 +39,7 @@ class PreparedCall {
   Served end();
 
  private:
+  /// What was run last; `arguments`: nothing yet.
   enum class Stage : std::uint8_t { arguments, size_hint, largest, sizes, collective };
   /// How one of my numbers and those of the others become one.
   using Combine = void(const execute::Combiner&, const void* left, const void* right, void* target, Count n);
@@ -46,7 +51,7 @@ class PreparedCall {
   bool leave(Passed reason);
   bool check_arguments();
   bool choose();
-  bool stage(Stage stage, std::shared_ptr<const Schedule> schedule);
+  bool advance(const std::byte* scratch);
   void build_schedule();
   /// Elements of a segment of the call: of each part, where there are parts.
   Count segment_elements(Bytes element_size) const;
@@ -73,7 +78,8 @@ class PreparedCall {
 
   // What ranks tell each other before: sizes.cc
   Bytes known_bytes() const;
-  bool combine_numbers(Stage next, Combine combine, Bytes mine);
+  void combine_numbers(Combine combine, Bytes mine);
+  bool padded() const { return stage_ == Stage::largest && decision_->algorithm->padded; }
   bool tells_size_hint();
   void take_size_hint();
   bool tells_largest();
@@ -89,7 +95,6 @@ class PreparedCall {
   std::optional<Passed> left_;  // to the native library
   bool alias_ = false;
   bool truncated_ = false;
-  bool keepable_ = true;
   bool keep_ = false;
 
   Call call_{};
@@ -98,9 +103,8 @@ class PreparedCall {
   execute::Work work_{};
 
   std::optional<CallBuffer> in_, out_;  // of a call that moves elements
-  bool padded_ = false;
-  Bytes number_ = 0, combined_ = 0;  // what is told, and what comes of it
-  std::span<Count> told_;            // sizes of all parts, or of the slots of scratch
+  Bytes number_ = 0, combined_ = 0;     // what is told, and what comes of it
+  std::span<Count> told_;               // sizes of all parts, or of the slots of scratch
 
   TypeFacts storage_;  // of a call that combines them
   const TypeFacts* type_ = nullptr;

@@ -37,10 +37,11 @@ Bytes observed_bytes(const Communicator& c, const Arguments& a) {
     if (s.in_place && irregular && c.rank() != s.root) return 0;
     return part_bytes(a, gathers == s.in_place ? 1 : 0, c.rank()) * (irregular ? 1 : c.ranks());
   }
-  const bool by_output = !collective.reduces && !(collective.pairwise && facts(s.function).irregular && !s.in_place);
-  if (!collective.per_rank) return part_bytes(a, by_output ? 1 : 0, 0);
+  const bool by_input = collective.reduces || (collective.pairwise && facts(s.function).irregular && !s.in_place);
+  const int side = by_input ? 0 : 1;
+  if (!facts(s.function).irregular) return part_bytes(a, side, 0) * (collective.per_rank ? c.ranks() : 1);
   Bytes sum = 0;
-  for (Rank r = 0; r < c.ranks(); ++r) sum += part_bytes(a, by_output ? 1 : 0, r);
+  for (Rank r = 0; r < c.ranks(); ++r) sum += part_bytes(a, side, r);
   return sum;
 }
 

@@ -29,18 +29,16 @@ void sum(const execute::Combiner&, const void* left, const void* right, void* ta
 
 }  // namespace
 
-bool PreparedCall::combine_numbers(Stage next, Combine combine, Bytes mine) {
+void PreparedCall::combine_numbers(Combine combine, Bytes mine) {
   static const Algorithm& algorithm = *find_algorithm(combines_sizes);
-  stage(next, c_.schedule(algorithm, {c_.ranks(), 0}, {}));
+  schedule_ = c_.schedule(algorithm, {c_.ranks(), 0}, {});
   number_ = mine;
   const auto one = execute::Layout::whole(1, schedule_->blocks, 0);
-  work_ = {.schedule = schedule_.get(),
-           .element = one_count,
+  work_ = {.element = one_count,
            .combiner = {.combine = combine},
            .input = {&number_, one},
            .output = {&combined_, one},
            .sizes = one};
-  return true;
 }
 
 /// What a rank knows of the call: the whole vector on the root only or, in an alltoall, what each sends.
@@ -55,7 +53,8 @@ bool PreparedCall::tells_size_hint() {
   if (!hint) return false;
   const bool due = hint->due();
   hint->note(known_bytes());
-  return due && combine_numbers(Stage::size_hint, sum, hint->largest());
+  if (due) combine_numbers(sum, hint->largest());
+  return due;
 }
 
 void PreparedCall::take_size_hint() {
@@ -73,35 +72,31 @@ void PreparedCall::take_size_hint() {
 }
 
 bool PreparedCall::tells_largest() {
-  return decision_->algorithm->padded && facts(function()).irregular &&
-         combine_numbers(Stage::largest, larger, std::max(in_->largest(), out_->largest()));
+  if (!decision_->algorithm->padded || !facts(function()).irregular) return false;
+  combine_numbers(larger, std::max(in_->largest(), out_->largest()));
+  return true;
 }
 
 bool PreparedCall::take_largest() {
   if (stage_ != Stage::largest) return true;
   // The size hint was smaller, or one block is by far the largest: as much memory as for a call of such blocks.
-  if (combined_ > most_padding * call_.bytes / c_.ranks()) {
-    call_.bytes = combined_ * c_.ranks();
-    if (!choose()) return false;
-  }
-  padded_ = decision_->algorithm->padded;
-  keepable_ = false;  // the same arguments of this rank may be chosen otherwise next time
-  return true;
+  if (combined_ <= most_padding * call_.bytes / c_.ranks()) return true;
+  call_.bytes = combined_ * c_.ranks();
+  return choose();
 }
 
 bool PreparedCall::tells_sizes() {
-  if (facts(function()).bytes_known || padded_) return false;
+  if (facts(function()).bytes_known || padded()) return false;
   const auto one_each = execute::Layout::per_rank(1, 0);
+  number_ = sized_by() ? sized_by()->bytes(c_.rank()) : 0;
   if (decision_->algorithm->needs.counts) {
     static const Algorithm& algorithm = *find_algorithm(gathers_all_sizes);
-    stage(Stage::sizes, c_.schedule(algorithm, {c_.ranks(), 0}, {}));
-    number_ = sized_by() ? sized_by()->bytes(c_.rank()) : 0;
+    schedule_ = c_.schedule(algorithm, {c_.ranks(), 0}, {});
     told_ = numbers(memory_, c_.ranks());
     work_ = {.input = {&number_, one_each, c_.rank()}, .output = {told_.data(), one_each}};
   } else if (decision_->algorithm->forwards) {
     // The call's own schedule, on the sizes of its blocks: every size arrives where its block will.
-    stage(Stage::sizes, decision_->schedule);
-    number_ = sized_by() ? sized_by()->bytes(c_.rank()) : 0;
+    schedule_ = decision_->schedule;
     const bool own = !collective().parts_in;
     const std::span<const Count> mine = own   ? std::span<const Count>(&number_, 1)
                                         : in_ ? in_->all_bytes()
@@ -111,16 +106,13 @@ bool PreparedCall::tells_sizes() {
   } else {
     return false;
   }
-  work_.schedule = schedule_.get();
   work_.element = one_count;
   work_.sizes = one_each;
   return true;
 }
 
 void PreparedCall::take_sizes(const std::byte* scratch) {
-  if (stage_ != Stage::sizes) return;
-  keepable_ = false;
-  if (decision_->algorithm->needs.counts) return;
+  if (stage_ != Stage::sizes || decision_->algorithm->needs.counts) return;
   told_ = numbers(memory_, static_cast<Count>(schedule_->scratch.size()));
   if (!told_.empty()) std::memcpy(told_.data(), scratch, told_.size_bytes());
 }
