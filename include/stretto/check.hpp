@@ -51,7 +51,7 @@ struct Checked {
 };
 
 /// A message as the checker saw it pass: both its ends had come to it in `step`, which counts from 1.
-struct Passed {
+struct Delivery {
   std::int64_t step;
   Rank from, to;
   std::size_t sent_in, taken_in;  ///< rounds of the one and of the other, from 0
@@ -74,7 +74,7 @@ struct Holding {
 
 /// All that ranks do, for those who show it.
 struct Record {
-  std::vector<Passed> messages;  ///< of rank 0 those that it takes, in that order, then of rank 1, and so on
+  std::vector<Delivery> messages;  ///< of rank 0 those that it takes, in that order, then of rank 1, and so on
   std::vector<Block> blocks;
   std::vector<std::vector<Holding>> holdings;  ///< of each rank, the first before all rounds
 };
@@ -93,7 +93,7 @@ struct Question {
 [[nodiscard]] Record record(std::span<const Schedule> schedules, const Question& question);
 
 /// The messages alone; the contents of no block are followed. Throws stretto::Error if ranks wait for each other.
-[[nodiscard]] std::vector<Passed> passed_messages(std::span<const Schedule> schedules);
+[[nodiscard]] std::vector<Delivery> deliveries(std::span<const Schedule> schedules);
 
 /// Builds the schedules of all ranks and proves them, in place too where that is allowed, and holds rounds and
 /// volume to the record. The algorithm must be suitable for ranks and parameters.

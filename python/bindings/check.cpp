@@ -45,13 +45,13 @@ void register_answers(nb::module_& m) {
 }
 
 void register_record(nb::module_& m) {
-  nb::class_<Passed>(m, "Passed", "A message as the checker saw it pass.")
-      .def_ro("step", &Passed::step, "Both its ends had come to it, from 1.")
-      .def_ro("from_rank", &Passed::from)
-      .def_ro("to_rank", &Passed::to)
-      .def_ro("sent_in", &Passed::sent_in, "The sender's round, from 0.")
-      .def_ro("taken_in", &Passed::taken_in, "The receiver's round, from 0.")
-      .def_ro("combined", &Passed::combined, "By its receive, or by another action of the same step.");
+  nb::class_<Delivery>(m, "Delivery", "A message as the checker saw it pass.")
+      .def_ro("step", &Delivery::step, "Both its ends had come to it, from 1.")
+      .def_ro("from_rank", &Delivery::from)
+      .def_ro("to_rank", &Delivery::to)
+      .def_ro("sent_in", &Delivery::sent_in, "The sender's round, from 0.")
+      .def_ro("taken_in", &Delivery::taken_in, "The receiver's round, from 0.")
+      .def_ro("combined", &Delivery::combined, "By its receive, or by another action of the same step.");
   nb::class_<Held>(m, "Held", "What stands somewhere of a block.")
       .def_ro("block", &Held::block)
       .def_ro("result", &Held::result, "It is in the output.")
@@ -63,7 +63,7 @@ void register_record(nb::module_& m) {
       .def_ro("messages", &Record::messages, "Those that rank 0 takes, in that order, then those of rank 1, and so on.")
       .def(
           "blocks_of",
-          [](const Record& record, const Passed& message) {
+          [](const Record& record, const Delivery& message) {
             const auto first = record.blocks.begin() + message.blocks.first;
             return std::vector<Block>(first, first + message.blocks.count);
           },

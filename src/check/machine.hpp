@@ -42,8 +42,8 @@ class Machine {
   const Layout& layout(Rank rank) const { return layouts_[static_cast<std::size_t>(rank)]; }
   /// All messages, when all ranks are at their ends. `at_once`, of every action: has another action of the same step
   /// combined what it received?
-  std::vector<Passed> passed(std::span<const char> at_once = {}) const;
-  /// Of everything sent, as Passed::blocks names it.
+  std::vector<Delivery> deliveries(std::span<const char> at_once = {}) const;
+  /// Of everything sent, as Delivery::blocks names it.
   std::vector<Block> sent_blocks() const;
   /// What stands in a slot of the output.
   Expression output(Rank rank, Block block) const;

@@ -69,12 +69,12 @@ class Recorder : public Watcher {
 
 }  // namespace
 
-std::vector<Passed> Machine::passed(std::span<const char> at_once) const {
+std::vector<Delivery> Machine::deliveries(std::span<const char> at_once) const {
   std::vector<std::size_t> sent_in;
   for (const Schedule& s : schedules_)
     for (std::size_t n = 0; n < s.rounds.size(); ++n) sent_in.insert(sent_in.end(), s.rounds[n].sends.count, n);
   const auto begin = [&](Rank rank, std::size_t n) { return n == 0 ? 0 : round_ends[index(rank)][n - 1]; };
-  std::vector<Passed> list;
+  std::vector<Delivery> list;
   list.reserve(sent_in.size());
   for (const Schedule& s : schedules_)
     for (std::size_t n = 0; n < s.rounds.size(); ++n)
@@ -109,19 +109,19 @@ Record record(std::span<const Schedule> schedules, const Question& question) {
   recorder.machine = &machine;
   for (const Schedule& s : schedules) recorder.keep(s.rank);
   machine.run();
-  return {.messages = machine.passed(recorder.at_once),
+  return {.messages = machine.deliveries(recorder.at_once),
           .blocks = machine.sent_blocks(),
           .holdings = std::move(recorder.holdings)};
 }
 
-std::vector<Passed> passed_messages(std::span<const Schedule> schedules) {
+std::vector<Delivery> deliveries(std::span<const Schedule> schedules) {
   checking::Machine machine(schedules);
   try {
     machine.run();
   } catch (const Refused& refused) {
     throw Error(refused.message, "`stretto check` says what is wrong with a file of schedules");
   }
-  return machine.passed();
+  return machine.deliveries();
 }
 
 }  // namespace stretto

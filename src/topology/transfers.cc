@@ -17,7 +17,7 @@ constexpr std::size_t most_messages = std::size_t{1} << 21;  // more take gigaby
 
 std::vector<Transfer> transfers(std::span<const Schedule> schedules) {
   std::vector<Transfer> found;
-  for (const Passed& m : passed_messages(schedules)) found.push_back({m.step, m.from, m.to, Block{m.blocks.count}});
+  for (const Delivery& m : deliveries(schedules)) found.push_back({m.step, m.from, m.to, Block{m.blocks.count}});
   std::stable_sort(found.begin(), found.end(), [](const Transfer& a, const Transfer& b) {
     return std::tie(a.step, a.from, a.to) < std::tie(b.step, b.from, b.to);
   });

@@ -57,7 +57,7 @@ TEST(what_ranks_do_is_recorded) {
   const auto schedules = all_ranks(3, 1, chain_scan);
   const Record found = record(schedules, {.collective = Collective::scan, .shape = {3, 0}});
   CHECK_EQ(found.messages.size(), 2);
-  const Passed& last = found.messages[1];
+  const Delivery& last = found.messages[1];
   CHECK(last.step == 2 && last.from == 1 && last.to == 2 && last.combined);
   CHECK_EQ(found.blocks[last.blocks.first], 0);
   CHECK_EQ(last.blocks.count, 1);
@@ -68,7 +68,7 @@ TEST(what_ranks_do_is_recorded) {
   CHECK(after.held.back().result);
   CHECK(after.held.back().contributions == (std::vector<Rank>{0, 1, 2}));
   // The same messages, where the contents are not followed.
-  const std::vector<Passed> alone = passed_messages(schedules);
+  const std::vector<Delivery> alone = deliveries(schedules);
   CHECK_EQ(alone.size(), 2);
   CHECK(alone[1].step == 2 && alone[1].from == 1 && alone[1].sent_in == last.sent_in);
 }
