@@ -165,6 +165,27 @@ SizeHint* Communicator::size_hint(const Call& call) {
   return *hint.matter ? &hint.sizes : nullptr;
 }
 
+std::optional<transport::Tag> Communicator::next_persistent_tag() {
+  const std::uint32_t most = messages_ ? messages_->persistent_sequences() : transport::sequences_of_calls;
+  for (std::uint32_t tries = 0; tries < most; ++tries) {
+    const std::uint32_t sequence = transport::sequences_of_calls + last_persistent_++ % most;
+    bool unused = true;
+    if (last_persistent_ > most) {  // ranks may have freed different ones
+      const ErrorsReturned quiet(comm_);
+      Bootstrap all(comm_, "the making of a persistent collective");
+      const std::int64_t mine = persistent_tags_.contains(sequence) ? 0 : 1;
+      std::int64_t least = 0;
+      all.minimum({&mine, 1}, &least);
+      if (!all.agreed()) return std::nullopt;
+      unused = least == 1;
+    }
+    if (!unused) continue;
+    persistent_tags_.insert(sequence);
+    return transport::Tag{tag_.communicator, sequence, 0};
+  }
+  return std::nullopt;
+}
+
 const Decision& Communicator::make_decision(Call call) {
   call = placed(std::move(call));
   const Choice choice = choose(overrides_for(call.function), *rules_, call);
@@ -192,14 +213,23 @@ Communicator* last_communicator(MPI_Comm comm) {
 }
 
 Communicator* communicator(MPI_Comm comm, const std::string& cause) {
+  const std::uint64_t now = epoch.load(std::memory_order_acquire);
+  Communicator* c = communicator_at_hand(comm);
+  if (c || comm == (native(), constants().comm_null) || (dying && comm == *dying) || !ready()) return c;
+  c = make(comm, cause);
+  if (c) last = {comm, now, c};
+  return c;
+}
+
+Communicator* communicator_at_hand(MPI_Comm comm) {
   if (Communicator* c = last_communicator(comm)) return c;
   const std::uint64_t now = epoch.load(std::memory_order_acquire);
   if (comm == (native(), constants().comm_null) || (dying && comm == *dying) || !ready()) return nullptr;
   void* value = nullptr;
   int found = 0;
-  if (native().Comm_get_attr(comm, keyval, &value, &found) != MPI_SUCCESS) return nullptr;
-  Communicator* c = found ? static_cast<Communicator*>(value) : make(comm, cause);
-  if (c) last = {comm, now, c};
+  if (native().Comm_get_attr(comm, keyval, &value, &found) != MPI_SUCCESS || !found) return nullptr;
+  auto* const c = static_cast<Communicator*>(value);
+  last = {comm, now, c};
   return c;
 }
 

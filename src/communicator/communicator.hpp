@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -29,6 +30,9 @@ struct Decision {
   Counter* served = nullptr;
 };
 
+class PendingCall;
+class NonblockingCall;
+
 /// Used by one thread at a time, as MPI demands of collective calls on one communicator.
 class Communicator {
  public:
@@ -43,13 +47,22 @@ class Communicator {
   transport::MpiTransport* messages() { return messages_ ? &*messages_ : nullptr; }
   /// That no other one of this process has, nor will have.
   std::uint64_t serial() const { return serial_; }
-  /// For the messages of the next operation.
-  transport::Tag next_tag() {
+  /// For the messages of the next operation; `more`: tags are kept for so many more, which follow this one.
+  transport::Tag next_tag(std::uint32_t more = 0) {
     ++tag_.sequence;
-    return tag_;
+    const transport::Tag next{tag_.communicator, tag_.sequence % transport::sequences_of_calls, 0};
+    tag_.sequence += more;
+    return next;
   }
+  /// For all starts of a persistent call. Nothing, on all ranks alike: there is none. Collective when many have been
+  /// given out, some of which may be in use.
+  std::optional<transport::Tag> next_persistent_tag();
+  /// The program has freed the call.
+  void return_persistent_tag(transport::Tag tag) { persistent_tags_.erase(tag.sequence); }
   /// Null if no other rank is on my node.
   const NodeView* node() const { return node_ ? &*node_ : nullptr; }
+  /// May threads make calls at the same time, of which some may be on this communicator?
+  bool threads() const { return threads_; }
   bool one_node() const { return ranks_ > 1 && per_node_ == ranks_; }  ///< all ranks share memory
   /// Segments in flight that the connections of all ranks allow: their schedules would not match with more on some.
   int most_depth() const { return most_depth_; }
@@ -67,6 +80,16 @@ class Communicator {
   std::unique_ptr<observe::Records> records;
 
   PlanCache plans;
+
+  /// Calls of prepare/pending_call.hpp that are not complete or may be started again; and of these, in the order
+  /// called, those that do not know their algorithm yet.
+  std::vector<PendingCall*> pending;
+  /// The program has freed the communicator, which persistent calls still need; null: it has not.
+  int (*free_when_left)(MPI_Comm*) = nullptr;
+  std::vector<NonblockingCall*> undecided;
+  /// How the process's worker reaches the ranks of this node.
+  std::optional<transport::shm::Neighbours> neighbours;
+  std::uint64_t neighbours_rings = 0;  ///< with the staging rings that the worker counts so
 
   /// The choice for `call`, made at the first call of its kind.
   const Decision& decide(const Call& call) {
@@ -108,6 +131,8 @@ class Communicator {
   MPI_Comm private_;  ///< a duplicate that messages travel on, if any do
   std::optional<transport::MpiTransport> messages_;
   transport::Tag tag_;
+  std::uint32_t last_persistent_ = 0;
+  std::set<std::uint32_t> persistent_tags_;  ///< in use
   std::uint64_t serial_ = next_serial();
   std::optional<NodeView> node_;
   int most_depth_ = transport::shm::channels;
@@ -116,6 +141,7 @@ class Communicator {
   Rank per_node_ = 1;       ///< the most ranks that share a node's memory
   bool even_nodes_ = true;  ///< has each node as many?
   bool survives_faults_ = false;
+  bool threads_ = false;
   std::optional<bool> same_files_;
   bool oversubscribed_ = false;            ///< is a node of these ranks short of cores?
   std::vector<Rank> nodes_;                ///< of each rank, the lowest rank of its node
@@ -138,6 +164,8 @@ Communicator* last_communicator(MPI_Comm comm);
 /// MPI function that was called.
 Communicator* communicator(MPI_Comm comm, const std::string& cause);
 Communicator* communicator(MPI_Comm comm, Function cause);
+/// The same without waiting for others: null if that would be the first call for the communicator.
+Communicator* communicator_at_hand(MPI_Comm comm);
 
 /// MPI_Comm_free or MPI_Comm_disconnect, with what Stretto keeps for the communicator.
 int free_communicator(MPI_Comm* comm, int (*native_free)(MPI_Comm*));

@@ -38,7 +38,7 @@ bool KeptParts::compare(const PartsArguments& given) const {
   return true;
 }
 
-void PlanCache::drop(std::unique_ptr<Cached>& cached) {
+void PlanCache::drop(std::shared_ptr<Cached>& cached) {
   count(*cached);
   cached.reset();
 }
@@ -59,7 +59,7 @@ void PlanCache::count(Cached& cached) {
   cached.calls = 0;
 }
 
-std::unique_ptr<PlanCache::Cached>& PlanCache::place_for(const Signature& signature) {
+std::shared_ptr<PlanCache::Cached>& PlanCache::place_for(const Signature& signature) {
   const std::size_t at = slot(signature);
   for (const std::size_t place : {at, at ^ 1})
     if (cached_[place] && cached_[place]->signature == signature) return cached_[place];
@@ -69,19 +69,18 @@ std::unique_ptr<PlanCache::Cached>& PlanCache::place_for(const Signature& signat
   return cached_[at ^ turn_];
 }
 
-const execute::Plan* PlanCache::keep(const Arguments& arguments, Rank ranks, const Decision& decision,
-                                     std::shared_ptr<const Schedule> schedule, const execute::Work& work,
-                                     const observe::Sampled& sampled) {
+std::shared_ptr<PlanCache::Cached> PlanCache::keep(const Arguments& arguments, Rank ranks, const Decision& decision,
+                                                   std::shared_ptr<const Schedule> schedule, const execute::Work& work,
+                                                   const observe::Sampled& sampled) {
   constexpr Rank most_parts = 64;  // they are compared with every call
   if (ranks > most_parts && (arguments.parts[0] || arguments.parts[1])) return nullptr;
   auto& cached = place_for(arguments.signature);
   constexpr unsigned try_every = 8;  // parts that change with every call are not worth it
   if (cached && cached->signature == arguments.signature && cached->calls == 0 && ++cached->others < try_every)
     return nullptr;
-  if (cached)
-    count(*cached);
-  else
-    cached = std::make_unique<Cached>(Cached{.signature = arguments.signature, .work = work});
+  if (cached) count(*cached);
+  if (!cached || cached.use_count() > 1)  // a nonblocking call under way goes by the one that was there
+    cached = std::make_shared<Cached>(Cached{.signature = arguments.signature, .work = work});
   cached->signature = arguments.signature;
   cached->schedule = std::move(schedule);
   cached->work = work;
@@ -104,7 +103,7 @@ const execute::Plan* PlanCache::keep(const Arguments& arguments, Rank ranks, con
     cached->parts[i].clear();
     if (arguments.parts[i]) cached->parts[i].keep(*arguments.parts[i], ranks);
   }
-  return &cached->plan;
+  return cached;
 }
 
 }  // namespace stretto::intercept

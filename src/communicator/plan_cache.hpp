@@ -58,18 +58,17 @@ class PlanCache {
     Bytes bytes = 0;
   };
 
-  Cached* find(const Arguments& arguments) {
-    Cached* c = of(arguments.signature);
-    return c && c->parts[0].same(arguments.parts[0]) && c->parts[1].same(arguments.parts[1]) ? c : nullptr;
-  }
+  /// Null: the call is not kept, or must be looked at again. Else its work's buffers are those of `arguments`. Whoever
+  /// shares it keeps it unchanged.
+  const std::shared_ptr<Cached>* find(const Arguments& arguments);
   /// Forgets all of them: the communicator may choose otherwise from now on.
   void clear();
   /// Those that were chosen by `hint`.
   void forget(const SizeHint* hint);
-  /// The plan of a call; null if it is not kept. `ranks` is how many parts those of `arguments` are: too many are not.
-  const execute::Plan* keep(const Arguments& arguments, Rank ranks, const Decision& decision,
-                            std::shared_ptr<const Schedule> schedule, const execute::Work& work,
-                            const observe::Sampled& sampled);
+  /// What is kept of a call; null: it is not. `ranks` is how many parts those of `arguments` are: too many are not.
+  std::shared_ptr<Cached> keep(const Arguments& arguments, Rank ranks, const Decision& decision,
+                               std::shared_ptr<const Schedule> schedule, const execute::Work& work,
+                               const observe::Sampled& sampled);
 
  private:
   static constexpr std::size_t size = 32;
@@ -81,19 +80,35 @@ class PlanCache {
   }
   /// The one of this signature; null if there is none. It is in one of two places: two calls that take turns, a barrier
   /// and another one say, need not drive each other out.
-  Cached* of(const Signature& signature) const {
+  const std::shared_ptr<Cached>* of(const Signature& signature) const {
     const std::size_t at = slot(signature);
-    Cached* c = cached_[at].get();
-    if (c && c->signature == signature) return c;
-    c = cached_[at ^ 1].get();
-    return c && c->signature == signature ? c : nullptr;
+    const auto* c = &cached_[at];
+    if (*c && (*c)->signature == signature) return c;
+    c = &cached_[at ^ 1];
+    return *c && (*c)->signature == signature ? c : nullptr;
   }
-  std::unique_ptr<Cached>& place_for(const Signature& signature);
-  static void drop(std::unique_ptr<Cached>& cached);
+  std::shared_ptr<Cached>& place_for(const Signature& signature);
+  static void drop(std::shared_ptr<Cached>& cached);
   static void count(Cached& cached);
 
-  std::array<std::unique_ptr<Cached>, size> cached_;
+  std::array<std::shared_ptr<Cached>, size> cached_;
   std::size_t turn_ = 0;  // which of two gives way
 };
+
+inline const std::shared_ptr<PlanCache::Cached>* PlanCache::find(const Arguments& arguments) {
+  const std::shared_ptr<Cached>* const found = of(arguments.signature);
+  if (!found || arguments.output == MPI_IN_PLACE) return nullptr;
+  Cached& c = **found;
+  if (!c.parts[0].same(arguments.parts[0]) || !c.parts[1].same(arguments.parts[1])) return nullptr;
+  if (arguments.is_at(c.alias)) [[unlikely]]
+    return nullptr;
+  if (c.size_hint) {
+    if (c.size_hint->due()) return nullptr;
+    c.size_hint->note(c.bytes);
+  }
+  c.work.input.at = c.input ? static_cast<char*>(const_cast<void*>(arguments.input)) + *c.input : nullptr;
+  c.work.output.at = c.output ? static_cast<char*>(arguments.output) + *c.output : nullptr;
+  return found;
+}
 
 }  // namespace stretto::intercept

@@ -23,11 +23,12 @@ void Communicator::refuse(Passed reason, const char* what, const char* hint) {
 }
 
 void Communicator::connect(const std::string& cause) {
+  const Provenance provenance = provenance_of(comm_);
+  threads_ = threads_at_once() || provenance == Provenance::session;
   if (ranks_ == 1) {
     rules_ = &own_rules();
     return;
   }
-  const Provenance provenance = provenance_of(comm_);
   const std::vector<int> world_ranks = translate(comm_, constants().world);
   if (has_strangers(provenance, world_ranks))
     return refuse(Passed::strangers,

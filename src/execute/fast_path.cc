@@ -4,6 +4,7 @@
 // the operation but its scratch, and spins in each wait. Where spinning is not enough the operation is posted, and goes
 // on from the message that the fast path has reached.
 #include <cstring>
+#include <utility>
 
 #include "execute/operation.hpp"
 #include "support/memory.hpp"
@@ -33,12 +34,16 @@ bool Operation::has_fast_path(const Paths& paths, const Plan& plan) {
          fast.staged <= paths.node->staging[0]->capacity(fast.largest);
 }
 
-/// True: the whole plan is done. False: `at` is how far it came.
-bool Operation::run_fast(const Work& work, const Paths& paths, const Plan& plan, Position& at) {
+Operation::Position Operation::beginning_of(const Plan& plan) {
+  return plan.stages.empty() ? Position{} : Position{0, plan.stages[0].first_send, plan.stages[0].first_step};
+}
+
+/// True: the whole plan is done. False: `at` is how far it came; each wait may take so many polls.
+bool Operation::run_fast(const Work& work, Ends ends, const Paths& paths, const Plan& plan, Position& at, int polls) {
   paths_.node = paths.node;
   key_ = transport::shm::key_of(paths.tag.communicator, paths.tag.sequence);
-  std::byte* base[3] = {static_cast<std::byte*>(work.input.at), static_cast<std::byte*>(work.output.at), nullptr};
-  if (plan.scratch > 0) {
+  std::byte* base[3] = {static_cast<std::byte*>(ends.input), static_cast<std::byte*>(ends.output), nullptr};
+  if (plan.scratch > 0) {  // the same memory each time
     Arena& arena = instances_[0].scratch_arena;
     arena.reset();
     base[2] = arena.take(plan.scratch) - work.element.lower;
@@ -47,10 +52,8 @@ bool Operation::run_fast(const Work& work, const Paths& paths, const Plan& plan,
     const Span& span = plan.spans[blocks.first];
     return base[static_cast<int>(span.buffer)] + span.at;
   };
-  for (at.round = 0; at.round < plan.stages.size(); ++at.round) {
+  while (at.round < plan.stages.size()) {
     const Plan::Stage& stage = plan.stages[at.round];
-    at.step = stage.first_step;
-    at.send = stage.first_send;
     while (at.send < stage.end_of_sends) {
       const Plan::Outgoing* send = &plan.sends[at.send];
       const std::byte* from = send->bytes > 0 ? address(send->blocks) : nullptr;
@@ -59,9 +62,46 @@ bool Operation::run_fast(const Work& work, const Paths& paths, const Plan& plan,
       at.send += sent;
     }
     for (; at.step < stage.end_of_steps; ++at.step)
-      if (!step_fast(work, plan.steps[at.step], address)) return false;
+      if (!step_fast(work, plan.steps[at.step], address, polls)) return false;
+    ++at.round;
+    at.send = stage.end_of_sends;  // the next stage's begin where this one's end
+    at.step = stage.end_of_steps;
   }
   return true;
+}
+
+void Operation::post_fast(const Work& work, const Paths& paths, const Plan& plan) {
+  fast_work_ = &work;
+  ends_ = {work.input.at, work.output.at};
+  paths_ = paths;
+  ready_ = &plan;
+  observer_ = nullptr;
+  failed_ = false;
+  open_ = 0;
+  depth_ = 1;
+  active_ = 1;
+  position_ = beginning_of(plan);
+  is_fast_ = true;
+  advance_fast(1);
+}
+
+bool Operation::advance_fast(int polls) {
+  const Position before = position_;
+  const bool all = run_fast(*fast_work_, ends_, paths_, *ready_, position_, polls);
+  if (!all) return position_ != before;
+  is_fast_ = false;
+  active_ = 0;
+  return true;
+}
+
+/// What the fast path cannot do is left to the other one.
+void Operation::leave_fast_path() {
+  if (!std::exchange(is_fast_, false)) return;
+  active_ = 0;
+  Work work = *fast_work_;
+  work.input.at = ends_.input;
+  work.output.at = ends_.output;
+  resume(work, Paths(paths_), *ready_, position_);
 }
 
 /// How many messages have left: those that have the same blocks, or none.
@@ -89,7 +129,7 @@ std::uint32_t Operation::send_fast(const Plan::Outgoing* send, const std::byte* 
 
 /// False: its message has not come, or is not what it should be.
 template <typename Address>
-bool Operation::step_fast(const Work& work, const Plan::Step& step, Address address) {
+bool Operation::step_fast(const Work& work, const Plan::Step& step, Address address, int most_polls) {
   const auto combine = [&](const std::byte* other) {
     const std::byte* mine = address(step.operand);
     const bool left = step.side == Side::left;
@@ -106,7 +146,7 @@ bool Operation::step_fast(const Work& work, const Plan::Step& step, Address addr
   Connection& peer = *node.connections[static_cast<std::size_t>(step.peer)];
   auto& box = peer.in[0];
   Fragment fragment = box.next(key_);
-  for (int polls = 1; !fragment && polls < node.policy.polls; ++polls) {
+  for (int polls = 1; !fragment && polls < most_polls; ++polls) {
     Backoff::pause();
     fragment = box.next(key_);
   }

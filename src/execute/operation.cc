@@ -19,6 +19,7 @@ void Operation::post(const Work& work, const Paths& paths, const Plan* ready) {
 }
 
 void Operation::begin(const Work& work, const Paths& paths, const Plan* ready) {
+  is_fast_ = false;
   work_ = work;
   paths_ = paths;
   if (paths.node) paths_.node = &(node_ = *paths.node);
@@ -38,6 +39,7 @@ void Operation::begin(const Work& work, const Paths& paths, const Plan* ready) {
 }
 
 void Operation::abandon() {
+  is_fast_ = false;
   for (Instance& in : instances_) {
     in.active = false;
     in.unsent.clear();
@@ -49,7 +51,7 @@ void Operation::abandon() {
   trim();
 }
 
-bool Operation::advance() {
+bool Operation::advance_all() {
   bool moved = false;
   for (std::size_t i = 0; i < depth_; ++i)
     if (instances_[i].active) moved |= advance(instances_[i]);
@@ -58,12 +60,14 @@ bool Operation::advance() {
 }
 
 void Operation::unblock_sends() {
+  leave_fast_path();
   if (!paths_.node) return;
   for (std::size_t i = 0; i < depth_; ++i)
     if (instances_[i].active) unblock_sends(instances_[i]);
 }
 
 bool Operation::drain() {
+  leave_fast_path();
   bool moved = false;
   for (std::size_t i = 0; i < depth_; ++i)
     if (instances_[i].active) moved |= drain(instances_[i]);
@@ -200,7 +204,8 @@ void Operation::deliver_bounced(Instance& in, const Plan::Step& step, const Rece
   done(begin, stores ? Activity::copy : Activity::reduce, no_rank, step.bytes, in);
 }
 
-std::vector<Stall> Operation::stalls() const {
+std::vector<Stall> Operation::stalls() {
+  leave_fast_path();
   std::vector<Stall> all;
   for (const Instance& in : instances_) {
     if (!in.active) continue;

@@ -24,6 +24,7 @@ struct Paths {
   bool (*attend)(void* context) = nullptr;
   void* context = nullptr;
   Observer* observer = nullptr;
+  bool any_thread = false;  ///< may threads other than the program's move it on, which must not call the MPI?
 
   Paths() = default;
   Paths(transport::Transport* m, const transport::shm::Neighbours* n) : messages(m), node(n) {}
@@ -45,9 +46,13 @@ struct Stall {
   std::vector<Awaited> awaited;
 };
 
+class Owner;
+
 /// Made by Progress, which keeps its memory for the next call.
 class Operation {
  public:
+  Owner* owner = nullptr;  ///< hears of its end; null: somebody waits for it
+
   /// `number` tells it from the others of its Progress; `stores` is of the thread.
   Operation(std::uint32_t number, transport::shm::StoreSelector& stores)
       : number_(number),
@@ -60,7 +65,9 @@ class Operation {
   /// Plan::resolve() gave for the same work before, of a call in one segment; it stays as well.
   void post(const Work& work, const Paths& paths, const Plan* ready);
   /// Works on until messages are missing. False: could do nothing.
-  bool advance();
+  bool advance() { return is_fast_ ? advance_fast(1) : advance_all(); }
+  /// On the fast path: the same, with many polls in each wait. True: it is complete.
+  bool spin() { return is_fast_ && advance_fast(paths_.node->policy.polls) && !active(); }
   /// The same in a long wait: takes messages that are not next in order, and buffers those of other operations that
   /// stand before its own, for theirs may depend on it.
   bool drain();
@@ -79,7 +86,7 @@ class Operation {
   const Paths& paths() const { return paths_; }
 
   /// What every segment in flight is waiting for.
-  std::vector<Stall> stalls() const;
+  std::vector<Stall> stalls();
   /// After a call in one segment: the address of scratch slot 0, where it stays until the next post().
   const std::byte* scratch() const { return instances_[0].scratch; }
 
@@ -88,12 +95,20 @@ class Operation {
     std::size_t round = 0;
     std::uint32_t send = 0;
     std::uint32_t step = 0;
+
+    bool operator==(const Position&) const = default;
   };
   static bool has_fast_path(const Paths& paths, const Plan& plan);
-  /// True: the whole plan is done. False: `at` is how far it came, for resume().
-  bool run_fast(const Work& work, const Paths& paths, const Plan& plan, Position& at);
+  static Position beginning_of(const Plan& plan);
+  /// From `at` on. True: the whole plan is done. False: `at` is how far it came, for resume().
+  bool run_fast(const Work& work, const Paths& paths, const Plan& plan, Position& at, int polls) {
+    return run_fast(work, {work.input.at, work.output.at}, paths, plan, at, polls);
+  }
   /// post() from there on.
   void resume(const Work& work, const Paths& paths, const Plan& plan, const Position& at);
+  /// post() of a plan that has it: advance() then takes it as long as nothing is in its way. `work` stays, but for
+  /// where its buffers are, and so does what `paths` points at.
+  void post_fast(const Work& work, const Paths& paths, const Plan& plan);
 
  private:
   struct ReceiveState {           // of a step of the present round
@@ -148,6 +163,7 @@ class Operation {
   const Plan& plan_of(Instance& in, Count segment);
   void enter_round(Instance& in);
   void begin_round(Instance& in, const Plan::Stage& stage);
+  bool advance_all();
   bool advance(Instance& in);
   bool carry_out(Instance& in, std::uint32_t step);
   /// Would write what the round has still to send.
@@ -158,8 +174,15 @@ class Operation {
   void deliver_bounced(Instance& in, const Plan::Step& step, const ReceiveState& receive);
 
   std::uint32_t send_fast(const Plan::Outgoing* send, const std::byte* from);
+  struct Ends {  // addresses of the call's buffers
+    void* input = nullptr;
+    void* output = nullptr;
+  };
+  bool run_fast(const Work& work, Ends ends, const Paths& paths, const Plan& plan, Position& at, int polls);
   template <typename Address>
-  bool step_fast(const Work& work, const Plan::Step& step, Address address);
+  bool step_fast(const Work& work, const Plan::Step& step, Address address, int most_polls);
+  bool advance_fast(int polls);
+  void leave_fast_path();
 
   // For whoever looks closely.
   Nanoseconds seen(Rank peer = no_rank, bool came = false) { return observer_ ? observer_->active(peer, came) : 0; }
@@ -203,6 +226,10 @@ class Operation {
   std::size_t active_ = 0;
   bool alike_ = false;  // plans_[0] serves all segments but the last
   const Plan* ready_ = nullptr;
+  bool is_fast_ = false;  // advance() goes on from position_
+  Position position_;
+  const Work* fast_work_ = nullptr;
+  Ends ends_;
   Plan plans_[2];  // of all segments but the last, and of the last
   bool resolved_[2] = {};
   bool failed_ = false;  // a transport said so, or a neighbour's message had another size than awaited

@@ -41,22 +41,28 @@ Operation& Progress::take_unused() {
   return operation;
 }
 
-Operation& Progress::post(const Work& work, const Paths& paths, const Plan* ready) {
+Operation& Progress::post(const Work& work, const Paths& paths, const Plan* ready, Owner* owner) {
   Guard operation(*this, take_unused());
-  operation->post(work, paths, ready);
+  operation->owner = owner;
+  if (ready && Operation::has_fast_path(paths, *ready))
+    operation->post_fast(work, paths, *ready);
+  else
+    operation->post(work, paths, ready);
   return operation.dismiss();
 }
 
 void Progress::release(Operation& operation) {
   if (operation.active()) operation.abandon();
+  operation.owner = nullptr;
   std::erase(posted_, &operation);
+  std::erase(ended_, &operation);
   unused_.push_back(&operation);
 }
 
 Outcome Progress::run(const Work& work, const Paths& paths, const Deadline& deadline, const Plan* ready) {
   if (!ready || !Operation::has_fast_path(paths, *ready)) return finish(post(work, paths, ready), deadline);
-  Operation::Position reached;
-  if (unused().run_fast(work, paths, *ready, reached)) return Outcome::ok;
+  Operation::Position reached = Operation::beginning_of(*ready);
+  if (unused().run_fast(work, paths, *ready, reached, paths.node->policy.polls)) return Outcome::ok;
   Guard operation(*this, take_unused());
   operation->resume(work, paths, *ready, reached);
   return finish(operation.dismiss(), deadline);
@@ -71,22 +77,65 @@ Outcome Progress::finish(Operation& operation, const Deadline& deadline) {
   return outcome;
 }
 
-bool Progress::advance_all() {
+bool Progress::advance_all(bool for_any_thread) {
   bool moved = false;
-  for (Operation* operation : posted_)
-    if (operation->active()) moved |= operation->advance();
+  for (Operation* operation : posted_) {
+    if (!operation->active() || (for_any_thread && !operation->paths().any_thread)) continue;
+    moved |= operation->advance();
+    if (operation->owner && !operation->active()) ended_.push_back(operation);
+  }
   return moved;
 }
 
-bool Progress::poll() {
-  const bool came = collect();
-  return advance_all() || came;
+bool Progress::drain_all(bool for_any_thread) {
+  bool moved = false;
+  for (Operation* operation : posted_)
+    if (operation->active() && (!for_any_thread || operation->paths().any_thread)) moved |= operation->drain();
+  return moved;
+}
+
+void Progress::unblock_all() {
+  for (Operation* operation : posted_)
+    if (operation->active()) operation->unblock_sends();
+}
+
+void Progress::tell_owners() {
+  while (!ended_.empty()) {
+    Operation* const operation = ended_.back();
+    ended_.pop_back();
+    operation->owner->ended(*operation);
+  }
+}
+
+// Whoever polls instead of waiting polls often: what wait() does after some time is done after some polls here.
+bool Progress::poll(bool for_any_thread) {
+  constexpr unsigned before_draining = 16, before_unblocking = 4096;
+  bool moved = !for_any_thread && collect();
+  moved |= advance_all(for_any_thread);
+  if (!moved && ++idle_polls_ % before_draining == 0) {
+    moved = drain_all(for_any_thread);
+    if (idle_polls_ % before_unblocking == 0 && !for_any_thread) unblock_all();
+  }
+  if (moved) idle_polls_ = 0;
+  tell_owners();
+  return moved;
 }
 
 Outcome Progress::wait(Operation& operation, const Deadline& deadline) {
+  const auto done = [&] { return !operation.active(); };
+  const Outcome outcome = wait_until(done, operation.paths(), &operation, true, deadline);
+  return outcome == Outcome::ok ? operation.outcome() : outcome;
+}
+
+Outcome Progress::wait(FunctionRef<bool()> done, const Paths& paths, bool may_block, const Deadline& deadline) {
+  return wait_until(done, paths, nullptr, may_block, deadline);
+}
+
+/// `only`: if no other operation is posted, there is nothing to do but to wait for its messages.
+template <typename Done>
+Outcome Progress::wait_until(Done done, const Paths& paths, Operation* only, bool may_block, const Deadline& deadline) {
   constexpr std::chrono::milliseconds until_others_are_in_the_way{10};
   static constexpr transport::shm::WaitPolicy none{};
-  const Paths& paths = operation.paths();
   transport::shm::Backoff backoff(paths.node ? paths.node->policy : none, paths.node ? paths.node->doorbell : nullptr);
   Deadline expires, too_long;  // of this wait, known once it is long
   bool long_wait = false;
@@ -96,9 +145,10 @@ Outcome Progress::wait(Operation& operation, const Deadline& deadline) {
   };
   for (;;) {
     bool moved = advance_all();
-    if (!operation.active()) break;
-    if (!paths.node && posted_.size() == 1) {
-      const Outcome outcome = await(operation, deadline);
+    if (!ended_.empty()) tell_owners();
+    if (done()) break;
+    if (only && !paths.node && posted_.size() == 1) {
+      const Outcome outcome = await(*only, deadline);
       if (outcome != Outcome::ok) return outcome;
       continue;
     }
@@ -110,9 +160,7 @@ Outcome Progress::wait(Operation& operation, const Deadline& deadline) {
     if (paths.observer && paths.observer->closely()) [[unlikely]]
       paths.observer->idle();
     if (backoff.yielding()) {
-      for (Operation* one : posted_)
-        if (one->active()) moved |= one->drain();
-      if (moved) {
+      if (drain_all()) {
         resume();
         continue;
       }
@@ -123,14 +171,12 @@ Outcome Progress::wait(Operation& operation, const Deadline& deadline) {
         if (paths.observer) paths.observer->yields();
       }
       if (expires.expired()) return Outcome::expired;
-      if (too_long.expired())
-        for (Operation* one : posted_)
-          if (one->active()) one->unblock_sends();
+      if (too_long.expired()) unblock_all();
     }
-    backoff.wait(std::ranges::all_of(posted_, [](const Operation* one) { return one->open() == 0; }));
+    backoff.wait(may_block && std::ranges::all_of(posted_, [](const Operation* one) { return one->open() == 0; }));
   }
   resume();
-  return operation.outcome();
+  return Outcome::ok;
 }
 
 bool Progress::collect() {
@@ -143,6 +189,7 @@ bool Progress::collect() {
     if (outcome == Outcome::ok) continue;
     operation->abandon();
     operation->fail();
+    if (operation->owner) ended_.push_back(operation);
   }
   return moved;
 }

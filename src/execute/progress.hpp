@@ -7,19 +7,34 @@
 #include <vector>
 
 #include "execute/operation.hpp"
+#include "support/function_ref.hpp"
 
 namespace stretto::execute {
+
+/// Hears of the end of operations that nobody waits for.
+class Owner {
+ public:
+  /// Releases it; may post others.
+  virtual void ended(Operation& operation) = 0;
+
+ protected:
+  ~Owner() = default;
+};
 
 /// Used by one thread at a time; keeps the memory of operations from call to call.
 class Progress {
  public:
-  /// Begins an operation. What `work` and `paths` point at, and `ready`, stays until release().
-  Operation& post(const Work& work, const Paths& paths, const Plan* ready = nullptr);
-  /// Moves all on, without waiting. False: nothing could be done.
-  bool poll();
+  /// Begins an operation, which may end at once: `owner` hears of a later end, in poll() or wait(). What `work` and
+  /// `paths` point at, and `ready`, stays until release(); with `ready`, `work` as well.
+  Operation& post(const Work& work, const Paths& paths, const Plan* ready = nullptr, Owner* owner = nullptr);
+  /// Moves all on, without waiting. False: nothing could be done. `for_any_thread`: only those operations.
+  bool poll(bool for_any_thread = false);
   /// Until `operation` is complete. `deadline` is for each wait: its span begins anew when some message has come or
   /// gone. Others go on meanwhile.
   transport::Outcome wait(Operation& operation, const Deadline& deadline);
+  /// Until `done` says so, which is asked after every look for messages. `paths` says how to wait and whether there is
+  /// use in it; `may_block`: only messages end this wait.
+  transport::Outcome wait(FunctionRef<bool()> done, const Paths& paths, bool may_block, const Deadline& deadline);
   /// After its end, or to give it up.
   void release(Operation& operation);
 
@@ -35,16 +50,23 @@ class Progress {
   Operation& unused();
   Operation& take_unused();
   transport::Outcome finish(Operation& operation, const Deadline& deadline);
-  bool advance_all();
+  bool advance_all(bool for_any_thread = false);
+  bool drain_all(bool for_any_thread = false);
+  void unblock_all();
+  void tell_owners();
   /// Takes note of messages that have come or gone over transports.
   bool collect();
   void tell();
+  template <typename Done>
+  transport::Outcome wait_until(Done done, const Paths& paths, Operation* only, bool may_block,
+                                const Deadline& deadline);
   /// Waits for such a message of `operation`, where there is nothing else to wait for.
   transport::Outcome await(Operation& operation, const Deadline& deadline);
 
   transport::shm::StoreSelector stores_;
   std::vector<std::unique_ptr<Operation>> all_;
-  std::vector<Operation*> unused_, posted_;
+  std::vector<Operation*> unused_, posted_, ended_;  // ended_: their owners do not know yet
+  unsigned idle_polls_ = 0;
   std::vector<transport::Ticket> done_;
   std::vector<Stall> stalls_;
   const std::byte* scratch_ = nullptr;

@@ -1,40 +1,27 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The MPI functions that Stretto takes the place of. Each asks to be served and else calls the native function.
-#include <new>
-
-#include "communicator/communicator.hpp"
 #include "communicator/hints.hpp"
 #include "communicator/provenance.hpp"
 #include "communicator/spawn.hpp"
+#include "intercept/entry.hpp"
 #include "intercept/watchdog.hpp"
-#include "mpi/native.hpp"
-#include "mpi/tools.hpp"
+#include "prepare/requests.hpp"
 #include "prepare/serve.hpp"
 #include "stretto/error.hpp"
-#include "support/say.hpp"
 
 namespace {
 
 using stretto::Function;
+using stretto::intercept::call_if_there;
 using stretto::intercept::combines;
-using stretto::intercept::Entry;
+using stretto::intercept::guarded;
 using stretto::intercept::moves;
 using stretto::intercept::native;
+using stretto::intercept::nothing;
+using stretto::intercept::parts;
 using stretto::intercept::Provenance;
 namespace intercept = stretto::intercept;
-
-/// Stretto itself throws nothing through MPI's C interface: without memory, it says so and ends. What the program's own
-/// error handler throws goes on to the program, as it would natively.
-template <typename Body>
-[[gnu::always_inline]] inline void guarded(Body body) {
-  try {
-    body();
-  } catch (const std::bad_alloc&) {
-    stretto::say("out of memory in a collective call", "smaller segments need less: STRETTO_RULES, segment=256K");
-    intercept::native().Abort(intercept::constants().world, 1);
-  }
-}
 
 /// However the call ends.
 struct EndOfCall {
@@ -63,10 +50,6 @@ template <typename Pass>
   return served ? *served : watched(comm, pass);
 }
 
-constexpr intercept::Described nothing{};
-/// The address of a value that lives until the end of the full expression.
-const intercept::PartsArguments* parts(const intercept::PartsArguments& of) { return &of; }
-
 /// The end of a function that has given `info` to `comm`, if it succeeded.
 int with_hints(int error, const MPI_Comm* comm, MPI_Info info, const char* cause) {
   if (error == MPI_SUCCESS) guarded([&] { intercept::take_hints(*comm, info, cause); });
@@ -86,58 +69,30 @@ int made_by(Provenance provenance, const MPI_Comm* made, int error) {
   return error;
 }
 
-/// A function of MPI 4.0, which an older MPI does not have.
-template <typename Result, typename... Arguments>
-auto or_unsupported(Result (*function)(Arguments...)) {
-  return
-      [function](Arguments... arguments) { return function ? function(arguments...) : MPI_ERR_UNSUPPORTED_OPERATION; };
+/// Nonblocking calls on it end first; it outlives what persistent ones need of it.
+int free_with_requests(MPI_Comm* comm, int (*native_free)(MPI_Comm*)) {
+  bool later = false;
+  if (comm && intercept::requests_exist()) guarded([&] { later = intercept::finish_requests(*comm, native_free); });
+  if (!later) return intercept::free_communicator(comm, native_free);
+  *comm = intercept::constants().comm_null;
+  return MPI_SUCCESS;
 }
 
 }  // namespace
 
-// ENTRY(name, (parameters), (arguments)) { … } makes MPI_name and PMPI_name, which both do what stands in the braces;
-// only MPI_name goes by way of a tool that is behind Stretto (tools.hpp). To take the place of one more function: its
-// name in STRETTO_OTHER_ENTRIES of native.hpp, and its ENTRY here.
-//
-// PMPI_ names are taken because tools, Open MPI's Fortran interfaces and MPICH's mpi_f08 call them. Neither name calls
-// the other: that could end in a tool that is before Stretto, which would call back for ever. The body stands in both,
-// so that without a tool a call costs one look at the table more.
-#define STRETTO_EXPORTED extern "C" __attribute__((visibility("default"))) int
-#define STRETTO_ENTRY(name, parameters, arguments)                                           \
-  [[gnu::always_inline]] static inline int own_##name parameters;                            \
-  [[gnu::noinline]] static int apart_##name parameters { return own_##name arguments; }      \
-  STRETTO_EXPORTED PMPI_##name parameters {                                                  \
-    if (intercept::may_be_wrapped(Entry::name)) [[unlikely]]                                 \
-      intercept::came_back(Entry::name);                                                     \
-    return apart_##name arguments;                                                           \
-  }                                                                                          \
-  [[gnu::noinline, gnu::cold]] static int by_tool_##name parameters {                        \
-    const intercept::ByTool call(Entry::name);                                               \
-    if (call.tool()) return reinterpret_cast<decltype(&PMPI_##name)>(call.tool()) arguments; \
-    return apart_##name arguments;                                                           \
-  }                                                                                          \
-  STRETTO_EXPORTED MPI_##name parameters {                                                   \
-    if (intercept::may_be_wrapped(Entry::name)) [[unlikely]]                                 \
-      return by_tool_##name arguments;                                                       \
-    return own_##name arguments;                                                             \
-  }                                                                                          \
-  static inline int own_##name parameters
-
 #define ENTRY(name, parameters, arguments) STRETTO_ENTRY(name, parameters, arguments)
-#define COLLECTIVE_ENTRY(name, parameters, arguments, ...)                            \
+#define COLLECTIVE_ENTRY(name, function, parameters, arguments, ...)                  \
   ENTRY(name, parameters, arguments) {                                                \
     return serve_or_pass(comm, __VA_ARGS__, [=] { return native().name arguments; }); \
   }
 #define COUNT int
 #define DISPLACEMENT int
 #include "intercept/entry_points.inc"
-COLLECTIVE_ENTRY(Barrier, (MPI_Comm comm), (comm), intercept::Arguments{{Function::barrier}})
+COLLECTIVE_ENTRY(Barrier, barrier, (MPI_Comm comm), (comm), intercept::Arguments{{Function::barrier}})
 
-ENTRY(Comm_free, (MPI_Comm * comm), (comm)) { return intercept::free_communicator(comm, native().Comm_free); }
+ENTRY(Comm_free, (MPI_Comm * comm), (comm)) { return free_with_requests(comm, native().Comm_free); }
 
-ENTRY(Comm_disconnect, (MPI_Comm * comm), (comm)) {
-  return intercept::free_communicator(comm, native().Comm_disconnect);
-}
+ENTRY(Comm_disconnect, (MPI_Comm * comm), (comm)) { return free_with_requests(comm, native().Comm_disconnect); }
 
 ENTRY(Comm_set_info, (MPI_Comm comm, MPI_Info info), (comm, info)) {
   const int error = native().Comm_set_info(comm, info);
@@ -170,9 +125,9 @@ ENTRY(Finalize, (), ()) {
 
 // Large counts. An MPI without these functions must not seem to have them: mpi4py would call them.
 #ifdef STRETTO_MPICH
-#define COLLECTIVE_ENTRY(name, parameters, arguments, ...)                                                \
-  STRETTO_ENTRY(name##_c, parameters, arguments) {                                                        \
-    return serve_or_pass(comm, __VA_ARGS__, [=] { return or_unsupported(native().name##_c) arguments; }); \
+#define COLLECTIVE_ENTRY(name, function, parameters, arguments, ...)                                                   \
+  STRETTO_ENTRY(name##_c, parameters, arguments) {                                                                     \
+    return serve_or_pass(comm, __VA_ARGS__, [=] { return call_if_there(native().name##_c, STRETTO_LIST arguments); }); \
   }
 #define COUNT MPI_Count
 #define DISPLACEMENT MPI_Aint

@@ -79,7 +79,7 @@ void fill(const std::string& path) {
 #define STRETTO_LOOK_UP(name) look_up(detail::native.name, "PMPI_" #name);
   STRETTO_NATIVE_TEST_FUNCTIONS(STRETTO_LOOK_UP)
   STRETTO_NATIVE_LARGE_FUNCTIONS(STRETTO_LOOK_UP)
-  STRETTO_SESSION_ENTRIES(STRETTO_LOOK_UP)
+  STRETTO_MPI_4_ENTRIES(STRETTO_LOOK_UP)
 #undef STRETTO_LOOK_UP
   detail::constants = {MPI_COMM_NULL, MPI_COMM_WORLD, MPI_COMM_SELF,   MPI_DATATYPE_NULL,
                        MPI_BYTE,      MPI_OP_NULL,    MPI_REQUEST_NULL};
@@ -89,13 +89,11 @@ void fill(const std::string& path) {
 
 }  // namespace
 
-#ifdef STRETTO_OPENMPI
 // In the global scope first: an executable may hold the globals itself, as copies that libmpi uses as well.
 void* address_of_global(const char* name) {
   void* address = dlsym(RTLD_DEFAULT, name);
   return address || !library ? address : dlsym(library, name);
 }
-#endif
 
 void detail::find_native() {
   const std::lock_guard lock(finding);

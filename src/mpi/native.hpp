@@ -15,42 +15,56 @@ namespace stretto::intercept {
 // Of functions.def: X(Bcast) for all, for those with counts, and X(Bcast_c) for the latter.
 #define STRETTO_NAME_IN_MPI(X, function, name, ...) X(name)
 #define STRETTO_NATIVE_COLLECTIVES(X) STRETTO_FUNCTIONS(STRETTO_NAME_IN_MPI, X)
+#define STRETTO_NONBLOCKING_NAME(X, function, ...) X(I##function)
+#define STRETTO_NATIVE_NONBLOCKING(X) STRETTO_FUNCTIONS(STRETTO_NONBLOCKING_NAME, X)
+#define STRETTO_PERSISTENT_NAME(X, function, name, ...) X(name##_init)
 #define STRETTO_WITH_COUNTS_none(...)
 #define STRETTO_WITH_COUNTS_equal(...) __VA_ARGS__
 #define STRETTO_WITH_COUNTS_all(...) __VA_ARGS__
 #define STRETTO_WITH_COUNTS_own(...) __VA_ARGS__
 #define STRETTO_COUNTED_NAME(X, function, name, collective, sizes) STRETTO_WITH_COUNTS_##sizes(X(name))
 #define STRETTO_COUNTED_COLLECTIVES(X) STRETTO_FUNCTIONS(STRETTO_COUNTED_NAME, X)
-#define STRETTO_LARGE_NAME(X, function, name, collective, sizes) STRETTO_WITH_COUNTS_##sizes(X(name##_c))
+#define STRETTO_LARGE_NAME(X, function, name, collective, sizes) \
+  STRETTO_WITH_COUNTS_##sizes(X(name##_c) X(I##function##_c) X(name##_init_c))
 
 // Those that entry_points.cc takes the place of beside the collectives.
 #define STRETTO_OTHER_ENTRIES(X) \
-  X(Cart_create) X(Cart_sub) X(Comm_create) X(Comm_create_group) X(Comm_disconnect) X(Comm_dup_with_info) \
+  X(Cancel) X(Cart_create) X(Cart_sub) X(Comm_create) X(Comm_create_group) X(Comm_disconnect) X(Comm_dup_with_info) \
   X(Comm_free) X(Comm_get_parent) X(Comm_set_info) X(Comm_spawn) X(Comm_spawn_multiple) X(Comm_split) \
   X(Comm_split_type) X(Dist_graph_create) X(Dist_graph_create_adjacent) X(Finalize) X(Graph_create) \
-  X(Intercomm_create) X(Intercomm_merge)
+  X(Intercomm_create) X(Intercomm_merge) X(Op_free) X(Request_free) X(Request_get_status) X(Start) X(Startall) \
+  X(Test) X(Testall) X(Testany) X(Testsome) X(Type_free) X(Wait) X(Waitall) X(Waitany) X(Waitsome)
 
-// Of sessions, which an MPI need not have.
+// Of MPI 4, which an MPI need not have.
 #if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
+#define STRETTO_PERSISTENT_COLLECTIVES(X) STRETTO_FUNCTIONS(STRETTO_PERSISTENT_NAME, X)
 #define STRETTO_SESSION_ENTRIES(X) X(Comm_create_from_group) X(Intercomm_create_from_groups)
 #else
+#define STRETTO_PERSISTENT_COLLECTIVES(X)
 #define STRETTO_SESSION_ENTRIES(X)
 #endif
+#if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1)
+#define STRETTO_STATUS_ENTRIES(X) X(Request_get_status_all) X(Request_get_status_any) X(Request_get_status_some)
+#else
+#define STRETTO_STATUS_ENTRIES(X)
+#endif
+#define STRETTO_MPI_4_ENTRIES(X) \
+  STRETTO_PERSISTENT_COLLECTIVES(X) STRETTO_SESSION_ENTRIES(X) STRETTO_STATUS_ENTRIES(X)
 
 #define STRETTO_NATIVE_FUNCTIONS(X) \
-  STRETTO_NATIVE_COLLECTIVES(X) STRETTO_OTHER_ENTRIES(X) \
-  X(Abort) X(Cancel) X(Comm_call_errhandler) X(Comm_create_keyval) X(Comm_delete_attr) \
+  STRETTO_NATIVE_COLLECTIVES(X) STRETTO_NATIVE_NONBLOCKING(X) STRETTO_OTHER_ENTRIES(X) \
+  X(Abort) X(Comm_call_errhandler) X(Comm_create_keyval) X(Comm_delete_attr) \
   X(Comm_get_attr) X(Comm_get_errhandler) X(Comm_get_name) X(Comm_group) X(Comm_rank) X(Comm_set_attr) \
   X(Comm_set_errhandler) X(Comm_size) X(Comm_test_inter) X(Errhandler_free) X(Error_string) X(Finalized) \
   X(Get_library_version) X(Grequest_complete) X(Grequest_start) X(Group_free) X(Group_size) X(Group_translate_ranks) \
-  X(Iallgather) X(Iallreduce) X(Ialltoall) X(Ibcast) X(Info_create) X(Info_dup) X(Info_free) X(Info_get) X(Info_get_nkeys) \
+  X(Info_create) X(Info_dup) X(Info_free) X(Info_get) X(Info_get_nkeys) \
   X(Info_get_nthkey) X(Info_get_valuelen) X(Info_set) X(Initialized) X(Irecv) X(Isend) \
-  X(Op_commutative) X(Pack) X(Query_thread) X(Recv) X(Reduce_local) X(Request_free) X(Send) X(Test) X(Type_free) X(Type_get_contents) \
-  X(Type_get_envelope) X(Type_get_extent) X(Type_get_true_extent) X(Type_size) X(Type_size_x) X(Unpack) X(Wait)
+  X(Op_commutative) X(Pack) X(Query_thread) X(Recv) X(Recv_init) X(Reduce_local) X(Send) X(Type_get_contents) \
+  X(Type_get_envelope) X(Type_get_extent) X(Type_get_true_extent) X(Type_size) X(Type_size_x) X(Unpack)
 
 // Only tests and benchmarks use these: null in an MPI without them.
 #define STRETTO_NATIVE_TEST_FUNCTIONS(X) \
-  X(Comm_dup) X(Init_thread) X(Op_create) X(Op_free) X(Type_commit) X(Type_contiguous) X(Type_create_resized) \
+  X(Comm_dup) X(Init_thread) X(Op_create) X(Type_commit) X(Type_contiguous) X(Type_create_resized) \
   X(Type_create_struct) X(Type_get_name) X(Type_indexed) X(Type_vector) X(Wtime)
 // clang-format on
 
@@ -66,15 +80,16 @@ namespace stretto::intercept {
 // clang-format on
 
 /// Every MPI_X and PMPI_X that the library defines.
-#define STRETTO_ENTRIES(X) \
-  STRETTO_NATIVE_COLLECTIVES(X) STRETTO_NATIVE_LARGE_COLLECTIVES(X) STRETTO_OTHER_ENTRIES(X) STRETTO_SESSION_ENTRIES(X)
+#define STRETTO_ENTRIES(X)      \
+  STRETTO_NATIVE_COLLECTIVES(X) \
+  STRETTO_NATIVE_NONBLOCKING(X) STRETTO_NATIVE_LARGE_COLLECTIVES(X) STRETTO_OTHER_ENTRIES(X) STRETTO_MPI_4_ENTRIES(X)
 
 struct Native {
 #define STRETTO_DECLARE(name) decltype(&PMPI_##name) name = nullptr;
   STRETTO_NATIVE_FUNCTIONS(STRETTO_DECLARE)
   STRETTO_NATIVE_TEST_FUNCTIONS(STRETTO_DECLARE)
   STRETTO_NATIVE_LARGE_FUNCTIONS(STRETTO_DECLARE)  // null in an older MPI
-  STRETTO_SESSION_ENTRIES(STRETTO_DECLARE)         // likewise
+  STRETTO_MPI_4_ENTRIES(STRETTO_DECLARE)           // likewise
 #undef STRETTO_DECLARE
   const char* library = nullptr;  ///< path, kept for ever
 };
@@ -106,6 +121,12 @@ inline const Native& native() {
 
 /// After the first native().
 inline const Constants& constants() { return detail::constants; }
+
+/// A function of the MPI, or of what it brings along, that need not be there.
+template <typename Function>
+Function* extension(const char* name) {
+  return reinterpret_cast<Function*>(address_of_global(name));
+}
 
 /// The MPI is the one at `path` (race and tests, which load it themselves).
 void use_native(const char* path);

@@ -85,6 +85,8 @@ void user(const execute::Combiner& combiner, const void* left, const void* right
 
 }  // namespace
 
+bool is_standard(MPI_Op op) { return table().find(op) != nullptr; }
+
 OperatorFacts facts_of(const MPI_Op& op, const TypeFacts& type) {
   OperatorFacts facts;
   if (const reduce::Op* known = table().find(op)) {

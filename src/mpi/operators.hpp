@@ -16,6 +16,9 @@ struct OperatorFacts {
 };
 
 /// `op` and `type` must outlive the result.
+/// One of MPI's own operators.
+bool is_standard(MPI_Op op);
+
 OperatorFacts facts_of(const MPI_Op& op, const TypeFacts& type);
 
 }  // namespace stretto::intercept

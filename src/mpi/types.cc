@@ -112,11 +112,10 @@ const Table& table() {
 
 MPI_Datatype handle_of(const execute::Element& element) { return *static_cast<const MPI_Datatype*>(element.type); }
 
-struct Packing {
-  MPI_Comm comm;
-  int error;
-};
-thread_local Packing packing{};
+[[gnu::tls_model("initial-exec")]] thread_local Packing packing{};
+
+/// Calls under way are moved on in others' waits too, which pack nothing themselves.
+MPI_Comm packing_comm() { return packing.begun ? packing.comm : constants().self; }
 
 /// Has it failed before in this call? The error handler hears of that once.
 bool has_failed() { return packing.error != MPI_SUCCESS; }
@@ -142,11 +141,11 @@ void pack(const execute::Element& element, const void* elements, Count n, void* 
     const Bytes bytes = count * element.size;
 #ifdef STRETTO_MPICH
     if (MPI_Count at = 0; large_pack())
-      return note(native().Pack_c(from, count, handle_of(element), to, bytes, &at, packing.comm));
+      return note(native().Pack_c(from, count, handle_of(element), to, bytes, &at, packing_comm()));
 #endif
     int at = 0;
     note(native().Pack(from, static_cast<int>(count), handle_of(element), to, static_cast<int>(bytes), &at,
-                       packing.comm));
+                       packing_comm()));
   });
 }
 
@@ -157,11 +156,11 @@ void unpack(const execute::Element& element, const void* packed, Count n, void* 
     const Bytes bytes = count * element.size;
 #ifdef STRETTO_MPICH
     if (MPI_Count at = 0; large_pack())
-      return note(native().Unpack_c(from, bytes, &at, to, count, handle_of(element), packing.comm));
+      return note(native().Unpack_c(from, bytes, &at, to, count, handle_of(element), packing_comm()));
 #endif
     int at = 0;
     note(native().Unpack(from, static_cast<int>(bytes), &at, to, static_cast<int>(count), handle_of(element),
-                         packing.comm));
+                         packing_comm()));
   });
 }
 
@@ -225,7 +224,9 @@ bool is_row(MPI_Datatype type) {
 
 }  // namespace
 
-void begin_packing(MPI_Comm comm) { packing = {comm, MPI_SUCCESS}; }
+PackingFor::PackingFor(MPI_Comm comm) : outer_(packing) { packing = {true, comm, MPI_SUCCESS}; }
+
+PackingFor::~PackingFor() { packing = outer_; }
 
 int packing_error() { return packing.error; }
 

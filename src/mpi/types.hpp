@@ -23,10 +23,25 @@ enum class Use : std::uint8_t { move, combine };
 /// as long as that and `type` live.
 const TypeFacts& facts_of(const MPI_Datatype& type, Use use, TypeFacts& storage);
 
-/// Elements are packed for `comm`, whose error handler hears of an error (a type that was not committed, say), until
-/// further notice in this thread.
-void begin_packing(MPI_Comm comm);
-/// The error since then, or MPI_SUCCESS.
+struct Packing {
+  bool begun = false;
+  MPI_Comm comm{};
+  int error = MPI_SUCCESS;
+};
+
+/// While it lasts, this thread packs elements for `comm`, whose error handler hears of an error (a type that was not
+/// committed, say).
+class PackingFor {
+ public:
+  explicit PackingFor(MPI_Comm comm);
+  ~PackingFor();
+  PackingFor(const PackingFor&) = delete;
+  PackingFor& operator=(const PackingFor&) = delete;
+
+ private:
+  Packing outer_;
+};
+/// The error since the innermost one began, or MPI_SUCCESS.
 int packing_error();
 
 }  // namespace stretto::intercept

@@ -26,6 +26,7 @@ std::string_view name_of(Passed reason) {
     case Passed::not_ready: return "MPI or communicator not ready";
     case Passed::communicator: return "communicator";
     case Passed::strangers: return "ranks of another world";
+    case Passed::progress: return "progress";
     case Passed::fault: return "fault";
   }
   return "?";

@@ -70,6 +70,13 @@ void CallBuffer::describe_each(const PartsArguments& arguments) {
   }
 }
 
+void CallBuffer::hold_types(HeldHandles& held) const {
+  if (predefined_) return;
+  if (!own_types_) return held.hold_type(*type_);
+  for (std::size_t r = 0; r < facts_of_each_.size(); ++r)
+    if (facts_of_each_[r] == &storages_[r] && storages_[r].usable) held.hold_type(own_types_[r]);
+}
+
 Bytes CallBuffer::sum() const {
   if (alike()) return each_ * parts_;
   Bytes sum = 0;

@@ -10,6 +10,7 @@
 #include "execute/arena.hpp"
 #include "execute/plan.hpp"
 #include "mpi/arguments.hpp"
+#include "mpi/held_handles.hpp"
 #include "mpi/types.hpp"
 #include "observe/statistics.hpp"
 
@@ -34,6 +35,7 @@ class CallBuffer {
 
   /// May the same call find its buffers as this one did? Its types are MPI's own, and nothing was copied.
   bool keepable() const { return predefined_ && !copied_; }
+  void hold_types(HeldHandles& held) const;
   bool dense() const { return dense_; }
   bool copied() const { return copied_; }
 

@@ -81,6 +81,10 @@ void PreparedCall::pack_moves() {
     if (sized_by()) conform(**side, side == &out_);
     if (!(*side)->copied() && (!(*side)->dense() || (side == &in_ && copies_input))) (*side)->copy();
   }
+  pack_input();
+}
+
+void PreparedCall::pack_input() {
   if (in_)
     in_->pack();
   else if (!collective().per_rank && is_root())

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "communicator/raise.hpp"
 #include "mpi/flavour/flavour.hpp"
 
 namespace stretto::intercept {
@@ -56,6 +55,13 @@ bool PreparedCall::choose() {
   return decision_->algorithm || leave(Passed::rules);
 }
 
+void PreparedCall::hold_handles(HeldHandles& held) const {
+  for (const auto* side : {&in_, &out_})
+    if (*side) (*side)->hold_types(held);
+  if (type_ && type_ == &storage_) held.hold_type(arguments_.signature.types[0]);
+  if (runs_own_operator()) held.hold_op(arguments_.signature.op);
+}
+
 /// An algorithm that needs the counts of the call gets them.
 void PreparedCall::build_schedule() {
   schedule_ = decision_->schedule;
@@ -85,18 +91,26 @@ void PreparedCall::bind() {
     padded() ? bind_padded() : bind_moves();
 }
 
+void PreparedCall::pack_again() {
+  reported_ = false;
+  if (in_ || out_) pack_input();
+}
+
 Served PreparedCall::end() {
   if (left_) return pass(function(), *left_);
   if (alias_) {
     constexpr Count several = 2;  // which are forbidden where any are
     pass(function(), Passed::arguments);
-    return raise(c_, function(), flavour::alias_error(function(), several));
+    return flavour::alias_error(function(), several);
   }
   if (apart_) place_result();
   if (out_ && (collective().per_rank || !is_root())) out_->unpack();
   // Errors of the program's types, which the program has heard of, are found on the way.
-  if (const int error = packing_error(); error != MPI_SUCCESS) return error;
-  return truncated_ ? raise(c_, function(), MPI_ERR_TRUNCATE) : MPI_SUCCESS;
+  if (const int error = packing_error(); error != MPI_SUCCESS) {
+    reported_ = true;
+    return error;
+  }
+  return truncated_ ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
 }
 
 }  // namespace stretto::intercept

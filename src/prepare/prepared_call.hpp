@@ -5,6 +5,7 @@
 #pragma once
 
 #include "communicator/communicator.hpp"
+#include "mpi/held_handles.hpp"
 #include "mpi/operators.hpp"
 #include "prepare/call_buffer.hpp"
 #include "prepare/serve.hpp"
@@ -28,15 +29,25 @@ class PreparedCall {
     work_.schedule = schedule_.get();
     return more;
   }
+  /// Instead of next(): does it look as if the call could go on? For what follows.
+  bool servable() { return check_arguments() && (!facts(function()).bytes_known || choose()); }
+  /// Of the program's own types and operators, what the call needs until its end. After servable() or next().
+  void hold_handles(HeldHandles& held) const;
+  /// Does the program's own function combine elements?
+  bool runs_own_operator() const { return op_.usable && !op_.predefined; }
   const execute::Work& work() const { return work_; }
   /// Is work() the collective itself?
   bool is_collective() const { return stage_ == Stage::collective; }
+  Function function() const { return arguments_.signature.function; }
   const Decision& decision() const { return *decision_; }
   const std::shared_ptr<const Schedule>& schedule() const { return schedule_; }
   /// What the call's plan may be kept by; null: it may not.
   const Arguments* keeps() const { return keep_ ? &arguments_ : nullptr; }
-  /// After next() has said that this is the end.
+  /// After end(): the program has other input in its buffers, and work() is to be run once more.
+  void pack_again();
+  /// After next() has said that this is the end. An error is still to be raised, unless it is reported().
   Served end();
+  bool reported() const { return reported_; }
 
  private:
   /// What was run last; `arguments`: nothing yet.
@@ -44,7 +55,6 @@ class PreparedCall {
   /// How one of my numbers and those of the others become one.
   using Combine = void(const execute::Combiner&, const void* left, const void* right, void* target, Count n);
 
-  Function function() const { return arguments_.signature.function; }
   const CollectiveFacts& collective() const { return facts(facts(function()).collective); }
   bool in_place() const { return arguments_.signature.in_place; }
   bool is_root() const { return !collective().rooted || c_.rank() == arguments_.signature.root; }
@@ -64,6 +74,7 @@ class PreparedCall {
   void conform(CallBuffer& side, bool output);
   execute::Region region(const std::optional<CallBuffer>& side, bool has_parts, Count segment) const;
   void pack_moves();
+  void pack_input();
   void bind_moves();
   void bind_padded();
 
@@ -95,6 +106,7 @@ class PreparedCall {
   std::optional<Passed> left_;  // to the native library
   bool alias_ = false;
   bool truncated_ = false;
+  bool reported_ = false;
   bool keep_ = false;
 
   Call call_{};
@@ -112,6 +124,7 @@ class PreparedCall {
   Count elements_ = 0;
   std::span<Count> counts_, firsts_;  // of a reduce_scatter
   void* apart_ = nullptr;             // where its result arrives, if not in the program's buffer
+  std::byte* packed_ = nullptr;       // and is packed on its way there
 };
 
 }  // namespace stretto::intercept

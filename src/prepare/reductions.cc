@@ -85,9 +85,9 @@ void PreparedCall::place_result() {
     std::memcpy(arguments_.output, apart_, static_cast<std::size_t>(n * type_->element.size));
     return;
   }
-  std::byte* packed = memory_.take(n * type_->element.size);
-  pack_elements(*type_, apart_, n, packed);
-  unpack_elements(*type_, packed, n, arguments_.output);
+  if (!packed_) packed_ = memory_.take(n * type_->element.size);
+  pack_elements(*type_, apart_, n, packed_);
+  unpack_elements(*type_, packed_, n, arguments_.output);
 }
 
 }  // namespace stretto::intercept

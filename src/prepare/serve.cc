@@ -5,7 +5,9 @@
 #include "mpi/progress.hpp"
 #include "mpi/types.hpp"
 #include "observe/write.hpp"
+#include "prepare/background.hpp"
 #include "prepare/perform.hpp"
+#include "prepare/requests.hpp"
 #include "settings/settings.hpp"
 
 namespace stretto::intercept {
@@ -82,12 +84,14 @@ Served serve(MPI_Comm comm, const Arguments& arguments) {
   if (const Served done = run_cached(comm, arguments)) return done;
   Communicator* c = usable(comm, arguments);
   if (!c) return std::nullopt;
-  begin_packing(comm);
+  const PackingFor program(comm);
   return perform(*c, arguments);
 }
 
 void before_finalize() {
   const std::optional<bool> agreed = world_writes();
+  end_background();
+  free_carriers();
   free_communicators();  // they count their last calls then
   end_progress();
   depart();

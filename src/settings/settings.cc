@@ -105,6 +105,14 @@ void read_node(Settings& s, std::string& all) {
   if (s.nodes) all += std::to_string(s.nodes->count) + 'x' + std::to_string(s.nodes->ranks) + '\n';
 }
 
+void read_progress(Settings& s) {
+  const std::string_view value = variable("STRETTO_PROGRESS");
+  s.progress_thread = value == "thread";
+  if (!value.empty() && value != "thread" && value != "calls")
+    complain("STRETTO_PROGRESS: unknown value '" + std::string(value) + "', ignored",
+             "calls moves nonblocking collectives on in calls of MPI, thread while the program computes as well");
+}
+
 void read_files_to_write(Settings& s, std::string& all) {
   constexpr Bytes most_events = Bytes{16} << 20;  // of 40 bytes, for each thread
   s.profile = variable("STRETTO_PROFILE");
@@ -161,6 +169,7 @@ Settings read() {
   read_log(s);
   read_deadline(s);
   read_node(s, all);
+  read_progress(s);
   read_files_to_write(s, all);
   s.children = variable("STRETTO_CHILDREN") == STRETTO_VERSION;
   s.rules = variable("STRETTO_RULES");

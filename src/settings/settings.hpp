@@ -34,13 +34,14 @@ struct Settings {
   bool shm = true;                        ///< STRETTO_SHM=0: everything goes through the MPI
   Bytes shared_memory = Bytes{64} << 20;  ///< STRETTO_SHM_MEMORY: most that this process provides
   std::optional<PretendedNodes> nodes;    ///< STRETTO_NODES: for tests
-  bool children = false;                  ///< STRETTO_CHILDREN=VERSION: what the job spawns has this version as well
-  std::string profile;                    ///< STRETTO_PROFILE: a file to write; empty: none
-  std::string trace;                      ///< STRETTO_TRACE: another
-  std::size_t trace_events = 16 << 10;    ///< STRETTO_TRACE_EVENTS: the last so many of each thread
-  std::string rules;                      ///< STRETTO_RULES: for find_rules()
-  Overrides overrides;                    ///< STRETTO_ALLREDUCE=… and so on
-  std::uint64_t fingerprint = 0;          ///< equal on two ranks that will choose alike by the same rules
+  bool progress_thread = false;         ///< STRETTO_PROGRESS=thread: nonblocking calls go on while the program computes
+  bool children = false;                ///< STRETTO_CHILDREN=VERSION: what the job spawns has this version as well
+  std::string profile;                  ///< STRETTO_PROFILE: a file to write; empty: none
+  std::string trace;                    ///< STRETTO_TRACE: another
+  std::size_t trace_events = 16 << 10;  ///< STRETTO_TRACE_EVENTS: the last so many of each thread
+  std::string rules;                    ///< STRETTO_RULES: for find_rules()
+  Overrides overrides;                  ///< STRETTO_ALLREDUCE=… and so on
+  std::uint64_t fingerprint = 0;        ///< equal on two ranks that will choose alike by the same rules
 
   bool observes() const { return !profile.empty() || !trace.empty(); }
   /// The pretended node of a rank of the world; nothing if nodes are real.

@@ -49,6 +49,12 @@ bool survives_faults();
 int fault_of(MPI_Comm comm);
 bool is_revoked(MPI_Comm comm);
 
+/// Can this MPI be asked to call a function of ours whenever it waits or polls?
+bool calls_in_progress();
+/// From now on it calls `poll`, at least until that says that there is nothing to do. Only if calls_in_progress().
+void call_in_progress(bool (*poll)());
+void end_calls_in_progress();
+
 /// The error class of a call that a failed process takes part in.
 int process_failed();
 

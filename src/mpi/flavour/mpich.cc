@@ -3,7 +3,11 @@
 // The MPICH ABI: MPICH, Intel MPI, MVAPICH, Cray MPICH.
 #include <dlfcn.h>
 
+#include <atomic>
+
 #include "mpi/flavour/flavour.hpp"
+#include "mpi/native.hpp"
+#include "mpi/progress.hpp"
 
 namespace stretto::intercept::flavour {
 
@@ -43,6 +47,48 @@ bool threads_may_make_communicators() { return true; }
 bool survives_faults() { return false; }
 int fault_of(MPI_Comm) { return MPI_SUCCESS; }
 bool is_revoked(MPI_Comm) { return false; }
+
+namespace {
+
+// MPICH 4.3 and later: a function that is called whenever MPICH waits or polls, until it says that it is done.
+using AsyncPoll = int(void*);
+using AsyncStart = int(AsyncPoll*, void* state, int stream);
+constexpr int stream_null = 0x3c000000, no_progress = 0, done = 1;
+
+std::atomic<bool (*)()> poll_of_ours{nullptr};  // null: it is not called
+std::atomic<bool> ending{false};
+
+/// Begun anew it costs more than a call that finds nothing: it lingers for a while.
+int call_poll(void*) {
+  constexpr int longest_idle = 1000;
+  static std::atomic<int> idle{0};
+  const auto poll = poll_of_ours.load(std::memory_order_relaxed);
+  idle = poll() ? 0 : idle + 1;
+  if (idle < longest_idle && !ending) return no_progress;
+  idle = 0;
+  poll_of_ours = nullptr;
+  return done;
+}
+
+AsyncStart* async_start() {
+  static const auto function = extension<AsyncStart>("PMPIX_Async_start");
+  return function;
+}
+
+}  // namespace
+
+bool calls_in_progress() { return async_start() != nullptr; }
+
+void call_in_progress(bool (*poll)()) {
+  if (poll_of_ours.load(std::memory_order_relaxed)) return;
+  poll_of_ours = poll;
+  async_start()(call_poll, nullptr, stream_null);
+}
+
+void end_calls_in_progress() {
+  ending = true;
+  while (poll_of_ours.load()) drive_progress();
+}
 
 int process_failed() { return 101; }  // MPIX_ERR_PROC_FAILED, which not all headers have
 

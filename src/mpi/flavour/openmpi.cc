@@ -3,6 +3,8 @@
 // The Open MPI ABI.
 #include <dlfcn.h>
 
+#include <utility>
+
 #include "mpi/flavour/flavour.hpp"
 #include "mpi/native.hpp"
 
@@ -45,12 +47,6 @@ bool threads_may_make_communicators() { return false; }
 
 namespace {
 
-/// Functions of Open MPI's extension for faults, which need not be there.
-template <typename Function>
-Function* extension(const char* name) {
-  return reinterpret_cast<Function*>(address_of_global(name));
-}
-
 constexpr int failed_class = 75, revoked_class = 77;  // of Open MPI 5, whose extension it is
 
 }  // namespace
@@ -75,6 +71,32 @@ int fault_of(MPI_Comm comm) {
   native().Group_size(group, &failed);
   if (group != MPI_GROUP_EMPTY) native().Group_free(&group);
   return failed > 0 ? failed_class : MPI_SUCCESS;
+}
+
+namespace {
+
+// Of libopen-pal: functions that are called whenever Open MPI waits or polls, and say how much they have done.
+using Registration = int(int (*)());
+bool (*poll_of_ours)() = nullptr;
+int call_poll() {
+  poll_of_ours();
+  return 0;
+}
+
+}  // namespace
+
+bool calls_in_progress() {
+  static const bool has_both =
+      extension<Registration>("opal_progress_register") && extension<Registration>("opal_progress_unregister");
+  return has_both;
+}
+
+void call_in_progress(bool (*poll)()) {
+  if (std::exchange(poll_of_ours, poll) != poll) extension<Registration>("opal_progress_register")(call_poll);
+}
+
+void end_calls_in_progress() {
+  if (poll_of_ours) extension<Registration>("opal_progress_unregister")(call_poll);
 }
 
 int process_failed() { return survives_faults() ? failed_class : MPI_ERR_OTHER; }

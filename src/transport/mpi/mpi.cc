@@ -35,13 +35,15 @@ MpiTransport::MpiTransport(MPI_Comm comm) : comm_(comm) {
   int there = 0;
   const int error = native().Comm_get_attr(comm, MPI_TAG_UB, &most, &there);
   const int largest = error == MPI_SUCCESS && there ? *most : least;
-  sequences_ = static_cast<std::uint32_t>(largest / channels);
+  sequences_ = std::min(static_cast<std::uint32_t>(largest / channels / 2), sequences_of_calls);
 }
 
-/// Operations of a communicator are posted in the same order on all ranks: one may have the tag of another that was
-/// posted so many operations before.
+/// Operations of a communicator are called in the same order on all ranks: one may have the tag of another that was
+/// called so many operations before.
 int MpiTransport::mpi_tag(Tag tag) const {
-  return static_cast<int>(tag.sequence % sequences_) * channels + tag.channel;
+  const bool persistent = (tag.sequence & sequences_of_calls) != 0;
+  const std::uint32_t sequence = tag.sequence % sequences_of_calls % sequences_;
+  return static_cast<int>(sequence + (persistent ? sequences_ : 0)) * channels + tag.channel;
 }
 
 void MpiTransport::note(int error) {

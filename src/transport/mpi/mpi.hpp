@@ -21,6 +21,8 @@ class MpiTransport final : public Transport {
   Outcome wait(std::vector<Ticket>& done, const Deadline& deadline) override;
   Outcome poll(std::vector<Ticket>& done) override;
   void abandon(std::uint32_t operation) override;
+  /// So many persistent calls have tags of their own.
+  std::uint32_t persistent_sequences() const { return sequences_; }
   /// Why it failed.
   int take_error() { return std::exchange(last_error_, MPI_SUCCESS); }
 
@@ -40,7 +42,7 @@ class MpiTransport final : public Transport {
   int mpi_tag(Tag tag) const;
 
   MPI_Comm comm_;
-  std::uint32_t sequences_;       ///< so many operations have tags of their own
+  std::uint32_t sequences_;       ///< so many calls have tags of their own, and as many persistent ones
   int error_ = MPI_SUCCESS;       ///< of what is posted
   int last_error_ = MPI_SUCCESS;  ///< also after abandon()
   std::vector<Posted> posted_;

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What a program does with requests. The native library does it unless Stretto's are among them.
+#include <algorithm>
+
+#include "intercept/entry.hpp"
+#include "mpi/held_handles.hpp"
+#include "prepare/completion.hpp"
+
+namespace {
+
+using stretto::intercept::call_if_there;
+using stretto::intercept::guarded;
+using stretto::intercept::native;
+using stretto::intercept::Request;
+namespace intercept = stretto::intercept;
+
+Request* ours(const MPI_Request* handle) { return handle ? intercept::request_of(*handle) : nullptr; }
+
+bool any_ours(int n, const MPI_Request* handles) {
+  return intercept::requests_exist() && n > 0 && handles &&
+         std::any_of(handles, handles + n, [](MPI_Request one) { return intercept::request_of(one) != nullptr; });
+}
+
+/// Calls what may not throw through MPI's C interface.
+template <typename Body>
+int served(Body body) {
+  int code = MPI_SUCCESS;
+  guarded([&] { code = body(); });
+  return code;
+}
+
+intercept::Requests all_of(int n, MPI_Request* handles) { return {handles, static_cast<std::size_t>(n)}; }
+}  // namespace
+
+STRETTO_ENTRY(Wait, (MPI_Request * request, MPI_Status* status), (request, status)) {
+  if (Request* const own = ours(request)) return served([&] { return intercept::wait(*own, request, status); });
+  return native().Wait(request, status);
+}
+
+STRETTO_ENTRY(Test, (MPI_Request * request, int* flag, MPI_Status* status), (request, flag, status)) {
+  if (Request* const own = ours(request)) return served([&] { return intercept::test(*own, request, flag, status); });
+  return native().Test(request, flag, status);
+}
+
+STRETTO_ENTRY(Request_get_status, (MPI_Request request, int* flag, MPI_Status* status), (request, flag, status)) {
+  if (Request* const own = ours(&request)) return served([&] { return intercept::get_status(*own, flag, status); });
+  return native().Request_get_status(request, flag, status);
+}
+
+STRETTO_ENTRY(Waitany, (int n, MPI_Request requests[], int* index, MPI_Status* status), (n, requests, index, status)) {
+  if (!any_ours(n, requests)) return native().Waitany(n, requests, index, status);
+  return served([&] { return intercept::wait_any(all_of(n, requests), index, status); });
+}
+
+STRETTO_ENTRY(Testany, (int n, MPI_Request requests[], int* index, int* flag, MPI_Status* status),
+              (n, requests, index, flag, status)) {
+  if (!any_ours(n, requests)) return native().Testany(n, requests, index, flag, status);
+  return served([&] { return intercept::test_any(all_of(n, requests), index, flag, status); });
+}
+
+STRETTO_ENTRY(Waitall, (int n, MPI_Request requests[], MPI_Status statuses[]), (n, requests, statuses)) {
+  if (!any_ours(n, requests)) return native().Waitall(n, requests, statuses);
+  return served([&] { return intercept::wait_all(all_of(n, requests), statuses); });
+}
+
+STRETTO_ENTRY(Testall, (int n, MPI_Request requests[], int* flag, MPI_Status statuses[]),
+              (n, requests, flag, statuses)) {
+  if (!any_ours(n, requests)) return native().Testall(n, requests, flag, statuses);
+  return served([&] { return intercept::test_all(all_of(n, requests), flag, statuses); });
+}
+
+STRETTO_ENTRY(Waitsome, (int n, MPI_Request requests[], int* count, int indices[], MPI_Status statuses[]),
+              (n, requests, count, indices, statuses)) {
+  if (!any_ours(n, requests)) return native().Waitsome(n, requests, count, indices, statuses);
+  return served([&] { return intercept::wait_some(all_of(n, requests), count, indices, statuses); });
+}
+
+STRETTO_ENTRY(Testsome, (int n, MPI_Request requests[], int* count, int indices[], MPI_Status statuses[]),
+              (n, requests, count, indices, statuses)) {
+  if (!any_ours(n, requests)) return native().Testsome(n, requests, count, indices, statuses);
+  return served([&] { return intercept::test_some(all_of(n, requests), count, indices, statuses); });
+}
+
+#if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1)
+static intercept::Requests looked_at(int n, const MPI_Request* handles) {
+  return all_of(n, const_cast<MPI_Request*>(handles));  // they are not changed
+}
+
+STRETTO_ENTRY(Request_get_status_any, (int n, const MPI_Request requests[], int* index, int* flag, MPI_Status* status),
+              (n, requests, index, flag, status)) {
+  if (!any_ours(n, requests)) return call_if_there(native().Request_get_status_any, n, requests, index, flag, status);
+  return served([&] { return intercept::get_status_any(looked_at(n, requests), index, flag, status); });
+}
+
+STRETTO_ENTRY(Request_get_status_all, (int n, const MPI_Request requests[], int* flag, MPI_Status statuses[]),
+              (n, requests, flag, statuses)) {
+  if (!any_ours(n, requests)) return call_if_there(native().Request_get_status_all, n, requests, flag, statuses);
+  return served([&] { return intercept::get_status_all(looked_at(n, requests), flag, statuses); });
+}
+
+STRETTO_ENTRY(Request_get_status_some,
+              (int n, const MPI_Request requests[], int* count, int indices[], MPI_Status statuses[]),
+              (n, requests, count, indices, statuses)) {
+  if (!any_ours(n, requests))
+    return call_if_there(native().Request_get_status_some, n, requests, count, indices, statuses);
+  return served([&] { return intercept::get_status_some(looked_at(n, requests), count, indices, statuses); });
+}
+#endif
+
+STRETTO_ENTRY(Start, (MPI_Request * request), (request)) {
+  if (Request* const own = ours(request)) return served([&] { return intercept::start(*own); });
+  return native().Start(request);
+}
+
+STRETTO_ENTRY(Startall, (int n, MPI_Request requests[]), (n, requests)) {
+  if (!any_ours(n, requests)) return native().Startall(n, requests);
+  for (int i = 0; i < n; ++i) {
+    Request* const own = ours(requests + i);
+    const int code = own ? served([&] { return intercept::start(*own); }) : native().Start(requests + i);
+    if (code != MPI_SUCCESS) return code;
+  }
+  return MPI_SUCCESS;
+}
+
+STRETTO_ENTRY(Request_free, (MPI_Request * request), (request)) {
+  if (Request* const own = ours(request)) return served([&] { return intercept::free_request(*own, request); });
+  return native().Request_free(request);
+}
+
+// Collectives cannot be cancelled.
+STRETTO_ENTRY(Cancel, (MPI_Request * request), (request)) {
+  if (Request* const own = ours(request)) return served([&] { return intercept::misused(*own); });
+  return native().Cancel(request);
+}
+
+STRETTO_ENTRY(Type_free, (MPI_Datatype * type), (type)) {
+  return intercept::put_off_type_free(type) ? MPI_SUCCESS : native().Type_free(type);
+}
+
+STRETTO_ENTRY(Op_free, (MPI_Op * op), (op)) {
+  return intercept::put_off_op_free(op) ? MPI_SUCCESS : native().Op_free(op);
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Types and operators of the program's own that a call under way still needs: MPI lets the program free them as soon as
+// the call has returned. The native library keeps count of its own uses only, so that Stretto puts the freeing off.
+#pragma once
+
+#include <vector>
+
+#include "mpi/mpi_header.hpp"
+
+namespace stretto::intercept {
+
+/// Those of one call.
+class HeldHandles {
+ public:
+  HeldHandles() = default;
+  ~HeldHandles() { release(); }
+  HeldHandles(const HeldHandles&) = delete;
+  HeldHandles& operator=(const HeldHandles&) = delete;
+
+  void hold_type(MPI_Datatype type);
+  void hold_op(MPI_Op op);
+  /// Frees those that the program has freed meanwhile, if no other call holds them.
+  void release();
+
+ private:
+  std::vector<MPI_Datatype> types_;
+  std::vector<MPI_Op> ops_;
+};
+
+/// MPI_Type_free, MPI_Op_free: is it done when no call needs it any more? Then `*handle` is null already.
+bool put_off_type_free(MPI_Datatype* type);
+bool put_off_op_free(MPI_Op* op);
+
+}  // namespace stretto::intercept

@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "prepare/completion.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "mpi/progress.hpp"
+#include "mpi/types.hpp"
+
+namespace stretto::intercept {
+namespace {
+
+/// What MPI calls an empty status: that of a request which was not active, and of a collective.
+void set_empty(MPI_Status* status) {
+  if (status == MPI_STATUS_IGNORE) return;
+  MPI_Request none = constants().request_null;
+  int flag = 0;
+  native().Test(&none, &flag, status);
+}
+
+/// Moves on what can be moved, once.
+void poll(Request& request) {
+  const Entered entered(process_worker(), std::try_to_lock);
+  if (!entered || request.call().done()) return;
+  const PackingFor program(request.call().communicator()->comm());
+  if (!process_worker().progress.poll() && Worker::oversubscribed()) sched_yield();
+  request.call().poll();
+}
+
+bool over(Request& request) { return !request.active || request.done(); }
+
+/// An array of requests, and a copy of it without Stretto's.
+class Mixed {
+ public:
+  explicit Mixed(Requests all) : all_(all), native_(all.begin(), all.end()), ours_(all.size()) {
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      ours_[i] = all[i] == constants().request_null ? nullptr : request_of(all[i]);
+      if (ours_[i])
+        native_[i] = constants().request_null;
+      else if (all[i] != constants().request_null)
+        any_native_ = true;
+    }
+  }
+
+  int size() const { return static_cast<int>(native_.size()); }
+  MPI_Request* native_requests() { return native_.data(); }
+  bool any_native() const { return any_native_; }
+  Request* ours(int i) const { return ours_[static_cast<std::size_t>(i)]; }
+
+  /// The native library has changed its requests.
+  void take_native() {
+    for (std::size_t i = 0; i < native_.size(); ++i)
+      if (!ours_[i]) all_[i] = native_[i];
+  }
+  int complete_ours(int i) { return complete(*ours(i), &all_[static_cast<std::size_t>(i)]); }
+
+  bool ours_over() const {
+    return std::ranges::all_of(ours_, [](Request* one) { return !one || over(*one); });
+  }
+  /// One of Stretto's whose completion the program can be given; -1: there is none.
+  int first_complete() const {
+    for (int i = 0; i < size(); ++i)
+      if (ours(i) && ours(i)->active && ours(i)->done()) return i;
+    return -1;
+  }
+  bool any_active() const {
+    return std::ranges::any_of(ours_, [](const Request* one) { return one && one->active; });
+  }
+
+  void poll_ours() const {
+    for (Request* one : ours_)
+      if (one && !over(*one)) poll(*one);
+  }
+  /// Until `done`, which looks after the native ones and is asked no more when it has said so.
+  template <typename Done>
+  void wait_until(Done done) const {
+    bool is_done = false;
+    const auto ask = [&] { return is_done || (is_done = done()); };
+    while (!ask()) {
+      Request* const next = unfinished();
+      if (next)
+        wait_for(*next, ask);
+      else
+        sched_yield();
+    }
+  }
+
+ private:
+  Request* unfinished() const {
+    for (Request* one : ours_)
+      if (one && !over(*one)) return one;
+    return nullptr;
+  }
+  template <typename Done>
+  void wait_for(Request& request, const Done& done) const {
+    Worker& w = process_worker();
+    const Entered entered(w, std::try_to_lock);
+    if (!entered) {
+      sched_yield();
+      return;
+    }
+    if (request.call().done()) return;
+    const PackingFor program(request.call().communicator()->comm());
+    const auto enough = [&] {
+      request.call().poll();
+      return request.call().done() || w.wanted() || done();
+    };
+    switch (w.wait(enough, *request.call().communicator(), !any_native_ && request.call().only_messages())) {
+      case transport::Outcome::ok: break;
+      case transport::Outcome::failed: request.call().give_up(); break;
+      case transport::Outcome::expired: request.call().expired();
+    }
+  }
+
+  Requests all_;
+  std::vector<MPI_Request> native_;
+  std::vector<Request*> ours_;
+  bool any_native_ = false;
+};
+
+bool ignored(const MPI_Status* statuses) { return statuses == MPI_STATUSES_IGNORE; }
+MPI_Status* status_of(MPI_Status* statuses, int i) { return ignored(statuses) ? MPI_STATUS_IGNORE : statuses + i; }
+
+/// All of Stretto's are over, and `code` is what the native library said of the others. MPI's code of the whole.
+int finish_all(Mixed& mixed, MPI_Status* statuses, int code) {
+  mixed.take_native();
+  std::vector<int> codes(static_cast<std::size_t>(mixed.size()), MPI_SUCCESS);
+  bool failed = false;
+  for (int i = 0; i < mixed.size(); ++i) {
+    if (!ignored(statuses) && (mixed.ours(i) || !mixed.any_native())) set_empty(statuses + i);
+    if (!mixed.ours(i) || !mixed.ours(i)->active) continue;
+    codes[static_cast<std::size_t>(i)] = mixed.complete_ours(i);
+    failed |= codes[static_cast<std::size_t>(i)] != MPI_SUCCESS;
+  }
+  if (code != MPI_SUCCESS && code != MPI_ERR_IN_STATUS) return code;
+  if (!failed && code == MPI_SUCCESS) return MPI_SUCCESS;
+  // Errors are in all statuses then; the native library has written its own, if it has any.
+  for (int i = 0; i < mixed.size() && !ignored(statuses); ++i)
+    if (mixed.ours(i) || code == MPI_SUCCESS) statuses[i].MPI_ERROR = codes[static_cast<std::size_t>(i)];
+  return MPI_ERR_IN_STATUS;
+}
+
+/// One of those that are complete: true. `index` is MPI_UNDEFINED where none is active.
+bool find_any(Mixed& mixed, int* index, MPI_Status* status, int& code) {
+  int flag = 0;
+  *index = MPI_UNDEFINED;
+  if (mixed.any_native()) {
+    code = native().Testany(mixed.size(), mixed.native_requests(), index, &flag, status);
+    if (code != MPI_SUCCESS || (flag && *index != MPI_UNDEFINED)) {
+      mixed.take_native();
+      return true;
+    }
+  }
+  if (const int first = mixed.first_complete(); first >= 0) {
+    *index = first;
+    set_empty(status);
+    code = mixed.complete_ours(first);
+    return true;
+  }
+  const bool native_active = mixed.any_native() && !flag;
+  if (native_active || mixed.any_active()) return false;
+  set_empty(status);
+  return true;
+}
+
+/// All that are complete: true if there are any or none is active.
+bool find_some(Mixed& mixed, int* count, int* indices, MPI_Status* statuses, int& code) {
+  *count = MPI_UNDEFINED;
+  if (mixed.any_native()) code = native().Testsome(mixed.size(), mixed.native_requests(), count, indices, statuses);
+  mixed.take_native();
+  if (code != MPI_SUCCESS && code != MPI_ERR_IN_STATUS) return true;
+  const bool native_active = *count != MPI_UNDEFINED;
+  const bool active = native_active || mixed.any_active();
+  int n = native_active ? *count : 0;
+  for (int i = 0; i < mixed.size(); ++i) {
+    if (!mixed.ours(i) || !mixed.ours(i)->active || !mixed.ours(i)->done()) continue;
+    set_empty(status_of(statuses, n));
+    const int error = mixed.complete_ours(i);
+    if (error != MPI_SUCCESS && code == MPI_SUCCESS) {
+      code = MPI_ERR_IN_STATUS;
+      for (int k = 0; k < n && !ignored(statuses); ++k) statuses[k].MPI_ERROR = MPI_SUCCESS;
+    }
+    if (code == MPI_ERR_IN_STATUS && !ignored(statuses)) statuses[n].MPI_ERROR = error;
+    indices[n++] = i;
+  }
+  *count = active ? n : MPI_UNDEFINED;
+  return n > 0 || !active;
+}
+
+}  // namespace
+
+int wait(Request& request, MPI_Request* handle, MPI_Status* status) {
+  set_empty(status);
+  if (!request.active) return MPI_SUCCESS;
+  await(request.call());
+  return complete(request, handle);
+}
+
+int test(Request& request, MPI_Request* handle, int* flag, MPI_Status* status) {
+  if (!over(request)) poll(request);
+  *flag = over(request) ? 1 : 0;
+  if (!*flag) return MPI_SUCCESS;
+  set_empty(status);
+  return request.active ? complete(request, handle) : MPI_SUCCESS;
+}
+
+int get_status(Request& request, int* flag, MPI_Status* status) {
+  if (!over(request)) poll(request);
+  *flag = over(request) ? 1 : 0;
+  if (*flag) set_empty(status);
+  return MPI_SUCCESS;
+}
+
+int wait_any(Requests requests, int* index, MPI_Status* status) {
+  Mixed mixed(requests);
+  int code = MPI_SUCCESS;
+  if (mixed.any_native() && !mixed.any_active()) {
+    code = native().Waitany(mixed.size(), mixed.native_requests(), index, status);
+    mixed.take_native();
+    return code;
+  }
+  mixed.wait_until([&] { return find_any(mixed, index, status, code); });
+  return code;
+}
+
+int test_any(Requests requests, int* index, int* flag, MPI_Status* status) {
+  Mixed mixed(requests);
+  int code = MPI_SUCCESS;
+  mixed.poll_ours();
+  *flag = find_any(mixed, index, status, code) ? 1 : 0;
+  return code;
+}
+
+int wait_all(Requests requests, MPI_Status* statuses) {
+  Mixed mixed(requests);
+  mixed.wait_until([&] { return mixed.ours_over(); });
+  if (!mixed.any_native()) return finish_all(mixed, statuses, MPI_SUCCESS);
+  // Open MPI forgets the error of a message that is complete already, if statuses are ignored.
+  std::vector<MPI_Status> own(ignored(statuses) ? requests.size() : 0);
+  MPI_Status* const all = ignored(statuses) ? own.data() : statuses;
+  return finish_all(mixed, all, native().Waitall(mixed.size(), mixed.native_requests(), all));
+}
+
+int test_all(Requests requests, int* flag, MPI_Status* statuses) {
+  Mixed mixed(requests);
+  mixed.poll_ours();
+  *flag = 0;
+  if (!mixed.ours_over()) {
+    drive_progress();  // the native ones may not be completed yet, but must go on
+    return MPI_SUCCESS;
+  }
+  int code = MPI_SUCCESS;
+  if (mixed.any_native()) {
+    code = native().Testall(mixed.size(), mixed.native_requests(), flag, statuses);
+    if (!*flag) return code;  // MPICH may report an error before the others are complete
+  }
+  *flag = 1;
+  return finish_all(mixed, statuses, code);
+}
+
+int wait_some(Requests requests, int* count, int* indices, MPI_Status* statuses) {
+  Mixed mixed(requests);
+  int code = MPI_SUCCESS;
+  if (mixed.any_native() && !mixed.any_active()) {
+    code = native().Waitsome(mixed.size(), mixed.native_requests(), count, indices, statuses);
+    mixed.take_native();
+    return code;
+  }
+  mixed.wait_until([&] { return find_some(mixed, count, indices, statuses, code); });
+  return code;
+}
+
+int test_some(Requests requests, int* count, int* indices, MPI_Status* statuses) {
+  Mixed mixed(requests);
+  int code = MPI_SUCCESS;
+  mixed.poll_ours();
+  find_some(mixed, count, indices, statuses, code);
+  return code;
+}
+
+#if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1)
+
+int get_status_any(Requests requests, int* index, int* flag, MPI_Status* status) {
+  Mixed mixed(requests);
+  mixed.poll_ours();
+  *flag = 0;
+  *index = mixed.first_complete();
+  if (*index >= 0) {
+    *flag = 1;
+    set_empty(status);
+    return MPI_SUCCESS;
+  }
+  *index = MPI_UNDEFINED;
+  if (mixed.any_native()) {
+    const int code = native().Request_get_status_any(mixed.size(), mixed.native_requests(), index, flag, status);
+    if (code != MPI_SUCCESS || !*flag || *index != MPI_UNDEFINED) return code;
+  }
+  *flag = mixed.any_active() ? 0 : 1;
+  if (*flag) set_empty(status);
+  return MPI_SUCCESS;
+}
+
+int get_status_all(Requests requests, int* flag, MPI_Status* statuses) {
+  Mixed mixed(requests);
+  mixed.poll_ours();
+  *flag = mixed.ours_over() ? 1 : 0;
+  if (!*flag) {
+    drive_progress();
+    return MPI_SUCCESS;
+  }
+  if (mixed.any_native()) return native().Request_get_status_all(mixed.size(), mixed.native_requests(), flag, statuses);
+  for (int i = 0; i < mixed.size() && !ignored(statuses); ++i) set_empty(statuses + i);
+  return MPI_SUCCESS;
+}
+
+int get_status_some(Requests requests, int* count, int* indices, MPI_Status* statuses) {
+  Mixed mixed(requests);
+  mixed.poll_ours();
+  int code = MPI_SUCCESS;
+  *count = MPI_UNDEFINED;
+  if (mixed.any_native())
+    code = native().Request_get_status_some(mixed.size(), mixed.native_requests(), count, indices, statuses);
+  const bool active = *count != MPI_UNDEFINED || mixed.any_active();
+  int n = *count == MPI_UNDEFINED ? 0 : *count;
+  for (int i = 0; i < mixed.size(); ++i) {
+    if (!mixed.ours(i) || !mixed.ours(i)->active || !mixed.ours(i)->done()) continue;
+    set_empty(status_of(statuses, n));
+    indices[n++] = i;
+  }
+  *count = active ? n : MPI_UNDEFINED;
+  return code;
+}
+
+#endif
+
+}  // namespace stretto::intercept

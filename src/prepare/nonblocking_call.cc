@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "prepare/nonblocking_call.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "mpi/types.hpp"
+#include "prepare/perform.hpp"
+
+namespace stretto::intercept {
+namespace {
+
+// Stages that a call of unknown sizes may have before the collective. Their number is found out while it is under way,
+// so that tags are kept for all: the next call must not wait for that.
+constexpr std::uint32_t most_stages_before = 3;
+
+}  // namespace
+
+bool NonblockingCall::start(Communicator& c, const Arguments& arguments, FunctionRef<NativeStart()> native) {
+  describe(c, arguments);
+  begin();
+  tag_ = c.next_tag(facts(function()).bytes_known ? 0 : most_stages_before);
+  stages_ = 0;
+  native_request_ = constants().request_null;
+  if (c.undecided.empty()) {
+    if (start_kept()) return true;
+    prepared_.emplace(c, arguments_, memory_);
+    if (!step()) {
+      leave();
+      return false;
+    }
+    if (prepared_) prepared_->hold_handles(held_);
+    if (!prepared_ || prepared_->is_collective()) return true;
+  } else {
+    queue();
+  }
+  native_ = native();
+  undecided_ = true;
+  c.undecided.push_back(this);
+  return true;
+}
+
+/// Its turn comes later, and the program may free its handles before.
+void NonblockingCall::queue() {
+  PreparedCall call(*c_, arguments_, memory_);
+  if (call.servable()) call.hold_handles(held_);
+  memory_.trim();
+}
+
+/// The same call as one whose plan is kept.
+bool NonblockingCall::start_kept() {
+  if (c_->records) return false;
+  const auto* const found = c_->plans.find(arguments_);
+  if (!found) return false;
+  kept_ = *found;
+  count_again(*c_, *kept_);
+  post(kept_->work, next_tag(), &kept_->plan);
+  if (!operation_->active()) ended(*operation_);
+  return true;
+}
+
+/// Keeps no plan where calls are observed: those that are kept are timed, as blocking calls.
+void NonblockingCall::count(execute::Work& work) {
+  if (!c_->records) {
+    kept_ = count_and_keep(*c_, *prepared_, work);
+    return;
+  }
+  count_served(*c_, prepared_->decision());
+  complete_work(*c_, prepared_->decision(), work);
+}
+
+/// Goes on until messages are missing, or to the end. False: the caller is to leave the call to the native library.
+bool NonblockingCall::step() {
+  const PackingFor program(c_->comm());
+  for (;;) {
+    const bool more = prepared_->next(operation_ ? operation_->scratch() : nullptr);
+    release();
+    if (!more) return end_prepared();
+    execute::Work work = prepared_->work();
+    const bool collective = prepared_->is_collective();
+    if (collective) count(work);
+    post(kept_ ? kept_->work : work, next_tag(), kept_ ? &kept_->plan : nullptr);
+    if (collective) decide();
+    if (operation_->active()) return true;
+    if (operation_->outcome() != transport::Outcome::ok) {
+      finish(process_worker().failure(*c_));
+      return true;
+    }
+  }
+}
+
+bool NonblockingCall::end_prepared() {
+  const Served code = prepared_->end();
+  if (code) {
+    reported_ = prepared_->reported();
+    finish(*code);
+    return true;
+  }
+  prepared_.reset();
+  memory_.trim();
+  if (!native_) return false;
+  const int begun = native_(&native_request_);
+  decide();
+  if (begun != MPI_SUCCESS) {
+    native_request_ = constants().request_null;
+    reported_ = true;
+    finish(begun);
+  }
+  return true;
+}
+
+/// From now on this call does nothing more that later ones on the communicator must wait for.
+void NonblockingCall::decide() {
+  if (!std::exchange(undecided_, false)) return;
+  auto& calls = c_->undecided;
+  const bool is_first = calls.front() == this;
+  std::erase(calls, this);
+  // Each that can decide at once takes the next one along.
+  if (is_first && !calls.empty()) calls.front()->start_queued();
+}
+
+void NonblockingCall::start_queued() {
+  if (start_kept()) return decide();
+  prepared_.emplace(*c_, arguments_, memory_);
+  step();
+}
+
+void NonblockingCall::ended(execute::Operation& operation) {
+  if (operation.outcome() != transport::Outcome::ok)
+    finish(process_worker().failure(*c_));
+  else if (prepared_)
+    step();
+  else
+    finish(MPI_SUCCESS);
+}
+
+void NonblockingCall::finish(int code) {
+  prepared_.reset();
+  kept_.reset();
+  memory_.trim();
+  native_ = nullptr;
+  held_.release();
+  decide();
+  PendingCall::finish(code);
+}
+
+void NonblockingCall::poll() {
+  if (done() || native_request_ == constants().request_null) return;
+  int complete = 0;
+  const int code = native().Test(&native_request_, &complete, MPI_STATUS_IGNORE);
+  if (!complete && code == MPI_SUCCESS) return;
+  native_request_ = constants().request_null;
+  reported_ = true;
+  finish(code);
+}
+
+void NonblockingCall::give_up() {
+  native_request_ = constants().request_null;
+  finish(process_worker().failure(*c_));
+}
+
+const Schedule* NonblockingCall::schedule() const {
+  if (kept_) return kept_->schedule.get();
+  return prepared_ ? prepared_->schedule().get() : nullptr;
+}
+
+void await_decisions(Communicator& c) {
+  while (!c.undecided.empty()) {
+    NonblockingCall& first = *c.undecided.front();
+    const auto decided = [&] {
+      first.poll();
+      return c.undecided.empty() || c.undecided.front() != &first;
+    };
+    switch (process_worker().wait(decided, c, true)) {
+      case transport::Outcome::ok: break;
+      case transport::Outcome::failed: first.give_up(); break;
+      case transport::Outcome::expired: first.expired();
+    }
+  }
+}
+
+}  // namespace stretto::intercept

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// A nonblocking call from its start to its end: the stages of a prepared call, each posted when the one before is over,
+// whoever moves it on.
+#pragma once
+
+#include <functional>
+
+#include "prepare/pending_call.hpp"
+
+namespace stretto::intercept {
+
+/// Begins the native library's nonblocking call.
+using NativeStart = std::function<int(MPI_Request*)>;
+
+class NonblockingCall final : public PendingCall {
+ public:
+  /// False: it is left to the native library, which has been counted. `native` is asked for if that may be found out
+  /// later.
+  bool start(Communicator& c, const Arguments& arguments, FunctionRef<NativeStart()> native);
+
+  void poll() override;
+  bool only_messages() const override { return !undecided_ && native_request_ == constants().request_null; }
+  void give_up() override;
+  void ended(execute::Operation& operation) override;
+
+ private:
+  void queue();
+  bool start_kept();
+  void count(execute::Work& work);
+  void start_queued();
+  bool step();
+  bool end_prepared();
+  void decide();
+  void finish(int code);
+  transport::Tag next_tag() {
+    return {tag_.communicator, (tag_.sequence + stages_++) % transport::sequences_of_calls, 0};
+  }
+  const Schedule* schedule() const override;
+
+  transport::Tag tag_;        // of the first stage; the others follow
+  std::uint32_t stages_ = 0;  // posted
+  std::shared_ptr<PlanCache::Cached> kept_;
+  NativeStart native_;            // null: it may not be left any more
+  MPI_Request native_request_{};  // null unless the native library does it
+  bool undecided_ = false;
+};
+
+/// Until all calls on `c` know their algorithms: what follows on it may go by what they found out. Inside Entered.
+void await_decisions(Communicator& c);
+
+/// body(worker) of a call that blocks, beside what is pending.
+template <typename Body>
+[[gnu::always_inline]] inline auto beside_pending(Communicator& c, Body body) {
+  if (pending_calls() == 0) [[likely]]
+    return body(worker());
+  if (c.threads()) {
+    await_all(c);  // which others may move on, by the same connections
+    return body(worker());
+  }
+  const Entered entered(process_worker());
+  if (!c.undecided.empty()) await_decisions(c);
+  return body(process_worker());
+}
+
+}  // namespace stretto::intercept

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "prepare/pending_call.hpp"
+
+#include <sched.h>
+
+#include <utility>
+
+#include "communicator/raise.hpp"
+#include "mpi/types.hpp"
+#include "prepare/background.hpp"
+
+namespace stretto::intercept {
+
+void PendingCall::describe(Communicator& c, const Arguments& arguments) {
+  c_ = &c;
+  arguments_ = arguments;
+  for (std::size_t side = 0; side < parts_.size(); ++side) {
+    if (!arguments.parts[side]) continue;
+    parts_[side] = *arguments.parts[side];
+    arguments_.parts[side] = &parts_[side];
+  }
+}
+
+void PendingCall::begin() {
+  code_ = MPI_SUCCESS;
+  reported_ = false;
+  done_.store(false, std::memory_order_relaxed);
+  count_pending(1);
+  background_begins();
+}
+
+void PendingCall::leave() {
+  count_pending(-1);
+  done_.store(true, std::memory_order_relaxed);
+}
+
+void PendingCall::post(const execute::Work& work, transport::Tag tag, const execute::Plan* ready) {
+  execute::Paths paths = process_worker().paths_of(*c_, tag);
+  paths.any_thread = !paths.messages && !(prepared_ && prepared_->runs_own_operator());
+  operation_ = &process_worker().progress.post(work, paths, ready, this);
+}
+
+bool PendingCall::spin() {
+  if (!operation_ || !operation_->spin()) return false;
+  ended(*operation_);
+  return done();
+}
+
+void PendingCall::release() {
+  if (operation_) process_worker().progress.release(*std::exchange(operation_, nullptr));
+}
+
+void PendingCall::finish(int code) {
+  release();
+  code_ = code;
+  count_pending(-1);
+  done_.store(true, std::memory_order_release);
+}
+
+int PendingCall::end() {
+  if (code_ == MPI_SUCCESS || reported_ || !c_) return code_;
+  return raise(*c_, function(), code_);
+}
+
+void PendingCall::expired() {
+  const Schedule none{};
+  const Schedule* const known = schedule();
+  process_worker().expired(*c_, function(), known ? *known : none,
+                           operation_ ? operation_->stalls() : std::vector<execute::Stall>{});
+}
+
+void PendingCall::wait_inside() {
+  if (done() || spin()) return;
+  Worker& w = process_worker();
+  const PackingFor program(c_->comm());
+  const auto over = [&] {
+    poll();
+    return done() || w.wanted();
+  };
+  switch (w.wait(over, *c_, only_messages())) {
+    case transport::Outcome::ok: break;
+    case transport::Outcome::failed: give_up(); break;
+    case transport::Outcome::expired: expired();
+  }
+}
+
+void await(PendingCall& call) {
+  constexpr int patience = 64;  // whoever uses the worker moves this call's messages on as well
+  for (int tries = 1; !call.done(); ++tries) {
+    if (tries % patience == 0) {
+      const Entered entered(process_worker());
+      call.wait_inside();
+      continue;
+    }
+    const Entered entered(process_worker(), std::try_to_lock);
+    if (entered)
+      call.wait_inside();
+    else
+      sched_yield();
+  }
+}
+
+void await_all(Communicator& c) {
+  Worker& w = process_worker();
+  const auto unfinished = [&]() -> PendingCall* {
+    for (PendingCall* call : c.pending) {
+      call->poll();
+      if (!call->done()) return call;
+    }
+    return nullptr;
+  };
+  for (bool all = false; !all;) {
+    const Entered entered(w);  // others' waits then end, so that one may start what this one depends on
+    const PackingFor program(c.comm());
+    if (!unfinished()) return;
+    const auto enough = [&] { return (all = !unfinished()) || w.wanted(); };
+    const transport::Outcome outcome = w.wait(enough, c, false);
+    if (outcome == transport::Outcome::ok) continue;
+    while (PendingCall* const call = unfinished())
+      outcome == transport::Outcome::failed ? call->give_up() : call->expired();
+  }
+}
+
+}  // namespace stretto::intercept

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// A call that its function does not wait for: what nonblocking and persistent ones have in common.
+#pragma once
+
+#include <atomic>
+
+#include "prepare/prepared_call.hpp"
+#include "prepare/worker.hpp"
+
+namespace stretto::intercept {
+
+/// All functions are called inside Entered(process_worker()), but for those that say otherwise.
+class PendingCall : public execute::Owner {
+ public:
+  PendingCall() = default;
+  PendingCall(const PendingCall&) = delete;
+  PendingCall& operator=(const PendingCall&) = delete;
+
+  /// Moves on what the native library does of it.
+  virtual void poll() {}
+  /// Do only messages end it, and not the native library?
+  virtual bool only_messages() const { return true; }
+  /// May it be started again?
+  virtual bool persists() const { return false; }
+  /// There is no use in waiting for it.
+  virtual void give_up() { finish(process_worker().failure(*c_)); }
+
+  /// From any thread.
+  bool done() const { return done_.load(std::memory_order_acquire); }
+  /// After its end: MPI's error code, raised where it should be. In the program's thread.
+  int end();
+  /// Waits a while for short messages on this node. True: it is done.
+  bool spin();
+  /// Waits for it, or until another thread wants the worker.
+  void wait_inside();
+  /// The rank is stuck in it: says so, and ends the job.
+  void expired();
+  /// The program is done with it.
+  void drop() {
+    held_.release();
+    c_ = nullptr;
+  }
+  /// Its communicator is freed, after its end.
+  void detach() { c_ = nullptr; }
+  /// Null after detach().
+  Communicator* communicator() const { return c_; }
+  Function function() const { return arguments_.signature.function; }
+
+ protected:
+  ~PendingCall() = default;
+  /// What will be started. Arrays that `arguments` refer to outlive the call, as MPI says.
+  void describe(Communicator& c, const Arguments& arguments);
+  void begin();
+  /// begin() is taken back.
+  void leave();
+  void post(const execute::Work& work, transport::Tag tag, const execute::Plan* ready);
+  void release();
+  void finish(int code);
+  virtual const Schedule* schedule() const = 0;
+
+  Communicator* c_ = nullptr;
+  Arguments arguments_;
+  execute::Arena memory_;
+  std::optional<PreparedCall> prepared_;
+  HeldHandles held_;
+  execute::Operation* operation_ = nullptr;
+  bool reported_ = false;  // the program has heard of code_
+
+ private:
+  std::array<PartsArguments, 2> parts_;
+  int code_ = MPI_SUCCESS;
+  std::atomic<bool> done_{true};
+};
+
+/// Until it is done. Not inside Entered.
+void await(PendingCall& call);
+/// Until all on `c` are. Legal before any blocking call on it: all ranks have started them before. Not inside Entered.
+void await_all(Communicator& c);
+
+}  // namespace stretto::intercept

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "prepare/requests.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <mutex>
+#include <utility>
+
+#include "communicator/raise.hpp"
+#include "mpi/carrier.hpp"
+#include "prepare/background.hpp"
+
+namespace stretto::intercept {
+namespace {
+
+/// From carriers to requests. It only grows, and is read without a lock: what is replaced stays.
+class RequestTable {
+ public:
+  Request* find(MPI_Request handle) const {
+    const Entries* entries = entries_.load(std::memory_order_acquire);
+    if (!entries) return nullptr;
+    for (std::size_t at = slot(handle);; ++at) {
+      const Entry& entry = (*entries)[at & (entries->size() - 1)];
+      Request* const request = entry.load(std::memory_order_acquire);
+      if (!request || request->carrier == handle) return request;
+    }
+  }
+
+  void insert(Request* request) {
+    const Entries* old = entries_.load(std::memory_order_relaxed);
+    if (old && 2 * (used_ + 1) <= old->size()) {
+      place(*current_, request);
+    } else {
+      auto* larger = new Entries(old ? 2 * old->size() : 64);
+      if (old)
+        for (const Entry& entry : *old)
+          if (Request* r = entry.load(std::memory_order_relaxed)) place(*larger, r);
+      place(*larger, request);
+      current_ = larger;
+      entries_.store(larger, std::memory_order_release);
+    }
+    ++used_;
+  }
+
+ private:
+  using Entry = std::atomic<Request*>;
+  using Entries = std::vector<Entry>;
+
+  static std::size_t slot(MPI_Request handle) {
+    return static_cast<std::size_t>(std::hash<MPI_Request>{}(handle) * 0x9e3779b97f4a7c15u >> 32);
+  }
+  static void place(Entries& entries, Request* request) {
+    std::size_t at = slot(request->carrier);
+    while (entries[at & (entries.size() - 1)].load(std::memory_order_relaxed)) ++at;
+    entries[at & (entries.size() - 1)].store(request, std::memory_order_release);
+  }
+
+  std::atomic<const Entries*> entries_{nullptr};
+  Entries* current_ = nullptr;
+  std::size_t used_ = 0;
+};
+
+// Never destroyed, like all that a program may use at its very end.
+struct Pool {
+  std::mutex mutex;  // guards what follows
+  std::deque<Request> all;
+  std::vector<Request*> unused;
+  RequestTable table;
+};
+Pool& pool() {
+  static auto& only = *new Pool;
+  return only;
+}
+
+bool locks() {
+  static const bool needed = threads_at_once();
+  return needed;
+}
+
+std::unique_lock<std::mutex> lock(Pool& p) {
+  return locks() ? std::unique_lock(p.mutex) : std::unique_lock(p.mutex, std::defer_lock);
+}
+
+/// Inside lock().
+void count_in_use(int more) {
+  auto& n = detail::requests_in_use;
+  n.store(n.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
+}
+
+/// Null: the native library has no room for one more.
+Request* take() {
+  Pool& p = pool();
+  const auto locked = lock(p);
+  if (p.unused.empty()) {
+    const auto carrier = new_carrier();
+    if (!carrier) return nullptr;
+    p.all.emplace_back(*carrier);
+    p.table.insert(&p.all.back());
+    p.unused.push_back(&p.all.back());
+  }
+  Request* const request = p.unused.back();
+  p.unused.pop_back();
+  count_in_use(1);
+  return request;
+}
+
+/// The program is done with it.
+void put_back(Request& request) {
+  request.call().drop();
+  request.persistent.reset();
+  request.active = false;
+  Pool& p = pool();
+  const auto locked = lock(p);
+  count_in_use(-1);
+  p.unused.push_back(&request);
+}
+
+/// It does not need its communicator any more, which the program may have freed. Inside Entered.
+void leave_communicator(Request& request) {
+  Communicator* const c = request.call().communicator();
+  if (!c) return;
+  std::erase(c->pending, &request.call());
+  request.persistent.reset();
+  if (!c->free_when_left || !c->pending.empty()) return;
+  MPI_Comm comm = c->comm();
+  free_communicator(&comm, c->free_when_left);
+}
+
+/// Then nobody need be waited for in its set-up.
+bool is_alone(MPI_Comm comm) {
+  int ready = 0, over = 1, ranks = 0;
+  native().Initialized(&ready);
+  native().Finalized(&over);
+  if (!ready || over || comm == constants().comm_null) return false;
+  return native().Comm_size(comm, &ranks) == MPI_SUCCESS && ranks == 1;
+}
+
+/// The state of `comm`, if nonblocking calls on it can be served; else null, and that is counted.
+Communicator* usable(MPI_Comm comm, const Signature& call) {
+  const Function function = call.function;
+  Communicator* c = communicator_at_hand(comm);
+  if (!c && is_alone(comm)) c = communicator(comm, function);
+  if (settings().disabled)
+    pass(function, Passed::disabled);
+  else if (!c || c->unusable)
+    pass(function, c ? *c->unusable : Passed::not_ready);
+  else if (!progress_is_sure(*c, call) || (c->threads() && !threads_at_once()))
+    pass(function, Passed::progress);
+  else
+    return c;
+  return nullptr;
+}
+
+}  // namespace
+
+std::atomic<int> detail::requests_in_use{0};
+
+Request* detail::find_request(MPI_Request handle) { return pool().table.find(handle); }
+
+Served start_nonblocking(MPI_Comm comm, const Arguments& arguments, MPI_Request* handle,
+                         FunctionRef<NativeStart()> native) {
+  const Function function = arguments.signature.function;
+  Communicator* const c = usable(comm, arguments.signature);
+  if (!c) return std::nullopt;
+  Request* const request = take();
+  if (!request) return pass(function, Passed::not_ready);
+  const Entered entered(process_worker());
+  if (!request->nonblocking.start(*c, arguments, native)) {
+    put_back(*request);
+    return std::nullopt;
+  }
+  c->pending.push_back(&request->nonblocking);
+  request->active = true;
+  *handle = request->carrier;
+  return MPI_SUCCESS;
+}
+
+Served make_persistent(MPI_Comm comm, const Arguments& arguments, MPI_Request* handle) {
+  const Function function = arguments.signature.function;
+  communicator(comm, mpi_name(function) + "_init, the first collective on this communicator");
+  Communicator* const c = usable(comm, arguments.signature);
+  if (!c) return std::nullopt;
+  Request* const request = take();
+  if (!request) return pass(function, Passed::not_ready);
+  request->persistent = std::make_unique<PersistentCall>();
+  const Served code = beside_pending(*c, [&](Worker& w) { return request->persistent->make(w, *c, arguments); });
+  if (code != MPI_SUCCESS) {
+    put_back(*request);
+    return code ? raise(*c, function, *code) : code;
+  }
+  const Entered entered(process_worker());
+  c->pending.push_back(request->persistent.get());
+  *handle = request->carrier;
+  return MPI_SUCCESS;
+}
+
+int misused(Request& request) {
+  const Communicator* const c = request.call().communicator();
+  return c ? raise(*c, request.call().function(), MPI_ERR_REQUEST) : MPI_ERR_REQUEST;
+}
+
+int start(Request& request) {
+  if (!request.persistent || request.active) return misused(request);
+  const Entered entered(process_worker());
+  request.active = true;
+  request.persistent->start();
+  return MPI_SUCCESS;
+}
+
+int free_request(Request& request, MPI_Request* handle) {
+  if (request.active) return misused(request);
+  {
+    const Entered entered(process_worker());
+    leave_communicator(request);
+  }
+  put_back(request);
+  *handle = constants().request_null;
+  return MPI_SUCCESS;
+}
+
+int complete(Request& request, MPI_Request* handle) {
+  request.active = false;
+  const int code = request.call().end();
+  if (request.persistent) return code;
+  {
+    const Entered entered(process_worker());
+    leave_communicator(request);
+  }
+  put_back(request);
+  *handle = constants().request_null;
+  return code;
+}
+
+bool finish_requests(MPI_Comm comm, int (*native_free)(MPI_Comm*)) {
+  Communicator* const c = communicator_at_hand(comm);
+  if (!c) return false;
+  await_all(*c);
+  const Entered entered(process_worker());
+  if (std::ranges::any_of(c->pending, [](const PendingCall* one) { return one->persists(); })) {
+    c->free_when_left = native_free;
+    return true;
+  }
+  for (PendingCall* call : c->pending) call->detach();
+  c->pending.clear();
+  return false;
+}
+
+void free_carriers() {
+  Pool& p = pool();
+  const auto locked = lock(p);
+  for (Request& request : p.all) {
+    request.call().detach();
+    free_carrier(request.carrier);
+  }
+  p.unused.clear();
+  detail::requests_in_use.store(0, std::memory_order_relaxed);
+  end_carriers();
+}
+
+}  // namespace stretto::intercept

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The requests of Stretto's nonblocking and persistent calls: real ones of the native library, never started there,
+// that only carry a call. Whatever copies, compares or converts requests works on them.
+#pragma once
+
+#include "prepare/nonblocking_call.hpp"
+#include "prepare/persistent_call.hpp"
+#include "prepare/serve.hpp"
+
+namespace stretto::intercept {
+
+/// Used again for another call when the program is done with it.
+struct Request {
+  MPI_Request carrier;
+  bool active = false;  ///< started, and its completion not yet handed to the program
+  NonblockingCall nonblocking = {};
+  std::unique_ptr<PersistentCall> persistent = {};  ///< null: it is nonblocking
+
+  PendingCall& call() { return persistent ? static_cast<PendingCall&>(*persistent) : nonblocking; }
+  bool done() { return call().done(); }
+};
+
+namespace detail {
+extern std::atomic<int> requests_in_use;
+Request* find_request(MPI_Request handle);
+}  // namespace detail
+
+/// Otherwise no request is Stretto's.
+inline bool requests_exist() { return detail::requests_in_use.load(std::memory_order_relaxed) > 0; }
+
+/// The request that `handle` carries; null: it is the native library's.
+inline Request* request_of(MPI_Request handle) { return requests_exist() ? detail::find_request(handle) : nullptr; }
+
+/// MPI_I…: MPI's return code, or nothing if the native library is to do it. `native`: how it would.
+Served start_nonblocking(MPI_Comm comm, const Arguments& arguments, MPI_Request* request,
+                         FunctionRef<NativeStart()> native);
+/// MPI_…_init, likewise. Collective.
+Served make_persistent(MPI_Comm comm, const Arguments& arguments, MPI_Request* request);
+/// MPI_Start.
+int start(Request& request);
+/// MPI_Request_free.
+int free_request(Request& request, MPI_Request* handle);
+/// After the end of its call: hands the completion to the program, by MPI's code.
+int complete(Request& request, MPI_Request* handle);
+/// MPI_ERR_REQUEST, by way of the error handler.
+int misused(Request& request);
+
+/// Before `comm` is freed: waits for its nonblocking calls. True: persistent ones are left, and the last of them to be
+/// freed frees it.
+bool finish_requests(MPI_Comm comm, int (*native_free)(MPI_Comm*));
+/// Before MPI_Finalize.
+void free_carriers();
+
+}  // namespace stretto::intercept

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "prepare/worker.hpp"
+
+#include <cstdio>
+#include <thread>
+#include <utility>
+
+#include "mpi/flavour/flavour.hpp"
+#include "mpi/progress.hpp"
+#include "prepare/background.hpp"
+#include "settings/settings.hpp"
+#include "support/say.hpp"
+
+namespace stretto::intercept {
+namespace {
+
+using transport::Outcome;
+
+[[gnu::tls_model("initial-exec")]] thread_local Worker* mine = nullptr;
+
+struct Release {
+  ~Release() {
+    delete mine;
+    mine = nullptr;
+  }
+};
+
+// A program may call MPI from the destructor of a global object, when this thread's own objects are gone already: then
+// it gets a new worker, which nobody frees.
+Worker& new_worker() {
+  static thread_local Release at_end_of_thread;
+  return *(mine = new Worker);
+}
+
+Deadline deadline() {
+  const auto& seconds = settings().deadline;
+  return seconds ? Deadline::in(std::chrono::duration<double>(*seconds)) : Deadline();
+}
+
+}  // namespace
+
+Worker& worker() { return mine ? *mine : new_worker(); }
+
+constinit std::atomic<int> detail::pending_calls{0};
+
+// Never destroyed, like all that a program may use at its very end.
+Worker& process_worker() {
+  static Worker& only = []() -> Worker& {
+    auto& made = *new Worker;
+    made.shared = threads_at_once() || polls_in_a_thread();
+    return made;
+  }();
+  return only;
+}
+
+Worker::~Worker() {
+  if (staging_rings_) return_staging_rings(*staging_rings_);
+}
+
+/// Now and then in a long wait of the call in this thread. False: its end will not come.
+bool Worker::attend(void* worker) {
+  using namespace std::chrono;
+  constexpr milliseconds between{10};  // questions to the MPI about faults
+  constexpr seconds grace{5};          // for the launcher, which most often ends a job with a process that failed
+  drive_progress();
+  Worker& w = *static_cast<Worker*>(worker);
+  const auto now = steady_clock::now();
+  if (now < w.next_look_) return true;
+  w.next_look_ = now + between;
+  const Communicator& c = *w.awaited_;
+  if (std::exchange(w.watched_, &c) != &c) w.died_ = {};
+  if (c.survives_faults()) w.fault_ = flavour::fault_of(c.comm());
+  if (w.fault_ != MPI_SUCCESS) return false;
+  if (!c.node() || now < w.look_for_dead_) return true;
+  w.look_for_dead_ = now + grace / 5;
+  if (!someone_died(*c.node())) {
+    w.died_ = {};
+  } else if (w.died_ == steady_clock::time_point{}) {
+    w.died_ = now;
+  } else if (now - w.died_ > grace) {
+    w.fault_ = flavour::process_failed();
+  }
+  return w.fault_ == MPI_SUCCESS;
+}
+
+/// Operations of nonblocking calls go by it while others use the worker: each communicator has its own for them.
+transport::shm::Neighbours& Worker::neighbours_of(Communicator& c, const NodeView& view) {
+  if (!staging_rings_) [[unlikely]] {
+    staging_rings_ = take_staging_rings();
+    ++rings_taken_;
+    reaches_ = 0;
+  }
+  if (this == &process_worker()) {
+    if (c.neighbours_rings != rings_taken_) [[unlikely]] {
+      c.neighbours = neighbours(view, *staging_rings_);
+      c.neighbours_rings = rings_taken_;
+    }
+    c.neighbours->policy = wait_policy();
+    return *c.neighbours;
+  }
+  if (reaches_ != c.serial()) [[unlikely]] {
+    node_ = neighbours(view, *staging_rings_);
+    reaches_ = c.serial();
+  }
+  node_.policy = wait_policy();
+  return node_;
+}
+
+execute::Paths Worker::paths_of(Communicator& c, transport::Tag tag) {
+  const NodeView* view = c.node();
+  awaited_ = &c;
+  execute::Paths paths(c.messages(), view ? &neighbours_of(c, *view) : nullptr);
+  paths.tag = tag;
+  paths.attend = attend;
+  paths.context = this;
+  return paths;
+}
+
+int Worker::failure(Communicator& c) {
+  const int fault = std::exchange(fault_, MPI_SUCCESS);
+  int code = fault;
+  if (code == MPI_SUCCESS && c.messages()) code = c.messages()->take_error();
+  // Somebody may never read what is staged for it: memory that it may still read is not used again.
+  if (code != MPI_SUCCESS) staging_rings_.reset();
+  if (code == MPI_SUCCESS) code = MPI_ERR_TRUNCATE;
+  // From now on the native library knows better what to say.
+  if (fault != MPI_SUCCESS || (c.survives_faults() && flavour::fault_of(c.comm()) != MPI_SUCCESS)) {
+    c.unusable = Passed::fault;
+    c.careful = true;
+  }
+  return code;
+}
+
+int Worker::expired(const Communicator& c, Function function, const Schedule& schedule,
+                    const std::vector<execute::Stall>& stalls) {
+  char call[128];
+  std::snprintf(call, sizeof call, "%s (call %llu on this communicator, after %g s)", mpi_name(function).c_str(),
+                static_cast<unsigned long long>(c.calls), *settings().deadline);
+  say(execute::stall_report(schedule, stalls, call),
+      "compare the reports of all ranks: the one that waits for nobody's message left early or never came");
+  std::this_thread::sleep_for(std::chrono::seconds(1));  // the others' deadlines are near: let them report as well
+  native().Abort(c.comm(), 1);
+  return MPI_ERR_OTHER;
+}
+
+/// Why no call on `c` will end; else MPI_SUCCESS.
+int Worker::vain(Communicator& c) {
+  if (c.careful && flavour::is_revoked(c.comm())) fault_ = flavour::fault_of(c.comm());
+  return fault_;
+}
+
+int Worker::run(Communicator& c, Function function, const execute::Work& work, const execute::Plan* ready) {
+  execute::Paths paths = paths_of(c, c.next_tag());
+  paths.observer = c.records ? &observe::observer() : nullptr;
+  if (c.careful) [[unlikely]]
+    if (vain(c) != MPI_SUCCESS) return failure(c);
+  switch (progress.run(work, paths, deadline(), ready)) {
+    case Outcome::ok: return MPI_SUCCESS;
+    case Outcome::failed: return failure(c);
+    case Outcome::expired: break;
+  }
+  return expired(c, function, *work.schedule, progress.stalls());
+}
+
+Outcome Worker::wait(FunctionRef<bool()> done, Communicator& c, bool may_block) {
+  const execute::Paths paths = paths_of(c, {});
+  if (vain(c) != MPI_SUCCESS) return Outcome::failed;
+  return progress.wait(done, paths, may_block, deadline());
+}
+
+}  // namespace stretto::intercept

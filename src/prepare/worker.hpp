@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What carries out calls: progress, and memory that is kept from call to call.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <optional>
+
+#include "communicator/communicator.hpp"
+#include "execute/progress.hpp"
+
+namespace stretto::intercept {
+
+/// Each thread has one for its blocking calls, and the process one for those that are pending, which any thread may
+/// move on.
+class Worker {
+ public:
+  Worker() = default;
+  ~Worker();
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+
+  execute::Progress progress;
+  execute::Arena call_buffers;  ///< of a blocking call
+
+  /// How the next operation of `c` reaches its peers; as long as the worker is not asked for another communicator's.
+  execute::Paths paths_of(Communicator& c, transport::Tag tag);
+  /// Runs a stage of a blocking call. MPI's error code, not yet raised.
+  int run(Communicator& c, Function function, const execute::Work& work, const execute::Plan* ready);
+  /// Waits until `done`, for an operation of a nonblocking call on `c`; `may_block`: nothing else ends the wait.
+  transport::Outcome wait(FunctionRef<bool()> done, Communicator& c, bool may_block);
+  /// After an operation on `c` that failed: why.
+  int failure(Communicator& c);
+  /// Says what the job hangs in, and ends it.
+  int expired(const Communicator& c, Function function, const Schedule& schedule,
+              const std::vector<execute::Stall>& stalls);
+
+  /// Must whoever polls yield the core, for a peer may need it?
+  static bool oversubscribed() { return wait_policy().polls <= 1; }
+
+  bool shared = false;  ///< with other threads: Entered locks
+  /// Does another thread wait for Entered? It may have to start what this one's wait depends on.
+  bool wanted() const { return wanted_.load(std::memory_order_relaxed) > 0; }
+
+ private:
+  friend class Entered;
+  static bool attend(void* worker);
+  int vain(Communicator& c);
+  transport::shm::Neighbours& neighbours_of(Communicator& c, const NodeView& view);
+
+  std::recursive_mutex mutex_;
+  std::atomic<int> wanted_{0};
+  int depth_ = 0;  // of Entered: a poll from inside the MPI does nothing then
+  std::optional<transport::shm::StagingRings> staging_rings_;
+  std::uint64_t rings_taken_ = 0;  // how often
+  transport::shm::Neighbours node_;
+  std::uint64_t reaches_ = 0;  // serial() of the communicator that `node_` is of
+
+  // Of the wait that is under way:
+  const Communicator* awaited_ = nullptr;
+  const Communicator* watched_ = nullptr;  // that `died_` is of
+  int fault_ = MPI_SUCCESS;                // why it is vain
+  std::chrono::steady_clock::time_point next_look_ = {}, look_for_dead_ = {}, died_ = {};
+};
+
+/// The use of a worker beside nonblocking calls.
+class Entered {
+ public:
+  explicit Entered(Worker& worker) : worker_(&worker) {
+    if (worker.shared) {
+      worker.wanted_.fetch_add(1, std::memory_order_relaxed);
+      worker.mutex_.lock();
+      worker.wanted_.fetch_sub(1, std::memory_order_relaxed);
+    }
+    ++worker.depth_;
+  }
+  /// Unless another thread uses it.
+  Entered(Worker& worker, std::try_to_lock_t) : worker_(&worker) {
+    if (worker.shared && !worker.mutex_.try_lock())
+      worker_ = nullptr;
+    else
+      ++worker.depth_;
+  }
+  ~Entered() {
+    if (!worker_) return;
+    --worker_->depth_;
+    if (worker_->shared) worker_->mutex_.unlock();
+  }
+  Entered(const Entered&) = delete;
+  Entered& operator=(const Entered&) = delete;
+
+  explicit operator bool() const { return worker_ != nullptr; }
+  /// Not where this thread uses the worker already.
+  bool alone() const { return worker_ && worker_->depth_ == 1; }
+
+ private:
+  Worker* worker_;
+};
+
+/// Of this thread's blocking calls.
+Worker& worker();
+/// Of pending calls: used inside Entered.
+Worker& process_worker();
+
+namespace detail {
+extern std::atomic<int> pending_calls;
+}
+
+/// Nonblocking calls under way, and persistent ones that were started.
+inline int pending_calls() { return detail::pending_calls.load(std::memory_order_relaxed); }
+/// Inside Entered, so that adding need not be atomic.
+inline void count_pending(int more) { detail::pending_calls.store(pending_calls() + more, std::memory_order_relaxed); }
+
+}  // namespace stretto::intercept
