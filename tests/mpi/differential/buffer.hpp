@@ -3,6 +3,7 @@
 // Memory of which every byte is accounted for: values, padding that may change, and holes and guards that may not.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,6 +32,9 @@ class Buffer {
   void fill(std::size_t area, Numbers numbers, std::uint64_t stream) {
     fill(area, areas_[area].elements, numbers, stream, 0);
   }
+
+  /// Takes over the bytes of another one of the same areas, in its own memory.
+  void take(const Buffer& other) { std::copy(other.bytes_.begin(), other.bytes_.end(), bytes_.begin()); }
 
   /// The first byte that differs from `expected` where a value stands, or from what it was where none stands.
   std::optional<std::string> difference(const Buffer& expected) const;

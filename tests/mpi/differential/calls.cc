@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "calls.hpp"
 
+#include <memory>
+
 namespace stretto::differential {
 namespace {
 
@@ -34,9 +36,14 @@ struct Arguments {
 };
 
 template <typename Set>
-int call_of(const Set& f, const Plan& p, const void* in, void* out) {
-  const Arguments<Set> s(p.send, p.member.rank);
-  const Arguments<Set> r(p.receive, p.member.rank);
+struct BothSides {
+  Arguments<Set> send;
+  Arguments<Set> receive;
+};
+
+template <typename Set>
+int call_of(const Set& f, const How& how, const Plan& p, const BothSides<Set>& sides, const void* in, void* out) {
+  const auto& [s, r] = sides;
   const MPI_Op op = p.op ? p.op->handle : MPI_Op{};
   const MPI_Comm comm = p.member.comm;
   if (p.in_place && p.form->keeps_own_part())
@@ -44,42 +51,53 @@ int call_of(const Set& f, const Plan& p, const void* in, void* out) {
   else if (p.in_place)
     in = MPI_IN_PLACE;
   switch (p.form->function) {
-    case Function::barrier: return f.Barrier(comm);
-    case Function::bcast: return f.Bcast(out, r.count, r.type, p.root, comm);
-    case Function::gather: return f.Gather(in, s.count, s.type, out, r.count, r.type, p.root, comm);
+    case Function::barrier: return f.Barrier(how, comm);
+    case Function::bcast: return f.Bcast(how, out, r.count, r.type, p.root, comm);
+    case Function::gather: return f.Gather(how, in, s.count, s.type, out, r.count, r.type, p.root, comm);
     case Function::gatherv:
-      return f.Gatherv(in, s.count, s.type, out, r.counts(), r.displacements(), r.type, p.root, comm);
-    case Function::scatter: return f.Scatter(in, s.count, s.type, out, r.count, r.type, p.root, comm);
+      return f.Gatherv(how, in, s.count, s.type, out, r.counts(), r.displacements(), r.type, p.root, comm);
+    case Function::scatter: return f.Scatter(how, in, s.count, s.type, out, r.count, r.type, p.root, comm);
     case Function::scatterv:
-      return f.Scatterv(in, s.counts(), s.displacements(), s.type, out, r.count, r.type, p.root, comm);
-    case Function::allgather: return f.Allgather(in, s.count, s.type, out, r.count, r.type, comm);
+      return f.Scatterv(how, in, s.counts(), s.displacements(), s.type, out, r.count, r.type, p.root, comm);
+    case Function::allgather: return f.Allgather(how, in, s.count, s.type, out, r.count, r.type, comm);
     case Function::allgatherv:
-      return f.Allgatherv(in, s.count, s.type, out, r.counts(), r.displacements(), r.type, comm);
-    case Function::alltoall: return f.Alltoall(in, s.count, s.type, out, r.count, r.type, comm);
+      return f.Allgatherv(how, in, s.count, s.type, out, r.counts(), r.displacements(), r.type, comm);
+    case Function::alltoall: return f.Alltoall(how, in, s.count, s.type, out, r.count, r.type, comm);
     case Function::alltoallv:
-      return f.Alltoallv(in, s.counts(), s.displacements(), s.type, out, r.counts(), r.displacements(), r.type, comm);
-    case Function::alltoallw:
-      return f.Alltoallw(in, s.counts(), s.displacements(), s.types(), out, r.counts(), r.displacements(), r.types(),
+      return f.Alltoallv(how, in, s.counts(), s.displacements(), s.type, out, r.counts(), r.displacements(), r.type,
                          comm);
-    case Function::reduce: return f.Reduce(in, out, r.count, r.type, op, p.root, comm);
-    case Function::allreduce: return f.Allreduce(in, out, r.count, r.type, op, comm);
-    case Function::reduce_scatter_block: return f.Reduce_scatter_block(in, out, r.count, r.type, op, comm);
-    case Function::reduce_scatter: return f.Reduce_scatter(in, out, r.counts(), r.type, op, comm);
-    case Function::scan: return f.Scan(in, out, r.count, r.type, op, comm);
-    case Function::exscan: return f.Exscan(in, out, r.count, r.type, op, comm);
+    case Function::alltoallw:
+      return f.Alltoallw(how, in, s.counts(), s.displacements(), s.types(), out, r.counts(), r.displacements(),
+                         r.types(), comm);
+    case Function::reduce: return f.Reduce(how, in, out, r.count, r.type, op, p.root, comm);
+    case Function::allreduce: return f.Allreduce(how, in, out, r.count, r.type, op, comm);
+    case Function::reduce_scatter_block: return f.Reduce_scatter_block(how, in, out, r.count, r.type, op, comm);
+    case Function::reduce_scatter: return f.Reduce_scatter(how, in, out, r.counts(), r.type, op, comm);
+    case Function::scan: return f.Scan(how, in, out, r.count, r.type, op, comm);
+    case Function::exscan: return f.Exscan(how, in, out, r.count, r.type, op, comm);
   }
   return MPI_ERR_OTHER;
 }
 
+/// Copies of it share the arrays.
+template <typename Set>
+Call bound(const Set& functions, const Plan& plan, const void* send, void* receive) {
+  const auto sides = std::make_shared<const BothSides<Set>>(
+      BothSides<Set>{Arguments<Set>(plan.send, plan.member.rank), Arguments<Set>(plan.receive, plan.member.rank)});
+  return [&functions, &plan, sides, send, receive](const How& how) {
+    return call_of(functions, how, plan, *sides, send, receive);
+  };
+}
+
 }  // namespace
 
-int call(const Functions& functions, const Plan& plan, const void* send, void* receive) {
-  return call_of(functions, plan, send, receive);
+Call bind(const Functions& functions, const Plan& plan, const void* send, void* receive) {
+  return bound(functions, plan, send, receive);
 }
 
 #ifdef STRETTO_MPICH
-int call(const LargeFunctions& functions, const Plan& plan, const void* send, void* receive) {
-  return call_of(functions, plan, send, receive);
+Call bind(const LargeFunctions& functions, const Plan& plan, const void* send, void* receive) {
+  return bound(functions, plan, send, receive);
 }
 #endif
 

@@ -4,17 +4,11 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "difference.hpp"
 #include "stretto/algorithm.hpp"
 
 namespace stretto::differential {
 namespace {
-
-std::vector<Area> areas_of(const Side& side) {
-  std::vector<Area> areas;
-  if (!side.significant) return areas;
-  for (std::size_t i = 0; i < side.counts.size(); ++i) areas.push_back({side.model(i), side.place(i), side.counts[i]});
-  return areas;
-}
 
 bool has_algorithm(const Form& form) {
   return std::ranges::any_of(all_algorithms(),
@@ -23,134 +17,106 @@ bool has_algorithm(const Form& form) {
 
 }  // namespace
 
-/// The values that `from` sends to `to`, or to all.
-std::uint64_t Comparison::stream(const Plan& plan, int from, int to) const {
-  const auto ranks = static_cast<std::uint64_t>(from) * 256 + static_cast<std::uint64_t>(to);
-  return mix(options_.seed + mix(static_cast<std::uint64_t>(plan.number) * 65536 + ranks));
-}
-
-Buffer Comparison::send_buffer(const Plan& plan) const {
-  Buffer buffer(areas_of(plan.send), plan.send_offset);
-  const bool one_each = plan.form->send.part_for_each_rank && !plan.form->reduces();
-  for (std::size_t i = 0; i < buffer.areas(); ++i)
-    buffer.fill(i, plan.numbers, stream(plan, plan.member.rank, one_each ? static_cast<int>(i) : 0));
-  return buffer;
-}
-
-Buffer Comparison::receive_buffer(const Plan& plan) const {
-  const int me = plan.member.rank;
-  if (plan.form->reduces()) {
-    if (!plan.takes_part(plan.form->receive.who)) return Buffer({}, plan.receive_offset);
-    const int own = plan.own_count();
-    const int all = plan.in_place ? plan.whole_count() : own;
-    Buffer buffer({{plan.receive.models[0], 0, all}}, plan.receive_offset);
-    if (plan.in_place) buffer.fill(0, plan.numbers, stream(plan, me));
-    return buffer;
-  }
-  Buffer buffer(areas_of(plan.receive), plan.receive_offset);
-  if (plan.form->function == Function::bcast && plan.is_root()) buffer.fill(0, plan.numbers, stream(plan, me));
-  if (!plan.in_place || plan.form->keeps_own_part()) return buffer;
-  for (std::size_t i = 0; i < buffer.areas(); ++i)
-    if (plan.form->pairwise())
-      buffer.fill(i, plan.numbers, stream(plan, me, static_cast<int>(i)));
-    else if (static_cast<int>(i) == me)
-      buffer.fill(i, plan.numbers, stream(plan, me));
-  return buffer;
-}
-
-void Comparison::compute_move(const Plan& plan, Buffer& expected) const {
-  const Form& form = *plan.form;
-  const int to = form.send.part_for_each_rank ? plan.member.rank : 0;
-  for (std::size_t i = 0; i < expected.areas(); ++i)
-    expected.fill(i, plan.numbers, stream(plan, form.receive.part_for_each_rank ? static_cast<int>(i) : plan.root, to));
-}
-
-void Comparison::compute_reduction(const Plan& plan, Buffer& expected) const {
-  int last = plan.member.ranks - 1;
-  if (plan.form->over == Over::up_to_me) last = plan.member.rank;
-  if (plan.form->over == Over::before_me) last = plan.member.rank - 1;
-  if (last < 0 || expected.areas() == 0) return;
-  const int n = plan.own_count();
-  const int first = plan.count_before();
-  const ModelPointer& model = plan.receive.models[0];
-  expected.fill(0, n, plan.numbers, stream(plan, last), first);
-  Buffer operand({{model, 0, n}}, 0);
-  for (int rank = last - 1; rank >= 0; --rank) {
-    operand.fill(0, n, plan.numbers, stream(plan, rank), first);
-    plan.op->combine(operand.address(), expected.address(), n, model->type());
-  }
-}
-
-/// Where there is a native result it is compared as well: it must be clear who is wrong.
-void Comparison::compute(const Plan& plan, Buffer& expected) {
-  Buffer computed = receive_buffer(plan);
-  if (plan.op)
-    compute_reduction(plan, computed);
-  else
-    compute_move(plan, computed);
-  if (!plan.native_trusted) {
-    if (plan.member.rank == 0) ++computed_;
-  } else if (const auto wrong = expected.difference(computed)) {
-    ++native_wrong_;
-    if (native_wrong_ == 1 || options_.verbose)
-      std::fprintf(stderr, "native result: %s: %s\n", plan.text().c_str(), wrong->c_str());
-  }
-  expected = computed;
-}
-
-std::optional<std::string> Comparison::run_stretto(const Plan& plan, const Library& stretto, Buffer& input,
-                                                   Buffer& output) {
-  const int code = plan.large ? call(stretto.large_functions, plan, input.address(), output.address())
-                              : call(stretto.functions, plan, input.address(), output.address());
-  const std::string algorithm = stretto.last_algorithm();
-  // One of its ranks counts a call.
-  if (plan.member.rank == 0)
-    ++served_[std::string(facts(plan.form->function).name) + '/' + algorithm.substr(algorithm.find('/') + 1)];
-  if (options_.plant && !planted_ && 2 * plan.number >= options_.calls) planted_ = output.damage();
-  if (code != MPI_SUCCESS) return "Stretto returned error " + std::to_string(code);
-  return std::nullopt;
-}
-
-/// On all ranks, or some would wait in the native call for the others.
-bool Comparison::all_trust_native(const Plan& plan) const {
+bool settle(Plan& plan, const Run& run) {
+  // On all ranks, or some would wait in the native call for the others.
   int mine = plan.native_trusted ? 1 : 0;
   int all = 0;
-  native_.Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, plan.member.comm);
-  return all == 1;
+  run.native.Allreduce({}, &mine, &all, 1, MPI_INT, MPI_MIN, plan.member.comm);
+  plan.native_trusted = all == 1;
+  // Intel MPI's nonblocking calls would be made where it cannot be asked to move Stretto's on.
+  const bool own_operator = plan.op && !plan.op->predefined;
+  if (run.options.distrust && plan.kind != Kind::blocking && (own_operator || !plan.native_trusted)) {
+    plan.kind = Kind::blocking;
+    plan.starts = 1;
+  }
+  return plan.native_trusted || has_algorithm(*plan.form);  // else Stretto would call the native one
 }
 
-std::optional<std::string> Comparison::run(Plan plan, const Library& stretto) {
-  plan.native_trusted = all_trust_native(plan);
-  if (!plan.native_trusted && !has_algorithm(*plan.form)) return std::nullopt;  // Stretto would call the native one
-  Buffer input = send_buffer(plan);
-  const Buffer input_before = input;
-  Buffer output = receive_buffer(plan);
-  Buffer expected = output;
-  if (plan.op) set_operand(*plan.receive.models[0]);
-  const auto call_native = [&] {
-    if (plan.native_trusted) call(native_, plan, input.address(), expected.address());
-  };
-  const bool native_first = plan.number % 2 == 0;
-  if (native_first) call_native();
-  auto wrong = run_stretto(plan, stretto, input, output);
-  if (!native_first) call_native();
-  compute(plan, expected);
-  if (!wrong) wrong = output.difference(expected);
-  if (!wrong)
-    if ((wrong = input.change(input_before))) *wrong = "input buffer: " + *wrong;
-  // The same call, as it is kept from the first time, in other memory.
-  if (constexpr int every = 3; !wrong && plan.number % every == 0) {
-    Buffer other_input = send_buffer(plan);
-    Buffer other_output = receive_buffer(plan);
-    wrong = run_stretto(plan, stretto, other_input, other_output);
-    if (!wrong) wrong = other_output.difference(expected);
-    if (wrong) *wrong = "when called again: " + *wrong;
-  }
-  if (wrong) {
-    *wrong += "; served by " + std::string(stretto.last_algorithm());
-    if (!stretto.settings.empty()) *wrong += " with " + stretto.settings;
-  }
-  return wrong;
+Comparison::Comparison(Plan plan, Run& run, const Library& stretto)
+    : plan_(std::move(plan)),
+      run_(run),
+      stretto_(stretto),
+      input_({}, 0),
+      input_before_({}, 0),
+      output_({}, 0),
+      expected_({}, 0) {
+  if (!plan_.native_trusted && plan_.member.rank == 0) ++run_.counts.computed;
+}
+
+const Buffer& Comparison::expected(int turn) {
+  if (turn != turn_of_expected_) expected_ = run_.oracle.expected(plan_, turn);
+  turn_of_expected_ = turn;
+  return expected_;
+}
+
+/// Its result is compared as well: it must be clear who is wrong.
+void Comparison::call_native() {
+  if (!plan_.native_trusted) return;
+  Buffer input = run_.oracle.send_buffer(plan_, 0);
+  Buffer output = run_.oracle.receive_buffer(plan_, 0);
+  bind(run_.native, plan_, input.address(), output.address())({});
+  const auto wrong = output.difference(expected(0));
+  if (!wrong) return;
+  ++run_.counts.native_wrong;
+  if (run_.counts.native_wrong == 1 || run_.options.verbose)
+    std::fprintf(stderr, "native result: %s: %s\n", plan_.text().c_str(), wrong->c_str());
+}
+
+Call Comparison::bind_stretto() {
+  if (plan_.large && has(stretto_.large_functions, plan_.form->function, plan_.kind))
+    return bind(stretto_.large_functions, plan_, input_.address(), output_.address());
+  return bind(stretto_.functions, plan_, input_.address(), output_.address());
+}
+
+void Comparison::initialize() {
+  // These values count for nothing: a request may not take them before it is started.
+  constexpr int before = -1;
+  input_ = run_.oracle.send_buffer(plan_, before);
+  output_ = run_.oracle.receive_buffer(plan_, before);
+  call_ = bind_stretto();
+  const int code = call_({plan_.kind, &request_});
+  if (code != MPI_SUCCESS) fail("Stretto returned error " + std::to_string(code));
+}
+
+void Comparison::prepare() {
+  ++turn_;
+  input_.take(run_.oracle.send_buffer(plan_, turn_));
+  output_.take(run_.oracle.receive_buffer(plan_, turn_));
+  input_before_ = input_;
+}
+
+/// In other memory each time: what was kept from the last call may not name it.
+void Comparison::call() {
+  ++turn_;
+  input_ = run_.oracle.send_buffer(plan_, turn_);
+  output_ = run_.oracle.receive_buffer(plan_, turn_);
+  input_before_ = input_;
+  call_ = bind_stretto();
+  const int code = call_({plan_.kind, &request_});
+  started(stretto_.last_algorithm());
+  if (code != MPI_SUCCESS) fail("Stretto returned error " + std::to_string(code));
+}
+
+void Comparison::started(const std::string& algorithm) {
+  algorithm_ = algorithm;
+  if (plan_.member.rank != 0) return;
+  const std::string function = name_of(plan_.form->function, plan_.kind) + '/';
+  ++run_.counts.served[function + algorithm.substr(algorithm.find('/') + 1)];
+}
+
+void Comparison::check() {
+  const Options& options = run_.options;
+  if (options.plant && !run_.planted && 2 * plan_.number >= options.calls) run_.planted = output_.damage();
+  if (const auto wrong = output_.difference(expected(turn_))) fail(*wrong);
+  if (const auto wrong = input_.change(input_before_)) fail("input buffer: " + *wrong);
+}
+
+void Comparison::fail(const std::string& what) const {
+  std::string text = plan_.text() + "\ndifference: rank " + std::to_string(plan_.member.rank) + " of it: ";
+  if (turn_ > 0) text += "when called again: ";
+  text += what + "; served by " + algorithm_;
+  if (!stretto_.settings.empty()) text += " with " + stretto_.settings;
+  throw Difference{text};
 }
 
 }  // namespace stretto::differential

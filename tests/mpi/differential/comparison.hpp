@@ -1,45 +1,69 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Makes a planned call twice, natively and with Stretto, and compares what it left in memory.
+// Makes a planned call natively and, in one or more turns, with Stretto, and compares what it left in memory.
 #pragma once
 
-#include <map>
-#include <optional>
 #include <string>
 
-#include "buffer.hpp"
+#include "counts.hpp"
 #include "library.hpp"
+#include "oracle.hpp"
 
 namespace stretto::differential {
 
+/// What all comparisons of a run share.
+struct Run {
+  const Options& options;
+  Functions native;
+  Oracle oracle;
+  Counts counts;
+  bool planted = false;
+};
+
+/// Ranks agree whether the native library can be asked. Collective over the communicator; false where nobody can make
+/// the call.
+bool settle(Plan& plan, const Run& run);
+
 class Comparison {
  public:
-  Comparison(const Options& options, const Functions& native) : options_(options), native_(native) {}
+  Comparison(Plan plan, Run& run, const Library& stretto);
+  Comparison(const Comparison&) = delete;
+  Comparison& operator=(const Comparison&) = delete;
 
-  /// What differs, in words.
-  std::optional<std::string> run(Plan plan, const Library& stretto);
+  const Plan& plan() const { return plan_; }
+  int turns() const { return turn_ + 1; }  ///< that were begun
 
-  std::int64_t computed() const { return computed_; }          ///< calls that were not made natively
-  std::int64_t native_wrong() const { return native_wrong_; }  ///< calls whose native result was wrong on this rank
-  /// Calls by function and algorithm, "allgatherv/ring"; "allgatherv/native" for those that were passed on.
-  const std::map<std::string, std::int64_t>& served() const { return served_; }
+  /// In memory of its own.
+  void call_native();
+  /// Makes a persistent request.
+  void initialize();
+  /// The next turn of a call that is blocking or nonblocking.
+  void call();
+  /// The next turn of a persistent request, which the caller then starts.
+  void prepare();
+  /// After the start: says what served it.
+  void started(const std::string& algorithm);
+  MPI_Request& request() { return request_; }
+  /// Whether its request is the MPI's own, as far as is known.
+  bool may_be_native() const { return algorithm_.find('/') == std::string::npos; }
+  /// After a turn's end.
+  void check();
 
  private:
-  bool all_trust_native(const Plan& plan) const;
-  Buffer send_buffer(const Plan& plan) const;
-  Buffer receive_buffer(const Plan& plan) const;
-  void compute_move(const Plan& plan, Buffer& expected) const;
-  void compute_reduction(const Plan& plan, Buffer& expected) const;
-  void compute(const Plan& plan, Buffer& expected);
-  std::optional<std::string> run_stretto(const Plan& plan, const Library& stretto, Buffer& input, Buffer& output);
-  std::uint64_t stream(const Plan& plan, int from, int to = 0) const;
+  Call bind_stretto();
+  const Buffer& expected(int turn);
+  [[noreturn]] void fail(const std::string& what) const;
 
-  const Options& options_;
-  const Functions& native_;
-  bool planted_ = false;
-  std::int64_t computed_ = 0;
-  std::int64_t native_wrong_ = 0;
-  std::map<std::string, std::int64_t> served_;
+  const Plan plan_;
+  Run& run_;
+  const Library& stretto_;
+  int turn_ = -1;
+  Buffer input_, input_before_, output_;
+  Buffer expected_;
+  int turn_of_expected_ = -1;
+  Call call_;
+  MPI_Request request_ = intercept::constants().request_null;
+  std::string algorithm_;
 };
 
 }  // namespace stretto::differential

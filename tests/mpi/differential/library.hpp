@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "calls.hpp"
+#include "completion.hpp"
 
 namespace stretto::differential {
 
@@ -18,12 +19,15 @@ struct LibraryOptions {
 struct Library {
   Functions functions;
   LargeFunctions large_functions;
+  RequestFunctions requests;
   decltype(&PMPI_Finalize) finalize = nullptr;
   const char* (*last_algorithm)() = nullptr;
   std::string settings;
 
   /// After MPI_Init, collective: the library reads its settings at a first call.
   explicit Library(const LibraryOptions& options);
+  /// Can it make calls of this kind, and complete them?
+  bool has(Function function, Kind kind) const;
 };
 
 Functions native_functions();

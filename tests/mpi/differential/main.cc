@@ -11,8 +11,9 @@
 #include <string_view>
 #include <thread>
 
-#include "comparison.hpp"
-#include "stretto/algorithm.hpp"
+#include "batch.hpp"
+#include "difference.hpp"
+#include "draws.hpp"
 #include "stretto/error.hpp"
 
 namespace stretto::differential {
@@ -28,6 +29,16 @@ void parse_function(Options& o, std::string_view name) {
   const auto f = function_named(name);
   if (!f) throw Error("unknown function '" + std::string(name) + "'");
   o.functions.push_back(*f);
+}
+
+/// "blocking,persistent"
+void parse_kinds(Options& o, const std::string& list) {
+  std::istringstream names(list);
+  for (std::string name; std::getline(names, name, ',');) {
+    const auto kind = std::ranges::find(all_kinds, name, [](Kind k) { return name_of(k); });
+    if (kind == std::end(all_kinds)) throw Error("unknown kind '" + name + "'");
+    o.kinds.push_back(*kind);
+  }
 }
 
 /// A file with a library on each line: its path, then its settings as NAME=VALUE. They are too many for a command line.
@@ -65,76 +76,48 @@ Started parse(int argc, char** argv) {
       o.most_bytes = std::strtoll(value, nullptr, 10);
     } else if (name == "--function") {
       parse_function(o, value);
+    } else if (name == "--kinds") {
+      parse_kinds(o, value);
     } else {
       throw Error("unknown option " + std::string(name));
     }
   }
   if (s.mpi.empty() || s.libraries.empty()) throw Error("--mpi-library and --stretto-libraries are needed");
+  if (o.kinds.empty()) o.kinds.assign(std::begin(all_kinds), std::end(all_kinds));
   if (o.functions.empty())
     for (const Function f : all_functions) o.functions.insert(o.functions.end(), f == Function::barrier ? 1 : 4, f);
   return s;
 }
 
-std::int64_t sum_over_ranks(std::int64_t mine) {
-  std::int64_t all = 0;
-  intercept::native().Allreduce(&mine, &all, 1, MPI_INT64_T, MPI_SUM, intercept::constants().world);
-  return all;
-}
-
-void report(const Comparison& comparison, int rank) {
-  std::vector<std::string> names;
-  for (const Function f : all_functions) {
-    names.push_back(std::string(facts(f).name) + "/native");
-    for (const Algorithm* a : all_algorithms())
-      if (a->collective == facts(f).collective)
-        names.push_back(std::string(facts(f).name) + '/' + std::string(a->name()));
-  }
-  std::string line;
-  std::int64_t calls = 0;
-  for (const std::string& name : names) {
-    const auto found = comparison.served().find(name);
-    const std::int64_t n = sum_over_ranks(found == comparison.served().end() ? 0 : found->second);
-    calls += n;
-    if (n > 0) line += (line.empty() ? "" : ", ") + ('"' + name + "\": ") + std::to_string(n);
-  }
-  const std::int64_t computed = sum_over_ranks(comparison.computed());
-  const std::int64_t native_wrong = sum_over_ranks(comparison.native_wrong());
-  if (rank == 0)
-    std::printf("{\"calls\": %lld, \"computed\": %lld, \"native_wrong\": %lld, \"by\": {%s}}\n",
-                static_cast<long long>(calls), static_cast<long long>(computed), static_cast<long long>(native_wrong),
-                line.c_str());
+[[noreturn]] void end_with(const Difference& difference, const Options& options, int rank, const std::string& calls) {
+  std::fprintf(stderr,
+               "difference: seed %llu, %s\ndifference: that was rank %d of the world, in the batch of calls %s\n",
+               static_cast<unsigned long long>(options.seed), difference.text.c_str(), rank, calls.c_str());
+  std::fflush(stderr);
+  std::this_thread::sleep_for(std::chrono::seconds(1));  // launchers drop what was said in the last moment
+  intercept::native().Abort(intercept::constants().world, 1);
+  std::abort();
 }
 
 void compare_all(const Options& options, const std::vector<Library>& libraries) {
-  // A library makes communicators of its own, so that it has many calls in a row; but all get their turn twice.
-  const auto turns = 2 * static_cast<std::int64_t>(libraries.size());
-  const std::int64_t in_a_row = std::clamp<std::int64_t>(options.calls / turns, 1, 64);
-  const auto& mpi = intercept::native();
-  const Functions native = native_functions();
   const std::vector<Basic> basics = predefined_types();
   const Operators operators;
   Communicators communicators;
   const Planner planner(options, basics, operators);
-  Comparison comparison(options, native);
-  const int rank = communicators.world().rank;
-  for (std::int64_t number = 0; number < options.calls; ++number) {
-    Random random(mix(options.seed) + static_cast<std::uint64_t>(number));
-    if (random.percent(3)) communicators.exchange_one(random);
-    const Member& member = communicators.pick(random);
-    if (member.comm == intercept::constants().comm_null) continue;
-    const Plan plan = planner.plan(number, member, random);
-    if (options.verbose)
-      std::fprintf(stderr, "rank %d of the world, %d here: %s\n", rank, member.rank, plan.text().c_str());
-    const auto which = static_cast<std::size_t>(number / in_a_row) % libraries.size();
-    const auto wrong = comparison.run(plan, libraries[which]);
-    if (!wrong) continue;
-    std::fprintf(stderr, "difference: seed %llu, %s\ndifference: rank %d of it (%d of the world): %s\n",
-                 static_cast<unsigned long long>(options.seed), plan.text().c_str(), member.rank, rank, wrong->c_str());
-    std::fflush(stderr);
-    std::this_thread::sleep_for(std::chrono::seconds(1));  // launchers drop what was said in the last moment
-    mpi.Abort(intercept::constants().world, 1);
+  const Draws draws(options, libraries, planner);
+  const Member world = communicators.world();
+  Run run{options, native_functions(), Oracle(options.seed), {}};
+  for (std::int64_t number = 0; number < options.calls;) {
+    Drawn drawn = draws.batch(number, communicators);
+    Batch batch(std::move(drawn.plans), run, draws.library(number), world, draws.common(number));
+    try {
+      batch.make();
+    } catch (const Difference& d) {
+      end_with(d, options, world.rank, std::to_string(number) + " to " + std::to_string(drawn.end - 1));
+    }
+    number = drawn.end;
   }
-  report(comparison, rank);
+  report(run.counts);
 }
 
 int run(int argc, char** argv) {

@@ -2,6 +2,8 @@
 #include "operators.hpp"
 
 #include <array>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 #include "mpi/native.hpp"
@@ -11,7 +13,16 @@ namespace {
 
 using intercept::native;
 
-const Model* operand = nullptr;
+using Places = std::vector<Place>;
+
+std::vector<const Model*> operands;
+
+const Model& operand(MPI_Datatype type) {
+  for (const Model* model : operands)
+    if (model->type() == type) return *model;
+  std::fprintf(stderr, "difference: an operator was given a type that no call under way was given\n");
+  std::abort();  // not through the MPI's functions
+}
 
 std::int64_t load(const char* element, const Place& place) {
   if (place.basic->size == 8) {
@@ -28,23 +39,24 @@ void store(char* element, const Place& place, std::int64_t value) {
   std::memcpy(element + place.at, &value, static_cast<std::size_t>(place.basic->size));  // little endian
 }
 
-/// inout = in ∘ inout, element by element; `combine(in, inout)` gets the addresses of two elements.
+/// inout = in ∘ inout, element by element; `combine(places, in, inout)` gets the addresses of two elements.
 template <typename Combine>
-void each_element(void* in, void* inout, const int* n, Combine combine) {
+void each_element(void* in, void* inout, const int* n, const MPI_Datatype* type, Combine combine) {
+  const Model& model = operand(*type);
   for (std::ptrdiff_t i = 0; i < *n; ++i)
-    combine(static_cast<const char*>(in) + i * operand->extent(), static_cast<char*>(inout) + i * operand->extent());
+    combine(model.places(), static_cast<const char*>(in) + i * model.extent(),
+            static_cast<char*>(inout) + i * model.extent());
 }
 
-void add(void* in, void* inout, int* n, MPI_Datatype*) {
-  each_element(in, inout, n, [](const char* a, char* b) {
-    for (const Place& p : operand->places()) store(b, p, (load(a, p) + load(b, p)) % field_prime);
+void add(void* in, void* inout, int* n, MPI_Datatype* type) {
+  each_element(in, inout, n, type, [](const Places& places, const char* a, char* b) {
+    for (const Place& p : places) store(b, p, (load(a, p) + load(b, p)) % field_prime);
   });
 }
 
 // Two by two matrices: the product depends on the order, not on the brackets.
-void multiply(void* in, void* inout, int* n, MPI_Datatype*) {
-  each_element(in, inout, n, [](const char* a, char* b) {
-    const auto& p = operand->places();
+void multiply(void* in, void* inout, int* n, MPI_Datatype* type) {
+  each_element(in, inout, n, type, [](const Places& p, const char* a, char* b) {
     std::array<std::int64_t, 4> product{};
     for (std::size_t row = 0; row < 2; ++row)
       for (std::size_t column = 0; column < 2; ++column)
@@ -55,9 +67,8 @@ void multiply(void* in, void* inout, int* n, MPI_Datatype*) {
 }
 
 // x ↦ ux + v, the left one applied last.
-void compose(void* in, void* inout, int* n, MPI_Datatype*) {
-  each_element(in, inout, n, [](const char* a, char* b) {
-    const auto& p = operand->places();
+void compose(void* in, void* inout, int* n, MPI_Datatype* type) {
+  each_element(in, inout, n, type, [](const Places& p, const char* a, char* b) {
     const std::int64_t u = load(a, p[0]);
     store(b, p[1], (u * load(b, p[1]) + load(a, p[1])) % field_prime);
     store(b, p[0], u * load(b, p[0]) % field_prime);
@@ -65,9 +76,8 @@ void compose(void* in, void* inout, int* n, MPI_Datatype*) {
 }
 
 // Words: of the left one's letters and then the right one's as many as an element has room for; zeros are blanks.
-void append(void* in, void* inout, int* n, MPI_Datatype*) {
-  each_element(in, inout, n, [](const char* a, char* b) {
-    const auto& places = operand->places();
+void append(void* in, void* inout, int* n, MPI_Datatype* type) {
+  each_element(in, inout, n, type, [](const Places& places, const char* a, char* b) {
     std::vector<std::int64_t> word;
     for (const char* from : {a, static_cast<const char*>(b)})
       for (const Place& p : places)
@@ -77,9 +87,9 @@ void append(void* in, void* inout, int* n, MPI_Datatype*) {
   });
 }
 
-void take_left(void* in, void* inout, int* n, MPI_Datatype*) {
-  each_element(in, inout, n, [](const char* a, char* b) {
-    for (const Place& p : operand->places())
+void take_left(void* in, void* inout, int* n, MPI_Datatype* type) {
+  each_element(in, inout, n, type, [](const Places& places, const char* a, char* b) {
+    for (const Place& p : places)
       for (const Part& part : p.basic->parts)
         std::memcpy(b + p.at + part.offset, a + p.at + part.offset, static_cast<std::size_t>(part.significant));
   });
@@ -156,6 +166,6 @@ void Operator::combine(void* in, void* inout, int n, MPI_Datatype type) const {
     native().Reduce_local(in, inout, n, type, handle);
 }
 
-void set_operand(const Model& model) { operand = &model; }
+void set_operands(std::vector<const Model*> models) { operands = std::move(models); }
 
 }  // namespace stretto::differential

@@ -39,7 +39,8 @@ class Operators {
   std::vector<Operator> integer_, other_integer_, floating_, sum_only_, complex_, logical_, byte_, pair_, none_, users_;
 };
 
-/// What the user's operators work on until the next call: they do not look into the handle.
-void set_operand(const Model& model);
+/// What the user's operators work on until the next call: they find here what the type means that they are given, which
+/// is the handle that a call under way was given.
+void set_operands(std::vector<const Model*> models);
 
 }  // namespace stretto::differential

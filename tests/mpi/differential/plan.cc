@@ -110,13 +110,14 @@ std::string Side::text() const {
 }
 
 std::string Plan::text() const {
-  std::string text = "call " + std::to_string(number) + ": " + std::string(facts(form->function).name) +
+  std::string text = "call " + std::to_string(number) + ": " + name_of(form->function, kind) +
                      (large ? " (large count)" : "") + " on communicator '" + member.text + "' of " +
                      std::to_string(member.ranks) + " ranks";
   if (form->rooted()) text += ", root " + std::to_string(root);
   text += ", send " + send.text() + ", receive " + receive.text();
   if (op) text += ", operator " + op->name;
   if (in_place) text += ", in place";
+  if (starts != 1) text += ", " + std::to_string(starts) + " times";
   return text + ", offsets " + std::to_string(send_offset) + " and " + std::to_string(receive_offset) +
          (native_trusted ? "" : ", expected result computed by the test");
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "communicators.hpp"
+#include "kinds.hpp"
 #include "operators.hpp"
 #include "parts.hpp"
 
@@ -17,6 +18,7 @@ struct Options {
   std::uint64_t seed = 1;
   Bytes most_bytes = Bytes{1} << 20;  ///< of the vector, about
   std::vector<Function> functions;
+  std::vector<Kind> kinds;
   bool plant = false;     ///< damage one of Stretto's results: the test must find it
   bool distrust = false;  ///< make no native calls on derived types: Intel MPI 2021.18 damages memory there
   bool verbose = false;   ///< name every call before it is made
@@ -40,6 +42,8 @@ struct Side {
 
 struct Plan {
   std::int64_t number = 0;
+  Kind kind = Kind::blocking;
+  int starts = 1;  ///< calls, or starts of its request; of a persistent one maybe none
   const Form* form = nullptr;
   Member member;
   int root = 0;

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Nonblocking and persistent collectives, and their requests among those of the MPI itself."""
+
+import re
+from collections.abc import Collection
+
+import pytest
+from programs import COLLECTIVES, DEBIAN, PREFIXES, Finished, all_right, installed, stretto_run
+
+LIMIT = 100  # seconds for each run: the ranks may be more than the cores
+ORDERS = ["crossed", "reversed", "ahead", "blocking", "freed", "fresh", "types", "sitting"]
+PERSISTENT = ["every", "order", "mixed", "inactive", "freed"]
+STATES = ["held", "truncated", "many"]
+MISUSES = [
+    "start-active", "startall-active", "start-nonblocking", "startall-nonblocking",
+    "free-active", "free-active-persistent", "cancel", "cancel-persistent",
+]  # fmt: skip
+
+every_mpi = pytest.mark.parametrize("name", PREFIXES)
+some_ranks = pytest.mark.parametrize("ranks", [2, 4])
+
+
+def run(built, source: str, name: str, ranks: int, *arguments: object) -> Finished:
+    return stretto_run(ranks, [built(source, name), *arguments], mpi=installed(name), timeout=LIMIT)
+
+
+def counts(done: Finished) -> dict[str, list[int]]:
+    """By function: how often rank 0 called it, made it persistent, and started that."""
+    lines = re.findall(r"^(\w+): called (\d+), made (\d+), started (\d+)$", done.out, re.MULTILINE)
+    found = {key: [int(n) for n in numbers] for key, *numbers in lines}
+    assert found.keys() == COLLECTIVES
+    return found
+
+
+def may_pass_on(name: str, *reasons: str) -> set[str]:
+    """Why calls may be left to the MPI of this name, apart from these reasons."""
+    # Operators of the program's own, where the MPI cannot be asked to move calls on.
+    return {*reasons, *(["progress"] if name in ("intel", "debian-mpich") else [])}
+
+
+def served_all(
+    done: Finished, calls: dict[str, int] | None = None, passed: Collection[str] = ()
+) -> Finished:
+    """All right, and Stretto served rank 0's calls, as many as `calls` says, and passed none on.
+
+    Nonblocking calls and starts of persistent ones count as calls of the blocking function. For
+    the reasons in `passed` calls may be passed on.
+    """
+    lines = all_right(done).summary
+    reasons = {reason for line in lines.values() for reason in line.passed}
+    assert reasons <= set(passed), done.err
+    for key, n in (calls or {}).items():
+        assert done.served(key) + sum(done.passed(key).values()) == n, f"{key}: {n}\n{done.err}"
+        assert n == 0 or done.served(key) > 0, f"{key}\n{done.err}"
+    return done
+
+
+def served_some(done: Finished, *functions: str, passed: Collection[str] = ()) -> Finished:
+    """The same of a program that does not say how often it calls these."""
+    for function in functions:
+        assert served_all(done, passed=passed).served(function) > 0, function
+    return done
+
+
+@every_mpi
+@some_ranks
+@pytest.mark.parametrize("case", ORDERS)
+def test_every_legal_order_ends(built, case, ranks, name):
+    done = run(built, "nonblocking_order.c", name, ranks, case)
+    functions = ["bcast"]
+    if case != "types":
+        functions += ["allreduce", "alltoall"]
+    elif not may_pass_on(name):
+        functions += ["allreduce"]  # with operators of its own
+    # Where no blocking collective was called on a communicator before.
+    unready = ["MPI or communicator not ready"] * (case in ("fresh", "freed"))
+    served_some(done, *functions, passed=may_pass_on(name, *unready))
+
+
+@every_mpi
+@some_ranks
+@pytest.mark.parametrize("seed", [1, 2])
+def test_all_nonblocking_collectives(built, seed, ranks, name):
+    done = run(built, "nonblocking_all.c", name, ranks, seed, 20)
+    calls = {key: called for key, (called, _, _) in counts(done).items()}
+    assert min(calls.values()) > 0
+    served_all(done, calls, may_pass_on(name))
+
+
+@every_mpi
+@some_ranks
+@pytest.mark.parametrize("case", PERSISTENT)
+def test_persistent_collectives(built, case, ranks, name):
+    done = run(built, "persistent_collectives.c", name, ranks, case)
+    numbers = counts(done)
+    if case == "every":
+        assert all(made > 0 and started == 5 * made for _, made, started in numbers.values())
+    # What is left to the MPI is so when it is made: its starts are not Stretto's to count.
+    calls = {key: called + started for key, (called, _, started) in numbers.items()}
+    served_all(done, None if may_pass_on(name) else calls, may_pass_on(name))
+
+
+@every_mpi
+@some_ranks
+def test_arrays_of_all_kinds_of_requests(built, ranks, name):
+    done = run(built, "request_arrays.c", name, ranks)
+    served_some(done, "allreduce", "bcast", "alltoall", "barrier")
+
+
+@every_mpi
+@some_ranks
+@pytest.mark.parametrize("case", STATES)
+def test_states_of_requests(built, case, ranks, name):
+    served_some(run(built, "request_states.c", name, ranks, case), "allreduce")
+
+
+@every_mpi
+@pytest.mark.parametrize("case", MISUSES)
+def test_misuse_is_reported(built, case, name):
+    done = served_some(run(built, "request_misuse.c", name, 2, case), "allreduce")
+    assert f"{case}: MPI_ERR_REQUEST" in done.out
+
+
+@pytest.mark.parametrize("interface", ["", "-DUSE_MPI", "-DUSE_MPI_F08"])
+@pytest.mark.parametrize("name", DEBIAN)
+def test_requests_in_fortran(built, name, interface):
+    # Open MPI 4 has no persistent collectives.
+    persistent = name == "debian-mpich"
+    program = built(
+        "nonblocking.F90", name, *filter(None, [interface, "-DPERSISTENT" * persistent])
+    )
+    calls = {"barrier": 2, "bcast": 4, "allreduce": 5 + 8 * persistent, "alltoallv": 1}
+    served_all(stretto_run(3, [program], timeout=LIMIT), calls)
