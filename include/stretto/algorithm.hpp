@@ -35,8 +35,9 @@ enum class RanksNeeded : std::uint8_t { any, even, power_of_two };
 struct Needs {
   bool commutative = false;  ///< the operator's; false also promises that rank order is kept
   RanksNeeded ranks = RanksNeeded::any;
-  bool irregular = false;  ///< for the functions whose parts differ in size: pointless for the others
-  bool counts = false;     ///< the schedule depends on Shape::counts
+  bool irregular = false;    ///< for the functions whose parts differ in size: pointless for the others
+  bool counts = false;       ///< the schedule depends on Shape::counts
+  bool whole_graph = false;  ///< every rank must know the neighbours of all
 };
 
 /// One algorithm. Rounds and blocks are counted along the longest chain of rounds, as in the papers' formulas; blocks
@@ -52,7 +53,7 @@ struct Algorithm {
   Parameter parameter = {};
   std::string_view list = {};  ///< name of the list it takes: "skips", as in "skips=4:2:1"; empty: none
   bool padded = false;         ///< blocks of different sizes travel as if all had the largest one's
-  bool forwards = false;       ///< gather, scatter and alltoall: ranks pass blocks of others on
+  bool forwards = false;       ///< where ranks know the sizes of their own parts only: they pass blocks of others on
   Block (*blocks)(const Shape&, const Params&);  ///< slots of the input and of the output
   std::int64_t (*rounds)(const Shape&, const Params&);
   std::int64_t (*sent)(const Shape&, const Params&);      ///< blocks, the factor of β
@@ -71,7 +72,7 @@ std::span<const Algorithm* const> all_algorithms();
 /// Null if there is none of that id.
 const Algorithm* find_algorithm(std::string_view id);
 
-/// `params` with the default of what they leave open; that of a list "nodes" is Shape::nodes.
+/// `params` with the default of what they leave open; that of a list "nodes" is Shape::nodes, of "dims" the graph's.
 Params resolved(const Algorithm& algorithm, const Shape& shape, Params params);
 
 /// Why `algorithm` cannot be built with such ranks and parameters, in words for the user; empty if it can.

@@ -7,6 +7,7 @@
 #include <span>
 #include <string_view>
 
+#include "stretto/graph.hpp"
 #include "stretto/schedule.hpp"
 
 namespace stretto {
@@ -30,6 +31,7 @@ struct CollectiveFacts {
   bool reduces;                           ///< combines contributions with an operator
   bool parts_in, parts_out;               ///< the input, the output has a part for each rank, given by the call
   bool prefix;                            ///< a rank's result is made of what the ranks up to it gave
+  bool neighbourhood;                     ///< the parts are those of neighbours in a graph, not of all ranks
   bool per_rank = parts_in || parts_out;  ///< else the algorithm cuts the vector
   bool pairwise = parts_in && parts_out;  ///< a block belongs to a pair of ranks
 };
@@ -45,8 +47,12 @@ struct Shape {
   /// Levels x ranks: the node of each rank, by any numbers; then, for each further level, the group (switch) of each
   /// rank's node. Empty: unknown.
   std::vector<Rank> nodes = {};
+  std::shared_ptr<const Graph> graph = {};  ///< of a neighbourhood collective; null: default_graph()
   bool operator==(const Shape&) const = default;
 };
+
+/// The graph of `shape`, which has so many ranks.
+std::shared_ptr<const Graph> graph_of(const Shape& shape);
 
 /// What stands in one slot: nothing, the contribution of one rank, or the reduction of contributions in rank order.
 struct Content {
@@ -56,7 +62,9 @@ struct Content {
 };
 
 /// Which block does slot `slot` of the input or output of `rank` hold? In an alltoall block s·p + d goes from rank s
-/// to rank d, slot d of the input and slot s of the output; else block b lies in slot b.
+/// to rank d, slot d of the input and slot s of the output. In a neighbourhood slots are those of neighbours: block
+/// s·slots + k is the k-th part that rank s sends or, where it sends all the same, block s. Else block b lies in slot
+/// b.
 Block block_of(Collective collective, const Shape& shape, Rank rank, Buffer buffer, Block slot);
 
 /// Does the call give `rank` slot `slot` of `buffer`? (A non-root of a reduce has no output, and so on.)

@@ -24,12 +24,13 @@ inline constexpr Function all_functions[] = {
 #undef STRETTO_NAME
 };
 
-/// What a rank is given of the sizes of all ranks' parts.
+/// What a rank is given of the sizes of all parts.
 enum class PartSizes : std::uint8_t {
-  none,   ///< there are no parts
-  equal,  ///< one size for all
-  all,    ///< they differ, and every rank is given all of them
-  own,    ///< they differ, and a rank knows those that it sends or receives
+  none,        ///< there are no parts
+  equal,       ///< one size for all
+  neighbours,  ///< one size for a rank and its neighbours, hence theirs
+  all,         ///< they differ, and every rank is given all of them
+  own,         ///< they differ, and a rank knows those that it sends or receives
 };
 
 struct FunctionFacts {

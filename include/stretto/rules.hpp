@@ -27,12 +27,14 @@ namespace stretto {
 struct Call {
   Function function;
   Shape shape;
-  Bytes bytes = 0;              ///< the whole vector: all parts together; a size hint, where not all ranks know it
+  Bytes bytes = 0;              ///< the whole vector: all parts together; in a neighbourhood what a rank sends, on
+                                ///< average; a size hint, where not all ranks know it
   bool commutative = true;      ///< of reductions
   bool predefined = true;       ///< is the operator one of MPI's own?
   Rank per_node = 1;            ///< the most ranks that share a node's memory
   bool even_nodes = true;       ///< has each node as many?
   bool oversubscribed = false;  ///< has a node of these ranks more of the job's ranks than cores for them?
+  std::int64_t to_node = 0;     ///< in a neighbourhood: messages_to_node(); 0: unknown
 
   bool one_node() const { return per_node == shape.ranks && shape.ranks > 1; }
 };
@@ -58,6 +60,7 @@ struct Rule {
   Between part;  ///< bytes of each rank's part, on average
   Between ranks;
   Between per_node;       ///< ranks of the fullest node
+  Between to_node;        ///< of a neighbourhood: messages_to_node()
   bool balanced = false;  ///< demands blocks_balanced()
   RanksAre ranks_are = RanksAre::any;
   OperatorIs operator_is = OperatorIs::any;

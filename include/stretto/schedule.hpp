@@ -122,7 +122,8 @@ struct Schedule {
   Rank ranks = 1;
   Rank rank = 0;
   Rank root = 0;
-  Block blocks = 1;  ///< slots of the input and of the output: how many blocks the vector is cut into
+  Block blocks = 1;  ///< slots of the input and of the output: how many blocks the vector is cut into; in a
+                     ///< neighbourhood the most that a rank has
   Parts parts;       ///< of collectives whose vector has a part for each rank
   Scratch scratch;
   std::vector<Round> rounds;

@@ -13,7 +13,8 @@ namespace stretto::python {
 
 namespace {
 
-Shape checked_shape(Rank ranks, Rank root, std::vector<Count> counts, std::vector<Rank> nodes) {
+Shape checked_shape(Rank ranks, Rank root, std::vector<Count> counts, std::vector<Rank> nodes,
+                    const std::string& graph) {
   if (ranks < 1) throw Error("there is no collective of " + std::to_string(ranks) + " ranks", "use 1 rank or more");
   if (root < 0 || root >= ranks) {
     throw Error("root " + std::to_string(root) + " is not one of the " + std::to_string(ranks) + " ranks",
@@ -27,7 +28,7 @@ Shape checked_shape(Rank ranks, Rank root, std::vector<Count> counts, std::vecto
     if (count < 0) throw Error("a count is negative: " + std::to_string(count), "counts are numbers of elements");
   const std::string misfit = patterns::nodes_misfit({.ranks = ranks}, {.list = nodes});
   if (!misfit.empty()) throw Error(misfit, "give each rank's node, then for each further level its node's group");
-  return {ranks, root, std::move(counts), std::move(nodes)};
+  return {ranks, root, std::move(counts), std::move(nodes), graph.empty() ? nullptr : parse_graph(graph, ranks)};
 }
 
 void require_slot(const Shape& shape, const Parts& parts, Rank rank, Block slot) {
@@ -54,6 +55,7 @@ void register_facts(nb::module_& m) {
       .def_ro("reduces", &CollectiveFacts::reduces)
       .def_ro("per_rank", &CollectiveFacts::per_rank, "The vector has a part for each rank, given by the call.")
       .def_ro("pairwise", &CollectiveFacts::pairwise, "A block belongs to a pair of ranks, as in an alltoall.")
+      .def_ro("neighbourhood", &CollectiveFacts::neighbourhood, "Its parts are those of neighbours in a graph.")
       .def_ro("prefix", &CollectiveFacts::prefix, "A rank's result is made of what the ranks up to it gave.");
   m.def("all_collectives", [] { return std::vector(std::begin(all_collectives), std::end(all_collectives)); });
   m.def("facts", nb::overload_cast<Collective>(&facts), nb::arg("collective"), nb::rv_policy::reference);
@@ -70,11 +72,12 @@ void register_shape(nb::module_& m) {
   nb::class_<Shape>(m, "Shape", "Ranks and root of a call; the sizes of the ranks' parts, and where the ranks are.")
       .def(
           "__init__",
-          [](Shape* self, Rank ranks, Rank root, std::vector<Count> counts, std::vector<Rank> nodes) {
-            new (self) Shape(checked_shape(ranks, root, std::move(counts), std::move(nodes)));
+          [](Shape* self, Rank ranks, Rank root, std::vector<Count> counts, std::vector<Rank> nodes,
+             const std::string& graph) {
+            new (self) Shape(checked_shape(ranks, root, std::move(counts), std::move(nodes), graph));
           },
           nb::arg("ranks"), nb::arg("root") = 0, nb::arg("counts") = std::vector<Count>(),
-          nb::arg("nodes") = std::vector<Rank>())
+          nb::arg("nodes") = std::vector<Rank>(), nb::arg("graph") = "")
       .def_ro("ranks", &Shape::ranks)
       .def_ro("root", &Shape::root)
       .def_ro("counts", &Shape::counts,
@@ -82,6 +85,9 @@ void register_shape(nb::module_& m) {
       .def_ro("nodes", &Shape::nodes,
               "Levels x ranks: the node of each rank; then, for each further level, the group of each rank's node; "
               "empty: unknown.")
+      .def_prop_ro(
+          "graph", [](const Shape& s) { return graph_of(s)->name(); },
+          "Of a neighbourhood collective: torus=4x4, grid=4x4, stencil=4x4 or random=3.")
       .def("__eq__", [](const Shape& a, const Shape& b) { return a == b; }, nb::is_operator());
   nb::class_<Content> content(m, "Content", "What stands in one slot before or after a collective.");
   nb::enum_<Content::Kind>(content, "Kind")

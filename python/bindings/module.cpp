@@ -16,6 +16,7 @@ NB_MODULE(_core, m) {
   register_schedule(m);
   register_builder(m);
   register_collective(m);
+  register_graph(m);
   register_function(m);
   register_algorithm(m);
   register_check(m);

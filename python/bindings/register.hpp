@@ -13,6 +13,7 @@ void register_error(nb::module_& m);
 void register_schedule(nb::module_& m);
 void register_builder(nb::module_& m);
 void register_collective(nb::module_& m);
+void register_graph(nb::module_& m);
 void register_function(nb::module_& m);
 void register_algorithm(nb::module_& m);
 void register_check(nb::module_& m);

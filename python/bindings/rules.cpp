@@ -17,12 +17,13 @@ void register_values(nb::module_& m) {
       .def(
           "__init__",
           [](Call* self, Function function, const Shape& shape, Bytes bytes, bool commutative, bool predefined,
-             Rank per_node, bool even_nodes, bool oversubscribed) {
-            new (self) Call{function, shape, bytes, commutative, predefined, per_node, even_nodes, oversubscribed};
+             Rank per_node, bool even_nodes, bool oversubscribed, std::int64_t to_node) {
+            new (self)
+                Call{function, shape, bytes, commutative, predefined, per_node, even_nodes, oversubscribed, to_node};
           },
           nb::arg("function"), nb::arg("shape"), nb::arg("bytes"), nb::arg("commutative") = true,
           nb::arg("predefined") = true, nb::arg("per_node") = 1, nb::arg("even_nodes") = true,
-          nb::arg("oversubscribed") = false)
+          nb::arg("oversubscribed") = false, nb::arg("to_node") = 0)
       .def_ro("function", &Call::function)
       .def_ro("shape", &Call::shape)
       .def_ro("bytes", &Call::bytes, "The whole vector: all parts together; a size hint, where not all ranks know it.")
@@ -86,6 +87,7 @@ void register_rule(nb::module_& m) {
       .def_ro("part", &Rule::part, "Bytes of each rank's part, on average.")
       .def_ro("ranks", &Rule::ranks)
       .def_ro("per_node", &Rule::per_node, "Ranks of the fullest node.")
+      .def_ro("to_node", &Rule::to_node, "Of a neighbourhood: messages from a node to another, on average.")
       .def_ro("balanced", &Rule::balanced, "Demands blocks_balanced().")
       .def_ro("ranks_are", &Rule::ranks_are)
       .def_ro("operator_is", &Rule::operator_is)

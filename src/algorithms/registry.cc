@@ -33,6 +33,8 @@ Params resolved(const Algorithm& algorithm, const Shape& shape, Params params) {
       params.value = algorithm.parameter.default_value(placed);
     }
   }
+  if (algorithm.list == "dims" && params.list.empty())
+    if (const auto graph = graph_of(shape); graph->whole()) params.list = graph->dims();
   // One that goes by the counts of the ranks orders them by these as well.
   if (algorithm.list == "order" && !algorithm.needs.counts && params.list.empty() && !shape.nodes.empty())
     params.list = patterns::depth_first_order(shape);
@@ -52,6 +54,9 @@ std::string unsuitable(const Algorithm& algorithm, const Shape& shape, const Par
   if (!algorithm.parameter.name.empty() && params.value > algorithm.parameter.most)
     return std::string(algorithm.parameter.name) + " must be at most " + std::to_string(algorithm.parameter.most);
   if (algorithm.list.empty() && !params.list.empty()) return "it takes no list";
+  if (facts(algorithm.collective).neighbourhood && params.segment > 0) return "parts for neighbours are not cut";
+  if (algorithm.needs.whole_graph && shape.graph && !shape.graph->whole())
+    return "not all ranks know the neighbours of all";
   return algorithm.misfit ? algorithm.misfit(shape, params) : std::string();
 }
 

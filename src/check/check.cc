@@ -103,7 +103,9 @@ std::string_view name_of(Refusal refusal) {
   return "?";
 }
 
-Checked check(std::span<const Schedule> schedules, const Question& question) {
+Checked check(std::span<const Schedule> schedules, const Question& asked) {
+  Question question = asked;
+  if (facts(asked.collective).neighbourhood) question.shape.graph = graph_of(asked.shape);  // once
   Checked checked;
   try {
     checking::check_form(schedules, question);

@@ -22,6 +22,12 @@ void check_question(std::span<const Schedule> schedules, const Question& questio
   if (schedules.size() != static_cast<std::size_t>(shape.ranks))
     malformed(counted(static_cast<std::int64_t>(schedules.size()), "schedule") + " for " +
               counted(shape.ranks, "rank"));
+  if (collective.neighbourhood) {
+    const auto graph = graph_of(shape);
+    if (graph->ranks() != shape.ranks || !graph->whole())
+      malformed("the graph is not that of all " + counted(shape.ranks, "rank"));
+    if (!graph->misfit().empty()) malformed(graph->misfit());
+  }
   if (question.in_place && !may_alias(question.collective)) malformed(name + " has no in-place form");
   std::int64_t locations = 0;
   for (std::size_t i = 0; i < schedules.size(); ++i) {
@@ -33,17 +39,23 @@ void check_question(std::span<const Schedule> schedules, const Question& questio
     if (s.blocks != schedules[0].blocks || s.blocks < 0)
       malformed(who + "has " + counted(s.blocks, "block") + ", schedule 0 has " + std::to_string(schedules[0].blocks));
     if (s.parts != schedules[0].parts) malformed(who + "has other parts than schedule 0");
-    if (collective.pairwise && !s.parts.first.empty())
-      malformed(who + "has parts, but the blocks of an alltoall are not cut");
+    if ((collective.pairwise || collective.neighbourhood) && !s.parts.first.empty())
+      malformed(who + "has parts, but the blocks of " + name + " are not cut");
     if (!s.parts.first.empty() && s.parts.first.size() != static_cast<std::size_t>(shape.ranks) + 1)
       malformed(who + "has " + counted(static_cast<Block>(s.parts.first.size()) - 1, "part"));
-    if (collective.per_rank && s.blocks != s.parts.begin(shape.ranks))
+    if (collective.neighbourhood) {
+      if (const Block most = graph_of(shape)->slots(); s.blocks != most)
+        malformed(who + "has " + counted(s.blocks, "block") + ", but a rank of the graph has up to " +
+                  counted(most, "neighbour"));
+    } else if (collective.per_rank && s.blocks != s.parts.begin(shape.ranks))
       malformed(who + name + " has a part for each rank, " + counted(s.parts.begin(shape.ranks), "block") +
                 " in all, not " + std::to_string(s.blocks));
     if (s.blocks > most_locations) malformed(who + "too many blocks to check: " + std::to_string(s.blocks));
     locations += 2 * s.blocks + static_cast<std::int64_t>(s.scratch.size());
     if (locations > most_locations) malformed(who + "too many blocks to check");
-    const Block known = collective.pairwise ? s.blocks * shape.ranks : s.blocks;
+    const Block known = collective.pairwise        ? s.blocks * shape.ranks
+                        : collective.neighbourhood ? Block{shape.ranks}
+                                                   : s.blocks;
     for (const Scratch::Run& run : s.scratch.runs())
       if (const Block last = run.first + run.count - 1; run.first < 0 || last >= known)
         malformed(who + "scratch for block " + std::to_string(run.first < 0 ? run.first : std::max(run.first, known)) +

@@ -81,6 +81,7 @@ class Collector {
  public:
   Collector(const Algorithm& algorithm, Rank ranks, Rank root) : algorithm_(algorithm) {
     default_.shape = {ranks, root};
+    if (facts(algorithm.collective).neighbourhood) default_.shape.graph = default_graph(ranks);
   }
 
   void add(const Variant& variant) {
@@ -107,6 +108,7 @@ class Collector {
       if (algorithm_.list == "order") add_with(0, random_order(random, ranks));
       if (algorithm_.list == "radices") add_with(0, random_radices(random, ranks));
     }
+    if (facts(algorithm_.collective).neighbourhood) collect_graphs(random);
     if (algorithm_.list == "nodes")
       for (const int kind : {0, 1, 2, 3, 4, 5, 6}) add_with(0, random_nodes(random, ranks, kind));
     if (algorithm_.needs.counts)
@@ -120,6 +122,25 @@ class Collector {
   std::vector<Variant> all;
 
  private:
+  /// A line, tori and grids of two and three dimensions, stencils, and random ones; each with a list of its own.
+  void collect_graphs(std::mt19937& random) {
+    const Rank ranks = default_.shape.ranks;
+    const std::vector<Rank> square = near_square(ranks);
+    const std::vector<Rank> half = near_square(square[1]);
+    const std::string flat = std::to_string(square[0]) + 'x' + std::to_string(square[1]);
+    const std::string deep = std::to_string(half[0]) + 'x' + std::to_string(square[0]) + 'x' + std::to_string(half[1]);
+    for (const std::string& text :
+         {"grid=" + std::to_string(ranks), "torus=" + flat, "grid=" + flat, "torus=" + deep, "stencil=" + deep,
+          std::string("random=1"), std::string("random=3"), std::string("random=9")}) {
+      Variant v = default_;
+      v.shape.graph = parse_graph(text, ranks);
+      add(v);
+      if (algorithm_.list == "nodes") v.params.list = random_nodes(random, ranks, static_cast<int>(all.size() % 7));
+      if (algorithm_.list == "dims") v.params.list = {half[0], square[0], half[1]};
+      add(v);
+    }
+  }
+
   void add_with(std::int64_t value, const std::vector<Rank>& list) {
     Variant v = default_;
     v.params.value = value;
@@ -152,6 +173,7 @@ std::string to_text(const Variant& variant, const Algorithm& algorithm) {
   if (variant.params.value != 0)
     add(std::string(algorithm.parameter.name) + '=' + std::to_string(variant.params.value));
   if (!variant.params.list.empty()) add(joined(algorithm.list, variant.params.list));
+  if (variant.shape.graph) add(variant.shape.graph->name());
   if (!variant.shape.counts.empty()) add(joined("counts", variant.shape.counts));
   return text;
 }

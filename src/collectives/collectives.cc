@@ -33,10 +33,32 @@ std::optional<Collective> collective_named(std::string_view name) {
   return std::nullopt;
 }
 
+std::shared_ptr<const Graph> graph_of(const Shape& shape) {
+  return shape.graph ? shape.graph : default_graph(shape.ranks);
+}
+
 Block block_of(Collective collective, const Shape& shape, Rank rank, Buffer buffer, Block slot) {
+  if (facts(collective).neighbourhood && buffer != Buffer::scratch) {
+    const auto graph = graph_of(shape);
+    const Graph::Part part = buffer == Buffer::input ? Graph::Part{rank, slot} : graph->source(rank, slot);
+    return facts(collective).pairwise ? part.rank * graph->slots() + part.slot : Block{part.rank};
+  }
   if (!facts(collective).pairwise || buffer == Buffer::scratch) return slot;
   return buffer == Buffer::input ? Block{rank} * shape.ranks + slot : slot * shape.ranks + rank;
 }
+
+namespace {
+
+bool neighbour_exists(Collective collective, const Shape& shape, Rank rank, Buffer buffer, Block slot) {
+  const auto graph = graph_of(shape);
+  const bool is_input = buffer == Buffer::input;
+  if (is_input && !facts(collective).parts_in) return slot == 0;
+  const std::vector<Rank>& near = is_input ? graph->of(rank).destinations : graph->of(rank).sources;
+  const auto i = static_cast<std::size_t>(slot);
+  return i < near.size() && near[i] != no_rank;
+}
+
+}  // namespace
 
 bool slot_exists(Collective collective, const Shape& shape, const Parts& parts, Rank rank, Buffer buffer, Block slot) {
   if (buffer == Buffer::scratch) return true;
@@ -54,6 +76,8 @@ bool slot_exists(Collective collective, const Shape& shape, const Parts& parts, 
     case Collective::alltoall:
     case Collective::allreduce:
     case Collective::scan: return true;
+    case Collective::neighbor_allgather:
+    case Collective::neighbor_alltoall: return neighbour_exists(collective, shape, rank, buffer, slot);
   }
   return false;
 }
@@ -79,14 +103,17 @@ Content content_after(Collective collective, const Shape& shape, const Parts& pa
     case Collective::reduce_scatter: return reduction(0, shape.ranks - 1);
     case Collective::scan: return reduction(0, rank);
     case Collective::exscan: return reduction(0, rank - 1);
+    case Collective::neighbor_allgather:
+    case Collective::neighbor_alltoall: return contribution(graph_of(shape)->source(rank, slot).rank);
   }
   return nothing;
 }
 
 bool may_alias(Collective collective) {
   // A broadcast has one buffer, and a barrier none. In an alltoall block b of the one buffer is not block b of the
-  // other: in place it begins with a copy of the input.
-  return collective != Collective::barrier && collective != Collective::bcast && collective != Collective::alltoall;
+  // other: in place it begins with a copy of the input. In a neighbourhood MPI has no such form.
+  return collective != Collective::barrier && collective != Collective::bcast && collective != Collective::alltoall &&
+         !facts(collective).neighbourhood;
 }
 
 }  // namespace stretto

@@ -5,7 +5,8 @@ namespace stretto {
 namespace {
 
 constexpr FunctionFacts facts_of(std::string_view name, Collective collective, PartSizes sizes) {
-  return {name, collective, sizes == PartSizes::all || sizes == PartSizes::own, sizes != PartSizes::own};
+  return {name, collective, sizes == PartSizes::all || sizes == PartSizes::own,
+          sizes != PartSizes::own && sizes != PartSizes::neighbours};
 }
 
 constexpr FunctionFacts function_table[] = {

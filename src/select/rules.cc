@@ -217,8 +217,12 @@ class RulesParser {
       comparison(rule.bytes, word, word.substr(5));
     } else if (word.starts_with("per-node")) {
       comparison(rule.per_node, word, word.substr(8));
+    } else if (word.starts_with("to-node")) {
+      if (!facts(facts(rule.function).collective).neighbourhood)
+        refuse("a " + std::string(facts(rule.function).name) + " has no neighbours", "write bytes, ranks or per-node");
+      comparison(rule.to_node, word, word.substr(7));
     } else if (word.starts_with("part")) {
-      if (!facts(facts(rule.function).collective).per_rank)
+      if (!facts(facts(rule.function).collective).per_rank || facts(facts(rule.function).collective).neighbourhood)
         refuse("the vector of a " + std::string(facts(rule.function).name) + " has no parts", "write bytes");
       comparison(rule.part, word, word.substr(4));
     } else if (word.starts_with("ranks")) {
@@ -230,7 +234,7 @@ class RulesParser {
 
   [[noreturn]] void refuse_condition(std::string_view word) const {
     refuse("unknown condition " + quoted(word),
-           "conditions are bytes, part, ranks and per-node with <, <=, =, >= or > and a number, ranks=2^k, "
+           "conditions are bytes, part, ranks, per-node and to-node with <, <=, =, >= or > and a number, ranks=2^k, "
            "ranks!=2^k, ranks=balanced, nodes=1, nodes>1, nodes=even, cores=own, cores=shared, and "
            "operator=commutative, not-commutative, predefined or user");
   }
@@ -317,7 +321,8 @@ AlgorithmSpec parse_algorithm_spec(Function function, std::string_view value) {
       throw Error("wrong parameter " + quoted(word) + " of " + quoted(name),
                   parameters_of(spec.algorithm) + ", as in ring,segment=64K,depth=4");
   }
-  Rule rule{.function = function, .bytes = {}, .part = {}, .ranks = {}, .per_node = {}, .params = spec.params};
+  Rule rule{
+      .function = function, .bytes = {}, .part = {}, .ranks = {}, .per_node = {}, .to_node = {}, .params = spec.params};
   rule.algorithm = spec.algorithm;
   if (const std::string why = never_serves(rule); !why.empty())
     throw Error(quoted(written(spec.algorithm, spec.params)) + " can serve no number of ranks: " + why,

@@ -30,7 +30,8 @@ bool bytes_hold(const Rule& rule, const Call& call) {
 bool asks_for_bytes(const Rule& rule) { return rule.balanced || !rule.bytes.all() || !rule.part.all(); }
 
 bool others_hold(const Rule& rule, const Call& call) {
-  if (rule.function != call.function || !rule.ranks.holds(call.shape.ranks) || !rule.per_node.holds(call.per_node))
+  if (rule.function != call.function || !rule.ranks.holds(call.shape.ranks) || !rule.per_node.holds(call.per_node) ||
+      !rule.to_node.holds(call.to_node))
     return false;
   const bool power = patterns::is_power_of_two(call.shape.ranks);
   if (rule.ranks_are == RanksAre::power_of_two && !power) return false;

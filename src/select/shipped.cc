@@ -23,6 +23,7 @@ Rules rules_of(const CompactRules& table) {
          .part = table.ranges[r.part],
          .ranks = table.ranges[r.ranks],
          .per_node = table.ranges[r.per_node],
+         .to_node = table.ranges[r.to_node],
          .balanced = r.balanced,
          .ranks_are = r.ranks_are,
          .operator_is = r.operator_is,

@@ -24,8 +24,8 @@ struct CompactChoice {
 
 struct CompactRule {
   std::uint16_t line;
-  std::uint16_t bytes, part, ranks, per_node;  ///< numbers of ranges
-  std::uint16_t choice;                        ///< number of a choice
+  std::uint16_t bytes, part, ranks, per_node, to_node;  ///< numbers of ranges
+  std::uint16_t choice;                                 ///< number of a choice
   Function function;
   bool balanced;
   RanksAre ranks_are;

@@ -41,13 +41,15 @@ Simulator::Simulator(const Algorithm& algorithm, const Shape& shape, const Param
   check_placement(placement);
   graph_ = std::make_shared<simulation::RoundGraph>(
       simulation::make_round_graph(algorithm, shape_, params, placement, all_ranks));
-  if (function && !facts(*function).bytes_known) find_sizes();
+  const bool near_alike = function && !facts(*function).irregular && facts(algorithm.collective).neighbourhood;
+  if (function && !facts(*function).bytes_known && !(near_alike && graph_of(shape_)->connected())) find_sizes();
 }
 
 void Simulator::find_sizes() {
   constexpr Bytes one = 8;
   const auto first = [&](const Algorithm& algorithm, const Params& params) {
-    const Shape shape{shape_.ranks, shape_.root};
+    Shape shape = shape_;
+    shape.counts.clear();
     sizes_ = std::make_shared<Simulator>(algorithm, shape, params, placement_);
     size_bytes_ = one * algorithm.blocks(shape, resolved(algorithm, shape, params));
   };

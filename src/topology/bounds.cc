@@ -39,6 +39,8 @@ double crossing(Collective collective, const Side& from, const Side& to, Rank ra
     case Collective::alltoall: return share(from.count) * to.count;
     case Collective::scan:
     case Collective::exscan: return from.lowest < to.highest ? 1 : 0;
+    case Collective::neighbor_allgather:
+    case Collective::neighbor_alltoall: return 0;  // the bound does not know the graph
   }
   return 0;
 }
@@ -57,6 +59,8 @@ bool depends(Collective collective, Rank root, Rank from, Rank to) {
     case Collective::allgather:
     case Collective::reduce_scatter:
     case Collective::alltoall: return true;
+    case Collective::neighbor_allgather:
+    case Collective::neighbor_alltoall: return false;
   }
   return true;
 }

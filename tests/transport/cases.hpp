@@ -18,7 +18,7 @@ struct MatrixCase {
   Variant variant;
   const Kind* kind;
   Count longest;              // elements of the vector, or of the largest part
-  std::vector<Count> counts;  // of irregular parts: one for each rank, or in an alltoall for each pair; else empty
+  std::vector<Count> counts;  // of irregular parts: one for each rank, or of an alltoall for each block; else empty
   Count segment;
   int depth;
   bool in_place;
@@ -116,10 +116,11 @@ inline MatrixCase draw(Dice& dice, const Algorithm& a, const Variant& variant) {
     c.counts = variant.shape.counts;
   } else if (of.per_rank && dice.below(2) == 0) {
     c.longest = std::min(c.longest, longest_count / p);  // holes make it long enough
-    c.counts = irregular_counts(dice, a.collective == Collective::alltoall ? ranks * ranks : ranks, c.longest);
+    const auto blocks = static_cast<std::size_t>(std::max<Block>(a.blocks(variant.shape, variant.params), 1));
+    c.counts = irregular_counts(dice, of.pairwise ? ranks * blocks : ranks, c.longest);
   }
   if (!c.counts.empty()) c.longest = *std::max_element(c.counts.begin(), c.counts.end());
-  const Cut cut = dice.one_of(cuts(c.longest));
+  const Cut cut = of.neighbourhood ? Cut{0, 1} : dice.one_of(cuts(c.longest));
   c.segment = cut.segment;
   c.depth = cut.depth;
   return c;

@@ -92,11 +92,27 @@ class Bound {
   }
   /// Which of the contributor's elements begin part `part` of a buffer: those for me, in the output of an alltoall.
   Count label(Buffer which, Rank part) const {
-    const bool for_me = c_.algorithm->collective == Collective::alltoall && which == Buffer::output;
-    return (for_me ? rank_ : part) * c_.longest;
+    if (!of_.pairwise) return of_.neighbourhood ? 0 : part * c_.longest;
+    if (which == Buffer::input) return part * c_.longest;
+    return (of_.neighbourhood ? graph_of(c_.variant.shape)->source(rank_, part).slot : rank_) * c_.longest;
+  }
+  /// How many a buffer has; neighbours that are not there count.
+  Rank parts(Buffer which) const {
+    if (!of_.neighbourhood) return of_.per_rank ? c_.variant.shape.ranks : 1;
+    const Neighbours& near = graph_of(c_.variant.shape)->of(rank_);
+    if (which == Buffer::input) return of_.parts_in ? static_cast<Rank>(near.destinations.size()) : 1;
+    return static_cast<Rank>(near.sources.size());
+  }
+  /// Of a part that exists, which of the case's counts is its size.
+  std::size_t counted_as(Buffer which, Rank part) const {
+    if (of_.pairwise || of_.neighbourhood)
+      return static_cast<std::size_t>(block_of(c_.algorithm->collective, c_.variant.shape, rank_, which, part));
+    return static_cast<std::size_t>(part);
   }
   /// A buffer of my part alone is no longer than that.
-  bool alone(const BufferOfCase& b) const { return of_.per_rank && b.first == b.last && !buffers_.one; }
+  bool alone(const BufferOfCase& b) const {
+    return of_.per_rank && !of_.neighbourhood && b.first == b.last && !buffers_.one;
+  }
   std::size_t mine() const { return static_cast<std::size_t>(of_.per_rank ? rank_ : 0); }
   Count shift(const BufferOfCase& b) const { return alone(b) ? b.at[mine()] : 0; }
   Count length(const BufferOfCase& b) const {
@@ -156,19 +172,15 @@ inline Bound::BothBuffers Bound::buffers() const {
 }
 
 inline BufferOfCase Bound::buffer(Buffer which) const {
-  const Collective collective = c_.algorithm->collective;
-  const Rank parts = facts(collective).per_rank ? c_.variant.shape.ranks : 1;
   BufferOfCase b;
-  b.first = parts;
+  b.first = parts(which);
   b.last = -1;
-  for (Rank part = 0; part < parts; ++part) {
-    const Rank source = which == Buffer::input ? rank_ : part, destination = which == Buffer::input ? part : rank_;
-    const std::size_t count = collective == Collective::alltoall
-                                  ? static_cast<std::size_t>(source * c_.variant.shape.ranks + destination)
-                                  : static_cast<std::size_t>(part);
-    b.counts.push_back(c_.counts.empty() ? c_.longest : c_.counts[count]);
+  for (Rank part = 0; part < parts(which); ++part) {
     // With one block for each part, slots are parts.
-    if (!slot_exists(collective, c_.variant.shape, {}, rank_, which, part)) continue;
+    const bool exists = slot_exists(c_.algorithm->collective, c_.variant.shape, {}, rank_, which, part);
+    const bool sized = exists || !of_.neighbourhood;
+    b.counts.push_back(c_.counts.empty() || !sized ? c_.longest : c_.counts[counted_as(which, part)]);
+    if (!exists) continue;
     b.first = std::min(b.first, part);
     b.last = part;
   }

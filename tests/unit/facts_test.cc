@@ -25,6 +25,7 @@ bool same(const Content& a, const Content& b) { return a.kind == b.kind && a.fro
 TEST(collectives_are_what_their_line_says) {
   const Shape shape{.ranks = ranks, .root = 0};
   const Shape other_root{.ranks = ranks, .root = 1};
+  const Shape alone{.ranks = ranks, .graph = std::make_shared<const Graph>(std::vector<Neighbours>(3))};
   const Parts parts;
   for (const Collective c : all_collectives) {
     const CollectiveFacts& f = facts(c);
@@ -38,7 +39,9 @@ TEST(collectives_are_what_their_line_says) {
                       !same(content_after(c, shape, parts, rank, slot),
                             content_after(c, other_root, parts, rank, slot));
              }));
-    CHECK_EQ(f.pairwise, block_of(c, shape, 1, Buffer::input, 2) != 2);
+    if (!f.neighbourhood) CHECK_EQ(f.pairwise, block_of(c, shape, 1, Buffer::input, 2) != 2);
+    CHECK_EQ(f.neighbourhood,
+             slot_exists(c, alone, parts, 1, Buffer::output, 0) != slot_exists(c, shape, parts, 1, Buffer::output, 0));
     CHECK_EQ(f.prefix, f.reduces && !same(content_after(c, shape, parts, 1, 0), content_after(c, shape, parts, 2, 0)));
   }
 }

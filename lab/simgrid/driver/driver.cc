@@ -37,7 +37,8 @@ Planned planned(const std::string& line, Shape shape) {
   words >> word;
   const std::size_t colon = word.find(':');
   const auto function = function_named(word.substr(0, colon));
-  if (!function || facts(*function).irregular || facts(*function).collective == Collective::exscan)
+  if (!function || facts(*function).irregular || facts(*function).collective == Collective::exscan ||
+      facts(facts(*function).collective).neighbourhood)
     throw Error("'" + word + "' is no cell of this driver", "functions whose parts are alike, as in allreduce:64K");
   const auto bytes = colon == word.npos ? std::nullopt : parse_size(word.substr(colon + 1));
   if (!bytes) throw Error("'" + word + "' has no size", "write allreduce:64K");
