@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "communicator/communicator.hpp"
+#include "communicator/neighbourhood.hpp"
 
 #include <algorithm>
 #include <mutex>
@@ -119,6 +120,12 @@ Communicator* make(MPI_Comm comm, const std::string& cause) {
 
 }  // namespace
 
+const std::shared_ptr<const Graph>& Communicator::graph() {
+  if (!asked_for_graph_) graph_ = graph_known_to(comm_, rank_, ranks_);
+  asked_for_graph_ = true;
+  return graph_;
+}
+
 std::uint64_t Communicator::next_serial() {
   static std::atomic<std::uint64_t> last{0};
   return ++last;
@@ -152,6 +159,7 @@ Call Communicator::placed(Call call) const {
   call.even_nodes = even_nodes_;
   call.oversubscribed = oversubscribed_;
   call.shape.nodes = nodes_;
+  if (facts(facts(call.function).collective).neighbourhood) call.to_node = to_node_;
   return call;
 }
 

@@ -76,6 +76,10 @@ class Communicator {
   /// Do its ranks want the same of profile and trace? Nothing: nobody has asked.
   std::optional<bool> same_files() const { return same_files_; }
 
+  /// Its neighbours, if it has a topology: those of all ranks where they are on several nodes, else those that the MPI
+  /// tells; null: it has none.
+  const std::shared_ptr<const Graph>& graph();
+
   /// Null unless calls are observed. Cached ones count there when they end.
   std::unique_ptr<observe::Records> records;
 
@@ -122,6 +126,7 @@ class Communicator {
   std::optional<NodeView> meet_on_node(Bootstrap& all, bool own);
   void find_nodes(Bootstrap& all);
   void make_private(Bootstrap& all);
+  void gather_graph(Bootstrap& all);
   void number(Bootstrap& all);
   void refuse_failed();
   static std::uint64_t next_serial();
@@ -143,6 +148,9 @@ class Communicator {
   bool survives_faults_ = false;
   bool threads_ = false;
   std::optional<bool> same_files_;
+  std::shared_ptr<const Graph> graph_;
+  bool asked_for_graph_ = false;
+  std::int64_t to_node_ = 0;               ///< messages_to_node(), where all ranks know the graph
   bool oversubscribed_ = false;            ///< is a node of these ranks short of cores?
   std::vector<Rank> nodes_;                ///< of each rank, the lowest rank of its node
   const Rules* rules_ = &shipped_rules();  ///< the same on all ranks

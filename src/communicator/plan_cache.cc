@@ -69,11 +69,12 @@ std::shared_ptr<PlanCache::Cached>& PlanCache::place_for(const Signature& signat
   return cached_[at ^ turn_];
 }
 
-std::shared_ptr<PlanCache::Cached> PlanCache::keep(const Arguments& arguments, Rank ranks, const Decision& decision,
-                                                   std::shared_ptr<const Schedule> schedule, const execute::Work& work,
-                                                   const observe::Sampled& sampled) {
+std::shared_ptr<PlanCache::Cached> PlanCache::keep(const Arguments& arguments, std::array<Rank, 2> parts,
+                                                   const Decision& decision, std::shared_ptr<const Schedule> schedule,
+                                                   const execute::Work& work, const observe::Sampled& sampled) {
   constexpr Rank most_parts = 64;  // they are compared with every call
-  if (ranks > most_parts && (arguments.parts[0] || arguments.parts[1])) return nullptr;
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    if (arguments.parts[i] && parts[i] > most_parts) return nullptr;
   auto& cached = place_for(arguments.signature);
   constexpr unsigned try_every = 8;  // parts that change with every call are not worth it
   if (cached && cached->signature == arguments.signature && cached->calls == 0 && ++cached->others < try_every)
@@ -101,7 +102,7 @@ std::shared_ptr<PlanCache::Cached> PlanCache::keep(const Arguments& arguments, R
   cached->alias = arguments.alias;
   for (std::size_t i = 0; i < arguments.parts.size(); ++i) {
     cached->parts[i].clear();
-    if (arguments.parts[i]) cached->parts[i].keep(*arguments.parts[i], ranks);
+    if (arguments.parts[i]) cached->parts[i].keep(*arguments.parts[i], parts[i]);
   }
   return cached;
 }

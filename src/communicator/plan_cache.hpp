@@ -65,8 +65,8 @@ class PlanCache {
   void clear();
   /// Those that were chosen by `hint`.
   void forget(const SizeHint* hint);
-  /// What is kept of a call; null: it is not. `ranks` is how many parts those of `arguments` are: too many are not.
-  std::shared_ptr<Cached> keep(const Arguments& arguments, Rank ranks, const Decision& decision,
+  /// What is kept of a call; null: it is not. `parts` is how many those of `arguments` are: too many are not.
+  std::shared_ptr<Cached> keep(const Arguments& arguments, std::array<Rank, 2> parts, const Decision& decision,
                                std::shared_ptr<const Schedule> schedule, const execute::Work& work,
                                const observe::Sampled& sampled);
 

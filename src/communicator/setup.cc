@@ -8,6 +8,7 @@
 
 #include "communicator/agreement.hpp"
 #include "communicator/communicator.hpp"
+#include "communicator/neighbourhood.hpp"
 #include "communicator/provenance.hpp"
 #include "mpi/flavour/flavour.hpp"
 #include "support/say.hpp"
@@ -65,9 +66,17 @@ void Communicator::connect(const std::string& cause) {
   if (settings().shm && !agreed.one_node) node_ = meet_on_node(all, own);
   find_nodes(all);
   make_private(all);
+  gather_graph(all);
   if (per_node_ == 1) most_depth_ = 64;
   if (!own) return number(all);
   if (!all.agreed()) refuse_failed();
+}
+
+/// Between nodes algorithms go by the neighbours of all ranks.
+void Communicator::gather_graph(Bootstrap& all) {
+  std::shared_ptr<const Graph> own = graph();
+  if (topology_of(comm_) == MPI_DIST_GRAPH) graph_ = graph_of_all(all, std::move(own), rank_);
+  if (graph_ && graph_->whole() && all.ok()) to_node_ = messages_to_node(*graph_, nodes_);
 }
 
 void Communicator::refuse_failed() {

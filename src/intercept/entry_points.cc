@@ -62,7 +62,15 @@ int made_from(MPI_Comm parent, const MPI_Comm* child, int error) {
   return error;
 }
 
-/// The same from something else.
+/// The same for one with neighbours. It is set up at once, so that its first nonblocking call need not be left to the
+/// native library.
+int made_topology(MPI_Comm parent, const MPI_Comm* child, int error, const char* cause) {
+  if (made_from(parent, child, error) == MPI_SUCCESS && *child != intercept::constants().comm_null)
+    guarded([&] { intercept::communicator(*child, std::string(cause)); });
+  return error;
+}
+
+/// The end of a function that has made a communicator from something else.
 int made_by(Provenance provenance, const MPI_Comm* made, int error) {
   if (error == MPI_SUCCESS && *made != intercept::constants().comm_null)
     guarded([&] { intercept::set_provenance(*made, provenance); });

@@ -20,6 +20,7 @@ namespace stretto::intercept {
 #define STRETTO_PERSISTENT_NAME(X, function, name, ...) X(name##_init)
 #define STRETTO_WITH_COUNTS_none(...)
 #define STRETTO_WITH_COUNTS_equal(...) __VA_ARGS__
+#define STRETTO_WITH_COUNTS_neighbours(...) __VA_ARGS__
 #define STRETTO_WITH_COUNTS_all(...) __VA_ARGS__
 #define STRETTO_WITH_COUNTS_own(...) __VA_ARGS__
 #define STRETTO_COUNTED_NAME(X, function, name, collective, sizes) STRETTO_WITH_COUNTS_##sizes(X(name))
@@ -53,13 +54,14 @@ namespace stretto::intercept {
 
 #define STRETTO_NATIVE_FUNCTIONS(X) \
   STRETTO_NATIVE_COLLECTIVES(X) STRETTO_NATIVE_NONBLOCKING(X) STRETTO_OTHER_ENTRIES(X) \
-  X(Abort) X(Comm_call_errhandler) X(Comm_create_keyval) X(Comm_delete_attr) \
+  X(Abort) X(Cart_get) X(Cartdim_get) X(Comm_call_errhandler) X(Comm_create_keyval) X(Comm_delete_attr) \
   X(Comm_get_attr) X(Comm_get_errhandler) X(Comm_get_name) X(Comm_group) X(Comm_rank) X(Comm_set_attr) \
-  X(Comm_set_errhandler) X(Comm_size) X(Comm_test_inter) X(Errhandler_free) X(Error_string) X(Finalized) \
-  X(Get_library_version) X(Grequest_complete) X(Grequest_start) X(Group_free) X(Group_size) X(Group_translate_ranks) \
+  X(Comm_set_errhandler) X(Comm_size) X(Comm_test_inter) X(Dist_graph_neighbors) \
+  X(Dist_graph_neighbors_count) X(Errhandler_free) X(Error_string) X(Finalized) \
+  X(Get_library_version) X(Graph_neighbors) X(Graph_neighbors_count) X(Grequest_complete) X(Grequest_start) X(Group_free) X(Group_size) X(Group_translate_ranks) \
   X(Info_create) X(Info_dup) X(Info_free) X(Info_get) X(Info_get_nkeys) \
   X(Info_get_nthkey) X(Info_get_valuelen) X(Info_set) X(Initialized) X(Irecv) X(Isend) \
-  X(Op_commutative) X(Pack) X(Query_thread) X(Recv) X(Recv_init) X(Reduce_local) X(Send) X(Type_get_contents) \
+  X(Op_commutative) X(Pack) X(Query_thread) X(Recv) X(Recv_init) X(Reduce_local) X(Send) X(Topo_test) X(Type_get_contents) \
   X(Type_get_envelope) X(Type_get_extent) X(Type_get_true_extent) X(Type_size) X(Type_size_x) X(Unpack)
 
 // Only tests and benchmarks use these: null in an MPI without them.

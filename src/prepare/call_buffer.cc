@@ -19,6 +19,7 @@ CallBuffer::CallBuffer(const Arguments& arguments, int side, Rank parts, execute
       base_(buffer_),
       type_(&arguments.signature.types[static_cast<std::size_t>(side)]) {
   const PartsArguments* each = arguments.parts[static_cast<std::size_t>(side)];
+  if (parts_ == 0) return;  // without neighbours arrays and types may be anything
   if (buffer_ == MPI_IN_PLACE)
     unusable_ = Passed::arguments;
   else
@@ -77,6 +78,13 @@ void CallBuffer::hold_types(HeldHandles& held) const {
     if (facts_of_each_[r] == &storages_[r] && storages_[r].usable) held.hold_type(own_types_[r]);
 }
 
+std::span<const Count> CallBuffer::all_bytes() {
+  if (!alike()) return sizes_;
+  const std::span<Count> all = numbers(memory_, parts_);
+  std::ranges::fill(all, each_);
+  return all;
+}
+
 Bytes CallBuffer::sum() const {
   if (alike()) return each_ * parts_;
   Bytes sum = 0;
@@ -115,12 +123,14 @@ void CallBuffer::pack(Rank r) {
 
 void CallBuffer::pack() {
   if (copied_)
-    for (Rank r = 0; r < parts_; ++r) pack(r);
+    for (Rank r = 0; r < parts_; ++r)
+      if (!left_out(r)) pack(r);
 }
 
 void CallBuffer::unpack() const {
   for (Rank r = 0; copied_ && r < parts_; ++r)
-    unpack_elements(facts(r), static_cast<const std::byte*>(at(r)), elements_in_copy(r), program_part(r));
+    if (!left_out(r))
+      unpack_elements(facts(r), static_cast<const std::byte*>(at(r)), elements_in_copy(r), program_part(r));
 }
 
 execute::Region CallBuffer::region(Count segment, const Parts& cut) const {

@@ -27,11 +27,14 @@ class CallBuffer {
   Bytes bytes(Rank r = 0) const { return sizes_.empty() ? each_ : sizes_[static_cast<std::size_t>(r)]; }
   Bytes sum() const;
   Bytes largest() const;
-  std::span<const Count> all_bytes() const { return sizes_; }  ///< empty: all parts are alike
+  std::span<const Count> all_bytes();
   bool alike() const { return sizes_.empty(); }
   /// From the beginning of the program's buffer.
   Bytes displacement(Rank r) const { return sizes_.empty() ? r * step_ : begins_[static_cast<std::size_t>(r)]; }
   const MPI_Datatype& type(Rank r = 0) const { return own_types_ ? own_types_[r] : *type_; }
+
+  /// Parts of neighbours that are not there, no_rank, are neither read nor written. `neighbours` outlives this.
+  void leave_out(std::span<const Rank> neighbours) { neighbours_ = neighbours; }
 
   /// May the same call find its buffers as this one did? Its types are MPI's own, and nothing was copied.
   bool keepable() const { return predefined_ && !copied_; }
@@ -56,6 +59,7 @@ class CallBuffer {
     return sizes_.empty() ? r * each_ : places_[static_cast<std::size_t>(r)];
   }
   Count elements_in_copy(Rank r) const;
+  bool left_out(Rank r) const { return !neighbours_.empty() && neighbours_[static_cast<std::size_t>(r)] == no_rank; }
   char* program_part(Rank r) const { return buffer_ + displacement(r); }
   void look_up(const MPI_Datatype& type, TypeFacts& storage, const TypeFacts*& facts);
   void describe(Count count);
@@ -74,6 +78,7 @@ class CallBuffer {
   Bytes each_ = 0, step_ = 0;  // where all are alike: bytes of one; from one to the next in the program's buffer
   std::span<Count> sizes_, begins_, places_;  // else of each: bytes; from buffer_; from base_
   Bytes stride_ = -1;
+  std::span<const Rank> neighbours_;
   bool predefined_ = true, dense_ = true, copied_ = false;
   std::optional<Passed> unusable_;
 };

@@ -6,13 +6,42 @@
 
 namespace stretto::intercept {
 
+/// `side` 0: the input, 1: the output.
+void PreparedCall::emplace(std::optional<CallBuffer>& buffer, int side) {
+  const bool has_parts = side == 0 ? collective().parts_in : collective().parts_out;
+  const int described = side == 0 && collective().pairwise && in_place() ? 1 : side;
+  buffer.emplace(arguments_, described, has_parts ? parts()[static_cast<std::size_t>(side)] : 1, memory_);
+}
+
+bool PreparedCall::check_neighbours() {
+  call_.shape.graph = c_.graph();
+  if (!call_.shape.graph || in_place()) return leave(Passed::arguments);
+  const Neighbours& near = call_.shape.graph->of(c_.rank());
+  emplace(in_, 0);
+  emplace(out_, 1);
+  if (collective().parts_in) in_->leave_out(near.destinations);
+  out_->leave_out(near.sources);
+  for (const auto* side : {&in_, &out_})
+    if ((*side)->unusable()) return leave(*(*side)->unusable());
+  if (bytes_known()) call_.bytes = static_cast<Bytes>(bytes_of_part() * call_.shape.graph->mean_degree());
+  return true;
+}
+
+/// Do all ranks know how large this call is?
+bool PreparedCall::bytes_known() const {
+  if (facts(function()).bytes_known) return true;
+  const Graph* graph = call_.shape.graph.get();
+  return graph && !facts(function()).irregular && graph->whole() && graph->connected();
+}
+
+/// Of one for a neighbour, where all are alike.
+Bytes PreparedCall::bytes_of_part() const { return parts()[0] > 0 ? in_->bytes() : out_->bytes(); }
+
 bool PreparedCall::check_moves() {
   const bool parts_in = collective().parts_in, parts_out = collective().parts_out, pairwise = collective().pairwise;
   // In place one buffer has both sides. An alltoall copies it: there the two have different blocks in one slot.
-  if (parts_in ? pairwise || is_root() : parts_out && !in_place())
-    in_.emplace(arguments_, pairwise && in_place() ? 1 : 0, parts_in ? c_.ranks() : 1, memory_);
-  if (parts_in && !pairwise ? !in_place() : !parts_out || is_root())
-    out_.emplace(arguments_, 1, parts_out ? c_.ranks() : 1, memory_);
+  if (parts_in ? pairwise || is_root() : parts_out && !in_place()) emplace(in_, 0);
+  if (parts_in && !pairwise ? !in_place() : !parts_out || is_root()) emplace(out_, 1);
   for (const auto* side : {&in_, &out_})
     if (*side && (*side)->unusable()) return leave(*(*side)->unusable());
   if (same_memory()) {
@@ -28,7 +57,7 @@ bool PreparedCall::check_moves() {
 /// The side that tells how large the parts are: what the other ranks go by. Null: each side has sizes of its own.
 const CallBuffer* PreparedCall::sized_by() const {
   const bool irregular = facts(function()).irregular;
-  if (collective().pairwise && irregular) return nullptr;
+  if (collective().neighbourhood || (collective().pairwise && irregular)) return nullptr;
   if (in_ && collective().rooted && (collective().parts_in || !irregular)) return &*in_;
   return out_ ? &*out_ : &*in_;
 }
@@ -63,7 +92,7 @@ void PreparedCall::conform(CallBuffer& side, bool output) {
 }
 
 execute::Region PreparedCall::region(const std::optional<CallBuffer>& side, bool has_parts, Count segment) const {
-  if (side && has_parts) return side->region(segment, schedule_->parts);
+  if (side && (has_parts || collective().neighbourhood)) return side->region(segment, schedule_->parts);
   const std::optional<CallBuffer>& all = has_parts ? side : collective().parts_in ? in_ : out_;
   if (!side && (!in_place() || !all)) return {};
   // Of one part: my own or, in place, that in the other side.
@@ -103,8 +132,10 @@ void PreparedCall::bind_moves() {
     const Count segment = segment_elements(1);
     work_.input = region(in_, collective().parts_in, segment);
     work_.output = region(out_, collective().parts_out, segment);
-    if (!facts(function()).bytes_known)
+    if (!bytes_known())
       bind_told(segment);
+    else if (collective().neighbourhood)
+      work_.sizes = Layout::per_rank(bytes_of_part(), segment);
     else if (sized_by()->alike())
       work_.sizes = Layout::per_rank(sized_by()->bytes(), segment).cut_into(schedule_->parts);
     else

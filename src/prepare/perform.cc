@@ -13,11 +13,13 @@ namespace stretto::intercept {
 namespace {
 
 /// Are the program's buffers, of all ranks of the node, larger than the cache? Each rank may decide for itself.
-bool bypass_cache(const Communicator& c, const execute::Work& work) {
+bool bypass_cache(const Communicator& c, const Algorithm& algorithm, const execute::Work& work) {
   static const Bytes cache = last_level_cache();
+  const bool near = facts(algorithm.collective).neighbourhood;
+  const auto parts = near ? static_cast<Rank>(work.schedule->blocks) : c.ranks();
   Count elements = 0;
   for (const execute::Region* r : {&work.input, &work.output})
-    if (r->at) elements += r->layout.elements(c.ranks());
+    if (r->at) elements += r->layout.elements(parts);
   return elements * work.element.extent * c.ranks() > cache;
 }
 
@@ -78,7 +80,7 @@ void count_served(Communicator& c, const Decision& decision) {
 
 void complete_work(const Communicator& c, const Decision& decision, execute::Work& work) {
   work.depth = std::min(decision.params.depth, c.most_depth());
-  work.bypass_cache = bypass_cache(c, work);
+  work.bypass_cache = bypass_cache(c, *decision.algorithm, work);
 }
 
 std::shared_ptr<PlanCache::Cached> count_and_keep(Communicator& c, const PreparedCall& call, execute::Work& work) {
@@ -88,7 +90,7 @@ std::shared_ptr<PlanCache::Cached> count_and_keep(Communicator& c, const Prepare
   if (c.records) observe::served(*decision.algorithm, look_always(c));
   complete_work(c, decision, work);
   if (!call.keeps() || segments_of(work) != 1) return nullptr;
-  return c.plans.keep(*call.keeps(), c.ranks(), decision, call.schedule(), work,
+  return c.plans.keep(*call.keeps(), call.parts(), decision, call.schedule(), work,
                       sampled(c, function, *decision.algorithm));
 }
 

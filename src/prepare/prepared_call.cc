@@ -46,8 +46,15 @@ bool PreparedCall::check_arguments() {
   // A root alone has two buffers.
   if (collective().rooted && in_place() && !is_root()) return leave(Passed::arguments);
   call_ = {.function = function(), .shape = {c_.ranks(), collective().rooted ? root : 0}};
+  if (collective().neighbourhood) return check_neighbours();
   if (facts(function()).collective == Collective::barrier) return true;
   return collective().reduces ? check_reductions() : check_moves();
+}
+
+std::array<Rank, 2> PreparedCall::parts() const {
+  if (!collective().neighbourhood) return {c_.ranks(), c_.ranks()};
+  const Neighbours& near = call_.shape.graph->of(c_.rank());
+  return {static_cast<Rank>(near.destinations.size()), static_cast<Rank>(near.sources.size())};
 }
 
 bool PreparedCall::choose() {

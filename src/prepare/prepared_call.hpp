@@ -30,7 +30,7 @@ class PreparedCall {
     return more;
   }
   /// Instead of next(): does it look as if the call could go on? For what follows.
-  bool servable() { return check_arguments() && (!facts(function()).bytes_known || choose()); }
+  bool servable() { return check_arguments() && (!bytes_known() || choose()); }
   /// Of the program's own types and operators, what the call needs until its end. After servable() or next().
   void hold_handles(HeldHandles& held) const;
   /// Does the program's own function combine elements?
@@ -41,6 +41,8 @@ class PreparedCall {
   Function function() const { return arguments_.signature.function; }
   const Decision& decision() const { return *decision_; }
   const std::shared_ptr<const Schedule>& schedule() const { return schedule_; }
+  /// Parts of the input and of the output, where they have parts.
+  std::array<Rank, 2> parts() const;
   /// What the call's plan may be kept by; null: it may not.
   const Arguments* keeps() const { return keep_ ? &arguments_ : nullptr; }
   /// After end(): the program has other input in its buffers, and work() is to be run once more.
@@ -69,8 +71,12 @@ class PreparedCall {
 
   // Calls that move elements: moves.cc
   bool check_moves();
+  bool check_neighbours();
+  void emplace(std::optional<CallBuffer>& buffer, int side);
   bool same_memory();
   const CallBuffer* sized_by() const;
+  bool bytes_known() const;
+  Bytes bytes_of_part() const;
   void conform(CallBuffer& side, bool output);
   execute::Region region(const std::optional<CallBuffer>& side, bool has_parts, Count segment) const;
   void pack_moves();

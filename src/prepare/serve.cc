@@ -29,10 +29,22 @@ Bytes part_bytes(const Arguments& a, int side, Rank r) {
   return parts->counts.given() ? bytes_of(parts->counts[r], parts->types ? parts->types[r] : type) : 0;
 }
 
+/// What this rank sends.
+Bytes bytes_to_neighbours(Communicator& c, const Arguments& a) {
+  const auto graph = c.graph();
+  if (!graph) return 0;
+  const std::vector<Rank>& to = graph->of(c.rank()).destinations;
+  Bytes sum = 0;
+  for (std::size_t i = 0; i < to.size(); ++i)
+    if (to[i] != no_rank) sum += part_bytes(a, 0, static_cast<Rank>(i));
+  return sum;
+}
+
 /// The number of bytes of an observed call (docs/profile.md).
-Bytes observed_bytes(const Communicator& c, const Arguments& a) {
+Bytes observed_bytes(Communicator& c, const Arguments& a) {
   const Signature& s = a.signature;
   const CollectiveFacts& collective = facts(facts(s.function).collective);
+  if (collective.neighbourhood) return bytes_to_neighbours(c, a);
   if (collective.rooted && collective.per_rank) {
     const bool gathers = collective.parts_out;
     const bool irregular = facts(s.function).irregular;

@@ -41,14 +41,16 @@ void PreparedCall::combine_numbers(Combine combine, Bytes mine) {
            .sizes = one};
 }
 
-/// What a rank knows of the call: the whole vector on the root only or, in an alltoall, what each sends.
+/// What a rank knows of the call: the whole vector on the root only or, in an alltoall or neighbourhood, what each
+/// sends.
 Bytes PreparedCall::known_bytes() const {
   const auto& side = collective().parts_in ? in_ : out_;
+  if (collective().neighbourhood && !collective().parts_in) return in_->bytes() * parts()[0];
   return side ? side->sum() : 0;
 }
 
 bool PreparedCall::tells_size_hint() {
-  if (facts(function()).bytes_known) return false;
+  if (bytes_known()) return false;
   SizeHint* hint = c_.size_hint(call_);
   if (!hint) return false;
   const bool due = hint->due();
@@ -58,11 +60,12 @@ bool PreparedCall::tells_size_hint() {
 }
 
 void PreparedCall::take_size_hint() {
-  if (facts(function()).bytes_known) return;
+  if (bytes_known()) return;
   SizeHint* hint = c_.size_hint(call_);
   if (!hint) return;
   if (stage_ == Stage::size_hint) {
-    const Bytes bytes = collective().pairwise ? combined_ / c_.ranks() : combined_;  // what one rank sends
+    const bool sent = collective().pairwise || collective().neighbourhood;
+    const Bytes bytes = sent ? combined_ / c_.ranks() : combined_;  // what one rank sends
     if (bytes != hint->agreed()) c_.plans.forget(hint);
     hint->agree(bytes);
   }
@@ -86,9 +89,10 @@ bool PreparedCall::take_largest() {
 }
 
 bool PreparedCall::tells_sizes() {
-  if (facts(function()).bytes_known || padded()) return false;
+  if (bytes_known() || padded()) return false;
   const auto one_each = execute::Layout::per_rank(1, 0);
-  number_ = sized_by() ? sized_by()->bytes(c_.rank()) : 0;
+  const bool near = collective().neighbourhood;
+  number_ = sized_by() ? sized_by()->bytes(c_.rank()) : near ? in_->bytes() : 0;
   if (decision_->algorithm->needs.counts) {
     static const Algorithm& algorithm = *find_algorithm(gathers_all_sizes);
     schedule_ = c_.schedule(algorithm, {c_.ranks(), 0}, {});
@@ -101,8 +105,9 @@ bool PreparedCall::tells_sizes() {
     const std::span<const Count> mine = own   ? std::span<const Count>(&number_, 1)
                                         : in_ ? in_->all_bytes()
                                               : std::span<const Count>();
+    const Rank first = own && !near ? c_.rank() : 0;  // slot of the input
     Count* arriving = numbers(memory_, schedule_->blocks).data();
-    work_ = {.input = {const_cast<Count*>(mine.data()), one_each, own ? c_.rank() : 0}, .output = {arriving, one_each}};
+    work_ = {.input = {const_cast<Count*>(mine.data()), one_each, first}, .output = {arriving, one_each}};
   } else {
     return false;
   }

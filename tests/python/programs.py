@@ -22,7 +22,12 @@ PREFIXES = {
     "openmpi": "STRETTO_TEST_OPENMPI",
     "intel": "STRETTO_TEST_INTEL",
 }
-COLLECTIVES = {facts(function).name for function in all_functions()}
+# Of all ranks of a communicator.
+COLLECTIVES = {
+    facts(function).name
+    for function in all_functions()
+    if not facts(facts(function).collective).neighbourhood
+}
 DEBIAN = {"debian-mpich": "mpich", "debian-openmpi": "openmpi"}  # the suffix of their compilers
 # For more ranks than cores, where MPICH spins through whole time slices. Not for measuring.
 PATIENT = {

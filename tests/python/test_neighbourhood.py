@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Neighbourhood collectives in programs, on grids, graphs and distributed graphs."""
+
+import pytest
+from programs import DEBIAN, PREFIXES, Finished, all_right, installed, mpi_of, stretto_run
+
+FUNCTIONS = ["neighbor_allgather", "neighbor_allgatherv"] + [
+    f"neighbor_alltoall{kind}" for kind in ("", "v", "w")
+]
+ALGORITHMS = ["grid", "two_step", "three_step"]
+LIMIT = 100  # seconds: the ranks may be more than the cores
+
+
+def run(built, name: str, ranks: int, seed: int, **variables: str) -> Finished:
+    program = [built("neighbourhood.c", name), seed]
+    done = stretto_run(ranks, program, mpi=installed(name), timeout=LIMIT, **variables)
+    return all_right(done)
+
+
+def served_by(done: Finished) -> dict[str, set[str]]:
+    """The algorithms that served each function. All calls were served."""
+    for function in FUNCTIONS:
+        assert done.served(function) > 0, done.err
+        assert done.passed(function) == {}, done.err
+    return {function: set(done.summary[function].served) for function in FUNCTIONS}
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4, 8])
+@pytest.mark.parametrize("name", PREFIXES)
+def test_all_forms(built, name, ranks):
+    done = run(built, name, ranks, ranks)
+    assert all(by == {"direct"} for by in served_by(done).values())
+
+
+@pytest.mark.parametrize("name", ["mpich", "openmpi"])
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize(("ranks", "nodes"), [(3, "3x1"), (4, "2x2"), (6, "2x3"), (8, "2x4")])
+def test_by_way_of_other_ranks(built, algorithm, name, ranks, nodes):
+    override = {f"STRETTO_{function.upper()}": algorithm for function in FUNCTIONS}
+    done = run(built, name, ranks, 7, STRETTO_NODES=nodes, **override)
+    assert all(by == {algorithm} for by in served_by(done).values())
+
+
+def test_shipped_rules_go_by_messages_to_a_node(built):
+    by = served_by(run(built, "mpich", 8, 5, STRETTO_NODES="2x4"))
+    assert all({"direct", "three_step"} <= found for found in by.values())
+
+
+@pytest.mark.parametrize("name", [*PREFIXES, *DEBIAN])
+def test_without_a_topology(built, name):
+    done = all_right(stretto_run(3, [built("no_topology.c", name)], mpi=mpi_of(name)))
+    assert done.passed("neighbor_allgather") == {"arguments": 2}
