@@ -99,11 +99,14 @@ class Question:
 
     def asked(self) -> _core.Call:
         call = self.call
-        shape = _core.Shape(call.ranks, call.root)
+        shape = _core.Shape(call.ranks, call.root, graph=call.graph)
         per_node = min(self.per_node, call.ranks)
+        to_node = 0
+        if _core.facts(_core.facts(call.function).collective).neighbourhood:
+            to_node = _core.messages_to_node(shape, [r // per_node for r in range(call.ranks)])
         return _core.Call(
             call.function, shape, call.bytes, call.commutative, self.predefined,
-            per_node, call.ranks % per_node == 0, self.oversubscribed,
+            per_node, call.ranks % per_node == 0, self.oversubscribed, to_node,
         )  # fmt: skip
 
     def with_bytes(self, size: int) -> "Question":
@@ -111,12 +114,16 @@ class Question:
 
     def with_ranks(self, ranks: int) -> "Question":
         """With as many ranks on a node, or all of them where all were."""
-        per_node = self.call.placement.ranks_per_node
-        if per_node >= self.call.ranks:
+        call = self.call
+        per_node = call.placement.ranks_per_node
+        if per_node >= call.ranks:
             per_node = ranks
-        root = min(self.call.root, ranks - 1)
+        root = min(call.root, ranks - 1)
+        graph = call.graph if ranks == call.ranks or call.graph.startswith("random") else ""
         placement = _core.Placement(min(per_node, ranks))
-        return replace(self, call=replace(self.call, ranks=ranks, root=root, placement=placement))
+        return replace(
+            self, call=replace(call, ranks=ranks, root=root, placement=placement, graph=graph)
+        )
 
 
 def decide(who: Deciders, question: Question) -> _core.Choice:

@@ -28,7 +28,7 @@ def headline(run: SymbolicRun) -> str:
     start += ": " + _some(run.measured.rounds, "round")
     if not has_data(run):
         return start + "; the messages are empty"
-    share = run.measured.sent / run.blocks
+    share = run.measured.sent / max(1, run.blocks)
     volume = f"{share:.3g} times the vector" if share > 1 else f"{share:.3g} of the vector"
     return f"{start}, {_some(run.blocks, 'block')}; volume {volume}"
 
@@ -38,9 +38,8 @@ def explanation(run: SymbolicRun, arrows: tuple[str, str] = ARROWS) -> str:
     if not has_data(run):
         return f"{to}1  sends an empty message to rank 1;   {of}1  receives one from rank 1"
     if run.alltoall:
-        one, other = (run.name_of(block) for block in (1, run.shape.ranks))
-        if run.shape.ranks == 1:
-            one = other = "00"
+        last = min(1, run.shape.ranks - 1)
+        one, other = run.pair_name(0, last), run.pair_name(last, 0)
         return (
             f"{to}1 [{one}]  sends rank 1 what rank 0 has for rank 1;   {of}1 [{other}]  gets from "
             f"rank 1\n[{one} {other}]   is still to send it on, or has got it"

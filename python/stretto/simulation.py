@@ -29,6 +29,7 @@ class Call:
     commutative: bool = True
     placement: _core.Placement = field(default_factory=_core.Placement)
     operation: _core.Operation = field(default_factory=_core.Operation)
+    graph: str = ""  # of a neighbourhood collective; "": the default
 
     @property
     def where(self) -> str:
@@ -36,7 +37,8 @@ class Call:
         return f"{self.ranks} ranks on {nodes} node{'s' * (nodes > 1)}"
 
     def shape(self, algorithm: _core.Algorithm) -> _core.Shape:
-        return _core.Shape(self.ranks, self.root, sample_shape(algorithm, self.ranks).counts)
+        counts = sample_shape(algorithm, self.ranks).counts
+        return _core.Shape(self.ranks, self.root, counts, graph=self.graph)
 
     def simulator(self, algorithm: _core.Algorithm, params: _core.Params) -> _core.Simulator:
         return _core.Simulator(

@@ -55,13 +55,28 @@ class SymbolicRun:
     @property
     def title(self) -> str:
         """The algorithm and its parameters, as `stretto show` takes them."""
-        shape = _core.Shape(self.shape.ranks, self.shape.root)
+        graph = self.shape.graph if _core.facts(self.algorithm.collective).neighbourhood else ""
+        shape = _core.Shape(self.shape.ranks, self.shape.root, graph=graph)
         return title_of(self.algorithm, shape, self.params)
 
     def __post_init__(self) -> None:
         facts = _core.facts(self.algorithm.collective)
         self.rooted, self.reduces = facts.rooted, facts.reduces
         self.alltoall, self.prefixes = facts.pairwise, facts.prefix
+
+    @cached_property
+    def ends(self) -> dict[int, tuple[int, int]]:
+        """Of an alltoall: the ranks that each block goes from and to, in the order of blocks."""
+        ranks = self.shape.ranks
+        if not _core.facts(self.algorithm.collective).neighbourhood:
+            return {s * ranks + d: (s, d) for s in range(ranks) for d in range(ranks)}
+        parts = [_core.destinations(self.shape, s) for s in range(ranks)]
+        return {
+            s * self.blocks + slot: (s, d)
+            for s in range(ranks)
+            for slot, d in enumerate(parts[s])
+            if d >= 0
+        }
 
     @property
     def steps(self) -> int:
@@ -89,7 +104,10 @@ class SymbolicRun:
         """A block's name: in an alltoall "25" goes from rank 2 to rank 5."""
         if not self.alltoall:
             return str(block)
-        source, target = divmod(block, self.shape.ranks)
+        return self.pair_name(*self.ends[block])
+
+    def pair_name(self, source: int, target: int) -> str:
+        """Of what goes from one rank to the other."""
         return f"{source}{target}" if self.shape.ranks <= 10 else f"{source}.{target}"
 
     def names_of(self, blocks: list[int] | tuple[int, ...]) -> str:
@@ -112,7 +130,8 @@ def _fullest(holding: _core.Holding, apart: bool) -> tuple[Holding, Holding]:
 
 def _in_cells(run: SymbolicRun, held: list[list[tuple[Holding, Holding]]]) -> list:
     """Every block in the place of its number, a scan's results behind."""
-    places = range(run.blocks)
+    near = _core.facts(run.algorithm.collective).neighbourhood  # a block of each rank
+    places = range(run.shape.ranks if near else run.blocks)
 
     def row(fullest: Holding, results: Holding) -> list[Cell | None]:
         cells = [Cell(b, fullest[b]) if b in fullest else None for b in places]
@@ -125,8 +144,9 @@ def _in_cells(run: SymbolicRun, held: list[list[tuple[Holding, Holding]]]) -> li
 
 def _wanted(run: SymbolicRun, steps: int) -> list[list[set[int]]]:
     """Of an alltoall: the blocks that rank r, after step t, sends on later or keeps."""
-    ranks = run.shape.ranks
-    wanted = [[{s * ranks + r for s in range(ranks)} for r in range(ranks)]]
+    wanted = [[set[int]() for _ in range(run.shape.ranks)]]
+    for block, (_, target) in run.ends.items():
+        wanted[0][target].add(block)
     for step in range(steps, 0, -1):
         row = [set(blocks) for blocks in wanted[0]]
         messages = run.messages_of(step)
@@ -143,7 +163,7 @@ def _in_turns(run: SymbolicRun, steps: int) -> list:
     ranks = run.shape.ranks
 
     def distance(block: int) -> int:
-        source, target = divmod(block, ranks)
+        source, target = run.ends[block]
         return (target - source) % ranks
 
     def put_in(row: list[int | None], now: set[int]) -> None:
@@ -162,11 +182,15 @@ def _in_turns(run: SymbolicRun, steps: int) -> list:
             row[at : at + 1] = [block]
 
     rows: list[list[list[Cell | None]]] = []
-    places: list[list[int | None]] = [[r * ranks + d for d in range(ranks)] for r in range(ranks)]
+    places: list[list[int | None]] = [[] for _ in range(ranks)]
+    for block, (source, _) in run.ends.items():
+        places[source].append(block)
     for wanted in _wanted(run, steps):
         for row, now in zip(places, wanted, strict=True):
             put_in(row, now)
-        rows.append([[None if b is None else Cell(b, (b // ranks,)) for b in r] for r in places])
+        rows.append(
+            [[None if b is None else Cell(b, (run.ends[b][0],)) for b in r] for r in places]
+        )
     most = max(map(len, places))
     return [[row + [None] * (most - len(row)) for row in step] for step in rows]
 

@@ -50,6 +50,21 @@ constexpr CallForm scan = {vector, vector, vector, false,
                            [](F f, A a) { f.Scan(a.in, a.out, a.n, a.type, a.op, a.comm); }};
 constexpr CallForm exscan = {vector, vector, vector, false,
                              [](F f, A a) { f.Exscan(a.in, a.out, a.n, a.type, a.op, a.comm); }};
+// The vector is the parts for or of all neighbours.
+constexpr CallForm neighbor_allgather = {
+    part, vector, part, false, [](F f, A a) { f.Neighbor_allgather(a.in, a.n, a.type, a.out, a.n, a.type, a.comm); }};
+constexpr CallForm neighbor_allgatherv = {
+    part, vector, part, false,
+    [](F f, A a) { f.Neighbor_allgatherv(a.in, a.n, a.type, a.out, a.counts, a.at, a.type, a.comm); }};
+constexpr CallForm neighbor_alltoall = {
+    vector, vector, part, false, [](F f, A a) { f.Neighbor_alltoall(a.in, a.n, a.type, a.out, a.n, a.type, a.comm); }};
+constexpr CallForm neighbor_alltoallv = {
+    vector, vector, part, false,
+    [](F f, A a) { f.Neighbor_alltoallv(a.in, a.in_counts, a.in_at, a.type, a.out, a.counts, a.at, a.type, a.comm); }};
+constexpr CallForm neighbor_alltoallw = {vector, vector, part, false, [](F f, A a) {
+                                           f.Neighbor_alltoallw(a.in, a.in_counts, a.in_far, a.types, a.out, a.counts,
+                                                                a.out_far, a.types, a.comm);
+                                         }};
 
 }  // namespace of
 

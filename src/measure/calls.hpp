@@ -25,10 +25,12 @@ struct CallArguments {
   int rank;
   const int* counts;  ///< of the ranks' parts, and where these lie
   const int* at;
-  const int* in_counts;  ///< of alltoallv and alltoallw: what I send to each
+  const int* in_counts;  ///< of alltoallv, alltoallw and their neighbourhood forms: what I send to each
   const int* in_at;
   const int* in_bytes;  ///< of alltoallw: displacements, and its types
   const int* out_bytes;
+  const MPI_Aint* in_far;  ///< the same for neighbours
+  const MPI_Aint* out_far;
   const MPI_Datatype* types;
   MPI_Datatype type;
   MPI_Op op;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 
 #include "stretto/error.hpp"
 
@@ -96,6 +97,21 @@ bool cuts(const Benchmark& benchmark) {
                      [](const Component& component) { return form_of(component.callee).n == Amount::part; });
 }
 
+bool near(Function function) { return facts(facts(function).collective).neighbourhood; }
+
+/// The world with default_graph(): all ranks have as many neighbours. Never freed.
+MPI_Comm neighbours_of_world(Rank rank, Rank ranks) {
+  static MPI_Comm made = intercept::constants().comm_null;
+  if (made != intercept::constants().comm_null) return made;
+  const auto graph = default_graph(ranks);
+  const Neighbours& mine = graph->of(rank);
+  const std::vector<int> weights(mine.sources.size(), 1);  // MPI_UNWEIGHTED may be a variable of the library
+  const int n = static_cast<int>(mine.sources.size());
+  intercept::native().Dist_graph_create_adjacent(intercept::constants().world, n, mine.sources.data(), weights.data(),
+                                                 n, mine.destinations.data(), weights.data(), MPI_INFO_NULL, 0, &made);
+  return made;
+}
+
 /// A program's operator: MPI cannot know that it would commute.
 void add(void* in, void* inout, int* n, MPI_Datatype*) {
   const auto* from = static_cast<const double*>(in);
@@ -136,7 +152,10 @@ Point point_of(const Benchmark& benchmark, Bytes asked, int ranks) {
   return {benchmark, std::max<Bytes>(asked / unit, 1) * unit, asked};
 }
 
-Runner::Runner(const Point& point) : benchmark_(point.benchmark), self_{point.benchmark.function} {
+Runner::Runner(const Point& point)
+    : benchmark_(point.benchmark),
+      self_{point.benchmark.function},
+      comm_(intercept::constants().world) {
   intercept::native().Comm_rank(intercept::constants().world, &rank_);
   intercept::native().Comm_size(intercept::constants().world, &ranks_);
   if (benchmark_.variant == Variant::maxloc) {
@@ -145,8 +164,9 @@ Runner::Runner(const Point& point) : benchmark_(point.benchmark), self_{point.be
     doubles_ = 2;
   }
   if (benchmark_.variant == Variant::ordered) intercept::native().Op_create(add, 0, &op_);
+  if (near(benchmark_.function)) comm_ = neighbours_of_world(rank_, ranks_);
   count(point);
-  if (benchmark_.function == Function::alltoallv || benchmark_.function == Function::alltoallw) describe_pairs();
+  if (irregular(benchmark_.function) && facts(facts(benchmark_.function).collective).pairwise) describe_pairs();
   in_.resize(room(in));
   for (auto& buffer : between_) buffer.resize(room(between));
   for (auto& buffer : out_) buffer.resize(room(out));
@@ -162,24 +182,30 @@ void Runner::count(const Point& point) {
   const std::int64_t elements =
       std::max<std::int64_t>(point.bytes / element_bytes(benchmark_), 1);  // 1: barrier by allreduce
   const bool one_part = by_parts(benchmark_.function);
+  const auto each = parts(benchmark_, one_part ? elements : elements / ranks_, ranks_);
+  std::vector<Rank> sources(each.size());
+  std::iota(sources.begin(), sources.end(), 0);
+  if (near(benchmark_.function)) sources = default_graph(ranks_)->of(rank_).sources;
   std::int64_t at = 0;
-  for (const std::int64_t n : parts(benchmark_, one_part ? elements : elements / ranks_, ranks_)) {
-    counts_.push_back(static_cast<int>(n));
+  for (const Rank source : sources) {
+    counts_.push_back(static_cast<int>(each[static_cast<std::size_t>(source)]));
     displacements_.push_back(static_cast<int>(at));
-    at += n;
+    at += counts_.back();
   }
-  mine_ = counts_[static_cast<std::size_t>(rank_)];
+  mine_ = static_cast<int>(each[static_cast<std::size_t>(rank_)]);
   vector_ = one_part ? at : elements;
 }
 
 /// Rank s sends the same to all: the counts fall with s.
 void Runner::describe_pairs() {
   in_counts_.assign(counts_.size(), mine_);
-  for (int r = 0; r < ranks_; ++r) {
-    in_displacements_.push_back(r * mine_);
+  for (std::size_t i = 0; i < counts_.size(); ++i) {
+    in_displacements_.push_back(static_cast<int>(i) * mine_);
     in_bytes_.push_back(in_displacements_.back() * static_cast<int>(sizeof(double)));
-    out_bytes_.push_back(displacements_[static_cast<std::size_t>(r)] * static_cast<int>(sizeof(double)));
+    out_bytes_.push_back(displacements_[i] * static_cast<int>(sizeof(double)));
   }
+  in_far_.assign(in_bytes_.begin(), in_bytes_.end());
+  out_far_.assign(out_bytes_.begin(), out_bytes_.end());
   types_.assign(counts_.size(), type_);
 }
 
@@ -187,7 +213,8 @@ void Runner::describe_pairs() {
 std::size_t Runner::room(Buffer which) const {
   std::int64_t most = 0;
   const auto fit = [&](Amount extent, bool input) {
-    const std::int64_t all = input && !in_counts_.empty() ? std::int64_t{ranks_} * mine_ : vector_;
+    const std::int64_t all =
+        input && !in_counts_.empty() ? static_cast<std::int64_t>(in_counts_.size()) * mine_ : vector_;
     most = std::max<std::int64_t>(most, extent == Amount::nothing ? 0 : extent == Amount::part ? mine_ : all);
   };
   for (const Component& component : components()) {
@@ -273,10 +300,12 @@ Runner::Call Runner::prepared(const Component& component, bool stretto) {
            .in_at = in_displacements_.data(),
            .in_bytes = in_bytes_.data(),
            .out_bytes = out_bytes_.data(),
+           .in_far = in_far_.data(),
+           .out_far = out_far_.data(),
            .types = types_.data(),
            .type = type_,
            .op = op_,
-           .comm = intercept::constants().world}};
+           .comm = comm_}};
 }
 
 }  // namespace stretto::measure

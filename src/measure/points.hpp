@@ -53,7 +53,10 @@ class Runner {
 
   /// Fills the inputs with values that no repetition before had.
   void refresh(int repetition);
-  void call(const Functions& f, bool stretto, MPI_Comm comm = intercept::constants().world) {
+  /// The world, with a topology for functions that want neighbours.
+  MPI_Comm comm() const { return comm_; }
+  void call(const Functions& f, bool stretto) { call(f, stretto, comm_); }
+  void call(const Functions& f, bool stretto, MPI_Comm comm) {
     for (Call& one : calls_[stretto ? 1 : 0]) {
       one.arguments.comm = comm;
       one.call(f, one.arguments);
@@ -87,6 +90,7 @@ class Runner {
 
   Benchmark benchmark_;
   Component self_;
+  MPI_Comm comm_;
   int rank_ = 0;
   int ranks_ = 1;
   MPI_Datatype type_ = MPI_DOUBLE;
@@ -95,7 +99,8 @@ class Runner {
   int mine_ = 0;
   std::int64_t vector_ = 0;
   std::vector<int> counts_, displacements_;
-  std::vector<int> in_counts_, in_displacements_, in_bytes_, out_bytes_;  // of alltoallv and alltoallw
+  std::vector<int> in_counts_, in_displacements_, in_bytes_, out_bytes_;  // of those with parts for each and own sizes
+  std::vector<MPI_Aint> in_far_, out_far_;
   std::vector<MPI_Datatype> types_;
   std::vector<double> in_, between_[2], out_[2];  // native, Stretto
   std::vector<Call> calls_[2];

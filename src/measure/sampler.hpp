@@ -31,7 +31,7 @@ struct Sampler {
   Runner& runner;
   const Library& library;
   bool stretto;
-  MPI_Comm comm = intercept::constants().world;
+  MPI_Comm comm = runner.comm();
   int calls = 1;                    // in a batch
   double one = 0;                   // seconds of a call, roughly
   std::vector<double> times = {};   // of a call, batch by batch, on this rank

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 )
 @click.option("--collective", default=None, help="With --file: what they are to compute.")
 @click.option("--commutative", is_flag=True, help="With --file: operands may come in any order.")
+@click.option("--graph", metavar="KIND", default="", help="With --file: as for `stretto show`.")
 @click.option("--in-place", is_flag=True, help="With --file: the input is the output.")
 @json_option
 def command(
@@ -48,6 +49,7 @@ def command(
     file: str | None,
     collective: str | None,
     commutative: bool,
+    graph: str,
     in_place: bool,
     as_json: bool,
 ) -> None:
@@ -62,11 +64,11 @@ def command(
     if file is not None:
         if algorithms:
             raise Error("--file and names exclude each other", "leave one of them out")
-        _check_file(file, collective, commutative, in_place, as_json)
+        _check_file(file, collective, commutative, graph, in_place, as_json)
         return
-    if collective is not None or commutative or in_place:
+    if collective is not None or commutative or graph or in_place:
         raise Error(
-            "--collective, --commutative and --in-place need --file",
+            "--collective, --commutative, --graph and --in-place need --file",
             "name algorithms or collectives as arguments",
         )
     _check_portfolio(list(algorithms), ranks, root, as_json)
@@ -161,14 +163,14 @@ def _schedules_in(file: str) -> "list[Schedule]":
 
 
 def _check_file(
-    file: str, collective: str | None, commutative: bool, in_place: bool, as_json: bool
+    file: str, collective: str | None, commutative: bool, graph: str, in_place: bool, as_json: bool
 ) -> None:
     from .. import _core
     from ..portfolio import verdict_of
 
     schedules = _schedules_in(file)
     first = schedules[0]
-    shape = _core.Shape(first.ranks, first.root)
+    shape = _core.Shape(first.ranks, first.root, graph=graph)
     name = collective or first.algorithm.partition("/")[0]
     algorithm = _core.find_algorithm(first.algorithm)
     # The file does not say parameters and counts, on which rounds and volume may depend.

@@ -10,6 +10,8 @@ from ..units import size_in_words, time_in_words
 from .calls import PARTS, cells_of, function_of, placement_of, shortened, size_of, topology_of
 from .options import (
     PictureType,
+    check_graph,
+    graph_option,
     hosts_option,
     json_option,
     mpi_option,
@@ -188,7 +190,7 @@ def _plot(who: "Deciders", question: "Question", machine: "Machine", path: str) 
 
 def _question(
     function: str, ranks: int, size: str, nodes: str | None, one_node: bool, operator: str | None,
-    root: int, topology: "Topology | None", cores: int,
+    root: int, topology: "Topology | None", cores: int, graph: str,
 ) -> "Question":  # fmt: skip
     from .. import Operation, facts
     from ..explain import OPERATORS, Question
@@ -199,10 +201,12 @@ def _question(
     found, _ = function_of(function, None, ranks, root)
     if operator and not facts(facts(found).collective).reduces:
         raise Error(f"{facts(found).name} has no operator", "leave --operator out")
+    check_graph(graph, facts(found).collective)
     kind = OPERATORS[operator or "sum"]
     operation = Operation("sum" if kind.predefined else "")
     placement = placement_of(ranks, nodes, ranks if one_node else None, topology)
-    call = Call(found, ranks, size_of(size), root, kind.commutative, placement, operation)
+    call = Call(found, ranks, size_of(size), root, kind.commutative, placement, operation,
+                graph)  # fmt: skip
     return Question(call, kind.predefined, cores)
 
 
@@ -224,6 +228,7 @@ def _cores(topology: "Topology | None", requested: str | None, machine: "Machine
               help="Of a node; if not given, the machine file's or this machine's.")  # fmt: skip
 @click.option("--operator", type=click.Choice(["sum", "user", "noncommutative"]), default=None,
               help="Of a reduction; sum if not given.")  # fmt: skip
+@graph_option
 @root_option
 @click.option("--machine", "requested", default=None, metavar="FILE|NAME",
               help="For the times: a machine file, or flat, cluster or gigabit-ethernet. "
@@ -236,8 +241,8 @@ def _cores(topology: "Topology | None", requested: str | None, machine: "Machine
 @json_option
 def command(
     function: str, ranks: int, size: str, nodes: str | None, one_node: bool, cores: int | None,
-    operator: str | None, root: int, requested: str | None, topology: str | None, hosts: str | None,
-    mpi_wish: str, plot: str | None, as_json: bool,
+    operator: str | None, graph: str, root: int, requested: str | None, topology: str | None,
+    hosts: str | None, mpi_wish: str, plot: str | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Say which algorithm Stretto chooses for a call of FUNCTION here, and why.
 
@@ -256,7 +261,7 @@ def command(
     machine = machine_named(requested or machine_here())
     tree = topology_of(topology, hosts, ranks, machine)
     cores = cores or _cores(tree, requested, machine)
-    question = _question(function, ranks, size, nodes, one_node, operator, root, tree, cores)
+    question = _question(function, ranks, size, nodes, one_node, operator, root, tree, cores, graph)
     found = question.call.function
     who = deciders(found, lambda: choose_mpi(mpi_wish).title)
     choice = decide(who, question)

@@ -13,6 +13,7 @@ from ..errors import Error
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from .. import Collective
     from ..launch.mpi import Mpi
 
 MOST_RANKS = 4096  # schedules of all ranks are built; more would take minutes
@@ -97,6 +98,13 @@ size_option = click.option(
     help="Of the whole vector, all parts together: 8, 64K, 2M.",
 )
 root_option = click.option("--root", type=click.IntRange(min=0), default=0, show_default=True)
+graph_option = click.option(
+    "--graph",
+    metavar="KIND",
+    default="",
+    help="Of a neighbourhood collective: torus=4x4 or grid=4x4 (MPI_Cart_create), stencil=4x4 (all "
+    "that are one step away; so if not given, in two dimensions), or random=3.",
+)
 topology_option = click.option(
     "--topology",
     metavar="FILE",
@@ -147,6 +155,14 @@ def names_of(
     return list(dict.fromkeys(names))
 
 
+def check_graph(graph: str, collective: "Collective") -> None:
+    """Raises Error if there is no use for it."""
+    from .. import facts
+
+    if graph and not facts(collective).neighbourhood:
+        raise Error(f"{facts(collective).name} has no graph", "leave --graph out")
+
+
 def functions_of(requested: str | None, more: Iterable[str] = ()) -> list[str]:
     """MPI's, and `more` if they are named."""
     from .. import all_functions, facts
@@ -155,6 +171,21 @@ def functions_of(requested: str | None, more: Iterable[str] = ()) -> list[str]:
     if requested in (None, "all"):
         return known
     return names_of(requested, [*known, *more], "collectives")
+
+
+def tunable(requested: str | None) -> list[str]:
+    """MPI's functions but for those of neighbourhoods: which algorithm is best there depends on
+    the program's graph."""
+    from .. import facts, function_named
+
+    names = functions_of(requested)
+    near = [name for name in names if facts(facts(function_named(name)).collective).neighbourhood]
+    if near and requested not in (None, "all"):
+        raise Error(
+            f"--collectives: {near[0]} is not tuned: the best algorithm depends on the graph",
+            f"try some: STRETTO_{near[0].upper()}=two_step",
+        )
+    return [name for name in names if name not in near]
 
 
 def ranks_of(requested: tuple[int, ...] | None) -> list[int]:

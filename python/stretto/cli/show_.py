@@ -11,6 +11,8 @@ from ..errors import Error
 from .options import (
     CountsType,
     PictureType,
+    check_graph,
+    graph_option,
     hosts_option,
     json_option,
     save_picture,
@@ -31,7 +33,9 @@ def _arrows() -> tuple[str, str]:
     return ARROWS
 
 
-def shape_of(algorithm: "Algorithm", ranks: int | None, root: int, counts: list[int]) -> "Shape":
+def shape_of(
+    algorithm: "Algorithm", ranks: int | None, root: int, counts: list[int], graph: str = ""
+) -> "Shape":
     """Of the options; raises Error if the algorithm has no use for one of them."""
     from .. import Shape, facts
 
@@ -41,7 +45,8 @@ def shape_of(algorithm: "Algorithm", ranks: int | None, root: int, counts: list[
         raise Error(
             f"{algorithm.id} does not go by the sizes of the ranks' parts", "leave --counts out"
         )
-    return Shape(ranks or len(counts) or 8, root, counts)
+    check_graph(graph, algorithm.collective)
+    return Shape(ranks or len(counts) or 8, root, counts, graph=graph)
 
 
 def _draw_timeline(trace: str, output: str | None) -> None:
@@ -103,6 +108,7 @@ def _show_schedule(
     default=None,
     help="Draw a trace, of `stretto simulate` or of a real run, instead of a schedule.",
 )
+@graph_option
 @topology_option
 @hosts_option
 @json_option
@@ -115,6 +121,7 @@ def command(
     text: bool,
     output: str | None,
     timeline: str | None,
+    graph: str,
     topology: str | None,
     hosts: str | None,
     as_json: bool,
@@ -146,7 +153,7 @@ def command(
         _draw_timeline(timeline, output)
         return
     found, params = algorithm_and_params(algorithm)
-    shape = shape_of(found, ranks, root, counts or [])
+    shape = shape_of(found, ranks, root, counts or [], graph)
     if rank is not None and not text:
         raise Error("--rank needs --text", "a picture always shows all ranks")
     if text:

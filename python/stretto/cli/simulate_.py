@@ -10,6 +10,8 @@ from ..units import size_in_words
 from .calls import cells_of, function_of, placement_of, shortened, size_of, topology_of
 from .options import (
     PictureType,
+    check_graph,
+    graph_option,
     hosts_option,
     json_option,
     root_option,
@@ -27,9 +29,12 @@ SIZES_OF_PLOT = 12
 
 
 def _title(call: "Call", machine: str) -> str:
-    from .. import facts
+    from .. import Shape, facts
 
     size = f"{size_in_words(call.bytes)} bytes"
+    if facts(facts(call.function).collective).neighbourhood:
+        size += " of the rank with the most neighbours, graph "
+        size += call.graph or Shape(call.ranks).graph
     return f"{facts(call.function).name}, {call.where}, {size}, machine {machine}"
 
 
@@ -101,6 +106,7 @@ def _write_timeline(call: "Call", row: dict, machine, path: str) -> None:
 @click.option("--nodes", default=None, metavar="NxK", help="N nodes of K ranks each.")
 @click.option("--ranks-per-node", type=click.IntRange(min=1), default=None,
               help="1 if not given: all messages take the network.")  # fmt: skip
+@graph_option
 @topology_option
 @hosts_option
 @root_option
@@ -121,6 +127,7 @@ def command(
     names: str | None,
     nodes: str | None,
     ranks_per_node: int | None,
+    graph: str,
     topology: str | None,
     hosts: str | None,
     root: int,
@@ -137,12 +144,13 @@ def command(
     describes the model and machine files. With --topology or --hosts messages share links, and
     algorithms that take a list of where the ranks are get it (docs/topology.md).
     """
-    from .. import Operation
+    from .. import Operation, facts
     from ..machine import machine_named
     from ..simulation import Call, best_of_each, compare, suitable
     from .terminal import progress
 
     found, wanted = function_of(function, names, ranks, root)
+    check_graph(graph, facts(found).collective)
     machine = machine_named(requested)
     tree = topology_of(topology, hosts, ranks, machine)
     if tree and (plot is not None or timeline is not None):
@@ -150,7 +158,7 @@ def command(
     kind, _, type_of = operation.partition(".")
     placement = placement_of(ranks, nodes, ranks_per_node, tree)
     call = Call(found, ranks, size_of(size), root, not not_commutative, placement,
-                Operation(kind, type_of))  # fmt: skip
+                Operation(kind, type_of), graph)  # fmt: skip
     algorithms = suitable(call, wanted)
     if not algorithms:
         raise Error(

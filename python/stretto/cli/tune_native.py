@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..units import size_in_words
-from .options import functions_of, ranks_of, say_notes, write_json
+from .options import ranks_of, say_notes, tunable, write_json
 
 if TYPE_CHECKING:
     from ..launch.mpi import Mpi
@@ -53,7 +53,7 @@ def run(
     requested_mpi = str(Path(mpi).absolute()) if mpi else name
     target = target_of(name, choose_mpi(requested_mpi), commutative)
     say_notes(target.mpi)
-    functions, numbers = functions_of(collectives), parse_sizes(sizes)
+    functions, numbers = tunable(collectives), parse_sizes(sizes)
     requested = Request(ranks_of(ranks), functions, numbers, budget, limit)
     folder = Path(output or f"stretto-tune-{name}")
     seconds, needed = seconds_for(target, requested)

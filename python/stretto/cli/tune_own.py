@@ -10,7 +10,7 @@ import click
 from ..errors import Error, FailureError
 from ..files import write_text
 from ..units import size_in_words
-from .options import functions_of, ranks_of, say_notes, write_json
+from .options import ranks_of, say_notes, tunable, write_json
 
 if TYPE_CHECKING:
     from ..launch.mpi import Mpi
@@ -40,7 +40,7 @@ def _names(collectives: str | None, operators: str | None) -> list[str]:
 
     if operators not in (None, "commutative", "all"):
         raise Error(f"--operators: '{operators}' is neither", "write commutative or all")
-    names = functions_of(collectives)
+    names = tunable(collectives)
     if operators == "all":
         names += [name + ORDERED for name in names if reduces(function_named(name))]
     return names

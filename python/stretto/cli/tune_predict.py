@@ -8,7 +8,7 @@ import click
 
 from ..files import write_text
 from .calls import topology_of
-from .options import functions_of
+from .options import tunable
 
 if TYPE_CHECKING:
     from .. import Machine, Topology
@@ -36,7 +36,7 @@ def predict(
     from ..tune.own.predicted import levels_of, to_text
     from .terminal import progress
 
-    model, names = machine_named(machine), functions_of(collectives)
+    model, names = machine_named(machine), tunable(collectives)
     tree = topology_of(topology, hosts, None, model)
     path.parent.mkdir(parents=True, exist_ok=True)  # before the work
     head = _head(machine, topology, hosts)

@@ -31,6 +31,9 @@ IRREGULAR_FORMS = {
     "alltoallv": "alltoall",
     "alltoallw": "alltoall",
     "reduce_scatter": "reduce_scatter_block",
+    "neighbor_allgatherv": "neighbor_allgather",
+    "neighbor_alltoallv": "neighbor_alltoall",
+    "neighbor_alltoallw": "neighbor_alltoall",
 }
 
 Side = tuple[str, int]  # cell, and times which size

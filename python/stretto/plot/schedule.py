@@ -138,7 +138,7 @@ def _shade(run: SymbolicRun, rank: int, cell: Cell | None) -> tuple[float, float
         return EMPTY
     part = 0.45
     if run.alltoall:
-        part = 1.0 if cell.block % run.shape.ranks == rank else 0.0
+        part = 1.0 if run.ends[cell.block][1] == rank else 0.0
     elif run.reduces:
         part = (len(set(cell.value)) - 1) / max(1, run.shape.ranks - 1)
     pale, full = (PALE_RESULT, FULL_RESULT) if cell.result else (PALE, FULL)
@@ -266,7 +266,7 @@ def _key(run: SymbolicRun) -> str:
     if run.alltoall:
         words = "a cell is a block on its way or at its end (dark)"
         if run.shape.ranks > 1:
-            words += f": {run.name_of(1)} goes from rank 0 to rank 1"
+            words += f": {run.pair_name(0, 1)} goes from rank 0 to rank 1"
     elif run.reduces:
         words = "a cell is a block, block 0 first: the ranks whose contributions it holds"
         words += ", or how many of them"
