@@ -24,8 +24,8 @@ CALLS = {
         2: (80000, 70000),
         3: (14400, 14200),
         4: (4000, 4000),
-        7: (2000, 2000),
-        8: (1600, 1600),
+        7: (2600, 2000),
+        8: (2600, 1600),
     },
     "sanitized": {
         2: (10800, 9300),
@@ -105,9 +105,13 @@ def settings(ranks: int) -> list[dict[str, str]]:
         every.append({})
         for f in all_functions():
             algorithms = choices(f, ranks)
-            values = algorithms[i % len(algorithms)]
+            near = facts(facts(f).collective).neighbourhood
+            # Of neighbourhoods each on every way: all ranks know the graph where they are on nodes.
+            turn = i // len(WAYS) if near else i
+            values = algorithms[turn % len(algorithms)]
             chosen = values[(i // len(algorithms) + 3 * ranks) % len(values)]
-            every[-1][facts(f).name] = chosen + PARAMETERS[(i + ranks) % len(PARAMETERS)]
+            cut = "" if near else PARAMETERS[(i + ranks) % len(PARAMETERS)]
+            every[-1][facts(f).name] = chosen + cut
         every[-1] |= WAYS[(i + i // len(WAYS)) % len(WAYS)]
     return every
 
@@ -133,7 +137,8 @@ class Driver:
         words = [build / f"stretto-differential-{mpi.flavour}", "--mpi-library", mpi.library]
         listed = self.folder / "libraries"
         rules = self.folder / "by_size.rules"
-        others = (f"{name} -> linear\n" for name in NAMES)
+        near = ("linear", "direct")
+        others = (f"{name} -> {near[name.startswith('neighbor')]}\n" for name in NAMES)
         rules.write_text(BY_SIZE + "".join(others), encoding="utf-8")
         every = [*settings(ranks), {"rules": str(rules)}]
         lines = [self.library(number, forced) for number, forced in enumerate(every)]

@@ -13,25 +13,34 @@ struct Arguments {
   MPI_Datatype type = MPI_DATATYPE_NULL;
   std::vector<typename Set::Count> all_counts;
   std::vector<typename Set::Displacement> all_displacements;
+  std::vector<MPI_Aint> far_displacements;
   std::vector<MPI_Datatype> all_types;
 
   explicit Arguments(const Side& side, int own_part) {
     if (!side.significant) return;
+    // Open MPI refuses null, though there are no parts.
+    all_counts.reserve(1);
+    all_displacements.reserve(1);
+    far_displacements.reserve(1);
+    all_types.reserve(1);
     for (const ModelPointer& model : side.models) all_types.push_back(model->type());
+    far_displacements.assign(side.displacements.begin(), side.displacements.end());
+    if (all_types.empty()) return;  // nor has it parts
     type = all_types[0];
     all_counts.assign(side.counts.begin(), side.counts.end());
     for (const std::ptrdiff_t d : side.displacements)
       all_displacements.push_back(static_cast<typename Set::Displacement>(d));
-    count = all_counts[static_cast<std::size_t>(own_part) % all_counts.size()];
+    count = all_counts.empty() ? side.each : all_counts[static_cast<std::size_t>(own_part) % all_counts.size()];
   }
   const auto* counts() const { return significant(all_counts); }
   const auto* displacements() const { return significant(all_displacements); }
+  const auto* far() const { return significant(far_displacements); }
   const auto* types() const { return significant(all_types); }
 
  private:
   template <typename T>
   static const T* significant(const std::vector<T>& list) {
-    return list.empty() ? nullptr : list.data();
+    return list.capacity() == 0 ? nullptr : list.data();
   }
 };
 
@@ -75,6 +84,16 @@ int call_of(const Set& f, const How& how, const Plan& p, const BothSides<Set>& s
     case Function::reduce_scatter: return f.Reduce_scatter(how, in, out, r.counts(), r.type, op, comm);
     case Function::scan: return f.Scan(how, in, out, r.count, r.type, op, comm);
     case Function::exscan: return f.Exscan(how, in, out, r.count, r.type, op, comm);
+    case Function::neighbor_allgather:
+      return f.Neighbor_allgather(how, in, s.count, s.type, out, r.count, r.type, comm);
+    case Function::neighbor_allgatherv:
+      return f.Neighbor_allgatherv(how, in, s.count, s.type, out, r.counts(), r.displacements(), r.type, comm);
+    case Function::neighbor_alltoall: return f.Neighbor_alltoall(how, in, s.count, s.type, out, r.count, r.type, comm);
+    case Function::neighbor_alltoallv:
+      return f.Neighbor_alltoallv(how, in, s.counts(), s.displacements(), s.type, out, r.counts(), r.displacements(),
+                                  r.type, comm);
+    case Function::neighbor_alltoallw:
+      return f.Neighbor_alltoallw(how, in, s.counts(), s.far(), s.types(), out, r.counts(), r.far(), r.types(), comm);
   }
   return MPI_ERR_OTHER;
 }

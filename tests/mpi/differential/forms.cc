@@ -30,6 +30,11 @@ constexpr Form table[] = {
     {Function::reduce_scatter, parts, one, Who::all, Over::all},
     {Function::scan, one, one, Who::all, Over::up_to_me},
     {Function::exscan, one, one, Who::all, Over::before_me},
+    {Function::neighbor_allgather, one, parts},
+    {Function::neighbor_allgatherv, one, parts},
+    {Function::neighbor_alltoall, parts, parts},
+    {Function::neighbor_alltoallv, parts, parts},
+    {Function::neighbor_alltoallw, parts, parts, Who::nobody, Over::nothing, true},
 };
 
 constexpr bool in_order() {

@@ -12,7 +12,7 @@ enum class Who : std::uint8_t { nobody, root, all };
 
 struct SideForm {
   Who who = Who::nobody;            ///< has this buffer
-  bool part_for_each_rank = false;  ///< else it is one part
+  bool part_for_each_rank = false;  ///< or neighbour; else it is one part
 };
 
 /// Whose contributions a rank's result combines.
@@ -33,6 +33,7 @@ struct Form {
   bool displaced() const { return irregular() && !reduces(); }
   /// Each rank has a part for each: in other moves a rank sends the same to all, or only the root sends.
   bool pairwise() const { return send.part_for_each_rank && receive.part_for_each_rank; }
+  bool neighbourhood() const { return stretto::facts(stretto::facts(function).collective).neighbourhood; }
   bool has_parts() const { return send.part_for_each_rank || receive.part_for_each_rank; }
   /// Where MPI_IN_PLACE stands for the receive buffer: the root's own part stays where it is.
   bool keeps_own_part() const { return send.who == Who::root; }

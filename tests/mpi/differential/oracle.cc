@@ -60,10 +60,11 @@ Buffer Oracle::expected(const Plan& plan, int turn) const {
 
 void Oracle::move(const Plan& plan, int turn, Buffer& expected) const {
   const Form& form = *plan.form;
-  const int to = form.send.part_for_each_rank ? plan.member.rank : 0;
   for (std::size_t i = 0; i < expected.areas(); ++i) {
-    const int from = form.receive.part_for_each_rank ? static_cast<int>(i) : plan.root;
-    expected.fill(i, plan.numbers, stream(plan, turn, from, to));
+    const bool parts = form.receive.part_for_each_rank;
+    const auto [from, to] = parts ? plan.way(false, static_cast<int>(i)) : Plan::Way{plan.root, plan.member.rank};
+    if (from == no_rank) continue;  // nobody sends it
+    expected.fill(i, plan.numbers, stream(plan, turn, from, form.send.part_for_each_rank ? to : 0));
   }
 }
 

@@ -45,30 +45,30 @@ std::vector<int> order_of(std::size_t n, Random& random) {
 
 }  // namespace
 
-PartCounts::PartCounts(const Form& form, int ranks, bool in_place, int base, Random& random)
+PartCounts::PartCounts(const Form& form, int ranks, int columns, bool in_place, int base, Random& random)
     : pairwise_(form.pairwise() && form.irregular()),
       by_sender_(form.receive.part_for_each_rank),
-      ranks_(static_cast<std::size_t>(ranks)) {
+      columns_(static_cast<std::size_t>(columns)) {
   if (!form.irregular()) {
     counts_ = {base};
     return;
   }
   const int lists = pairwise_ ? ranks : 1;
   for (int i = 0; i < lists; ++i) {
-    const std::vector<int> list = distribution(ranks, base, random);
+    const std::vector<int> list = distribution(pairwise_ ? columns : ranks, base, random);
     counts_.insert(counts_.end(), list.begin(), list.end());
   }
   if (!pairwise_ || !in_place) return;
   // In place as much goes as comes.
-  for (std::size_t a = 0; a < ranks_; ++a)
-    for (std::size_t b = 0; b < a; ++b) counts_[a * ranks_ + b] = counts_[b * ranks_ + a];
+  for (std::size_t a = 0; a < columns_; ++a)
+    for (std::size_t b = 0; b < a; ++b) counts_[a * columns_ + b] = counts_[b * columns_ + a];
 }
 
 int PartCounts::at(int from, int to) const {
   if (counts_.size() == 1) return counts_[0];
   const auto sender = static_cast<std::size_t>(from);
   const auto receiver = static_cast<std::size_t>(to);
-  return pairwise_ ? counts_[sender * ranks_ + receiver] : counts_[by_sender_ ? sender : receiver];
+  return pairwise_ ? counts_[sender * columns_ + receiver] : counts_[by_sender_ ? sender : receiver];
 }
 
 std::vector<std::ptrdiff_t> regular_places(const std::vector<int>& counts) {

@@ -11,16 +11,18 @@ namespace stretto::differential {
 /// In elements of the call's signature.
 class PartCounts {
  public:
-  /// About `base` for each part on average, not more in all than for each rank `base`.
-  PartCounts(const Form& form, int ranks, bool in_place, int base, Random& random);
+  /// About `base` for each part on average, not more in all than for each rank `base`. Where a rank has parts of its
+  /// own sizes for others, these are `columns`.
+  PartCounts(const Form& form, int ranks, int columns, bool in_place, int base, Random& random);
 
-  /// Of the part that `from` sends to `to`; where a part has but one such rank, the other does not matter.
+  /// Of the part that `from` sends to `to`, or its part `to`; where a part has but one such rank, the other does not
+  /// matter.
   int at(int from, int to) const;
 
  private:
   bool pairwise_;
   bool by_sender_;
-  std::size_t ranks_;
+  std::size_t columns_;
   std::vector<int> counts_;
 };
 

@@ -98,6 +98,7 @@ std::string list_text(const std::vector<int>& counts) {
 
 std::string Side::text() const {
   if (!significant) return "nothing";
+  if (counts.empty()) return "no parts";
   const bool alike = std::all_of(counts.begin(), counts.end(), [&](int n) { return n == counts[0]; });
   std::string text = alike ? std::to_string(counts[0]) : list_text(counts);
   if (counts.size() > 1) {
@@ -122,6 +123,19 @@ std::string Plan::text() const {
          (native_trusted ? "" : ", expected result computed by the test");
 }
 
+int Plan::parts(bool sends) const {
+  if (!form->neighbourhood()) return member.ranks;
+  const Neighbours& near = member.graph->of(member.rank);
+  return static_cast<int>((sends ? near.destinations : near.sources).size());
+}
+
+Plan::Way Plan::way(bool sends, int part) const {
+  if (!form->neighbourhood()) return sends ? Way{member.rank, part} : Way{part, member.rank};
+  if (sends) return {member.rank, part};
+  const Graph::Part source = member.graph->source(member.rank, part);
+  return {source.rank, static_cast<int>(source.slot)};
+}
+
 int Plan::own_count() const { return receive.counts[static_cast<std::size_t>(member.rank) % receive.counts.size()]; }
 
 int Plan::count_before() const {
@@ -136,7 +150,9 @@ int Plan::whole_count() const {
 }
 
 int Planner::count_of(const Plan& plan, const Signature& signature, Random& random) const {
-  const Bytes parts = plan.form->has_parts() ? plan.member.ranks : 1;
+  const Bytes parts = plan.form->neighbourhood() ? std::max<Bytes>(plan.member.graph->slots(), 1)
+                      : plan.form->has_parts()   ? plan.member.ranks
+                                                 : 1;
   const Bytes most = options_.most_bytes / (bytes_of(signature) * parts);
   return random_count(random, plan.member.ranks, static_cast<int>(std::max<Bytes>(most, 1)));
 }
@@ -160,11 +176,11 @@ bool Planner::native_can(const Form& form, const Side& side) const {
   });
 }
 
-Plan Planner::plan(std::int64_t number, const Member& member, Random& random) const {
+Plan Planner::plan(std::int64_t number, const Form& form, const Member& member, Random& random) const {
   Plan plan;
   plan.number = number;
   plan.member = member;
-  plan.form = &form_of(random.pick(options_.functions));
+  plan.form = &form;
   plan.root = random.below(member.ranks);
   plan.large = random.percent(30);
   plan.in_place = random.percent(30) && plan.form->in_place != Who::nobody;
@@ -192,7 +208,8 @@ void Planner::plan_move(Plan& plan, Random& random) const {
   const int ranks = plan.member.ranks;
   const Signature signature = signature_of(random);
   const int base = count_of(plan, signature, random);
-  const PartCounts counts(form, ranks, plan.in_place, base, random);
+  const int columns = form.neighbourhood() ? std::max(static_cast<int>(plan.member.graph->slots()), 1) : ranks;
+  const PartCounts counts(form, ranks, columns, plan.in_place, base, random);
   // Ranks may describe the same values by different types. Open MPI's own segments do not fit together then.
   const bool alike = form.type_for_each_part || random.percent(70);
   const bool rows = random.percent(50);  // types for each part that all native libraries can
@@ -203,19 +220,27 @@ void Planner::plan_move(Plan& plan, Random& random) const {
     if (!plan.takes_part(side_form.who)) return Side{};
     std::vector<int> own;
     std::vector<Signature> signatures;
-    for (int i = 0; i < (side_form.part_for_each_rank ? ranks : 1); ++i) {
-      const int other = side_form.part_for_each_rank ? i : me;
-      const int from = sends ? me : other;
-      const int to = sends ? other : me;
+    for (int i = 0; i < (side_form.part_for_each_rank ? plan.parts(sends) : 1); ++i) {
+      auto [from, to] =
+          side_form.part_for_each_rank ? plan.way(sends, i) : Plan::Way{me, form.neighbourhood() ? 0 : me};
+      if (from == no_rank) from = me;  // it has arguments nevertheless
       own.push_back(counts.at(from, to));
-      const int pair = plan.in_place ? std::min(from, to) * ranks + std::max(from, to) : from * ranks + to;
+      const int pair = plan.in_place ? std::min(from, to) * columns + std::max(from, to) : from * columns + to;
       Random its(common + 100 + static_cast<std::uint64_t>(pair));
       if (!form.type_for_each_part) continue;
       signatures.push_back(its.percent(50) ? signature : signature_of(its));
       if (rows) signatures.back().assign(signatures.back().size(), signatures.back()[0]);
     }
-    return form.type_for_each_part ? many_types_side(signatures, own, rows, types)
-                                   : one_type_side(form, side_form, signature, own, types, places);
+    if (form.type_for_each_part) return many_types_side(signatures, own, rows, types);
+    const bool none = own.empty();
+    if (none) own = {base};
+    Side made = one_type_side(form, side_form, signature, own, types, places);
+    if (!none) return made;
+    // Open MPI 5.0.11 sends nothing where the call says that it receives parts of nothing.
+    made.each = made.counts[0];
+    made.counts.clear();
+    made.displacements.clear();
+    return made;
   };
   plan.send = side(form.send, true);
   plan.receive = side(form.receive, false);
@@ -268,7 +293,7 @@ void Planner::plan_reduction(Plan& plan, Random& random) const {
   const bool overlaps = plan.in_place && plan.form->irregular();
   if (overlaps && !plan.op->commutative) plan.in_place = false;  // may be left to the native library, as below
   const int base = count_of(plan, signature, random);
-  const PartCounts counts(*plan.form, plan.member.ranks, plan.in_place, base, random);
+  const PartCounts counts(*plan.form, plan.member.ranks, plan.member.ranks, plan.in_place, base, random);
   Side& receive = plan.receive;
   receive.significant = true;
   for (int r = 0; r < (plan.form->irregular() ? plan.member.ranks : 1); ++r) receive.counts.push_back(counts.at(r, r));

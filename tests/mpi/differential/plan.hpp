@@ -31,6 +31,7 @@ struct Side {
   std::vector<ModelPointer> models;           ///< one, or one for each part
   std::vector<int> counts;                    ///< elements of each part
   std::vector<std::ptrdiff_t> displacements;  ///< of each part in elements, or in bytes if each has its type
+  int each = 0;                               ///< where it has no parts: what the call says of each nevertheless
 
   /// In bytes.
   std::ptrdiff_t place(std::size_t part) const {
@@ -63,6 +64,15 @@ struct Plan {
   int own_count() const;
   int count_before() const;  ///< of the ranks before this one
   int whole_count() const;
+  /// How many parts a side has that has some.
+  int parts(bool sends) const;
+  /// From whom to whom a part goes. In a neighbourhood `to` is which of the sender's parts it is, and `from` no_rank
+  /// where no neighbour is.
+  struct Way {
+    int from;
+    int to;
+  };
+  Way way(bool sends, int part) const;
   std::string text() const;
 };
 
@@ -74,7 +84,7 @@ class Planner {
         operators_(operators) {}
 
   /// The draws from `random` are the same on all ranks of the communicator.
-  Plan plan(std::int64_t number, const Member& member, Random& random) const;
+  Plan plan(std::int64_t number, const Form& form, const Member& member, Random& random) const;
 
  private:
   /// Native libraries damage memory if the first byte of a type is not at its address (MPICH 5.0.2, Open MPI 5.0.11),
