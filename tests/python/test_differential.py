@@ -31,7 +31,7 @@ CALLS = {
         2: (10800, 9300),
         3: (5400, 5400),
         4: (2000, 2000),
-        8: (1600, 1600),
+        8: (2600, 1600),
     },
 }
 # The flavours have the same sources: sanitizers need not see both.

@@ -86,5 +86,5 @@ def test_blocking_collectives(suite, tmp_path, name, ranks):
 @pytest.mark.timeout(2 * LIMIT + 60)
 @pytest.mark.parametrize("name", ["mpich", "openmpi"])
 def test_all_collectives(suite, tmp_path, name):
-    """Those that are nonblocking, persistent or of neighbours, which Stretto leaves alone, too."""
+    """Those that are nonblocking, persistent or of neighbours, too."""
     compare(name, 2, suite, sorted(path.stem for path in suite.glob("test_cco_*.py")), tmp_path)
