@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "mpi/flavour/flavour.hpp"
+#include "observe/pending.hpp"
 #include "support/say.hpp"
 
 namespace stretto::intercept {
@@ -103,7 +104,7 @@ Communicator* make(MPI_Comm comm, const std::string& cause) {
       mpi.Comm_size(comm, &ranks) != MPI_SUCCESS)
     return nullptr;
   auto* c = new Communicator(comm, rank, ranks);
-  if (settings().observes()) c->records = std::make_unique<observe::Records>(comm);
+  if (settings().observes()) c->records = observe::take_records(comm);
   if (inter)
     c->unusable = Passed::intercommunicator;
   else if (settings().disabled)  // observed nevertheless
@@ -248,6 +249,7 @@ Communicator* communicator(MPI_Comm comm, Function cause) {
 
 int free_communicator(MPI_Comm* comm, int (*native_free)(MPI_Comm*)) {
   if (!comm || *comm == (native(), constants().comm_null) || !ready()) return native_free(comm);
+  if (settings().observes()) observe::end_early_records(*comm);
   void* value = nullptr;
   int found = 0;
   if (native().Comm_get_attr(*comm, keyval, &value, &found) == MPI_SUCCESS && found)
@@ -275,6 +277,7 @@ void free_communicators() {
     finalized = true;
   }
   for (Communicator* c : left) forget(c);
+  if (settings().observes()) observe::end_early_records();
 }
 
 }  // namespace stretto::intercept

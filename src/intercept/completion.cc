@@ -6,12 +6,14 @@
 #include "intercept/entry.hpp"
 #include "mpi/held_handles.hpp"
 #include "prepare/completion.hpp"
+#include "prepare/observed.hpp"
 
 namespace {
 
 using stretto::intercept::call_if_there;
 using stretto::intercept::guarded;
 using stretto::intercept::native;
+using stretto::intercept::ObservedWait;
 using stretto::intercept::Request;
 namespace intercept = stretto::intercept;
 
@@ -31,14 +33,27 @@ int served(Body body) {
 }
 
 intercept::Requests all_of(int n, MPI_Request* handles) { return {handles, static_cast<std::size_t>(n)}; }
+
+int start_natively(MPI_Request* request) {
+  const intercept::ObservedStart start(request);
+  return native().Start(request);
+}
+
+bool any_observed(int n, const MPI_Request* requests) {
+  return intercept::observe::any_pending() && n > 0 && requests &&
+         std::any_of(requests, requests + n,
+                     [](MPI_Request one) { return intercept::observe::native_times(one) != nullptr; });
+}
 }  // namespace
 
 STRETTO_ENTRY(Wait, (MPI_Request * request, MPI_Status* status), (request, status)) {
+  const ObservedWait wait(1, request);
   if (Request* const own = ours(request)) return served([&] { return intercept::wait(*own, request, status); });
   return native().Wait(request, status);
 }
 
 STRETTO_ENTRY(Test, (MPI_Request * request, int* flag, MPI_Status* status), (request, flag, status)) {
+  const ObservedWait wait(1, request);
   if (Request* const own = ours(request)) return served([&] { return intercept::test(*own, request, flag, status); });
   return native().Test(request, flag, status);
 }
@@ -49,35 +64,41 @@ STRETTO_ENTRY(Request_get_status, (MPI_Request request, int* flag, MPI_Status* s
 }
 
 STRETTO_ENTRY(Waitany, (int n, MPI_Request requests[], int* index, MPI_Status* status), (n, requests, index, status)) {
+  const ObservedWait wait(n, requests);
   if (!any_ours(n, requests)) return native().Waitany(n, requests, index, status);
   return served([&] { return intercept::wait_any(all_of(n, requests), index, status); });
 }
 
 STRETTO_ENTRY(Testany, (int n, MPI_Request requests[], int* index, int* flag, MPI_Status* status),
               (n, requests, index, flag, status)) {
+  const ObservedWait wait(n, requests);
   if (!any_ours(n, requests)) return native().Testany(n, requests, index, flag, status);
   return served([&] { return intercept::test_any(all_of(n, requests), index, flag, status); });
 }
 
 STRETTO_ENTRY(Waitall, (int n, MPI_Request requests[], MPI_Status statuses[]), (n, requests, statuses)) {
+  const ObservedWait wait(n, requests);
   if (!any_ours(n, requests)) return native().Waitall(n, requests, statuses);
   return served([&] { return intercept::wait_all(all_of(n, requests), statuses); });
 }
 
 STRETTO_ENTRY(Testall, (int n, MPI_Request requests[], int* flag, MPI_Status statuses[]),
               (n, requests, flag, statuses)) {
+  const ObservedWait wait(n, requests);
   if (!any_ours(n, requests)) return native().Testall(n, requests, flag, statuses);
   return served([&] { return intercept::test_all(all_of(n, requests), flag, statuses); });
 }
 
 STRETTO_ENTRY(Waitsome, (int n, MPI_Request requests[], int* count, int indices[], MPI_Status statuses[]),
               (n, requests, count, indices, statuses)) {
+  const ObservedWait wait(n, requests);
   if (!any_ours(n, requests)) return native().Waitsome(n, requests, count, indices, statuses);
   return served([&] { return intercept::wait_some(all_of(n, requests), count, indices, statuses); });
 }
 
 STRETTO_ENTRY(Testsome, (int n, MPI_Request requests[], int* count, int indices[], MPI_Status statuses[]),
               (n, requests, count, indices, statuses)) {
+  const ObservedWait wait(n, requests);
   if (!any_ours(n, requests)) return native().Testsome(n, requests, count, indices, statuses);
   return served([&] { return intercept::test_some(all_of(n, requests), count, indices, statuses); });
 }
@@ -110,14 +131,14 @@ STRETTO_ENTRY(Request_get_status_some,
 
 STRETTO_ENTRY(Start, (MPI_Request * request), (request)) {
   if (Request* const own = ours(request)) return served([&] { return intercept::start(*own); });
-  return native().Start(request);
+  return start_natively(request);
 }
 
 STRETTO_ENTRY(Startall, (int n, MPI_Request requests[]), (n, requests)) {
-  if (!any_ours(n, requests)) return native().Startall(n, requests);
+  if (!any_ours(n, requests) && !any_observed(n, requests)) return native().Startall(n, requests);
   for (int i = 0; i < n; ++i) {
     Request* const own = ours(requests + i);
-    const int code = own ? served([&] { return intercept::start(*own); }) : native().Start(requests + i);
+    const int code = own ? served([&] { return intercept::start(*own); }) : start_natively(requests + i);
     if (code != MPI_SUCCESS) return code;
   }
   return MPI_SUCCESS;
@@ -125,6 +146,8 @@ STRETTO_ENTRY(Startall, (int n, MPI_Request requests[]), (n, requests)) {
 
 STRETTO_ENTRY(Request_free, (MPI_Request * request), (request)) {
   if (Request* const own = ours(request)) return served([&] { return intercept::free_request(*own, request); });
+  if (intercept::observe::any_pending() && request) [[unlikely]]
+    intercept::observe::forget_native(*request);
   return native().Request_free(request);
 }
 

@@ -2,6 +2,7 @@
 //
 // Nonblocking and persistent collectives. Each asks to be served and else calls the native function.
 #include "intercept/entry.hpp"
+#include "prepare/observed.hpp"
 #include "prepare/requests.hpp"
 
 namespace {
@@ -15,25 +16,38 @@ using stretto::intercept::native;
 using stretto::intercept::NativeStart;
 using stretto::intercept::nothing;
 using stretto::intercept::parts;
+using stretto::intercept::observe::Form;
 namespace intercept = stretto::intercept;
+
+/// The end of a call that the native library posts or makes.
+int passed_on(int code, MPI_Comm comm, const intercept::Arguments& arguments, Form form,
+              intercept::observe::Nanoseconds began, const MPI_Request* request) {
+  if (began > 0 && code == MPI_SUCCESS) [[unlikely]]
+    guarded([&] { intercept::observe_native(comm, arguments, form, began, *request); });
+  return code;
+}
 
 template <typename Start>
 [[gnu::always_inline]] inline int start_or_pass(MPI_Comm comm, const intercept::Arguments& arguments,
                                                 MPI_Request* request, Start native_start) {
+  const auto began = intercept::observed_begin();
   intercept::Served served;
   if (request)
     guarded([&] {
-      served = intercept::start_nonblocking(comm, arguments, request, [&] { return NativeStart(native_start); });
+      served = intercept::start_nonblocking(comm, arguments, request, [&] { return NativeStart(native_start); }, began);
     });
-  return served ? *served : native_start(request);
+  if (served) return *served;
+  return passed_on(native_start(request), comm, arguments, Form::nonblocking, began, request);
 }
 
 template <typename Init>
 [[gnu::always_inline]] inline int init_or_pass(MPI_Comm comm, const intercept::Arguments& arguments,
                                                MPI_Request* request, Init native_init) {
+  const auto began = intercept::observed_begin();
   intercept::Served served;
-  if (request) guarded([&] { served = intercept::make_persistent(comm, arguments, request); });
-  return served ? *served : native_init(request);
+  if (request) guarded([&] { served = intercept::make_persistent(comm, arguments, request, began); });
+  if (served) return *served;
+  return passed_on(native_init(request), comm, arguments, Form::persistent, began, request);
 }
 
 }  // namespace

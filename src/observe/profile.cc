@@ -33,7 +33,7 @@ double wall_seconds() {
 
 /// One record of all ranks that have it.
 struct Merged {
-  std::vector<double> calls, bytes, time, waiting;
+  std::vector<double> calls, bytes, time, waiting, posting, completing, under_way, overlapped;
   std::uint64_t timed = 0;
 };
 
@@ -42,6 +42,7 @@ struct MergedKey {
   std::uint8_t function, size_class;
   std::string algorithm;  // empty: native
   Passed why;
+  Form form;
 
   auto operator<=>(const MergedKey&) const = default;
 };
@@ -76,6 +77,7 @@ Packet packed(const Ledger& ledger, int rank) {
       p.put(key.size_class);
       p.put_text(key.algorithm ? key.algorithm->id : std::string_view());
       p.put(key.why);
+      p.put(key.form);
       p.put(record);
     }
   }
@@ -93,17 +95,22 @@ void add(Profile& all, Packet p) {
     std::uint64_t& made = all.communicators[name];
     made = std::max(made, p.get<std::uint64_t>());
     for (auto records = p.get<std::size_t>(); records > 0; --records) {
-      MergedKey key{.communicator = name, .function = 0, .size_class = 0, .algorithm = {}, .why = {}};
+      MergedKey key{.communicator = name, .function = 0, .size_class = 0, .algorithm = {}, .why = {}, .form = {}};
       key.function = p.get<std::uint8_t>();
       key.size_class = p.get<std::uint8_t>();
       key.algorithm = p.get_text();
       key.why = p.get<Passed>();
+      key.form = p.get<Form>();
       const auto r = p.get<Record>();
       Merged& m = all.records[key];
       m.calls.push_back(static_cast<double>(r.calls));
       m.bytes.push_back(static_cast<double>(r.bytes));
       m.time.push_back(seconds(r.time));
       m.waiting.push_back(seconds(r.waiting));
+      m.posting.push_back(seconds(r.posting));
+      m.completing.push_back(seconds(r.completing));
+      m.under_way.push_back(seconds(r.under_way));
+      m.overlapped.push_back(seconds(r.overlapped));
       m.timed += r.timed;
       mine.collectives += seconds(r.time);
       mine.waiting += seconds(r.waiting);
@@ -127,20 +134,28 @@ double sum(const std::vector<double>& values) {
   return all;
 }
 
+/// null where it is not known.
+std::string of_ranks(const std::string& name, const std::vector<double>& values, bool known) {
+  return ",\"" + name + "\":" + (known ? spread(values) : "null") + ",\"" + name +
+         "_of_ranks\":" + (known ? number(sum(values)) : "null");
+}
+
 std::string text_of(const MergedKey& key, const Merged& m, std::size_t communicator) {
   const bool native = key.algorithm.empty();
   const auto least = key.size_class == 0 ? 0 : std::uint64_t{1} << (key.size_class - 1);
   std::string text = "{\"communicator\":" + std::to_string(communicator) +
                      ",\"function\":" + quoted(facts(static_cast<Function>(key.function)).name) +
-                     ",\"bytes_from\":" + std::to_string(least) +
+                     ",\"form\":" + quoted(name_of(key.form)) + ",\"bytes_from\":" + std::to_string(least) +
                      ",\"algorithm\":" + quoted(native ? "native" : key.algorithm);
   if (native) text += ",\"reason\":" + quoted(name_of(key.why));
   text += ",\"ranks\":" + std::to_string(m.calls.size()) + ",\"calls\":" + spread(m.calls) +
           ",\"bytes\":" + spread(m.bytes) + ",\"seconds\":" + spread(m.time) +
           ",\"seconds_of_ranks\":" + number(sum(m.time));
-  text += ",\"waiting\":" + (native ? "null" : spread(m.waiting)) +
-          ",\"waiting_of_ranks\":" + (native ? "null" : number(sum(m.waiting)));
-  return text + ",\"timed\":" + number(static_cast<double>(m.timed) / sum(m.calls)) + '}';
+  const bool blocking = key.form == Form::blocking;
+  text += of_ranks("waiting", m.waiting, blocking && !native) + of_ranks("posting", m.posting, !blocking) +
+          of_ranks("completing", m.completing, !blocking) + of_ranks("under_way", m.under_way, !blocking) +
+          of_ranks("overlapped", m.overlapped, !blocking);
+  return text + ",\"timed\":" + number(static_cast<double>(m.timed) / std::max(sum(m.calls), 1.0)) + '}';
 }
 
 std::string date() {

@@ -5,6 +5,7 @@
 
 #include "mpi/native.hpp"
 #include "mpi/translate.hpp"
+#include "observe/pending.hpp"
 
 namespace stretto::intercept::observe {
 namespace {
@@ -14,6 +15,8 @@ Ledger& all() {
   static auto& ledger = *new Ledger;
   return ledger;
 }
+
+std::mutex of_pending;  // guards what calls that are not blocking add
 
 std::string communicator_name(MPI_Comm comm) {
   char name[MPI_MAX_OBJECT_NAME + 1] = {};
@@ -40,16 +43,28 @@ std::string intervals(const std::vector<Rank>& ranks) {
 
 }  // namespace
 
+std::string_view name_of(Form form) {
+  constexpr std::string_view names[] = {"blocking", "nonblocking", "persistent"};
+  return names[static_cast<std::size_t>(form)];
+}
+
 Record& Record::operator+=(const Record& other) {
   calls += other.calls;
   timed += other.timed;
   bytes += other.bytes;
   time += other.time;
   waiting += other.waiting;
+  posting += other.posting;
+  completing += other.completing;
+  under_way += other.under_way;
+  overlapped += other.overlapped;
   return *this;
 }
 
-Records::Records(MPI_Comm comm) : name_(communicator_name(comm)), world_ranks_(translate(comm, constants().world)) {}
+Records::Records(MPI_Comm comm)
+    : comm_(comm),
+      name_(communicator_name(comm)),
+      world_ranks_(translate(comm, constants().world)) {}
 
 ServedCalls& Records::served(const Key& key, bool always) {
   const auto found = served_.find(key);
@@ -59,13 +74,21 @@ ServedCalls& Records::served(const Key& key, bool always) {
       .first->second;
 }
 
+void Records::add(const Key& key, const Record& record) {
+  const std::lock_guard lock(of_pending);
+  pending_[key] += record;
+}
+
 Records::~Records() {
   for (auto& [key, served] : served_) served.sampled.finish(served.calls);
-  if (table_.empty()) return;
+  forget_natives(*this);
+  if (table_.empty() && pending_.empty()) return;
+  if (name_.empty()) name_ = communicator_name(comm_);  // one with a topology is set up before it can have a name
   const std::lock_guard lock(of_ledger);
   Group& group = all()[{name_, intervals(world_ranks_)}];
   ++group.communicators;
-  for (const auto& [key, record] : table_) group.table[key] += record;
+  for (const Table* table : {&table_, &pending_})
+    for (const auto& [key, record] : *table) group.table[key] += record;
 }
 
 const Ledger& ledger() { return all(); }

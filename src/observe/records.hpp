@@ -15,11 +15,16 @@
 
 namespace stretto::intercept::observe {
 
+/// How the program calls a function.
+enum class Form : std::uint8_t { blocking, nonblocking, persistent };
+std::string_view name_of(Form form);
+
 struct Key {
   Function function;
   std::uint8_t size_class;     ///< bits of the number of bytes: k has 2^(k-1) bytes and more, below 2^k
   const Algorithm* algorithm;  ///< null: the native library
   Passed why;                  ///< ... for this reason
+  Form form = Form::blocking;
 
   auto operator<=>(const Key&) const = default;
 };
@@ -33,7 +38,11 @@ struct Record {
   std::uint64_t timed = 0;  ///< of `calls`: the others are taken to be like them
   Bytes bytes = 0;
   Nanoseconds time = 0;
-  Nanoseconds waiting = 0;
+  Nanoseconds waiting = 0;  ///< of a blocking call, for other ranks
+  // Of other calls: `time` in what posts them and in waits and tests, how long they were under way, and how much of
+  // that the program was in neither.
+  Nanoseconds posting = 0, completing = 0;
+  Nanoseconds under_way = 0, overlapped = 0;
 
   Record& operator+=(const Record& other);
 };
@@ -57,13 +66,17 @@ class Records {
 
   Record& of(const Key& key) { return table_[key]; }
   ServedCalls& served(const Key& key, bool always);
+  /// Of a call that is not blocking: in any thread.
+  void add(const Key& key, const Record& record);
   const std::vector<Rank>& world_ranks() const { return world_ranks_; }
 
  private:
+  MPI_Comm comm_;
   std::string name_;
   std::vector<Rank> world_ranks_;
   Table table_;
   std::map<Key, ServedCalls> served_;
+  Table pending_;  // of calls that are not blocking
 };
 
 /// Communicators of the same name and the same ranks.

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "observe/calls.hpp"
+#include "observe/pending.hpp"
 #include "observe/write.hpp"
 #include "support/json.hpp"
 
@@ -33,6 +34,15 @@ Packet packed(Nanoseconds offset) {
       p.put(e);
     }
   }
+  Spans pending = spans();
+  std::ranges::sort(pending.last, {}, &Span::begin);
+  p.put(pending.dropped);
+  p.put(pending.last.size());
+  for (Span& s : pending.last) {
+    s.begin += offset;
+    s.end += offset;
+    p.put(s);
+  }
   return p;
 }
 
@@ -43,23 +53,41 @@ std::string microseconds(Nanoseconds ns) {
   return text;
 }
 
+/// Up to its arguments.
+std::string beginning_of(std::string_view name, std::string_view kind, int process, int thread, Nanoseconds begin,
+                         Nanoseconds time) {
+  return "{\"name\":" + quoted(name) + ",\"cat\":" + quoted(kind) + ",\"ph\":\"X\",\"pid\":" + std::to_string(process) +
+         ",\"tid\":" + std::to_string(thread) + ",\"ts\":" + microseconds(begin) + ",\"dur\":" + microseconds(time) +
+         ",\"args\":{";
+}
+
 std::string text_of(const Event& e, int thread, Nanoseconds zero) {
   const std::string_view kind = names[static_cast<std::size_t>(e.activity)];
   const bool call = e.activity == Activity::call;
-  std::string text = "{\"name\":" + quoted(call ? facts(static_cast<Function>(e.function)).name : kind) +
-                     ",\"cat\":" + quoted(kind) + ",\"ph\":\"X\",\"pid\":0,\"tid\":" + std::to_string(thread) +
-                     ",\"ts\":" + microseconds(e.begin - zero) + ",\"dur\":" + microseconds(e.end - e.begin) +
-                     ",\"args\":{\"algorithm\":" + quoted(name_of(e.algorithm));
+  std::string text = beginning_of(call ? facts(static_cast<Function>(e.function)).name : kind, kind, 0, thread,
+                                  e.begin - zero, e.end - e.begin) +
+                     "\"algorithm\":" + quoted(name_of(e.algorithm));
   if (e.activity != Activity::wait) text += ",\"bytes\":" + std::to_string(e.bytes);
   if (e.peer != no_rank) text += ",\"peer\":" + std::to_string(e.peer);
   if (e.round > 0) text += ",\"round\":" + std::to_string(e.round);
   return text + "}}";
 }
 
-std::string name_of_thread(int thread, int rank, std::size_t number) {
-  const std::string name = "rank " + std::to_string(rank) + (number > 0 ? ", thread " + std::to_string(number) : "");
-  return "{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":0,\"tid\":" + std::to_string(thread) +
+std::string text_of(const Span& s, int line, Nanoseconds zero) {
+  return beginning_of(facts(static_cast<Function>(s.function)).name, name_of(s.form), 1, line, s.begin - zero,
+                      s.end - s.begin) +
+         "\"algorithm\":" + quoted(name_of(s.algorithm)) + ",\"bytes\":" + std::to_string(s.bytes) +
+         ",\"posting\":" + microseconds(s.posting) + ",\"completing\":" + microseconds(s.completing) + "}}";
+}
+
+std::string name_of_process(int process, const std::string& name) {
+  return "{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":" + std::to_string(process) +
          ",\"args\":{\"name\":" + quoted(name) + "}}";
+}
+
+std::string name_of_thread(int process, int thread, const std::string& name) {
+  return "{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":" + std::to_string(process) +
+         ",\"tid\":" + std::to_string(thread) + ",\"args\":{\"name\":" + quoted(name) + "}}";
 }
 
 /// When the first event of this process began.
@@ -67,6 +95,7 @@ Nanoseconds beginning() {
   Nanoseconds first = std::numeric_limits<Nanoseconds>::max();
   for (const execute::Timeline* timeline : timelines())
     for (const Event& e : timeline->events()) first = std::min(first, e.begin);
+  for (const Span& s : spans().last) first = std::min(first, s.begin);
   return first;
 }
 
@@ -91,12 +120,29 @@ class Events {
 };
 
 void write(Events& events, int rank, int ranks, Nanoseconds zero, Packet p, std::vector<std::size_t>& dropped) {
+  const std::string of_rank = "rank " + std::to_string(rank);
   const auto threads = p.get<std::size_t>();
   for (std::size_t t = 0; t < threads; ++t) {
     const int thread = static_cast<int>(t) * ranks + rank;
-    events.add(name_of_thread(thread, rank, t));
+    events.add(name_of_thread(0, thread, of_rank + (t > 0 ? ", thread " + std::to_string(t) : "")));
     dropped[static_cast<std::size_t>(rank)] += p.get<std::size_t>();
     for (auto n = p.get<std::size_t>(); n > 0; --n) events.add(text_of(p.get<Event>(), thread, zero));
+  }
+  // Calls that are under way at the same time are on lines of their own.
+  dropped[static_cast<std::size_t>(rank)] += p.get<std::size_t>();
+  std::vector<Nanoseconds> ends;  // of the last one on each line
+  for (auto n = p.get<std::size_t>(); n > 0; --n) {
+    const auto span = p.get<Span>();
+    const auto free = std::ranges::find_if(ends, [&](Nanoseconds end) { return end <= span.begin; });
+    const auto line = free - ends.begin();
+    const int number = static_cast<int>(line) * ranks + rank;
+    if (free == ends.end()) {
+      if (ends.empty()) events.add(name_of_process(1, "nonblocking and persistent calls"));
+      ends.push_back(0);
+      events.add(name_of_thread(1, number, of_rank + (line > 0 ? ", line " + std::to_string(line) : "")));
+    }
+    ends[static_cast<std::size_t>(line)] = span.end;
+    events.add(text_of(span, number, zero));
   }
 }
 
@@ -114,8 +160,7 @@ void write_trace(Assembly& all, const std::string& path) {
     file.emplace("STRETTO_TRACE", path);
     file->write("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
     events.emplace(*file);
-    events->add("{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":0,\"args\":{\"name\":" + quoted(program_name()) +
-                "}}");
+    events->add(name_of_process(0, program_name()));
   }
   all.collect(packed(offset),
               [&](int rank, Packet p) { write(*events, rank, all.ranks(), zero, std::move(p), dropped); });

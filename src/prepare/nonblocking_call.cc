@@ -49,24 +49,26 @@ void NonblockingCall::queue() {
 
 /// The same call as one whose plan is kept.
 bool NonblockingCall::start_kept() {
-  if (c_->records) return false;
   const auto* const found = c_->plans.find(arguments_);
   if (!found) return false;
   kept_ = *found;
-  count_again(*c_, *kept_);
+  if (!c_->records) {
+    count_again(*c_, *kept_);
+  } else {  // which would be one of the blocking calls that are sampled
+    times.served(*kept_->algorithm);
+    count_served(*c_, *kept_->served, *kept_->algorithm);
+  }
   post(kept_->work, next_tag(), &kept_->plan);
   if (!operation_->active()) ended(*operation_);
   return true;
 }
 
-/// Keeps no plan where calls are observed: those that are kept are timed, as blocking calls.
 void NonblockingCall::count(execute::Work& work) {
-  if (!c_->records) {
-    kept_ = count_and_keep(*c_, *prepared_, work);
-    return;
-  }
-  count_served(*c_, prepared_->decision());
-  complete_work(*c_, prepared_->decision(), work);
+  const Decision& decision = prepared_->decision();
+  times.served(*decision.algorithm);
+  count_served(*c_, *decision.served, *decision.algorithm);
+  complete_work(*c_, decision, work);
+  kept_ = keep_plan(*c_, *prepared_, work, false);
 }
 
 /// Goes on until messages are missing, or to the end. False: the caller is to leave the call to the native library.
@@ -99,6 +101,7 @@ bool NonblockingCall::end_prepared() {
   prepared_.reset();
   memory_.trim();
   if (!native_) return false;
+  times.passed(passed_call().reason);
   const int begun = native_(&native_request_);
   decide();
   if (begun != MPI_SUCCESS) {

@@ -54,6 +54,8 @@ void PendingCall::finish(int code) {
   release();
   code_ = code;
   count_pending(-1);
+  if (times) [[unlikely]]
+    times.over();
   done_.store(true, std::memory_order_release);
 }
 

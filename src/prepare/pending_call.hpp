@@ -5,6 +5,7 @@
 
 #include <atomic>
 
+#include "observe/pending.hpp"
 #include "prepare/prepared_call.hpp"
 #include "prepare/worker.hpp"
 
@@ -39,13 +40,19 @@ class PendingCall : public execute::Owner {
   /// The program is done with it.
   void drop() {
     held_.release();
-    c_ = nullptr;
+    detach();
   }
   /// Its communicator is freed, after its end.
-  void detach() { c_ = nullptr; }
+  void detach() {
+    times.complete();
+    times.leave();
+    c_ = nullptr;
+  }
   /// Null after detach().
   Communicator* communicator() const { return c_; }
   Function function() const { return arguments_.signature.function; }
+
+  observe::PendingTimes times;  ///< of the call that is under way, if it is observed
 
  protected:
   ~PendingCall() = default;

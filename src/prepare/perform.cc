@@ -33,6 +33,14 @@ observe::Sampled sampled(const Communicator& c, Function function, const Algorit
   return {record, c.records->world_ranks(), function, bytes, algorithm, look_always(c)};
 }
 
+std::shared_ptr<PlanCache::Cached> count_and_keep(Communicator& c, const PreparedCall& call, execute::Work& work) {
+  const Decision& decision = call.decision();
+  count_served(c, *decision.served, *decision.algorithm);
+  if (c.records) observe::served(*decision.algorithm, look_always(c));
+  complete_work(c, decision, work);
+  return keep_plan(c, call, work, true);
+}
+
 Served perform_with(Worker& w, Communicator& c, const Arguments& arguments) {
   w.call_buffers.trim();
   PreparedCall call(c, arguments, w.call_buffers);
@@ -51,6 +59,7 @@ Served perform_with(Worker& w, Communicator& c, const Arguments& arguments) {
   const auto* const found = c.plans.find(arguments);
   if (!found || (c.careful && c.unusable)) return std::nullopt;
   PlanCache::Cached& cached = **found;
+  if (c.records && !cached.sampled) return std::nullopt;  // a nonblocking call has kept it
   count_again(c, cached);
   const Function function = arguments.signature.function;
   int code = MPI_SUCCESS;
@@ -72,9 +81,9 @@ void count_again(Communicator& c, PlanCache::Cached& cached) {
   set_last_algorithm(cached.algorithm->id.data());
 }
 
-void count_served(Communicator& c, const Decision& decision) {
-  decision.served->fetch_add(1, std::memory_order_relaxed);
-  set_last_algorithm(decision.algorithm->id.data());
+void count_served(Communicator& c, Counter& served, const Algorithm& algorithm) {
+  served.fetch_add(1, std::memory_order_relaxed);
+  set_last_algorithm(algorithm.id.data());
   ++c.calls;
 }
 
@@ -83,15 +92,11 @@ void complete_work(const Communicator& c, const Decision& decision, execute::Wor
   work.bypass_cache = bypass_cache(c, *decision.algorithm, work);
 }
 
-std::shared_ptr<PlanCache::Cached> count_and_keep(Communicator& c, const PreparedCall& call, execute::Work& work) {
-  const Function function = call.function();
-  const Decision& decision = call.decision();
-  count_served(c, decision);
-  if (c.records) observe::served(*decision.algorithm, look_always(c));
-  complete_work(c, decision, work);
+std::shared_ptr<PlanCache::Cached> keep_plan(Communicator& c, const PreparedCall& call, const execute::Work& work,
+                                             bool blocking) {
   if (!call.keeps() || segments_of(work) != 1) return nullptr;
-  return c.plans.keep(*call.keeps(), call.parts(), decision, call.schedule(), work,
-                      sampled(c, function, *decision.algorithm));
+  return c.plans.keep(*call.keeps(), call.parts(), call.decision(), call.schedule(), work,
+                      blocking ? sampled(c, call.function(), *call.decision().algorithm) : observe::Sampled());
 }
 
 Served perform(Communicator& c, const Arguments& arguments) {

@@ -14,14 +14,15 @@ Served perform(Communicator& c, const Arguments& arguments);
 Served run_cached(MPI_Comm comm, const Arguments& arguments);
 
 class PreparedCall;
-/// A call that is served by `decision`.
-void count_served(Communicator& c, const Decision& decision);
+/// A call that is served by `algorithm`, for which `served` counts.
+void count_served(Communicator& c, Counter& served, const Algorithm& algorithm);
 /// What `c` allows of it.
 void complete_work(const Communicator& c, const Decision& decision, execute::Work& work);
-/// Before the collective of `call` runs: counts it, and keeps its plan if that may be. `work` is the call's, completed
-/// by what this communicator allows.
-std::shared_ptr<PlanCache::Cached> count_and_keep(Communicator& c, const PreparedCall& call, execute::Work& work);
-/// The same before a kept call.
+/// Before the collective of `call` runs: keeps its plan if that may be, else null. Only one that a blocking call keeps
+/// samples those that follow.
+std::shared_ptr<PlanCache::Cached> keep_plan(Communicator& c, const PreparedCall& call, const execute::Work& work,
+                                             bool blocking);
+/// Before a kept call: counts it.
 void count_again(Communicator& c, PlanCache::Cached& cached);
 
 }  // namespace stretto::intercept

@@ -32,7 +32,7 @@ Served PersistentCall::make(Worker& runner, Communicator& c, const Arguments& ar
 
 void PersistentCall::start() {
   begin();
-  count_served(*c_, prepared_->decision());
+  count_served(*c_, *prepared_->decision().served, algorithm());
   const PackingFor program(c_->comm());
   prepared_->pack_again();
   post(work_, *tag_, has_plan_ ? &plan_ : nullptr);

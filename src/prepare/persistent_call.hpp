@@ -17,6 +17,8 @@ class PersistentCall final : public PendingCall {
   /// `runner` does what takes messages.
   Served make(Worker& runner, Communicator& c, const Arguments& arguments);
   void start();
+  /// After make().
+  const Algorithm& algorithm() const { return *prepared_->decision().algorithm; }
 
   bool persists() const override { return true; }
   void ended(execute::Operation& operation) override;

@@ -9,6 +9,7 @@
 #include "communicator/raise.hpp"
 #include "mpi/carrier.hpp"
 #include "prepare/background.hpp"
+#include "prepare/observed.hpp"
 
 namespace stretto::intercept {
 namespace {
@@ -158,24 +159,30 @@ std::atomic<int> detail::requests_in_use{0};
 Request* detail::find_request(MPI_Request handle) { return pool().table.find(handle); }
 
 Served start_nonblocking(MPI_Comm comm, const Arguments& arguments, MPI_Request* handle,
-                         FunctionRef<NativeStart()> native) {
+                         FunctionRef<NativeStart()> native, observe::Nanoseconds began) {
   const Function function = arguments.signature.function;
   Communicator* const c = usable(comm, arguments.signature);
   if (!c) return std::nullopt;
   Request* const request = take();
   if (!request) return pass(function, Passed::not_ready);
   const Entered entered(process_worker());
+  if (c->records) [[unlikely]]
+    request->nonblocking.times.begin(*c->records, function, observed_bytes(*c, arguments), observe::Form::nonblocking,
+                                     began);
   if (!request->nonblocking.start(*c, arguments, native)) {
+    request->nonblocking.times.leave();
     put_back(*request);
     return std::nullopt;
   }
   c->pending.push_back(&request->nonblocking);
   request->active = true;
+  if (c->records) [[unlikely]]
+    request->nonblocking.times.posted();
   *handle = request->carrier;
   return MPI_SUCCESS;
 }
 
-Served make_persistent(MPI_Comm comm, const Arguments& arguments, MPI_Request* handle) {
+Served make_persistent(MPI_Comm comm, const Arguments& arguments, MPI_Request* handle, observe::Nanoseconds began) {
   const Function function = arguments.signature.function;
   communicator(comm, mpi_name(function) + "_init, the first collective on this communicator");
   Communicator* const c = usable(comm, arguments.signature);
@@ -190,6 +197,12 @@ Served make_persistent(MPI_Comm comm, const Arguments& arguments, MPI_Request* h
   }
   const Entered entered(process_worker());
   c->pending.push_back(request->persistent.get());
+  if (c->records) [[unlikely]] {
+    observe::PendingTimes& times = request->persistent->times;
+    times.begin(*c->records, function, observed_bytes(*c, arguments), observe::Form::persistent, began);
+    times.served(request->persistent->algorithm());
+    times.made();
+  }
   *handle = request->carrier;
   return MPI_SUCCESS;
 }
@@ -203,7 +216,12 @@ int start(Request& request) {
   if (!request.persistent || request.active) return misused(request);
   const Entered entered(process_worker());
   request.active = true;
+  observe::PendingTimes& times = request.persistent->times;
+  if (times) [[unlikely]]
+    times.again();
   request.persistent->start();
+  if (times) [[unlikely]]
+    times.posted();
   return MPI_SUCCESS;
 }
 
@@ -220,6 +238,10 @@ int free_request(Request& request, MPI_Request* handle) {
 
 int complete(Request& request, MPI_Request* handle) {
   request.active = false;
+  if (request.call().times) [[unlikely]] {
+    ObservedWait::divide_time();
+    request.call().times.complete();
+  }
   const int code = request.call().end();
   if (request.persistent) return code;
   {

@@ -32,11 +32,12 @@ inline bool requests_exist() { return detail::requests_in_use.load(std::memory_o
 /// The request that `handle` carries; null: it is the native library's.
 inline Request* request_of(MPI_Request handle) { return requests_exist() ? detail::find_request(handle) : nullptr; }
 
-/// MPI_I…: MPI's return code, or nothing if the native library is to do it. `native`: how it would.
+/// MPI_I…: MPI's return code, or nothing if the native library is to do it. `native`: how it would. `began`: when, if
+/// the call is observed.
 Served start_nonblocking(MPI_Comm comm, const Arguments& arguments, MPI_Request* request,
-                         FunctionRef<NativeStart()> native);
+                         FunctionRef<NativeStart()> native, observe::Nanoseconds began);
 /// MPI_…_init, likewise. Collective.
-Served make_persistent(MPI_Comm comm, const Arguments& arguments, MPI_Request* request);
+Served make_persistent(MPI_Comm comm, const Arguments& arguments, MPI_Request* request, observe::Nanoseconds began);
 /// MPI_Start.
 int start(Request& request);
 /// MPI_Request_free.

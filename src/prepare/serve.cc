@@ -6,6 +6,7 @@
 #include "mpi/types.hpp"
 #include "observe/write.hpp"
 #include "prepare/background.hpp"
+#include "prepare/observed.hpp"
 #include "prepare/perform.hpp"
 #include "prepare/requests.hpp"
 #include "settings/settings.hpp"
@@ -15,58 +16,13 @@ namespace {
 
 [[gnu::tls_model("initial-exec")]] constinit thread_local PassedCall last_passed{};
 
-/// Of what the program describes; 0 where the description is wrong.
-Bytes bytes_of(Count count, MPI_Datatype type) {
-  MPI_Count size = 0;
-  if (count <= 0 || type == constants().type_null || native().Type_size_x(type, &size) != MPI_SUCCESS) return 0;
-  return count * static_cast<Bytes>(size);
-}
-
-Bytes part_bytes(const Arguments& a, int side, Rank r) {
-  const PartsArguments* parts = a.parts[static_cast<std::size_t>(side)];
-  const MPI_Datatype type = a.signature.types[static_cast<std::size_t>(side)];
-  if (!parts) return bytes_of(a.signature.counts[static_cast<std::size_t>(side)], type);
-  return parts->counts.given() ? bytes_of(parts->counts[r], parts->types ? parts->types[r] : type) : 0;
-}
-
-/// What this rank sends.
-Bytes bytes_to_neighbours(Communicator& c, const Arguments& a) {
-  const auto graph = c.graph();
-  if (!graph) return 0;
-  const std::vector<Rank>& to = graph->of(c.rank()).destinations;
-  Bytes sum = 0;
-  for (std::size_t i = 0; i < to.size(); ++i)
-    if (to[i] != no_rank) sum += part_bytes(a, 0, static_cast<Rank>(i));
-  return sum;
-}
-
-/// The number of bytes of an observed call (docs/profile.md).
-Bytes observed_bytes(Communicator& c, const Arguments& a) {
-  const Signature& s = a.signature;
-  const CollectiveFacts& collective = facts(facts(s.function).collective);
-  if (collective.neighbourhood) return bytes_to_neighbours(c, a);
-  if (collective.rooted && collective.per_rank) {
-    const bool gathers = collective.parts_out;
-    const bool irregular = facts(s.function).irregular;
-    if (s.in_place && irregular && c.rank() != s.root) return 0;
-    return part_bytes(a, gathers == s.in_place ? 1 : 0, c.rank()) * (irregular ? 1 : c.ranks());
-  }
-  const bool by_input = collective.reduces || (collective.pairwise && facts(s.function).irregular && !s.in_place);
-  const int side = by_input ? 0 : 1;
-  if (!facts(s.function).irregular) return part_bytes(a, side, 0) * (collective.per_rank ? c.ranks() : 1);
-  Bytes sum = 0;
-  for (Rank r = 0; r < c.ranks(); ++r) sum += part_bytes(a, side, r);
-  return sum;
-}
-
 /// The state of `comm`, or null after counting why the call is left native.
 Communicator* usable(MPI_Comm comm, const Arguments& arguments) {
   const Function function = arguments.signature.function;
   if (settings().observes()) [[unlikely]] {
     const auto begin = execute::now();
     Communicator* c = communicator(comm, function);
-    const bool known = c && c->unusable != Passed::intercommunicator;  // their counts go by the other side's ranks
-    observe::begin_call(function, c ? c->records.get() : nullptr, known ? observed_bytes(*c, arguments) : 0, begin);
+    observe::begin_call(function, c ? c->records.get() : nullptr, c ? observed_bytes(*c, arguments) : 0, begin);
   }
   if (settings().disabled) {
     pass(function, Passed::disabled);

@@ -4,6 +4,7 @@
 import json
 import os
 from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -17,8 +18,8 @@ CATEGORIES = {"call", "send", "receive", "reduce", "copy", "wait"}
 def run(built, tmp_path):
     """Runs profiled.c in a folder of its own. Open MPI is quick with more ranks than cores."""
 
-    def run_with(ranks: int, mpi: str = "openmpi", **variables: str):
-        program = built("profiled.c", mpi)
+    def run_with(ranks: int, mpi: str = "openmpi", source: str = "profiled.c", **variables: str):
+        program = built(source, mpi)
         found = installed(mpi)
         done = stretto_run(ranks, [program], mpi=found, cwd=tmp_path, **variables).succeeded()
         assert done.out.strip() == "all right"
@@ -82,6 +83,99 @@ def test_profile(run, tmp_path, mpi, ranks):
     # The summary counts the same calls.
     assert done.served("allreduce") == 3020
     assert done.passed("reduce") == {"rules": 7}
+
+
+PENDING = "profiled_nonblocking.c"
+
+
+def of_form(document: dict, form: str) -> dict[tuple[str, str, int], dict]:
+    """By the communicator's name, the function and the bytes. All ranks have made these calls."""
+    names = [one["name"] for one in document["communicators"]]
+    found = {}
+    for record in document["records"]:
+        if record["form"] == form:
+            assert record["ranks"] == document["ranks"]
+            key = names[record["communicator"]], record["function"], record["bytes_from"]
+            # Those of before a communicator's set-up are apart.
+            assert key not in found or "reason" in found[key]
+            found[key] = record
+    return found
+
+
+def calls_of(document: dict, form: str) -> dict[tuple[str, str, int], float]:
+    found = of_form(document, form)
+    assert all(one["calls"]["min"] == one["calls"]["max"] for one in found.values())
+    return {key: record["calls"]["max"] for key, record in found.items()}
+
+
+def check_times(record: dict) -> None:
+    if record["form"] == "blocking":
+        assert [record[key] for key in TIMES] == [None] * len(TIMES)
+        return
+    assert record["waiting"] is None
+    parts = record["posting_of_ranks"] + record["completing_of_ranks"]
+    assert record["seconds_of_ranks"] == pytest.approx(parts, rel=1e-6)
+    assert record["posting"]["min"] > 0
+    assert 0 <= record["overlapped"]["max"] <= record["under_way"]["max"]
+    assert record["timed"] == 1
+
+
+TIMES = ("posting", "completing", "under_way", "overlapped")
+WORLD = "MPI_COMM_WORLD"
+
+
+@pytest.mark.parametrize(("mpi", "ranks"), [("mpich", 2), ("openmpi", 3)])
+def test_profile_of_calls_that_do_not_block(run, tmp_path, mpi, ranks):
+    done = run(ranks, mpi, PENDING, STRETTO_PROFILE="profile.json", STRETTO_REDUCE="native")
+    document = profile_in(tmp_path)
+    for record in document["records"]:
+        check_times(record)
+    assert calls_of(document, "nonblocking") == {
+        ("fresh", "barrier", 0): 1, (WORLD, "allreduce", 8): 100, (WORLD, "allreduce", 16): 1,
+        (WORLD, "allreduce", 65536): 4, (WORLD, "reduce", 8): 7,
+        ("ring", "neighbor_allgather", 256): 3,
+    }  # fmt: skip
+    assert calls_of(document, "persistent") == {
+        (WORLD, "allreduce", 32): 10, (WORLD, "reduce", 32): 10,
+        ("ring", "neighbor_alltoall", 256): 1,
+    }  # fmt: skip
+    assert calls_of(document, "blocking") == {
+        (WORLD, "barrier", 0): 1, ("fresh", "barrier", 0): 1,
+        ("ring", "neighbor_allgather", 256): 1,
+    }  # fmt: skip
+    early = [one for one in document["records"] if "not ready" in one.get("reason", "")]
+    assert [one["calls"]["max"] for one in early] == [5]
+    assert {(c["name"], c["how_many"]) for c in document["communicators"]} == {
+        (WORLD, 1), ("fresh", 1), ("ring", 1)
+    }  # fmt: skip
+
+    found = of_form(document, "nonblocking")
+    apart = found[WORLD, "allreduce", 16]  # while the program naps
+    assert apart["overlapped"]["max"] > 0.15
+    assert apart["seconds"]["max"] < apart["under_way"]["max"] - 0.15
+    late = found[WORLD, "allreduce", 65536]  # four, awaited in one call
+    assert 0.15 < late["completing"]["max"] < 0.5 * late["under_way"]["max"]
+    assert late["completing"]["min"] < 0.1
+    assert late["overlapped"]["max"] < 0.1
+    assert late["algorithm"].startswith("allreduce/")
+    assert found[WORLD, "reduce", 8]["reason"] == "rules"
+    assert done.served("allreduce") == 115
+    assert done.passed("barrier") == {"MPI or communicator not ready": 5}
+
+
+@pytest.mark.parametrize("mpi", ["mpich", "openmpi"])
+def test_native_calls_that_do_not_block_are_profiled(run, tmp_path, mpi):
+    run(2, mpi, PENDING, STRETTO_PROFILE="profile.json", STRETTO_DISABLE="1")
+    document = profile_in(tmp_path)
+    assert {record["reason"] for record in document["records"]} == {"disabled"}
+    for record in document["records"]:
+        check_times(record)
+    calls = {**calls_of(document, "nonblocking"), **calls_of(document, "persistent")}
+    assert calls[WORLD, "allreduce", 8] == 100
+    assert calls[WORLD, "allreduce", 32] == calls[WORLD, "reduce", 32] == 10
+    assert calls["fresh", "barrier", 0] == 6
+    late = of_form(document, "nonblocking")[WORLD, "allreduce", 65536]
+    assert late["completing"]["max"] > 0.15
 
 
 def test_calls_of_a_disabled_library_are_profiled(run, tmp_path):
@@ -160,6 +254,28 @@ def test_trace(run, tmp_path):
     barriers = [e for e in events if e["name"] == "barrier"]
     assert max(e["dur"] for e in barriers if e["tid"] == 0) > 100e3
     assert max(e["dur"] for e in events if e["cat"] == "wait") > 100e3
+
+
+@pytest.mark.parametrize("mpi", ["mpich", "openmpi"])
+def test_trace_of_calls_that_do_not_block(run, tmp_path, mpi):
+    run(2, mpi, PENDING, STRETTO_TRACE="trace.json")
+    text = (tmp_path / "trace.json").read_text(encoding="utf-8")
+    events = [event for event in json.loads(text)["traceEvents"] if event["pid"] == 1]
+    named = {event["tid"] for event in events if event["name"] == "thread_name"}
+    spans = [event for event in events if event["ph"] == "X"]
+    assert named == {event["tid"] for event in spans} == set(range(2 * 4))
+    calls = Counter((e["tid"] % 2, e["cat"], e["name"]) for e in spans)
+    for rank in range(2):
+        assert calls[rank, "nonblocking", "allreduce"] == 105
+        assert calls[rank, "persistent", "allreduce"] == 10
+        assert calls[rank, "nonblocking", "neighbor_allgather"] == 3
+    for line in named:
+        of_line = sorted((e["ts"], e["dur"]) for e in spans if e["tid"] == line)
+        for (begin, length), (after, _) in pairwise(of_line):
+            assert begin + length <= after + 0.002
+    apart = [e for e in spans if e["args"]["bytes"] == 16]
+    assert max(e["dur"] for e in apart) > 150e3
+    assert all(e["args"]["posting"] < 100e3 for e in apart)
 
 
 def test_trace_across_nodes_has_one_clock(run, tmp_path):

@@ -34,6 +34,13 @@ def record(function: str, size: int, algorithm: str, calls: int, seconds: float,
     }  # fmt: skip
 
 
+def pending(function: str, form: str, calls: int, seconds: float) -> dict:
+    """A record of calls that do not block: a fifth of the time is spent in posting them."""
+    times = {"posting": 0.2, "completing": 0.8, "under_way": 2.0, "overlapped": 1.0}
+    more = {f"{key}_of_ranks": 1.5 * seconds * share for key, share in times.items()}
+    return record(function, 64, f"{function}/linear", calls, seconds, form=form, **more)
+
+
 def document() -> dict:
     waits = {"waiting": spread(0, 0.75), "waiting_of_ranks": 0.75}
     return {
@@ -117,6 +124,23 @@ def test_page(profile):
     names = {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}  # of XML, not places
     assert set(re.findall(r"""["'(](https?://[^"')]*)""", page)) <= names
     assert not re.search(r"<(link|img|iframe)\b|<script [^>]*src|@import|url\((?!#)", page)
+
+
+def test_page_of_calls_that_do_not_block(profile):
+    content = document()
+    content["records"] += [
+        pending("allreduce", "nonblocking", 100, 0.1), pending("bcast", "persistent", 10, 0.05)
+    ]  # fmt: skip
+    page = page_of(profile(content))
+    rows = Texts(page).rows
+    names = {row[0] for row in rows}
+    assert {"allreduce", "allreduce, nonblocking", "bcast, persistent"} <= names
+    # 0.15 s of 200 calls
+    line = ["allreduce, nonblocking", "100", "150 µs", "600 µs", "1.5 ms", "50.0 %"]
+    assert line in rows
+    assert ["bcast, persistent", "10", "750 µs", "3 ms", "7.5 ms", "50.0 %"] in rows
+    assert "Nonblocking and persistent calls" in page and "waits and tests" in page
+    assert "Nonblocking and persistent calls" not in page_from(read(profile(document())))
 
 
 def test_page_of_a_program_without_collectives(profile):

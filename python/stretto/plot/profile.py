@@ -10,16 +10,32 @@ from ..report.read import Profile, Row
 from ..units import size_in_words
 from .axes import INK, figure_of
 
-PARTS = {"moving data": "#1f8aa8", "waiting": "#edae49", "native": "#9a7fb8"}
+PARTS = {
+    "moving data": "#1f8aa8",
+    "waiting": "#edae49",
+    "posting": "#6aa84f",
+    "waits and tests": "#c8553d",
+    "native": "#9a7fb8",
+}
 MOST_BARS = 64
 
 
 def _split(rows: list[Row]) -> dict[str, float]:
+    served = [row for row in rows if not row.native]
     return {
-        "moving data": sum(row.moving for row in rows if not row.native),
-        "waiting": sum(row.waiting or 0.0 for row in rows if not row.native),
+        "moving data": sum(row.moving for row in served if row.blocking),
+        "waiting": sum(row.waiting or 0.0 for row in served),
+        "posting": sum(row.posting for row in served),
+        "waits and tests": sum(row.completing for row in served),
         "native": sum(row.seconds for row in rows if row.native),
     }
+
+
+def _parts(profile: Profile) -> dict[str, str]:
+    """With their colours; some only where the program makes such calls."""
+    if any(not row.blocking for row in profile.rows):
+        return PARTS
+    return {part: PARTS[part] for part in ("moving data", "waiting", "native")}
 
 
 def _quiet(axes: Axes) -> None:
@@ -42,13 +58,13 @@ def functions(profile: Profile) -> Figure:
     """Seconds per rank, bars across."""
     groups: dict[str, list[Row]] = defaultdict(list)
     for row in profile.rows:
-        groups[row.function].append(row)
+        groups[row.title].append(row)
     names = sorted(groups, key=lambda name: sum(row.seconds for row in groups[name]))
     figure = _figure(0.9 + 0.3 * len(names))
     axes = figure.subplots()
     _quiet(axes)
     left = [0.0] * len(names)
-    for part, colour in PARTS.items():
+    for part, colour in _parts(profile).items():
         widths = [_split(groups[name])[part] / len(profile.ranks) for name in names]
         axes.barh(names, widths, left=left, color=colour, label=part)
         left = [a + b for a, b in zip(left, widths, strict=True)]
@@ -75,7 +91,7 @@ def sizes(profile: Profile) -> Figure:
     above.bar(powers.values(), served, color=PARTS["moving data"], label="served")
     above.bar(powers.values(), native, bottom=served, color=PARTS["native"], label="native")
     bottom = [0.0] * len(groups)
-    for part, colour in PARTS.items():
+    for part, colour in _parts(profile).items():
         heights = [_split(rows)[part] / len(profile.ranks) for rows in groups.values()]
         below.bar(powers.values(), heights, bottom=bottom, color=colour, label=part)
         bottom = [a + b for a, b in zip(bottom, heights, strict=True)]

@@ -21,7 +21,9 @@ REASONS = {
     "datatype": "a datatype that cannot be taken apart",
     "operator": "an operator that MPI does not define on the type",
     "rules": "the rules say `native` for these calls: STRETTO_RULES=FILE with rules of yours",
-    "MPI or communicator not ready": "outside of MPI_Init … MPI_Finalize",
+    "MPI or communicator not ready": "outside of MPI_Init … MPI_Finalize, or not blocking and "
+    "before the communicator's first blocking or persistent collective",
+    "progress": "nobody would move the call on while the program is elsewhere in this MPI",
     "communicator": "the ranks' STRETTO_ variables differed, or the MPI had no room for "
     "another communicator",
 }
@@ -60,8 +62,8 @@ def size(bytes_from: int) -> Cell:
 
 
 def waiting(rows: Iterable[Row]) -> Cell:
-    """The share of the time of served calls."""
-    served = [row for row in rows if not row.native]
+    """The share of the time of served blocking calls."""
+    served = [row for row in rows if row.waiting is not None]
     if not served:
         return Cell("–", -1)
     return percent(sum(row.waiting or 0.0 for row in served), sum(row.seconds for row in served))
@@ -82,7 +84,7 @@ def _cards(profile: Profile) -> list[tuple[Cell, str]]:
     share = percent(sum(row.seconds for row in rows), profile.seconds)
     return [
         (percent(profile.seconds, profile.wall), "of the ranks' time in collectives"),
-        (waiting(profile.rows), "of the time in served calls waiting for other ranks"),
+        (waiting(profile.rows), "of the time in served blocking calls waiting for other ranks"),
         (percent(calls, all_calls), "of the calls served by Stretto"),
         (share, f"of the time in collectives in {name}"),
     ]
@@ -90,7 +92,7 @@ def _cards(profile: Profile) -> list[tuple[Cell, str]]:
 
 def _functions(profile: Profile) -> list[Line]:
     lines = []
-    for name, rows in grouped(profile.rows, "function").items():
+    for name, rows in grouped(profile.rows, "title").items():
         spent = sum(row.seconds for row in rows)
         calls = sum(row.calls for row in rows)
         served = sum(row.calls for row in rows if not row.native)
@@ -108,10 +110,30 @@ def _functions(profile: Profile) -> list[Line]:
     return lines
 
 
+def _pending(profile: Profile) -> list[Line]:
+    """Of calls that are not blocking, by their title."""
+    lines = []
+    others = (row for row in profile.rows if not row.blocking)
+    for name, rows in grouped(others, "title").items():
+        calls = max(sum(row.calls * row.ranks for row in rows), 1)
+        under_way = sum(row.under_way for row in rows)
+        lines.append(
+            [
+                name,
+                number(sum(row.calls for row in rows)),
+                seconds(sum(row.posting for row in rows) / calls),
+                seconds(sum(row.completing for row in rows) / calls),
+                seconds(under_way / calls),
+                percent(sum(row.overlapped for row in rows), under_way),
+            ]
+        )
+    return lines
+
+
 def _details(profile: Profile) -> list[Line]:
     return [
         [
-            row.function,
+            row.title,
             size(row.bytes_from),
             row.algorithm + (f" ({row.reason})" if row.native else ""),
             row.communicator,
@@ -130,7 +152,7 @@ def _native(profile: Profile) -> list[Line]:
     lines = []
     for reason, rows in grouped((row for row in profile.rows if row.native), "reason").items():
         spent = sum(row.seconds for row in rows)
-        names = ", ".join(grouped(rows, "function"))
+        names = "; ".join(grouped(rows, "title"))
         calls = number(sum(row.calls for row in rows))
         lines.append([REASONS.get(reason, reason), names, calls, percent(spent, profile.seconds)])
     return lines
@@ -190,6 +212,7 @@ def page(profile: Profile) -> str:
             "cards": _cards(profile),
             "functions": _functions(profile),
             "late": _late(profile),
+            "pending": _pending(profile),
             "native": _native(profile),
             "details": _details(profile),
             "communicators": _communicators(profile),

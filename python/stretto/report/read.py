@@ -18,6 +18,7 @@ class Row:
 
     communicator: str
     function: str
+    form: str
     bytes_from: int
     algorithm: str
     reason: str  # why it went to the native library
@@ -27,15 +28,29 @@ class Row:
     seconds: float
     slowest: float  # of the ranks
     fastest: float
-    waiting: float | None  # unknown of native calls
+    waiting: float | None  # of blocking calls; unknown of native ones
+    # Of all others:
+    posting: float
+    completing: float
+    under_way: float
+    overlapped: float
 
     @property
     def native(self) -> bool:
         return self.algorithm == "native"
 
     @property
+    def blocking(self) -> bool:
+        return self.form == "blocking"
+
+    @property
+    def title(self) -> str:
+        """`allreduce`, `allreduce, nonblocking`."""
+        return self.function if self.blocking else f"{self.function}, {self.form}"
+
+    @property
     def moving(self) -> float:
-        """What is left without the waiting."""
+        """What is left of a blocking call without the waiting."""
         return max(self.seconds - (self.waiting or 0.0), 0.0)
 
 
@@ -83,6 +98,7 @@ def _row(record: dict, communicators: list[dict]) -> Row:
     return Row(
         communicator=title_of(communicators[record["communicator"]]),
         function=str(record["function"]),
+        form=str(record.get("form", "blocking")),
         bytes_from=int(record["bytes_from"]),
         algorithm=str(record["algorithm"]),
         reason=str(record.get("reason", "")),
@@ -93,6 +109,10 @@ def _row(record: dict, communicators: list[dict]) -> Row:
         slowest=float(record["seconds"]["max"]),
         fastest=float(record["seconds"]["min"]),
         waiting=None if record["waiting"] is None else float(record["waiting_of_ranks"]),
+        posting=float(record.get("posting_of_ranks") or 0),
+        completing=float(record.get("completing_of_ranks") or 0),
+        under_way=float(record.get("under_way_of_ranks") or 0),
+        overlapped=float(record.get("overlapped_of_ranks") or 0),
     )
 
 

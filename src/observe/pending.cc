@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "observe/pending.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <unordered_map>
+
+#include "mpi/native.hpp"
+#include "observe/calls.hpp"
+#include "settings/settings.hpp"
+
+namespace stretto::intercept::observe {
+namespace {
+
+using execute::now;
+
+// Never destroyed, like all that a program may use at its very end.
+struct Shared {
+  std::mutex mutex;  // guards what follows; taken before that of records
+  std::map<MPI_Comm, std::unique_ptr<Records>> early;
+  std::unordered_map<MPI_Request, PendingTimes> natives;
+};
+Shared& shared() {
+  static auto& only = *new Shared;
+  return only;
+}
+
+std::mutex of_spans;  // guards what follows
+std::size_t spans_added = 0;
+std::vector<Span>& ring() {
+  static auto& only = *new std::vector<Span>;
+  return only;
+}
+
+void add(const Span& span) {
+  const std::size_t most = std::max<std::size_t>(settings().trace_events, 1);
+  const std::lock_guard lock(of_spans);
+  const std::size_t at = spans_added++ % most;
+  if (at == ring().size())
+    ring().push_back(span);
+  else
+    ring()[at] = span;
+}
+
+bool is_ready() {
+  int initialized = 0, finalized = 1;
+  native().Initialized(&initialized);
+  native().Finalized(&finalized);
+  return initialized && !finalized;
+}
+
+}  // namespace
+
+std::atomic<bool> detail::any_pending{false};
+
+void PendingTimes::begin(Records& records, Function function, Bytes bytes, Form form, Nanoseconds began) {
+  detail::any_pending.store(true, std::memory_order_relaxed);
+  records_ = &records;
+  key_ = {function, size_class(bytes), nullptr, Passed{}, form};
+  bytes_ = bytes;
+  begin_ = began;
+  posting_ = over_ = waited_ = completing_ = 0;
+}
+
+void PendingTimes::again() {
+  begin_ = now();
+  posting_ = over_ = waited_ = completing_ = 0;
+}
+
+void PendingTimes::passed(Passed why) {
+  key_.algorithm = nullptr;
+  key_.why = why;
+}
+
+void PendingTimes::posted() { posting_ = now() - begin_; }
+
+void PendingTimes::made() {
+  const Nanoseconds time = now() - begin_;
+  records_->add(key_, {.time = time, .posting = time});
+  begin_ = 0;
+}
+
+void PendingTimes::over() { over_ = now(); }
+
+void PendingTimes::complete() {
+  if (!records_ || !active() || over_ == 0) return;
+  const Nanoseconds under_way = over_ - begin_;
+  records_->add(key_, {.calls = 1,
+                       .timed = 1,
+                       .bytes = bytes_,
+                       .time = posting_ + completing_,
+                       .posting = posting_,
+                       .completing = completing_,
+                       .under_way = under_way,
+                       .overlapped = std::max<Nanoseconds>(under_way - posting_ - waited_, 0)});
+  if (!settings().trace.empty())
+    add({.begin = begin_,
+         .end = over_,
+         .posting = posting_,
+         .completing = completing_,
+         .bytes = bytes_,
+         .algorithm = key_.algorithm ? number_of(*key_.algorithm) : no_algorithm,
+         .function = static_cast<std::uint8_t>(key_.function),
+         .form = key_.form});
+  begin_ = over_ = 0;
+}
+
+Spans spans() {
+  const std::lock_guard lock(of_spans);
+  return {ring(), spans_added - ring().size()};
+}
+
+Records* early_records(MPI_Comm comm) {
+  if (comm == (native(), constants().comm_null) || !is_ready()) return nullptr;
+  Shared& s = shared();
+  const std::lock_guard lock(s.mutex);
+  auto& found = s.early[comm];
+  if (!found) found = std::make_unique<Records>(comm);
+  return found.get();
+}
+
+std::unique_ptr<Records> take_records(MPI_Comm comm) {
+  Shared& s = shared();
+  const std::lock_guard lock(s.mutex);
+  auto found = s.early.extract(comm);
+  return found.empty() ? std::make_unique<Records>(comm) : std::move(found.mapped());
+}
+
+void end_early_records(MPI_Comm comm) {
+  Shared& s = shared();
+  std::unique_lock lock(s.mutex);
+  const auto found = s.early.extract(comm);
+  lock.unlock();  // they forget what is native of them
+}
+
+void end_early_records() {
+  Shared& s = shared();
+  std::unique_lock lock(s.mutex);
+  const auto all = std::exchange(s.early, {});
+  lock.unlock();
+}
+
+void observe_native(MPI_Request request, const PendingTimes& times) {
+  Shared& s = shared();
+  const std::lock_guard lock(s.mutex);
+  s.natives.insert_or_assign(request, times);
+}
+
+PendingTimes* native_times(MPI_Request request) {
+  Shared& s = shared();
+  const std::lock_guard lock(s.mutex);
+  const auto found = s.natives.find(request);
+  return found == s.natives.end() ? nullptr : &found->second;
+}
+
+void forget_native(MPI_Request request) {
+  Shared& s = shared();
+  const std::lock_guard lock(s.mutex);
+  s.natives.erase(request);
+}
+
+void forget_natives(const Records& records) {
+  Shared& s = shared();
+  const std::lock_guard lock(s.mutex);
+  for (auto& [request, times] : s.natives) {
+    if (times.records() != &records) continue;
+    times.over();
+    times.complete();
+    times.leave();
+  }
+}
+
+}  // namespace stretto::intercept::observe
