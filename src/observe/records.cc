@@ -76,7 +76,8 @@ ServedCalls& Records::served(const Key& key, bool always) {
 
 void Records::add(const Key& key, const Record& record) {
   const std::lock_guard lock(of_pending);
-  pending_[key] += record;
+  if (!last_ || last_->first != key) last_ = &*pending_.try_emplace(key).first;
+  last_->second += record;
 }
 
 Records::~Records() {

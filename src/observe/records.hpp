@@ -76,7 +76,8 @@ class Records {
   std::vector<Rank> world_ranks_;
   Table table_;
   std::map<Key, ServedCalls> served_;
-  Table pending_;  // of calls that are not blocking
+  Table pending_;                      // of calls that are not blocking
+  Table::value_type* last_ = nullptr;  // of these: programs repeat their calls
 };
 
 /// Communicators of the same name and the same ranks.
