@@ -147,7 +147,7 @@ STRETTO_ENTRY(Startall, (int n, MPI_Request requests[]), (n, requests)) {
 STRETTO_ENTRY(Request_free, (MPI_Request * request), (request)) {
   if (Request* const own = ours(request)) return served([&] { return intercept::free_request(*own, request); });
   if (intercept::observe::any_pending() && request) [[unlikely]]
-    intercept::observe::forget_native(*request);
+    intercept::observe::forget_native(*request, intercept::observe::native_times(*request));
   return native().Request_free(request);
 }
 

@@ -18,7 +18,7 @@ using execute::now;
 struct Shared {
   std::mutex mutex;  // guards what follows; taken before that of records
   std::map<MPI_Comm, std::unique_ptr<Records>> early;
-  std::unordered_map<MPI_Request, PendingTimes> natives;
+  std::unordered_map<MPI_Request, std::shared_ptr<PendingTimes>> natives;
 };
 Shared& shared() {
   static auto& only = *new Shared;
@@ -143,30 +143,31 @@ void end_early_records() {
 void observe_native(MPI_Request request, const PendingTimes& times) {
   Shared& s = shared();
   const std::lock_guard lock(s.mutex);
-  s.natives.insert_or_assign(request, times);
+  s.natives.insert_or_assign(request, std::make_shared<PendingTimes>(times));
 }
 
-PendingTimes* native_times(MPI_Request request) {
+std::shared_ptr<PendingTimes> native_times(MPI_Request request) {
   Shared& s = shared();
   const std::lock_guard lock(s.mutex);
   const auto found = s.natives.find(request);
-  return found == s.natives.end() ? nullptr : &found->second;
+  return found == s.natives.end() ? nullptr : found->second;
 }
 
-void forget_native(MPI_Request request) {
+void forget_native(MPI_Request request, const std::shared_ptr<PendingTimes>& times) {
   Shared& s = shared();
   const std::lock_guard lock(s.mutex);
-  s.natives.erase(request);
+  const auto found = s.natives.find(request);
+  if (found != s.natives.end() && found->second == times) s.natives.erase(found);
 }
 
 void forget_natives(const Records& records) {
   Shared& s = shared();
   const std::lock_guard lock(s.mutex);
   for (auto& [request, times] : s.natives) {
-    if (times.records() != &records) continue;
-    times.over();
-    times.complete();
-    times.leave();
+    if (times->records() != &records) continue;
+    times->over();
+    times->complete();
+    times->leave();
   }
 }
 

@@ -84,9 +84,9 @@ extern std::atomic<bool> any_pending;
 /// Has any such call been observed? Else waits need not look for them.
 inline bool any_pending() { return detail::any_pending.load(std::memory_order_relaxed); }
 void observe_native(MPI_Request request, const PendingTimes& times);
-/// Null: it is none of them.
-PendingTimes* native_times(MPI_Request request);
-void forget_native(MPI_Request request);
+/// Null: it is none of them. Once the native library has completed a request, another thread may be given its handle.
+std::shared_ptr<PendingTimes> native_times(MPI_Request request);
+void forget_native(MPI_Request request, const std::shared_ptr<PendingTimes>& times);
 /// Counts those that are under way on a communicator whose records end.
 void forget_natives(const Records& records);
 

@@ -2,6 +2,7 @@
 #include "prepare/observed.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "prepare/requests.hpp"
 
@@ -118,12 +119,12 @@ void ObservedWait::begin(int n, const MPI_Request* requests) {
       if (own->active && own->call().times && !own->done()) own_.push_back(&own->call());
       continue;
     }
-    PendingTimes* const times = observe::native_times(requests[i]);
+    auto times = observe::native_times(requests[i]);
     if (!times || !times->active()) continue;
     if (is_over(requests[i], times->form()))
       end_native(*times);
     else
-      natives_.push_back({i, requests[i], times});
+      natives_.push_back({i, requests[i], std::move(times)});
   }
   if (own_.empty() && natives_.empty()) return;
   outermost = this;
@@ -153,7 +154,7 @@ void ObservedWait::end() {
     const MPI_Request left = requests_[one.at];
     if (!is_over(left, one.times->form())) continue;
     end_native(*one.times);
-    if (left == constants().request_null) observe::forget_native(one.request);
+    if (left == constants().request_null) observe::forget_native(one.request, one.times);
   }
 }
 

@@ -3,6 +3,7 @@
 // What calls tell STRETTO_PROFILE and STRETTO_TRACE beside their times: their bytes, and what waits for them.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "communicator/communicator.hpp"
@@ -31,7 +32,7 @@ class ObservedStart {
   ObservedStart& operator=(const ObservedStart&) = delete;
 
  private:
-  observe::PendingTimes* times_ = nullptr;
+  std::shared_ptr<observe::PendingTimes> times_;
 };
 
 /// An MPI function that waits for requests or tests them: its time belongs, in equal shares, to those collectives among
@@ -56,7 +57,7 @@ class ObservedWait {
   struct Native {
     int at;  // among the requests
     MPI_Request request;
-    observe::PendingTimes* times;
+    std::shared_ptr<observe::PendingTimes> times;
   };
   void begin(int n, const MPI_Request* requests);
   void divide();

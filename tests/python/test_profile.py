@@ -367,3 +367,17 @@ def test_threads(built, tmp_path):
     names = {e["args"]["name"] for e in trace["traceEvents"] if e["name"] == "thread_name"}
     assert {"rank 0", "rank 1, thread 1"} <= names
     assert len(names) <= 2 * 5  # a hundred threads one after the other share timelines
+
+
+@pytest.mark.parametrize("disabled", ["0", "1"])
+@pytest.mark.parametrize("mpi", ["mpich", "openmpi"])
+def test_calls_of_threads_that_do_not_block(built, tmp_path, mpi, disabled):
+    program = [built("profiled_threads.c", mpi, "-pthread")]
+    variables = {"STRETTO_PROFILE": "profile.json", "STRETTO_TRACE": "trace.json"}
+    all_right(
+        stretto_run(
+            2, program, mpi=installed(mpi), cwd=tmp_path, STRETTO_DISABLE=disabled, **variables
+        )
+    )
+    counted = [one for one in profile_in(tmp_path)["records"] if one["function"] == "allreduce"]
+    assert sorted(one["calls"]["median"] for one in counted) == [64, 4 * 200 * 8]
