@@ -91,7 +91,7 @@ bool Comparison::run(const Length& length) {
   bool correct = equal();
   refresh(0);
   double round_seconds = slowest(native().Wtime() - start);
-  for (const Sampler& one : samplers) round_seconds += one.one * (one.calls + (one.cheap() ? 1 : 0));
+  for (const Sampler& one : samplers) round_seconds += one.slowest(one.pace) * (one.calls + (one.cheap() ? 1 : 0));
   const double seconds = setting_.seconds;
   if (std::ranges::any_of(samplers, [&](const Sampler& one) { return one.expensive(seconds); })) {
     for (Sampler& one : samplers) one.take_estimate();
@@ -155,7 +155,7 @@ Result time_native(const Point& point, const Setting& setting) {
   if (sampler.expensive(seconds)) {
     sampler.take_estimate();
   } else {
-    const double batches = seconds / sampler.one / sampler.calls;
+    const double batches = seconds / sampler.slowest(sampler.pace) / sampler.calls;
     for (int i = static_cast<int>(std::clamp(batches, of_a_point.least_rounds, 1.0 * most_batches)); i > 0; --i)
       sampler.time_batch();
   }

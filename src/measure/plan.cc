@@ -22,10 +22,19 @@ Bytes size_of(std::string_view word) {
   return *bytes;
 }
 
+Mode mode_of(std::string_view word) {
+  for (const Mode mode : {Mode::back_to_back, Mode::synchronised})
+    if (word == name_of(mode)) return mode;
+  throw Error("'" + std::string(word) + "' is no mode: write back-to-back or synchronised");
+}
+
 PointSpec spec_of(std::string_view word) {
   const std::size_t colon = word.find(':');
   if (colon == word.npos) throw Error("'" + std::string(word) + "' has no size: write allreduce:8,bcast:1K");
-  return {benchmark_named(word.substr(0, colon)), size_of(word.substr(colon + 1))};
+  const std::string_view rest = word.substr(colon + 1);
+  const std::size_t second = rest.find(':');
+  const Mode mode = second == rest.npos ? Mode::back_to_back : mode_of(rest.substr(second + 1));
+  return {benchmark_named(word.substr(0, colon)), size_of(rest.substr(0, second)), mode};
 }
 
 std::pair<PointSpec, PointSpec> pair_of(std::string_view word) {
@@ -36,7 +45,8 @@ std::pair<PointSpec, PointSpec> pair_of(std::string_view word) {
 
 Point checked_point(const PointSpec& spec, int ranks) {
   if (spec.bytes > largest) throw Error("sizes end at 8G");
-  const Point point = point_of(spec.benchmark, spec.bytes, ranks);
+  Point point = point_of(spec.benchmark, spec.bytes, ranks);
+  point.mode = spec.mode;
   if ((facts(spec.benchmark.function).irregular || !spec.benchmark.components.empty()) &&
       2 * point.bytes * ranks > INT_MAX)
     throw Error(name_of(spec.benchmark) +

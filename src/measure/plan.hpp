@@ -23,11 +23,13 @@ void for_each_word(std::string_view list, char separator, Each each) {
 struct PointSpec {
   Benchmark benchmark;
   Bytes bytes;
+  Mode mode = Mode::back_to_back;
 };
 
 // All throw stretto::Error.
 Bytes size_of(std::string_view word);
-PointSpec spec_of(std::string_view word);                        ///< "allreduce:8"
+Mode mode_of(std::string_view word);
+PointSpec spec_of(std::string_view word);                        ///< "allreduce:8", "allreduce:8:synchronised"
 std::pair<PointSpec, PointSpec> pair_of(std::string_view word);  ///< "allreduce:8/allreduce:16"
 Point checked_point(const PointSpec& spec, int ranks);
 

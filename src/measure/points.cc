@@ -163,6 +163,7 @@ Point point_of(const Benchmark& benchmark, Bytes asked, int ranks) {
 
 Runner::Runner(const Point& point)
     : benchmark_(point.benchmark),
+      mode_(point.mode),
       self_{point.benchmark.function},
       comm_(intercept::constants().world) {
   intercept::native().Comm_rank(intercept::constants().world, &rank_);

@@ -34,10 +34,17 @@ std::string name_of(const Benchmark& benchmark);
 /// Throws stretto::Error.
 Benchmark benchmark_named(std::string_view name);
 
+/// How calls follow one another: at once, where one may begin while others still end the last; or each after a barrier.
+/// The time of a call is then that of its slowest rank.
+enum class Mode : std::uint8_t { back_to_back, synchronised };
+
+constexpr std::string_view name_of(Mode mode) { return mode == Mode::synchronised ? "synchronised" : "back-to-back"; }
+
 struct Point {
   Benchmark benchmark;
   Bytes bytes;  ///< of the vector; of each rank's part, on average, where a call moves parts
   Bytes asked;  ///< what the user asked for: `bytes` are whole elements; 0 of a barrier
+  Mode mode = Mode::back_to_back;
 };
 
 /// The sizes that can be measured: whole elements, one for each rank where a vector is cut into parts.
@@ -55,6 +62,7 @@ class Runner {
   void refresh(int repetition);
   /// The world, with a topology for functions that want neighbours.
   MPI_Comm comm() const { return comm_; }
+  Mode mode() const { return mode_; }
   void call(const Functions& f, bool stretto) { call(f, stretto, comm_); }
   void call(const Functions& f, bool stretto, MPI_Comm comm) {
     for (Call& one : calls_[stretto ? 1 : 0]) {
@@ -89,6 +97,7 @@ class Runner {
   Call prepared(const Component& component, bool stretto);
 
   Benchmark benchmark_;
+  Mode mode_;
   Component self_;
   MPI_Comm comm_;
   int rank_ = 0;

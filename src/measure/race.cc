@@ -28,6 +28,7 @@ struct Options {
   std::string stretto;
   std::vector<Benchmark> benchmarks;
   std::vector<Bytes> sizes;
+  std::vector<Mode> modes;
   std::vector<PointSpec> points;                       // or these, and nothing else
   std::vector<std::pair<PointSpec, PointSpec>> pairs;  // likewise
   std::string plan;                                    // or this file's points, each with candidates
@@ -57,6 +58,7 @@ Options parse(int argc, char** argv) {
       {"--orders", [&](auto value) { o.orders = value; }},
       {"--budget", [&](auto value) { o.seconds = std::strtod(value.data(), nullptr); }},
       {"--collectives", words_into(o.benchmarks, benchmark_named)},
+      {"--modes", words_into(o.modes, mode_of)},
       {"--sizes", words_into(o.sizes, size_of)},
       {"--cells", words_into(o.points, spec_of)},
       {"--pairs", words_into(o.pairs, pair_of)}};
@@ -77,6 +79,7 @@ Options parse(int argc, char** argv) {
     o.seconds = 0.01;
     o.benchmarks.clear();
   }
+  if (o.modes.empty()) o.modes = {Mode::back_to_back};
   if (o.benchmarks.empty())
     for (const Function f : all_functions) o.benchmarks.push_back({f});
   return o;
@@ -89,9 +92,11 @@ std::vector<Point> points_of(const Options& o, int ranks) {
   for (const Benchmark& benchmark : o.benchmarks) {
     Bytes last = -1;
     for (const Bytes asked : o.sizes) {
-      const Point point = checked_point({benchmark, asked}, ranks);
-      if (point.bytes != last) points.push_back(point);
-      last = point.bytes;
+      for (const Mode mode : o.modes) {
+        const Point point = checked_point({benchmark, asked, mode}, ranks);
+        if (point.bytes != last) points.push_back(point);
+      }
+      last = checked_point({benchmark, asked}, ranks).bytes;
     }
   }
   return points;

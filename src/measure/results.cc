@@ -21,8 +21,9 @@ const char* word(bool b) { return b ? "true" : "false"; }
 long long number(Bytes bytes) { return static_cast<long long>(bytes); }
 
 void begin(const Point& point, int ranks) {
-  std::printf(R"({"cell":"%s","function":"%s","asked":%lld,"bytes":%lld,"ranks":%d)", name_of(point.benchmark).c_str(),
-              facts(point.benchmark.function).name.data(), number(point.asked), number(point.bytes), ranks);
+  std::printf(R"({"cell":"%s","function":"%s","mode":"%s","asked":%lld,"bytes":%lld,"ranks":%d)",
+              name_of(point.benchmark).c_str(), facts(point.benchmark.function).name.data(), name_of(point.mode).data(),
+              number(point.asked), number(point.bytes), ranks);
 }
 
 void print_time(const char* library, const Time& time) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace stretto::measure {
 
@@ -29,9 +30,16 @@ std::vector<Number> on_all(const std::vector<Number>& mine, MPI_Datatype type) {
 
 }  // namespace
 
-/// Seconds of one call, out of a batch of them. The barriers before and after it are the batch's own library's: a rank
-/// that spins in the other's, for ranks that still work, would take their cores away where these are short.
-double Sampler::batch(int n) const {
+/// Seconds of one call, out of a batch of them. The barriers are the batch's own library's: a rank that spins in the
+/// other's, for ranks that still work, would take their cores away where these are short.
+double Sampler::batch(int n) {
+  const double start = native().Wtime();
+  const double seconds = runner.mode() == Mode::synchronised ? synchronised(n) : back_to_back(n);
+  pace = (native().Wtime() - start) / n;
+  return seconds;
+}
+
+double Sampler::back_to_back(int n) const {
   library.functions.Barrier(comm);
   const double start = native().Wtime();
   for (int i = 0; i < n; ++i) call();
@@ -40,8 +48,21 @@ double Sampler::batch(int n) const {
   return seconds / n;
 }
 
+/// The mean of what each call took on its slowest rank.
+double Sampler::synchronised(int n) const {
+  std::vector<double> each(static_cast<std::size_t>(n));
+  for (double& seconds : each) {
+    library.functions.Barrier(comm);
+    const double start = native().Wtime();
+    call();
+    seconds = native().Wtime() - start;
+  }
+  library.functions.Allreduce(MPI_IN_PLACE, each.data(), n, MPI_DOUBLE, MPI_MAX, constants().world);
+  return std::accumulate(each.begin(), each.end(), 0.0) / n;
+}
+
 /// The best of some batches, as `patience` lasts: what else the machine does must not make them look full.
-double Sampler::quickest(int n, double patience) const {
+double Sampler::quickest(int n, double patience) {
   double best = slowest(batch(n));
   double spent = best * n;
   for (int i = 0; i < 4 && spent < patience; ++i) {

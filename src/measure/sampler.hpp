@@ -34,6 +34,7 @@ struct Sampler {
   MPI_Comm comm = runner.comm();
   int calls = 1;                    // in a batch
   double one = 0;                   // seconds of a call, roughly
+  double pace = 0;                  // with what stands between calls
   std::vector<double> times = {};   // of a call, batch by batch, on this rank
   std::vector<int> disturbed = {};  // whether this rank's core was taken away meanwhile
 
@@ -60,8 +61,10 @@ struct Sampler {
   double slowest(double seconds) const;
 
  private:
-  double batch(int n) const;
-  double quickest(int n, double patience) const;
+  double batch(int n);
+  double back_to_back(int n) const;
+  double synchronised(int n) const;
+  double quickest(int n, double patience);
 };
 
 /// The largest of all ranks' numbers. By the library that is timed: where ranks share cores, one call of another may

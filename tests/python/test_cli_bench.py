@@ -98,6 +98,8 @@ def test_plot_of_cells():
         (["--cells", "allgatherv-spkie", "--peers"], "did you mean allgatherv-spike"),
         (["--peers", "mpihc"], "did you mean mpich"),
         (["--ranks", "1", "--peers"], "2 ranks or more"),
+        (["--mode", "both", "--plot", "x.svg"], "one picture shows one mode"),
+        (["--mode", "both", "--guidelines"], "does not go with --guidelines"),
     ],
 )
 def test_misuse(arguments, words):
@@ -157,6 +159,17 @@ def test_bench_table(mpi):
     lines = succeed("bench", *options, "--time-per-size", 0.02).splitlines()
     assert lines[0] == f"# bcast, 2 ranks, {mpi.title}"
     assert [line.split()[0] for line in lines[2:5]] == ["8", "16", "32"]
+
+
+@every_mpi
+def test_bench_in_both_modes(mpi):
+    options = ["--mpi", mpi.mpiexec, "--collectives", "bcast", "--sizes", "8,64K", "--mode", "both"]
+    cells = json_of("bench", *options, "--time-per-size", 0.02)["cells"]
+    assert [cell["mode"] for cell in cells] == ["back-to-back", "synchronised"] * 2
+    assert [cell["bytes"] for cell in cells] == [8, 8, 65536, 65536]
+    assert all(cell["correct"] and cell["native_us"] > 0 for cell in cells)
+    lines = succeed("bench", *options, "--time-per-size", 0.02).splitlines()
+    assert f"# bcast, 2 ranks, {mpi.title}, synchronised" in lines
 
 
 @every_mpi

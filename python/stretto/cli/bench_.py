@@ -53,6 +53,12 @@ def _refuse(options: dict[str, object], why: str, hint: str) -> None:
     is_flag=True,
     help="Compare functions with others that do their work: where is one slower?",
 )
+@click.option(
+    "--mode",
+    type=click.Choice(["back-to-back", "synchronised", "both"]),
+    help="Whether a barrier stands before each call; the time is then that of its slowest rank."
+    "  [default: back-to-back]",
+)
 @click.option("--plot", type=PictureType(), metavar="FILE", default=None,
               help="Draw into FILE: .svg, .png or .pdf.")  # fmt: skip
 @json_option
@@ -81,6 +87,7 @@ def command(
     sizes: str | None,
     time_per_size: float | None,
     guidelines: bool,
+    mode: str | None,
     plot: str | None,
     as_json: bool,
     peers: str | None,
@@ -95,6 +102,7 @@ def command(
         from .bench_peers import command as run_peers
 
         others = {"collectives": collectives, "time-per-size": time_per_size, "plot": plot}
+        others |= {"mode": mode}
         others |= {"mpi": mpi_wish != "auto", "guidelines": guidelines}
         _refuse(others, "does not go with --peers", "it has --cells, --time-per-cell and --output")
         run_peers(peers, ranks, sizes, as_json, **of_peers)
@@ -104,14 +112,19 @@ def command(
     if guidelines:
         from .bench_guidelines import command as run_guidelines
 
-        _refuse({"plot": plot}, "does not go with --guidelines", "it has a table and --json")
+        refused = {"plot": plot, "mode": mode}
+        _refuse(refused, "does not go with --guidelines", "it has a table and --json")
         names = functions_of(collectives)
         run_guidelines(ranks or (2,), mpi_wish, names, sizes, time_per_size, as_json)
         return
     if ranks is not None and len(ranks) != 1:
         raise Error("--ranks: a race is run by one number of ranks", "write -n 4")
     n = 2 if ranks is None else ranks[0]
-    _race(n, mpi_wish, collectives or "all", sizes or "8-1M", time_per_size or 0.3, plot, as_json)
+    modes = ["back-to-back", "synchronised"] if mode == "both" else [mode or "back-to-back"]
+    if plot and len(modes) > 1:
+        raise Error("--plot: one picture shows one mode", "write --mode synchronised")
+    seconds = time_per_size or 0.3
+    _race(n, mpi_wish, collectives or "all", sizes or "8-1M", modes, seconds, plot, as_json)
 
 
 def _race(
@@ -119,6 +132,7 @@ def _race(
     mpi_wish: str,
     collectives: str,
     sizes: str,
+    modes: list[str],
     time_per_size: float,
     plot: str | None,
     as_json: bool,
@@ -131,8 +145,8 @@ def _race(
     names, numbers = functions_of(collectives, VARIANTS), parse_sizes(sizes)
     mpi = choose_mpi(mpi_wish)
     say_first(mpi.notes(), ranks)
-    with progress(f"racing under {mpi.title}", len(names) * len(numbers)) as advance:
-        race = run_benchmark(mpi, ranks, names, numbers, time_per_size, advance)
+    with progress(f"racing under {mpi.title}", len(names) * len(numbers) * len(modes)) as advance:
+        race = run_benchmark(mpi, ranks, names, numbers, time_per_size, advance, modes)
     if as_json:
         write_json(
             {
@@ -164,6 +178,11 @@ def _judge(race: "Results") -> None:
         raise Error("the race measured nothing", "`stretto doctor` shows what works")
 
 
+def _mode(cell: dict) -> str:
+    """What is to be said of it; the usual one is not."""
+    return cell["mode"] if cell.get("mode", "back-to-back") != "back-to-back" else ""
+
+
 def _ratio_text(cell: dict) -> str:
     if not cell["correct"]:
         return "[red]WRONG[/]"
@@ -175,11 +194,11 @@ def _print_tables(race: "Results", title: str, ranks: int) -> None:
     from .terminal import stderr, stdout, table
 
     console = stdout()
-    for name in dict.fromkeys(cell["cell"] for cell in race.cells):
-        console.print(f"# {name}, {ranks} ranks, {title}")
+    for name, mode in dict.fromkeys((cell["cell"], _mode(cell)) for cell in race.cells):
+        console.print(f"# {name}, {ranks} ranks, {title}" + (f", {mode}" if mode else ""))
         grid = table(">size", ">native µs", ">Stretto µs", ">ratio", "algorithm", least=10)
         for cell in race.cells:
-            if cell["cell"] == name:
+            if (cell["cell"], _mode(cell)) == (name, mode):
                 grid.add_row(
                     size_in_words(cell["bytes"]),
                     f"{cell['native_us']:.2f}",

@@ -4,6 +4,7 @@
 import json
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ..errors import Error
@@ -70,10 +71,12 @@ def run_benchmark(
     sizes: list[int],
     budget: float,
     advance: Advance = unseen,
+    modes: Sequence[str] = ("back-to-back",),
 ) -> Results:
-    """Races; raises Error if the driver fails or hangs."""
+    """Races; raises Error if the driver fails or hangs. `modes`: back-to-back, synchronised."""
     results = Results()
     arguments = ["--collectives", ",".join(functions), "--sizes", ",".join(map(str, sizes))]
+    arguments += ["--modes", ",".join(modes)]
     drive(mpi, ranks, arguments, budget, PATIENCE + 20 * budget, results, advance)
     return results
 
