@@ -15,10 +15,11 @@ class Builder;
 
 /// What the chooser may vary.
 struct Params {
-  Bytes segment = 0;       ///< the call is cut into segments of so many bytes of the vector; 0: not cut
-  int depth = 2;           ///< segments in flight
-  std::int64_t value = 0;  ///< of the algorithm's own parameter; 0: its default
-  std::vector<Rank> list;  ///< of the algorithm's own list; empty: its default
+  Bytes segment = 0;         ///< the call is cut into segments of so many bytes of the vector; 0: not cut
+  int depth = 2;             ///< segments in flight
+  std::int64_t value = 0;    ///< of the algorithm's own parameter; 0: its default
+  std::vector<Rank> list;    ///< of the algorithm's own list; empty: its default
+  bool kernel_copy = false;  ///< long messages on a node are copied once, by the kernel where it permits that
   bool operator==(const Params&) const = default;
 };
 

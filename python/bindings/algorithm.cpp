@@ -49,16 +49,22 @@ void register_params(nb::module_& m) {
   nb::class_<Params>(m, "Params", "What the chooser may vary.")
       .def(
           "__init__",
-          [](Params* self, Bytes segment, int depth, std::int64_t value, std::vector<Rank> list) {
-            new (self) Params{.segment = segment, .depth = depth, .value = value, .list = std::move(list)};
+          [](Params* self, Bytes segment, int depth, std::int64_t value, std::vector<Rank> list, bool kernel_copy) {
+            new (self) Params{.segment = segment,
+                              .depth = depth,
+                              .value = value,
+                              .list = std::move(list),
+                              .kernel_copy = kernel_copy};
           },
-          nb::arg("segment") = 0, nb::arg("depth") = 2, nb::arg("value") = 0, nb::arg("list") = std::vector<Rank>())
+          nb::arg("segment") = 0, nb::arg("depth") = 2, nb::arg("value") = 0, nb::arg("list") = std::vector<Rank>(),
+          nb::arg("kernel_copy") = false)
       .def_rw("segment", &Params::segment, "Segments of so many bytes of the vector; 0: not cut.")
       .def_rw("depth", &Params::depth, "Segments in flight.")
       .def_rw("value", &Params::value, "Of the algorithm's own parameter; 0: its default.")
       // In this class the name `list` is taken.
       .def_rw("list", &Params::list, nb::for_getter(nb::sig("def list(self) -> collections.abc.Sequence[int]")),
               "The algorithm's own list; empty: its default.")
+      .def_rw("kernel_copy", &Params::kernel_copy, "Long messages on a node are copied once, by the kernel.")
       .def("__eq__", [](const Params& a, const Params& b) { return a == b; }, nb::is_operator());
   nb::class_<Parameter>(m, "Parameter", "A number that an algorithm leaves open, such as the radix of a tree.")
       .def_ro("name", &Parameter::name)

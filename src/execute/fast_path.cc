@@ -150,12 +150,13 @@ bool Operation::step_fast(const Work& work, const Plan::Step& step, Address addr
     Backoff::pause();
     fragment = box.next(key_);
   }
-  if (!fragment || fragment.bytes != step.bytes || !fragment.last) return false;
+  if (!fragment || fragment.bytes != step.bytes || !fragment.last || fragment.carried == transport::shm::Carried::lent)
+    return false;
   if (step.bytes == 0)
     ;
   else if (step.kind == ActionKind::receive_reduce)
     combine(fragment.content);
-  else if (fragment.inlined)
+  else if (fragment.carried == transport::shm::Carried::inlined)
     copy_short(address(step.target), fragment.content, step.bytes);
   else
     copy_lines(address(step.target), fragment.content, step.bytes);

@@ -70,7 +70,7 @@ bool Operation::drain() {
   leave_fast_path();
   bool moved = false;
   for (std::size_t i = 0; i < depth_; ++i)
-    if (instances_[i].active) moved |= drain(instances_[i]);
+    if (instances_[i].active) moved |= drain(instances_[i], true);
   return moved;
 }
 
@@ -147,7 +147,11 @@ bool Operation::advance(Instance& in) {
     }
     const Plan::Stage& stage = in.plan->stages[in.round];
     for (; in.step < stage.end_of_steps; ++in.step, moved = true)
-      if (!carry_out(in, in.step)) return moved;
+      if (!carry_out(in, in.step)) {
+        // The peer may read what was lent to it only when its own has been read.
+        if (!in.unsent.empty() && held(in, in.plan->steps[in.step])) moved |= drain(in, false);
+        return moved;
+      }
     if (in.sends_left > 0 || !in.unsent.empty()) return moved;
     moved = true;
     ++in.round;

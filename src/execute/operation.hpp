@@ -130,6 +130,8 @@ class Operation {
     std::uint64_t fragments = 0;
     std::array<std::uint64_t, fragments_of_window> numbers{};  // of the last fragments
     bool in_slots = false;                                     // the staging ring is full of what nobody reads
+    bool lend = false;                                         // to be copied from where it lies
+    std::uint64_t lent = 0;                                    // the fragment by which it is
   };
   struct PostedSend {  // over paths_.messages
     Rank peer = no_rank;
@@ -200,12 +202,16 @@ class Operation {
   static void one_by_one(std::vector<SendState>& unsent);
   void cut_into_fragments(Instance& in, Bytes staging);
   bool try_send(Instance& in, SendState& state);
+  bool may_lend(const Instance& in, const Plan::Outgoing& send) const;
+  bool try_lend(Instance& in, SendState& state);
+  bool take_lent(Instance& in, const Plan::Step& step, ReceiveState& receive, const transport::shm::Inbox& box,
+                 const transport::shm::Fragment& fragment);
   bool try_send_in_fragments(Instance& in, SendState& state);
   bool try_send_in_slots(Instance& in, SendState& state);
   bool pump(Instance& in);
   void unblock_sends(Instance& in);
   bool take(Instance& in, std::uint32_t step, bool in_order, bool yielding);
-  bool drain(Instance& in);
+  bool drain(Instance& in, bool yielding);
 
   // Messages: operation_messages.cc
   void post_receives(Instance& in, const Plan::Stage& stage);

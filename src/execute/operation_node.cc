@@ -15,6 +15,7 @@
 namespace stretto::execute {
 namespace {
 
+using transport::shm::Carried;
 using transport::shm::Connection;
 using transport::shm::Fragment;
 using transport::shm::inline_payload;
@@ -33,6 +34,7 @@ void Operation::send_to_neighbours(Instance& in, const Plan::Stage& stage) {
     if (n == 0 || !neighbour(sends[stage.first_send].peer)) return;
     SendState only{.send = stage.first_send, .readers = 1};
     const Bytes bytes = sends[stage.first_send].bytes;
+    only.lend = may_lend(in, sends[stage.first_send]);
     if (bytes <= paths_.node->staging[in.channel]->bytes() / 2) {
       if (!try_send(in, only)) in.unsent.push_back(only);
       return;
@@ -49,7 +51,8 @@ void Operation::queue_sends(Instance& in, std::uint32_t first, std::uint32_t end
   Bytes largest = 0;
   for (std::uint32_t s = first; s < end;) {
     SendState state{.send = s, .readers = 0};
-    const auto alike = static_cast<std::uint32_t>(sends[s].alike);
+    state.lend = neighbour(sends[s].peer) && may_lend(in, sends[s]);
+    const auto alike = state.lend ? 1 : static_cast<std::uint32_t>(sends[s].alike);
     ++pass_;
     for (; state.readers < alike; ++state.readers) {
       const Rank peer = sends[s + state.readers].peer;
@@ -98,13 +101,13 @@ bool Operation::pump(Instance& in) {
         if (use(blocked_[static_cast<std::size_t>(in.plan->sends[s].peer)])) return true;
       return false;
     };
-    const bool waits = kept > 0 && peers([&](std::uint64_t pass) { return pass == pass_; });
-    const std::uint64_t before = state.fragments + state.send;
+    const bool waits = kept > 0 && state.lent == 0 && peers([&](std::uint64_t pass) { return pass == pass_; });
+    const std::uint64_t before = state.fragments + state.send + state.lent;
     if (!waits && try_send(in, state)) {
       moved = true;
       continue;
     }
-    moved |= state.fragments + state.send != before;
+    moved |= state.fragments + state.send + state.lent != before;
     peers([&](std::uint64_t& pass) { return pass = pass_, false; });
     in.unsent[kept++] = state;
   }
@@ -115,6 +118,7 @@ bool Operation::pump(Instance& in) {
 /// True: the whole message is posted.
 bool Operation::try_send(Instance& in, SendState& state) {
   const Plan::Outgoing* send = &in.plan->sends[state.send];
+  if (state.lend) return try_lend(in, state);
   if (state.in_slots) return try_send_in_slots(in, state);
   if (state.window > 0) return try_send_in_fragments(in, state);
   const Bytes bytes = send->bytes;
@@ -138,6 +142,56 @@ bool Operation::try_send(Instance& in, SendState& state) {
   if (!post_staged(*paths_.node, stores_, in.channel, key_, bytes, state.readers, peer, pack)) return false;
   for (std::uint32_t r = 0; r < state.readers; ++r, begin = seen())
     done(begin, Activity::send, send[r].peer, bytes, in);
+  return true;
+}
+
+bool Operation::may_lend(const Instance& in, const Plan::Outgoing& send) const {
+  return work_.lend_from > 0 && send.bytes >= work_.lend_from && neighbour(send.peer)->out[in.channel].lends() &&
+         in.buffers.in_one_piece(send.blocks);
+}
+
+/// True: the receiver has copied it. One that may not gets it through the staging ring.
+bool Operation::try_lend(Instance& in, SendState& state) {
+  const Plan::Outgoing& send = in.plan->sends[state.send];
+  Connection& peer = *neighbour(send.peer);
+  if (state.lent == 0) {
+    const std::byte* message = in.buffers.in_one_piece(send.blocks);
+    state.lent = transport::shm::post_lent(peer, in.channel, key_, message, send.bytes);
+    if (state.lent == 0) return false;
+  }
+  Outbox& box = peer.out[in.channel];
+  if (!box.released(state.lent)) return false;
+  if (box.refused(state.lent)) {
+    state.lend = false;
+    state.lent = 0;
+    return try_send(in, state);
+  }
+  done(seen(send.peer), Activity::send, send.peer, send.bytes, in);
+  return true;
+}
+
+/// A message that lies in the sender's memory. False: it cannot be read there.
+bool Operation::take_lent(Instance& in, const Plan::Step& step, ReceiveState& receive, const transport::shm::Inbox& box,
+                          const Fragment& fragment) {
+  constexpr Bytes most = 32 << 10;  // what is combined should still be in the first cache
+  std::byte* whole = step.kind == ActionKind::receive ? in.buffers.in_one_piece(step.target) : receive.bounce;
+  if (whole) {
+    receive.got += fragment.bytes;
+    return box.copy(fragment, 0, fragment.bytes, whole) || (receive.got = 0);
+  }
+  const Bytes size = work_.element.size;
+  const Bytes piece = std::max(most - most % size, size);
+  std::byte* memory = in.arena.take(piece);
+  while (receive.got < fragment.bytes) {
+    const Bytes bytes = std::min(piece, fragment.bytes - receive.got);
+    if (!box.copy(fragment, receive.got, bytes, memory)) {
+      if (receive.got == 0) return false;
+      failed_ = receive.dropped = true;  // some of it has been combined
+      receive.got = fragment.bytes;
+    } else {
+      deliver(in, step, receive, memory, bytes);
+    }
+  }
   return true;
 }
 
@@ -219,7 +273,7 @@ void Operation::unblock_sends(Instance& in) {
   if (!paths_.node->staging[in.channel]->detach_others(key_) || pump(in)) return;
   one_by_one(in.unsent);
   for (SendState& state : in.unsent)
-    if (!state.memory && in.plan->sends[state.send].bytes > inline_payload) state.in_slots = true;
+    if (!state.memory && !state.lend && in.plan->sends[state.send].bytes > inline_payload) state.in_slots = true;
 }
 
 /// Takes what has come of the message of a step. True: it is complete. Out of order it is bounced, unless it only has
@@ -244,10 +298,17 @@ bool Operation::take(Instance& in, std::uint32_t index, bool in_order, bool yiel
     const Nanoseconds begin = seen(step.peer, true);
     if (!in_order && step.kind == ActionKind::receive_reduce && receive.got == 0 && !receive.dropped)
       receive.bounce = in.arena.take(step.bytes);
-    if (receive.dropped)
+    if (receive.dropped) {
       receive.got += bytes;
-    else if (bytes > 0)
+    } else if (fragment.carried == Carried::lent) {
+      if (!take_lent(in, step, receive, box, fragment)) {
+        box.refuse();
+        ring(peer.doorbell);
+        continue;
+      }
+    } else if (bytes > 0) {
       deliver(in, step, receive, fragment.content, bytes);
+    }
     receive.complete = fragment.last;
     if (box.release(key_, fragment)) ring(peer.doorbell);
     const bool combined = step.kind == ActionKind::receive_reduce && !receive.bounce;
@@ -257,7 +318,7 @@ bool Operation::take(Instance& in, std::uint32_t index, bool in_order, bool yiel
 }
 
 /// Takes what others wait to send while the one that is next in order does not come: theirs may depend on it.
-bool Operation::drain(Instance& in) {
+bool Operation::drain(Instance& in, bool yielding) {
   if (in.round == in.plan->stages.size()) return false;
   const Plan::Stage& stage = in.plan->stages[in.round];
   bool moved = false;
@@ -270,7 +331,7 @@ bool Operation::drain(Instance& in) {
     std::uint64_t& blocked = blocked_[static_cast<std::size_t>(step.peer)];
     if (blocked == pass_) continue;  // an earlier message of this rank comes first
     const Bytes got = receive.got;
-    const bool complete = take(in, s, s == in.step && !held(in, step), true);
+    const bool complete = take(in, s, s == in.step && !held(in, step), yielding);
     moved |= complete || receive.got != got;
     if (!complete) blocked = pass_;
   }

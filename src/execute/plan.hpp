@@ -29,6 +29,7 @@ struct Work {
   Layout sizes = Layout::whole(0, 1, 0);  ///< of the blocks in scratch; it has as many segments as the sides, or more
   bool sizes_by_slot = false;             ///< `sizes` goes by slots of scratch, not by blocks
   int depth = 1;              ///< segments in flight; equal on all ranks, at most shm::channels if any share memory
+  Bytes lend_from = 0;        ///< messages in one piece of so many bytes are lent to ranks of the node; 0: none are
   bool bypass_cache = false;  ///< the buffers of all ranks of the node are larger than the cache
 };
 

@@ -12,6 +12,8 @@
 namespace stretto::intercept {
 namespace {
 
+constexpr Bytes least_lent = 24 << 10;  // two copies of less are faster than one by the kernel
+
 /// Are the program's buffers, of all ranks of the node, larger than the cache? Each rank may decide for itself.
 bool bypass_cache(const Communicator& c, const Algorithm& algorithm, const execute::Work& work) {
   static const Bytes cache = last_level_cache();
@@ -89,6 +91,7 @@ void count_served(Communicator& c, Counter& served, const Algorithm& algorithm) 
 
 void complete_work(const Communicator& c, const Decision& decision, execute::Work& work) {
   work.depth = std::min(decision.params.depth, c.most_depth());
+  work.lend_from = decision.params.kernel_copy && settings().kernel_copy ? least_lent : 0;
   work.bypass_cache = bypass_cache(c, *decision.algorithm, work);
 }
 

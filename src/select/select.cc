@@ -145,6 +145,7 @@ std::string written(const Algorithm* algorithm, const Params& params) {
   if (!algorithm) return "native";
   std::string text(algorithm->name());
   if (params.segment > 0) text += " segment=" + written_size(params.segment) + " depth=" + std::to_string(params.depth);
+  if (params.kernel_copy) text += " copy=kernel";
   if (!algorithm->parameter.name.empty() && params.value != 0)
     text += ' ' + std::string(algorithm->parameter.name) + '=' + std::to_string(params.value);
   for (std::size_t i = 0; i < params.list.size(); ++i)

@@ -20,6 +20,7 @@ struct CompactChoice {
   Bytes segment;
   std::int64_t value;
   std::uint32_t list_begin, list_end;  ///< among the table's numbers
+  bool kernel_copy;
 };
 
 struct CompactRule {

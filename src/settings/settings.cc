@@ -89,6 +89,8 @@ std::optional<PretendedNodes> parse_nodes(std::string_view text) {
 void read_node(Settings& s, std::string& all) {
   constexpr Bytes least = Bytes{4} << 20, most = Bytes{1} << 40;
   s.shm = read_switch("STRETTO_SHM", true, "0 sends everything through the MPI, 1 uses the node's shared memory");
+  s.kernel_copy = read_switch("STRETTO_KERNEL_COPY", true,
+                              "0 copies messages on a node twice everywhere, 1 once by the kernel where rules say so");
   const std::string_view memory = variable("STRETTO_SHM_MEMORY");
   const auto bytes = parse_size(memory);
   if (bytes && *bytes >= least && *bytes <= most)

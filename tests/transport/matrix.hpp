@@ -155,7 +155,8 @@ inline Bound::Bound(const MatrixCase& c, Rank rank, const References& references
            .input = region(buffers_.in, input),
            .output = region(buffers_.out, out_memory_),
            .sizes = layout(sizes_),  // what passes through scratch may be anybody's: the test knows all sizes
-           .depth = c.depth};
+           .depth = c.depth,
+           .lend_from = (c.longest + rank) % 2};
 }
 
 inline const execute::Plan* Bound::plan() {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // A connection from one process to another: its channels, and the staging ring for what fits in no slot.
+#include <unistd.h>
+
 #include <set>
 
 #include "support/test.hpp"
@@ -19,11 +21,11 @@ struct TestConnection {
   explicit TestConnection(std::uint64_t start = 0) {
     channel.credits = start;
     out.open(&channel, start);
-    in.open(&channel, memory, start);
+    in.open(&channel, memory, start, 0);
   }
   void post(std::uint32_t bytes = 0, bool inlined = true, std::uint64_t key = 0) {
     out.next().bytes = bytes;
-    out.next().inlined = inlined ? 1 : 0;
+    out.next().carried = inlined ? Carried::inlined : Carried::staged;
     out.next().at = 0;
     out.post(key);
   }
@@ -47,7 +49,7 @@ TEST(lines_of_a_lane) {
         CHECK(fragment);
         if (!fragment) return;
         CHECK_EQ(fragment.bytes, read);
-        CHECK(fragment.inlined);
+        CHECK(fragment.carried == Carried::inlined);
         CHECK_EQ(connection.in.release(0, fragment), (start + read + 1) % credit_batch == 0);
         CHECK_EQ(connection.out.released(start + read + 1), (start + read + 1) % credit_batch == 0);
       }
@@ -80,11 +82,63 @@ TEST(a_closed_lane_may_serve_another_peer) {
 TEST(a_part_lies_in_the_segment_of_its_sender) {
   TestConnection connection;
   std::byte segment[256]{};
-  connection.in.open(&connection.channel, segment, 0);
-  connection.out.next().inlined = 0;
+  connection.in.open(&connection.channel, segment, 0, 0);
+  connection.out.next().carried = Carried::staged;
   connection.out.next().at = 192;
   connection.out.post(0);
   CHECK(connection.in.next(0).content == segment + 192);
+}
+
+TEST(a_lent_message_is_given_back_by_its_credit) {
+  TestConnection connection;
+  const std::byte message[3]{std::byte{1}, std::byte{2}, std::byte{3}};
+  connection.in.open(&connection.channel, connection.memory, 0, getpid());
+  connection.out.next().lend(message, sizeof message);
+  connection.out.post(0);
+  const Fragment lent = connection.in.next(0);
+  CHECK(lent.carried == Carried::lent && lent.bytes == 3 && lent.last);
+  std::byte here[2]{};
+  CHECK(connection.in.copy(lent, 1, 2, here));
+  CHECK(here[0] == message[1] && here[1] == message[2]);
+  CHECK(!connection.out.released(1));
+  connection.in.release(0, lent);
+  CHECK(connection.out.released(1) && !connection.out.refused(1) && connection.out.lends());
+}
+
+/// One refusal is one for all: the sender may look only when several have been given back.
+TEST(a_lent_message_that_cannot_be_read_is_refused_and_so_are_those_after_it) {
+  const std::uint64_t first = key_of(1, 1), second = key_of(2, 1);
+  TestConnection connection;
+  connection.post(0, true, first);
+  for (const std::uint64_t key : {first, second, first}) {
+    connection.out.next().lend(connection.memory, 8);
+    connection.out.post(key);
+  }
+  connection.in.release(first, connection.in.next(first));
+  std::byte here[8];
+  CHECK(!connection.in.copy(connection.in.next(first), 0, 8, here));
+  connection.in.refuse();
+  CHECK(connection.in.buffer_unexpected(first));  // refused as well
+  CHECK(!connection.in.next(second));
+  connection.in.refuse();
+  for (const std::uint64_t number : {2, 3, 4}) CHECK(connection.out.released(number) && connection.out.refused(number));
+  CHECK(!connection.out.refused(1) && !connection.out.lends());
+  connection.out.open_again();
+  CHECK(connection.out.lends() && !connection.out.refused(9));
+}
+
+TEST(a_lent_message_of_another_operation_is_put_aside) {
+  const std::uint64_t first = key_of(1, 1), second = key_of(2, 1);
+  TestConnection connection;
+  connection.in.open(&connection.channel, connection.memory, 0, getpid());
+  const std::byte message[3]{std::byte{1}, std::byte{2}, std::byte{3}};
+  connection.out.next().lend(message, sizeof message);
+  connection.out.post(first);
+  CHECK(connection.in.buffer_unexpected(second));
+  CHECK(connection.out.released(1) && !connection.out.refused(1));
+  const Fragment found = connection.in.next(first);
+  CHECK(found.unexpected && found.carried == Carried::staged && found.last);
+  CHECK(found.bytes == 3 && found.content[2] == message[2]);
 }
 
 TEST(parts_of_other_operations_are_put_aside) {

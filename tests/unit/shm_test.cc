@@ -179,8 +179,8 @@ TEST(a_way_serves_another_peer_once_all_is_read) {
     auto* memory = const_cast<std::byte*>(other.segment().memory());
     const Address at = other.address(theirs);
     const Address back = me.address(mine);
-    Process::connect(mine, at, memory, other.segment().doorbell());
-    Process::connect(theirs, back, const_cast<std::byte*>(me.segment().memory()), me.segment().doorbell());
+    Process::connect(mine, at, memory, other.segment().doorbell(), 0);
+    Process::connect(theirs, back, const_cast<std::byte*>(me.segment().memory()), me.segment().doorbell(), 0);
   };
   meet(*to_b, *a, *to_a, *b);
   for (int l = 0; l < channels; ++l) to_b->out[l].post(0);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "transport/shm/format.hpp"
+#include "transport/shm/kernel_copy.hpp"
 #include "transport/shm/segment.hpp"
 #include "transport/shm/wait_policy.hpp"
 
@@ -22,6 +23,11 @@ class Outbox {
     channel_ = channel;
     sent_ = start;
     credits_.store(start, std::memory_order_relaxed);
+  }
+  /// For another receiver.
+  void open_again() {
+    lends_ = true;
+    channel_->refused.store(0, std::memory_order_relaxed);
   }
   const Channel* channel() const { return channel_; }
   std::uint64_t sent() const { return sent_; }
@@ -36,6 +42,15 @@ class Outbox {
     return now >= number;
   }
 
+  /// May messages be lent to the receiver, as far as known?
+  bool lends() const { return lends_; }
+  /// Was fragment `number`, which has been released, lent in vain?
+  bool refused(std::uint64_t number) {
+    const std::uint64_t first = channel_->refused.load(std::memory_order_acquire);
+    if (first != 0) lends_ = false;
+    return first != 0 && first <= number;
+  }
+
   /// The next slot, to be filled and then posted for the operation of `key`. Not if full().
   Slot& next() { return channel_->slots[sent_ % channel_slots]; }
   /// Publishes the slot: the release makes its content visible before its key.
@@ -47,14 +62,15 @@ class Outbox {
  private:
   Channel* channel_ = nullptr;
   std::uint64_t sent_ = 0;
+  bool lends_ = true;
   mutable std::atomic<std::uint64_t> credits_{0};  // as far as known; staging rings of several threads may ask
 };
 
 /// A fragment of a message that has come; none if `content` is null.
 struct Fragment {
-  const std::byte* content = nullptr;
+  const std::byte* content = nullptr;  ///< of a lent one in the sender's process
   Bytes bytes = 0;
-  bool inlined = false;
+  Carried carried = Carried::staged;
   bool last = false;        ///< of its message
   bool unexpected = false;  ///< it stands in the unexpected-message buffer
 
@@ -64,9 +80,10 @@ struct Fragment {
 /// My end of the channel from a peer.
 class Inbox {
  public:
-  void open(Channel* channel, const std::byte* segment, std::uint64_t start) {
+  void open(Channel* channel, const std::byte* segment, std::uint64_t start, std::int64_t process) {
     channel_ = channel;
     segment_ = segment;
+    process_ = process;
     released_ = credited_ = start;
   }
 
@@ -81,7 +98,9 @@ class Inbox {
     }
     // The sender is ahead: the next slot arrives while this one is worked on.
     if (!waited_) __builtin_prefetch(&channel_->slots[(released_ + 1) % channel_slots]);
-    return {content(slot), slot.bytes, slot.inlined != 0, slot.last != 0};
+    if (slot.carried == Carried::lent) [[unlikely]]
+      return {slot.loan.address, slot.loan.bytes, Carried::lent, true};
+    return {content(slot), slot.bytes, slot.carried, slot.last != 0};
   }
   /// The fragment that next(key) gave is not needed any more. Inlined ones are credited in batches: with a credit for
   /// each, the cache line of the credits would travel between the cores once for each. True: credits were given.
@@ -91,7 +110,18 @@ class Inbox {
       drop_unexpected(key);
       return false;
     }
-    return release(fragment.inlined);
+    return release(fragment.carried == Carried::inlined);
+  }
+  /// Copies a part of a lent fragment. False: that is not permitted, and the sender is to be told by refuse().
+  bool copy(const Fragment& lent, Bytes first, Bytes bytes, std::byte* to) const {
+    return channel_->refused.load(std::memory_order_relaxed) == 0 &&
+           kernel_copy(process_, to, lent.content + first, bytes) == bytes;
+  }
+  /// Gives a lent fragment back: the sender is to send the message in another way.
+  void refuse() {
+    if (channel_->refused.load(std::memory_order_relaxed) == 0)
+      channel_->refused.store(released_ + 1, std::memory_order_relaxed);  // the credits are stored behind it
+    release(false);
   }
 
   /// Is the fragment in front for another operation than that of `key`? Then it is copied into the unexpected-message
@@ -102,6 +132,10 @@ class Inbox {
     const std::uint64_t number = (released_ + 1) & number_bits;
     if ((found & number_bits) != number || found == (key | number)) return false;
     if (!unexpected_) unexpected_ = std::make_unique<std::list<Unexpected>>();
+    if (slot.carried == Carried::lent) {
+      buffer_lent({slot.loan.address, slot.loan.bytes, Carried::lent, true}, found & ~number_bits);
+      return true;
+    }
     const std::byte* from = content(slot);
     unexpected_->push_back({found & ~number_bits, slot.last != 0, {from, from + slot.bytes}});
     release(false);
@@ -130,13 +164,25 @@ class Inbox {
     std::vector<std::byte> data;
   };
 
-  const std::byte* content(const Slot& slot) const { return slot.inlined ? slot.payload : segment_ + slot.at; }
+  const std::byte* content(const Slot& slot) const {
+    return slot.carried == Carried::inlined ? slot.payload : segment_ + slot.at;
+  }
   bool release(bool inlined) {
     const bool whole_batch = ++released_ % credit_batch == 0;
     if (inlined && !whole_batch) return false;
     credited_ = released_;
     channel_->credits.store(released_, std::memory_order_release);
     return true;
+  }
+
+  void buffer_lent(const Fragment& fragment, std::uint64_t key) {
+    std::vector<std::byte> data(static_cast<std::size_t>(fragment.bytes));
+    if (!copy(fragment, 0, fragment.bytes, data.data())) {
+      refuse();
+      return;
+    }
+    unexpected_->push_back({key, true, std::move(data)});
+    release(false);
   }
 
   auto first_unexpected(std::uint64_t key) {
@@ -147,7 +193,7 @@ class Inbox {
     const auto found = first_unexpected(key);
     if (found == unexpected_->end()) return {};
     const auto bytes = static_cast<Bytes>(found->data.size());
-    return {bytes > 0 ? found->data.data() : &nothing, bytes, false, found->last, true};
+    return {bytes > 0 ? found->data.data() : &nothing, bytes, Carried::staged, found->last, true};
   }
   void drop_unexpected(std::uint64_t key) {
     unexpected_->erase(first_unexpected(key));
@@ -156,6 +202,7 @@ class Inbox {
 
   Channel* channel_ = nullptr;
   const std::byte* segment_ = nullptr;
+  std::int64_t process_ = 0;
   std::uint64_t released_ = 0;
   std::uint64_t credited_ = 0;                         // of those released, as told to the sender
   std::unique_ptr<std::list<Unexpected>> unexpected_;  // in the order they came; null if there are none

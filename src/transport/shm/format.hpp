@@ -20,24 +20,38 @@ inline constexpr std::uint64_t channel_slots = 16;  ///< of a channel, used in t
 inline constexpr std::uint64_t credit_batch = 4;    ///< so many inlined fragments are credited at once
 inline constexpr Bytes inline_payload = 48;         ///< a message of so few bytes travels in its slot
 
-/// One fragment of a message: the bytes, or where they are in the sender's segment. A slot is one cache line, so the
-/// flag and a short message reach the receiver in one transfer.
+/// Where the bytes of a fragment are: in the slot, in the sender's segment, or where the sender's program has them. Of
+/// the last the receiver is lent the whole message: it copies by the kernel, and its credit gives the memory back.
+enum class Carried : std::uint16_t { staged, inlined, lent };
+
+/// One fragment of a message. A slot is one cache line, so the flag and a short message reach the receiver in one
+/// transfer.
 struct alignas(cache_line) Slot {
   std::atomic<std::uint64_t> key{
       0};  ///< key_of() the operation, and the fragment's number in its channel: written last
   std::uint32_t bytes = 0;
-  std::uint16_t inlined = 0;
+  Carried carried = Carried::staged;
   std::uint16_t last = 0;  ///< of its message
   union {
     std::byte payload[inline_payload];
     Bytes at;
+    struct {
+      const std::byte* address;  ///< in the sender's process
+      Bytes bytes;
+    } loan;
   };
 
   void refer(Bytes offset, Bytes count, bool is_last) {
     bytes = static_cast<std::uint32_t>(count);
-    inlined = 0;
+    carried = Carried::staged;
     last = is_last;
     at = offset;
+  }
+  void lend(const std::byte* message, Bytes count) {
+    bytes = 0;
+    carried = Carried::lent;
+    last = 1;
+    loan = {message, count};
   }
 };
 static_assert(sizeof(Slot) == cache_line);
@@ -50,11 +64,12 @@ inline std::uint64_t key_of(std::uint32_t communicator, std::uint32_t sequence) 
 inline std::uint32_t communicator_of(std::uint64_t key) { return static_cast<std::uint32_t>(key >> 32); }
 inline constexpr std::uint64_t number_bits = 0xffff;  ///< of a key: more than a channel has slots
 
-/// Fragments from one process to another, in the sender's segment. The receiver writes nothing but the credits, which
+/// Fragments from one process to another, in the sender's segment. The receiver writes nothing but the last two, which
 /// have a cache line of their own: it would otherwise take a slot away from the sender with each.
 struct Channel {
   Slot slots[channel_slots];
   alignas(cache_line) std::atomic<std::uint64_t> credits{0};  ///< fragments released by the receiver, in order
+  std::atomic<std::uint64_t> refused{0};  ///< of lent fragments: the first that it could not read, nor any after it
 };
 
 /// What the threads of a process sleep on.

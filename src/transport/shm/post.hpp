@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// How a message leaves for ranks of this node: in a slot, or through the staging ring. Both leave whole or not at all.
+// How a message leaves for ranks of this node: in a slot, through the staging ring, or lent to be copied by the kernel.
+// It leaves whole or not at all.
 #pragma once
 
 #include "transport/shm/node.hpp"
@@ -15,12 +16,24 @@ bool post_inline(Connection& peer, int channel, std::uint64_t key, Bytes bytes, 
   if (box.full()) return false;
   Slot& slot = box.next();
   slot.bytes = static_cast<std::uint32_t>(bytes);
-  slot.inlined = 1;
+  slot.carried = Carried::inlined;
   slot.last = last;
   pack(slot.payload);
   box.post(key);
   ring(peer.doorbell);
   return true;
+}
+
+/// A message that lies in one piece at `message`, to be copied from there: it has left when the returned fragment is
+/// released, and was not refused. 0: no slot is free.
+inline std::uint64_t post_lent(Connection& peer, int channel, std::uint64_t key, const std::byte* message,
+                               Bytes bytes) {
+  Outbox& box = peer.out[channel];
+  if (box.full()) return 0;
+  box.next().lend(message, bytes);
+  box.post(key);
+  ring(peer.doorbell);
+  return box.sent();
 }
 
 /// A message to peer(0) … peer(readers - 1), all different, written once by pack(to, non_temporal). False: one of them

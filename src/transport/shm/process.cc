@@ -46,6 +46,7 @@ Connection* Process::unused_connection() {
   if (drained != retired_.end()) {
     Connection* connection = *drained;
     retired_.erase(drained);
+    for (Outbox& box : connection->out) box.open_again();
     return connection;
   }
   std::byte* memory = segment_->take(sizeof(Channel) * channels, segment_->handle().bytes / 4);
@@ -69,16 +70,17 @@ Address Process::address(const Connection& connection) const {
   return address;
 }
 
-void Process::connect(Connection& connection, const Address& theirs, std::byte* segment, Doorbell* doorbell) {
+void Process::connect(Connection& connection, const Address& theirs, std::byte* segment, Doorbell* doorbell,
+                      std::int64_t process) {
   auto* first = reinterpret_cast<Channel*>(segment + theirs.channels);
-  for (std::size_t l = 0; l < channels; ++l) connection.in[l].open(first + l, segment, theirs.start[l]);
+  for (std::size_t l = 0; l < channels; ++l) connection.in[l].open(first + l, segment, theirs.start[l], process);
   connection.doorbell = doorbell;
 }
 
 void Process::connect(Connection& connection, const Address& theirs) {
   const std::lock_guard lock(mutex_);
   const Mapping& mapping = *mappings_.at(connection.peer).mapping;
-  connect(connection, theirs, mapping.memory(), mapping.doorbell());
+  connect(connection, theirs, mapping.memory(), mapping.doorbell(), mapping.process());
 }
 
 void Process::retire(Connection* connection) {

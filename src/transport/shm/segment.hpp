@@ -67,6 +67,7 @@ class Mapping {
   Mapping& operator=(const Mapping&) = delete;
 
   std::byte* memory() const { return memory_; }
+  std::int64_t process() const { return handle_.process; }
   Doorbell* doorbell() const;
   /// Has its process ended without depart()?
   bool died() const;

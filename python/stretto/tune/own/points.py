@@ -81,7 +81,8 @@ class Candidate:
 
     def changed(self, **others: Any) -> "Candidate":
         """The algorithm with some other parameters."""
-        own = {name: getattr(self.params, name) for name in ("segment", "depth", "value", "list")}
+        names = ("segment", "depth", "value", "list", "kernel_copy")
+        own = {name: getattr(self.params, name) for name in names}
         return candidate(self.algorithm, _core.Params(**own | others))
 
 
@@ -118,7 +119,8 @@ def does(point: Point, one: Candidate) -> tuple:
         built = (_core.build_schedule(one.algorithm, shape, r, params) for r in range(point.ranks))
         _schedules[key] = tuple(_core.to_text(one).partition("\n")[2] for one in built)
     cut = one.params.segment < point.bytes and one.params.segment
-    return _schedules[key], one.algorithm.forwards, cut and (one.params.segment, one.params.depth)
+    in_segments = cut and (one.params.segment, one.params.depth)
+    return _schedules[key], one.algorithm.forwards, in_segments, one.params.kernel_copy
 
 
 _schedules: dict[tuple[str, int, int], tuple[str, ...]] = {}

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Long messages on a node that the kernel copies once: permitted, refused, forbidden."""
+
+import pytest
+from programs import all_right, installed, preloaded
+
+MPIS = ["mpich", "openmpi", "intel"]
+FUNCTIONS = ("ALLTOALL", "ALLGATHER", "SCATTER", "BCAST", "ALLREDUCE")
+OWN_COPIES = {  # these MPIs', which the library that counts would count as well
+    "OMPI_MCA_smsc": "^cma",
+    "I_MPI_SHM_CMA_P2P_THRESHOLD": "-1",
+}
+
+
+def run(built, name: str, ranks: int, words: str, **variables: str) -> int:
+    """How many ranks asked the kernel to copy."""
+    counter = built("kernel_copy.c", name, "-DLIBRARY", "-shared", "-fPIC")
+    asked = {f"STRETTO_{function}": words for function in FUNCTIONS}
+    program = [built("kernel_copy.c", name)]
+    done = preloaded(installed(name), ranks, program, counter, **asked, **OWN_COPIES, **variables)
+    all_right(done)
+    assert done.served("alltoall") == 12
+    return done.err.count("asked to copy")
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+@pytest.mark.parametrize("name", MPIS)
+def test_one_copy(built, name, ranks):
+    assert run(built, name, ranks, "linear,copy=kernel") == ranks
+    assert run(built, name, ranks, "linear,segment=64K,depth=4,copy=kernel") == ranks
+
+
+@pytest.mark.parametrize("name", MPIS)
+def test_a_kernel_that_refuses(built, name):
+    variables = {"REFUSE_KERNEL_COPY": "1"}
+    assert run(built, name, 3, "linear,copy=kernel", **variables) == 3
+    run(built, name, 2, "linear,segment=64K,depth=4,copy=kernel", **variables)
+
+
+@pytest.mark.parametrize("name", MPIS[:2])
+def test_without_it(built, name):
+    assert run(built, name, 2, "linear,copy=kernel", STRETTO_KERNEL_COPY="0") == 0
+    assert run(built, name, 2, "linear,copy=staged") == 0
