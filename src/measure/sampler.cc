@@ -35,7 +35,8 @@ std::vector<Number> on_all(const std::vector<Number>& mine, MPI_Datatype type) {
 double Sampler::batch(int n) {
   const double start = native().Wtime();
   const double seconds = runner.mode() == Mode::synchronised ? synchronised(n) : back_to_back(n);
-  pace = (native().Wtime() - start) / n;
+  const double all = (native().Wtime() - start) / n;
+  pace = pace > 0 ? std::min(pace, all) : all;
   return seconds;
 }
 

@@ -34,7 +34,7 @@ struct Sampler {
   MPI_Comm comm = runner.comm();
   int calls = 1;                    // in a batch
   double one = 0;                   // seconds of a call, roughly
-  double pace = 0;                  // with what stands between calls
+  double pace = 0;                  // with what stands between calls, at best
   std::vector<double> times = {};   // of a call, batch by batch, on this rank
   std::vector<int> disturbed = {};  // whether this rank's core was taken away meanwhile
 
