@@ -239,7 +239,7 @@ TEST(copies_by_the_kernel) {
   CHECK(!parsed("").kernel_copy && !parsed(",copy=kernel,copy=staged").kernel_copy);
   const AlgorithmSpec spec = parse_algorithm_spec(Function::alltoall, "linear,copy=kernel,segment=1M");
   CHECK_EQ(written(spec.algorithm, spec.params), "linear segment=1M depth=2 copy=kernel");
-  check_refused("alltoall -> linear copy=twice\n", ":1: wrong parameter 'copy=twice'", "copy=kernel");
+  check_refused(head + "alltoall -> linear copy=twice\n", "my.rules:2: wrong parameter 'copy=twice'", "copy=kernel");
 }
 
 TEST(lists_of_algorithms) {
