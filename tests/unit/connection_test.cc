@@ -225,6 +225,30 @@ TEST(room_is_taken_back_in_order) {
   CHECK(!staging.take(64));
 }
 
+TEST(where_all_has_been_read_a_quarter_is_used) {
+  alignas(cache_line) std::byte memory[1024];
+  StagingRing staging(memory, sizeof memory);
+  TestConnection reader;
+  const auto take = [&](Bytes bytes) {
+    const std::byte* chunk = staging.take(bytes);
+    reader.add_reference(staging);
+    return chunk - memory;
+  };
+  for (const Bytes at : {0, 64, 128, 192, 0, 64}) {
+    CHECK_EQ(take(64), at);
+    reader.release();
+  }
+  for (const Bytes at : {128, 192, 256, 320}) CHECK_EQ(take(64), at);  // not read yet
+  while (reader.in.next(0)) reader.release();
+  CHECK_EQ(take(128), 384);  // four of these
+  reader.release();
+  CHECK_EQ(take(128), 0);
+  CHECK_EQ(take(896), 128);
+  CHECK(!staging.take(64));
+  while (reader.in.next(0)) reader.release();
+  CHECK_EQ(take(64), 0);
+}
+
 TEST(a_piece_that_several_read) {
   alignas(cache_line) std::byte memory[1024];
   StagingRing staging(memory, sizeof memory);

@@ -37,6 +37,7 @@ class StagingRing {
   std::byte* take(Bytes bytes) {
     const auto n = static_cast<std::uint64_t>(rounded(bytes));
     const auto size = static_cast<std::uint64_t>(bytes_);
+    if (end_at_ >= std::max(size / 4, 4 * n) && detached_.empty()) begin_again();
     const auto [offset, skipped] = next_offset(n);
     if (end_ + skipped + n - begin_ > size) {
       reclaim();
@@ -144,6 +145,16 @@ class StagingRing {
     const std::uint64_t more = std::min((end + step - 1) / step * step, static_cast<std::uint64_t>(bytes_)) - provided_;
     if (!segment_->provide(memory_ + provided_, static_cast<Bytes>(more))) throw std::bad_alloc();
     provided_ += more;
+  }
+
+  /// If all has been read. What was in use a moment ago is in the caches of both cores, the rest of the ring is not: of
+  /// messages with a barrier before each the first quarter alone is used, unless they are long. Chunks that are still
+  /// read would be dear to write, and behind them all that fits is sure of a place; then the ring goes on.
+  void begin_again() {
+    reclaim();
+    if (begin_ != end_) return;
+    begin_ = end_ += static_cast<std::uint64_t>(bytes_) - end_at_;
+    end_at_ = 0;
   }
 
   void reclaim() {
