@@ -41,6 +41,7 @@ void Operation::begin(const Work& work, const Paths& paths, const Plan* ready) {
 void Operation::abandon() {
   is_fast_ = false;
   for (Instance& in : instances_) {
+    withdraw_lent(in);
     in.active = false;
     in.unsent.clear();
     in.leaving.clear();

@@ -114,6 +114,8 @@ class Operation {
   struct ReceiveState {           // of a step of the present round
     std::byte* bounce = nullptr;  // where the message is put, if not in its target
     Bytes got = 0;
+    Bytes copied = 0;     // of a lent message, by this end
+    bool shared = false;  // a lent message that its sender copies, too
     bool complete = false;
     bool dropped = false;  // it has another size than awaited
   };
@@ -204,8 +206,9 @@ class Operation {
   bool try_send(Instance& in, SendState& state);
   bool may_lend(const Instance& in, const Plan::Outgoing& send) const;
   bool try_lend(Instance& in, SendState& state);
-  bool take_lent(Instance& in, const Plan::Step& step, ReceiveState& receive, const transport::shm::Inbox& box,
-                 const transport::shm::Fragment& fragment);
+  transport::shm::Copied take_lent(Instance& in, const Plan::Step& step, ReceiveState& receive,
+                                   transport::shm::Inbox& box, const transport::shm::Fragment& fragment);
+  void withdraw_lent(Instance& in);
   bool try_send_in_fragments(Instance& in, SendState& state);
   bool try_send_in_slots(Instance& in, SendState& state);
   bool pump(Instance& in);

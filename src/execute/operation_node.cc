@@ -17,7 +17,9 @@ namespace {
 
 using transport::shm::Carried;
 using transport::shm::Connection;
+using transport::shm::Copied;
 using transport::shm::Fragment;
+using transport::shm::Inbox;
 using transport::shm::inline_payload;
 using transport::shm::Outbox;
 using transport::shm::post_inline;
@@ -160,6 +162,8 @@ bool Operation::try_lend(Instance& in, SendState& state) {
     if (state.lent == 0) return false;
   }
   Outbox& box = peer.out[in.channel];
+  const Nanoseconds begin = seen();
+  if (box.help(state.lent)) done(begin, Activity::send, send.peer, send.bytes, in);
   if (!box.released(state.lent)) return false;
   if (box.refused(state.lent)) {
     state.lend = false;
@@ -170,14 +174,16 @@ bool Operation::try_lend(Instance& in, SendState& state) {
   return true;
 }
 
-/// A message that lies in the sender's memory. False: it cannot be read there.
-bool Operation::take_lent(Instance& in, const Plan::Step& step, ReceiveState& receive, const transport::shm::Inbox& box,
-                          const Fragment& fragment) {
+/// A message that lies in the sender's memory.
+Copied Operation::take_lent(Instance& in, const Plan::Step& step, ReceiveState& receive, Inbox& box,
+                            const Fragment& fragment) {
   constexpr Bytes most = 32 << 10;  // what is combined should still be in the first cache
   std::byte* whole = step.kind == ActionKind::receive ? in.buffers.in_one_piece(step.target) : receive.bounce;
   if (whole) {
-    receive.got += fragment.bytes;
-    return box.copy(fragment, 0, fragment.bytes, whole) || (receive.got = 0);
+    const Copied copied = box.copy_together(fragment, whole, receive.copied);
+    receive.shared = copied == Copied::in_part;
+    if (copied == Copied::all) receive.got += fragment.bytes;
+    return copied;
   }
   const Bytes size = work_.element.size;
   const Bytes piece = std::max(most - most % size, size);
@@ -185,14 +191,24 @@ bool Operation::take_lent(Instance& in, const Plan::Step& step, ReceiveState& re
   while (receive.got < fragment.bytes) {
     const Bytes bytes = std::min(piece, fragment.bytes - receive.got);
     if (!box.copy(fragment, receive.got, bytes, memory)) {
-      if (receive.got == 0) return false;
+      if (receive.got == 0) return Copied::refused;
       failed_ = receive.dropped = true;  // some of it has been combined
       receive.got = fragment.bytes;
     } else {
       deliver(in, step, receive, memory, bytes);
     }
   }
-  return true;
+  return Copied::all;
+}
+
+/// Senders write into this call's buffers no more.
+void Operation::withdraw_lent(Instance& in) {
+  if (!in.active || in.round == in.plan->stages.size()) return;
+  const Plan::Stage& stage = in.plan->stages[in.round];
+  for (std::uint32_t s = stage.first_step; s < stage.end_of_steps; ++s) {
+    const ReceiveState& receive = in.receives[s - stage.first_step];
+    if (receive.shared) neighbour(in.plan->steps[s].peer)->in[in.channel].withdraw(receive.copied);
+  }
 }
 
 bool Operation::try_send_in_fragments(Instance& in, SendState& state) {
@@ -296,12 +312,14 @@ bool Operation::take(Instance& in, std::uint32_t index, bool in_order, bool yiel
     if ((receive.got + bytes == step.bytes) != fragment.last || receive.got + bytes > step.bytes)
       failed_ = receive.dropped = true;
     const Nanoseconds begin = seen(step.peer, true);
-    if (!in_order && step.kind == ActionKind::receive_reduce && receive.got == 0 && !receive.dropped)
+    if (!in_order && step.kind == ActionKind::receive_reduce && receive.got == 0 && !receive.bounce && !receive.dropped)
       receive.bounce = in.arena.take(step.bytes);
     if (receive.dropped) {
       receive.got += bytes;
     } else if (fragment.carried == Carried::lent) {
-      if (!take_lent(in, step, receive, box, fragment)) {
+      const Copied copied = take_lent(in, step, receive, box, fragment);
+      if (copied == Copied::in_part) return false;
+      if (copied == Copied::refused) {
         box.refuse();
         ring(peer.doorbell);
         continue;

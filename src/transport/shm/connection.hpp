@@ -4,13 +4,14 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <list>
 #include <memory>
 #include <vector>
 
 #include "transport/shm/format.hpp"
-#include "transport/shm/kernel_copy.hpp"
+#include "transport/shm/loan.hpp"
 #include "transport/shm/segment.hpp"
 #include "transport/shm/wait_policy.hpp"
 
@@ -26,9 +27,11 @@ class Outbox {
   }
   /// For another receiver.
   void open_again() {
-    lends_ = true;
+    lends_ = helps_ = true;
     channel_->refused.store(0, std::memory_order_relaxed);
   }
+  /// Whose memory the kernel may copy to.
+  void set_receiver(std::int64_t process) { receiver_ = process; }
   const Channel* channel() const { return channel_; }
   std::uint64_t sent() const { return sent_; }
 
@@ -51,6 +54,11 @@ class Outbox {
     return first != 0 && first <= number;
   }
 
+  /// Copies of fragment `number`, which is lent and has not been released, what the receiver leaves. False: nothing.
+  bool help(std::uint64_t number) {
+    return transport::shm::help(channel_->slots[(number - 1) % channel_slots].loan, receiver_, helps_);
+  }
+
   /// The next slot, to be filled and then posted for the operation of `key`. Not if full().
   Slot& next() { return channel_->slots[sent_ % channel_slots]; }
   /// Publishes the slot: the release makes its content visible before its key.
@@ -62,7 +70,9 @@ class Outbox {
  private:
   Channel* channel_ = nullptr;
   std::uint64_t sent_ = 0;
+  std::int64_t receiver_ = 0;
   bool lends_ = true;
+  bool helps_ = true;
   mutable std::atomic<std::uint64_t> credits_{0};  // as far as known; staging rings of several threads may ask
 };
 
@@ -76,6 +86,9 @@ struct Fragment {
 
   explicit operator bool() const { return content; }
 };
+
+/// What has become of a lent message.
+enum class Copied { all, in_part, refused };
 
 /// My end of the channel from a peer.
 class Inbox {
@@ -116,6 +129,32 @@ class Inbox {
   bool copy(const Fragment& lent, Bytes first, Bytes bytes, std::byte* to) const {
     return channel_->refused.load(std::memory_order_relaxed) == 0 &&
            kernel_copy(process_, to, lent.content + first, bytes) == bytes;
+  }
+  /// Copies all of it, together with the sender. `mine`: how much of it by this end so far.
+  Copied copy_together(const Fragment& lent, std::byte* to, Bytes& mine) {
+    if (lent.bytes < least_shared) return copy(lent, 0, lent.bytes, to) ? Copied::all : Copied::refused;
+    Loan& loan = channel_->slots[released_ % channel_slots].loan;
+    if (channel_->refused.load(std::memory_order_relaxed) != 0) return Copied::refused;
+    ask_for_help(loan, to);
+    for (LoanPiece piece = take_piece(loan); piece.bytes > 0; piece = take_piece(loan)) {
+      if (!copy(lent, piece.first, piece.bytes, to + piece.first)) return Copied::refused;
+      mine += piece.bytes;
+    }
+    const Bytes written = std::atomic_ref(loan.written).load(std::memory_order_acquire);
+    if (written == not_written) return copy(lent, 0, lent.bytes, to) ? Copied::all : Copied::refused;
+    return mine + written == lent.bytes ? Copied::all : Copied::in_part;
+  }
+  /// The buffer that copy_together() was given will not be there any more: returns when the sender does not write to
+  /// it.
+  void withdraw(Bytes mine) {
+    constexpr std::chrono::milliseconds longest{100};  // the sender may be dead
+    Loan& loan = channel_->slots[released_ % channel_slots].loan;
+    const Bytes taken = std::atomic_ref(loan.taken).exchange(loan.bytes, std::memory_order_relaxed);
+    const std::atomic_ref written(loan.written);
+    const auto end = std::chrono::steady_clock::now() + longest;
+    while (written.load(std::memory_order_acquire) != not_written &&
+           mine + written.load(std::memory_order_acquire) < taken && std::chrono::steady_clock::now() < end)
+      Backoff::pause();
   }
   /// Gives a lent fragment back: the sender is to send the message in another way.
   void refuse() {

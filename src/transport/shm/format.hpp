@@ -24,6 +24,16 @@ inline constexpr Bytes inline_payload = 48;         ///< a message of so few byt
 /// the last the receiver is lent the whole message: it copies by the kernel, and its credit gives the memory back.
 enum class Carried : std::uint16_t { staged, inlined, lent };
 
+/// A message that lies in the sender's memory. Its receiver copies it; if it says where to, the sender does a part.
+struct Loan {
+  const std::byte* address;  ///< in the sender's process
+  Bytes bytes;
+  std::byte* target;  ///< in the receiver's, which writes it; null: the sender is not to help
+  Bytes taken;        ///< so many bytes from the beginning one of the two has copied, or copies
+  Bytes written;      ///< of these by the sender; not_written: it could not
+};
+inline constexpr Bytes not_written = -1;
+
 /// One fragment of a message. A slot is one cache line, so the flag and a short message reach the receiver in one
 /// transfer.
 struct alignas(cache_line) Slot {
@@ -35,10 +45,7 @@ struct alignas(cache_line) Slot {
   union {
     std::byte payload[inline_payload];
     Bytes at;
-    struct {
-      const std::byte* address;  ///< in the sender's process
-      Bytes bytes;
-    } loan;
+    Loan loan;
   };
 
   void refer(Bytes offset, Bytes count, bool is_last) {
@@ -51,7 +58,7 @@ struct alignas(cache_line) Slot {
     bytes = 0;
     carried = Carried::lent;
     last = 1;
-    loan = {message, count};
+    loan = {message, count, nullptr, 0, 0};
   }
 };
 static_assert(sizeof(Slot) == cache_line);
@@ -65,7 +72,8 @@ inline std::uint32_t communicator_of(std::uint64_t key) { return static_cast<std
 inline constexpr std::uint64_t number_bits = 0xffff;  ///< of a key: more than a channel has slots
 
 /// Fragments from one process to another, in the sender's segment. The receiver writes nothing but the last two, which
-/// have a cache line of their own: it would otherwise take a slot away from the sender with each.
+/// have a cache line of their own: it would otherwise take a slot away from the sender with each. And loans, whose
+/// sender has nothing else to do there.
 struct Channel {
   Slot slots[channel_slots];
   alignas(cache_line) std::atomic<std::uint64_t> credits{0};  ///< fragments released by the receiver, in order

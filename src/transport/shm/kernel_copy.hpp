@@ -12,4 +12,7 @@ namespace stretto::transport::shm {
 /// there.
 Bytes kernel_copy(std::int64_t process, std::byte* to, const std::byte* from, Bytes bytes);
 
+/// The same from mine at `from` to another's at `to`.
+Bytes kernel_write(std::int64_t process, std::byte* to, const std::byte* from, Bytes bytes);
+
 }  // namespace stretto::transport::shm

@@ -73,7 +73,10 @@ Address Process::address(const Connection& connection) const {
 void Process::connect(Connection& connection, const Address& theirs, std::byte* segment, Doorbell* doorbell,
                       std::int64_t process) {
   auto* first = reinterpret_cast<Channel*>(segment + theirs.channels);
-  for (std::size_t l = 0; l < channels; ++l) connection.in[l].open(first + l, segment, theirs.start[l], process);
+  for (std::size_t l = 0; l < channels; ++l) {
+    connection.in[l].open(first + l, segment, theirs.start[l], process);
+    connection.out[l].set_receiver(process);
+  }
   connection.doorbell = doorbell;
 }
 

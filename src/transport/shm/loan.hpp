@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// A lent message that both ends copy: the receiver by reading, the sender by writing, each a piece at a time, until
+// none is left. Who has more time does more of it.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+
+#include "transport/shm/format.hpp"
+#include "transport/shm/kernel_copy.hpp"
+
+namespace stretto::transport::shm {
+
+inline constexpr Bytes least_shared = 128 << 10;  ///< of less the receiver alone has the most when the sender begins
+
+struct LoanPiece {
+  Bytes first = 0;
+  Bytes bytes = 0;
+};
+
+/// The next piece that nobody copies: half of what is left, so that both end at about the same time.
+inline LoanPiece take_piece(Loan& loan) {
+  constexpr Bytes least = 64 << 10;
+  const std::atomic_ref taken(loan.taken);
+  Bytes first = taken.load(std::memory_order_relaxed);
+  for (;;) {
+    const Bytes left = loan.bytes - first;
+    if (left <= 0) return {};
+    const Bytes bytes = std::min(std::max(left / 2 / 4096 * 4096, least), left);
+    if (taken.compare_exchange_weak(first, first + bytes, std::memory_order_relaxed)) return {first, bytes};
+  }
+}
+
+/// The receiver asks for help.
+inline void ask_for_help(Loan& loan, std::byte* target) {
+  const std::atomic_ref asked(loan.target);
+  if (!asked.load(std::memory_order_relaxed)) asked.store(target, std::memory_order_release);
+}
+
+/// The sender's part, if it was asked: copies until nothing is left. False: there was nothing to do. `permitted` is
+/// what was found out about the receiver's process.
+inline bool help(Loan& loan, std::int64_t receiver, bool& permitted) {
+  std::byte* const target = std::atomic_ref(loan.target).load(std::memory_order_acquire);
+  if (!target || !permitted) return false;
+  const std::atomic_ref written(loan.written);
+  bool helped = false;
+  for (LoanPiece piece = take_piece(loan); piece.bytes > 0; piece = take_piece(loan)) {
+    helped = true;
+    permitted = kernel_write(receiver, target + piece.first, loan.address + piece.first, piece.bytes) == piece.bytes;
+    if (!permitted) {
+      written.store(not_written, std::memory_order_release);
+      break;
+    }
+    written.store(written.load(std::memory_order_relaxed) + piece.bytes, std::memory_order_release);
+  }
+  return helped;
+}
+
+}  // namespace stretto::transport::shm
