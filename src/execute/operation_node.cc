@@ -162,9 +162,11 @@ bool Operation::try_lend(Instance& in, SendState& state) {
     if (state.lent == 0) return false;
   }
   Outbox& box = peer.out[in.channel];
-  const Nanoseconds begin = seen();
-  if (box.help(state.lent)) done(begin, Activity::send, send.peer, send.bytes, in);
-  if (!box.released(state.lent)) return false;
+  if (!box.released(state.lent)) {
+    const Nanoseconds begin = seen();
+    if (box.help(state.lent)) done(begin, Activity::send, send.peer, send.bytes, in);
+    return false;
+  }
   if (box.refused(state.lent)) {
     state.lend = false;
     state.lent = 0;

@@ -55,6 +55,7 @@ class Outbox {
   }
 
   /// Copies of fragment `number`, which is lent and has not been released, what the receiver leaves. False: nothing.
+  /// When it has been released its slot may hold another one.
   bool help(std::uint64_t number) {
     return transport::shm::help(channel_->slots[(number - 1) % channel_slots].loan, receiver_, helps_);
   }
