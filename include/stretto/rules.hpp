@@ -35,6 +35,7 @@ struct Call {
   bool even_nodes = true;       ///< has each node as many?
   bool oversubscribed = false;  ///< has a node of these ranks more of the job's ranks than cores for them?
   std::int64_t to_node = 0;     ///< in a neighbourhood: messages_to_node(); 0: unknown
+  bool kernel_copy = true;      ///< may the kernel copy between the ranks of each node?
 
   bool one_node() const { return per_node == shape.ranks && shape.ranks > 1; }
 };

@@ -17,13 +17,13 @@ void register_values(nb::module_& m) {
       .def(
           "__init__",
           [](Call* self, Function function, const Shape& shape, Bytes bytes, bool commutative, bool predefined,
-             Rank per_node, bool even_nodes, bool oversubscribed, std::int64_t to_node) {
-            new (self)
-                Call{function, shape, bytes, commutative, predefined, per_node, even_nodes, oversubscribed, to_node};
+             Rank per_node, bool even_nodes, bool oversubscribed, std::int64_t to_node, bool kernel_copy) {
+            new (self) Call{function, shape,      bytes,          commutative, predefined,
+                            per_node, even_nodes, oversubscribed, to_node,     kernel_copy};
           },
           nb::arg("function"), nb::arg("shape"), nb::arg("bytes"), nb::arg("commutative") = true,
           nb::arg("predefined") = true, nb::arg("per_node") = 1, nb::arg("even_nodes") = true,
-          nb::arg("oversubscribed") = false, nb::arg("to_node") = 0)
+          nb::arg("oversubscribed") = false, nb::arg("to_node") = 0, nb::arg("kernel_copy") = true)
       .def_ro("function", &Call::function)
       .def_ro("shape", &Call::shape)
       .def_ro("bytes", &Call::bytes, "The whole vector: all parts together; a size hint, where not all ranks know it.")
@@ -32,6 +32,7 @@ void register_values(nb::module_& m) {
       .def_ro("per_node", &Call::per_node, "The most ranks that share a node's memory.")
       .def_ro("even_nodes", &Call::even_nodes, "Has each node as many?")
       .def_ro("oversubscribed", &Call::oversubscribed, "Has a node of these ranks more of the job's ranks than cores?")
+      .def_ro("kernel_copy", &Call::kernel_copy, "May the kernel copy between the ranks of each node?")
       .def_prop_ro("one_node", &Call::one_node, "Do all ranks share memory?");
   nb::class_<Choice>(m, "Choice", "What was chosen for a call, and why.")
       .def_prop_ro(

@@ -159,6 +159,7 @@ Call Communicator::placed(Call call) const {
   call.per_node = per_node_;
   call.even_nodes = even_nodes_;
   call.oversubscribed = oversubscribed_;
+  call.kernel_copy = kernel_copy_;
   call.shape.nodes = nodes_;
   if (facts(facts(call.function).collective).neighbourhood) call.to_node = to_node_;
   return call;

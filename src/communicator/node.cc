@@ -30,6 +30,7 @@ using transport::shm::SegmentHandle;
 struct PeerInfo {
   SegmentHandle handle;
   CoreSet cores;
+  const std::byte* probe = nullptr;  ///< for its neighbour to read, by the kernel
 };
 
 /// Ranks of the world that have all met each other, in rising order, and the connection to each.
@@ -38,6 +39,7 @@ struct PeerGroup {
   std::vector<Connection*> connections;
   const Rules* rules;   ///< that they agreed on
   bool oversubscribed;  ///< likewise
+  bool kernel_copy;     ///< likewise
 };
 
 std::mutex mutex;  // guards what follows; never destroyed, like all that a program may use at its very end
@@ -71,7 +73,7 @@ void remember(const std::vector<int>& world, const NodeView& view) {
   std::vector<std::pair<int, Connection*>> pairs;
   for (std::size_t r = 0; r < world.size(); ++r) pairs.emplace_back(world[r], view.connections[r]);
   std::ranges::sort(pairs);
-  PeerGroup group{{}, {}, view.rules, view.oversubscribed};
+  PeerGroup group{{}, {}, view.rules, view.oversubscribed, view.kernel_copy};
   for (const auto& [rank, connection] : pairs) {
     group.ranks.push_back(rank);
     group.connections.push_back(connection);
@@ -142,13 +144,17 @@ class NodeBootstrap {
   const std::vector<Connection*>& connections() const { return connections_; }
   /// Is any of these ranks short of cores?
   bool oversubscribed() const { return oversubscribed_; }
+  /// May each of these ranks have the memory of the next one copied?
+  bool kernel_copy() const { return kernel_copy_; }
 
  private:
   std::size_t me() const { return static_cast<std::size_t>(node_.rank()); }
 
   void introduce() {
     PeerInfo mine;
+    static const std::byte probe{1};
     mine.cores = allowed_cores();
+    mine.probe = &probe;
     if (Process* p = process()) {
       mine.handle = p->segment().handle();
     } else {
@@ -187,14 +193,22 @@ class NodeBootstrap {
   /// Does no rank refuse? Else the first one that does says why, unless the ranks have heard of such a thing before.
   bool agreed() {
     const bool willing = refused_.empty() && node_.ok();
-    const std::array<std::int64_t, 2> mine{willing ? node_.ranks() : node_.rank(), scarce ? 0 : 1};
-    std::array<std::int64_t, 2> least{};
+    const std::array<std::int64_t, 3> mine{willing ? node_.ranks() : node_.rank(), scarce ? 0 : 1,
+                                           willing && reads_next() ? 1 : 0};
+    std::array<std::int64_t, 3> least{};
     node_.minimum(mine, least.data());
     oversubscribed_ = least[1] == 0;
+    kernel_copy_ = least[2] == 1;
     if (node_.ok() && least[0] == node_.ranks()) return true;
     static std::atomic<bool> said{false};
     if (!said.exchange(true) && least[0] == node_.rank() && !refused_.empty()) say(refused_, hint_);
     return false;
+  }
+
+  bool reads_next() const {
+    const PeerInfo& next = all_[(me() + 1) % all_.size()];
+    std::byte read{};
+    return settings().kernel_copy && transport::shm::kernel_copy(next.handle.process, &read, next.probe, 1) == 1;
   }
 
   void count_cores() const {
@@ -211,6 +225,7 @@ class NodeBootstrap {
   Bootstrap& node_;
   bool own_;
   bool oversubscribed_ = false;
+  bool kernel_copy_ = false;
   std::string refused_, hint_;  // empty: I can share memory with all
   std::vector<PeerInfo> all_;
   std::vector<Connection*> connections_;
@@ -236,6 +251,7 @@ std::optional<NodeView> known_neighbours(const std::vector<int>& world) {
     NodeView view;
     view.rules = group.rules;
     view.oversubscribed = group.oversubscribed;
+    view.kernel_copy = group.kernel_copy;
     for (const int rank : world) {
       const auto at = std::ranges::lower_bound(group.ranks, rank);
       if (at == group.ranks.end() || *at != rank) break;
@@ -249,7 +265,7 @@ std::optional<NodeView> known_neighbours(const std::vector<int>& world) {
 std::optional<NodeView> meet_neighbours(Bootstrap& node, bool own, const Rules& rules) {
   NodeBootstrap bootstrap(node, own);
   if (!bootstrap.hold()) return std::nullopt;
-  NodeView view{bootstrap.connections(), own, bootstrap.oversubscribed(), &rules};
+  NodeView view{bootstrap.connections(), own, bootstrap.oversubscribed(), bootstrap.kernel_copy(), &rules};
   if (!own) remember(translate(node.comm(), constants().world), view);
   return view;
 }

@@ -56,6 +56,7 @@ void Communicator::connect(const std::string& cause) {
   if (node_) {
     per_node_ = ranks_;
     oversubscribed_ = node_->oversubscribed;
+    kernel_copy_ = node_->kernel_copy;
     if (!own) number(all);
     return;
   }
@@ -99,6 +100,7 @@ bool Communicator::connect_known(const std::vector<int>& world_ranks) {
   if (!node_) return false;
   per_node_ = ranks_;
   oversubscribed_ = node_->oversubscribed;
+  kernel_copy_ = node_->kernel_copy;
   rules_ = node_->rules;
   return true;
 }
@@ -128,9 +130,10 @@ std::optional<NodeView> Communicator::meet_on_node(Bootstrap& all, bool own) {
 void Communicator::find_nodes(Bootstrap& all) {
   struct Place {
     int lowest;  // rank of my node
-    int oversubscribed;
+    bool oversubscribed;
+    bool kernel_copy;
   };
-  Place mine{rank_, node_ ? node_->oversubscribed : oversubscribed()};
+  Place mine{rank_, node_ ? node_->oversubscribed : oversubscribed(), !node_ || node_->kernel_copy};
   if (node_) {
     const auto& near = node_->connections;
     const auto first = std::ranges::find_if(near, [](const auto* c) { return c != nullptr; });
@@ -140,7 +143,8 @@ void Communicator::find_nodes(Bootstrap& all) {
   all.allgather(&mine, places.data(), sizeof mine);
   if (!all.ok()) return;
   std::ranges::transform(places, nodes_.begin(), &Place::lowest);
-  oversubscribed_ = std::ranges::any_of(places, [](const Place& one) { return one.oversubscribed != 0; });
+  oversubscribed_ = std::ranges::any_of(places, &Place::oversubscribed);
+  kernel_copy_ = std::ranges::all_of(places, &Place::kernel_copy);
   std::vector<Rank> on_node(nodes_.size(), 0);
   for (const Rank node : nodes_) per_node_ = std::max(per_node_, ++on_node[static_cast<std::size_t>(node)]);
   even_nodes_ = std::ranges::all_of(on_node, [&](Rank n) { return n == 0 || n == per_node_; });

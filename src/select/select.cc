@@ -53,6 +53,12 @@ std::string why_not(const Algorithm* algorithm, const Params& params, const Call
   return algorithm ? unsuitable(*algorithm, call.function, call.shape, call.commutative, params) : "";
 }
 
+/// An override is granted all the same: a message that may not be copied by the kernel is staged.
+std::string why_not(const Rule& rule, const Call& call) {
+  if (rule.params.kernel_copy && !call.kernel_copy) return "the kernel may not copy between these ranks";
+  return why_not(rule.algorithm, rule.params, call);
+}
+
 constexpr Bytes most_bytes = Bytes{1} << 62;
 
 /// The smallest number of bytes for which blocks_balanced().
@@ -99,7 +105,7 @@ Choice choose(std::span<const Override* const> overrides, const Rules& rules, co
   std::string passed_over;
   for (const Rule& rule : rules.rules) {
     if (!holds(rule, call)) continue;
-    const std::string refused = why_not(rule.algorithm, rule.params, call);
+    const std::string refused = why_not(rule, call);
     if (refused.empty())
       return {rule.algorithm, rule.params, rules.file + ':' + std::to_string(rule.line) + passed_over + not_granted,
               rule.line};
@@ -113,7 +119,7 @@ bool bytes_matter(std::span<const Override* const> overrides, const Rules& rules
   for (const Override* one : overrides)
     if (one && why_not(one->spec.algorithm, one->spec.params, call).empty()) return false;
   for (const Rule& rule : rules.rules) {
-    if (!others_hold(rule, call) || !why_not(rule.algorithm, rule.params, call).empty()) continue;
+    if (!others_hold(rule, call) || !why_not(rule, call).empty()) continue;
     return asks_for_bytes(rule);
   }
   return false;
