@@ -2,7 +2,7 @@
 """Long messages on a node that the kernel copies once: permitted, refused, forbidden."""
 
 import pytest
-from programs import all_right, installed, preloaded
+from programs import all_right, installed, preloaded, stretto_run
 
 MPIS = ["mpich", "openmpi", "intel"]
 FUNCTIONS = ("ALLTOALL", "ALLGATHER", "SCATTER", "BCAST", "ALLREDUCE")
@@ -35,6 +35,21 @@ def test_a_kernel_that_refuses(built, name):
     variables = {"REFUSE_KERNEL_COPY": "1"}
     assert run(built, name, 3, "linear,copy=kernel", **variables) == 3
     run(built, name, 2, "linear,segment=64K,depth=4,copy=kernel", **variables)
+
+
+@pytest.mark.parametrize("name", MPIS)
+def test_senders_that_may_not_help(built, name):
+    assert run(built, name, 2, "linear,copy=kernel", REFUSE_HELP="1") == 2
+
+
+def test_shipped_rules_copy_where_the_kernel_does(built):
+    """And choose others where STRETTO_KERNEL_COPY=0 says that it shall not."""
+    program = [built("kernel_copy.c", "mpich")]
+    for switch, words in (("1", "copy=kernel"), ("0", "the kernel may not copy")):
+        variables = {"STRETTO_KERNEL_COPY": switch, "STRETTO_LOG": "select"}
+        done = stretto_run(2, program, mpi=installed("mpich"), **variables)
+        all_right(done)
+        assert words in done.err
 
 
 @pytest.mark.parametrize("name", MPIS[:2])

@@ -106,6 +106,15 @@ TEST(conditions_on_cores) {
   CHECK_EQ(chosen(4, false), "ring");
 }
 
+TEST(rules_that_copy_by_the_kernel_hold_where_it_may) {
+  const Rules rules = parse_rules("stretto-rules 1\nbcast bytes>=1K -> linear copy=kernel\nbcast -> binomial\n", "f");
+  const auto chosen = [&](bool kernel_copy) {
+    return choose({}, rules, {.function = Function::bcast, .shape = {2, 0}, .bytes = 4096, .kernel_copy = kernel_copy});
+  };
+  CHECK_EQ(chosen(true).reason, "f:2");
+  CHECK_EQ(chosen(false).reason, "f:3; not linear (line 2): the kernel may not copy between these ranks");
+}
+
 TEST(overrides_stand_above_the_rules) {
   const Rules rules = parse_rules(head + "allreduce -> ring\nallreduce -> recursive_doubling\n", "f");
   const Override first{parse_algorithm_spec(Function::allreduce, "circulant,segment=4K"), "A"};

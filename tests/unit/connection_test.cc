@@ -3,7 +3,9 @@
 // A connection from one process to another: its channels, and the staging ring for what fits in no slot.
 #include <unistd.h>
 
+#include <atomic>
 #include <set>
+#include <thread>
 
 #include "support/test.hpp"
 #include "transport/shm/staging_ring.hpp"
@@ -125,6 +127,79 @@ TEST(a_lent_message_that_cannot_be_read_is_refused_and_so_are_those_after_it) {
   CHECK(!connection.out.refused(1) && !connection.out.lends());
   connection.out.open_again();
   CHECK(connection.out.lends() && !connection.out.refused(9));
+}
+
+/// A long message at both ends of a connection, each of which the other's process can be reached from, or not.
+struct Loaned {
+  static constexpr Bytes bytes = (Bytes{1} << 20) + 4321;
+  TestConnection connection;
+  std::vector<std::byte> message = std::vector<std::byte>(bytes);
+  std::vector<std::byte> here = std::vector<std::byte>(bytes);
+  Bytes mine = 0;
+
+  Loaned(std::int64_t sender, std::int64_t receiver) {
+    for (std::size_t i = 0; i < message.size(); ++i) message[i] = static_cast<std::byte>(i % 251);
+    connection.in.open(&connection.channel, connection.memory, 0, sender);
+    connection.out.set_receiver(receiver);
+    connection.out.next().lend(message.data(), bytes);
+    connection.out.post(0);
+  }
+  Copied copy() { return connection.in.copy_together(connection.in.next(0), here.data(), mine); }
+  bool help() { return connection.out.help(1); }
+};
+
+TEST(the_receiver_copies_alone_if_the_sender_is_busy) {
+  Loaned loaned(getpid(), getpid());
+  CHECK(!loaned.help());  // it was not asked
+  CHECK(loaned.copy() == Copied::all && loaned.mine == Loaned::bytes);
+  CHECK(loaned.here == loaned.message);
+  CHECK(!loaned.help());  // nothing is left
+}
+
+TEST(both_ends_copy_a_lent_message) {
+  for (int turn = 0; turn < 50; ++turn) {
+    Loaned loaned(getpid(), getpid());
+    std::atomic<bool> end{false};
+    std::thread sender([&] {
+      while (!end) loaned.help();
+    });
+    Copied copied = Copied::in_part;
+    while (copied == Copied::in_part) copied = loaned.copy();
+    end = true;
+    sender.join();
+    CHECK(copied == Copied::all);
+    CHECK(loaned.here == loaned.message);
+  }
+}
+
+TEST(a_sender_does_the_rest_of_a_lent_message) {
+  Loaned loaned(getpid(), getpid());
+  Loan& loan = loaned.connection.channel.slots[0].loan;
+  ask_for_help(loan, loaned.here.data());
+  const LoanPiece first = take_piece(loan);  // which the receiver has not copied yet
+  CHECK(loaned.help());
+  CHECK(loaned.copy() == Copied::in_part && loaned.mine == 0);
+  kernel_copy(getpid(), loaned.here.data(), loan.address, first.bytes);
+  loaned.mine = first.bytes;
+  CHECK(loaned.copy() == Copied::all);
+  CHECK(loaned.here == loaned.message);
+}
+
+TEST(a_sender_that_may_not_write_leaves_all_to_the_receiver) {
+  Loaned loaned(getpid(), 0);
+  ask_for_help(loaned.connection.channel.slots[0].loan, loaned.here.data());
+  CHECK(loaned.help());   // tries a piece
+  CHECK(!loaned.help());  // and no second one
+  CHECK(loaned.copy() == Copied::all);
+  CHECK(loaned.here == loaned.message);
+}
+
+TEST(a_withdrawn_buffer_is_not_written_any_more) {
+  Loaned loaned(getpid(), getpid());
+  ask_for_help(loaned.connection.channel.slots[0].loan, loaned.here.data());
+  loaned.connection.in.withdraw(0);
+  CHECK(!loaned.help());
+  CHECK(loaned.here == std::vector<std::byte>(Loaned::bytes));
 }
 
 TEST(a_lent_message_of_another_operation_is_put_aside) {

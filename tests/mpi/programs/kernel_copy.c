@@ -24,6 +24,15 @@ ssize_t process_vm_readv(pid_t pid, const struct iovec* mine, unsigned long n, c
   return syscall(SYS_process_vm_readv, pid, mine, n, theirs, m, flags);
 }
 
+ssize_t process_vm_writev(pid_t pid, const struct iovec* mine, unsigned long n, const struct iovec* theirs,
+                          unsigned long m, unsigned long flags) {
+  if (getenv("REFUSE_KERNEL_COPY") || getenv("REFUSE_HELP")) {
+    errno = EPERM;
+    return -1;
+  }
+  return syscall(SYS_process_vm_writev, pid, mine, n, theirs, m, flags);
+}
+
 __attribute__((destructor)) static void say(void) {
   if (asked > 0) fprintf(stderr, "asked to copy: %d\n", asked);
 }
