@@ -152,13 +152,21 @@ bool Operation::may_lend(const Instance& in, const Plan::Outgoing& send) const {
          in.buffers.in_one_piece(send.blocks);
 }
 
+/// In this round: then each rank copies what it receives, and has no time to help others.
+bool Operation::receives(const Instance& in) {
+  const Plan::Stage& stage = in.plan->stages[in.round];
+  const auto& steps = in.plan->steps;
+  return std::any_of(steps.begin() + stage.first_step, steps.begin() + stage.end_of_steps,
+                     [](const Plan::Step& step) { return is_receive(step.kind); });
+}
+
 /// True: the receiver has copied it. One that may not gets it through the staging ring.
 bool Operation::try_lend(Instance& in, SendState& state) {
   const Plan::Outgoing& send = in.plan->sends[state.send];
   Connection& peer = *neighbour(send.peer);
   if (state.lent == 0) {
     const std::byte* message = in.buffers.in_one_piece(send.blocks);
-    state.lent = transport::shm::post_lent(peer, in.channel, key_, message, send.bytes);
+    state.lent = transport::shm::post_lent(peer, in.channel, key_, message, send.bytes, !receives(in));
     if (state.lent == 0) return false;
   }
   Outbox& box = peer.out[in.channel];

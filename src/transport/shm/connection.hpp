@@ -133,8 +133,8 @@ class Inbox {
   }
   /// Copies all of it, together with the sender. `mine`: how much of it by this end so far.
   Copied copy_together(const Fragment& lent, std::byte* to, Bytes& mine) {
-    if (lent.bytes < least_shared) return copy(lent, 0, lent.bytes, to) ? Copied::all : Copied::refused;
     Loan& loan = channel_->slots[released_ % channel_slots].loan;
+    if (!loan.helps || lent.bytes < least_shared) return copy(lent, 0, lent.bytes, to) ? Copied::all : Copied::refused;
     if (channel_->refused.load(std::memory_order_relaxed) != 0) return Copied::refused;
     ask_for_help(loan, to);
     for (LoanPiece piece = take_piece(loan); piece.bytes > 0; piece = take_piece(loan)) {

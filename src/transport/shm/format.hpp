@@ -24,10 +24,12 @@ inline constexpr Bytes inline_payload = 48;         ///< a message of so few byt
 /// the last the receiver is lent the whole message: it copies by the kernel, and its credit gives the memory back.
 enum class Carried : std::uint16_t { staged, inlined, lent };
 
-/// A message that lies in the sender's memory. Its receiver copies it; if it says where to, the sender does a part.
+/// A message that lies in the sender's memory. Its receiver copies it; if the sender has time to help and is told where
+/// to, it does a part.
 struct Loan {
   const std::byte* address;  ///< in the sender's process
   Bytes bytes;
+  bool helps;         ///< is the sender going to have time?
   std::byte* target;  ///< in the receiver's, which writes it; null: the sender is not to help
   Bytes taken;        ///< so many bytes from the beginning one of the two has copied, or copies
   Bytes written;      ///< of these by the sender; not_written: it could not
@@ -54,11 +56,11 @@ struct alignas(cache_line) Slot {
     last = is_last;
     at = offset;
   }
-  void lend(const std::byte* message, Bytes count) {
+  void lend(const std::byte* message, Bytes count, bool helps) {
     bytes = 0;
     carried = Carried::lent;
     last = 1;
-    loan = {message, count, nullptr, 0, 0};
+    loan = {message, count, helps, nullptr, 0, 0};
   }
 };
 static_assert(sizeof(Slot) == cache_line);
