@@ -32,6 +32,10 @@ def _table(head: list[str], lines: list[list[str]]) -> str:
     return "\n".join("| " + " | ".join(row) + " |" for row in rows) + "\n"
 
 
+def _cells_of(document: dict, ranks: int, mode: str) -> list[dict]:
+    return [c for c in document["cells"] if (c["ranks"], c["mode"]) == (ranks, mode)]
+
+
 def _times(row: dict | None) -> list[str]:
     if row is None:
         return ["", "", ""]
@@ -42,18 +46,22 @@ def _times(row: dict | None) -> list[str]:
     return [native, own, f"{row['ratio']:.2f}{mark}"]
 
 
-def _cells_table(document: dict, ranks: int) -> str:
+def _cells_table(document: dict, ranks: int, mode: str) -> str:
     titles = {peer.name: peer.title for peer in PEERS if peer.name in document["peers"]}
     head = ["cell"]
     for title in titles.values():
         head += [f"{title}, µs", "Stretto, µs", "ratio"]
     head += ["fastest", "against it", "slowest flavour", "of the bound"]
-    by_key = {(r["ranks"], r["cell"], r["asked"], r["peer"]): r for r in document["records"]}
+    by_key = {
+        (r["cell"], r["asked"], r["peer"]): r
+        for r in document["records"]
+        if (r["ranks"], r["mode"]) == (ranks, mode)
+    }
     lines: list[list[str]] = []
-    for cell in (one for one in document["cells"] if one["ranks"] == ranks):
+    for cell in _cells_of(document, ranks, mode):
         line = [name_of(cell)]
         for peer in titles:
-            line += _times(by_key.get((ranks, cell["cell"], cell["asked"], peer)))
+            line += _times(by_key.get((cell["cell"], cell["asked"], peer)))
         if "best_peer" not in cell:
             line += ["", "", "", ""]
         else:
@@ -85,16 +93,26 @@ def _misses(goals: list[Goal]) -> str:
     return "\n".join(lines) + "\n" if lines else "None.\n"
 
 
+View = tuple[int, str]  # number of ranks and mode, each with a table and a heat map
+
+
+def _views(document: dict) -> list[View]:
+    wish = document["wish"]
+    return [(ranks, mode) for ranks in wish["ranks"] for mode in wish["modes"]]
+
+
 def _not_judged(document: dict) -> str:
     titles = {peer.name: peer.title for peer in PEERS}
     lines = []
-    for ranks in document["wish"]["ranks"]:
+    for ranks, mode in _views(document):
         for status in ("wrong", "failed", "unstable"):
-            here = [c for c in document["cells"] if (c["ranks"], c["status"]) == (ranks, status)]
+            here = [c for c in _cells_of(document, ranks, mode) if c["status"] == status]
             if here:
-                lines.append(f"- {ranks} ranks, {status}: {'; '.join(map(name_of, here))}")
+                named = "; ".join(map(name_of, here))
+                lines.append(f"- {ranks} ranks, {mode}, {status}: {named}")
     lines += [
-        f"- {row['ranks']} ranks, {name_of(row)}, {titles[row['peer']]}: {row['reason']}"
+        f"- {row['ranks']} ranks, {name_of(row)}, {row['mode']}, {titles[row['peer']]}: "
+        f"{row['reason']}"
         for row in document["records"]
         if row["status"] == "failed"
     ]
@@ -115,8 +133,8 @@ def _state_line(document: dict) -> str:
     )
 
 
-def page(document: dict, notes: str, figures: dict[int, str]) -> str:
-    """Markdown; `figures` has the path of each heat map by its number of ranks."""
+def page(document: dict, notes: str, figures: dict[View, str]) -> str:
+    """Markdown; `figures` has the path of each heat map."""
     goals = judge(document["records"], document["cells"])
     facts, wish = document["machine"], document["wish"]
     peers = ", ".join(document["peers"].values())
@@ -127,11 +145,14 @@ def page(document: dict, notes: str, figures: dict[int, str]) -> str:
         f"Machine: {facts['cpu']}, {facts['cores']} cores, {facts['system']}; "
         f"in the runs: {_state_line(document)}.\n",
         "Native and Stretto take turns in one process, in blocks of calls between barriers of "
-        "their own side; a time is the median over the blocks of the slowest rank's mean, a ratio "
-        "is native over Stretto within one run. In a round a cell is measured under one peer right "
-        f"after the other; {wish['rounds']} rounds, and up to {wish['repeats']} more in place of "
-        "those that do not count: a round counts if the machine's state, measured before, between "
-        f"and after the peers, stayed within a factor of {document['agree']}: the way of a cache "
+        "their own side. *Back to back*: calls follow each other, and a block's time is the "
+        "slowest rank's mean. *Synchronised*: a barrier stands before each call, whose time is "
+        "that of its slowest rank, without the barrier. A time is the median over the blocks, a "
+        "ratio is native over Stretto within one run. In a round a cell is measured under one "
+        f"peer right after the other; {wish['rounds']} rounds, and up to {wish['repeats']} more in "
+        "place of those that do not count: a round counts if the machine's state, measured "
+        "before, between and after the peers, stayed within a factor of "
+        f"{document['agree']}: the way of a cache "
         "line and, of large cells, the bandwidth of memory. Where less than half of the rounds "
         "count, the cell is marked ~ and not judged. "
         "*Against it* is the fastest peer's ratio; *slowest flavour* its time over that of the "
@@ -148,13 +169,14 @@ def page(document: dict, notes: str, figures: dict[int, str]) -> str:
         "## Not judged, failed\n",
         _not_judged(document),
     ]
-    for ranks in wish["ranks"]:
-        mean = mean_ratio([cell for cell in document["cells"] if cell["ranks"] == ranks])
+    for ranks, mode in _views(document):
+        mean = mean_ratio(_cells_of(document, ranks, mode))
         words = "" if mean is None else f"Geometric mean against the fastest peer: {mean:.2f}.\n"
-        parts += [f"## {ranks} ranks\n", words]
-        if ranks in figures:
-            parts.append(f"![Fastest peer over Stretto, {ranks} ranks]({figures[ranks]})\n")
-        parts.append(_cells_table(document, ranks))
+        parts += [f"## {ranks} ranks, {mode}\n", words]
+        if (ranks, mode) in figures:
+            title = f"Fastest peer over Stretto, {ranks} ranks, {mode}"
+            parts.append(f"![{title}]({figures[ranks, mode]})\n")
+        parts.append(_cells_table(document, ranks, mode))
     parts += ["## Explanations\n", notes.strip() + "\n"]
     return "\n".join(part for part in parts if part)
 
@@ -164,11 +186,11 @@ def write(source: Path, notes: Path, target: Path) -> None:
     document = json.loads(source.read_text(encoding="utf-8"))
     folder = target.parent / "figures"
     folder.mkdir(parents=True, exist_ok=True)
-    figures: dict[int, str] = {}
-    for ranks in document["wish"]["ranks"]:
-        file = folder / f"peers-{ranks}.svg"
-        save(draw(document["cells"], ranks), str(file))
-        figures[ranks] = f"figures/{file.name}"
+    figures: dict[View, str] = {}
+    for ranks, mode in _views(document):
+        file = folder / f"peers-{ranks}-{mode}.svg"
+        save(draw(document["cells"], ranks, mode), str(file))
+        figures[ranks, mode] = f"figures/{file.name}"
     text = page(document, notes.read_text(encoding="utf-8"), figures)
     target.write_text(text, encoding="utf-8")
 

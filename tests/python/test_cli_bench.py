@@ -97,6 +97,7 @@ def test_plot_of_cells():
         (["--plot", "x.svg", "--peers"], "does not go with --peers"),
         (["--cells", "allgatherv-spkie", "--peers"], "did you mean allgatherv-spike"),
         (["--peers", "mpihc"], "did you mean mpich"),
+        (["--mode", "slow", "--peers"], "slow"),
         (["--ranks", "1", "--peers"], "2 ranks or more"),
         (["--mode", "both", "--plot", "x.svg"], "one picture shows one mode"),
         (["--mode", "both", "--guidelines"], "does not go with --guidelines"),

@@ -10,7 +10,7 @@ import pytest
 from commands import stretto
 from stretto import Error
 from stretto.launch import choose_mpi
-from stretto.measure.points import benchmark_points
+from stretto.measure.points import BACK_TO_BACK, MODES, SYNCHRONISED, benchmark_points
 from stretto.measure.waiting import CellError, WaitingDriver
 from stretto.peers import session as session_module
 from stretto.peers.cells import CELLS, traffic
@@ -27,7 +27,7 @@ from performance_page import page, write
 MIB16 = 16 << 20
 STILL = State(50.0, 20.0, 10.0)
 SHAKEN = State(65.0, 20.0, 10.0)
-WISH = Wish([2], ["allreduce"], [MIB16], rounds=3)
+WISH = Wish([2], ["allreduce"], [MIB16], [BACK_TO_BACK], rounds=3)
 
 
 def sample(peer: str, native: float, own: float, **other: object) -> dict:
@@ -39,9 +39,13 @@ def sample(peer: str, native: float, own: float, **other: object) -> dict:
     }  # fmt: skip
 
 
-def rounds_of(*samples: list[dict], agreed: tuple[bool, ...] = (True, True, True)) -> list[Round]:
+def rounds_of(
+    *samples: list[dict], agreed: tuple[bool, ...] = (True, True, True), mode: str = BACK_TO_BACK
+) -> list[Round]:
     """A round from the samples of each of them."""
-    return [Round(i + 1, 2, "allreduce", MIB16, agreed[i], said) for i, said in enumerate(samples)]
+    return [
+        Round(i + 1, 2, "allreduce", MIB16, mode, agreed[i], said) for i, said in enumerate(samples)
+    ]
 
 
 def three(native: float = 100.0, own: float = 50.0) -> list[dict]:
@@ -74,6 +78,32 @@ def test_plan_has_one_barrier():
         ("bcast", 8),
         ("bcast", 16),
     ]
+
+
+def test_plan_has_all_modes_but_of_barriers():
+    assert Wish([2], ["barrier", "bcast"], [8]).plan() == [
+        ("barrier", 0, BACK_TO_BACK),
+        ("bcast", 8, BACK_TO_BACK),
+        ("bcast", 8, SYNCHRONISED),
+    ]
+
+
+def test_modes_are_kept_apart():
+    wish = Wish([2], ["allreduce"], [MIB16], rounds=3)
+    rounds = rounds_of(three(), three()) + rounds_of(three(own=200.0), mode=SYNCHRONISED)
+    rows = records(rounds, wish)
+    assert [(row["mode"], row["ratio"]) for row in rows if row["peer"] == "openmpi"] == [
+        (BACK_TO_BACK, 2.0),
+        (SYNCHRONISED, 0.5),
+    ]
+    cells = compare(rows)
+    assert [(cell["mode"], cell["ratio"]) for cell in cells] == [
+        (BACK_TO_BACK, 2.0),
+        (SYNCHRONISED, 0.5),
+    ]
+    missed = {goal.words for goal in judge(rows, cells) if goal.missed}
+    assert "synchronised, 2 ranks, slowest cell against the best peer" in missed
+    assert "back-to-back, 2 ranks, slowest cell against the best peer" not in missed
 
 
 def test_records_are_medians_of_ratios_within_runs():
@@ -110,7 +140,14 @@ def test_best_peer_and_slowest_flavour():
 
 def failing(side: str) -> list[Round]:
     rounds = rounds_of(three()[:2], three()[:2])
-    why = {"cell": "allreduce", "asked": MIB16, "reason": "it ended", "side": side, "peer": "intel"}
+    why = {
+        "cell": "allreduce",
+        "asked": MIB16,
+        "mode": BACK_TO_BACK,
+        "reason": "it ended",
+        "side": side,
+        "peer": "intel",
+    }
     rounds[0].failures.append(why)
     return rounds
 
@@ -145,21 +182,21 @@ def goals_of(*rounds: Round) -> dict:
 
 def test_goals():
     goals = goals_of(*rounds_of(three(), three()))
-    large = goals["2 ranks, 16 MiB, allreduce against the best peer"]
+    large = goals["back-to-back, 2 ranks, 16 MiB, allreduce against the best peer"]
     assert (large.target, large.value, large.reached) == (LARGE["allreduce"], 2.0, True)
-    assert goals["2 ranks, 16 MiB, allreduce: share of the bound"].target == BOUND
-    assert goals["2 ranks, geometric mean against MPICH"].value == pytest.approx(4.0)
-    assert goals["2 ranks, geometric mean against Open MPI"].reached is False
-    assert goals["2 ranks, 16 MiB, scan against the best peer"].reached is None
+    assert goals["back-to-back, 2 ranks, 16 MiB, allreduce: share of the bound"].target == BOUND
+    assert goals["back-to-back, 2 ranks, geometric mean against MPICH"].value == pytest.approx(4.0)
+    assert goals["back-to-back, 2 ranks, geometric mean against Open MPI"].reached is False
+    assert goals["back-to-back, 2 ranks, 16 MiB, scan against the best peer"].reached is None
     slow = goals_of(*rounds_of(three(own=120.0), three(own=120.0)))
-    assert slow["2 ranks, slowest cell against the best peer"].missed
+    assert slow["back-to-back, 2 ranks, slowest cell against the best peer"].missed
     within = goals_of(*rounds_of(three(own=104.0), three(own=104.0)))
-    assert within["2 ranks, slowest cell against the best peer"].reached
+    assert within["back-to-back, 2 ranks, slowest cell against the best peer"].reached
 
 
 def test_unstable_cells_are_not_judged():
     goals = goals_of(*rounds_of(three(), three(), agreed=(False, False)))
-    goal = goals["2 ranks, slowest cell against the best peer"]
+    goal = goals["back-to-back, 2 ranks, slowest cell against the best peer"]
     assert (goal.reached, goal.left_out) == (None, 1)
 
 
@@ -169,22 +206,32 @@ def document(rounds: list[Round]) -> dict:
         "date": "2026-01-02", "version": "0.1.0", "absent": {}, "agree": 1.25,
         "peers": {"mpich": "MPICH 5.0.2", "openmpi": "Open MPI 5.0.11", "intel": "Intel MPI 2021"},
         "machine": {"cpu": "CPU of tests", "cores": 2, "system": "Linux"},
-        "wish": {"ranks": [2], "rounds": 3, "repeats": 6}, "records": rows, "cells": compare(rows),
+        "wish": {"ranks": [2], "modes": [BACK_TO_BACK], "rounds": 3, "repeats": 6},
+        "records": rows, "cells": compare(rows),
     }  # fmt: skip
 
 
 def test_tsv():
     lines = tsv(records(rounds_of(three(), three()), WISH)).splitlines()
     assert lines[0].split("\t") == list(COLUMNS)
-    assert lines[2].split("\t")[:6] == ["2", "allreduce", str(MIB16), str(MIB16), "openmpi", "ok"]
+    assert lines[2].split("\t")[:7] == [
+        "2", "allreduce", BACK_TO_BACK, str(MIB16), str(MIB16), "openmpi", "ok",
+    ]  # fmt: skip
     assert {line.count("\t") for line in lines} == {len(COLUMNS) - 1}
 
 
 def test_page_names_what_misses():
-    text = page(document(rounds_of(three(own=120.0), three(own=120.0))), "By hand.", {2: "f.svg"})
-    assert "- 2 ranks, slowest cell against the best peer, at least 0.95: allreduce, 16M" in text
+    text = page(
+        document(rounds_of(three(own=120.0), three(own=120.0))),
+        "By hand.",
+        {(2, BACK_TO_BACK): "f.svg"},
+    )
+    assert (
+        "- back-to-back, 2 ranks, slowest cell against the best peer, at least 0.95: allreduce, 16M"
+        in text
+    )
     assert "CPU of tests, 2 cores" in text
-    assert "![Fastest peer over Stretto, 2 ranks](f.svg)" in text
+    assert "![Fastest peer over Stretto, 2 ranks, back-to-back](f.svg)" in text
     assert "| allreduce, 16M | 400 | 240 | 1.67 | 100 | 120 | 0.83 |" in text
     assert text.endswith("## Explanations\n\nBy hand.\n")
 
@@ -194,8 +241,8 @@ def test_page_names_failures(tmp_path):
     (tmp_path / "notes.md").write_text("Why.", encoding="utf-8")
     write(tmp_path / "peers.json", tmp_path / "notes.md", tmp_path / "page.md")
     text = (tmp_path / "page.md").read_text(encoding="utf-8")
-    assert "- 2 ranks, allreduce, 16M, Intel MPI: it ended" in text
-    assert (tmp_path / "figures" / "peers-2.svg").stat().st_size > 2000
+    assert "- 2 ranks, allreduce, 16M, back-to-back, Intel MPI: it ended" in text
+    assert (tmp_path / "figures" / "peers-2-back-to-back.svg").stat().st_size > 2000
 
 
 @pytest.fixture
@@ -206,8 +253,8 @@ def asked(monkeypatch):
         calls: list[str] = []
 
         class Answers(WaitingDriver):
-            def ask(self, cell: str, size: int) -> dict:
-                calls.append(f"{self.mpi.flavour} {cell}:{size}")
+            def ask(self, cell: str, size: int, mode: str) -> dict:
+                calls.append(f"{self.mpi.flavour} {cell}:{size}:{mode}")
                 if cell in bad:
                     raise CellError("it ended", "native")
                 return sample("", 2.0, 1.0, cell=cell, asked=size)
@@ -227,12 +274,14 @@ def test_a_cell_goes_through_all_peers_and_rounds_are_repeated(asked, fake_mpi, 
     calls = asked()
     states = [STILL] * 3 + [STILL, SHAKEN, STILL] + [STILL] * 3
     monkeypatch.setattr(session_module, "measure", lambda memory_gbs=None: states.pop(0))
-    session = PeerSession(two_peers(fake_mpi), Wish([2], ["bcast"], [8], rounds=2, repeats=3))
+    session = PeerSession(
+        two_peers(fake_mpi), Wish([2], ["bcast"], [8], [SYNCHRONISED], rounds=2, repeats=3)
+    )
     session.run()
     assert [one.agreed for one in session.rounds] == [True, False, True]
     peers = [said["peer"] for one in session.rounds for said in one.samples]
     assert peers == ["mpich", "openmpi"] * 3
-    assert calls == ["mpich bcast:8", "openmpi bcast:8"] * 3
+    assert calls == ["mpich bcast:8:synchronised", "openmpi bcast:8:synchronised"] * 3
     assert states == []
 
 
@@ -245,7 +294,7 @@ def test_memory_is_measured_where_it_counts(asked, fake_mpi, monkeypatch):
         return STILL
 
     monkeypatch.setattr(session_module, "measure", measured)
-    wish = Wish([2], ["bcast"], [8, MIB16], rounds=1, repeats=0)
+    wish = Wish([2], ["bcast"], [8, MIB16], [BACK_TO_BACK], rounds=1, repeats=0)
     PeerSession(two_peers(fake_mpi), wish).run()
     assert known == [None, 10.0, 10.0, None, 10.0, None]
 
@@ -254,7 +303,7 @@ def test_what_takes_long_or_fails_is_not_repeated(asked, fake_mpi, monkeypatch):
     asked("scan")
     monkeypatch.setattr(session_module, "DEAR", 0.1)
     mpis = {"mpich": choose_mpi(str(fake_mpi("mpich")))}
-    session = PeerSession(mpis, Wish([2], ["bcast", "scan"], [8], rounds=3))
+    session = PeerSession(mpis, Wish([2], ["bcast", "scan"], [8], [BACK_TO_BACK], rounds=3))
     session.run()
     assert [(one.cell, len(one.samples), len(one.failures)) for one in session.rounds] == [
         ("bcast", 1, 0), ("scan", 0, 1),
@@ -268,7 +317,7 @@ def test_rounds_that_would_end_too_late_are_not_begun(asked, fake_mpi, monkeypat
     monkeypatch.setattr(session_module, "LONGEST", 0.0)
     mpis = {"mpich": choose_mpi(str(fake_mpi("mpich")))}
     for all_rounds, rounds in ((False, 1), (True, 3)):
-        wish = Wish([2], ["bcast"], [8], rounds=3, all_rounds=all_rounds)
+        wish = Wish([2], ["bcast"], [8], [BACK_TO_BACK], rounds=3, all_rounds=all_rounds)
         session = PeerSession(mpis, wish)
         session.run()
         assert len(session.rounds) == rounds
@@ -280,19 +329,21 @@ def installed_mpich():
 
 def test_a_session_waits_between_cells():
     with WaitingDriver(installed_mpich(), 3, 0.01, 60.0) as session:
-        for cell, size in (("bcast", 64), ("allgatherv-spike", 4096), ("barrier", 0)):
-            said = session.ask(cell, size)
-            assert (said["cell"], said["ranks"], said["correct"]) == (cell, 3, True)
+        cells = (("bcast", 64), ("allgatherv-spike", 4096), ("barrier", 0))
+        for (cell, size), mode in zip(cells, (*MODES, BACK_TO_BACK), strict=True):
+            said = session.ask(cell, size, mode)
+            assert (said["cell"], said["mode"]) == (cell, mode)
+            assert (said["ranks"], said["correct"]) == (3, True)
 
 
 def test_a_session_names_what_does_not_end_and_starts_again():
     with WaitingDriver(installed_mpich(), 2, 0.01, 60.0) as session:
-        session.ask("bcast", 64)
+        session.ask("bcast", 64, SYNCHRONISED)
         session.limit, session.budget = 0.2, 30.0
         with pytest.raises(CellError, match=r"took more than 0 s"):
-            session.ask("allreduce-maxloc", 256 << 20)
+            session.ask("allreduce-maxloc", 256 << 20, BACK_TO_BACK)
         session.limit, session.budget = 60.0, 0.01
-        assert session.ask("bcast", 64)["correct"]
+        assert session.ask("bcast", 64, SYNCHRONISED)["correct"]
 
 
 def test_environment_of_another_version(fake_mpi):
@@ -317,7 +368,10 @@ def test_small_session(tmp_path):
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     lines = [line.split("\t") for line in done.stdout.splitlines()]
-    assert [line[1] for line in lines] == ["cell", "bcast", "allreduce-maxloc"]
+    assert [line[1:3] for line in lines] == [
+        ["cell", "mode"],
+        *([cell, mode] for cell in ("bcast", "allreduce-maxloc") for mode in MODES),
+    ]
     said = json.loads((output / "peers.json").read_text(encoding="utf-8"))
     assert said["peers"] == {"mpich": "MPICH 5.0.2"}
     for row in said["records"]:
@@ -325,5 +379,6 @@ def test_small_session(tmp_path):
         assert row["ratio"] == pytest.approx(row["native_us"] / row["stretto_us"], rel=0.01)
         assert 1 < row["latency_ns"] < 1e6
         assert row["memory_gbs"] > 0.01
-    assert (output / "heat-2.svg").stat().st_size > 2000
+    for mode in MODES:
+        assert (output / f"heat-2-{mode}.svg").stat().st_size > 2000
     assert (output / "peers.tsv").read_text(encoding="utf-8") == done.stdout

@@ -40,7 +40,7 @@ def _refuse(options: dict[str, object], why: str, hint: str) -> None:
 @click.option(
     "--sizes",
     help="Bytes of the vector or of each rank's part: 8-1M is 8, 16, 32, … 1M; 8,4K is these two."
-    "  [default: 8-1M; with --guidelines 8,1K,8K,64K,1M; with --peers 8,1K,32K,1M,16M]",
+    "  [default: 8-1M; with --guidelines 8,1K,8K,64K,1M; with --peers 8,1K,24K,64K,320K,1M,5M,16M]",
 )
 @click.option(
     "--time-per-size",
@@ -57,7 +57,7 @@ def _refuse(options: dict[str, object], why: str, hint: str) -> None:
     "--mode",
     type=click.Choice(["back-to-back", "synchronised", "both"]),
     help="Whether a barrier stands before each call; the time is then that of its slowest rank."
-    "  [default: back-to-back]",
+    "  [default: back-to-back; with --peers both]",
 )
 @click.option("--plot", type=PictureType(), metavar="FILE", default=None,
               help="Draw into FILE: .svg, .png or .pdf.")  # fmt: skip
@@ -70,7 +70,7 @@ def _refuse(options: dict[str, object], why: str, hint: str) -> None:
     help="Race under MPICH, Open MPI and Intel MPI, brought by this command, and compare all.",
 )
 @click.option("--cells", help="With --peers, such as bcast,allgatherv-spike.  [default: all]")
-@click.option("--rounds", type=click.IntRange(1, 100), help="With --peers.  [default: 5]")
+@click.option("--rounds", type=click.IntRange(1, 100), help="With --peers.  [default: 3]")
 @click.option(
     "--time-per-cell",
     type=click.FloatRange(min=0.001),
@@ -102,10 +102,9 @@ def command(
         from .bench_peers import command as run_peers
 
         others = {"collectives": collectives, "time-per-size": time_per_size, "plot": plot}
-        others |= {"mode": mode}
         others |= {"mpi": mpi_wish != "auto", "guidelines": guidelines}
         _refuse(others, "does not go with --peers", "it has --cells, --time-per-cell and --output")
-        run_peers(peers, ranks, sizes, as_json, **of_peers)
+        run_peers(peers, ranks, sizes, as_json, mode=mode, **of_peers)
         return
     words = {name.replace("_", "-"): value for name, value in of_peers.items()}
     _refuse(words, "goes only with --peers", "`stretto bench --help` shows what goes together")
@@ -119,8 +118,10 @@ def command(
         return
     if ranks is not None and len(ranks) != 1:
         raise Error("--ranks: a race is run by one number of ranks", "write -n 4")
+    from ..measure.points import BACK_TO_BACK, modes_of
+
     n = 2 if ranks is None else ranks[0]
-    modes = ["back-to-back", "synchronised"] if mode == "both" else [mode or "back-to-back"]
+    modes = modes_of(mode or BACK_TO_BACK)
     if plot and len(modes) > 1:
         raise Error("--plot: one picture shows one mode", "write --mode synchronised")
     seconds = time_per_size or 0.3

@@ -22,15 +22,17 @@ def _wish(
     ranks: tuple[int, ...] | None,
     sizes: str | None,
     cells: str | None,
+    mode: str | None,
     rounds: int | None,
     time_per_cell: float | None,
     quick: bool,
 ) -> Wish:
-    from ..measure.points import parse_sizes
+    from ..measure.points import modes_of, parse_sizes
 
     given = {
         "ranks": list(ranks) if ranks else None,
         "sizes": parse_sizes(sizes) if sizes else None,
+        "modes": modes_of(mode or "both"),
         "rounds": rounds,
         "budget": time_per_cell,
     }
@@ -93,7 +95,8 @@ def _write(document: dict, folder: Path) -> None:
     write_text(folder / "peers.tsv", tsv(document["records"]))
     write_text(folder / "peers.json", json.dumps(document, indent=1))
     for ranks in document["wish"]["ranks"]:
-        save(draw(document["cells"], ranks), str(folder / f"heat-{ranks}.svg"))
+        for mode in document["wish"]["modes"]:
+            save(draw(document["cells"], ranks, mode), str(folder / f"heat-{ranks}-{mode}.svg"))
     click.echo(f"wrote peers.tsv, peers.json and heat maps into {folder}", err=True)
 
 
@@ -117,6 +120,7 @@ def command(
     as_json: bool,
     *,
     cells: str | None,
+    mode: str | None,
     rounds: int | None,
     time_per_cell: float | None,
     output: str | None,
@@ -127,7 +131,7 @@ def command(
     from ..peers.table import tsv
     from .terminal import progress
 
-    wish = _wish(ranks, sizes, cells, rounds, time_per_cell, quick)
+    wish = _wish(ranks, sizes, cells, mode, rounds, time_per_cell, quick)
     folder = expanded(output) if output else None
     if folder:
         folder.mkdir(parents=True, exist_ok=True)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from ..errors import Error
 from ..launch.library import library_of, race_driver_of
 from ..launch.mpi import Mpi, no_mpi
+from .points import BACK_TO_BACK
 from .process import Silence, launched
 from .session import Advance, unseen
 
@@ -71,9 +72,9 @@ def run_benchmark(
     sizes: list[int],
     budget: float,
     advance: Advance = unseen,
-    modes: Sequence[str] = ("back-to-back",),
+    modes: Sequence[str] = (BACK_TO_BACK,),
 ) -> Results:
-    """Races; raises Error if the driver fails or hangs. `modes`: back-to-back, synchronised."""
+    """Races in these of the MODES; raises Error if the driver fails or hangs."""
     results = Results()
     arguments = ["--collectives", ",".join(functions), "--sizes", ",".join(map(str, sizes))]
     arguments += ["--modes", ",".join(modes)]

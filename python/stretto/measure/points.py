@@ -4,6 +4,14 @@
 from .. import _core
 from ..errors import Error
 
+BACK_TO_BACK, SYNCHRONISED = "back-to-back", "synchronised"
+MODES = (BACK_TO_BACK, SYNCHRONISED)  # as the race driver calls them
+
+
+def modes_of(wish: str) -> list[str]:
+    """`both`, or one of MODES."""
+    return list(MODES) if wish == "both" else [wish]
+
 
 def parse_sizes(text: str) -> list[int]:
     """`8-1M` or `8:1M` doubles from 8 B to 1 MiB; `8,4K` is these two."""

@@ -43,14 +43,14 @@ class WaitingDriver:
         with held():
             self._end()
 
-    def ask(self, cell: str, size: int) -> dict:
-        """What the driver says of the cell; raises CellError."""
+    def ask(self, cell: str, size: int, mode: str) -> dict:
+        """What the driver says of the cell in that mode; raises CellError."""
         process = self._process or self._start()
         results, whole = Results(), False
         try:
             with Silence(process, self.limit) as silence:
                 for pipe in self._pipes:
-                    os.write(pipe, f"{cell}:{max(size, 1)}\n".encode())
+                    os.write(pipe, f"{cell}:{max(size, 1)}:{mode}\n".encode())
                 for line in process.stdout or ():
                     take(line, results)
                     whole = '"progress"' in line

@@ -17,7 +17,8 @@ CELLS = (
     "scan",
     "exscan",
 )
-SIZES = (8, 1 << 10, 32 << 10, 1 << 20, 16 << 20)
+# Powers of two, and some between them, which the shipped rules were not made from.
+SIZES = (8, 1 << 10, 24 << 10, 64 << 10, 320 << 10, 1 << 20, 5 << 20, 16 << 20)
 LARGEST = SIZES[-1]
 MEANING = """\
 Bytes are those of the vector in bcast, reduce, allreduce, scan, exscan and (all ranks' parts

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from .cells import LARGEST
 from .table import mean_ratio
 
-SLOWEST = 1.05  # on 2 ranks no cell takes longer than so many times the best peer's
-MEANS = {None: 1.5, "mpich": 4.0, "openmpi": 3.0}  # on 2 ranks; None: the best peer of each cell
+LEAST = 0.95  # on 2 ranks, of the best peer's time over Stretto's, in every cell
+MEANS = {None: 1.7, "mpich": 4.0, "openmpi": 3.0}  # on 2 ranks; None: the best peer of each cell
 TITLES = {None: "the best peer", "mpich": "MPICH", "openmpi": "Open MPI"}
 LARGE = {
     "allreduce": 1.9,
@@ -20,9 +20,14 @@ LARGE = {
     "allgatherv-spike": 1.5,
     "bcast": 1.1,
     "allgather": 1.1,
+    "alltoall": 1.0,
+    "gather": 1.0,
+    "scatter": 1.0,
 }  # on 2 ranks, largest size, against the best peer
-BOUND = 0.7  # of these cells: the share of the bound that memory sets
-CROWDED = (4, 8)  # numbers of ranks with which no cell is slower than the best peer
+BOUND = 0.6  # of these cells: the share of the bound that memory sets
+CROWDED = (4, 8)  # numbers of ranks, more than cores
+LONG = 32 << 10  # bytes; of these cells
+LEAST_LONG, LEAST_SHORT = 0.9, 0.8  # the best peer's time over Stretto's
 
 
 @dataclass
@@ -50,20 +55,36 @@ def _floor(words: str, target: float, cells: Iterable[dict], of: str = "ratio") 
 
 
 def judge(rows: list[dict], cells: list[dict]) -> list[Goal]:
-    """All goals, of the records and their comparison (`table`); unstable cells are left out."""
+    """All goals in each mode, of the records and their comparison (`table`), but unstable cells."""
+    return [
+        goal
+        for mode in dict.fromkeys(cell["mode"] for cell in cells)
+        for goal in _judge_mode(
+            f"{mode}, ",
+            [row for row in rows if row["mode"] == mode],
+            [cell for cell in cells if cell["mode"] == mode],
+        )
+    ]
+
+
+def _judge_mode(mode: str, rows: list[dict], cells: list[dict]) -> list[Goal]:
     two = [cell for cell in cells if cell["ranks"] == 2]
-    goals = [_floor("2 ranks, slowest cell against the best peer", 1 / SLOWEST, two)]
+    goals = [_floor(f"{mode}2 ranks, slowest cell against the best peer", LEAST, two)]
     for peer, target in MEANS.items():
         those = two if peer is None else [r for r in rows if r["ranks"] == 2 and r["peer"] == peer]
-        words = f"2 ranks, geometric mean against {TITLES[peer]}"
+        words = f"{mode}2 ranks, geometric mean against {TITLES[peer]}"
         left_out = sum(one["status"] != "ok" for one in those)
         goals.append(Goal(words, target, mean_ratio(those), left_out=left_out))
     for name, target in LARGE.items():
         here = [c for c in two if (c["cell"], c["asked"]) == (name, LARGEST)]
-        words = f"2 ranks, 16 MiB, {name}"
+        words = f"{mode}2 ranks, 16 MiB, {name}"
         goals.append(_floor(f"{words} against the best peer", target, here))
         goals.append(_floor(f"{words}: share of the bound", BOUND, here, "of_bound"))
     for ranks in CROWDED:
         here = [cell for cell in cells if cell["ranks"] == ranks]
-        goals.append(_floor(f"{ranks} ranks, slowest cell against the best peer", 1.0, here))
+        words = f"{mode}{ranks} ranks, slowest cell"
+        long = [cell for cell in here if cell["asked"] >= LONG]
+        short = [cell for cell in here if cell["asked"] < LONG]
+        goals.append(_floor(f"{words} from 32 KiB on against the best peer", LEAST_LONG, long))
+        goals.append(_floor(f"{words} below 32 KiB against the best peer", LEAST_SHORT, short))
     return goals

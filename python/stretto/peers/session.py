@@ -5,12 +5,12 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 
 from ..launch.mpi import Mpi
-from ..measure.points import benchmark_points
+from ..measure.points import MODES, benchmark_points
 from ..measure.session import Advance, Session, unseen
 from ..measure.waiting import CellError, WaitingDriver
 from .state import LARGE, State, agree, measure
 
-Cell = tuple[str, int]  # name and size asked for
+Cell = tuple[str, int, str]  # name, size asked for, mode
 DEAR = 8.0  # a cell that took so many times its share is measured in one round only
 LATEST_REPEAT = 22 * 60.0  # seconds after which nothing is repeated
 LONGEST = 25 * 60.0  # seconds; a round that would not end in them is not begun
@@ -23,14 +23,20 @@ class Wish:
     ranks: list[int]
     cells: list[str]
     sizes: list[int]
-    rounds: int = 5
-    repeats: int = 10
+    modes: list[str] = field(default_factory=lambda: list(MODES))
+    rounds: int = 3
+    repeats: int = 6
     budget: float = 0.1
     limit: float = 20.0  # seconds that a cell may take
     all_rounds: bool = False  # however long they take
 
     def plan(self) -> list[Cell]:
-        return benchmark_points(self.cells, self.sizes)
+        """Barriers in one mode: they follow each other in both."""
+        return [
+            (name, size, mode)
+            for name, size in benchmark_points(self.cells, self.sizes)
+            for mode in (self.modes[:1] if name == "barrier" else self.modes)
+        ]
 
     def enough(self) -> int:
         """Rounds that must have agreed before a cell is compared."""
@@ -45,6 +51,7 @@ class Round:
     ranks: int
     cell: str
     asked: int
+    mode: str
     agreed: bool = False
     samples: list[dict] = field(default_factory=list)  # as the driver wrote them, and the peer
     failures: list[dict] = field(default_factory=list)
@@ -92,7 +99,8 @@ class PeerSession(Session):
                     for cell in todo:
                         if number > wish.rounds and self.elapsed() > LATEST_REPEAT:
                             return
-                        advance(done, steps, f"round {number}, {ranks} ranks, {cell[0]}")
+                        what = f"{cell[0]}, {cell[2]}"
+                        advance(done, steps, f"round {number}, {ranks} ranks, {what}")
                         self._round(number, ranks, cell, drivers)
                         done += 1
         advance(done, steps)
@@ -102,7 +110,8 @@ class PeerSession(Session):
         return not self.wish.all_rounds and self.elapsed() * number / (number - 1) > LONGEST
 
     def _agreements(self, ranks: int, cell: Cell) -> int:
-        return sum(r.agreed for r in self.rounds if (r.ranks, r.cell, r.asked) == (ranks, *cell))
+        key = (ranks, *cell)
+        return sum(r.agreed for r in self.rounds if (r.ranks, r.cell, r.asked, r.mode) == key)
 
     def _state(self, size: int, edge: bool) -> State:
         """Of a round of that size; its memory is measured at the edges only, if it counts."""
@@ -114,18 +123,18 @@ class PeerSession(Session):
     def _round(
         self, number: int, ranks: int, cell: Cell, drivers: dict[str, WaitingDriver]
     ) -> None:
-        name, size = cell
+        name, size, mode = cell
         todo = [peer for peer in drivers if (peer, ranks, *cell) not in self._once]
         if not todo:
             return
-        found = Round(number, ranks, name, size)
+        found = Round(number, ranks, name, size, mode)
         states = [self._state(size, True)]
         for peer in todo:
             try:
-                said = drivers[peer].ask(name, size)
+                said = drivers[peer].ask(name, size, mode)
             except CellError as error:
-                why = {"cell": name, "asked": size, "reason": str(error), "side": error.side}
-                found.failures.append({**why, "peer": peer})
+                why = {"reason": str(error), "side": error.side, "peer": peer}
+                found.failures.append({"cell": name, "asked": size, "mode": mode, **why})
                 said = {}
             states.append(self._state(size, peer == todo[-1]))
             if said:
@@ -142,4 +151,4 @@ class PeerSession(Session):
         if not found.agreed and found.number == 1:
             dear = []
         for said in dear + found.failures:
-            self._once.add((said["peer"], found.ranks, said["cell"], said["asked"]))
+            self._once.add((said["peer"], found.ranks, found.cell, found.asked, found.mode))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""From rounds to one record per ranks, cell, size and peer, and to the best peer of each cell."""
+"""From rounds to one record per ranks, cell, size, mode and peer, and to the best peer of each."""
 
 from collections import defaultdict
 from statistics import geometric_mean, median
@@ -9,14 +9,14 @@ from .environments import PEERS
 from .session import Round, Wish
 
 COLUMNS = (
-    "ranks", "cell", "asked", "bytes", "peer", "status", "native_us", "stretto_us", "ratio",
+    "ranks", "cell", "mode", "asked", "bytes", "peer", "status", "native_us", "stretto_us", "ratio",
     "spread", "native_spread", "stretto_spread", "best_ratio", "of_bound", "rounds",
     "rounds_agreed", "algorithm", "latency_ns", "transfer_gbs", "memory_gbs", "reason",
 )  # fmt: skip
 MIDDLES = ("native_us", "stretto_us", "native_spread", "stretto_spread")
 STATE = ("latency_ns", "transfer_gbs", "memory_gbs")
 
-Key = tuple[int, str, int]  # ranks, cell, size asked for
+Key = tuple[int, str, int, str]  # ranks, cell, size asked for, mode
 
 
 def _bound_share(said: dict, ranks: int) -> float:
@@ -47,21 +47,26 @@ def _measured(samples: list[tuple[bool, dict]], ranks: int, enough: int) -> dict
     }
 
 
+def _key(one: Round) -> Key:
+    return one.ranks, one.cell, one.asked, one.mode
+
+
 def records(rounds: list[Round], wish: Wish) -> list[dict]:
     """In the order of the wish; a peer that failed in a cell has a record that says why."""
     samples: dict[tuple[Key, str], list[tuple[bool, dict]]] = defaultdict(list)
     failures: dict[tuple[Key, str], dict] = {}
     for one in rounds:
         for said in one.samples:
-            samples[(one.ranks, one.cell, one.asked), said["peer"]].append((one.agreed, said))
+            samples[_key(one), said["peer"]].append((one.agreed, said))
         for said in one.failures:
-            failures[(one.ranks, said["cell"], said["asked"]), said["peer"]] = said
+            failures[_key(one), said["peer"]] = said
     rows: list[dict] = []
     for ranks in wish.ranks:
-        for cell, asked in wish.plan():
+        for cell, asked, mode in wish.plan():
             for peer in PEERS:
-                key = ((ranks, cell, asked), peer.name)
-                head = {"ranks": ranks, "cell": cell, "asked": asked, "peer": peer.name}
+                key = ((ranks, cell, asked, mode), peer.name)
+                head = {"ranks": ranks, "cell": cell, "mode": mode, "asked": asked}
+                head["peer"] = peer.name
                 if key in failures:
                     why = {name: failures[key][name] for name in ("reason", "side")}
                     rows.append({**head, "status": "failed", **why})
@@ -71,18 +76,18 @@ def records(rounds: list[Round], wish: Wish) -> list[dict]:
 
 
 def compare(rows: list[dict]) -> list[dict]:
-    """One row per cell: the fastest peer, and its time over Stretto's in the same runs.
+    """One row per cell and mode: the fastest peer, and its time over Stretto's in the same runs.
 
     `least` is the fastest peer's time over that of the slowest flavour of Stretto. Every record
     gets its own such ratio, `best_ratio`. Unstable and wrong cells are compared too and marked.
     """
     cells: dict[Key, list[dict]] = defaultdict(list)
     for row in rows:
-        cells[row["ranks"], row["cell"], row["asked"]].append(row)
+        cells[row["ranks"], row["cell"], row["asked"], row["mode"]].append(row)
     found: list[dict] = []
-    for (ranks, cell, asked), here in cells.items():
+    for (ranks, cell, asked, mode), here in cells.items():
         timed = [row for row in here if row["status"] != "failed"]
-        head = {"ranks": ranks, "cell": cell, "asked": asked}
+        head = {"ranks": ranks, "cell": cell, "mode": mode, "asked": asked}
         if not timed:
             found.append({**head, "status": "failed"})
             continue

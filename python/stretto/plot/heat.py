@@ -14,9 +14,9 @@ from .race import LOSS, STRETTO
 SPAN = 2.0  # the colours end at ratios of 2**-SPAN and 2**SPAN
 
 
-def draw(cells: list[dict], ranks: int) -> Figure:
+def draw(cells: list[dict], ranks: int, mode: str) -> Figure:
     """Of the comparison that `stretto bench --peers` writes under "cells"."""
-    here = [cell for cell in cells if cell["ranks"] == ranks]
+    here = [cell for cell in cells if (cell["ranks"], cell["mode"]) == (ranks, mode)]
     names = list(dict.fromkeys(cell["cell"] for cell in here))
     sizes = sorted({cell["asked"] for cell in here if cell["asked"]}) or [0]
     figure = figure_of(1.0 * len(sizes) + 2.6, 0.36 * len(names) + 1.2)
@@ -43,5 +43,5 @@ def draw(cells: list[dict], ranks: int) -> Figure:
     axes.set_yticks([i + 0.5 for i in range(len(names))], names)
     frameless(axes)
     axes.tick_params(length=0)
-    titled(axes, f"Fastest peer / Stretto, {ranks} ranks")
+    titled(axes, f"Fastest peer / Stretto, {ranks} ranks, {mode}")
     return figure
