@@ -90,7 +90,9 @@ def test_plan_has_all_modes_but_of_barriers():
 
 def test_modes_are_kept_apart():
     wish = Wish([2], ["allreduce"], [MIB16], rounds=3)
-    rounds = rounds_of(three(), three()) + rounds_of(three(own=200.0), mode=SYNCHRONISED)
+    rounds = rounds_of(three(), three()) + rounds_of(
+        three(own=200.0), three(own=200.0), mode=SYNCHRONISED
+    )
     rows = records(rounds, wish)
     assert [(row["mode"], row["ratio"]) for row in rows if row["peer"] == "openmpi"] == [
         (BACK_TO_BACK, 2.0),
