@@ -171,8 +171,10 @@ bool Operation::try_lend(Instance& in, SendState& state) {
   }
   Outbox& box = peer.out[in.channel];
   if (!box.released(state.lent)) {
+    if (!box.asked_for_help(state.lent)) return false;
     const Nanoseconds begin = seen();
-    if (box.help(state.lent)) done(begin, Activity::send, send.peer, send.bytes, in);
+    box.help(state.lent);
+    done(begin, Activity::copy, no_rank, send.bytes, in);
     return false;
   }
   if (box.refused(state.lent)) {

@@ -145,7 +145,11 @@ struct Loaned {
     connection.out.post(0);
   }
   Copied copy() { return connection.in.copy_together(connection.in.next(0), here.data(), mine); }
-  bool help() { return connection.out.help(1); }
+  bool help() {
+    const bool asked = connection.out.asked_for_help(1);
+    if (asked) connection.out.help(1);
+    return asked;
+  }
 };
 
 TEST(the_receiver_copies_alone_if_the_sender_is_busy) {

@@ -54,11 +54,11 @@ class Outbox {
     return first != 0 && first <= number;
   }
 
-  /// Copies of fragment `number`, which is lent and has not been released, what the receiver leaves. False: nothing.
-  /// When it has been released its slot may hold another one.
-  bool help(std::uint64_t number) {
-    return transport::shm::help(channel_->slots[(number - 1) % channel_slots].loan, receiver_, helps_);
-  }
+  /// Is something to be copied of fragment `number`, which is lent and has not been released? When it has been its slot
+  /// may hold another one.
+  bool asked_for_help(std::uint64_t number) { return helps_ && transport::shm::asked_for_help(loan(number)); }
+  /// Copies of it what the receiver leaves.
+  void help(std::uint64_t number) { helps_ = transport::shm::help(loan(number), receiver_); }
 
   /// The next slot, to be filled and then posted for the operation of `key`. Not if full().
   Slot& next() { return channel_->slots[sent_ % channel_slots]; }
@@ -69,6 +69,8 @@ class Outbox {
   }
 
  private:
+  Loan& loan(std::uint64_t number) { return channel_->slots[(number - 1) % channel_slots].loan; }
+
   Channel* channel_ = nullptr;
   std::uint64_t sent_ = 0;
   std::int64_t receiver_ = 0;

@@ -38,23 +38,23 @@ inline void ask_for_help(Loan& loan, std::byte* target) {
   if (!asked.load(std::memory_order_relaxed)) asked.store(target, std::memory_order_release);
 }
 
-/// The sender's part, if it was asked: copies until nothing is left. False: there was nothing to do. `permitted` is
-/// what was found out about the receiver's process.
-inline bool help(Loan& loan, std::int64_t receiver, bool& permitted) {
-  std::byte* const target = std::atomic_ref(loan.target).load(std::memory_order_acquire);
-  if (!target || !permitted) return false;
+inline bool asked_for_help(Loan& loan) {
+  return std::atomic_ref(loan.target).load(std::memory_order_acquire) &&
+         std::atomic_ref(loan.taken).load(std::memory_order_relaxed) < loan.bytes;
+}
+
+/// The sender's part, when it was asked: copies until nothing is left. False: it may not write there.
+inline bool help(Loan& loan, std::int64_t receiver) {
+  std::byte* const target = std::atomic_ref(loan.target).load(std::memory_order_relaxed);
   const std::atomic_ref written(loan.written);
-  bool helped = false;
   for (LoanPiece piece = take_piece(loan); piece.bytes > 0; piece = take_piece(loan)) {
-    helped = true;
-    permitted = kernel_write(receiver, target + piece.first, loan.address + piece.first, piece.bytes) == piece.bytes;
-    if (!permitted) {
+    if (kernel_write(receiver, target + piece.first, loan.address + piece.first, piece.bytes) != piece.bytes) {
       written.store(not_written, std::memory_order_release);
-      break;
+      return false;
     }
     written.store(written.load(std::memory_order_relaxed) + piece.bytes, std::memory_order_release);
   }
-  return helped;
+  return true;
 }
 
 }  // namespace stretto::transport::shm
