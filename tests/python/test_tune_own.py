@@ -28,6 +28,7 @@ from stretto.tune.own.points import (
     parsed,
     points_of,
     portfolio,
+    with_kernel_copies,
 )
 from stretto.tune.own.predictor import Predictor
 from stretto.tune.own.residual_correction import Estimate, Nearness, ResidualCorrection
@@ -86,7 +87,7 @@ def test_the_file_chooses_what_was_measured(tmp_path):
     benchmarks += [benchmark(Point("allreduce-ordered", 2, 4096), native=1, linear=9)]
     benchmarks += [benchmark(Point("alltoall", 2, 4096), native=9, linear=9, pairwise_xor=1)]
     for size, us in ((8, 1), (4096, 3)):
-        benchmarks += [benchmark(Point("gatherv", 2, size), native=us, linear=2)]
+        benchmarks += [benchmark(Point("gatherv", 4, size), native=us, linear=2)]
     shipped = {one.point: "linear" for one in benchmarks}
     once = choices(times_of(journal_of(tmp_path, benchmarks), shipped))
     assert {one.words for own in once.values() for one in own} == {SHIPPED}, "not confirmed"
@@ -110,7 +111,7 @@ def test_the_file_chooses_what_was_measured(tmp_path):
     assert says(Point("allreduce-ordered", 2, 4096)) == NATIVE
     assert says(Point("allreduce", 9, 16384)) != "ring,segment=4K,depth=2", "never measured"
     assert says(Point("alltoall", 2, 4096)) == "pairwise_xor"
-    assert (says(Point("gatherv", 2, 8)), says(Point("gatherv", 2, 4096))) == (NATIVE, "linear")
+    assert (says(Point("gatherv", 4, 8)), says(Point("gatherv", 4, 4096))) == (NATIVE, "linear")
 
 
 def test_a_large_size_alone_says_nothing_of_small_ones(tmp_path):
@@ -131,6 +132,18 @@ def test_candidates_that_do_the_same_are_measured_once():
     assert {0, 16 << 10, 256 << 10} <= set(cut)
     ordered = {one.id for one in portfolio(Point("allreduce-ordered", 4, 64))}
     assert "allreduce/ring" not in ordered and "allreduce/linear" in ordered
+
+
+def test_long_messages_are_also_copied_by_the_kernel():
+    short, long = Point("bcast", 2, 16 << 10), Point("bcast", 2, 2 << 20)
+    found = portfolio(short, depths=(2,))
+    assert with_kernel_copies(short, found) == found
+    found = portfolio(long, depths=(2,))
+    copies = [one for one in with_kernel_copies(long, found) if one.params.kernel_copy]
+    assert {one.words for one in copies} >= {"linear,copy=kernel"}
+    assert {one.params.segment for one in copies} == {0, 1 << 20}
+    assert {one.id for one in copies} == {one.id for one in found}
+    assert all(parsed(long, one.words).params.kernel_copy for one in copies)
 
 
 def test_what_the_predictions_cannot_tell_apart():

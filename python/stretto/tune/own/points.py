@@ -14,6 +14,7 @@ ORDERED = "-ordered"  # of a point's name: an operator that does not commute
 SEGMENTS = (16 << 10, 64 << 10, 256 << 10, 1 << 20)
 DEPTHS = (2, 4)
 MOST_SEGMENTS = 64  # of a call
+LEAST_COPIED = 24 << 10  # bytes of a message, as in docs/shared-memory.md
 LARGEST = 64 << 20  # bytes of a vector, all parts together
 MANY_RANKS = 71  # what serves fewer serves any number
 FEW_RANKS = 16  # whose schedules are compared
@@ -158,6 +159,14 @@ def portfolio(point: Point, depths: tuple[int, ...] = DEPTHS) -> list[Candidate]
                 for segment, depth in cuts
             ]
     return different(point, found)
+
+
+def with_kernel_copies(point: Point, found: list[Candidate]) -> list[Candidate]:
+    """And the same on one node with long messages copied by the kernel, where there are such."""
+    if point.asked < LEAST_COPIED:
+        return found
+    few = [one for one in found if one.algorithm and one.params.segment in (0, SEGMENTS[-1])]
+    return [*found, *(one.changed(kernel_copy=True) for one in few)]
 
 
 def shipped(point: Point, per_node: int, cores: int = 0) -> Candidate:

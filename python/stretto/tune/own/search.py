@@ -6,7 +6,15 @@ from collections.abc import Iterable
 
 from .choice import CONFIRM, SHIPPED, Times, benchmarks_with, choices, merged
 from .journal import Journal
-from .points import NATIVE, Candidate, Point, others, parsed, portfolio
+from .points import (
+    NATIVE,
+    Candidate,
+    Point,
+    others,
+    parsed,
+    portfolio,
+    with_kernel_copies,
+)
 from .residual_correction import Estimate, ResidualCorrection
 
 MOST = 16  # candidates of a paired benchmark, beside the library and the shipped choice
@@ -68,9 +76,14 @@ class Search:
     """
 
     def __init__(
-        self, journal: Journal, correction: ResidualCorrection, shipped: dict[Point, Candidate]
+        self,
+        journal: Journal,
+        correction: ResidualCorrection,
+        shipped: dict[Point, Candidate],
+        one_node: bool = False,
     ):
         self._journal, self._correction, self._shipped = journal, correction, shipped
+        self._one_node = one_node
         self._native = NativeTimes(journal)
 
     def first(self, point: Point) -> list[str]:
@@ -110,7 +123,10 @@ class Search:
     def _undecided(self, point: Point, doubt: float) -> list[Candidate]:
         """Beside the shipped choice."""
         reference = self._shipped[point]
-        every = others(point, reference, portfolio(point))
+        found = portfolio(point)
+        if self._one_node:
+            found = with_kernel_copies(point, found)
+        every = others(point, reference, found)
         if reference.algorithm:
             every.append(reference)
         found = undecided(self._correction.sorted(point, every), doubt)

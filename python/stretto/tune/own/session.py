@@ -138,7 +138,7 @@ class OwnSession(TuningSession):
             self._measure(ranks, stage, plan, own_end, max(waiting - done, 0))
 
     def _next(self) -> Search:
-        return Search(self.journal, self.correction(self.predictor), self._shipped)
+        return Search(self.journal, self.correction(self.predictor), self._shipped, self.one_node)
 
     def correction(self, predictor: Callable[[int], Predicts | None]) -> ResidualCorrection:
         """Of what it predicts, by all that was measured."""
