@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What `stretto tune` may measure of a point."""
+
+from stretto.tune.own.points import Point, parsed, portfolio, with_kernel_copies
+
+
+def test_candidates_that_do_the_same_are_measured_once():
+    words = [one.words for one in portfolio(Point("bcast", 2, 64))]
+    assert "linear" in words
+    assert not {"binomial", "knomial", "knomial,radix=2", "chain"} & set(words)
+    assert len(words) < len({one.words for one in portfolio(Point("bcast", 8, 64))})
+    cut = [one.params.segment for one in portfolio(Point("bcast", 2, 1 << 20), depths=(2,))]
+    assert {0, 16 << 10, 256 << 10} <= set(cut)
+    ordered = {one.id for one in portfolio(Point("allreduce-ordered", 4, 64))}
+    assert "allreduce/ring" not in ordered and "allreduce/linear" in ordered
+
+
+def test_long_messages_are_also_copied_by_the_kernel():
+    short, long = Point("bcast", 2, 16 << 10), Point("bcast", 2, 2 << 20)
+    found = portfolio(short, depths=(2,))
+    assert with_kernel_copies(short, found) == found
+    found = portfolio(long, depths=(2,))
+    copies = [one for one in with_kernel_copies(long, found) if one.params.kernel_copy]
+    assert {one.words for one in copies} >= {"linear,copy=kernel"}
+    assert {one.params.segment for one in copies} == {0, 1 << 20}
+    assert {one.id for one in copies} == {one.id for one in found}
+    assert all(parsed(long, one.words).params.kernel_copy for one in copies)
