@@ -64,6 +64,16 @@ def test_segments_are_smoothed_with_their_like_only():
     assert times[Point("bcast", 8, 1024)][words] == pytest.approx(1.0, rel=0.05)
 
 
+def test_copies_by_the_kernel_are_other_candidates():
+    us = {"linear": 3.0, "linear,copy=kernel": 1.0}
+    found = {
+        Point("alltoall", ranks, 1 << 20): {words: noisy(time, 0.01) for words, time in us.items()}
+        for ranks in (2, 32)
+    }
+    for own in smooth(found).values():
+        assert own == {words: pytest.approx(time, rel=1e-3) for words, time in us.items()}
+
+
 def benchmark(stage: str, **us: float) -> Measured:
     entries = [Entry(words, "x", time, 0.1, 12, True) for words, time in us.items()]
     return Measured(Point("bcast", 2, 64), stage, 0.1, entries)

@@ -121,7 +121,8 @@ def own_key(point: Point, one: Candidate) -> tuple:
     if one.algorithm.parameter and not one.algorithm.needs.counts:
         shape = point.call(_core.Placement(point.ranks)).shape(one.algorithm)
         value = value or one.algorithm.parameter.default(shape)
-    return one.id, value, _cut(point, one) and (one.params.segment, one.params.depth), own
+    cut = _cut(point, one) and (one.params.segment, one.params.depth)
+    return one.id, value, cut, own, one.params.kernel_copy
 
 
 def _log2(size: int) -> float:
