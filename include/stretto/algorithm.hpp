@@ -23,6 +23,9 @@ struct Params {
   bool operator==(const Params&) const = default;
 };
 
+/// With Params::kernel_copy: two copies of less are faster than one by the kernel.
+inline constexpr Bytes least_lent = 24 << 10;
+
 /// A number that an algorithm leaves open, such as the radix of a tree.
 struct Parameter {
   std::string_view name;                                  ///< "radix", as in "radix=4"; empty: there is none

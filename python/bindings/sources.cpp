@@ -12,6 +12,7 @@
 namespace stretto::python {
 
 void register_sources(nb::module_& m) {
+  m.attr("least_lent") = least_lent;
   m.attr("shipped_word") = std::string(shipped_word);
   nb::class_<FoundRules>(m, "FoundRules", "Rules as text, and the sources above them that cannot be used.")
       .def_ro("file", &FoundRules::file, "A path, or \"shipped rules\".")

@@ -208,7 +208,7 @@ class NodeBootstrap {
   bool reads_next() const {
     const PeerInfo& next = all_[(me() + 1) % all_.size()];
     std::byte read{};
-    return settings().kernel_copy && transport::shm::kernel_copy(next.handle.process, &read, next.probe, 1) == 1;
+    return settings().kernel_copy && transport::shm::kernel_read(next.handle.process, &read, next.probe, 1) == 1;
   }
 
   void count_cores() const {

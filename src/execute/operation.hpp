@@ -205,7 +205,7 @@ class Operation {
   void cut_into_fragments(Instance& in, Bytes staging);
   bool try_send(Instance& in, SendState& state);
   bool may_lend(const Instance& in, const Plan::Outgoing& send) const;
-  static bool receives(const Instance& in);
+  static bool round_receives(const Instance& in);
   bool try_lend(Instance& in, SendState& state);
   transport::shm::Copied take_lent(Instance& in, const Plan::Step& step, ReceiveState& receive,
                                    transport::shm::Inbox& box, const transport::shm::Fragment& fragment);

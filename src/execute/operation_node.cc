@@ -152,8 +152,8 @@ bool Operation::may_lend(const Instance& in, const Plan::Outgoing& send) const {
          in.buffers.in_one_piece(send.blocks);
 }
 
-/// In this round: then each rank copies what it receives, and has no time to help others.
-bool Operation::receives(const Instance& in) {
+/// Where a round both sends and receives, each rank copies what it receives, and has no time to help others.
+bool Operation::round_receives(const Instance& in) {
   const Plan::Stage& stage = in.plan->stages[in.round];
   const auto& steps = in.plan->steps;
   return std::any_of(steps.begin() + stage.first_step, steps.begin() + stage.end_of_steps,
@@ -166,7 +166,8 @@ bool Operation::try_lend(Instance& in, SendState& state) {
   Connection& peer = *neighbour(send.peer);
   if (state.lent == 0) {
     const std::byte* message = in.buffers.in_one_piece(send.blocks);
-    state.lent = transport::shm::post_lent(peer, in.channel, key_, message, send.bytes, !receives(in));
+    const bool helps = send.bytes >= transport::shm::least_shared && !round_receives(in);
+    state.lent = transport::shm::post_lent(peer, in.channel, key_, message, send.bytes, helps);
     if (state.lent == 0) return false;
   }
   Outbox& box = peer.out[in.channel];

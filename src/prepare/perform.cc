@@ -12,8 +12,6 @@
 namespace stretto::intercept {
 namespace {
 
-constexpr Bytes least_lent = 24 << 10;  // two copies of less are faster than one by the kernel
-
 /// Are the program's buffers, of all ranks of the node, larger than the cache? Each rank may decide for itself.
 bool bypass_cache(const Communicator& c, const Algorithm& algorithm, const execute::Work& work) {
   static const Bytes cache = last_level_cache();

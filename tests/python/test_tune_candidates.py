@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What `stretto tune` may measure of a point."""
 
-from stretto.tune.own.points import Point, parsed, portfolio, with_kernel_copies
+from stretto.tune.own.points import Point, parsed, portfolio
 
 
 def test_candidates_that_do_the_same_are_measured_once():
@@ -17,10 +17,11 @@ def test_candidates_that_do_the_same_are_measured_once():
 
 def test_long_messages_are_also_copied_by_the_kernel():
     short, long = Point("bcast", 2, 16 << 10), Point("bcast", 2, 2 << 20)
-    found = portfolio(short, depths=(2,))
-    assert with_kernel_copies(short, found) == found
+    assert portfolio(short, one_node=True) == portfolio(short)
     found = portfolio(long, depths=(2,))
-    copies = [one for one in with_kernel_copies(long, found) if one.params.kernel_copy]
+    assert not any(one.params.kernel_copy for one in found)
+    both = portfolio(long, depths=(2,), one_node=True)
+    copies = [one for one in both if one.params.kernel_copy]
     assert {one.words for one in copies} >= {"linear,copy=kernel"}
     assert {one.params.segment for one in copies} == {0, 1 << 20}
     assert {one.id for one in copies} == {one.id for one in found}

@@ -59,6 +59,26 @@ TEST(sleepers) {
     if (failures() == 0) run_on_nodes(ranks, ranks, {.polls = 1, .yield_time = microseconds(0)}, 5);
 }
 
+/// So long that senders help where they may: some messages are refused, some are written by the sender.
+TEST(long_messages_are_lent) {
+  constexpr Count longest = 40000;
+  for (const Rank ranks : {2, 3, 5}) {
+    const References references(ranks);
+    Neighbourhood node(ranks, ranks, {.polls = ranks == 2 ? 2000 : 1});
+    on_threads(ranks, 500, [&](transport::Transport& t, Rank r) {
+      Player player({t, r, ranks, &node.of(r)}, references);
+      for (Rank turn = 0; turn < 12; ++turn)
+        for (const Algorithm* a : all_algorithms()) {
+          const CollectiveFacts& of = facts(a->collective);
+          if (of.reduces || of.neighbourhood || a->needs.counts || (a->name() != "linear" && a->name() != "bruck"))
+            continue;
+          const bool in_place = turn % 3 == 0 && may_alias(a->collective);
+          player.play({a, {{ranks, of.rooted ? turn % ranks : 0}, {}}, &kinds[0], longest + turn, {}, 0, 1, in_place});
+        }
+    });
+  }
+}
+
 TEST(many_operations_at_once) {
   const auto references = references_up_to(8);
   std::atomic<std::size_t> done{0};

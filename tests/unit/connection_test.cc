@@ -183,7 +183,7 @@ TEST(a_sender_does_the_rest_of_a_lent_message) {
   const LoanPiece first = take_piece(loan);  // which the receiver has not copied yet
   CHECK(loaned.help());
   CHECK(loaned.copy() == Copied::in_part && loaned.mine == 0);
-  kernel_copy(getpid(), loaned.here.data(), loan.address, first.bytes);
+  kernel_read(getpid(), loaned.here.data(), loan.address, first.bytes);
   loaned.mine = first.bytes;
   CHECK(loaned.copy() == Copied::all);
   CHECK(loaned.here == loaned.message);

@@ -60,7 +60,7 @@ def judge(rows: list[dict], cells: list[dict]) -> list[Goal]:
         goal
         for mode in dict.fromkeys(cell["mode"] for cell in cells)
         for goal in _judge_mode(
-            f"{mode}, ",
+            mode,
             [row for row in rows if row["mode"] == mode],
             [cell for cell in cells if cell["mode"] == mode],
         )
@@ -69,20 +69,20 @@ def judge(rows: list[dict], cells: list[dict]) -> list[Goal]:
 
 def _judge_mode(mode: str, rows: list[dict], cells: list[dict]) -> list[Goal]:
     two = [cell for cell in cells if cell["ranks"] == 2]
-    goals = [_floor(f"{mode}2 ranks, slowest cell against the best peer", LEAST, two)]
+    goals = [_floor(f"{mode}, 2 ranks, slowest cell against the best peer", LEAST, two)]
     for peer, target in MEANS.items():
         those = two if peer is None else [r for r in rows if r["ranks"] == 2 and r["peer"] == peer]
-        words = f"{mode}2 ranks, geometric mean against {TITLES[peer]}"
+        words = f"{mode}, 2 ranks, geometric mean against {TITLES[peer]}"
         left_out = sum(one["status"] != "ok" for one in those)
         goals.append(Goal(words, target, mean_ratio(those), left_out=left_out))
     for name, target in LARGE.items():
         here = [c for c in two if (c["cell"], c["asked"]) == (name, LARGEST)]
-        words = f"{mode}2 ranks, 16 MiB, {name}"
+        words = f"{mode}, 2 ranks, 16 MiB, {name}"
         goals.append(_floor(f"{words} against the best peer", target, here))
         goals.append(_floor(f"{words}: share of the bound", BOUND, here, "of_bound"))
     for ranks in CROWDED:
         here = [cell for cell in cells if cell["ranks"] == ranks]
-        words = f"{mode}{ranks} ranks, slowest cell"
+        words = f"{mode}, {ranks} ranks, slowest cell"
         long = [cell for cell in here if cell["asked"] >= LONG]
         short = [cell for cell in here if cell["asked"] < LONG]
         goals.append(_floor(f"{words} from 32 KiB on against the best peer", LEAST_LONG, long))

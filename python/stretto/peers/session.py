@@ -134,7 +134,7 @@ class PeerSession(Session):
                 said = drivers[peer].ask(name, size, mode)
             except CellError as error:
                 why = {"reason": str(error), "side": error.side, "peer": peer}
-                found.failures.append({"cell": name, "asked": size, "mode": mode, **why})
+                found.failures.append(why)
                 said = {}
             states.append(self._state(size, peer == todo[-1]))
             if said:

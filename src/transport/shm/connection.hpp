@@ -4,7 +4,6 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <list>
 #include <memory>
@@ -131,12 +130,12 @@ class Inbox {
   /// Copies a part of a lent fragment. False: that is not permitted, and the sender is to be told by refuse().
   bool copy(const Fragment& lent, Bytes first, Bytes bytes, std::byte* to) const {
     return channel_->refused.load(std::memory_order_relaxed) == 0 &&
-           kernel_copy(process_, to, lent.content + first, bytes) == bytes;
+           kernel_read(process_, to, lent.content + first, bytes) == bytes;
   }
   /// Copies all of it, together with the sender. `mine`: how much of it by this end so far.
   Copied copy_together(const Fragment& lent, std::byte* to, Bytes& mine) {
     Loan& loan = channel_->slots[released_ % channel_slots].loan;
-    if (!loan.helps || lent.bytes < least_shared) return copy(lent, 0, lent.bytes, to) ? Copied::all : Copied::refused;
+    if (!loan.helps) return copy(lent, 0, lent.bytes, to) ? Copied::all : Copied::refused;
     if (channel_->refused.load(std::memory_order_relaxed) != 0) return Copied::refused;
     ask_for_help(loan, to);
     for (LoanPiece piece = take_piece(loan); piece.bytes > 0; piece = take_piece(loan)) {
@@ -147,18 +146,8 @@ class Inbox {
     if (written == not_written) return copy(lent, 0, lent.bytes, to) ? Copied::all : Copied::refused;
     return mine + written == lent.bytes ? Copied::all : Copied::in_part;
   }
-  /// The buffer that copy_together() was given will not be there any more: returns when the sender does not write to
-  /// it.
-  void withdraw(Bytes mine) {
-    constexpr std::chrono::milliseconds longest{100};  // the sender may be dead
-    Loan& loan = channel_->slots[released_ % channel_slots].loan;
-    const Bytes taken = std::atomic_ref(loan.taken).exchange(loan.bytes, std::memory_order_relaxed);
-    const std::atomic_ref written(loan.written);
-    const auto end = std::chrono::steady_clock::now() + longest;
-    while (written.load(std::memory_order_acquire) != not_written &&
-           mine + written.load(std::memory_order_acquire) < taken && std::chrono::steady_clock::now() < end)
-      Backoff::pause();
-  }
+  /// The buffer that copy_together() was given goes away.
+  void withdraw(Bytes mine) { transport::shm::withdraw(channel_->slots[released_ % channel_slots].loan, mine); }
   /// Gives a lent fragment back: the sender is to send the message in another way.
   void refuse() {
     if (channel_->refused.load(std::memory_order_relaxed) == 0)

@@ -24,12 +24,11 @@ inline constexpr Bytes inline_payload = 48;         ///< a message of so few byt
 /// the last the receiver is lent the whole message: it copies by the kernel, and its credit gives the memory back.
 enum class Carried : std::uint16_t { staged, inlined, lent };
 
-/// A message that lies in the sender's memory. Its receiver copies it; if the sender has time to help and is told where
-/// to, it does a part.
+/// A message that lies in the sender's memory. Its receiver copies it, alone or, by loan.hpp, with the sender.
 struct Loan {
   const std::byte* address;  ///< in the sender's process
   Bytes bytes;
-  bool helps;         ///< is the sender going to have time?
+  bool helps;         ///< will the sender do a part, if it is asked?
   std::byte* target;  ///< in the receiver's, which writes it; null: the sender is not to help
   Bytes taken;        ///< so many bytes from the beginning one of the two has copied, or copies
   Bytes written;      ///< of these by the sender; not_written: it could not
@@ -74,8 +73,8 @@ inline std::uint32_t communicator_of(std::uint64_t key) { return static_cast<std
 inline constexpr std::uint64_t number_bits = 0xffff;  ///< of a key: more than a channel has slots
 
 /// Fragments from one process to another, in the sender's segment. The receiver writes nothing but the last two, which
-/// have a cache line of their own: it would otherwise take a slot away from the sender with each. And loans, whose
-/// sender has nothing else to do there.
+/// have a cache line of their own: it would otherwise take a slot away from the sender with each. Its part of
+/// a loan is the exception: the sender does not fill that slot meanwhile.
 struct Channel {
   Slot slots[channel_slots];
   alignas(cache_line) std::atomic<std::uint64_t> credits{0};  ///< fragments released by the receiver, in order

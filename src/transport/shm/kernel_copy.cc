@@ -24,7 +24,7 @@ Bytes move_all(Bytes bytes, Move move) {
 
 }  // namespace
 
-Bytes kernel_copy(std::int64_t process, std::byte* to, const std::byte* from, Bytes bytes) {
+Bytes kernel_read(std::int64_t process, std::byte* to, const std::byte* from, Bytes bytes) {
   return move_all(bytes, [&](Bytes at, std::size_t piece) {
     const iovec mine{to + at, piece};
     const iovec theirs{const_cast<std::byte*>(from) + at, piece};

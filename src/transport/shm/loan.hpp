@@ -6,13 +6,16 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 
 #include "transport/shm/format.hpp"
 #include "transport/shm/kernel_copy.hpp"
+#include "transport/shm/wait_policy.hpp"
 
 namespace stretto::transport::shm {
 
-inline constexpr Bytes least_shared = 128 << 10;  ///< of less the receiver alone has the most when the sender begins
+/// Of a shorter message the receiver has copied the most when the sender sees that it was asked.
+inline constexpr Bytes least_shared = 128 << 10;
 
 struct LoanPiece {
   Bytes first = 0;
@@ -55,6 +58,18 @@ inline bool help(Loan& loan, std::int64_t receiver) {
     written.store(written.load(std::memory_order_relaxed) + piece.bytes, std::memory_order_release);
   }
   return true;
+}
+
+/// The receiver's buffer, of which the receiver itself has copied `mine`, goes away: returns when the sender does not
+/// write to it any more.
+inline void withdraw(Loan& loan, Bytes mine) {
+  constexpr std::chrono::milliseconds longest{100};  // the sender may be dead
+  const Bytes taken = std::atomic_ref(loan.taken).exchange(loan.bytes, std::memory_order_relaxed);
+  const std::atomic_ref written(loan.written);
+  const auto end = std::chrono::steady_clock::now() + longest;
+  for (Bytes theirs = 0; theirs != not_written && mine + theirs < taken && std::chrono::steady_clock::now() < end;
+       theirs = written.load(std::memory_order_acquire))
+    Backoff::pause();
 }
 
 }  // namespace stretto::transport::shm

@@ -147,9 +147,8 @@ class StagingRing {
     provided_ += more;
   }
 
-  /// If all has been read. What was in use a moment ago is in the caches of both cores, the rest of the ring is not: of
-  /// messages with a barrier before each the first quarter alone is used, unless they are long. Chunks that are still
-  /// read would be dear to write, and behind them all that fits is sure of a place; then the ring goes on.
+  /// Goes back to the beginning of the memory, which is still in the caches of both cores, if all has been read. If not
+  /// it goes on: all messages of a round must find a place, whatever has been read of them.
   void begin_again() {
     reclaim();
     if (begin_ != end_) return;

@@ -14,7 +14,6 @@ ORDERED = "-ordered"  # of a point's name: an operator that does not commute
 SEGMENTS = (16 << 10, 64 << 10, 256 << 10, 1 << 20)
 DEPTHS = (2, 4)
 MOST_SEGMENTS = 64  # of a call
-LEAST_COPIED = 24 << 10  # bytes of a message, as in docs/shared-memory.md
 LARGEST = 64 << 20  # bytes of a vector, all parts together
 MANY_RANKS = 71  # what serves fewer serves any number
 FEW_RANKS = 16  # whose schedules are compared
@@ -143,8 +142,13 @@ def different(point: Point, found: list[Candidate]) -> list[Candidate]:
     return list(plainest.values())
 
 
-def portfolio(point: Point, depths: tuple[int, ...] = DEPTHS) -> list[Candidate]:
-    """Every algorithm that can serve the point, with its parameters and in segments."""
+def portfolio(
+    point: Point, depths: tuple[int, ...] = DEPTHS, one_node: bool = False
+) -> list[Candidate]:
+    """Every algorithm that can serve the point, with its parameters and in segments.
+
+    On one node, those with long messages also with copies by the kernel.
+    """
     call = point.call(_core.Placement(point.ranks))
     sized = _core.facts(point.function).bytes_known
     found = []
@@ -158,15 +162,10 @@ def portfolio(point: Point, depths: tuple[int, ...] = DEPTHS) -> list[Candidate]
                 candidate(algorithm, _core.Params(segment=segment, depth=depth, value=given))
                 for segment, depth in cuts
             ]
+    if one_node and point.asked >= _core.least_lent:
+        few = [one for one in found if one.params.segment in (0, SEGMENTS[-1])]
+        found += [one.changed(kernel_copy=True) for one in few]
     return different(point, found)
-
-
-def with_kernel_copies(point: Point, found: list[Candidate]) -> list[Candidate]:
-    """And the same on one node with long messages copied by the kernel, where there are such."""
-    if point.asked < LEAST_COPIED:
-        return found
-    few = [one for one in found if one.algorithm and one.params.segment in (0, SEGMENTS[-1])]
-    return [*found, *(one.changed(kernel_copy=True) for one in few)]
 
 
 def shipped(point: Point, per_node: int, cores: int = 0) -> Candidate:

@@ -13,7 +13,6 @@ from .points import (
     others,
     parsed,
     portfolio,
-    with_kernel_copies,
 )
 from .residual_correction import Estimate, ResidualCorrection
 
@@ -123,10 +122,7 @@ class Search:
     def _undecided(self, point: Point, doubt: float) -> list[Candidate]:
         """Beside the shipped choice."""
         reference = self._shipped[point]
-        found = portfolio(point)
-        if self._one_node:
-            found = with_kernel_copies(point, found)
-        every = others(point, reference, found)
+        every = others(point, reference, portfolio(point, one_node=self._one_node))
         if reference.algorithm:
             every.append(reference)
         found = undecided(self._correction.sorted(point, every), doubt)

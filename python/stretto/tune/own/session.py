@@ -202,7 +202,9 @@ class OwnSession(TuningSession):
             point: {e.words for one in self.journal.of(point) for e in one.entries}
             for point in self._shipped
         }
-        every = sum(len(portfolio(point)) for point, words in timed.items() if words)
+        every = sum(
+            len(portfolio(point, one_node=self.one_node)) for point, words in timed.items() if words
+        )
         return every, sum(len(words - {NATIVE}) for words in timed.values())
 
     def look(self, say: Callable[[Load], None] = lambda load: None) -> None:
