@@ -24,7 +24,7 @@ struct Params {
 };
 
 /// With Params::kernel_copy: two copies of less are faster than one by the kernel.
-inline constexpr Bytes least_lent = 24 << 10;
+inline constexpr Bytes least_lent = 12 << 10;
 
 /// A number that an algorithm leaves open, such as the radix of a tree.
 struct Parameter {

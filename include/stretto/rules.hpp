@@ -23,6 +23,9 @@
 
 namespace stretto {
 
+/// Between the ranks of each node; `fast`, by a measurement in set-up: short messages as well.
+enum class KernelCopy : std::uint8_t { refused, permitted, fast };
+
 /// What a choice may depend on: values that are equal on all ranks, and nothing else.
 struct Call {
   Function function;
@@ -35,7 +38,7 @@ struct Call {
   bool even_nodes = true;       ///< has each node as many?
   bool oversubscribed = false;  ///< has a node of these ranks more of the job's ranks than cores for them?
   std::int64_t to_node = 0;     ///< in a neighbourhood: messages_to_node(); 0: unknown
-  bool kernel_copy = true;      ///< may the kernel copy between the ranks of each node?
+  KernelCopy kernel_copy = KernelCopy::fast;
 
   bool one_node() const { return per_node == shape.ranks && shape.ranks > 1; }
 };
@@ -54,6 +57,7 @@ enum class OperatorIs : std::uint8_t { any, commutative, not_commutative, predef
 
 enum class NodesAre : std::uint8_t { any, one, several, even };
 enum class CoresAre : std::uint8_t { any, own, shared };
+enum class KernelIs : std::uint8_t { any, fast };
 
 struct Rule {
   Function function;
@@ -67,6 +71,7 @@ struct Rule {
   OperatorIs operator_is = OperatorIs::any;
   NodesAre nodes_are = NodesAre::any;    ///< one: all ranks share memory; even: several full ones
   CoresAre cores_are = CoresAre::any;    ///< own: no node has more ranks than cores
+  KernelIs kernel_is = KernelIs::any;    ///< fast: KernelCopy::fast
   const Algorithm* algorithm = nullptr;  ///< null: the native library
   Params params;
   int line = 0;

@@ -17,13 +17,18 @@ void register_values(nb::module_& m) {
       .def(
           "__init__",
           [](Call* self, Function function, const Shape& shape, Bytes bytes, bool commutative, bool predefined,
-             Rank per_node, bool even_nodes, bool oversubscribed, std::int64_t to_node, bool kernel_copy) {
+             Rank per_node, bool even_nodes, bool oversubscribed, std::int64_t to_node, bool kernel_copy,
+             bool fast_kernel) {
+            const KernelCopy kernel = !kernel_copy  ? KernelCopy::refused
+                                      : fast_kernel ? KernelCopy::fast
+                                                    : KernelCopy::permitted;
             new (self) Call{function, shape,      bytes,          commutative, predefined,
-                            per_node, even_nodes, oversubscribed, to_node,     kernel_copy};
+                            per_node, even_nodes, oversubscribed, to_node,     kernel};
           },
           nb::arg("function"), nb::arg("shape"), nb::arg("bytes"), nb::arg("commutative") = true,
           nb::arg("predefined") = true, nb::arg("per_node") = 1, nb::arg("even_nodes") = true,
-          nb::arg("oversubscribed") = false, nb::arg("to_node") = 0, nb::arg("kernel_copy") = true)
+          nb::arg("oversubscribed") = false, nb::arg("to_node") = 0, nb::arg("kernel_copy") = true,
+          nb::arg("fast_kernel") = true)
       .def_ro("function", &Call::function)
       .def_ro("shape", &Call::shape)
       .def_ro("bytes", &Call::bytes, "The whole vector: all parts together; a size hint, where not all ranks know it.")
@@ -32,7 +37,12 @@ void register_values(nb::module_& m) {
       .def_ro("per_node", &Call::per_node, "The most ranks that share a node's memory.")
       .def_ro("even_nodes", &Call::even_nodes, "Has each node as many?")
       .def_ro("oversubscribed", &Call::oversubscribed, "Has a node of these ranks more of the job's ranks than cores?")
-      .def_ro("kernel_copy", &Call::kernel_copy, "May the kernel copy between the ranks of each node?")
+      .def_prop_ro(
+          "kernel_copy", [](const Call& c) { return c.kernel_copy != KernelCopy::refused; },
+          "May the kernel copy between the ranks of each node?")
+      .def_prop_ro(
+          "fast_kernel", [](const Call& c) { return c.kernel_copy == KernelCopy::fast; },
+          "Does it copy short messages fast as well?")
       .def_prop_ro("one_node", &Call::one_node, "Do all ranks share memory?");
   nb::class_<Choice>(m, "Choice", "What was chosen for a call, and why.")
       .def_prop_ro(
@@ -74,6 +84,9 @@ void register_rule(nb::module_& m) {
       .value("one", NodesAre::one)
       .value("several", NodesAre::several)
       .value("even", NodesAre::even);
+  nb::enum_<KernelIs>(m, "KernelIs", "A rule's condition on copies by the kernel.")
+      .value("any", KernelIs::any)
+      .value("fast", KernelIs::fast);
   nb::enum_<CoresAre>(m, "CoresAre", "A rule's condition on the cores of the ranks.")
       .value("any", CoresAre::any)
       .value("own", CoresAre::own)
@@ -94,6 +107,7 @@ void register_rule(nb::module_& m) {
       .def_ro("operator_is", &Rule::operator_is)
       .def_ro("nodes_are", &Rule::nodes_are)
       .def_ro("cores_are", &Rule::cores_are)
+      .def_ro("kernel_is", &Rule::kernel_is)
       .def_prop_ro(
           "algorithm", [](const Rule& r) { return r.algorithm; }, nb::rv_policy::reference,
           nb::sig("def algorithm(self) -> Algorithm | None"), "None: the native library.")

@@ -150,9 +150,9 @@ class Communicator {
   std::optional<bool> same_files_;
   std::shared_ptr<const Graph> graph_;
   bool asked_for_graph_ = false;
-  std::int64_t to_node_ = 0;               ///< messages_to_node(), where all ranks know the graph
-  bool oversubscribed_ = false;            ///< is a node of these ranks short of cores?
-  bool kernel_copy_ = true;                ///< may the kernel copy between ranks of each node?
+  std::int64_t to_node_ = 0;     ///< messages_to_node(), where all ranks know the graph
+  bool oversubscribed_ = false;  ///< is a node of these ranks short of cores?
+  KernelCopy kernel_copy_ = KernelCopy::fast;
   std::vector<Rank> nodes_;                ///< of each rank, the lowest rank of its node
   const Rules* rules_ = &shipped_rules();  ///< the same on all ranks
   Overrides overrides_;                    ///< of the program, by info keys

@@ -19,7 +19,7 @@ struct NodeView {
   std::vector<transport::shm::Connection*> connections;  ///< by rank; null: other nodes, and myself
   bool own = false;                                      ///< they serve this communicator only
   bool oversubscribed = false;                           ///< have the ranks of this node fewer cores? On all alike
-  bool kernel_copy = false;                              ///< may the kernel copy between them? Likewise
+  KernelCopy kernel_copy = KernelCopy::refused;          ///< likewise
   const Rules* rules = nullptr;                          ///< by which these ranks choose
 };
 

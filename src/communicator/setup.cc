@@ -131,9 +131,9 @@ void Communicator::find_nodes(Bootstrap& all) {
   struct Place {
     int lowest;  // rank of my node
     bool oversubscribed;
-    bool kernel_copy;
+    KernelCopy kernel_copy;
   };
-  Place mine{rank_, node_ ? node_->oversubscribed : oversubscribed(), !node_ || node_->kernel_copy};
+  Place mine{rank_, node_ ? node_->oversubscribed : oversubscribed(), node_ ? node_->kernel_copy : KernelCopy::fast};
   if (node_) {
     const auto& near = node_->connections;
     const auto first = std::ranges::find_if(near, [](const auto* c) { return c != nullptr; });
@@ -144,7 +144,7 @@ void Communicator::find_nodes(Bootstrap& all) {
   if (!all.ok()) return;
   std::ranges::transform(places, nodes_.begin(), &Place::lowest);
   oversubscribed_ = std::ranges::any_of(places, &Place::oversubscribed);
-  kernel_copy_ = std::ranges::all_of(places, &Place::kernel_copy);
+  kernel_copy_ = std::ranges::min(places, {}, &Place::kernel_copy).kernel_copy;
   std::vector<Rank> on_node(nodes_.size(), 0);
   for (const Rank node : nodes_) per_node_ = std::max(per_node_, ++on_node[static_cast<std::size_t>(node)]);
   even_nodes_ = std::ranges::all_of(on_node, [&](Rank n) { return n == 0 || n == per_node_; });

@@ -37,7 +37,8 @@ class Table {
     for (const Between& between : {r.bytes, r.part, r.ranks, r.per_node, r.to_node}) out << ", " << range(between);
     out << ", " << choice(r) << ", Function{" << number(r.function) << "}, " << (r.balanced ? "true" : "false")
         << ", RanksAre{" << number(r.ranks_are) << "}, OperatorIs{" << number(r.operator_is) << "}, NodesAre{"
-        << number(r.nodes_are) << "}, CoresAre{" << number(r.cores_are) << "}},\n";
+        << number(r.nodes_are) << "}, CoresAre{" << number(r.cores_are) << "}, KernelIs{" << number(r.kernel_is)
+        << "}},\n";
     rules_ += out.str();
   }
 

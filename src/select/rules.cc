@@ -213,6 +213,8 @@ class RulesParser {
       set_once(rule.cores_are, CoresAre::own, word);
     } else if (word == "cores=shared") {
       set_once(rule.cores_are, CoresAre::shared, word);
+    } else if (word == "kernel=fast") {
+      set_once(rule.kernel_is, KernelIs::fast, word);
     } else if (word == "ranks=balanced") {
       rule.balanced = true;
     } else if (word.starts_with("operator=")) {
@@ -239,7 +241,7 @@ class RulesParser {
   [[noreturn]] void refuse_condition(std::string_view word) const {
     refuse("unknown condition " + quoted(word),
            "conditions are bytes, part, ranks, per-node and to-node with <, <=, =, >= or > and a number, ranks=2^k, "
-           "ranks!=2^k, ranks=balanced, nodes=1, nodes>1, nodes=even, cores=own, cores=shared, and "
+           "ranks!=2^k, ranks=balanced, nodes=1, nodes>1, nodes=even, cores=own, cores=shared, kernel=fast, and "
            "operator=commutative, not-commutative, predefined or user");
   }
 

@@ -37,6 +37,7 @@ bool others_hold(const Rule& rule, const Call& call) {
   if (rule.ranks_are == RanksAre::power_of_two && !power) return false;
   if (rule.ranks_are == RanksAre::not_power_of_two && power) return false;
   if (!nodes_hold(rule.nodes_are, call) || !cores_hold(rule.cores_are, call)) return false;
+  if (rule.kernel_is == KernelIs::fast && call.kernel_copy != KernelCopy::fast) return false;
   switch (rule.operator_is) {
     case OperatorIs::any: return true;
     case OperatorIs::commutative: return call.commutative;
@@ -55,7 +56,8 @@ std::string why_not(const Algorithm* algorithm, const Params& params, const Call
 
 /// An override is granted all the same: a message that may not be copied by the kernel is staged.
 std::string why_not(const Rule& rule, const Call& call) {
-  if (rule.params.kernel_copy && !call.kernel_copy) return "the kernel may not copy between these ranks";
+  if (rule.params.kernel_copy && call.kernel_copy == KernelCopy::refused)
+    return "the kernel may not copy between these ranks";
   return why_not(rule.algorithm, rule.params, call);
 }
 

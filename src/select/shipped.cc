@@ -29,6 +29,7 @@ Rules rules_of(const CompactRules& table) {
          .operator_is = r.operator_is,
          .nodes_are = r.nodes_are,
          .cores_are = r.cores_are,
+         .kernel_is = r.kernel_is,
          .algorithm = choice.algorithm < 0 ? nullptr : all_algorithms()[static_cast<std::size_t>(choice.algorithm)],
          .params = params_of(choice, table.numbers),
          .line = r.line});

@@ -33,6 +33,7 @@ struct CompactRule {
   OperatorIs operator_is;
   NodesAre nodes_are;
   CoresAre cores_are;
+  KernelIs kernel_is;
 };
 
 struct CompactRules {

@@ -108,11 +108,21 @@ TEST(conditions_on_cores) {
 
 TEST(rules_that_copy_by_the_kernel_hold_where_it_may) {
   const Rules rules = parse_rules("stretto-rules 1\nbcast bytes>=1K -> linear copy=kernel\nbcast -> binomial\n", "f");
-  const auto chosen = [&](bool kernel_copy) {
+  const auto chosen = [&](KernelCopy kernel_copy) {
     return choose({}, rules, {.function = Function::bcast, .shape = {2, 0}, .bytes = 4096, .kernel_copy = kernel_copy});
   };
-  CHECK_EQ(chosen(true).reason, "f:2");
-  CHECK_EQ(chosen(false).reason, "f:3; not linear (line 2): the kernel may not copy between these ranks");
+  CHECK_EQ(chosen(KernelCopy::permitted).reason, "f:2");
+  CHECK_EQ(chosen(KernelCopy::refused).reason, "f:3; not linear (line 2): the kernel may not copy between these ranks");
+}
+
+TEST(rules_may_ask_for_a_kernel_that_copies_fast) {
+  const Rules rules = parse_rules(head + "bcast kernel=fast -> linear copy=kernel\nbcast -> binomial\n", "f");
+  const auto chosen = [&](KernelCopy kernel_copy) {
+    return choose(rules, {.function = Function::bcast, .shape = {2, 0}, .kernel_copy = kernel_copy}).algorithm->name();
+  };
+  CHECK_EQ(chosen(KernelCopy::fast), "linear");
+  CHECK_EQ(chosen(KernelCopy::permitted), "binomial");
+  CHECK_EQ(chosen(KernelCopy::refused), "binomial");
 }
 
 TEST(overrides_stand_above_the_rules) {
