@@ -5,7 +5,7 @@ import re
 from collections.abc import Collection
 
 import pytest
-from programs import COLLECTIVES, DEBIAN, PREFIXES, Finished, all_right, installed, stretto_run
+from programs import ABI, COLLECTIVES, DEBIAN, PREFIXES, Finished, all_right, installed, stretto_run
 
 LIMIT = 100  # seconds for each run: the ranks may be more than the cores
 ORDERS = ["crossed", "reversed", "ahead", "blocking", "freed", "fresh", "types", "sitting"]
@@ -35,7 +35,8 @@ def counts(done: Finished) -> dict[str, list[int]]:
 def may_pass_on(name: str, *reasons: str) -> set[str]:
     """Why calls may be left to the MPI of this name, apart from these reasons."""
     # Operators of the program's own, where the MPI cannot be asked to move calls on.
-    return {*reasons, *(["progress"] if name in ("intel", "debian-mpich") else [])}
+    cannot = ("intel", "debian-mpich", *ABI)
+    return {*reasons, *(["progress"] if name in cannot else [])}
 
 
 def served_all(
