@@ -132,3 +132,16 @@ def test_requests_in_fortran(built, name, interface):
     )
     calls = {"barrier": 2, "bcast": 4, "allreduce": 5 + 8 * persistent, "alltoallv": 1}
     served_all(stretto_run(3, [program], timeout=LIMIT), calls)
+
+
+@pytest.mark.parametrize("name", ABI)
+def test_requests_of_the_standard_abi(built, name):
+    """Its statuses, handles and large counts; the rest is the other flavours' code."""
+    passed = may_pass_on(name)
+    served_some(run(built, "request_arrays.c", name, 2), "allreduce", "alltoall", "barrier")
+    served_some(run(built, "request_states.c", name, 2, "many"), "allreduce")
+    done = run(built, "nonblocking_all.c", name, 2, 1, 20)
+    served_all(done, {key: called for key, (called, _, _) in counts(done).items()}, passed)
+    served_all(run(built, "persistent_collectives.c", name, 2, "mixed"), None, passed)
+    done = served_some(run(built, "request_misuse.c", name, 2, "start-active"), "allreduce")
+    assert "start-active: MPI_ERR_REQUEST" in done.out
