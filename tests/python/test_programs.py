@@ -182,8 +182,9 @@ def test_mpi_before_and_after_main(built, name):
     assert done.served("allreduce") == 3
 
 
-@pytest.mark.parametrize("name", ["mpich", "openmpi", "mpich-abi"])
-@pytest.mark.parametrize("ranks", [2, 5])
+@pytest.mark.parametrize(
+    ("name", "ranks"), [("mpich", 2), ("mpich", 5), ("openmpi", 2), ("openmpi", 5), ("mpich-abi", 2)]
+)
 def test_transport_over_mpi(name, ranks):
     mpi = installed(name)
     build = from_environment("STRETTO_TEST_BUILD")
