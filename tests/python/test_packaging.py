@@ -24,7 +24,8 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-  puts(all == ranks ? "all right" : "wrong");
+  MPI_Comm_rank(MPI_COMM_WORLD, &mine);
+  if (mine == 0) puts(all == ranks ? "all right" : "wrong");
   return MPI_Finalize();
 }
 """
@@ -51,7 +52,7 @@ def source(tmp_path) -> Path:
 def serves(name: str, app: Path) -> None:
     """The program, started without preloading anything, has Stretto in it."""
     done = launch(installed(name), 2, [app], STRETTO_LOG="summary").succeeded()
-    assert done.out.split("\n")[:2] == ["all right", "all right"]
+    assert done.out == "all right\n"
     assert done.served("allreduce") == 1
 
 

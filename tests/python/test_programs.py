@@ -183,7 +183,8 @@ def test_mpi_before_and_after_main(built, name):
 
 
 @pytest.mark.parametrize(
-    ("name", "ranks"), [("mpich", 2), ("mpich", 5), ("openmpi", 2), ("openmpi", 5), ("mpich-abi", 2)]
+    ("name", "ranks"),
+    [("mpich", 2), ("mpich", 5), ("openmpi", 2), ("openmpi", 5), ("mpich-abi", 2)],
 )
 def test_transport_over_mpi(name, ranks):
     mpi = installed(name)
