@@ -84,13 +84,10 @@ def test_commands_work(clean):
     assert "proved" in run(clean, "check", "allreduce", "--ranks", "1-9").out
     found = run(clean, "doctor").out
     assert "2 ranks served by Stretto" in found
-    words = ["--collectives", "bcast,allreduce", "--sizes", "8,4K", "--time-per-size", "0.02"]
-    raced = run(clean, "bench", "-n", 2, *words)
-    assert "# allreduce, 2 ranks, MPICH" in raced.out
-    assert (
-        "# bcast, 2 ranks, MPICH 5.0.2 (standard ABI)"
-        in run(clean, "bench", "--mpi", "abi", *words).out
-    )
+    words = ["--collectives", "allreduce", "--sizes", "8", "--time-per-size", "0.02"]
+    for wish, title in (("mpich", "MPICH 5.0.2"), ("abi", "MPICH 5.0.2 (standard ABI)")):
+        raced = run(clean, "bench", "--mpi", wish, *words).out
+        assert raced.startswith(f"# allreduce, 2 ranks, {title}\n")
 
 
 def test_programs_run(clean, tmp_path):
