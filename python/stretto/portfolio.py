@@ -2,7 +2,6 @@
 """Proving many cases: every algorithm for every number of ranks, with all that it is tried with."""
 
 from collections.abc import Callable
-from concurrent.futures import as_completed
 from dataclasses import dataclass
 
 from . import _core
@@ -88,6 +87,8 @@ def prove_one(case: Case) -> list[dict]:
 
 def prove(cases: list[Case], advance: Callable[[float], None] = lambda done: None) -> list[dict]:
     """All cases, in their order; the checker lets go of the interpreter's lock, so threads help."""
+    from concurrent.futures import as_completed
+
     with pool() as threads:
         # The largest first, so that none is left alone at the end.
         order = sorted(range(len(cases)), key=lambda i: -cases[i].ranks)

@@ -2,15 +2,20 @@
 """Threads for calls of the core, which lets go of the interpreter's lock."""
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from .launch.mpi import cores
 
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
+
 
 @contextmanager
-def pool() -> Iterator[ThreadPoolExecutor]:
+def pool() -> "Iterator[ThreadPoolExecutor]":
     """One for each core. After Ctrl-C nobody waits for what they were still to do."""
+    from concurrent.futures import ThreadPoolExecutor
+
     threads = ThreadPoolExecutor(max_workers=cores())
     try:
         yield threads

@@ -132,7 +132,7 @@ ENTRY(Finalize, (), ()) {
 #undef DISPLACEMENT
 
 // Large counts. An MPI without these functions must not seem to have them: mpi4py would call them.
-#ifdef STRETTO_MPICH
+#ifdef STRETTO_LARGE_COUNTS
 #define COLLECTIVE_ENTRY(name, function, parameters, arguments, ...)                                                   \
   STRETTO_ENTRY(name##_c, parameters, arguments) {                                                                     \
     return serve_or_pass(comm, __VA_ARGS__, [=] { return call_if_there(native().name##_c, STRETTO_LIST arguments); }); \

@@ -84,7 +84,7 @@ COLLECTIVE_ENTRY(Barrier, barrier, (MPI_Comm comm), (comm), intercept::Arguments
 #undef COUNT
 #undef DISPLACEMENT
 
-#ifdef STRETTO_MPICH
+#ifdef STRETTO_LARGE_COUNTS
 #define COUNT MPI_Count
 #define DISPLACEMENT MPI_Aint
 #define COLLECTIVE_ENTRY(name, function, parameters, arguments, ...) \

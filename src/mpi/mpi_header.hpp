@@ -6,7 +6,15 @@
 // Without MPI's own C++ interface, which older versions still have: it would want a library to be linked to.
 #define OMPI_SKIP_MPICXX 1
 #define MPICH_SKIP_MPICXX 1
+#ifdef STRETTO_ABI
+#define MPI_ABI 1  // the mpi.h of MPICH and Intel MPI has both ABIs
+#endif
 #include <mpi.h>
+
+// Has the family functions with large counts? A single MPI of it may still lack some.
+#if defined(STRETTO_MPICH) || defined(STRETTO_ABI)
+#define STRETTO_LARGE_COUNTS 1
+#endif
 
 namespace stretto::intercept {
 

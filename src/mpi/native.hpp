@@ -71,7 +71,7 @@ namespace stretto::intercept {
 // clang-format on
 
 // clang-format off
-#ifdef STRETTO_MPICH
+#ifdef STRETTO_LARGE_COUNTS
 #define STRETTO_NATIVE_LARGE_COLLECTIVES(X) STRETTO_FUNCTIONS(STRETTO_LARGE_NAME, X)
 #define STRETTO_NATIVE_LARGE_FUNCTIONS(X) \
   STRETTO_NATIVE_LARGE_COLLECTIVES(X) X(Pack_c) X(Type_get_contents_c) X(Type_get_envelope_c) X(Unpack_c)

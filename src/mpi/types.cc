@@ -121,7 +121,7 @@ MPI_Comm packing_comm() { return packing.begun ? packing.comm : constants().self
 bool has_failed() { return packing.error != MPI_SUCCESS; }
 void note(int error) { packing.error = error; }
 
-#ifdef STRETTO_MPICH
+#ifdef STRETTO_LARGE_COUNTS
 bool large_pack() { return native().Pack_c && native().Unpack_c; }
 #else
 bool large_pack() { return false; }
@@ -139,7 +139,7 @@ void pack(const execute::Element& element, const void* elements, Count n, void* 
     const char* from = static_cast<const char*>(elements) + first * element.extent;
     char* to = static_cast<char*>(packed) + first * element.size;
     const Bytes bytes = count * element.size;
-#ifdef STRETTO_MPICH
+#ifdef STRETTO_LARGE_COUNTS
     if (MPI_Count at = 0; large_pack())
       return note(native().Pack_c(from, count, handle_of(element), to, bytes, &at, packing_comm()));
 #endif
@@ -154,7 +154,7 @@ void unpack(const execute::Element& element, const void* packed, Count n, void* 
     const char* from = static_cast<const char*>(packed) + first * element.size;
     char* to = static_cast<char*>(elements) + first * element.extent;
     const Bytes bytes = count * element.size;
-#ifdef STRETTO_MPICH
+#ifdef STRETTO_LARGE_COUNTS
     if (MPI_Count at = 0; large_pack())
       return note(native().Unpack_c(from, bytes, &at, to, count, handle_of(element), packing_comm()));
 #endif
@@ -170,7 +170,7 @@ struct Envelope {
   int combiner = MPI_COMBINER_NAMED;
 
   explicit Envelope(MPI_Datatype type) {
-#ifdef STRETTO_MPICH
+#ifdef STRETTO_LARGE_COUNTS
     if (native().Type_get_envelope_c && native().Type_get_contents_c) {
       native().Type_get_envelope_c(type, &integers, &addresses, &large_counts, &types, &combiner);
       return;
@@ -190,7 +190,7 @@ struct Envelope {
     if (integers + large_counts > 1 || addresses > 0 || types != 1) return found;
     int integer = 0;
     MPI_Aint address = 0;
-#ifdef STRETTO_MPICH
+#ifdef STRETTO_LARGE_COUNTS
     if (MPI_Count large = 0; native().Type_get_contents_c) {
       native().Type_get_contents_c(type, integers, addresses, large_counts, types, &integer, &address, &large, &found);
       return found;

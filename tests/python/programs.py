@@ -28,6 +28,8 @@ COLLECTIVES = {
     for function in all_functions()
     if not facts(facts(function).collective).neighbourhood
 }
+# Programs built for the MPI 5 standard ABI, under the libmpi_abi of these MPIs.
+ABI = {"mpich-abi": "mpich", "intel-abi": "intel"}
 DEBIAN = {"debian-mpich": "mpich", "debian-openmpi": "openmpi"}  # the suffix of their compilers
 # For more ranks than cores, where MPICH spins through whole time slices. Not for measuring.
 PATIENT = {
@@ -45,8 +47,10 @@ def from_environment(variable: str) -> Path:
 
 def installed(name: str) -> Mpi:
     """The MPI of this name; skips the test if there is none."""
-    mpiexec = from_environment(PREFIXES[name]) / "bin" / "mpiexec"
+    mpiexec = from_environment(PREFIXES[ABI.get(name, name)]) / "bin" / "mpiexec"
     mpi = inspect(mpiexec, "tests")
+    if mpi is not None and name in ABI:
+        mpi = mpi.of_flavour("abi")
     assert mpi is not None and mpi.library is not None, mpiexec
     return mpi
 
@@ -196,12 +200,17 @@ def compile_for(mpi: str, source: Path, target: Path, flags: tuple[str, ...]) ->
         compiler = needed(("mpif90." if fortran else "mpicc.") + DEBIAN[mpi])
         # Its mpif.h and mpi module leave the types of buffers open; gfortran compares the calls.
         extra = ["-fallow-argument-mismatch", "-w"] if fortran else []
-    elif mpi == "intel":
+    elif mpi in ("intel", "intel-abi"):
         # Its mpicc wants variables that a script of oneAPI sets.
-        prefix = from_environment(PREFIXES[mpi])
+        prefix = from_environment(PREFIXES["intel"])
         compiler = needed("cc")
         library = prefix / "lib"
-        extra = [f"-I{prefix}/include", f"-L{library}", f"-Wl,-rpath,{library}", "-lmpi"]
+        extra = [f"-I{prefix}/include", f"-L{library}", f"-Wl,-rpath,{library}"]
+        # The standard's header does not say whose it is: its programs know by these.
+        extra += ["-DMPI_ABI", "-DI_MPI_VERSION", "-lmpi_abi"] if mpi in ABI else ["-lmpi"]
+    elif mpi == "mpich-abi":
+        compiler = str(from_environment(PREFIXES["mpich"]) / "bin" / "mpicc_abi")
+        extra = ["-DMPICH_VERSION"]
     else:
         compiler, extra = str(from_environment(PREFIXES[mpi]) / "bin" / "mpicc"), []
     finish([compiler, source, *flags, "-o", target, *extra], dict(os.environ), 120).succeeded()

@@ -104,13 +104,54 @@ def test_mpi_of_another_flavour_is_refused(fake_mpi, fake_program, tmp_path):
         mpi_of_program(str(app), str(fake_mpi("mpich")))
 
 
-def test_standard_abi_is_refused(fake_program, tmp_path):
-    library = tmp_path / "libmpi_abi.so.0"
-    source = "int MPI_Init(void) { return 0; }"
-    compile_c(source, "-shared", "-fPIC", "-Wl,-soname,libmpi_abi.so.0", "-o", library)
+@pytest.fixture
+def fake_abi(fake_mpi):
+    """A pretended MPI that has the library of the standard ABI as well; its prefix."""
+
+    def make(kind: str, name: str = "libmpi_abi.so.1"):
+        prefix = fake_mpi(kind)
+        source = "int MPI_Init(void) { return 0; }"
+        library = prefix / "lib" / name
+        compile_c(source, "-shared", "-fPIC", f"-Wl,-soname,{name}", "-o", library)
+        return prefix
+
+    return make
+
+
+def test_program_of_the_standard_abi(fake_abi, fake_program, tmp_path):
+    prefix = fake_abi("mpich")
+    app = fake_program(prefix / "lib" / "libmpi_abi.so.1", tmp_path / "app")
+    for wish in ("auto", str(prefix)):
+        mpi, _ = mpi_of_program(str(app), wish)
+        assert (mpi.flavour, mpi.title) == ("abi", "MPICH 9.8.7 (standard ABI)")
+        assert mpi.library == prefix / "lib" / "libmpi_abi.so.1"
+    other = fake_abi("intel")
+    mpi, variables = mpi_of_program(str(app), str(other / "bin" / "mpiexec"))
+    assert (mpi.title, variables) == ("Intel MPI 2099.1 (standard ABI)", {})
+    without = str(fake_mpi_without(other))
+    with pytest.raises(Error, match=r"needs libmpi_abi\.so\.1, which Intel MPI 2099\.1 does not"):
+        mpi_of_program(str(app), without)
+
+
+def fake_mpi_without(prefix):
+    """The same without that library."""
+    (prefix / "lib" / "libmpi_abi.so.1").unlink()
+    return prefix
+
+
+def test_standard_abi_is_wished_for(fake_abi, monkeypatch):
+    prefix = fake_abi("mpich")
+    monkeypatch.setattr(sys, "prefix", str(prefix))
+    mpi = choose_mpi("abi")
+    assert (mpi.flavour, mpi.mpiexec) == ("abi", prefix / "bin" / "mpiexec")
+    assert choose_mpi("auto").flavour == "mpich"
+
+
+def test_other_version_of_the_standard_abi_is_refused(fake_abi, fake_program, tmp_path):
+    library = fake_abi("mpich", "libmpi_abi.so.0") / "lib" / "libmpi_abi.so.0"
     app = fake_program(library, tmp_path / "app")
     stderr = refuse("run", "--", app)
-    assert "MPI 5 standard ABI" in stderr
+    assert "another version of the MPI 5 standard ABI (libmpi_abi.so.0)" in stderr
     assert "mpicc_abi" in stderr
 
 

@@ -5,6 +5,7 @@ import re
 
 import pytest
 from programs import (
+    ABI,
     COLLECTIVES,
     DEBIAN,
     PREFIXES,
@@ -38,7 +39,7 @@ def served_all(done: Finished) -> Finished:
 
 
 @pytest.mark.parametrize("ranks", [2, 3])
-@pytest.mark.parametrize("name", [*PREFIXES, *DEBIAN])
+@pytest.mark.parametrize("name", [*PREFIXES, *DEBIAN, *ABI])
 def test_c_program(built, name, ranks):
     program = built("collectives.c", name)
     done = stretto_run(ranks, [program], mpi=mpi_of(name)).succeeded()
@@ -132,7 +133,7 @@ def test_intel_mpi_benchmarks():
     assert "All processes entering MPI_Finalize" in done.out
 
 
-@pytest.mark.parametrize("name", [*PREFIXES, *DEBIAN])
+@pytest.mark.parametrize("name", [*PREFIXES, *DEBIAN, *ABI])
 def test_intercommunicators_are_passed_on(built, name):
     done = stretto_run(4, [built("intercommunicator.c", name)], mpi=mpi_of(name)).succeeded()
     assert done.out.strip() == "all right"
@@ -142,7 +143,7 @@ def test_intercommunicators_are_passed_on(built, name):
     assert done.served("allreduce") == 1
 
 
-@pytest.mark.parametrize("name", [*PREFIXES, *DEBIAN])
+@pytest.mark.parametrize("name", [*PREFIXES, *DEBIAN, *ABI])
 def test_handles(built, name):
     done = stretto_run(4, [built("handles.c", name)], mpi=mpi_of(name)).succeeded()
     assert done.out.strip() == "all right"
@@ -181,11 +182,13 @@ def test_mpi_before_and_after_main(built, name):
     assert done.served("allreduce") == 3
 
 
-@pytest.mark.parametrize("flavour", ["mpich", "openmpi"])
-@pytest.mark.parametrize("ranks", [2, 5])
-def test_transport_over_mpi(flavour, ranks):
-    mpi = installed(flavour)
+@pytest.mark.parametrize(
+    ("name", "ranks"),
+    [("mpich", 2), ("mpich", 5), ("openmpi", 2), ("openmpi", 5), ("mpich-abi", 2)],
+)
+def test_transport_over_mpi(name, ranks):
+    mpi = installed(name)
     build = from_environment("STRETTO_TEST_BUILD")
-    program = build / "tests" / f"conformance-mpi-{flavour}"
+    program = build / "tests" / f"conformance-mpi-{mpi.flavour}"
     done = launch(mpi, ranks, [program, "--mpi-library", mpi.library], timeout=120).succeeded()
     assert f"many at once, on {ranks} ranks, 0 failures" in done.out

@@ -5,7 +5,7 @@ import re
 from collections.abc import Collection
 
 import pytest
-from programs import COLLECTIVES, DEBIAN, PREFIXES, Finished, all_right, installed, stretto_run
+from programs import ABI, COLLECTIVES, DEBIAN, PREFIXES, Finished, all_right, installed, stretto_run
 
 LIMIT = 100  # seconds for each run: the ranks may be more than the cores
 ORDERS = ["crossed", "reversed", "ahead", "blocking", "freed", "fresh", "types", "sitting"]
@@ -35,7 +35,8 @@ def counts(done: Finished) -> dict[str, list[int]]:
 def may_pass_on(name: str, *reasons: str) -> set[str]:
     """Why calls may be left to the MPI of this name, apart from these reasons."""
     # Operators of the program's own, where the MPI cannot be asked to move calls on.
-    return {*reasons, *(["progress"] if name in ("intel", "debian-mpich") else [])}
+    cannot = ("intel", "debian-mpich", *ABI)
+    return {*reasons, *(["progress"] if name in cannot else [])}
 
 
 def served_all(
@@ -131,3 +132,16 @@ def test_requests_in_fortran(built, name, interface):
     )
     calls = {"barrier": 2, "bcast": 4, "allreduce": 5 + 8 * persistent, "alltoallv": 1}
     served_all(stretto_run(3, [program], timeout=LIMIT), calls)
+
+
+@pytest.mark.parametrize("name", ABI)
+def test_requests_of_the_standard_abi(built, name):
+    """Its statuses, handles and large counts; the rest is the other flavours' code."""
+    passed = may_pass_on(name)
+    served_some(run(built, "request_arrays.c", name, 2), "allreduce", "alltoall", "barrier")
+    served_some(run(built, "request_states.c", name, 2, "many"), "allreduce")
+    done = run(built, "nonblocking_all.c", name, 2, 1, 20)
+    served_all(done, {key: called for key, (called, _, _) in counts(done).items()}, passed)
+    served_all(run(built, "persistent_collectives.c", name, 2, "mixed"), None, passed)
+    done = served_some(run(built, "request_misuse.c", name, 2, "start-active"), "allreduce")
+    assert "start-active: MPI_ERR_REQUEST" in done.out

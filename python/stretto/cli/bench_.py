@@ -7,6 +7,7 @@ import click
 
 from ..errors import Error, FailureError
 from ..units import size_in_words
+from . import completion
 from .options import (
     PictureType,
     RanksType,
@@ -36,7 +37,11 @@ def _refuse(options: dict[str, object], why: str, hint: str) -> None:
     help="How many processes; several with --guidelines and --peers.  [default: 2; or 2,4,8]",
 )
 @mpi_option
-@click.option("--collectives", help="Such as allreduce,gatherv,allreduce-maxloc.  [default: all]")
+@click.option(
+    "--collectives",
+    shell_complete=completion.functions,
+    help="Such as allreduce,gatherv,allreduce-maxloc.  [default: all]",
+)
 @click.option(
     "--sizes",
     help="Bytes of the vector or of each rank's part: 8-1M is 8, 16, 32, … 1M; 8,4K is these two."

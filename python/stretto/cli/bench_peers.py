@@ -129,11 +129,13 @@ def command(
 ) -> None:
     """Prepares the peers, measures, and writes: TSV or JSON to stdout, all of it to `output`."""
     from ..peers.table import tsv
+    from ..plot.files import need_matplotlib
     from .terminal import progress
 
     wish = _wish(ranks, sizes, cells, mode, rounds, time_per_cell, quick)
     folder = expanded(output) if output else None
     if folder:
+        need_matplotlib()
         folder.mkdir(parents=True, exist_ok=True)
     with progress("preparing the peers", None):
         mpis, absent = _prepare(peers, Path(environments) if environments else default_folder())

@@ -8,6 +8,7 @@ import click
 
 from ..errors import Error, FailureError
 from ..files import read_text
+from . import completion
 from .options import RanksType, json_option, write_json
 
 if TYPE_CHECKING:
@@ -15,7 +16,12 @@ if TYPE_CHECKING:
 
 
 @click.command("check")
-@click.argument("algorithms", nargs=-1, metavar="[ALGORITHM|COLLECTIVE]…")
+@click.argument(
+    "algorithms",
+    nargs=-1,
+    metavar="[ALGORITHM|COLLECTIVE]…",
+    shell_complete=completion.everything,
+)
 @click.option(
     "--ranks",
     type=RanksType(),
@@ -37,7 +43,12 @@ if TYPE_CHECKING:
     default=None,
     help="Prove the schedules in this file (the form of `stretto show --text`).",
 )
-@click.option("--collective", default=None, help="With --file: what they are to compute.")
+@click.option(
+    "--collective",
+    default=None,
+    shell_complete=completion.collectives,
+    help="With --file: what they are to compute.",
+)
 @click.option("--commutative", is_flag=True, help="With --file: operands may come in any order.")
 @click.option("--graph", metavar="KIND", default="", help="With --file: as for `stretto show`.")
 @click.option("--in-place", is_flag=True, help="With --file: the input is the output.")

@@ -5,6 +5,9 @@ import shlex
 
 import click
 
+from ..errors import Error
+from ..launch.library import FOLDERS
+from . import completion
 from .options import json_option, mpi_option, write_json
 
 
@@ -15,17 +18,38 @@ from .options import json_option, mpi_option, write_json
     "program",
     metavar="PROGRAM",
     default=None,
+    shell_complete=completion.files,
     help="Find the MPI that this program was built for.",
 )
 @click.option("--shell", is_flag=True, help='Print export commands: eval "$(stretto env --shell)".')
+@click.option(
+    "--link", is_flag=True, help="Print linker flags instead: mpicc app.c $(stretto env --link)."
+)
+@click.option(
+    "--folder",
+    type=click.Choice(list(FOLDERS)),
+    default=None,
+    help="Print where the libraries are, or what pkg-config, CMake or `module use` looks for.",
+)
 @json_option
-def command(mpi_wish: str, program: str | None, shell: bool, as_json: bool) -> None:
+def command(
+    mpi_wish: str, program: str | None, shell: bool, link: bool, folder: str | None, as_json: bool
+) -> None:
     """Print the variables that put Stretto into a program, for srun and the like.
 
     For example: srun -n 64 env $(stretto env --mpi mpich) ./app
     """
-    from ..launch import choose_mpi, mpi_of_program, preload
+    from ..launch import choose_mpi, folder_of, link_flags, mpi_of_program, preload
 
+    if sum(map(bool, (shell, link, folder, as_json))) > 1:
+        raise Error("--shell, --link, --folder and --json exclude each other", "leave one of them")
+    if folder:
+        click.echo(str(folder_of(folder)))
+        return
+    if link:
+        mpi = mpi_of_program(program, mpi_wish)[0] if program else choose_mpi(mpi_wish)
+        click.echo(shlex.join(link_flags(mpi.flavour)))
+        return
     mpi, variables = mpi_of_program(program, mpi_wish) if program else (choose_mpi(mpi_wish), {})
     variables["LD_PRELOAD"] = preload(mpi.flavour)
     if as_json:

@@ -4,11 +4,16 @@
 import click
 
 from ..files import write_text
+from . import completion
 from .options import hosts_option, topology_option
 
 
 @click.command("generate")
-@click.argument("function", metavar="FUNCTION[/ALGORITHM[,NAME=VALUE…]]")
+@click.argument(
+    "function",
+    metavar="FUNCTION[/ALGORITHM[,NAME=VALUE…]]",
+    shell_complete=completion.everything,
+)
 @topology_option
 @hosts_option
 @click.option("--ranks", "-p", type=click.IntRange(min=1, max=1 << 16), default=None,

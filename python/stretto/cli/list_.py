@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from . import completion
 from .options import RanksType, json_option, write_json
 
 if TYPE_CHECKING:
@@ -196,7 +197,12 @@ def _print_table(algorithms: "list[Algorithm]", ranks: tuple[int, ...]) -> None:
 
 
 @click.command("list")
-@click.argument("collectives", nargs=-1, metavar="[COLLECTIVE|FUNCTION|ALGORITHM]…")
+@click.argument(
+    "collectives",
+    nargs=-1,
+    metavar="[COLLECTIVE|FUNCTION|ALGORITHM]…",
+    shell_complete=completion.everything,
+)
 @click.option(
     "--ranks",
     type=RanksType(),

@@ -9,6 +9,7 @@ import click
 
 from ..algorithms import near
 from ..errors import Error
+from . import completion
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -64,9 +65,10 @@ class PictureType(click.ParamType):
     def convert(
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> str:
-        from ..plot.files import format_of
+        from ..plot.files import format_of, need_matplotlib
 
         format_of(str(value))
+        need_matplotlib()
         return str(value)
 
 
@@ -76,8 +78,9 @@ mpi_option = click.option(
     "mpi_wish",
     default="auto",
     show_default=True,
-    metavar="auto|mpich|intel|openmpi|PATH",
-    help="Which MPI: its name, or the path of its mpiexec.",
+    metavar="auto|mpich|intel|openmpi|abi|PATH",
+    shell_complete=completion.mpis,
+    help="Which MPI: its name, or the path of its mpiexec. abi: one with the MPI 5 standard ABI.",
 )
 ranks_option = click.option(
     "-n",

@@ -9,6 +9,7 @@ from dataclasses import replace
 import click
 
 from ..errors import Error
+from . import completion
 from .options import mpi_option, ranks_option, say_notes
 
 
@@ -31,7 +32,9 @@ def _split(launcher: str) -> tuple[str, ...]:
     help="Start with this instead of mpiexec: 'srun -n 4'. -n is then ignored.",
 )
 @click.option("--dry-run", is_flag=True, help="Print the command line and do not run it.")
-@click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED)
+@click.argument(
+    "program", nargs=-1, required=True, type=click.UNPROCESSED, shell_complete=completion.files
+)
 def command(
     ranks: int, mpi_wish: str, launcher: str | None, dry_run: bool, program: tuple[str, ...]
 ) -> None:

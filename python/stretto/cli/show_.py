@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..errors import Error
+from . import completion
 from .options import (
     CountsType,
     PictureType,
@@ -50,11 +51,11 @@ def shape_of(
 
 
 def _draw_timeline(trace: str, output: str | None) -> None:
+    if output is None:
+        raise Error("--timeline needs -o FILE", "draw into a file that ends in .svg, .png or .pdf")
     from ..plot.timeline import draw
     from ..timeline import read
 
-    if output is None:
-        raise Error("--timeline needs -o FILE", "draw into a file that ends in .svg, .png or .pdf")
     events = read(trace)
     names = sorted({str(e.args["algorithm"]) for e in events if "algorithm" in e.args})
     save_picture(draw(events, ", ".join(names)), output)
@@ -78,7 +79,12 @@ def _show_schedule(
 
 
 @click.command("show")
-@click.argument("algorithm", metavar="[ALGORITHM[,NAME=VALUE…]]", required=False)
+@click.argument(
+    "algorithm",
+    metavar="[ALGORITHM[,NAME=VALUE…]]",
+    required=False,
+    shell_complete=completion.algorithms,
+)
 @click.option(
     "--ranks", "-p", type=click.IntRange(min=1, max=4096), default=None, help="8 if not given."
 )

@@ -7,6 +7,7 @@ import click
 
 from ..errors import Error
 from ..units import size_in_words
+from . import completion
 from .calls import cells_of, function_of, placement_of, shortened, size_of, topology_of
 from .options import (
     PictureType,
@@ -97,12 +98,13 @@ def _write_timeline(call: "Call", row: dict, machine, path: str) -> None:
 
 
 @click.command("simulate")
-@click.argument("function")
+@click.argument("function", shell_complete=completion.functions)
 @click.option("--ranks", "-p", type=click.IntRange(min=1, max=1 << 24), required=True)
 @size_option
 @click.option("--machine", "requested", default="flat", show_default=True, metavar="FILE|NAME",
               help="A machine file, or one of flat, cluster, gigabit-ethernet.")  # fmt: skip
-@click.option("--algorithms", "names", default=None, metavar="A,B", help="Only these.")
+@click.option("--algorithms", "names", default=None, metavar="A,B", help="Only these.",
+              shell_complete=completion.algorithms)  # fmt: skip
 @click.option("--nodes", default=None, metavar="NxK", help="N nodes of K ranks each.")
 @click.option("--ranks-per-node", type=click.IntRange(min=1), default=None,
               help="1 if not given: all messages take the network.")  # fmt: skip

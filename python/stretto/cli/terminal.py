@@ -10,14 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    SpinnerColumn,
-    TextColumn,
-    TimeRemainingColumn,
-)
 
 from ..interrupt import Interrupt
 
@@ -87,6 +79,16 @@ def say_first(notes: list[str], ranks: int) -> None:
 @contextmanager
 def progress(title: str, total: float | None) -> Iterator:
     """Yields advance(done, of=None, what=""): the bar on stderr, none unless that is a terminal."""
+    # Here, for it is half of what importing rich takes, and most commands are over before that.
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        SpinnerColumn,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
     console = stderr()
     bar = Progress(
         SpinnerColumn(),

@@ -8,8 +8,8 @@ from pathlib import Path
 from .. import _core
 from ..errors import Error
 
-FLAVOURS = ("mpich", "openmpi")
-NAMES = {"mpich": "MPICH", "openmpi": "Open MPI"}
+FLAVOURS = ("mpich", "openmpi", "abi")
+NAMES = {"mpich": "MPICH", "openmpi": "Open MPI", "abi": "MPI 5 standard"}
 AN_MPI = re.compile(r"libp?mpi(ch|_mt|_abi)?\.so\b")
 
 
@@ -29,6 +29,25 @@ def _library_path(flavour: str) -> Path:
 def library_of(flavour: str) -> Path:
     """The library to preload; raises Error if this flavour was not built."""
     return _existing(_library_path(flavour), flavour)
+
+
+FOLDERS = {
+    "lib": "",
+    "pkgconfig": "pkgconfig",
+    "cmake": "cmake/stretto",
+    "modulefiles": "modulefiles",
+}
+
+
+def folder_of(what: str) -> Path:
+    """Where one of FOLDERS is: what the linker, pkg-config, CMake or `module use` looks for."""
+    return _folder() / FOLDERS[what]
+
+
+def link_flags(flavour: str) -> list[str]:
+    """For the linker, before the MPI's own library; raises Error if this flavour was not built."""
+    folder = library_of(flavour).parent
+    return [f"-L{folder}", f"-Wl,-rpath,{folder}", f"-lstretto-{flavour}"]
 
 
 def race_driver_of(flavour: str) -> Path:

@@ -6,7 +6,7 @@ import re
 import shutil
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -14,8 +14,12 @@ from ..errors import Error
 from ..files import expanded
 from .ask import ask
 
-LIBRARIES = {"mpich": ("libmpi.so.12", "libmpich.so.12"), "openmpi": ("libmpi.so.40",)}
-WISHES = ("auto", "mpich", "intel", "openmpi")
+LIBRARIES = {
+    "mpich": ("libmpi.so.12", "libmpich.so.12"),
+    "openmpi": ("libmpi.so.40",),
+    "abi": ("libmpi_abi.so.1",),
+}
+WISHES = ("auto", "mpich", "intel", "openmpi", "abi")
 
 
 def cores() -> int:
@@ -25,7 +29,7 @@ def cores() -> int:
 
 @dataclass(frozen=True)
 class Mpi:
-    """One MPI. `flavour` is its ABI: Intel MPI is of MPICH's."""
+    """One MPI. `flavour` is the ABI of `library`: Intel MPI's own is MPICH's."""
 
     flavour: str
     name: str
@@ -37,7 +41,15 @@ class Mpi:
 
     @property
     def title(self) -> str:
-        return f"{self.name} {self.version}"
+        abi = " (standard ABI)" if self.flavour == "abi" else ""
+        return f"{self.name} {self.version}{abi}"
+
+    def of_flavour(self, flavour: str) -> "Mpi | None":
+        """It, or it with its library of the MPI 5 standard ABI, which has the same launcher."""
+        if flavour == self.flavour:
+            return self
+        library = _library_beside(self.mpiexec, flavour) if flavour == "abi" else None
+        return replace(self, flavour=flavour, library=library) if library else None
 
     def environment(self) -> dict[str, str]:
         """For the launcher itself."""
@@ -177,12 +189,15 @@ def choose_mpi(wish: str = "auto", flavour: str | None = None) -> Mpi:
         return _by_path(wish)
     if wish not in WISHES:
         raise Error(f"--mpi: '{wish}' is no MPI", f"use one of {', '.join(WISHES)} or a path")
+    if wish == "abi":
+        wish, flavour = "auto", "abi"
     names = {"mpich": "MPICH", "intel": "Intel MPI", "openmpi": "Open MPI"}
     for mpi in all_mpis():
         if wish != "auto" and mpi.name != names[wish]:
             continue
-        if flavour is None or mpi.flavour == flavour:
-            return mpi
+        found = mpi.of_flavour(flavour or mpi.flavour)
+        if found:
+            return found
     if wish != "auto":
         raise no_mpi(f"no {names[wish]} was found")
     if flavour is not None:

@@ -63,12 +63,12 @@ def _libmpi_of(program: Path) -> tuple[str, Path | None] | None:
         for name in names:
             if name in needed:
                 return flavour, needed[name]
-    if any(STANDARD_ABI.match(name) for name in needed):
-        raise Error(
-            f"{program} was built for the MPI 5 standard ABI (libmpi_abi.so), "
-            "which Stretto does not serve yet",
-            "build it with mpicc instead of mpicc_abi",
-        )
+    for name in needed:
+        if STANDARD_ABI.match(name):
+            raise Error(
+                f"{program} was built for another version of the MPI 5 standard ABI ({name})",
+                f"build it with an mpicc_abi whose library is {LIBRARIES['abi'][0]}",
+            )
     return None
 
 
@@ -99,7 +99,8 @@ def _of_library(flavour: str, library: Path | None, program: Path) -> Mpi:
         beside = library.parent.parent / "bin" / "mpiexec"
         if beside.exists():
             candidates += [mpi for mpi in [inspect(beside, f"beside {library}")] if mpi]
-    candidates = [mpi for mpi in candidates + all_mpis() if mpi.flavour == flavour]
+    found = [mpi.of_flavour(flavour) for mpi in candidates + all_mpis()]
+    candidates = [mpi for mpi in found if mpi]
     for mpi in candidates:
         if library and mpi.library and mpi.library.resolve() == library.resolve():
             return mpi
@@ -121,11 +122,12 @@ def mpi_of_program(name: str, wish: str = "auto") -> tuple[Mpi, dict[str, str]]:
         found = _of_environment(program) if wish == "auto" and _is_python(program) else None
         return found or choose_mpi(wish), {}
     flavour, library = libmpi
-    mpi = _of_library(flavour, library, program) if wish == "auto" else choose_mpi(wish)
-    if mpi.flavour != flavour:
+    wished = _of_library(flavour, library, program) if wish == "auto" else choose_mpi(wish)
+    mpi = wished.of_flavour(flavour)
+    if mpi is None:
         needs = " or ".join(LIBRARIES[flavour])
         raise Error(
-            f"{name} needs {needs}, which {mpi.title} does not have",
+            f"{name} needs {needs}, which {wished.title} does not have",
             "leave --mpi out, or build the program with that MPI",
         )
     if library is None and mpi.library is not None:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Figures into files."""
 
+import importlib.util
 import io
 import re
 from pathlib import Path
@@ -13,6 +14,15 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FORMATS = ("svg", "png", "pdf")
+
+
+def need_matplotlib() -> None:
+    """Raises Error where it is missing; before the work, not after it."""
+    if importlib.util.find_spec("matplotlib") is None:
+        raise Error(
+            "pictures are drawn by matplotlib, which is not installed",
+            "`pip install stretto[plot]` brings it",
+        )
 
 
 def format_of(path: str) -> str:

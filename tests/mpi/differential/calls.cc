@@ -114,7 +114,7 @@ Call bind(const Functions& functions, const Plan& plan, const void* send, void* 
   return bound(functions, plan, send, receive);
 }
 
-#ifdef STRETTO_MPICH
+#ifdef STRETTO_LARGE_COUNTS
 Call bind(const LargeFunctions& functions, const Plan& plan, const void* send, void* receive) {
   return bound(functions, plan, send, receive);
 }

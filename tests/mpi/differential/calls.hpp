@@ -46,7 +46,7 @@ struct Functions {
 #undef STRETTO_MEMBER
 };
 
-#ifdef STRETTO_MPICH
+#ifdef STRETTO_LARGE_COUNTS
 /// The forms with MPI_Count.
 struct LargeFunctions {
   using Count = MPI_Count;
@@ -77,7 +77,7 @@ using Call = std::function<int(const How&)>;
 
 /// `send` and `receive` are the buffers' addresses; they do not matter where the call ignores them.
 Call bind(const Functions& functions, const Plan& plan, const void* send, void* receive);
-#ifdef STRETTO_MPICH
+#ifdef STRETTO_LARGE_COUNTS
 Call bind(const LargeFunctions& functions, const Plan& plan, const void* send, void* receive);
 #endif
 

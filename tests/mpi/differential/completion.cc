@@ -177,7 +177,7 @@ class Completion {
   }
 
   static bool fits([[maybe_unused]] const Means& means, [[maybe_unused]] const Pending& pending) {
-#ifdef STRETTO_MPICH
+#ifndef STRETTO_OPENMPI
     // Of persistent collectives MPICH 5.0.2's MPI_Request_get_status makes one inactive that is done, its MPI_Testall
     // reports an error, and its MPI_Waitall waits for ever for one that was not yet started.
     const bool inactive = !pending.active && *pending.request != intercept::constants().request_null;

@@ -43,7 +43,7 @@ Library::Library(const LibraryOptions& options) {
 #define STRETTO_FIND(with, function, name, ...) finder.find_kinds(functions.name, #name, #function, "");
   STRETTO_FUNCTIONS(STRETTO_FIND, )
 #undef STRETTO_FIND
-#ifdef STRETTO_MPICH
+#ifdef STRETTO_LARGE_COUNTS
 #define STRETTO_FIND(with, function, name, collective, sizes) \
   STRETTO_WITH_COUNTS_##sizes(finder.find_kinds(large_functions.name, #name, #function, "_c");)
   STRETTO_FUNCTIONS(STRETTO_FIND, )
