@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <memory_resource>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -164,7 +165,7 @@ class Guarded {
   std::size_t place(Count i) const { return static_cast<std::size_t>(guard + i * kind_.extent); }
 
   const Kind& kind_;
-  std::vector<char> memory_, image_;
+  std::pmr::vector<char> memory_, image_;  // where a suite says
 };
 
 /// The reduction of all ranks' contributions in rank order, of the first `n` elements.
