@@ -5,7 +5,7 @@ import shlex
 
 import click
 
-from .options import json_option, mpi_option, write_json
+from .options import json_option, mpi_option, shared_heap_option, write_json
 
 
 @click.command("env")
@@ -17,9 +17,12 @@ from .options import json_option, mpi_option, write_json
     default=None,
     help="Find the MPI that this program was built for.",
 )
+@shared_heap_option
 @click.option("--shell", is_flag=True, help='Print export commands: eval "$(stretto env --shell)".')
 @json_option
-def command(mpi_wish: str, program: str | None, shell: bool, as_json: bool) -> None:
+def command(
+    mpi_wish: str, program: str | None, shared_heap: bool, shell: bool, as_json: bool
+) -> None:
     """Print the variables that put Stretto into a program, for srun and the like.
 
     For example: srun -n 64 env $(stretto env --mpi mpich) ./app
@@ -27,7 +30,7 @@ def command(mpi_wish: str, program: str | None, shell: bool, as_json: bool) -> N
     from ..launch import choose_mpi, mpi_of_program, preload
 
     mpi, variables = mpi_of_program(program, mpi_wish) if program else (choose_mpi(mpi_wish), {})
-    variables["LD_PRELOAD"] = preload(mpi.flavour)
+    variables["LD_PRELOAD"] = preload(mpi.flavour, shared_heap)
     if as_json:
         write_json({"mpi": mpi.title, "flavour": mpi.flavour, "variables": variables})
         return

@@ -9,7 +9,7 @@ from dataclasses import replace
 import click
 
 from ..errors import Error
-from .options import mpi_option, ranks_option, say_notes
+from .options import mpi_option, ranks_option, say_notes, shared_heap_option
 
 
 def _split(launcher: str) -> tuple[str, ...]:
@@ -30,10 +30,16 @@ def _split(launcher: str) -> tuple[str, ...]:
     default=None,
     help="Start with this instead of mpiexec: 'srun -n 4'. -n is then ignored.",
 )
+@shared_heap_option
 @click.option("--dry-run", is_flag=True, help="Print the command line and do not run it.")
 @click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED)
 def command(
-    ranks: int, mpi_wish: str, launcher: str | None, dry_run: bool, program: tuple[str, ...]
+    ranks: int,
+    mpi_wish: str,
+    launcher: str | None,
+    shared_heap: bool,
+    dry_run: bool,
+    program: tuple[str, ...],
 ) -> None:
     """Run an MPI program with Stretto in it: stretto run -n 4 -- ./app arguments.
 
@@ -43,7 +49,7 @@ def command(
     from ..launch import mpi_of_program, preload
 
     mpi, variables = mpi_of_program(program[0], mpi_wish)
-    variables["LD_PRELOAD"] = preload(mpi.flavour)
+    variables["LD_PRELOAD"] = preload(mpi.flavour, shared_heap)
     if launcher is not None:
         mpi, environment = replace(mpi, launcher=_split(launcher)), dict(os.environ)
     else:
