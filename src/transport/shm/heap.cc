@@ -132,6 +132,8 @@ void Heap::survive_forks() {
 void Heap::before_fork() {
   mutex_.lock();
   if (!range_.is_open()) return;  // what a child has is private
+  // The child holds the addresses until after_fork(): what else it maps before that must not come to lie there.
+  madvise(address(0), static_cast<std::size_t>(segment_->handle().bytes), MADV_DOFORK);
   copy_bytes_ = 0;
   blocks_.for_each_block([&](Bytes, Bytes bytes) { copy_bytes_ += bytes; });
   if (copy_bytes_ == 0) return;
@@ -151,22 +153,27 @@ void Heap::copy_blocks() {
 
 void Heap::after_fork(bool child) {
   const auto all = static_cast<std::size_t>(segment_->handle().bytes);
-  // Nothing else may come to lie there, for what lies there is taken for a block.
-  if (child && range_.is_open())
+  if (child && range_.is_open()) {
+    // Nor may anything later: what lies there is taken for a block.
     mmap(address(0), all, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
-  if (child && copy_) {
-    Bytes used = 0;
-    blocks_.for_each_block([&](Bytes at, Bytes bytes) {
-      const auto size = static_cast<std::size_t>(bytes);
-      mremap(copy_ + used, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, address(at));
-      used += bytes;
-    });
-  } else if (copy_) {
-    munmap(copy_, static_cast<std::size_t>(copy_bytes_));
+    range_.close();
+    if (copy_) move_copy();
+  } else if (range_.is_open()) {
+    madvise(address(0), all, MADV_DONTFORK);
+    if (copy_) munmap(copy_, static_cast<std::size_t>(copy_bytes_));
   }
   copy_ = nullptr;
-  if (child) range_.close();
   mutex_.unlock();
+}
+
+/// In the child: to where the blocks are in its parent.
+void Heap::move_copy() {
+  Bytes used = 0;
+  blocks_.for_each_block([&](Bytes at, Bytes bytes) {
+    const auto size = static_cast<std::size_t>(bytes);
+    mremap(copy_ + used, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, address(at));
+    used += bytes;
+  });
 }
 
 std::byte* PeerHeap::map() {

@@ -77,6 +77,7 @@ class Heap {
   void before_fork();
   void after_fork(bool child);
   void copy_blocks();
+  void move_copy();
 
   std::unique_ptr<Segment> segment_;
   HeapRange range_;
