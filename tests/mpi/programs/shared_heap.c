@@ -106,7 +106,8 @@ static void with_a_child(double* in, double* out, int turn) {
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   check(WIFEXITED(status) && WEXITSTATUS(status) == 0, "what a child has", WEXITSTATUS(status));
-  for (int i = 0; i < ranks * most; ++i) check(in[i] == value(turn % ranks, i / most, i % most, turn), "the parent's", i);
+  for (int i = 0; i < ranks * most; ++i)
+    check(in[i] == value(turn % ranks, i / most, i % most, turn), "the parent's", i);
   char* arguments[] = {"true", NULL};
   pid_t other;
   check(posix_spawnp(&other, "true", NULL, NULL, arguments, environ) == 0 && waitpid(other, &status, 0) == other,
