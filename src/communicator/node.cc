@@ -14,6 +14,7 @@
 #include <mutex>
 #include <string>
 
+#include "communicator/shared_heap.hpp"
 #include "settings/settings.hpp"
 #include "support/cores.hpp"
 #include "support/launcher.hpp"
@@ -62,7 +63,10 @@ std::atomic<Process*> made_process{nullptr};  // once there is one
 struct Made {
   std::string why;  ///< there is none
   Process* process = Process::create(settings().shared_memory, why).release();
-  Made() { made_process = process; }
+  Made() {
+    made_process = process;
+    show_heap();
+  }
 };
 const Made& made() {
   static const Made& once = *new Made;
@@ -306,6 +310,11 @@ bool someone_died(const NodeView& view) {
   return std::ranges::any_of(view.connections, [](Connection* c) { return c && process()->peer_died(*c); });
 }
 
+transport::shm::Segment* segment_at_hand() {
+  Process* const p = made_process;
+  return p ? &p->segment() : nullptr;
+}
+
 void depart() {
   if (Process* p = made_process) p->segment().depart();
 }
@@ -326,7 +335,8 @@ transport::shm::Neighbours neighbours(const NodeView& view, const transport::shm
           .staging = rings,
           .doorbell = process()->segment().doorbell(),
           .segment = process()->segment().memory(),
-          .policy = wait_policy()};
+          .policy = wait_policy(),
+          .heap = &shown_heap()};
 }
 
 transport::shm::WaitPolicy wait_policy() { return {.polls = polls_before_yield.load(std::memory_order_relaxed)}; }

@@ -43,6 +43,9 @@ void leave(const NodeView& view, std::uint32_t communicator);
 /// Has a process of the node ended in the middle of its work? Not one that came to MPI_Finalize.
 bool someone_died(const NodeView& view);
 
+/// What this process shares; null: nothing so far.
+transport::shm::Segment* segment_at_hand();
+
 /// Before MPI_Finalize: this process ends as it should.
 void depart();
 

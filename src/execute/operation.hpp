@@ -204,18 +204,20 @@ class Operation {
   static void one_by_one(std::vector<SendState>& unsent);
   void cut_into_fragments(Instance& in, Bytes staging);
   bool try_send(Instance& in, SendState& state);
-  bool may_lend(const Instance& in, const Plan::Outgoing& send) const;
-  static bool round_receives(const Instance& in);
-  bool try_lend(Instance& in, SendState& state);
-  transport::shm::Copied take_lent(Instance& in, const Plan::Step& step, ReceiveState& receive,
-                                   transport::shm::Inbox& box, const transport::shm::Fragment& fragment);
-  void withdraw_lent(Instance& in);
   bool try_send_in_fragments(Instance& in, SendState& state);
   bool try_send_in_slots(Instance& in, SendState& state);
   bool pump(Instance& in);
   void unblock_sends(Instance& in);
   bool take(Instance& in, std::uint32_t step, bool in_order, bool yielding);
   bool drain(Instance& in, bool yielding);
+
+  // Lent messages: operation_lend.cc
+  bool may_lend(const Instance& in, const Plan::Outgoing& send) const;
+  static bool round_receives(const Instance& in);
+  bool try_lend(Instance& in, SendState& state);
+  transport::shm::Copied take_lent(Instance& in, const Plan::Step& step, ReceiveState& receive,
+                                   transport::shm::Inbox& box, const transport::shm::Fragment& fragment);
+  void withdraw_lent(Instance& in);
 
   // Messages: operation_messages.cc
   void post_receives(Instance& in, const Plan::Stage& stage);

@@ -19,7 +19,6 @@ using transport::shm::Carried;
 using transport::shm::Connection;
 using transport::shm::Copied;
 using transport::shm::Fragment;
-using transport::shm::Inbox;
 using transport::shm::inline_payload;
 using transport::shm::Outbox;
 using transport::shm::post_inline;
@@ -145,83 +144,6 @@ bool Operation::try_send(Instance& in, SendState& state) {
   for (std::uint32_t r = 0; r < state.readers; ++r, begin = seen())
     done(begin, Activity::send, send[r].peer, bytes, in);
   return true;
-}
-
-bool Operation::may_lend(const Instance& in, const Plan::Outgoing& send) const {
-  return work_.lend_from > 0 && send.bytes >= work_.lend_from && neighbour(send.peer)->out[in.channel].lends() &&
-         in.buffers.in_one_piece(send.blocks);
-}
-
-/// Where a round both sends and receives, each rank copies what it receives, and has no time to help others.
-bool Operation::round_receives(const Instance& in) {
-  const Plan::Stage& stage = in.plan->stages[in.round];
-  const auto& steps = in.plan->steps;
-  return std::any_of(steps.begin() + stage.first_step, steps.begin() + stage.end_of_steps,
-                     [](const Plan::Step& step) { return is_receive(step.kind); });
-}
-
-/// True: the receiver has copied it. One that may not gets it through the staging ring.
-bool Operation::try_lend(Instance& in, SendState& state) {
-  const Plan::Outgoing& send = in.plan->sends[state.send];
-  Connection& peer = *neighbour(send.peer);
-  if (state.lent == 0) {
-    const std::byte* message = in.buffers.in_one_piece(send.blocks);
-    const bool helps = send.bytes >= transport::shm::least_shared && !round_receives(in);
-    state.lent = transport::shm::post_lent(peer, in.channel, key_, message, send.bytes, helps);
-    if (state.lent == 0) return false;
-  }
-  Outbox& box = peer.out[in.channel];
-  if (!box.released(state.lent)) {
-    if (!box.asked_for_help(state.lent)) return false;
-    const Nanoseconds begin = seen();
-    box.help(state.lent);
-    done(begin, Activity::copy, no_rank, send.bytes, in);
-    return false;
-  }
-  if (box.refused(state.lent)) {
-    state.lend = false;
-    state.lent = 0;
-    return try_send(in, state);
-  }
-  done(seen(send.peer), Activity::send, send.peer, send.bytes, in);
-  return true;
-}
-
-/// A message that lies in the sender's memory.
-Copied Operation::take_lent(Instance& in, const Plan::Step& step, ReceiveState& receive, Inbox& box,
-                            const Fragment& fragment) {
-  constexpr Bytes most = 32 << 10;  // what is combined should still be in the first cache
-  std::byte* whole = step.kind == ActionKind::receive ? in.buffers.in_one_piece(step.target) : receive.bounce;
-  if (whole) {
-    const Copied copied = box.copy_together(fragment, whole, receive.copied);
-    receive.shared = copied == Copied::in_part;
-    if (copied == Copied::all) receive.got += fragment.bytes;
-    return copied;
-  }
-  const Bytes size = work_.element.size;
-  const Bytes piece = std::max(most - most % size, size);
-  std::byte* memory = in.arena.take(piece);
-  while (receive.got < fragment.bytes) {
-    const Bytes bytes = std::min(piece, fragment.bytes - receive.got);
-    if (!box.copy(fragment, receive.got, bytes, memory)) {
-      if (receive.got == 0) return Copied::refused;
-      failed_ = receive.dropped = true;  // some of it has been combined
-      receive.got = fragment.bytes;
-    } else {
-      deliver(in, step, receive, memory, bytes);
-    }
-  }
-  return Copied::all;
-}
-
-/// Senders write into this call's buffers no more.
-void Operation::withdraw_lent(Instance& in) {
-  if (!in.active || in.round == in.plan->stages.size()) return;
-  const Plan::Stage& stage = in.plan->stages[in.round];
-  for (std::uint32_t s = stage.first_step; s < stage.end_of_steps; ++s) {
-    const ReceiveState& receive = in.receives[s - stage.first_step];
-    if (receive.shared) neighbour(in.plan->steps[s].peer)->in[in.channel].withdraw(receive.copied);
-  }
 }
 
 bool Operation::try_send_in_fragments(Instance& in, SendState& state) {

@@ -3,6 +3,7 @@
 // The MPI functions that Stretto takes the place of. Each asks to be served and else calls the native function.
 #include "communicator/hints.hpp"
 #include "communicator/provenance.hpp"
+#include "communicator/shared_heap.hpp"
 #include "communicator/spawn.hpp"
 #include "intercept/entry.hpp"
 #include "intercept/watchdog.hpp"
@@ -120,6 +121,14 @@ ENTRY(Comm_split_type, (MPI_Comm comm, int type, int key, MPI_Info info, MPI_Com
 }
 
 #include "intercept/makers.inc"
+
+ENTRY(Alloc_mem, (MPI_Aint size, MPI_Info info, void* base), (size, info, base)) {
+  return intercept::allocate_in_heap(size, info, base) ? MPI_SUCCESS : native().Alloc_mem(size, info, base);
+}
+
+ENTRY(Free_mem, (void* base), (base)) {
+  return intercept::release_to_heap(base) ? MPI_SUCCESS : native().Free_mem(base);
+}
 
 ENTRY(Finalize, (), ()) {
   guarded([] { intercept::before_finalize(); });

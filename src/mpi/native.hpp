@@ -30,9 +30,9 @@ namespace stretto::intercept {
 
 // Those that entry_points.cc takes the place of beside the collectives.
 #define STRETTO_OTHER_ENTRIES(X) \
-  X(Cancel) X(Cart_create) X(Cart_sub) X(Comm_create) X(Comm_create_group) X(Comm_disconnect) X(Comm_dup_with_info) \
+  X(Alloc_mem) X(Cancel) X(Cart_create) X(Cart_sub) X(Comm_create) X(Comm_create_group) X(Comm_disconnect) X(Comm_dup_with_info) \
   X(Comm_free) X(Comm_get_parent) X(Comm_set_info) X(Comm_spawn) X(Comm_spawn_multiple) X(Comm_split) \
-  X(Comm_split_type) X(Dist_graph_create) X(Dist_graph_create_adjacent) X(Finalize) X(Graph_create) \
+  X(Comm_split_type) X(Dist_graph_create) X(Dist_graph_create_adjacent) X(Finalize) X(Free_mem) X(Graph_create) \
   X(Intercomm_create) X(Intercomm_merge) X(Op_free) X(Request_free) X(Request_get_status) X(Start) X(Startall) \
   X(Test) X(Testall) X(Testany) X(Testsome) X(Type_free) X(Wait) X(Waitall) X(Waitany) X(Waitsome)
 

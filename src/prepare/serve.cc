@@ -2,6 +2,7 @@
 #include "prepare/serve.hpp"
 
 #include "communicator/node.hpp"
+#include "communicator/shared_heap.hpp"
 #include "mpi/progress.hpp"
 #include "mpi/types.hpp"
 #include "observe/write.hpp"
@@ -67,7 +68,10 @@ void before_finalize() {
   if (!settings().log_summary) return;
   int rank = 0;
   native().Comm_rank(constants().world, &rank);
-  if (rank == 0) print_summary();
+  if (rank == 0) {
+    print_summary();
+    print_heap_summary();
+  }
 }
 
 }  // namespace stretto::intercept

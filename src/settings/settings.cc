@@ -86,6 +86,17 @@ std::optional<PretendedNodes> parse_nodes(std::string_view text) {
   return fits(n.count) && fits(n.ranks) ? std::optional(n) : std::nullopt;
 }
 
+/// A size is for the allocator of `stretto run --shared-heap`, which reads it for itself.
+void read_shared_heap(Settings& s) {
+  constexpr Bytes least = Bytes{64} << 10;
+  const std::string_view value = variable("STRETTO_SHARED_HEAP");
+  s.shared_heap = value != "0";
+  const auto block = parse_size(value);
+  if (!value.empty() && value != "0" && (!block || *block < least))
+    complain("STRETTO_SHARED_HEAP: '" + std::string(value) + "' is neither 0 nor a size from 64K, ignored",
+             "0 shares no memory of the program; with `stretto run --shared-heap`, 1M shares blocks from that size");
+}
+
 void read_node(Settings& s, std::string& all) {
   constexpr Bytes least = Bytes{4} << 20, most = Bytes{1} << 40;
   s.shm = read_switch("STRETTO_SHM", true, "0 sends everything through the MPI, 1 uses the node's shared memory");
@@ -98,6 +109,7 @@ void read_node(Settings& s, std::string& all) {
   else if (!memory.empty())
     complain("STRETTO_SHM_MEMORY: '" + std::string(memory) + "' is no size from 4M to 1024G, ignored",
              "for example STRETTO_SHM_MEMORY=256M");
+  read_shared_heap(s);
   const std::string_view nodes = variable("STRETTO_NODES");
   s.nodes = parse_nodes(nodes);
   if (!s.nodes && !nodes.empty())

@@ -34,6 +34,7 @@ struct Settings {
   bool shm = true;                        ///< STRETTO_SHM=0: everything goes through the MPI
   Bytes shared_memory = Bytes{64} << 20;  ///< STRETTO_SHM_MEMORY: most that this process provides
   bool kernel_copy = true;                ///< STRETTO_KERNEL_COPY=0: this process lends no messages
+  bool shared_heap = true;                ///< STRETTO_SHARED_HEAP=0: no memory of the program is shared
   std::optional<PretendedNodes> nodes;    ///< STRETTO_NODES: for tests
   bool progress_thread = false;         ///< STRETTO_PROGRESS=thread: nonblocking calls go on while the program computes
   bool children = false;                ///< STRETTO_CHILDREN=VERSION: what the job spawns has this version as well

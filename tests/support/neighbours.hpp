@@ -3,11 +3,44 @@
 // Ranks as threads that reach each other through shared memory, all of them or those of one pretended node.
 #pragma once
 
+#include <memory_resource>
+
 #include "support/ranks.hpp"
+#include "transport/shm/heap.hpp"
 #include "transport/shm/node.hpp"
 #include "transport/shm/process.hpp"
 
 namespace stretto::test {
+
+/// The heap of all ranks, who are one process.
+inline transport::shm::Heap& shared_heap() {
+  static const auto heap = [] {
+    std::string why;
+    auto made = transport::shm::Heap::create(Bytes{1} << 30, why);
+    if (!made) throw std::runtime_error(why);
+    return made;
+  }();
+  return *heap;
+}
+
+/// Every second long block comes from it.
+class PartlyShared : public std::pmr::memory_resource {
+  void* do_allocate(std::size_t bytes, std::size_t alignment) override {
+    if (bytes >= least && turn_++ % 2 == 0)
+      if (void* block = shared_heap().allocate(static_cast<Bytes>(bytes)).at) return block;
+    return std::pmr::new_delete_resource()->allocate(bytes, alignment);
+  }
+  void do_deallocate(void* block, std::size_t bytes, std::size_t alignment) override {
+    if (shared_heap().owns(block))
+      shared_heap().release(block);
+    else
+      std::pmr::new_delete_resource()->deallocate(block, bytes, alignment);
+  }
+  bool do_is_equal(const memory_resource& other) const noexcept override { return this == &other; }
+
+  static constexpr std::size_t least = transport::shm::least_in_place;
+  std::atomic<unsigned> turn_{0};
+};
 
 /// The shared memory of `ranks` ranks, `per_node` on each node. Segments are reached at the addresses of their owners:
 /// mapped twice, a sanitizer would take them for different memory.
@@ -32,15 +65,17 @@ class Neighbourhood {
         if (!mine.connections[size(b)]) continue;
         auto& segment = theirs.process->segment();
         const std::int64_t process = (a + b) % 3 == 0 ? nobody : segment.handle().process;
+        auto* heap = (a + b) % 5 == 0 ? nullptr : &heap_;  // which some cannot map
         Process::connect(*mine.connections[size(b)], theirs.process->address(*theirs.connections[size(a)]),
-                         const_cast<std::byte*>(segment.memory()), segment.doorbell(), process);
+                         const_cast<std::byte*>(segment.memory()), segment.doorbell(), process, heap);
       }
     for (Member& m : members_)
       m.neighbours = {.connections = m.connections,
                       .staging = m.process->take_staging_rings().value(),
                       .doorbell = m.process->segment().doorbell(),
                       .segment = m.process->segment().memory(),
-                      .policy = policy};
+                      .policy = policy,
+                      .heap = &shown_};
   }
 
   const transport::shm::Neighbours& of(Rank rank) const { return members_[size(rank)].neighbours; }
@@ -51,6 +86,9 @@ class Neighbourhood {
     std::vector<transport::shm::Connection*> connections;
     transport::shm::Neighbours neighbours;
   };
+  transport::shm::HeapNotice notice_;
+  transport::shm::HeapRange shown_;
+  transport::shm::PeerHeap heap_{notice_, shared_heap().show_in(notice_, shown_)};
   static constexpr std::int64_t nobody = 0;  // whose memory cannot be read: what it lends is refused
   static std::size_t size(Rank r) { return static_cast<std::size_t>(r); }
   std::vector<Member> members_;

@@ -4,6 +4,7 @@
 // which messages go.
 #include <atomic>
 #include <cstdio>
+#include <memory_resource>
 
 #include "support/neighbours.hpp"
 #include "transport/many_operations.hpp"
@@ -53,6 +54,17 @@ TEST(several_nodes) {
     if (failures() == 0) run_on_nodes(ranks, per_node, {.polls = 1}, static_cast<std::uint32_t>(ranks * 7 + per_node));
 }
 
+/// Buffers of which some lie in a shared heap, in which neighbours read and write them.
+class SomeBuffersShared {
+ public:
+  SomeBuffersShared() : before_(std::pmr::set_default_resource(&resource_)) {}
+  ~SomeBuffersShared() { std::pmr::set_default_resource(before_); }
+
+ private:
+  PartlyShared resource_;
+  std::pmr::memory_resource* before_;
+};
+
 /// Whoever waits goes to sleep at once, and has to be woken.
 TEST(sleepers) {
   for (const Rank ranks : {2, 5})
@@ -60,7 +72,7 @@ TEST(sleepers) {
 }
 
 /// So long that senders help where they may: some messages are refused, some are written by the sender.
-TEST(long_messages_are_lent) {
+void play_long_messages(bool reductions) {
   constexpr Count longest = 40000;
   for (const Rank ranks : {2, 3, 5}) {
     const References references(ranks);
@@ -70,13 +82,31 @@ TEST(long_messages_are_lent) {
       for (Rank turn = 0; turn < 12; ++turn)
         for (const Algorithm* a : all_algorithms()) {
           const CollectiveFacts& of = facts(a->collective);
-          if (of.reduces || of.neighbourhood || a->needs.counts || (a->name() != "linear" && a->name() != "bruck"))
+          if (of.reduces != reductions || of.neighbourhood || a->needs.counts ||
+              (a->name() != "linear" && a->name() != "bruck" && a->name() != "slices"))
             continue;
           const bool in_place = turn % 3 == 0 && may_alias(a->collective);
-          player.play({a, {{ranks, of.rooted ? turn % ranks : 0}, {}}, &kinds[0], longest + turn, {}, 0, 1, in_place});
+          const Count elements = reductions ? longest_count : longest;
+          player.play({a, {{ranks, of.rooted ? turn % ranks : 0}, {}}, &kinds[0], elements - turn, {}, 0, 1, in_place});
         }
     });
   }
+}
+
+TEST(long_messages_are_lent) { play_long_messages(false); }
+
+TEST(long_messages_stay_in_shared_heaps) {
+  const SomeBuffersShared some;
+  const std::uint64_t before = transport::shm::messages_in_place;
+  play_long_messages(false);
+  play_long_messages(true);
+  CHECK(transport::shm::messages_in_place > before + 500);
+}
+
+TEST(several_nodes_with_shared_heaps) {
+  const SomeBuffersShared some;
+  for (const auto& [ranks, per_node] : {std::pair{4, 4}, {6, 3}})
+    if (failures() == 0) run_on_nodes(ranks, per_node, {.polls = 1}, static_cast<std::uint32_t>(ranks));
 }
 
 TEST(many_operations_at_once) {

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <memory_resource>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -138,12 +140,18 @@ inline execute::Combiner Kind::combiner() const { return {.combine = detail::com
 /// Memory for `n` elements between guards, beside an image of what it must be in the end.
 class Guarded {
  public:
-  Guarded(const Kind& kind, Count n) : kind_(kind), memory_(static_cast<std::size_t>(2 * guard + n * kind.extent)) {
-    for (std::size_t i = 0; i < memory_.size(); ++i) memory_[i] = static_cast<char>(i * 37 + 11);
-    image_ = memory_;
+  Guarded(const Kind& kind, Count n)
+      : kind_(kind),
+        image_(static_cast<std::size_t>(2 * guard + n * kind.extent)),
+        memory_(static_cast<char*>(from_->allocate(image_.size()))) {
+    for (std::size_t i = 0; i < image_.size(); ++i) image_[i] = static_cast<char>(i * 37 + 11);
+    std::ranges::copy(image_, memory_);
   }
+  ~Guarded() { from_->deallocate(memory_, image_.size()); }
+  Guarded(const Guarded&) = delete;
+  Guarded& operator=(const Guarded&) = delete;
 
-  void* at(Count i) { return memory_.data() + place(i); }
+  void* at(Count i) { return memory_ + place(i); }
   Value value(Count i) { return kind_.load(at(i)); }
   /// Element `i` is `v` now and in the end.
   void put(Count i, const Value& v) {
@@ -155,8 +163,8 @@ class Guarded {
 
   /// The first byte that is not as it must be, counted from element 0; none if all are.
   std::optional<Bytes> wrong_byte() const {
-    if (memory_ == image_) return std::nullopt;
-    return std::mismatch(memory_.begin(), memory_.end(), image_.begin()).first - memory_.begin() - guard;
+    if (std::memcmp(memory_, image_.data(), image_.size()) == 0) return std::nullopt;
+    return std::ranges::mismatch(image_, std::span(memory_, image_.size())).in1 - image_.begin() - guard;
   }
 
  private:
@@ -164,7 +172,9 @@ class Guarded {
   std::size_t place(Count i) const { return static_cast<std::size_t>(guard + i * kind_.extent); }
 
   const Kind& kind_;
-  std::vector<char> memory_, image_;
+  std::vector<char> image_;
+  std::pmr::memory_resource* from_ = std::pmr::get_default_resource();  // a suite's own
+  char* memory_;
 };
 
 /// The reduction of all ranks' contributions in rank order, of the first `n` elements.

@@ -95,7 +95,7 @@ TEST(a_lent_message_is_given_back_by_its_credit) {
   TestConnection connection;
   const std::byte message[3]{std::byte{1}, std::byte{2}, std::byte{3}};
   connection.in.open(&connection.channel, connection.memory, 0, getpid());
-  connection.out.next().lend(message, sizeof message, false);
+  connection.out.next().lend(message, sizeof message, Help::none);
   connection.out.post(0);
   const Fragment lent = connection.in.next(0);
   CHECK(lent.carried == Carried::lent && lent.bytes == 3 && lent.last);
@@ -113,7 +113,7 @@ TEST(a_lent_message_that_cannot_be_read_is_refused_and_so_are_those_after_it) {
   TestConnection connection;
   connection.post(0, true, first);
   for (const std::uint64_t key : {first, second, first}) {
-    connection.out.next().lend(connection.memory, 8, false);
+    connection.out.next().lend(connection.memory, 8, Help::none);
     connection.out.post(key);
   }
   connection.in.release(first, connection.in.next(first));
@@ -141,10 +141,10 @@ struct Loaned {
     for (std::size_t i = 0; i < message.size(); ++i) message[i] = static_cast<std::byte>(i % 251);
     connection.in.open(&connection.channel, connection.memory, 0, sender);
     connection.out.set_receiver(receiver);
-    connection.out.next().lend(message.data(), bytes, true);
+    connection.out.next().lend(message.data(), bytes, Help::anywhere);
     connection.out.post(0);
   }
-  Copied copy() { return connection.in.copy_together(connection.in.next(0), here.data(), mine); }
+  Copied copy() { return connection.in.copy_together(connection.in.next(0), {here.data(), false}, mine); }
   bool help() {
     const bool asked = connection.out.asked_for_help(1);
     if (asked) connection.out.help(1);
@@ -211,7 +211,7 @@ TEST(a_lent_message_of_another_operation_is_put_aside) {
   TestConnection connection;
   connection.in.open(&connection.channel, connection.memory, 0, getpid());
   const std::byte message[3]{std::byte{1}, std::byte{2}, std::byte{3}};
-  connection.out.next().lend(message, sizeof message, false);
+  connection.out.next().lend(message, sizeof message, Help::none);
   connection.out.post(first);
   CHECK(connection.in.buffer_unexpected(second));
   CHECK(connection.out.released(1) && !connection.out.refused(1));

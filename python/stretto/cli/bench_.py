@@ -64,6 +64,12 @@ def _refuse(options: dict[str, object], why: str, hint: str) -> None:
     help="Whether a barrier stands before each call; the time is then that of its slowest rank."
     "  [default: back-to-back; with --peers both]",
 )
+@click.option(
+    "--buffers",
+    type=click.Choice(["private", "shared"]),
+    help="Where buffers of 64 KiB or more lie: shared is what --shared-heap of `stretto run` gives."
+    "  [default: private]",
+)
 @click.option("--plot", type=PictureType(), metavar="FILE", default=None,
               help="Draw into FILE: .svg, .png or .pdf.")  # fmt: skip
 @json_option
@@ -93,6 +99,7 @@ def command(
     time_per_size: float | None,
     guidelines: bool,
     mode: str | None,
+    buffers: str | None,
     plot: str | None,
     as_json: bool,
     peers: str | None,
@@ -107,7 +114,7 @@ def command(
         from .bench_peers import command as run_peers
 
         others = {"collectives": collectives, "time-per-size": time_per_size, "plot": plot}
-        others |= {"mpi": mpi_wish != "auto", "guidelines": guidelines}
+        others |= {"mpi": mpi_wish != "auto", "guidelines": guidelines, "buffers": buffers}
         _refuse(others, "does not go with --peers", "it has --cells, --time-per-cell and --output")
         run_peers(peers, ranks, sizes, as_json, mode=mode, **of_peers)
         return
@@ -116,7 +123,7 @@ def command(
     if guidelines:
         from .bench_guidelines import command as run_guidelines
 
-        refused = {"plot": plot, "mode": mode}
+        refused = {"plot": plot, "mode": mode, "buffers": buffers}
         _refuse(refused, "does not go with --guidelines", "it has a table and --json")
         names = functions_of(collectives)
         run_guidelines(ranks or (2,), mpi_wish, names, sizes, time_per_size, as_json)
@@ -130,7 +137,8 @@ def command(
     if plot and len(modes) > 1:
         raise Error("--plot: one picture shows one mode", "write --mode synchronised")
     seconds = time_per_size or 0.3
-    _race(n, mpi_wish, collectives or "all", sizes or "8-1M", modes, seconds, plot, as_json)
+    shared = buffers == "shared"
+    _race(n, mpi_wish, collectives or "all", sizes or "8-1M", modes, seconds, shared, plot, as_json)
 
 
 def _race(
@@ -140,6 +148,7 @@ def _race(
     sizes: str,
     modes: list[str],
     time_per_size: float,
+    shared_buffers: bool,
     plot: str | None,
     as_json: bool,
 ) -> None:
@@ -152,7 +161,9 @@ def _race(
     mpi = choose_mpi(mpi_wish)
     say_first(mpi.notes(), ranks)
     with progress(f"racing under {mpi.title}", len(names) * len(numbers) * len(modes)) as advance:
-        race = run_benchmark(mpi, ranks, names, numbers, time_per_size, advance, modes)
+        race = run_benchmark(
+            mpi, ranks, names, numbers, time_per_size, advance, modes, shared_buffers
+        )
     if as_json:
         write_json(
             {

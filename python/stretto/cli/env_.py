@@ -8,7 +8,7 @@ import click
 from ..errors import Error
 from ..launch.library import FOLDERS
 from . import completion
-from .options import json_option, mpi_option, write_json
+from .options import json_option, mpi_option, shared_heap_option, write_json
 
 
 @click.command("env")
@@ -21,6 +21,7 @@ from .options import json_option, mpi_option, write_json
     shell_complete=completion.files,
     help="Find the MPI that this program was built for.",
 )
+@shared_heap_option
 @click.option("--shell", is_flag=True, help='Print export commands: eval "$(stretto env --shell)".')
 @click.option(
     "--link", is_flag=True, help="Print linker flags instead: mpicc app.c $(stretto env --link)."
@@ -33,7 +34,13 @@ from .options import json_option, mpi_option, write_json
 )
 @json_option
 def command(
-    mpi_wish: str, program: str | None, shell: bool, link: bool, folder: str | None, as_json: bool
+    mpi_wish: str,
+    program: str | None,
+    shared_heap: bool,
+    shell: bool,
+    link: bool,
+    folder: str | None,
+    as_json: bool,
 ) -> None:
     """Print the variables that put Stretto into a program, for srun and the like.
 
@@ -51,7 +58,7 @@ def command(
         click.echo(shlex.join(link_flags(mpi.flavour)))
         return
     mpi, variables = mpi_of_program(program, mpi_wish) if program else (choose_mpi(mpi_wish), {})
-    variables["LD_PRELOAD"] = preload(mpi.flavour)
+    variables["LD_PRELOAD"] = preload(mpi.flavour, shared_heap)
     if as_json:
         write_json({"mpi": mpi.title, "flavour": mpi.flavour, "variables": variables})
         return

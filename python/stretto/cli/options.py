@@ -73,6 +73,11 @@ class PictureType(click.ParamType):
 
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+shared_heap_option = click.option(
+    "--shared-heap",
+    is_flag=True,
+    help="Give the program's large blocks of memory where all ranks of a node read them.",
+)
 mpi_option = click.option(
     "--mpi",
     "mpi_wish",

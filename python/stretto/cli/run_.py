@@ -10,7 +10,7 @@ import click
 
 from ..errors import Error
 from . import completion
-from .options import mpi_option, ranks_option, say_notes
+from .options import mpi_option, ranks_option, say_notes, shared_heap_option
 
 
 def _split(launcher: str) -> tuple[str, ...]:
@@ -31,12 +31,18 @@ def _split(launcher: str) -> tuple[str, ...]:
     default=None,
     help="Start with this instead of mpiexec: 'srun -n 4'. -n is then ignored.",
 )
+@shared_heap_option
 @click.option("--dry-run", is_flag=True, help="Print the command line and do not run it.")
 @click.argument(
     "program", nargs=-1, required=True, type=click.UNPROCESSED, shell_complete=completion.files
 )
 def command(
-    ranks: int, mpi_wish: str, launcher: str | None, dry_run: bool, program: tuple[str, ...]
+    ranks: int,
+    mpi_wish: str,
+    launcher: str | None,
+    shared_heap: bool,
+    dry_run: bool,
+    program: tuple[str, ...],
 ) -> None:
     """Run an MPI program with Stretto in it: stretto run -n 4 -- ./app arguments.
 
@@ -46,7 +52,7 @@ def command(
     from ..launch import mpi_of_program, preload
 
     mpi, variables = mpi_of_program(program[0], mpi_wish)
-    variables["LD_PRELOAD"] = preload(mpi.flavour)
+    variables["LD_PRELOAD"] = preload(mpi.flavour, shared_heap)
     if launcher is not None:
         mpi, environment = replace(mpi, launcher=_split(launcher)), dict(os.environ)
     else:

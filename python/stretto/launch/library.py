@@ -74,12 +74,21 @@ def _existing(path: Path, flavour: str) -> Path:
     )
 
 
-def preload(flavour: str) -> str:
+def heap_library() -> Path:
+    """The allocator of `--shared-heap`; raises Error if it was not built."""
+    path = _folder() / "libstretto-heap.so"
+    if not path.is_file():
+        raise Error(f"Stretto was built without MPI: there is no {path}", "install it again")
+    return path
+
+
+def preload(flavour: str, shared_heap: bool = False) -> str:
     """LD_PRELOAD's value for the ranks: what the user preloads already, then Stretto.
 
     Tools that look for the next definition of a function find it then. An MPI must come behind.
     """
+    ours = [str(library_of(flavour)), *([str(heap_library())] if shared_heap else [])]
     libraries = re.split(r"[: ]+", os.environ.get("LD_PRELOAD", "").strip(": "))
     before = [one for one in libraries if one and not AN_MPI.match(Path(one).name)]
     behind = [one for one in libraries if AN_MPI.match(Path(one).name)]
-    return ":".join([*before, str(library_of(flavour)), *behind])
+    return ":".join([*before, *ours, *behind])

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ..errors import Error
-from ..launch.library import library_of, race_driver_of
+from ..launch.library import heap_library, library_of, race_driver_of
 from ..launch.mpi import Mpi, no_mpi
 from .points import BACK_TO_BACK
 from .process import Silence, launched
@@ -73,12 +73,19 @@ def run_benchmark(
     budget: float,
     advance: Advance = unseen,
     modes: Sequence[str] = (BACK_TO_BACK,),
+    shared_buffers: bool = False,
 ) -> Results:
-    """Races in these of the MODES; raises Error if the driver fails or hangs."""
+    """Races in these of the MODES; raises Error if the driver fails or hangs.
+
+    `shared_buffers` lie in each rank's shared heap, if they have 64 KiB or more.
+    """
     results = Results()
     arguments = ["--collectives", ",".join(functions), "--sizes", ",".join(map(str, sizes))]
     arguments += ["--modes", ",".join(modes)]
-    drive(mpi, ranks, arguments, budget, PATIENCE + 20 * budget, results, advance)
+    variables = None
+    if shared_buffers:
+        variables = {"LD_PRELOAD": str(heap_library()), "STRETTO_SHARED_HEAP": "64K"}
+    drive(mpi, ranks, arguments, budget, PATIENCE + 20 * budget, results, advance, variables)
     return results
 
 

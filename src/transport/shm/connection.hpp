@@ -9,7 +9,9 @@
 #include <memory>
 #include <vector>
 
+#include "support/memory.hpp"
 #include "transport/shm/format.hpp"
+#include "transport/shm/heap.hpp"
 #include "transport/shm/loan.hpp"
 #include "transport/shm/segment.hpp"
 #include "transport/shm/wait_policy.hpp"
@@ -29,8 +31,11 @@ class Outbox {
     lends_ = helps_ = true;
     channel_->refused.store(0, std::memory_order_relaxed);
   }
-  /// Whose memory the kernel may copy to.
-  void set_receiver(std::int64_t process) { receiver_ = process; }
+  /// Whose memory the kernel may copy to, and its heap, if it can be mapped.
+  void set_receiver(std::int64_t process, PeerHeap* heap = nullptr) {
+    receiver_ = process;
+    heap_ = heap;
+  }
   const Channel* channel() const { return channel_; }
   std::uint64_t sent() const { return sent_; }
 
@@ -57,7 +62,7 @@ class Outbox {
   /// may hold another one.
   bool asked_for_help(std::uint64_t number) { return helps_ && transport::shm::asked_for_help(loan(number)); }
   /// Copies of it what the receiver leaves.
-  void help(std::uint64_t number) { helps_ = transport::shm::help(loan(number), receiver_); }
+  void help(std::uint64_t number) { helps_ = transport::shm::help(loan(number), receiver_, heap_); }
 
   /// The next slot, to be filled and then posted for the operation of `key`. Not if full().
   Slot& next() { return channel_->slots[sent_ % channel_slots]; }
@@ -73,6 +78,7 @@ class Outbox {
   Channel* channel_ = nullptr;
   std::uint64_t sent_ = 0;
   std::int64_t receiver_ = 0;
+  PeerHeap* heap_ = nullptr;
   bool lends_ = true;
   bool helps_ = true;
   mutable std::atomic<std::uint64_t> credits_{0};  // as far as known; staging rings of several threads may ask
@@ -95,10 +101,12 @@ enum class Copied { all, in_part, refused };
 /// My end of the channel from a peer.
 class Inbox {
  public:
-  void open(Channel* channel, const std::byte* segment, std::uint64_t start, std::int64_t process) {
+  void open(Channel* channel, const std::byte* segment, std::uint64_t start, std::int64_t process,
+            PeerHeap* heap = nullptr) {
     channel_ = channel;
     segment_ = segment;
     process_ = process;
+    heap_ = heap;
     released_ = credited_ = start;
   }
 
@@ -127,23 +135,41 @@ class Inbox {
     }
     return release(fragment.carried == Carried::inlined);
   }
+  /// Where a lent fragment lies, if it can be read in place; else null.
+  const std::byte* in_place(const Fragment& lent) const {
+    if (!heap_ || channel_->refused.load(std::memory_order_relaxed) != 0) return nullptr;
+    return heap_->find(lent.content, lent.bytes);
+  }
   /// Copies a part of a lent fragment. False: that is not permitted, and the sender is to be told by refuse().
-  bool copy(const Fragment& lent, Bytes first, Bytes bytes, std::byte* to) const {
+  bool copy(const Fragment& lent, Bytes first, Bytes bytes, std::byte* to, bool non_temporal = false) const {
+    if (const std::byte* here = in_place(lent)) {
+      copy_in_place(to, here + first, bytes, non_temporal);
+      return true;
+    }
     return channel_->refused.load(std::memory_order_relaxed) == 0 &&
            kernel_read(process_, to, lent.content + first, bytes) == bytes;
   }
+  /// Where a lent fragment is to go: `in_heap` says that the sender may have that mapped.
+  struct Target {
+    std::byte* at;
+    bool in_heap;
+    bool non_temporal = false;
+  };
   /// Copies all of it, together with the sender. `mine`: how much of it by this end so far.
-  Copied copy_together(const Fragment& lent, std::byte* to, Bytes& mine) {
+  Copied copy_together(const Fragment& lent, const Target& to, Bytes& mine) {
     Loan& loan = channel_->slots[released_ % channel_slots].loan;
-    if (!loan.helps) return copy(lent, 0, lent.bytes, to) ? Copied::all : Copied::refused;
+    const auto copy_all = [&] {
+      return copy(lent, 0, lent.bytes, to.at, to.non_temporal) ? Copied::all : Copied::refused;
+    };
+    if (loan.helps < (to.in_heap ? Help::into_heaps : Help::anywhere)) return copy_all();
     if (channel_->refused.load(std::memory_order_relaxed) != 0) return Copied::refused;
-    ask_for_help(loan, to);
+    ask_for_help(loan, to.at);
     for (LoanPiece piece = take_piece(loan); piece.bytes > 0; piece = take_piece(loan)) {
-      if (!copy(lent, piece.first, piece.bytes, to + piece.first)) return Copied::refused;
+      if (!copy(lent, piece.first, piece.bytes, to.at + piece.first, to.non_temporal)) return Copied::refused;
       mine += piece.bytes;
     }
     const Bytes written = std::atomic_ref(loan.written).load(std::memory_order_acquire);
-    if (written == not_written) return copy(lent, 0, lent.bytes, to) ? Copied::all : Copied::refused;
+    if (written == not_written) return copy_all();
     return mine + written == lent.bytes ? Copied::all : Copied::in_part;
   }
   /// The buffer that copy_together() was given goes away.
@@ -195,6 +221,12 @@ class Inbox {
     std::vector<std::byte> data;
   };
 
+  static void copy_in_place(std::byte* to, const std::byte* from, Bytes bytes, bool non_temporal) {
+    if (non_temporal)
+      copy_non_temporal(to, from, bytes);
+    else
+      std::memcpy(to, from, static_cast<std::size_t>(bytes));
+  }
   const std::byte* content(const Slot& slot) const {
     return slot.carried == Carried::inlined ? slot.payload : segment_ + slot.at;
   }
@@ -234,6 +266,7 @@ class Inbox {
   Channel* channel_ = nullptr;
   const std::byte* segment_ = nullptr;
   std::int64_t process_ = 0;
+  PeerHeap* heap_ = nullptr;
   std::uint64_t released_ = 0;
   std::uint64_t credited_ = 0;                         // of those released, as told to the sender
   std::unique_ptr<std::list<Unexpected>> unexpected_;  // in the order they came; null if there are none

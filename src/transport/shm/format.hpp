@@ -21,14 +21,18 @@ inline constexpr std::uint64_t credit_batch = 4;    ///< so many inlined fragmen
 inline constexpr Bytes inline_payload = 48;         ///< a message of so few bytes travels in its slot
 
 /// Where the bytes of a fragment are: in the slot, in the sender's segment, or where the sender's program has them. Of
-/// the last the receiver is lent the whole message: it copies by the kernel, and its credit gives the memory back.
+/// the last the receiver is lent the whole message: it reads it in place where it lies in a heap (heap.hpp), copies it
+/// by the kernel elsewhere, and its credit gives the memory back.
 enum class Carried : std::uint16_t { staged, inlined, lent };
+
+/// May the sender of a lent message write a part of it into the receiver's memory?
+enum class Help : std::uint8_t { none, into_heaps, anywhere };
 
 /// A message that lies in the sender's memory. Its receiver copies it, alone or, by loan.hpp, with the sender.
 struct Loan {
   const std::byte* address;  ///< in the sender's process
   Bytes bytes;
-  bool helps;         ///< will the sender do a part, if it is asked?
+  Help helps;         ///< will the sender do a part, if it is asked?
   std::byte* target;  ///< in the receiver's, which writes it; null: the sender is not to help
   Bytes taken;        ///< so many bytes from the beginning one of the two has copied, or copies
   Bytes written;      ///< of these by the sender; not_written: it could not
@@ -55,7 +59,7 @@ struct alignas(cache_line) Slot {
     last = is_last;
     at = offset;
   }
-  void lend(const std::byte* message, Bytes count, bool helps) {
+  void lend(const std::byte* message, Bytes count, Help helps) {
     bytes = 0;
     carried = Carried::lent;
     last = 1;

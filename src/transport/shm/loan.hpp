@@ -7,8 +7,10 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstring>
 
 #include "transport/shm/format.hpp"
+#include "transport/shm/heap.hpp"
 #include "transport/shm/kernel_copy.hpp"
 #include "transport/shm/wait_policy.hpp"
 
@@ -46,12 +48,21 @@ inline bool asked_for_help(Loan& loan) {
          std::atomic_ref(loan.taken).load(std::memory_order_relaxed) < loan.bytes;
 }
 
-/// The sender's part, when it was asked: copies until nothing is left. False: it may not write there.
-inline bool help(Loan& loan, std::int64_t receiver) {
+/// The sender's part, when it was asked: copies until nothing is left, in place where the target lies in the receiver's
+/// heap. False: it may not write there.
+inline bool help(Loan& loan, std::int64_t receiver, PeerHeap* heap) {
   std::byte* const target = std::atomic_ref(loan.target).load(std::memory_order_relaxed);
+  std::byte* const here = heap ? heap->find(target, loan.bytes) : nullptr;
+  const auto copy = [&](Bytes first, Bytes bytes) {
+    if (!here)
+      return loan.helps == Help::anywhere &&
+             kernel_write(receiver, target + first, loan.address + first, bytes) == bytes;
+    std::memcpy(here + first, loan.address + first, static_cast<std::size_t>(bytes));
+    return true;
+  };
   const std::atomic_ref written(loan.written);
   for (LoanPiece piece = take_piece(loan); piece.bytes > 0; piece = take_piece(loan)) {
-    if (kernel_write(receiver, target + piece.first, loan.address + piece.first, piece.bytes) != piece.bytes) {
+    if (!copy(piece.first, piece.bytes)) {
       written.store(not_written, std::memory_order_release);
       return false;
     }

@@ -18,7 +18,9 @@ struct Neighbours {
   Doorbell* doorbell = nullptr;              ///< of this process
   const std::byte* segment = nullptr;        ///< of this process
   WaitPolicy policy = {};
+  const HeapRange* heap = nullptr;  ///< of this process, once it has one; null: never
 
+  bool in_heap(const std::byte* memory, Bytes bytes) const { return heap && heap->contains(memory, bytes); }
   Bytes offset(const std::byte* memory) const { return memory - segment; }
 };
 

@@ -25,9 +25,9 @@ bool post_inline(Connection& peer, int channel, std::uint64_t key, Bytes bytes, 
 }
 
 /// A message that lies in one piece at `message`, to be copied from there: it has left when the returned fragment is
-/// released, and was not refused. `helps`: this end can copy a part of it. 0: no slot is free.
+/// released, and was not refused. 0: no slot is free.
 inline std::uint64_t post_lent(Connection& peer, int channel, std::uint64_t key, const std::byte* message, Bytes bytes,
-                               bool helps) {
+                               Help helps) {
   Outbox& box = peer.out[channel];
   if (box.full()) return 0;
   box.next().lend(message, bytes, helps);

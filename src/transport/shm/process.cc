@@ -71,11 +71,11 @@ Address Process::address(const Connection& connection) const {
 }
 
 void Process::connect(Connection& connection, const Address& theirs, std::byte* segment, Doorbell* doorbell,
-                      std::int64_t process) {
+                      std::int64_t process, PeerHeap* heap) {
   auto* first = reinterpret_cast<Channel*>(segment + theirs.channels);
   for (std::size_t l = 0; l < channels; ++l) {
-    connection.in[l].open(first + l, segment, theirs.start[l], process);
-    connection.out[l].set_receiver(process);
+    connection.in[l].open(first + l, segment, theirs.start[l], process, heap);
+    connection.out[l].set_receiver(process, heap);
   }
   connection.doorbell = doorbell;
 }
@@ -83,7 +83,7 @@ void Process::connect(Connection& connection, const Address& theirs, std::byte* 
 void Process::connect(Connection& connection, const Address& theirs) {
   const std::lock_guard lock(mutex_);
   const Mapping& mapping = *mappings_.at(connection.peer).mapping;
-  connect(connection, theirs, mapping.memory(), mapping.doorbell(), mapping.process());
+  connect(connection, theirs, mapping.memory(), mapping.doorbell(), mapping.process(), &mapping.heap());
 }
 
 void Process::retire(Connection* connection) {

@@ -46,9 +46,9 @@ class Process {
   /// The same to a process whose segment is mapped as long as there are such connections to it. Null: refused.
   Connection* new_connection(const SegmentHandle& peer, Refusal& refusal);
   Address address(const Connection& connection) const;
-  /// The other end: that of `process`, whose segment is here at `segment`.
+  /// The other end: that of `process`, whose segment is here at `segment`, and whose heap may be mapped.
   static void connect(Connection& connection, const Address& theirs, std::byte* segment, Doorbell* doorbell,
-                      std::int64_t process);
+                      std::int64_t process, PeerHeap* heap = nullptr);
   /// The same for a connection to the process of a segment handle.
   void connect(Connection& connection, const Address& theirs);
   /// Once its last messages have been read, its memory serves a connection to another peer.

@@ -16,6 +16,8 @@
 #include <new>
 #include <string_view>
 
+#include "transport/shm/heap.hpp"
+
 namespace stretto::transport::shm {
 namespace {
 
@@ -25,6 +27,7 @@ struct Header {
   Token token;
   Doorbell doorbell;
   std::atomic<std::uint32_t> departed{0};
+  HeapNotice heap;
 };
 
 constexpr char name[] = "stretto";  // shown in /proc
@@ -121,7 +124,7 @@ std::unique_ptr<Segment> Segment::create(Bytes most, std::string& why) {
     why = said("fallocate");
     return nullptr;
   }
-  auto* header = new (head) Header{handle.token, {}};
+  auto* header = new (head) Header{handle.token, {}, {}, {}};
   s->doorbell_ = &header->doorbell;
   return s;
 }
@@ -151,6 +154,16 @@ std::byte* Segment::take(Bytes bytes, Bytes kept) {
   return memory && provide(memory, bytes) ? memory : nullptr;
 }
 
+bool Segment::grow(Bytes end) {
+  const std::lock_guard lock(mutex_);
+  if (end <= grown_) return true;
+  if (uninterrupted([&] { return ftruncate(static_cast<int>(handle_.file), end); }) != 0) return false;
+  grown_ = end;
+  return true;
+}
+
+HeapNotice& Segment::heap() const { return reinterpret_cast<Header*>(memory_)->heap; }
+
 void Segment::depart() { reinterpret_cast<Header*>(memory_)->departed.store(1, std::memory_order_release); }
 
 std::unique_ptr<Mapping> Mapping::open(const SegmentHandle& handle, std::string& why) {
@@ -169,6 +182,11 @@ std::unique_ptr<Mapping> Mapping::open(const SegmentHandle& handle, std::string&
   why = path + " is of another process";
   return nullptr;
 }
+
+Mapping::Mapping(const SegmentHandle& handle, std::byte* memory)
+    : handle_(handle),
+      memory_(memory),
+      heap_(std::make_unique<PeerHeap>(reinterpret_cast<const Header*>(memory)->heap)) {}
 
 Mapping::~Mapping() { munmap(memory_, static_cast<std::size_t>(handle_.bytes)); }
 

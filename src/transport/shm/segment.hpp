@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -23,6 +24,14 @@ struct SegmentHandle {
   Bytes bytes = 0;
 };
 
+/// Where memory of a process's program is that its peers may map. It stands in the segment of the process.
+struct HeapNotice {
+  SegmentHandle handle;
+  std::atomic<const std::byte*> begin{nullptr};  ///< in the process; written last, null until there is any
+};
+
+class PeerHeap;
+
 /// My own segment: memory is taken from it and never given back. Its file is as long as what has been provided, so that
 /// mlockall() fills no more than that.
 class Segment {
@@ -40,11 +49,14 @@ class Segment {
   bool provide(const std::byte* at, Bytes bytes);
   /// Both.
   std::byte* take(Bytes bytes, Bytes kept = 0);
+  /// Makes the file as long as that, without any memory: the system provides it when it is touched.
+  bool grow(Bytes end);
   /// From now on the end of this process is no fault.
   void depart();
   const std::byte* memory() const { return memory_; }
   Bytes offset(const void* at) const { return static_cast<const std::byte*>(at) - memory_; }
   Doorbell* doorbell() const { return doorbell_; }
+  HeapNotice& heap() const;
   const SegmentHandle& handle() const { return handle_; }
 
  private:
@@ -55,6 +67,7 @@ class Segment {
   std::byte* memory_ = nullptr;
   Doorbell* doorbell_ = nullptr;
   Bytes reserved_ = 0;
+  Bytes grown_ = 0;
 };
 
 /// Another process's segment, where this process sees it.
@@ -69,13 +82,16 @@ class Mapping {
   std::byte* memory() const { return memory_; }
   std::int64_t process() const { return handle_.process; }
   Doorbell* doorbell() const;
+  /// Of its process. For any thread.
+  PeerHeap& heap() const { return *heap_; }
   /// Has its process ended without depart()?
   bool died() const;
 
  private:
-  Mapping(const SegmentHandle& handle, std::byte* memory) : handle_(handle), memory_(memory) {}
+  Mapping(const SegmentHandle& handle, std::byte* memory);
   SegmentHandle handle_;
   std::byte* memory_;
+  std::unique_ptr<PeerHeap> heap_;
 };
 
 }  // namespace stretto::transport::shm

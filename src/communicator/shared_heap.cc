@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "communicator/shared_heap.hpp"
+
+#include <dlfcn.h>
+
+#include <atomic>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include "communicator/node.hpp"
+#include "settings/settings.hpp"
+#include "support/say.hpp"
+
+namespace stretto::intercept {
+namespace {
+
+using transport::shm::Heap;
+using transport::shm::HeapRange;
+
+std::mutex mutex;                           // guards the making of it
+std::atomic<Heap*> heap_of_alloc{nullptr};  // never destroyed: programs may free memory at their very end
+HeapRange shown;
+
+bool wanted() { return settings().shm && settings().shared_heap && !settings().disabled; }
+
+/// Of the allocator that `stretto run --shared-heap` puts before the program; null: there is none.
+Heap* of_allocator() {
+  static Heap* const found = [] {
+    const auto find = reinterpret_cast<transport::shm::FindHeap*>(dlsym(RTLD_DEFAULT, transport::shm::find_heap));
+    return find ? find(STRETTO_VERSION) : nullptr;
+  }();
+  return found;
+}
+
+/// For MPI_Alloc_mem: made by the first call that is large enough.
+Heap* made() {
+  const std::lock_guard lock(mutex);
+  static bool tried = false;
+  if (std::exchange(tried, true)) return heap_of_alloc;
+  std::string why;
+  Heap* heap = of_allocator();
+  if (!heap) {
+    heap = Heap::create(Heap::usual_size(), why).release();
+    if (heap)
+      heap->survive_forks();
+    else
+      say("MPI_Alloc_mem gives no memory that can be shared (" + why + ")",
+          "STRETTO_SHARED_HEAP=0 says that this is meant");
+  }
+  heap_of_alloc = heap;
+  return heap;
+}
+
+bool initialized() {
+  int begun = 0, ended = 0;
+  native().Initialized(&begun);
+  native().Finalized(&ended);
+  return begun && !ended;
+}
+
+}  // namespace
+
+const HeapRange& shown_heap() { return shown; }
+
+void show_heap() {
+  if (!wanted()) return;
+  Heap* const own = heap_of_alloc;
+  Heap* const heap = own ? own : of_allocator();
+  transport::shm::Segment* const segment = segment_at_hand();
+  if (!heap || !segment) return;
+  static std::mutex once;
+  const std::lock_guard lock(once);
+  if (!shown.is_open()) heap->show_in(segment->heap(), shown);
+}
+
+bool allocate_in_heap(MPI_Aint size, MPI_Info info, void* base) {
+  if (size < transport::shm::least_in_place || !base || !wanted() || !initialized()) return false;
+  int keys = 0;
+  if (info != MPI_INFO_NULL && (native().Info_get_nkeys(info, &keys) != MPI_SUCCESS || keys > 0)) return false;
+  Heap* const heap = made();
+  if (!heap) return false;
+  void* const block = heap->allocate(size).at;
+  if (!block) return false;
+  show_heap();
+  *static_cast<void**>(base) = block;
+  return true;
+}
+
+bool release_to_heap(void* base) {
+  Heap* const heap = heap_of_alloc;
+  if (!heap || !heap->owns(base)) return false;
+  heap->release(base);
+  return true;
+}
+
+void print_heap_summary() {
+  const std::uint64_t messages = transport::shm::messages_in_place;
+  if (messages > 0) say("summary: rank 0 read " + std::to_string(messages) + " messages in place, in shared heaps");
+}
+
+}  // namespace stretto::intercept

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Messages that are lent to ranks of this node: they stay where the program has them, and are read there.
+#include <algorithm>
+
+#include "execute/operation.hpp"
+
+namespace stretto::execute {
+namespace {
+
+using transport::shm::Connection;
+using transport::shm::Copied;
+using transport::shm::Fragment;
+using transport::shm::Help;
+using transport::shm::Inbox;
+using transport::shm::least_in_place;
+using transport::shm::messages_in_place;
+using transport::shm::Outbox;
+
+}  // namespace
+
+/// In one piece, and in memory that the receiver can read: by the kernel if the call is to do so, or in the heap.
+bool Operation::may_lend(const Instance& in, const Plan::Outgoing& send) const {
+  const bool by_kernel = work_.lend_from > 0 && send.bytes >= work_.lend_from;
+  if (!by_kernel && (send.bytes < least_in_place || !paths_.node->heap)) return false;
+  const std::byte* message = in.buffers.in_one_piece(send.blocks);
+  return message && (by_kernel || paths_.node->in_heap(message, send.bytes)) &&
+         neighbour(send.peer)->out[in.channel].lends();
+}
+
+/// Where a round both sends and receives, each rank copies what it receives, and has no time to help others.
+bool Operation::round_receives(const Instance& in) {
+  const Plan::Stage& stage = in.plan->stages[in.round];
+  const auto& steps = in.plan->steps;
+  return std::any_of(steps.begin() + stage.first_step, steps.begin() + stage.end_of_steps,
+                     [](const Plan::Step& step) { return is_receive(step.kind); });
+}
+
+/// True: the receiver has copied it. One that may not gets it through the staging ring.
+bool Operation::try_lend(Instance& in, SendState& state) {
+  const Plan::Outgoing& send = in.plan->sends[state.send];
+  Connection& peer = *neighbour(send.peer);
+  if (state.lent == 0) {
+    const std::byte* message = in.buffers.in_one_piece(send.blocks);
+    const bool helps = send.bytes >= transport::shm::least_shared && !round_receives(in);
+    const Help where = !helps ? Help::none : work_.lend_from > 0 ? Help::anywhere : Help::into_heaps;
+    state.lent = transport::shm::post_lent(peer, in.channel, key_, message, send.bytes, where);
+    if (state.lent == 0) return false;
+  }
+  Outbox& box = peer.out[in.channel];
+  if (!box.released(state.lent)) {
+    if (!box.asked_for_help(state.lent)) return false;
+    const Nanoseconds begin = seen();
+    box.help(state.lent);
+    done(begin, Activity::copy, no_rank, send.bytes, in);
+    return false;
+  }
+  if (box.refused(state.lent)) {
+    state.lend = false;
+    state.lent = 0;
+    return try_send(in, state);
+  }
+  done(seen(send.peer), Activity::send, send.peer, send.bytes, in);
+  return true;
+}
+
+/// A message that lies in the sender's memory. What is to be combined, or goes to several places, is read in place, or
+/// else in pieces that the kernel copies.
+Copied Operation::take_lent(Instance& in, const Plan::Step& step, ReceiveState& receive, Inbox& box,
+                            const Fragment& fragment) {
+  constexpr Bytes most = 32 << 10;  // what is combined should still be in the first cache
+  std::byte* whole = step.kind == ActionKind::receive ? in.buffers.in_one_piece(step.target) : receive.bounce;
+  if (whole) {
+    const bool in_heap = paths_.node->in_heap(whole, fragment.bytes);
+    const Copied copied = box.copy_together(fragment, {whole, in_heap, step.non_temporal}, receive.copied);
+    receive.shared = copied == Copied::in_part;
+    if (copied == Copied::all) {
+      receive.got += fragment.bytes;
+      if (box.in_place(fragment)) messages_in_place.fetch_add(1, std::memory_order_relaxed);
+    }
+    return copied;
+  }
+  if (const std::byte* message = box.in_place(fragment)) {
+    messages_in_place.fetch_add(1, std::memory_order_relaxed);
+    deliver(in, step, receive, message, fragment.bytes);
+    return Copied::all;
+  }
+  const Bytes size = work_.element.size;
+  const Bytes piece = std::max(most - most % size, size);
+  std::byte* memory = in.arena.take(piece);
+  while (receive.got < fragment.bytes) {
+    const Bytes bytes = std::min(piece, fragment.bytes - receive.got);
+    if (!box.copy(fragment, receive.got, bytes, memory)) {
+      if (receive.got == 0) return Copied::refused;
+      failed_ = receive.dropped = true;  // some of it has been combined
+      receive.got = fragment.bytes;
+    } else {
+      deliver(in, step, receive, memory, bytes);
+    }
+  }
+  return Copied::all;
+}
+
+/// Senders write into this call's buffers no more.
+void Operation::withdraw_lent(Instance& in) {
+  if (!in.active || in.round == in.plan->stages.size()) return;
+  const Plan::Stage& stage = in.plan->stages[in.round];
+  for (std::uint32_t s = stage.first_step; s < stage.end_of_steps; ++s) {
+    const ReceiveState& receive = in.receives[s - stage.first_step];
+    if (receive.shared) neighbour(in.plan->steps[s].peer)->in[in.channel].withdraw(receive.copied);
+  }
+}
+
+}  // namespace stretto::execute
