@@ -11,6 +11,7 @@ from .calls import cells_of, function_of, placement_of, shortened, size_of, topo
 from .options import (
     PictureType,
     check_graph,
+    file_option,
     graph_option,
     hosts_option,
     json_option,
@@ -82,11 +83,13 @@ def _plot(call: "Call", algorithms: list["Algorithm"], machine, title: str, path
     save_picture(draw(curves, sizes, title), path)
 
 
-def _write_timeline(call: "Call", row: dict, machine, path: str) -> None:
-    from .. import Load, Params, Simulator, algorithm_named
+def _write_timeline(
+    call: "Call", algorithms: list["Algorithm"], row: dict, machine, path: str
+) -> None:
+    from .. import Load, Params, Simulator
     from ..timeline import write
 
-    algorithm = algorithm_named(row["algorithm"])
+    algorithm = next(one for one in algorithms if one.id == row["algorithm"])
     params = Params(value=row["value"], list=row["list"])
     load = Load(call.bytes, row["segment"], row["depth"], call.operation)
     simulator = Simulator(algorithm, call.shape(algorithm), params, call.placement, True)
@@ -96,8 +99,17 @@ def _write_timeline(call: "Call", row: dict, machine, path: str) -> None:
                "or in https://ui.perfetto.dev", err=True)  # fmt: skip
 
 
+def algorithm_in(file: str, ranks: int, root: int) -> "Algorithm":
+    """Proved for these ranks; raises Error."""
+    from ..schedule_files import case_in, proved, read_algorithm
+
+    held = read_algorithm(file)
+    return proved(held, case_in(held, file, ranks, root))
+
+
 @click.command("simulate")
-@click.argument("function")
+@click.argument("function", required=False)
+@file_option
 @click.option("--ranks", "-p", type=click.IntRange(min=1, max=1 << 24), required=True)
 @size_option
 @click.option("--machine", "requested", default="flat", show_default=True, metavar="FILE|NAME",
@@ -120,7 +132,8 @@ def _write_timeline(call: "Call", row: dict, machine, path: str) -> None:
               help="Write what the fastest does as a trace for Perfetto.")  # fmt: skip
 @json_option
 def command(
-    function: str,
+    function: str | None,
+    file: str | None,
     ranks: int,
     size: str,
     requested: str,
@@ -142,14 +155,22 @@ def command(
 
     Each is tried with its default, some other parameters and in segments; docs/simulation.md
     describes the model and machine files. With --topology or --hosts messages share links, and
-    algorithms that take a list of where the ranks are get it (docs/topology.md).
+    algorithms that take a list of where the ranks are get it (docs/topology.md). With --file alone
+    only the algorithm in it is simulated.
     """
     from .. import Operation, facts
     from ..machine import machine_named
     from ..simulation import Call, best_of_each, compare, suitable
     from .terminal import progress
 
-    found, wanted = function_of(function, names, ranks, root)
+    held = algorithm_in(file, ranks, root) if file else None
+    if not function and not held:
+        raise Error("which function?", "`stretto simulate allreduce --ranks 8`, or --file FILE")
+    name = function or facts(held.collective).name
+    found, wanted = function_of(name, names, ranks, root)
+    if held and held.collective != facts(found).collective:
+        raise Error(f"{file}: no {name} but {held.id.partition('/')[0]}", "leave FUNCTION out")
+    wanted = [held, *(wanted if names or function else [])] if held else wanted
     check_graph(graph, facts(found).collective)
     machine = machine_named(requested)
     tree = topology_of(topology, hosts, ranks, machine)
@@ -176,4 +197,4 @@ def command(
     if plot is not None:
         _plot(call, algorithms, machine, title, plot)
     if timeline is not None:
-        _write_timeline(call, rows[0], machine, timeline)
+        _write_timeline(call, algorithms, rows[0], machine, timeline)

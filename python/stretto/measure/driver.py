@@ -73,12 +73,15 @@ def run_benchmark(
     budget: float,
     advance: Advance = unseen,
     modes: Sequence[str] = (BACK_TO_BACK,),
+    variables: dict[str, str] | None = None,
 ) -> Results:
-    """Races in these of the MODES; raises Error if the driver fails or hangs."""
+    """Races in these of the MODES, with `variables` for the ranks; raises Error if the driver fails
+    or hangs."""
     results = Results()
     arguments = ["--collectives", ",".join(functions), "--sizes", ",".join(map(str, sizes))]
     arguments += ["--modes", ",".join(modes)]
-    drive(mpi, ranks, arguments, budget, PATIENCE + 20 * budget, results, advance)
+    patience = PATIENCE + 20 * budget
+    drive(mpi, ranks, arguments, budget, patience, results, advance, variables)
     return results
 
 
