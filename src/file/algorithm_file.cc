@@ -173,11 +173,17 @@ Checked AlgorithmFile::prove(Case wanted, const Set& set) const {
     checked.refused = check(set.schedules, question).refused;
     if (checked.refused) checked.refused->message += " (in place)";
   }
-  if (!checked.refused || path_.empty()) return checked;
+  if (!checked.refused) return checked;
   std::size_t rank = 0, round = 0;
   std::string& message = checked.refused->message;
   if (std::sscanf(message.c_str(), "rank %zu, round %zu", &rank, &round) < 1) rank = 0;
-  const std::vector<int>& lines = set.lines[std::min(rank, set.lines.size() - 1)];
+  rank = std::min(rank, set.schedules.size() - 1);
+  if (checked.refused->why == Refusal::wrong_result) {
+    round = set.schedules[rank].rounds.size();
+    message += ", after round " + std::to_string(round) + ", its last";
+  }
+  if (path_.empty()) return checked;
+  const std::vector<int>& lines = set.lines[rank];
   message = path_ + ':' + std::to_string(lines[std::min(round, lines.size() - 1)]) + ": " +
             std::string(name_of(checked.refused->why)) + ": on " + checking::counted(wanted.ranks, "rank") + ", " +
             message;
