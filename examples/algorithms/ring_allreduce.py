@@ -10,7 +10,9 @@ def ring(b):
     left, right = (b.rank - 1) % b.ranks, (b.rank + 1) % b.ranks
     if b.ranks == 1:
         b.copy(input(0), output(0))
-    for step in range(b.ranks - 1):  # what I have of a block goes right, what comes is added to mine
+    for step in range(
+        b.ranks - 1
+    ):  # what I have of a block goes right, what comes is added to mine
         b.round()
         source = input if step == 0 else output
         block = (left - step) % b.ranks

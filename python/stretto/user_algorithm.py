@@ -47,7 +47,9 @@ class Proofs:
     def __repr__(self) -> str:
         if self.refusals:
             more = len(self.refusals) - 1
-            return f"{self.name} is refused: {self.refusals[0]}" + (f" (and {more} more)" * (more > 0))
+            return f"{self.name} is refused: {self.refusals[0]}" + (
+                f" (and {more} more)" * (more > 0)
+            )
         return f"{self.name} is proved for {intervals(self.ranks)} ranks, {self.cases} cases"
 
 

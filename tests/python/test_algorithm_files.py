@@ -4,7 +4,6 @@
 import ast
 import json
 import re
-import sys
 from pathlib import Path
 
 import pytest
@@ -22,7 +21,7 @@ from programs import (
     mpi_of,
     stretto_run,
 )
-from stretto import all_functions, facts
+from stretto import facts
 from stretto.blocks import output
 from test_differential import Driver
 from user_algorithms import ALL, gather_chain, pipeline, two_rings
@@ -135,7 +134,10 @@ def test_commands_take_files(ring, wrong, tmp_path):
     assert succeed("check", "--file", ring) == f"{ring}: proved: allgather on 2-5 ranks\n"
     said = refuse("check", "--file", wrong, code=1)
     of_rank_1 = wrong.read_text(encoding="utf-8").splitlines()[4:6]  # its only round on 2 ranks
-    assert of_rank_1 == ["schedule allgather/python:short_ring ranks=2 rank=1 root=0 blocks=2", "round"]
+    assert of_rank_1 == [
+        "schedule allgather/python:short_ring ranks=2 rank=1 root=0 blocks=2",
+        "round",
+    ]
     assert f"{wrong}:6: wrong result: on 2 ranks, rank 1 ends with nothing in output[0]" in said
     shown = succeed("show", "--file", ring, "-p", 4)
     assert shown.startswith(f"allgather/file:{ring} on 4 ranks: 3 rounds")
@@ -293,7 +295,9 @@ def test_race(ring):
 
 
 def test_explain_knows_files(ring):
-    done = command("explain", "allgather", "--ranks", 4, "--bytes", "64K", **variables(allgather=ring))
+    done = command(
+        "explain", "allgather", "--ranks", 4, "--bytes", "64K", **variables(allgather=ring)
+    )
     assert f"file:{ring}" in done.stdout, (done.stdout, done.stderr)
 
 
@@ -302,8 +306,6 @@ def test_forwarding_is_known():
     assert gather_chain.record(4).forwards
     assert not RING.record(4).forwards
     assert two_rings.record(3).blocks(stretto.Shape(3)) == 6
-
-
 
 
 def blocks_of(page: str) -> list[tuple[str, str]]:

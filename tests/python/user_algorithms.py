@@ -2,7 +2,7 @@
 """An algorithm in Python for every collective but those of neighbourhoods."""
 
 from stretto import Side, algorithm
-from stretto.blocks import input, output, scratch
+from stretto.blocks import input, output, scratch  # noqa: A004 - named as in the text form
 
 
 @algorithm(collective="barrier")

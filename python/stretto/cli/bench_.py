@@ -179,9 +179,7 @@ def _race(
         variables = variables_for(file, names)
     say_first(mpi.notes(), ranks)
     with progress(f"racing under {mpi.title}", len(names) * len(numbers) * len(modes)) as advance:
-        race = run_benchmark(
-            mpi, ranks, names, numbers, time_per_size, advance, modes, variables
-        )
+        race = run_benchmark(mpi, ranks, names, numbers, time_per_size, advance, modes, variables)
     if file:
         check_served(file, race)
     if as_json:

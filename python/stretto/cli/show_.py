@@ -78,9 +78,7 @@ def _show_schedule(
     save_picture(draw(symbolic_run(algorithm, shape, params)), output)
 
 
-def _print_text(
-    algorithm: "Algorithm", shape: "Shape", params: "Params", rank: int | None
-) -> None:
+def _print_text(algorithm: "Algorithm", shape: "Shape", params: "Params", rank: int | None) -> None:
     """Of all ranks, as a file that can be read back, or of one."""
     from .. import build_schedule, schedules_to_text
 
