@@ -271,7 +271,7 @@ def test_random_calls_by_files_give_what_the_mpi_gives(ranks, tmp_path):
     mpi = installed("mpich")
     program = from_environment("STRETTO_TEST_BUILD") / f"stretto-differential-{mpi.flavour}"
     words = [program, "--mpi-library", mpi.library, "--stretto-libraries", tmp_path / "libraries"]
-    words += ["--calls", 4500 // ranks**2, "--seed", 5, "--most-bytes", 1 << 14]
+    words += ["--calls", 2400 // ranks**2, "--seed", 5, "--most-bytes", 1 << 14]
     of_so_many_libraries = {"GLIBC_TUNABLES": "glibc.rtld.optional_static_tls=65536"}
     done = launch(
         mpi, ranks, words, timeout=120, STRETTO_DEADLINE="30", **of_so_many_libraries
@@ -279,7 +279,7 @@ def test_random_calls_by_files_give_what_the_mpi_gives(ranks, tmp_path):
     by = json.loads(done.out.splitlines()[-1])["by"]
     served = {key.removesuffix("/file") for key in by if key.endswith("/file")}
     assert served >= of_functions.keys() - {"barrier"}, by  # where all ranks' parts are compared
-    assert sum(n for key, n in by.items() if key.endswith("/file")) > 3000 // ranks**2
+    assert sum(n for key, n in by.items() if key.endswith("/file")) > 1000 // ranks**2
 
 
 def test_race(ring):

@@ -23,7 +23,7 @@ from .options import (
 )
 
 if TYPE_CHECKING:
-    from .. import Algorithm
+    from .. import Algorithm, Function
     from ..simulation import Call
 
 SIZES_OF_PLOT = 12
@@ -107,6 +107,24 @@ def algorithm_in(file: str, ranks: int, root: int) -> "Algorithm":
     return proved(held, case_in(held, file, ranks, root))
 
 
+def _wanted(
+    function: str | None, names: str | None, ranks: int, root: int, file: str | None
+) -> tuple["Function", list["Algorithm"]]:
+    """What is simulated: with a file its algorithm, and others if a function is named as well."""
+    from .. import facts
+
+    if not function and not file:
+        raise Error("which function?", "`stretto simulate allreduce --ranks 8`, or --file FILE")
+    if not file:
+        return function_of(function, names, ranks, root)
+    held = algorithm_in(file, ranks, root)
+    name = function or facts(held.collective).name
+    found, others = function_of(name, names, ranks, root)
+    if held.collective != facts(found).collective:
+        raise Error(f"{file}: no {name} but {held.id.partition('/')[0]}", "leave FUNCTION out")
+    return found, [held, *(others if names or function else [])]
+
+
 @click.command("simulate")
 @click.argument("function", required=False)
 @file_option
@@ -163,14 +181,7 @@ def command(
     from ..simulation import Call, best_of_each, compare, suitable
     from .terminal import progress
 
-    held = algorithm_in(file, ranks, root) if file else None
-    if not function and not held:
-        raise Error("which function?", "`stretto simulate allreduce --ranks 8`, or --file FILE")
-    name = function or facts(held.collective).name
-    found, wanted = function_of(name, names, ranks, root)
-    if held and held.collective != facts(found).collective:
-        raise Error(f"{file}: no {name} but {held.id.partition('/')[0]}", "leave FUNCTION out")
-    wanted = [held, *(wanted if names or function else [])] if held else wanted
+    found, wanted = _wanted(function, names, ranks, root, file)
     check_graph(graph, facts(found).collective)
     machine = machine_named(requested)
     tree = topology_of(topology, hosts, ranks, machine)
