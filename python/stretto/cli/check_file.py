@@ -57,7 +57,9 @@ def _check_set(
     if known and not (wish.collective or wish.commutative or wish.in_place):
         return name, _core.check_against_record(schedules, algorithm, shape)
     what = _core.collective_named(name)
-    if not wish.collective:
+    if wish.collective:  # the options then say all
+        commutative = False
+    else:
         commutative = commutative or bool(algorithm and algorithm.needs.commutative)
     question = _core.Question(what, shape, wish.commutative or commutative, wish.in_place)
     return name, _core.check_schedules(schedules, question)
