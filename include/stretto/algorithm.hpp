@@ -12,6 +12,10 @@
 namespace stretto {
 
 class Builder;
+class AlgorithmFile;
+
+/// "file:ring.stretto": so begins the name of an algorithm whose schedules a file gives.
+inline constexpr std::string_view file_prefix = "file:";
 
 /// What the chooser may vary.
 struct Params {
@@ -20,6 +24,7 @@ struct Params {
   std::int64_t value = 0;    ///< of the algorithm's own parameter; 0: its default
   std::vector<Rank> list;    ///< of the algorithm's own list; empty: its default
   bool kernel_copy = false;  ///< long messages on a node are copied once, by the kernel where it permits that
+  const AlgorithmFile* file = nullptr;  ///< the algorithm's own; set by resolved()
   bool operator==(const Params&) const = default;
 };
 
@@ -66,6 +71,8 @@ struct Algorithm {
   Parts (*parts)(const Shape&, const Params&) = nullptr;         ///< null: one block for each rank
   std::string (*misfit)(const Shape&, const Params&) = nullptr;  ///< why the parameters do not fit the ranks; or empty
   bool (*at_most)(const Shape&, const Params&) = nullptr;        ///< are rounds, sent and combined bounds? null: never
+  const AlgorithmFile* file = nullptr;  ///< its schedules stand there; null: `build` writes them
+  const Schedule& (*stored)(const Shape&, Rank, const Params&) = nullptr;  ///< instead of `build`, if it has a file
 
   std::string_view name() const { return id.substr(id.find('/') + 1); }
 };
@@ -75,6 +82,14 @@ std::span<const Algorithm* const> all_algorithms();
 
 /// Null if there is none of that id.
 const Algorithm* find_algorithm(std::string_view id);
+
+/// So that an algorithm that has a file gets a number, for statistics; it must never go away. Where there are too many,
+/// several share the last number.
+void number_algorithm(const Algorithm& algorithm);
+/// The numbers are those of all_algorithms(), then of those with files.
+std::size_t number_of(const Algorithm& algorithm);
+const Algorithm* algorithm_numbered(std::size_t number);  ///< null: there is none
+inline constexpr std::size_t most_algorithms = 256;
 
 /// `params` with the default of what they leave open; that of a list "nodes" is Shape::nodes, of "dims" the graph's.
 Params resolved(const Algorithm& algorithm, const Shape& shape, Params params);

@@ -17,6 +17,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "stretto/algorithm.hpp"
@@ -52,6 +53,13 @@ struct Between {
   bool operator==(const Between&) const = default;
 };
 
+/// An algorithm with its parameters.
+struct AlgorithmSpec {
+  const Algorithm* algorithm = nullptr;  ///< null: the native library, or that of the file
+  Params params;
+  std::string file = {};  ///< path of the file that gives its schedules; empty: there is none
+};
+
 enum class RanksAre : std::uint8_t { any, power_of_two, not_power_of_two };
 enum class OperatorIs : std::uint8_t { any, commutative, not_commutative, predefined, user };
 
@@ -78,11 +86,18 @@ struct Rule {
   bool operator==(const Rule&) const = default;
 };
 
+/// A choice that stands above the rules, where its algorithm can serve the call.
+struct Override {
+  AlgorithmSpec spec;
+  std::string text;  ///< for people: "STRETTO_ALLREDUCE=ring"
+};
+
 struct Rules {
   std::string file;
   std::string machine;   ///< the only one that they are for; empty: any
   int machine_line = 0;  ///< 0: there is none
   std::vector<Rule> rules;
+  std::vector<std::pair<Function, Override>> from_files = {};  ///< by algorithms that came with the rules
 };
 
 /// Do binary blocks of ranks differ so little in size that reducing them one into the other pays? Where the exponents
@@ -111,19 +126,9 @@ struct Choice {
   int line = 0;        ///< of the rule that decided; 0: an override did, or no rule fits
 };
 
-/// `value` as the user writes it: "ring", "ring,segment=64K,depth=4", "kring,group=2" or "native". Throws
-/// stretto::Error.
-struct AlgorithmSpec {
-  const Algorithm* algorithm = nullptr;  ///< null: the native library
-  Params params;
-};
+/// `value` as the user writes it: "ring", "ring,segment=64K,depth=4", "kring,group=2", "native" or
+/// "file:ring.stretto", which is not read. Throws stretto::Error.
 AlgorithmSpec parse_algorithm_spec(Function function, std::string_view value);
-
-/// A choice that stands above the rules, where its algorithm can serve the call.
-struct Override {
-  AlgorithmSpec spec;
-  std::string text;  ///< for people: "STRETTO_ALLREDUCE=ring"
-};
 
 /// The algorithm of the first override (null: none) that can be granted, else of the first rule that fits.
 Choice choose(std::span<const Override* const> overrides, const Rules& rules, const Call& call);

@@ -141,11 +141,21 @@ struct Schedule {
 /// Finds the actions that write what their round sends, be it only in place, where input and output are one.
 void order_after_sends(Schedule& schedule);
 
+/// What a file of schedules says.
+struct ScheduleFile {
+  bool commutative = false;             ///< their operator must commute: operands come in any order
+  std::vector<Schedule> schedules;      ///< in the order of the file
+  std::vector<std::vector<int>> lines;  ///< of each: where it begins, then where its rounds do
+};
+
 /// The one text form: stable, readable, and read back by `parse_schedules`.
 std::string to_text(const Schedule& schedule);
+/// A whole file of them, with its version.
+std::string to_text(std::span<const Schedule> schedules, bool commutative);
 std::string_view name_of(Buffer buffer);
 
 /// Reads any number of schedules. Throws stretto::Error that names `file` and the line.
+ScheduleFile parse_schedule_file(std::string_view text, std::string_view file);
 std::vector<Schedule> parse_schedules(std::string_view text, std::string_view file);
 
 }  // namespace stretto

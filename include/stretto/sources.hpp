@@ -27,9 +27,9 @@ std::string this_machine(std::string_view mpi);
 /// $XDG_CONFIG_HOME/stretto/tuned.rules, or below ~/.config; empty if the environment names neither folder.
 std::string tuned_rules_path();
 
-/// A file's text. Throws stretto::Error if it cannot be read, is no regular file or far too long for a rules file; does
-/// not block.
-std::string text_of_rules(const std::string& path);
+/// The text of a file, which is `what` ("a rules file"). Throws stretto::Error if it cannot be read, is no regular file
+/// or has more than so many bytes, whole MiB; does not block.
+std::string text_of_file(const std::string& path, const std::string& what, std::size_t most);
 
 /// Rules as text, and the sources above them that cannot be used, with the reason and what decides instead.
 struct FoundRules {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "stretto/builder.hpp"
 
+#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include "register.hpp"
@@ -41,7 +42,15 @@ void register_builder(nb::module_& m) {
             self.in_blocks(first, [&](Builder& builder) { body(nb::cast(builder, nb::rv_policy::reference)); });
           },
           nb::arg("first"), nb::arg("body"), "Run `body(builder)` with its block 0 standing for block `first`.")
-      .def("finish", &Builder::finish);
+      .def(
+          "finish",
+          [](Builder& self, std::string algorithm, Rank root) {
+            Schedule schedule = self.finish();
+            schedule.algorithm = std::move(algorithm);
+            schedule.root = root;
+            return schedule;
+          },
+          nb::arg("algorithm") = "", nb::arg("root") = 0, "The schedule, with the id of its algorithm and its root.");
 }
 
 }  // namespace stretto::python

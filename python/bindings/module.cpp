@@ -20,6 +20,7 @@ NB_MODULE(_core, m) {
   register_function(m);
   register_algorithm(m);
   register_check(m);
+  register_algorithm_file(m);
   register_variants(m);
   register_rules(m);
   register_sources(m);

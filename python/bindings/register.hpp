@@ -17,6 +17,7 @@ void register_graph(nb::module_& m);
 void register_function(nb::module_& m);
 void register_algorithm(nb::module_& m);
 void register_check(nb::module_& m);
+void register_algorithm_file(nb::module_& m);
 void register_variants(nb::module_& m);
 void register_rules(nb::module_& m);
 void register_sources(nb::module_& m);

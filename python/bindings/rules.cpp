@@ -6,6 +6,7 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include "checked.hpp"
 #include "register.hpp"
 
 namespace stretto::python {
@@ -142,8 +143,15 @@ void register_rules(nb::module_& m) {
         "The numbers of bytes for which the rules choose as for this call.");
   m.def("written", &written, nb::arg("algorithm").none(), nb::arg("params"),
         "\"ring segment=64K depth=4\": an algorithm and parameters as they stand in a rule.");
-  m.def("parse_algorithm_spec", &parse_algorithm_spec, nb::arg("function"), nb::arg("value"),
-        "Read \"ring,segment=64K,depth=4\", \"kring,group=2\" or \"native\"; raises stretto.Error.");
+  m.def(
+      "parse_algorithm_spec",
+      [](Function function, std::string_view value) {
+        AlgorithmSpec spec = parse_algorithm_spec(function, value);
+        if (!spec.file.empty()) spec.algorithm = &algorithm_of_file(spec.file);
+        return spec;
+      },
+      nb::arg("function"), nb::arg("value"),
+      "Read \"ring,segment=64K,depth=4\", \"kring,group=2\", \"native\" or \"file:PATH\"; raises stretto.Error.");
 }
 
 }  // namespace stretto::python

@@ -92,6 +92,19 @@ void register_parts(nb::module_& m) {
       .def("__eq__", [](const Parts& a, const Parts& b) { return a == b; }, nb::is_operator());
 }
 
+void register_files(nb::module_& m) {
+  nb::class_<ScheduleFile>(m, "ScheduleFile", "What a file of schedules says.")
+      .def_ro("commutative", &ScheduleFile::commutative, "Their operator must commute.")
+      .def_ro("schedules", &ScheduleFile::schedules)
+      .def_ro("lines", &ScheduleFile::lines, "Of each: where it begins, then where its rounds do.");
+  m.def(
+      "schedules_to_text",
+      [](const std::vector<Schedule>& schedules, bool commutative) { return to_text(schedules, commutative); },
+      nb::arg("schedules"), nb::arg("commutative"), "A whole file of them, with its version.");
+  m.def("parse_schedule_file", &parse_schedule_file, nb::arg("text"), nb::arg("file") = "<text>",
+        "Read a file of schedules; raises stretto.Error naming `file` and the line.");
+}
+
 }  // namespace
 
 void register_schedule(nb::module_& m) {
@@ -142,6 +155,7 @@ void register_schedule(nb::module_& m) {
   m.def(
       "to_text", [](const Schedule& schedule) { return to_text(schedule); }, nb::arg("schedule"),
       "The one text form of a schedule; `parse_schedules` reads it back.");
+  register_files(m);
   m.def("parse_schedules", &parse_schedules, nb::arg("text"), nb::arg("file") = "<text>",
         "Read any number of schedules; raises stretto.Error naming `file` and the line.");
 }

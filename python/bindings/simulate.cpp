@@ -33,7 +33,7 @@ void register_simulate(nb::module_& m) {
             new (self) Simulator(algorithm, shape, params, placement, all_ranks, function);
           },
           nb::arg("algorithm"), nb::arg("shape"), nb::arg("params") = Params{}, nb::arg("placement") = Placement{},
-          nb::arg("all_ranks") = false, nb::arg("function") = nb::none())
+          nb::arg("all_ranks") = false, nb::arg("function") = nb::none(), nb::keep_alive<1, 2>())
       .def("run", &Simulator::run, nb::arg("load"), nb::arg("machine"), nb::call_guard<nb::gil_scoped_release>(),
            "The time of a call.")
       .def("trace", &Simulator::trace, nb::arg("load"), nb::arg("machine"), nb::call_guard<nb::gil_scoped_release>(),

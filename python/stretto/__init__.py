@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from .errors import Error
     from .machine import machine_named, parse_machine
     from .topology import parse_topology, read_topology
+    from .user_algorithm import UserAlgorithm, algorithm
 
     __version__: str
 
@@ -21,6 +22,7 @@ __all__ = [
     "Action",
     "ActionKind",
     "Algorithm",
+    "AlgorithmFile",
     "Bound",
     "Buffer",
     "Builder",
@@ -50,6 +52,7 @@ __all__ = [
     "Round",
     "Rules",
     "Schedule",
+    "ScheduleFile",
     "Send",
     "Shape",
     "Side",
@@ -61,9 +64,11 @@ __all__ = [
     "Traffic",
     "Transfer",
     "TreeTime",
+    "UserAlgorithm",
     "Variant",
     "Vertex",
     "__version__",
+    "algorithm",
     "algorithm_named",
     "all_algorithms",
     "all_collectives",
@@ -87,12 +92,14 @@ __all__ = [
     "oversubscribed",
     "parse_machine",
     "parse_rules",
+    "parse_schedule_file",
     "parse_schedules",
     "parse_topology",
     "predict",
     "read_rules",
     "read_topology",
     "resolved",
+    "schedules_to_text",
     "sharing",
     "shipped_rules",
     "shipped_word",
@@ -110,6 +117,8 @@ __all__ = [
 # Where names come from that are not the compiled core's.
 _MODULES = {
     "Error": "errors",
+    "UserAlgorithm": "user_algorithm",
+    "algorithm": "user_algorithm",
     "algorithm_named": "algorithms",
     "machine_named": "machine",
     "parse_machine": "machine",

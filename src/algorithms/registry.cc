@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cassert>
 
 #include "algorithms/list.hpp"
@@ -15,9 +17,37 @@ constexpr const Algorithm* table[] = {
 #undef ALGORITHM
 };
 
+constexpr std::size_t most_with_files = most_algorithms - std::size(table);
+
+/// Filled from the front, by one thread at a time or another; read by all.
+std::array<std::atomic<const Algorithm*>, most_with_files>& with_files() {
+  static std::array<std::atomic<const Algorithm*>, most_with_files> numbered{};
+  return numbered;
+}
+
 }  // namespace
 
 std::span<const Algorithm* const> all_algorithms() { return table; }
+
+void number_algorithm(const Algorithm& algorithm) {
+  for (auto& place : with_files()) {
+    const Algorithm* free = nullptr;
+    if (place.compare_exchange_strong(free, &algorithm) || free == &algorithm) return;
+  }
+}
+
+std::size_t number_of(const Algorithm& algorithm) {
+  if (!algorithm.file) return static_cast<std::size_t>(std::ranges::find(table, &algorithm) - std::begin(table));
+  std::size_t i = 0;
+  while (i + 1 < most_with_files && with_files()[i].load() != &algorithm) ++i;
+  return std::size(table) + i;
+}
+
+const Algorithm* algorithm_numbered(std::size_t number) {
+  if (number < std::size(table)) return table[number];
+  number -= std::size(table);
+  return number < most_with_files ? with_files()[number].load() : nullptr;
+}
 
 const Algorithm* find_algorithm(std::string_view id) {
   const auto* at = std::ranges::lower_bound(table, id, {}, &Algorithm::id);
@@ -25,6 +55,7 @@ const Algorithm* find_algorithm(std::string_view id) {
 }
 
 Params resolved(const Algorithm& algorithm, const Shape& shape, Params params) {
+  params.file = algorithm.file;
   if (algorithm.list == "nodes") {
     if (params.list.empty()) params.list = shape.nodes.empty() ? patterns::default_nodes(shape.ranks) : shape.nodes;
     if (params.value == 0 && algorithm.parameter.default_value) {
@@ -74,6 +105,7 @@ Schedule build_schedule(const Algorithm& algorithm, const Shape& shape, Rank ran
   assert(shape.ranks >= 1 && rank >= 0 && rank < shape.ranks && shape.root >= 0 && shape.root < shape.ranks);
   assert(unsuitable(algorithm, shape, params).empty());
   assert(!algorithm.needs.counts || shape.counts.size() == static_cast<std::size_t>(shape.ranks));
+  if (algorithm.stored) return algorithm.stored(shape, rank, params);
   Builder builder(rank, shape.ranks, algorithm.blocks(shape, params));
   algorithm.build(builder, shape, params);
   Schedule schedule = builder.finish();

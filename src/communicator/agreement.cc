@@ -9,6 +9,7 @@
 #include <mutex>
 #include <string>
 
+#include "communicator/algorithm_files.hpp"
 #include "select/shipped.hpp"
 #include "settings/settings.hpp"
 #include "stretto/sources.hpp"
@@ -23,9 +24,10 @@ constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();  // lose
 /// Rules as they travel from rank to rank.
 struct Known {
   std::string file;
-  std::string text;  ///< empty: the shipped one
+  std::string text;   ///< empty: the shipped one
+  std::string files;  ///< of schedules that variables name: they belong to what all must have alike
   const Rules* rules = nullptr;
-  std::int64_t digest = 0;  ///< of the text: positive
+  std::int64_t digest = 0;  ///< of both texts: positive
 };
 
 std::mutex mutex;  // guards what follows; never destroyed, like all that a program may use at its very end
@@ -37,18 +39,20 @@ std::map<std::int64_t, Known>& all_known() {
 
 std::int64_t positive(std::uint64_t digest) { return static_cast<std::int64_t>(digest >> 2 | 1); }
 
-/// The text is that of valid rules.
-const Known& keep(const std::string& file, const std::string& text) {
-  const std::int64_t digest = positive(digest_of_rules(text));
+/// The texts are those of valid rules and schedules.
+const Known& keep(const std::string& file, const std::string& text, const std::string& files) {
+  const std::int64_t digest = positive(digest_of_rules(files.empty() ? text : text + '\0' + files));
   Known& k = all_known()[digest];
-  if (!k.rules) k = {file, text, new Rules(parse_rules(text, file)), digest};
-  return k;
+  if (k.rules) return k;
+  auto* rules = new Rules(parse_rules(text, file));
+  add_algorithm_files(files, *rules);
+  return k = {file, text, files, rules, digest};
 }
 
 const Known& shipped() {
   const std::int64_t digest = positive(shipped_digest);
   Known& k = all_known()[digest];
-  if (!k.rules) k = {std::string(shipped_name), {}, &shipped_rules(), digest};
+  if (!k.rules) k = {std::string(shipped_name), {}, {}, &shipped_rules(), digest};
   return k;
 }
 
@@ -68,7 +72,9 @@ const Known& mine(bool speak) {
     if (speak) say(e.what(), e.hint());
   if (speak && settings().log_select)
     say("select: by the " + (found.file == shipped_name ? found.file : "rules of " + found.file));
-  current = found.file == shipped_name ? &shipped() : &keep(found.file, found.text);
+  const std::string files = read_algorithm_files(speak);
+  const bool as_shipped = found.file == shipped_name && files.empty();
+  current = as_shipped ? &shipped() : &keep(found.file, std::string(found.text), files);
   return *current;
 }
 
@@ -88,22 +94,22 @@ void go_by(const Known& rules) {
 
 /// The text of rank 0's, on all ranks. Null if it did not come; others may have it.
 const Known* of_rank_0(Bootstrap& bootstrap) {
-  std::string file, text;
+  std::array<std::string, 3> texts;  // the rules' file, what it says, and files of schedules
   if (bootstrap.rank() == 0) {
     const Known& own = mine(true);
-    file = own.file;
-    text = own.text.empty() ? std::string(shipped_rules_text) : own.text;
+    texts = {own.file, own.text.empty() ? std::string(shipped_rules_text) : own.text, own.files};
   }
-  std::int64_t sizes[2] = {std::ssize(file), std::ssize(text)};
-  bootstrap.broadcast(sizes, sizeof sizes);
+  std::array<std::int64_t, 3> sizes{};
+  std::ranges::transform(texts, sizes.begin(), [](const std::string& text) { return std::ssize(text); });
+  bootstrap.broadcast(sizes.data(), sizeof sizes);
   if (!bootstrap.agreed()) return nullptr;  // who does not know how much comes cannot take part
-  file.resize(static_cast<std::size_t>(sizes[0]));
-  text.resize(static_cast<std::size_t>(sizes[1]));
-  bootstrap.broadcast(file.data(), file.size());
-  bootstrap.broadcast(text.data(), text.size());
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    texts[i].resize(static_cast<std::size_t>(sizes[i]));
+    bootstrap.broadcast(texts[i].data(), texts[i].size());
+  }
   if (!bootstrap.ok()) return nullptr;
   const std::lock_guard lock(mutex);
-  return &keep(file, text);
+  return &keep(texts[0], texts[1], texts[2]);
 }
 
 /// Numbers that this process has proposed for one communicator are proposed for no other.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "communicator/communicator.hpp"
+#include "communicator/algorithm_files.hpp"
 #include "communicator/neighbourhood.hpp"
 
 #include <algorithm>
@@ -166,7 +167,7 @@ Call Communicator::placed(Call call) const {
 }
 
 Communicator::BothOverrides Communicator::overrides_for(Function function) const {
-  return {override_for(settings().overrides, function), override_for(overrides_, function)};
+  return {variable_for(function, *rules_), override_for(overrides_, function)};
 }
 
 SizeHint* Communicator::size_hint(const Call& call) {
@@ -200,6 +201,7 @@ const Decision& Communicator::make_decision(Call call) {
   call = placed(std::move(call));
   const Choice choice = choose(overrides_for(call.function), *rules_, call);
   const bool log = settings().log_select;
+  if (rank_ == 0) say_if_refused(variable_for(call.function, *rules_), call.shape);
   if (log && rank_ == 0) log_choice(call, choice);
   Decision decision{choice.algorithm, choice.params, nullptr, nullptr};
   if (choice.algorithm) {

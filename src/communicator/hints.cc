@@ -88,6 +88,9 @@ class Hints {
       const Function function = all_functions[f];
       try {
         std::optional<Override> wanted;
+        if (values_[f].starts_with(file_prefix))
+          throw Error("a file of schedules is named by a variable, not by an info key",
+                      "set STRETTO_… for all ranks, for example with `stretto run`");
         if (values_[f] != no_wish)
           wanted = Override{parse_algorithm_spec(function, values_[f]), "info key " + key(f) + '=' + values_[f]};
         c.set_override(function, std::move(wanted));

@@ -67,12 +67,11 @@ std::vector<const Timeline*> timelines() {
 }
 
 std::uint16_t number_of(const Algorithm& algorithm) {
-  const auto table = all_algorithms();
-  return static_cast<std::uint16_t>(std::ranges::find(table, &algorithm) - table.begin() + 1);
+  return static_cast<std::uint16_t>(stretto::number_of(algorithm) + 1);
 }
 
 std::string_view name_of(std::uint16_t number) {
-  return number == no_algorithm ? "native" : all_algorithms()[number - 1u]->id;
+  return number == no_algorithm ? "native" : algorithm_numbered(number - 1u)->id;
 }
 
 void begin_call(Function function, Records* records, Bytes bytes, Nanoseconds begin) {
@@ -110,7 +109,7 @@ Sampled::Sampled(Record& record, const std::vector<Rank>& numbers, Function func
       numbers_(&numbers),
       bytes_(bytes),
       function_(function),
-      algorithm_(number_of(algorithm)),
+      algorithm_(observe::number_of(algorithm)),
       always_(always || !settings().trace.empty()) {}
 
 void Sampled::look(std::uint64_t call) {

@@ -99,7 +99,7 @@ void PendingTimes::complete() {
          .posting = posting_,
          .completing = completing_,
          .bytes = bytes_,
-         .algorithm = key_.algorithm ? number_of(*key_.algorithm) : no_algorithm,
+         .algorithm = key_.algorithm ? observe::number_of(*key_.algorithm) : no_algorithm,
          .function = static_cast<std::uint8_t>(key_.function),
          .form = key_.form});
   begin_ = over_ = 0;

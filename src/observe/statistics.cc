@@ -38,14 +38,10 @@ Statistics& statistics() {
 }
 
 Counter& Statistics::of(Function function, const Algorithm& algorithm) {
-  const auto table = all_algorithms();
-  std::size_t i = 0;
-  while (table[i] != &algorithm) ++i;
-  return served[static_cast<std::size_t>(function)][i];
+  return served[static_cast<std::size_t>(function)][number_of(algorithm)];
 }
 
 void print_summary() {
-  const auto table = all_algorithms();
   for (const Function f : all_functions) {
     const auto of_function = static_cast<std::size_t>(f);
     std::string by_algorithm;
@@ -57,8 +53,8 @@ void print_summary() {
       sum += n;
       list += (list.empty() ? " (" : ", ") + std::string(name) + ' ' + std::to_string(n);
     };
-    for (std::size_t i = 0; i < table.size(); ++i)
-      add(by_algorithm, table[i]->name(), statistics().served[of_function][i].load(), served);
+    for (std::size_t i = 0; const Algorithm* one = algorithm_numbered(i); ++i)
+      add(by_algorithm, one->name(), statistics().served[of_function][i].load(), served);
     for (std::size_t i = 0; i < passed_count; ++i)
       add(by_reason, name_of(static_cast<Passed>(i)), statistics().passed[of_function][i].load(), passed);
     if (served + passed == 0) continue;

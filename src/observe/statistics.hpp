@@ -33,9 +33,8 @@ std::string_view name_of(Passed reason);
 using Counter = std::atomic<std::uint64_t>;
 
 struct Statistics {
-  static constexpr std::size_t most_algorithms = 256;
   static constexpr std::size_t functions = std::size(all_functions);
-  std::array<std::array<Counter, most_algorithms>, functions> served{};  // in the order of all_algorithms()
+  std::array<std::array<Counter, most_algorithms>, functions> served{};  // by their numbers
   std::array<std::array<Counter, passed_count>, functions> passed{};
 
   Counter& of(Function function, const Algorithm& algorithm);

@@ -2,6 +2,8 @@
 //
 // The text form of a schedule:
 //
+//   stretto-schedules 1
+//   commutative
 //   schedule allreduce/ring ranks=4 rank=0 root=0 blocks=4 scratch=0,1
 //   schedule allgather/pipelined_ring ranks=3 rank=0 root=0 blocks=4 parts=0,1,1,4
 //   round
@@ -21,6 +23,9 @@
 namespace stretto {
 namespace {
 
+constexpr std::string_view heading = "stretto-schedules";
+constexpr std::string_view version = "1";
+constexpr std::string_view unnamed = "-";                       // a schedule whose algorithm has no name
 constexpr std::int64_t largest_number = std::int64_t{1} << 48;  // so that no sum of two of them overflows
 constexpr Block most_scratch_slots = Block{1} << 24;            // so that a slip of the pen does not ask for all memory
 
@@ -64,9 +69,9 @@ class Parser {
     });
   }
 
-  std::vector<Schedule> take() {
-    for (Schedule& s : schedules_) order_after_sends(s);
-    return std::move(schedules_);
+  ScheduleFile take() {
+    for (Schedule& s : read_.schedules) order_after_sends(s);
+    return std::move(read_);
   }
 
  private:
@@ -102,8 +107,8 @@ class Parser {
   }
 
   Schedule& current() {
-    if (schedules_.empty()) refuse("a schedule begins with 'schedule ID ranks=… rank=… root=… blocks=…'");
-    return schedules_.back();
+    if (read_.schedules.empty()) refuse("a schedule begins with 'schedule ID ranks=… rank=… root=… blocks=…'");
+    return read_.schedules.back();
   }
 
   Round& round() {
@@ -113,14 +118,21 @@ class Parser {
 
   void header() {
     Schedule s;
-    s.algorithm = next();
+    if (const std::string_view name = next(); name != unnamed) s.algorithm = name;
     s.ranks = rank(field("ranks"));
     s.rank = rank(field("rank"));
     s.root = rank(field("root"));
     s.blocks = field("blocks");
     if (at_ < words_.size() && words_[at_].starts_with("parts=")) parts(s, next());
     if (at_ < words_.size()) scratch(s, next());
-    schedules_.push_back(std::move(s));
+    read_.schedules.push_back(std::move(s));
+    read_.lines.push_back({line_});
+  }
+
+  void file_header(std::string_view word) {
+    if (started_) refuse("'" + std::string(word) + "' stands behind other lines");
+    if (const std::string_view asked = next(); asked != version)
+      refuse("unknown version '" + std::string(asked) + "': this Stretto reads version " + std::string(version));
   }
 
   // parts=0,1,1,4 : the first block of each rank's part, and the end
@@ -219,12 +231,18 @@ class Parser {
   }
 
   void statement(std::string_view verb) {
-    if (verb == "schedule") {
+    if (verb == heading) {
+      file_header(verb);
+    } else if (verb == "commutative") {
+      if (!read_.schedules.empty()) refuse("'commutative' stands before the first schedule");
+      read_.commutative = true;
+    } else if (verb == "schedule") {
       header();
     } else if (verb == "round") {
       Schedule& s = current();
       s.rounds.push_back(
           {{static_cast<std::uint32_t>(s.sends.size()), 0}, {static_cast<std::uint32_t>(s.actions.size()), 0}});
+      read_.lines.back().push_back(line_);
     } else if (verb == "send") {
       round();
       const Rank peer = rank(number(next()));
@@ -247,13 +265,15 @@ class Parser {
       refuse("unknown word '" + std::string(verb) + "': expected schedule, round, send, receive, copy or reduce");
     }
     if (at_ != words_.size()) refuse("unexpected '" + std::string(words_[at_]) + "'");
+    started_ = true;
   }
 
   std::string_view file_;
   int line_ = 0;
+  bool started_ = false;  // a line has been read
   std::vector<std::string_view> words_;
   std::size_t at_ = 0;
-  std::vector<Schedule> schedules_;
+  ScheduleFile read_;
 };
 
 std::string scratch_text(const Scratch& scratch) {
@@ -274,9 +294,10 @@ std::string parts_text(const Parts& parts) {
 }  // namespace
 
 std::string to_text(const Schedule& s) {
-  std::string text = "schedule " + s.algorithm + " ranks=" + std::to_string(s.ranks) +
-                     " rank=" + std::to_string(s.rank) + " root=" + std::to_string(s.root) +
-                     " blocks=" + std::to_string(s.blocks) + parts_text(s.parts) + scratch_text(s.scratch) + '\n';
+  std::string text = "schedule " + (s.algorithm.empty() ? std::string(unnamed) : s.algorithm) +
+                     " ranks=" + std::to_string(s.ranks) + " rank=" + std::to_string(s.rank) +
+                     " root=" + std::to_string(s.root) + " blocks=" + std::to_string(s.blocks) + parts_text(s.parts) +
+                     scratch_text(s.scratch) + '\n';
   for (const Round& r : s.rounds) {
     text += "round\n";
     for (const Send& send : s.sends_of(r))
@@ -286,8 +307,17 @@ std::string to_text(const Schedule& s) {
   return text;
 }
 
+std::string to_text(std::span<const Schedule> schedules, bool commutative) {
+  std::string text = std::string(heading) + ' ' + std::string(version) + '\n';
+  if (commutative) text += "commutative\n";
+  for (const Schedule& s : schedules) text += to_text(s);
+  return text;
+}
+
+ScheduleFile parse_schedule_file(std::string_view text, std::string_view file) { return Parser(text, file).take(); }
+
 std::vector<Schedule> parse_schedules(std::string_view text, std::string_view file) {
-  return Parser(text, file).take();
+  return parse_schedule_file(text, file).schedules;
 }
 
 }  // namespace stretto

@@ -187,7 +187,8 @@ class RulesParser {
     if (at + 1 >= words.size()) refuse("no algorithm", "a rule ends with '-> algorithm' and its parameters");
     if (!find_by_name(rule.function, words[at + 1], &rule.algorithm))
       refuse("unknown algorithm " + quoted(words[at + 1]) + " for " + std::string(words[0]),
-             "choose from " + names_of(rule.function));
+             words[at + 1].starts_with(file_prefix) ? "a variable can name a file, a rule cannot"
+                                                    : "choose from " + names_of(rule.function));
     for (at += 2; at < words.size(); ++at)
       if (!set_parameter(rule.algorithm, rule.params, words[at]))
         refuse("wrong parameter " + quoted(words[at]), parameters_of(rule.algorithm));
@@ -317,7 +318,10 @@ std::uint64_t digest_of_rules(std::string_view text) {
 AlgorithmSpec parse_algorithm_spec(Function function, std::string_view value) {
   AlgorithmSpec spec;
   const std::string_view name = value.substr(0, value.find(','));
-  if (!find_by_name(function, name, &spec.algorithm))
+  if (name.starts_with(file_prefix)) {
+    spec.file = name.substr(file_prefix.size());
+    if (spec.file.empty()) throw Error("'file:' names no file", "write file:ring.stretto, a path without commas");
+  } else if (!find_by_name(function, name, &spec.algorithm))
     throw Error("unknown algorithm " + quoted(name) + " for " + std::string(facts(function).name),
                 "choose from " + names_of(function));
   while (value.find(',') != std::string_view::npos) {

@@ -62,6 +62,8 @@ std::string variable(const char* name) {
   return value ? value : "";
 }
 
+std::string text_of_rules(const std::string& path) { return text_of_file(path, "a rules file", std::size_t{1} << 20); }
+
 /// The text, if it is rules for this machine; else throws.
 std::string usable_text(const std::string& path, bool tuned, const std::function<std::string()>& mpi) {
   std::string text = text_of_rules(path);
@@ -110,15 +112,14 @@ std::string tuned_rules_path() {
   return home.empty() ? "" : home + "/.config/" + std::string(tuned_file);
 }
 
-std::string text_of_rules(const std::string& path) {
-  constexpr std::size_t most = 1 << 20;
+std::string text_of_file(const std::string& path, const std::string& what, std::size_t most) {
   const std::string hint = "name a file that rank 0 can read";
-  const auto cannot = [&] { return Error("cannot read the rules file " + path + ": " + std::strerror(errno), hint); };
+  const auto cannot = [&] { return Error("cannot read " + what + ' ' + path + ": " + std::strerror(errno), hint); };
   // Asked first, for opening a device may set it going; and opened so that what is exchanged meanwhile blocks nobody.
   struct stat found{};
   if (stat(path.c_str(), &found) != 0) throw cannot();
   if (!S_ISREG(found.st_mode))
-    throw Error(path + " is " + std::string(kind_of_file(found.st_mode)) + ", not a rules file", hint);
+    throw Error(path + " is " + std::string(kind_of_file(found.st_mode)) + ", not " + what, hint);
   const OpenFile file{open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)};
   if (file.number < 0) throw cannot();
   std::string text;
@@ -130,7 +131,8 @@ std::string text_of_rules(const std::string& path) {
     if (got < 0) throw cannot();
     text.append(piece, static_cast<std::size_t>(got));
     if (text.size() > most)
-      throw Error(path + ":1: this is not a rules file: it has more than 1M", "give the path of a rules file");
+      throw Error(path + ":1: this is not " + what + ": it has more than " + std::to_string(most >> 20) + 'M',
+                  "give the path of " + what);
   }
 }
 

@@ -12,13 +12,13 @@ import pytest
 ROOT = Path(__file__).parents[2]
 CPP = sorted(
     path
-    for folder in ("include", "src", "python/bindings", "tests", "benchmarks", "lab")
+    for folder in ("include", "src", "python/bindings", "tests", "benchmarks", "lab", "examples")
     for path in (ROOT / folder).rglob("*")
     if path.suffix in {".c", ".cc", ".cpp", ".hpp"}
 )
 PYTHON = sorted(
     path
-    for folder in ("python", "tests", "benchmarks", "lab", "tools", "packaging")
+    for folder in ("python", "tests", "benchmarks", "lab", "tools", "packaging", "examples")
     for path in (ROOT / folder).rglob("*.py")
 )
 PACKAGE = ROOT / "python" / "stretto"
@@ -58,7 +58,9 @@ def test_cpp_is_formatted():
 
 def test_python_is_clean():
     installed("ruff")
-    result = tool("ruff", "check", "python", "tests", "benchmarks", "lab", "tools", "packaging")
+    result = tool(
+        "ruff", "check", "python", "tests", "benchmarks", "lab", "tools", "packaging", "examples"
+    )
     assert result.returncode == 0, result.stdout
 
 

@@ -289,7 +289,7 @@ TEST(rules_ask_for_bytes_that_not_all_ranks_know) {
 
 TEST(files_that_cannot_be_read) {
   const Refusal refusal = refusal_of([] { (void)read_rules("/nowhere/my.rules"); });
-  CHECK_EQ(refusal.what, "cannot read the rules file /nowhere/my.rules: No such file or directory");
+  CHECK_EQ(refusal.what, "cannot read a rules file /nowhere/my.rules: No such file or directory");
   CHECK_EQ(refusal.hint, "name a file that rank 0 can read");
 
   const auto path = std::filesystem::temp_directory_path() / ("stretto-rules-test-" + std::to_string(getpid()));

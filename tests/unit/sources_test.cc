@@ -113,9 +113,8 @@ TEST(what_cannot_be_used_is_refused_and_the_next_source_decides) {
   folder.write("stretto/tuned.rules", head + here() + rule);
   found = find_rules("/nowhere/my.rules", mpi);
   CHECK_EQ(found.file, tuned);
-  CHECK_EQ(
-      std::string(found.refused.at(0).what()),
-      "cannot read the rules file /nowhere/my.rules: No such file or directory; the rules of " + tuned + " decide");
+  CHECK_EQ(std::string(found.refused.at(0).what()),
+           "cannot read a rules file /nowhere/my.rules: No such file or directory; the rules of " + tuned + " decide");
   const auto other_mpi = [] { return std::string("MPICH 4.0"); };
   CHECK_EQ(find_rules("", other_mpi).file, shipped_name);
   CHECK_EQ(find_rules("", other_mpi).refused.size(), 1);
@@ -149,7 +148,7 @@ TEST(what_is_no_file_is_refused_at_once) {
   fs::remove(tuned);
   fs::create_symlink(tuned, tuned);
   CHECK_EQ(refused(tuned),
-           "cannot read the rules file " + tuned + ": Too many levels of symbolic links; the shipped rules decide");
+           "cannot read a rules file " + tuned + ": Too many levels of symbolic links; the shipped rules decide");
 }
 
 TEST(files_that_may_not_be_read) {
@@ -161,7 +160,7 @@ TEST(files_that_may_not_be_read) {
   const FoundRules found = find_rules("", mpi);
   CHECK_EQ(found.file, shipped_name);
   CHECK_EQ(std::string(found.refused.at(0).what()),
-           "cannot read the rules file " + tuned + ": Permission denied; the shipped rules decide");
+           "cannot read a rules file " + tuned + ": Permission denied; the shipped rules decide");
   CHECK_EQ(seteuid(user), 0);
 }
 

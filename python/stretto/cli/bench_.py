@@ -11,6 +11,7 @@ from . import completion
 from .options import (
     PictureType,
     RanksType,
+    file_option,
     functions_of,
     json_option,
     mpi_option,
@@ -37,6 +38,7 @@ def _refuse(options: dict[str, object], why: str, hint: str) -> None:
     help="How many processes; several with --guidelines and --peers.  [default: 2; or 2,4,8]",
 )
 @mpi_option
+@file_option
 @click.option(
     "--collectives",
     shell_complete=completion.functions,
@@ -94,6 +96,7 @@ def _refuse(options: dict[str, object], why: str, hint: str) -> None:
 def command(
     ranks: tuple[int, ...] | None,
     mpi_wish: str,
+    file: str | None,
     collectives: str | None,
     sizes: str | None,
     time_per_size: float | None,
@@ -108,8 +111,11 @@ def command(
     """Race Stretto against the native library, block by block in one process.
 
     Every result is checked; a wrong one makes the exit code 1, and so does a guideline that Stretto
-    violates. The ratio is native over Stretto.
+    violates. The ratio is native over Stretto. With --file its algorithm serves all calls.
     """
+    if file:
+        others = {"peers": peers, "guidelines": guidelines}
+        _refuse(others, "does not go with --file", "a file is raced against the native function")
     if peers:
         from .bench_peers import command as run_peers
 
@@ -138,7 +144,27 @@ def command(
         raise Error("--plot: one picture shows one mode", "write --mode synchronised")
     seconds = time_per_size or 0.3
     shared = buffers == "shared"
-    _race(n, mpi_wish, collectives or "all", sizes or "8-1M", modes, seconds, shared, plot, as_json)
+    names = functions_in(file, n, collectives) if file else collectives or "all"
+    _race(n, mpi_wish, names, sizes or "8-1M", modes, seconds, shared, plot, as_json, file)
+
+
+def functions_in(file: str, ranks: int, collectives: str | None) -> str:
+    """Those that are raced by its algorithm: of its collective the first if none is named; raises
+    Error if it is refused for so many ranks."""
+    from .. import all_functions, facts, function_named
+    from ..schedule_files import case_in, proved, read_algorithm, roots_in
+
+    held = read_algorithm(file)
+    for root in roots_in(held, case_in(held, file, ranks, None).ranks):
+        proved(held, case_in(held, file, ranks, root))
+    collective = held.algorithm.collective
+    own = [facts(f).name for f in all_functions() if facts(f).collective == collective]
+    if collectives is None:
+        return own[0]
+    for name in functions_of(collectives):
+        if facts(function_named(name)).collective != collective:
+            raise Error(f"{file}: it serves no {name}", f"it serves {', '.join(own)}")
+    return collectives
 
 
 def _race(
@@ -151,6 +177,7 @@ def _race(
     shared_buffers: bool,
     plot: str | None,
     as_json: bool,
+    file: str | None,
 ) -> None:
     from ..launch import choose_mpi
     from ..measure.driver import VARIANTS, run_benchmark
@@ -159,11 +186,18 @@ def _race(
 
     names, numbers = functions_of(collectives, VARIANTS), parse_sizes(sizes)
     mpi = choose_mpi(mpi_wish)
+    variables = {}
+    if file:
+        from ..user_race import check_served, variables_for
+
+        variables = variables_for(file, names)
     say_first(mpi.notes(), ranks)
     with progress(f"racing under {mpi.title}", len(names) * len(numbers) * len(modes)) as advance:
         race = run_benchmark(
-            mpi, ranks, names, numbers, time_per_size, advance, modes, shared_buffers
+            mpi, ranks, names, numbers, time_per_size, advance, modes, shared_buffers, variables
         )
+    if file:
+        check_served(file, race)
     if as_json:
         write_json(
             {

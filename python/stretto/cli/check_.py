@@ -2,17 +2,12 @@
 """`stretto check`."""
 
 import time
-from typing import TYPE_CHECKING
 
 import click
 
 from ..errors import Error, FailureError
-from ..files import read_text
 from . import completion
 from .options import RanksType, json_option, write_json
-
-if TYPE_CHECKING:
-    from .. import Schedule
 
 
 @click.command("check")
@@ -41,7 +36,7 @@ if TYPE_CHECKING:
     "file",
     type=click.Path(dir_okay=False),
     default=None,
-    help="Prove the schedules in this file (the form of `stretto show --text`).",
+    help="Prove the schedules in this file (the form of `stretto show --text`, docs/schedules.md).",
 )
 @click.option(
     "--collective",
@@ -75,7 +70,9 @@ def command(
     if file is not None:
         if algorithms:
             raise Error("--file and names exclude each other", "leave one of them out")
-        _check_file(file, collective, commutative, graph, in_place, as_json)
+        from .check_file import check_file
+
+        check_file(file, collective, commutative, graph, in_place, as_json)
         return
     if collective is not None or commutative or graph or in_place:
         raise Error(
@@ -154,64 +151,3 @@ def _print_table(
     stdout().print(grid)
     good = sum(1 for proof in proofs if not proof["refused"])
     stderr().print(f"{good} of {len(proofs)} cases proved in {seconds:.1f} s")
-
-
-def _schedules_in(file: str) -> "list[Schedule]":
-    """One for each rank, in their order; raises Error."""
-    from .. import parse_schedules
-
-    text = read_text(file, "`stretto show --text` prints schedules")
-    schedules = sorted(parse_schedules(text, file), key=lambda schedule: schedule.rank)
-    if not schedules:
-        raise Error(f"{file}: no schedule in it", "`stretto show --text` prints some")
-    ranks = schedules[0].ranks
-    if [schedule.rank for schedule in schedules] != list(range(ranks)):
-        raise Error(
-            f"{file}: holds {len(schedules)} schedules, not one for each of the {ranks} ranks",
-            "`stretto show --text` without --rank prints all",
-        )
-    return schedules
-
-
-def _check_file(
-    file: str, collective: str | None, commutative: bool, graph: str, in_place: bool, as_json: bool
-) -> None:
-    from .. import _core
-    from ..portfolio import verdict_of
-
-    schedules = _schedules_in(file)
-    first = schedules[0]
-    shape = _core.Shape(first.ranks, first.root, graph=graph)
-    name = collective or first.algorithm.partition("/")[0]
-    algorithm = _core.find_algorithm(first.algorithm)
-    # The file does not say parameters and counts, on which rounds and volume may depend.
-    known = algorithm and not (algorithm.parameter or algorithm.list or algorithm.needs.counts)
-    if known and not (collective or commutative or in_place):
-        checked = _core.check_against_record(schedules, algorithm, shape)
-    else:
-        what = _core.collective_named(name)
-        if algorithm and not collective:
-            commutative = commutative or algorithm.needs.commutative
-        question = _core.Question(what, shape, commutative, in_place)
-        checked = _core.check_schedules(schedules, question)
-    measured, refused = checked.measured, checked.refused
-    if as_json:
-        write_json(
-            {
-                "file": file,
-                "collective": name,
-                "ranks": shape.ranks,
-                "root": shape.root,
-                **verdict_of(checked),
-            }
-        )
-    elif not refused:
-        click.echo(
-            f"{file}: proved: {name} on {shape.ranks} ranks, {measured.rounds} rounds, "
-            f"{measured.messages} messages"
-        )
-    if refused:
-        hint = "ranks and blocks count from 0, rounds from 1"
-        if refused.name == "wrong order":
-            hint += "\nhint: --commutative allows any order of operands"
-        raise FailureError(f"{file}: {refused.name}: {refused.message}", hint)

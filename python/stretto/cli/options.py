@@ -97,6 +97,13 @@ ranks_option = click.option(
     help="How many processes.",
 )
 
+file_option = click.option(
+    "--file",
+    "file",
+    metavar="FILE",
+    default=None,
+    help="The algorithm whose schedules stand in this file (docs/algorithms-in-python.md).",
+)
 size_option = click.option(
     "--bytes",
     "size",

@@ -13,6 +13,7 @@ from .options import (
     CountsType,
     PictureType,
     check_graph,
+    file_option,
     graph_option,
     hosts_option,
     json_option,
@@ -78,6 +79,40 @@ def _show_schedule(
     save_picture(draw(symbolic_run(algorithm, shape, params)), output)
 
 
+def _print_text(algorithm: "Algorithm", shape: "Shape", params: "Params", rank: int | None) -> None:
+    """Of all ranks, as a file that can be read back, or of one."""
+    from .. import build_schedule, schedules_to_text
+
+    if rank is not None:
+        click.echo(str(build_schedule(algorithm, shape, rank, params)), nl=False)
+        return
+    schedules = [build_schedule(algorithm, shape, one, params) for one in range(shape.ranks)]
+    click.echo(schedules_to_text(schedules, algorithm.needs.commutative), nl=False)
+
+
+def _show_file(
+    file: str,
+    ranks: int | None,
+    root: int | None,
+    rank: int | None,
+    text: bool,
+    output: str | None,
+    others: tuple,
+) -> None:
+    from .. import Params
+    from ..schedule_files import case_in, proved, read_algorithm
+
+    if any(others):
+        raise Error("--file with another thing to show", "with it go --ranks, --root, --text, -o")
+    held = read_algorithm(file)
+    shape = case_in(held, file, ranks, root)
+    algorithm = proved(held, shape)
+    if text:
+        _print_text(algorithm, shape, Params(), rank)
+    else:
+        _show_schedule(algorithm, shape, Params(), output)
+
+
 @click.command("show")
 @click.argument(
     "algorithm",
@@ -88,7 +123,7 @@ def _show_schedule(
 @click.option(
     "--ranks", "-p", type=click.IntRange(min=1, max=4096), default=None, help="8 if not given."
 )
-@click.option("--root", type=int, default=0, show_default=True)
+@click.option("--root", type=int, default=None, help="0 if not given.")
 @click.option(
     "--counts",
     type=CountsType(),
@@ -114,6 +149,7 @@ def _show_schedule(
     default=None,
     help="Draw a trace, of `stretto simulate` or of a real run, instead of a schedule.",
 )
+@file_option
 @graph_option
 @topology_option
 @hosts_option
@@ -121,12 +157,13 @@ def _show_schedule(
 def command(
     algorithm: str | None,
     ranks: int | None,
-    root: int,
+    root: int | None,
     counts: list[int] | None,
     rank: int | None,
     text: bool,
     output: str | None,
     timeline: str | None,
+    file: str | None,
     graph: str,
     topology: str | None,
     hosts: str | None,
@@ -138,9 +175,15 @@ def command(
     `stretto list` names the parameters of each algorithm. With --topology or --hosts: the network,
     or which messages of ALGORITHM share its links (docs/topology.md).
     """
-    from .. import build_schedule
     from ..algorithms import algorithm_and_params
 
+    if rank is not None and not text:
+        raise Error("--rank needs --text", "a picture always shows all ranks")
+    if file is not None:
+        others = (algorithm, counts, timeline, graph, topology, hosts, as_json)
+        _show_file(file, ranks, root, rank, text, output, others)
+        return
+    root = root or 0
     if topology is not None or hosts is not None:
         if text or rank is not None or timeline is not None:
             raise Error("--topology with --text, --rank or --timeline", "leave one out")
@@ -160,10 +203,7 @@ def command(
         return
     found, params = algorithm_and_params(algorithm)
     shape = shape_of(found, ranks, root, counts or [], graph)
-    if rank is not None and not text:
-        raise Error("--rank needs --text", "a picture always shows all ranks")
     if text:
-        for one in range(shape.ranks) if rank is None else [rank]:
-            click.echo(str(build_schedule(found, shape, one, params)), nl=False)
+        _print_text(found, shape, params, rank)
         return
     _show_schedule(found, shape, params, output)

@@ -12,6 +12,7 @@ from .calls import cells_of, function_of, placement_of, shortened, size_of, topo
 from .options import (
     PictureType,
     check_graph,
+    file_option,
     graph_option,
     hosts_option,
     json_option,
@@ -23,7 +24,7 @@ from .options import (
 )
 
 if TYPE_CHECKING:
-    from .. import Algorithm
+    from .. import Algorithm, Function
     from ..simulation import Call
 
 SIZES_OF_PLOT = 12
@@ -83,11 +84,13 @@ def _plot(call: "Call", algorithms: list["Algorithm"], machine, title: str, path
     save_picture(draw(curves, sizes, title), path)
 
 
-def _write_timeline(call: "Call", row: dict, machine, path: str) -> None:
-    from .. import Load, Params, Simulator, algorithm_named
+def _write_timeline(
+    call: "Call", algorithms: list["Algorithm"], row: dict, machine, path: str
+) -> None:
+    from .. import Load, Params, Simulator
     from ..timeline import write
 
-    algorithm = algorithm_named(row["algorithm"])
+    algorithm = next(one for one in algorithms if one.id == row["algorithm"])
     params = Params(value=row["value"], list=row["list"])
     load = Load(call.bytes, row["segment"], row["depth"], call.operation)
     simulator = Simulator(algorithm, call.shape(algorithm), params, call.placement, True)
@@ -97,8 +100,35 @@ def _write_timeline(call: "Call", row: dict, machine, path: str) -> None:
                "or in https://ui.perfetto.dev", err=True)  # fmt: skip
 
 
+def algorithm_in(file: str, ranks: int, root: int) -> "Algorithm":
+    """Proved for these ranks; raises Error."""
+    from ..schedule_files import case_in, proved, read_algorithm
+
+    held = read_algorithm(file)
+    return proved(held, case_in(held, file, ranks, root))
+
+
+def _wanted(
+    function: str | None, names: str | None, ranks: int, root: int, file: str | None
+) -> tuple["Function", list["Algorithm"]]:
+    """What is simulated: with a file its algorithm, and others if a function is named as well."""
+    from .. import facts
+
+    if not function and not file:
+        raise Error("which function?", "`stretto simulate allreduce --ranks 8`, or --file FILE")
+    if not file:
+        return function_of(function, names, ranks, root)
+    held = algorithm_in(file, ranks, root)
+    name = function or facts(held.collective).name
+    found, others = function_of(name, names, ranks, root)
+    if held.collective != facts(found).collective:
+        raise Error(f"{file}: no {name} but {held.id.partition('/')[0]}", "leave FUNCTION out")
+    return found, [held, *(others if names or function else [])]
+
+
 @click.command("simulate")
-@click.argument("function", shell_complete=completion.functions)
+@click.argument("function", required=False, shell_complete=completion.functions)
+@file_option
 @click.option("--ranks", "-p", type=click.IntRange(min=1, max=1 << 24), required=True)
 @size_option
 @click.option("--machine", "requested", default="flat", show_default=True, metavar="FILE|NAME",
@@ -122,7 +152,8 @@ def _write_timeline(call: "Call", row: dict, machine, path: str) -> None:
               help="Write what the fastest does as a trace for Perfetto.")  # fmt: skip
 @json_option
 def command(
-    function: str,
+    function: str | None,
+    file: str | None,
     ranks: int,
     size: str,
     requested: str,
@@ -144,14 +175,15 @@ def command(
 
     Each is tried with its default, some other parameters and in segments; docs/simulation.md
     describes the model and machine files. With --topology or --hosts messages share links, and
-    algorithms that take a list of where the ranks are get it (docs/topology.md).
+    algorithms that take a list of where the ranks are get it (docs/topology.md). With --file alone
+    only the algorithm in it is simulated.
     """
     from .. import Operation, facts
     from ..machine import machine_named
     from ..simulation import Call, best_of_each, compare, suitable
     from .terminal import progress
 
-    found, wanted = function_of(function, names, ranks, root)
+    found, wanted = _wanted(function, names, ranks, root, file)
     check_graph(graph, facts(found).collective)
     machine = machine_named(requested)
     tree = topology_of(topology, hosts, ranks, machine)
@@ -178,4 +210,4 @@ def command(
     if plot is not None:
         _plot(call, algorithms, machine, title, plot)
     if timeline is not None:
-        _write_timeline(call, rows[0], machine, timeline)
+        _write_timeline(call, algorithms, rows[0], machine, timeline)

@@ -74,18 +74,21 @@ def run_benchmark(
     advance: Advance = unseen,
     modes: Sequence[str] = (BACK_TO_BACK,),
     shared_buffers: bool = False,
+    variables: dict[str, str] | None = None,
 ) -> Results:
-    """Races in these of the MODES; raises Error if the driver fails or hangs.
+    """Races in these of the MODES, with `variables` for the ranks; raises Error if the driver fails
+    or hangs.
 
     `shared_buffers` lie in each rank's shared heap, if they have 64 KiB or more.
     """
     results = Results()
     arguments = ["--collectives", ",".join(functions), "--sizes", ",".join(map(str, sizes))]
     arguments += ["--modes", ",".join(modes)]
-    variables = None
     if shared_buffers:
-        variables = {"LD_PRELOAD": str(heap_library()), "STRETTO_SHARED_HEAP": "64K"}
-    drive(mpi, ranks, arguments, budget, PATIENCE + 20 * budget, results, advance, variables)
+        heap = {"LD_PRELOAD": str(heap_library()), "STRETTO_SHARED_HEAP": "64K"}
+        variables = heap | (variables or {})
+    patience = PATIENCE + 20 * budget
+    drive(mpi, ranks, arguments, budget, patience, results, advance, variables)
     return results
 
 

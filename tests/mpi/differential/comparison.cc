@@ -101,7 +101,8 @@ void Comparison::started(const std::string& algorithm) {
   algorithm_ = algorithm;
   if (plan_.member.rank != 0) return;
   const std::string function = name_of(plan_.form->function, plan_.kind) + '/';
-  ++run_.counts.served[function + algorithm.substr(algorithm.find('/') + 1)];
+  const std::string name = algorithm.substr(algorithm.find('/') + 1);
+  ++run_.counts.served[function + (name.starts_with(file_prefix) ? Counts::file : name)];
 }
 
 void Comparison::check() {

@@ -23,6 +23,7 @@ std::vector<std::string> names_of(Kind kind) {
   for (const Function f : all_functions) {
     const std::string function = name_of(f, kind) + '/';
     names.push_back(function + "native");
+    names.push_back(function + Counts::file);
     if (kind == Kind::persistent) names.push_back(function + Counts::together);
     for (const Algorithm* a : all_algorithms())
       if (a->collective == facts(f).collective) names.push_back(function + std::string(a->name()));

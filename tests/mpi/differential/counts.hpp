@@ -11,6 +11,8 @@ namespace stretto::differential {
 struct Counts {
   /// For the algorithm of persistent calls that were started together: the library names that of the last.
   static constexpr const char* together = "together";
+  /// For algorithms whose schedules files give: "file:PATH" are many names.
+  static constexpr const char* file = "file";
 
   std::int64_t computed = 0;      ///< calls that were not made natively
   std::int64_t native_wrong = 0;  ///< calls whose native result was wrong on this rank
