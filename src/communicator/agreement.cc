@@ -9,6 +9,7 @@
 #include <mutex>
 #include <string>
 
+#include "communicator/learned.hpp"
 #include "select/shipped.hpp"
 #include "settings/settings.hpp"
 #include "stretto/sources.hpp"
@@ -41,7 +42,7 @@ std::int64_t positive(std::uint64_t digest) { return static_cast<std::int64_t>(d
 const Known& keep(const std::string& file, const std::string& text) {
   const std::int64_t digest = positive(digest_of_rules(text));
   Known& k = all_known()[digest];
-  if (!k.rules) k = {file, text, new Rules(parse_rules(text, file)), digest};
+  if (!k.rules) k = {file, text, new Rules(complete_rules(text, file)), digest};
   return k;
 }
 
@@ -52,18 +53,11 @@ const Known& shipped() {
   return k;
 }
 
-std::string title_of_mpi() {
-  char version[MPI_MAX_LIBRARY_VERSION_STRING] = {};
-  int length = 0;
-  native().Get_library_version(version, &length);
-  return mpi_title(version);
-}
-
 /// Reads them at the first call; says what it found if told to.
 const Known& mine(bool speak) {
   const std::lock_guard lock(mutex);
   if (current) return *current;
-  const FoundRules found = find_rules(settings().rules, title_of_mpi);
+  const FoundRules found = find_rules({settings().rules, learned_path()}, title_of_mpi);
   for (const Error& e : found.refused)
     if (speak) say(e.what(), e.hint());
   if (speak && settings().log_select)
