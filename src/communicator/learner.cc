@@ -25,6 +25,12 @@ std::string microseconds(double seconds) {
   return text;
 }
 
+std::string share(double ratio) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f", ratio);
+  return text;
+}
+
 std::string words(const learn::Candidate& candidate) { return written(candidate.algorithm, candidate.params); }
 
 }  // namespace
@@ -204,10 +210,10 @@ void Learner::log(const CallClass& of, const learn::Verdict& verdict, std::size_
     case learn::Event::holds: return;
     case learn::Event::better: text = candidate(verdict.challenger) + " instead of " + candidate(before); break;
     case learn::Event::worse:
-    case learn::Event::settled: text = "not " + candidate(verdict.challenger) + ": " + candidate(before); break;
+    case learn::Event::settled: text = candidate(before) + " stays, not " + candidate(verdict.challenger); break;
     case learn::Event::reopened: text = candidate(before) + " is in doubt: all are compared anew"; break;
   }
-  text += "; " + std::to_string(verdict.pairs) + (verdict.pairs == 1 ? " pair" : " pairs") + " of calls";
+  text += "; ratio " + share(verdict.ratio) + " by " + std::to_string(verdict.pairs) + (verdict.pairs == 1 ? " pair" : " pairs") + " of calls";
   if (comparison.settled()) text += "; settled after " + std::to_string(comparison.calls() - comparison.quiet) + " calls";
   say("select: learned: " + of.conditions + ": " + text);
 }

@@ -184,7 +184,10 @@ void Comparison::reopen() {
   }
   // The likely ones first, by what is known of them.
   std::ranges::stable_sort(left_, {}, [&](std::size_t k) { return k == challenger_ ? 0 : seconds(k); });
-  for (Candidate& one : candidates_) one.times.clear();
+  // The last ones are a first estimate.
+  constexpr std::ptrdiff_t most_kept = 5;
+  for (Candidate& one : candidates_)
+    while (std::ssize(one.times) > most_kept) one.times.pop_front();
 }
 
 void Comparison::take_over(std::size_t current) {
