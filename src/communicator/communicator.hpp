@@ -102,7 +102,7 @@ class Communicator {
 
   /// The choice for `call`, made at the first call of its kind. `takes_turn`: it blocks, so that it may be one of those
   /// by which ranks learn.
-  const Decision& decide(const Call& call, bool takes_turn) {
+  const Decision& decide(const Call& call, bool takes_turn = false) {
     if (learner) [[unlikely]]
       if (const Decision* learned = learner->decide(call, takes_turn)) return *learned;
     const Decision* known = decisions_.find(call);
