@@ -12,7 +12,7 @@ namespace {
 constexpr double least_gain = 0.985;
 constexpr std::size_t most_pairs = 48;        // of a challenger, after which it is given up …
 constexpr double likely_gain = 0.96;          // … unless the median is less
-constexpr std::size_t most_pairs_of_round = 8;
+constexpr std::size_t most_pairs_of_round = 16;
 constexpr std::size_t most_times = 64;        // kept of a candidate
 constexpr std::size_t most_overheads = 15;
 constexpr double behind = 1.5;                // a challenger is clearly behind if every ratio is larger
@@ -234,7 +234,8 @@ std::size_t Comparison::pairs_of_next() const {
   const auto pairs = static_cast<std::size_t>(std::clamp(fit, 1.0, static_cast<double>(most_pairs_of_round)));
   constexpr std::size_t for_a_look = 3;
   if (looking_) return seconds(challenger_) > 0 ? std::max(pairs, for_a_look) : 1;
-  return candidates_[challenger_].ratios.empty() ? std::min<std::size_t>(pairs, 2) : pairs;
+  constexpr std::size_t at_first = 4;
+  return candidates_[challenger_].ratios.empty() ? std::min(pairs, at_first) : pairs;
 }
 
 double Comparison::expected_cost(std::size_t pairs) const {
