@@ -179,7 +179,7 @@ void Learner::tell(CallClass& of) {
     mine.push_back(-span.begin);
     mine.push_back(-span.end);
   }
-  mine.push_back(-beside_);
+  mine.push_back(beside_);
   mine.push_back(telling_);
   least.resize(mine.size());
   const std::int64_t begin = execute::now();
@@ -191,7 +191,7 @@ void Learner::tell(CallClass& of) {
     const bool told = last_came < unknown && last_left < unknown;
     seconds.push_back(told ? static_cast<double>(std::max<std::int64_t>(last_left - last_came, 1)) * nanosecond : 0);
   }
-  const std::int64_t overhead = -least[least.size() - 2] + least.back();
+  const std::int64_t overhead = least[least.size() - 2] + least.back();
   const std::size_t before = of.comparison.current();
   const learn::Verdict verdict = of.comparison.conclude(seconds, static_cast<double>(overhead) * nanosecond);
   if (of.comparison.current() != before) c_.plans.clear();

@@ -18,6 +18,7 @@ constexpr std::size_t most_overheads = 15;
 constexpr double behind = 1.5;                // a challenger is clearly behind if every ratio is larger
 constexpr double far_behind = 3;              // in its first call already …
 constexpr double costly = 1e-4;               // … if that cost so many seconds: what is cold in a first call costs less
+constexpr double most_charged = 10;           // calls, or `costly`, for a first time: it may be the machine's doing
 constexpr double unknown_excess = 2;          // what a first call is expected to take longer, in calls
 constexpr double outlier = 4;                 // times the median: not the candidate's doing
 constexpr double look_gain = 0.9;             // a settled choice is in doubt if another one takes less …
@@ -28,7 +29,7 @@ template <typename Range>
 double median(const Range& numbers) {
   if (numbers.empty()) return 0;
   std::vector<double> sorted(numbers.begin(), numbers.end());
-  const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
+  const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>((sorted.size() - 1) / 2);
   std::ranges::nth_element(sorted, middle);
   return *middle;
 }
@@ -95,7 +96,7 @@ Verdict Comparison::conclude(std::span<const double> seconds, double overhead) {
 }
 
 /// Of a challenger: with what it took longer than the current one. A time that is far off is taken for the machine's
-/// doing as soon as others say so; until then it counts in full.
+/// doing as soon as others say so.
 void Comparison::add_time(Candidate& candidate, double seconds) {
   constexpr std::size_t enough = 3;
   candidate.times.push_back(seconds);
@@ -107,7 +108,8 @@ void Comparison::add_time(Candidate& candidate, double seconds) {
     candidate.excess = 0;
     for (const double one : candidate.times) candidate.excess += std::min(one, most) - usual;
   } else {
-    candidate.excess += (candidate.timed < enough ? seconds : std::min(seconds, most)) - usual;
+    const double first = std::min(seconds, usual + std::max(most_charged * usual, costly));
+    candidate.excess += (candidate.timed < enough ? first : std::min(seconds, most)) - usual;
   }
 }
 
@@ -219,7 +221,8 @@ void Comparison::choose_challenger() {
   for (std::size_t i = 0; i < all; ++i) {
     const std::size_t k = (look_at_ / 2 + i) % all;
     if (k == current_) continue;
-    const bool near = seconds(k) <= far_behind * seconds(current_);  // or not known
+    // Or it is not known, or only by one call.
+    const bool near = seconds(k) <= far_behind * seconds(current_) || candidates_[k].timed == 1;
     if (next == current_ || (look_at_ % 2 == 0 && seconds(k) > 0 && seconds(k) < seconds(next)) ||
         (near && seconds(next) > far_behind * seconds(current_)))
       next = k;
@@ -233,7 +236,7 @@ std::size_t Comparison::pairs_of_next() const {
   const double fit = usual > 0 ? overhead() / usual : 1;
   const auto pairs = static_cast<std::size_t>(std::clamp(fit, 1.0, static_cast<double>(most_pairs_of_round)));
   constexpr std::size_t for_a_look = 3;
-  if (looking_) return seconds(challenger_) > 0 ? std::max(pairs, for_a_look) : 1;
+  if (looking_) return candidates_[challenger_].timed > 1 ? std::max(pairs, for_a_look) : 1;
   constexpr std::size_t at_first = 4;
   return candidates_[challenger_].ratios.empty() ? std::min(pairs, at_first) : pairs;
 }

@@ -2,6 +2,7 @@
 //
 // Many calls, whose results are checked, for tests of learning. Arguments: how many calls; then words:
 //   apart     ranks come to a call at different times
+//   large     calls are longer
 //   mixed     several functions and sizes take turns, one of them with sizes that only some ranks know
 //   split     half of the ranks has a communicator of its own, on which it calls more often
 //   freed     calls are on communicators that are made and freed again and again
@@ -113,6 +114,7 @@ int main(int argc, char** argv) {
   calls = atoi(argv[1]);
   MPI_Comm half;
   MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
+  const int n = asked(argc, argv, "large") ? 2000 : 2;
   const double begin = MPI_Wtime();
   if (asked(argc, argv, "freed")) {
     freed();
@@ -125,7 +127,7 @@ int main(int argc, char** argv) {
       if (asked(argc, argv, "split"))
         for (int i = 0; i < 1 + rank % 2; ++i) allreduce(half, 3, call);
       if (asked(argc, argv, "pending")) pending(call);
-      asked(argc, argv, "mixed") ? mixed(MPI_COMM_WORLD, call) : allreduce(MPI_COMM_WORLD, 2, call);
+      asked(argc, argv, "mixed") ? mixed(MPI_COMM_WORLD, call) : allreduce(MPI_COMM_WORLD, n, call);
     }
   }
   const double end = MPI_Wtime();
