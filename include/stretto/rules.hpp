@@ -11,8 +11,8 @@
 //   otherwise
 //
 // The first rule whose conditions hold and whose algorithm can serve the call decides. Sizes take K, M and G
-// (powers of 1024). The machine line (see sources.hpp) came with version 2 and may be missing, and so may the last line:
-// with it rules of the next source stand behind these, without it the native library serves what no rule fits.
+// (powers of 1024). The machine line (see sources.hpp) came with version 2 and may be missing, and so may the last
+// line: with it rules of the next source stand behind these, without it the native library serves what no rule fits.
 #pragma once
 
 #include <optional>
@@ -82,9 +82,9 @@ struct Rules {
     std::string file;
   };
   std::string file;
-  std::string machine;     ///< the only one that they are for; empty: any
-  int machine_line = 0;    ///< 0: there is none
-  bool otherwise = false;  ///< where none fits, those decide that would without this file
+  std::string machine;      ///< the only one that they are for; empty: any
+  int machine_line = 0;     ///< 0: there is none
+  bool otherwise = false;   ///< where none fits, those decide that would without this file
   std::vector<Part> parts;  ///< empty: there is one file
   std::vector<Rule> rules;
 

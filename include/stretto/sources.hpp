@@ -51,7 +51,7 @@ struct FoundRules {
 
 /// What the user asked for.
 struct WantedRules {
-  std::string named = {};    ///< empty, a path, or shipped_word
+  std::string named = {};     ///< empty, a path, or shipped_word
   std::string learning = {};  ///< a file that is being written: it stands above all others; need not be there
 };
 

@@ -213,8 +213,10 @@ void Learner::log(const CallClass& of, const learn::Verdict& verdict, std::size_
     case learn::Event::settled: text = candidate(before) + " stays, not " + candidate(verdict.challenger); break;
     case learn::Event::reopened: text = candidate(before) + " is in doubt: all are compared anew"; break;
   }
-  text += "; ratio " + share(verdict.ratio) + " by " + std::to_string(verdict.pairs) + (verdict.pairs == 1 ? " pair" : " pairs") + " of calls";
-  if (comparison.settled()) text += "; settled after " + std::to_string(comparison.calls() - comparison.quiet) + " calls";
+  text += "; ratio " + share(verdict.ratio) + " by " + std::to_string(verdict.pairs) +
+          (verdict.pairs == 1 ? " pair" : " pairs") + " of calls";
+  if (comparison.settled())
+    text += "; settled after " + std::to_string(comparison.calls() - comparison.quiet) + " calls";
   say("select: learned: " + of.conditions + ": " + text);
 }
 

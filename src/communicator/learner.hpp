@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Learning on one communicator (STRETTO_LEARN): which calls take turns, how long they took, and what the ranks tell each
-// other of that. What follows from the times is the business of learn/comparison.
+// Learning on one communicator (STRETTO_LEARN): which calls take turns, how long they took, and what the ranks tell
+// each other of that. What follows from the times is the business of learn/comparison.
 //
 // Ranks stay alike without a word: a class of calls is counted call by call, and what is done at which count follows
 // from times that all ranks were told. So each blocking call of a class must be counted once on each rank, whether its
@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "communicator/plan_cache.hpp"
-#include "learn/comparison.hpp"
 #include "learn/candidates.hpp"
+#include "learn/comparison.hpp"
 #include "select/choice_table.hpp"
 
 namespace stretto::intercept {

@@ -93,8 +93,8 @@ class Finder {
     const std::size_t before = found_.size();
     for (Predicted& one : all) {
       // With one segmentation each: others of the same algorithm differ less.
-      const bool there = std::ranges::any_of(
-          found_, [&](const Candidate& c) { return c.algorithm == one.candidate.algorithm; });
+      const bool there =
+          std::ranges::any_of(found_, [&](const Candidate& c) { return c.algorithm == one.candidate.algorithm; });
       if (!there) add(std::move(one.candidate));
       if (found_.size() >= before + how_many) return;
     }
@@ -126,7 +126,9 @@ std::string conditions(const Call& call, const Between& bytes) {
     text += " per-node=" + std::to_string(call.per_node) + (call.even_nodes ? " nodes=even" : " nodes>1");
   text += call.oversubscribed ? " cores=shared" : " cores=own";
   if (facts(facts(call.function).collective).reduces)
-    text += !call.commutative ? " operator=not-commutative" : call.predefined ? " operator=predefined" : " operator=user";
+    text += !call.commutative ? " operator=not-commutative"
+            : call.predefined ? " operator=predefined"
+                              : " operator=user";
   if (!bytes.all()) text += " bytes>=" + size_text(bytes.low) + " bytes<" + size_text(bytes.high + 1);
   return text;
 }

@@ -17,8 +17,8 @@ bool learns(Function function);
 /// The sizes of the class of a call: from one power of two to the next; all sizes where ranks do not know them.
 Between class_of(Function function, Bytes bytes);
 
-/// "allreduce ranks=4 nodes=1 cores=own operator=commutative bytes>=4K bytes<8K": the conditions of a rule for the class
-/// of `call`, always written alike.
+/// "allreduce ranks=4 nodes=1 cores=own operator=commutative bytes>=4K bytes<8K": the conditions of a rule for the
+/// class of `call`, always written alike.
 std::string conditions(const Call& call, const Between& bytes);
 
 struct Candidate {

@@ -10,19 +10,19 @@ namespace {
 // A challenger that gains less is not worth a change: that much is noise, and what is measured is a little in favour
 // of whoever is lucky.
 constexpr double least_gain = 0.985;
-constexpr std::size_t most_pairs = 48;        // of a challenger, after which it is given up …
-constexpr double likely_gain = 0.96;          // … unless the median is less
+constexpr std::size_t most_pairs = 48;  // of a challenger, after which it is given up …
+constexpr double likely_gain = 0.96;    // … unless the median is less
 constexpr std::size_t most_pairs_of_round = 16;
-constexpr std::size_t most_times = 64;        // kept of a candidate
+constexpr std::size_t most_times = 64;  // kept of a candidate
 constexpr std::size_t most_overheads = 15;
-constexpr double behind = 1.5;                // a challenger is clearly behind if every ratio is larger
-constexpr double far_behind = 3;              // in its first call already …
-constexpr double costly = 1e-4;               // … if that cost so many seconds: what is cold in a first call costs less
-constexpr double most_charged = 10;           // calls, or `costly`, for a first time: it may be the machine's doing
-constexpr double unknown_excess = 2;          // what a first call is expected to take longer, in calls
-constexpr double outlier = 4;                 // times the median: not the candidate's doing
-constexpr double look_gain = 0.9;             // a settled choice is in doubt if another one takes less …
-constexpr double changed = 1.6;               // … or if its own time has become so many times another
+constexpr double behind = 1.5;        // a challenger is clearly behind if every ratio is larger
+constexpr double far_behind = 3;      // in its first call already …
+constexpr double costly = 1e-4;       // … if that cost so many seconds: what is cold in a first call costs less
+constexpr double most_charged = 10;   // calls, or `costly`, for a first time: it may be the machine's doing
+constexpr double unknown_excess = 2;  // what a first call is expected to take longer, in calls
+constexpr double outlier = 4;         // times the median: not the candidate's doing
+constexpr double look_gain = 0.9;     // a settled choice is in doubt if another one takes less …
+constexpr double changed = 1.6;       // … or if its own time has become so many times another
 constexpr std::uint32_t longest_quiet = 1u << 30;
 
 template <typename Range>

@@ -19,10 +19,10 @@ namespace stretto::learn {
 
 /// How much trying may cost, and when it begins.
 struct Limits {
-  double share = 0.02;          ///< of the time of the class's calls, that trying may add
-  std::uint32_t before = 100;   ///< calls before the first round: share · before pays one call that takes thrice as long
-  std::uint32_t check = 4096;   ///< calls from the end of the comparison to the first look whether it still holds
-  std::uint32_t rarest = 65536; ///< between later looks
+  double share = 0.02;         ///< of the time of the class's calls, that trying may add
+  std::uint32_t before = 100;  ///< calls before the first round: share · before pays one call that takes thrice as long
+  std::uint32_t check = 4096;  ///< calls from the end of the comparison to the first look whether it still holds
+  std::uint32_t rarest = 65536;  ///< between later looks
 };
 
 /// What a round decided, for people.
@@ -81,9 +81,9 @@ class Comparison {
 
  private:
   struct Candidate {
-    std::vector<double> ratios;   ///< to the current one
-    std::deque<double> times;     ///< the last ones
-    double excess = 0;            ///< of calls whose times are in `times` no more
+    std::vector<double> ratios;  ///< to the current one
+    std::deque<double> times;    ///< the last ones
+    double excess = 0;           ///< of calls whose times are in `times` no more
     std::uint64_t timed = 0;
   };
   void add_time(Candidate& candidate, double seconds);
@@ -104,13 +104,13 @@ class Comparison {
   std::size_t challenger_ = 0;
   std::deque<std::size_t> left_;  ///< to be compared with the current one; the first is the challenger
   bool found_ = false;
-  bool looking_ = false;          ///< at a settled choice
-  bool doubted_ = false;          ///< by the last look
+  bool looking_ = false;  ///< at a settled choice
+  bool doubted_ = false;  ///< by the last look
   std::size_t look_at_ = 0;
   std::uint32_t until_look_;
-  double when_settled_ = 0;       ///< the current one's time then; 0: not known
+  double when_settled_ = 0;  ///< the current one's time then; 0: not known
   std::size_t round_pairs_ = 1;
-  std::size_t turn_ = 0;          ///< of the round
+  std::size_t turn_ = 0;  ///< of the round
   std::size_t pairs_ = 0;
   std::uint64_t calls_ = 0;       ///< with those that are still quiet
   std::deque<double> overheads_;  ///< of the last rounds

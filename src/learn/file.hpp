@@ -19,8 +19,9 @@ struct Learned {
   std::size_t pairs = 0;      ///< of calls that were timed
 };
 
-/// The text of the file `before` (empty: there is none) with `learned` in it: a class has one line, and what was learned
-/// last counts. Throws stretto::Error, with `path` and the line, if `before` is not rules that were learned with `machine`.
+/// The text of the file `before` (empty: there is none) with `learned` in it: a class has one line, and what was
+/// learned last counts. Throws stretto::Error, with `path` and the line, if `before` is not rules that were learned
+/// with `machine`.
 std::string merged(const std::string& before, const std::string& path, const std::string& machine,
                    const std::vector<Learned>& learned);
 

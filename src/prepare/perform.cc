@@ -105,7 +105,7 @@ std::shared_ptr<PlanCache::Cached> keep_plan(Communicator& c, const PreparedCall
   if (c.learner && !blocking) return nullptr;  // blocking calls of that kind are counted
   PlanCache& plans = c.learner && c.learner->timed() ? c.learner->plans_of_round() : c.plans;
   return plans.keep(*call.keeps(), call.parts(), call.decision(), call.schedule(), work,
-                      blocking ? sampled(c, call.function(), *call.decision().algorithm) : observe::Sampled());
+                    blocking ? sampled(c, call.function(), *call.decision().algorithm) : observe::Sampled());
 }
 
 Served perform(Communicator& c, const Arguments& arguments) {

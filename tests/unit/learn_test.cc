@@ -15,8 +15,8 @@ namespace {
 using Times = std::function<double(std::size_t k, std::uint64_t i)>;
 
 struct Played {
-  double seconds = 0;   ///< of all calls, and of what was told
-  double told = 0;      ///< of that
+  double seconds = 0;         ///< of all calls, and of what was told
+  double told = 0;            ///< of that
   std::uint64_t settled = 0;  ///< after so many calls; 0: never
   std::size_t current = 0;
   int reopened = 0;
