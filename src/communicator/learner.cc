@@ -80,13 +80,11 @@ const Decision* Learner::decide(const Call& call, bool takes_turn) {
   }
   of_call_ = &of;
   timed_ = false;
-  if (comparison.quiet == 0 && !of.opened) open(of);
   if (comparison.quiet > 0) {
     --comparison.quiet;
     return &decision(of, comparison.current(), call);
   }
   turn_ = comparison.next_turn();
-  if (turn_.first) begin_round();
   timed_ = true;
   began_ = ended_ = 0;
   entered_ = execute::now();
@@ -144,17 +142,16 @@ void Learner::open(CallClass& of) {
 }
 
 /// Ranks of one node have one clock; others leave what they do together at about the same time.
-void Learner::begin_round() {
-  spans_.clear();
-  beside_ = 0;
-  zero_ = 0;
+void Learner::begin_round(CallClass& of) const {
+  of.spans.clear();
+  of.beside = of.zero = 0;
   if (c_.one_node()) return;
   const std::int64_t mine = 0;
   std::int64_t least = 0;
   const std::int64_t begin = execute::now();
   Bootstrap(c_.comm(), "learning, the beginning of a round").minimum({&mine, 1}, &least);
-  zero_ = execute::now();
-  beside_ = zero_ - begin;
+  of.zero = execute::now();
+  of.beside = of.zero - begin;
 }
 
 PlanCache& Learner::plans_of_round() {
@@ -162,31 +159,37 @@ PlanCache& Learner::plans_of_round() {
   return plans_of_round_;
 }
 
+/// Whatever ranks tell each other they tell here, between two calls: inside one, others under way would not go on.
 void Learner::end_call() {
   CallClass* of = std::exchange(of_call_, nullptr);
-  if (!of || !timed_) return;
-  const bool told = began_ != 0 && began_ != unknown && ended_ >= began_;
-  spans_.push_back(told ? Span{began_ - zero_, ended_ - zero_} : Span{unknown, unknown});
-  if (told) beside_ += execute::now() - entered_ - (ended_ - began_);
-  if (turn_.last) tell(*of);
+  if (!of) return;
+  if (timed_) {
+    const bool told = began_ != 0 && began_ != unknown && ended_ >= began_;
+    of->spans.push_back(told ? Span{began_ - of->zero, ended_ - of->zero} : Span{unknown, unknown});
+    if (told) of->beside += execute::now() - entered_ - (ended_ - began_);
+    if (!turn_.last) return;
+    tell(*of);
+  }
+  if (of->comparison.quiet == 0 && !of->opened) open(*of);
+  if (of->comparison.quiet == 0) begin_round(*of);
 }
 
 /// The slowest rank's time of each call: from when the last rank came to it until the last one left. So nobody's late
 /// arrival counts, nor that a rank left before the others.
 void Learner::tell(CallClass& of) {
   std::vector<std::int64_t> mine, least;
-  for (const Span& span : spans_) {  // the latest of all is the smallest of the negative ones
+  for (const Span& span : of.spans) {  // the latest of all is the smallest of the negative ones
     mine.push_back(-span.begin);
     mine.push_back(-span.end);
   }
-  mine.push_back(beside_);
+  mine.push_back(of.beside);
   mine.push_back(telling_);
   least.resize(mine.size());
   const std::int64_t begin = execute::now();
   Bootstrap(c_.comm(), "learning about " + mpi_name(of.call.function)).minimum(mine, least.data());
   telling_ = execute::now() - begin;
   std::vector<double> seconds;
-  for (std::size_t i = 0; i < spans_.size(); ++i) {
+  for (std::size_t i = 0; i < of.spans.size(); ++i) {
     const std::int64_t last_came = -least[2 * i], last_left = -least[2 * i + 1];
     const bool told = last_came < unknown && last_left < unknown;
     seconds.push_back(told ? static_cast<double>(std::max<std::int64_t>(last_left - last_came, 1)) * nanosecond : 0);

@@ -48,6 +48,9 @@ class Learner {
   }
 
  private:
+  struct Span {
+    std::int64_t begin = 0, end = 0;
+  };
   struct CallClass {
     Call call;  ///< the first one, with where its ranks are
     Between bytes;
@@ -57,16 +60,17 @@ class Learner {
     learn::Comparison comparison{1, 0, false};
     bool known = false;   ///< what serves it at first was measured, and is not the shipped choice
     bool opened = false;  ///< it has been called often
-  };
-  struct Span {
-    std::int64_t begin = 0, end = 0;  ///< 0: it is not known
+    // Of a round:
+    std::int64_t zero = 0;  ///< a moment that all ranks have in common
+    std::vector<Span> spans;
+    std::int64_t beside = 0;  ///< of my calls what was not their work
   };
 
   CallClass* class_of(const Call& call);
   std::unique_ptr<CallClass> make_class(const Call& call);
   const Decision& decision(CallClass& of, std::size_t candidate, const Call& call);
   void open(CallClass& of);
-  void begin_round();
+  void begin_round(CallClass& of) const;
   void tell(CallClass& of);
   void log(const CallClass& of, const learn::Verdict& verdict, std::size_t before) const;
   void keep(const CallClass& of) const;
@@ -81,11 +85,7 @@ class Learner {
   learn::Comparison::Turn turn_{};
   std::int64_t entered_ = 0, began_ = 0, ended_ = 0;
 
-  // Of a round:
-  std::int64_t zero_ = 0;  ///< a moment that all ranks have in common
-  std::vector<Span> spans_;
-  std::int64_t beside_ = 0;   ///< of my calls what was not their work
-  std::int64_t telling_ = 0;  ///< what the last telling took
+  std::int64_t telling_ = 0;  ///< what ranks took last to tell each other something
 };
 
 /// What the native function does of a call on `comm`, and its end.
