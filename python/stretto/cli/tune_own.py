@@ -61,6 +61,14 @@ def _nothing_is_measured(used: dict[str, object]) -> None:
         raise Error(f"{wrong[0]} does not go with --predict", "nothing is measured: leave it out")
 
 
+def _of_predictions_only(topology: str | None, hosts: str | None) -> None:
+    if topology or hosts:
+        raise Error(
+            f"--{'topology' if topology else 'hosts'} goes with --predict only",
+            "name a machine, too: --predict cluster",
+        )
+
+
 def run(
     as_json: bool,
     *,
@@ -86,11 +94,7 @@ def run(
         _nothing_is_measured({**used, "--up-to": up_to, "--mode": mode})
         predict_rules(predict, collectives, lambda name: _output(output, name), topology, hosts)
         return
-    if topology or hosts:
-        raise Error(
-            f"--{'topology' if topology else 'hosts'} goes with --predict only",
-            "name a machine, too: --predict cluster",
-        )
+    _of_predictions_only(topology, hosts)
     from ..measure.points import modes_of, parse_sizes
     from ..measure.session import Request
     from ..tune.own.extrapolation import Extrapolation
