@@ -15,10 +15,10 @@ constexpr double likely_gain = 0.96;    // … unless the median is less
 constexpr std::size_t most_pairs_of_round = 16;
 constexpr std::size_t most_times = 64;  // kept of a candidate
 constexpr std::size_t most_overheads = 15;
-constexpr double behind = 1.5;        // a challenger is clearly behind if every ratio is larger
-constexpr double far_behind = 3;      // in its first call already …
-constexpr double costly = 1e-4;       // … if that cost so many seconds: what is cold in a first call costs less
-constexpr double most_charged = 10;   // calls, or `costly`, for a first time: it may be the machine's doing
+constexpr double behind = 1.5;       // a challenger is clearly behind if every ratio is larger
+constexpr double far_behind = 3;     // it is not even looked at later
+constexpr double most_charged = 10;  // calls, or 100 µs, for a first time: it may be the machine's doing
+constexpr double always_charged = 1e-4;
 constexpr double unknown_excess = 2;  // what a first call is expected to take longer, in calls
 constexpr double outlier = 4;         // times the median: not the candidate's doing
 constexpr double look_gain = 0.9;     // a settled choice is in doubt if another one takes less …
@@ -108,7 +108,7 @@ void Comparison::add_time(Candidate& candidate, double seconds) {
     candidate.excess = 0;
     for (const double one : candidate.times) candidate.excess += std::min(one, most) - usual;
   } else {
-    const double first = std::min(seconds, usual + std::max(most_charged * usual, costly));
+    const double first = std::min(seconds, usual + std::max(most_charged * usual, always_charged));
     candidate.excess += (candidate.timed < enough ? first : std::min(seconds, most)) - usual;
   }
 }
@@ -129,21 +129,18 @@ Verdict Comparison::judge() {
   const double size = static_cast<double>(n);
   const auto beyond = static_cast<std::size_t>(std::max(0.0, std::floor((size - deviations * std::sqrt(size)) / 2)));
   const bool enough = n >= most_pairs;
-  const double cost = seconds(challenger_) - seconds(current_);
   const bool better = n >= fewest && (sorted[n - 1 - beyond] < least_gain || (enough && verdict.ratio < likely_gain));
-  const bool far = n == 1 && sorted[0] > far_behind && cost > costly;
-  const bool worse = far || (n >= 2 && sorted[0] > behind) || (n >= fewest && sorted[beyond] > least_gain) || enough;
+  const bool worse = (n >= 2 && sorted[0] > behind) || (n >= fewest && sorted[beyond] > least_gain) || enough;
   if (better) {
     verdict.event = Event::better;
     left_.pop_front();
-    current_ = challenger_;
+    current_ = challenger_;  // whoever was behind the other one is behind this one
     found_ = true;
-    for (const std::size_t k : left_) candidates_[k].ratios.clear();
   } else if (worse) {
     verdict.event = Event::worse;
     left_.pop_front();
   } else if (n == 1 && sorted[0] > behind && left_.size() > 1) {
-    left_.push_back(left_.front());  // others are more likely to be better
+    left_.push_back(left_.front());  // the others first; one call may have been bad luck
     left_.pop_front();
   }
   if (left_.empty()) {
@@ -237,8 +234,10 @@ std::size_t Comparison::pairs_of_next() const {
   const auto pairs = static_cast<std::size_t>(std::clamp(fit, 1.0, static_cast<double>(most_pairs_of_round)));
   constexpr std::size_t for_a_look = 3;
   if (looking_) return candidates_[challenger_].timed > 1 ? std::max(pairs, for_a_look) : 1;
+  const Candidate& next = candidates_[challenger_];
+  if (next.ratios.size() == 1 && next.ratios[0] > behind) return 1;
   constexpr std::size_t at_first = 4;
-  return candidates_[challenger_].ratios.empty() ? std::min(pairs, at_first) : pairs;
+  return next.ratios.empty() ? std::min(pairs, at_first) : pairs;
 }
 
 double Comparison::expected_cost(std::size_t pairs) const {
