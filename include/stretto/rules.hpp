@@ -8,9 +8,11 @@
 //   allreduce     bytes<=2K                           -> recursive_doubling
 //   allreduce     operator=commutative ranks=2^k      -> halving_doubling segment=1M depth=2
 //   allreduce                                         -> native
+//   otherwise
 //
 // The first rule whose conditions hold and whose algorithm can serve the call decides. Sizes take K, M and G
-// (powers of 1024). The machine line (see sources.hpp) came with version 2 and may be missing.
+// (powers of 1024). The machine line (see sources.hpp) came with version 2 and may be missing, and so may the last
+// line: with it rules of the next source stand behind these, without it the native library serves what no rule fits.
 #pragma once
 
 #include <optional>
@@ -93,11 +95,21 @@ struct Override {
 };
 
 struct Rules {
+  /// A file among several whose rules were joined: the first of them that fits decides.
+  struct Part {
+    int line;  ///< of the joined text, before the file's first
+    std::string file;
+  };
   std::string file;
-  std::string machine;   ///< the only one that they are for; empty: any
-  int machine_line = 0;  ///< 0: there is none
+  std::string machine;      ///< the only one that they are for; empty: any
+  int machine_line = 0;     ///< 0: there is none
+  bool otherwise = false;   ///< where none fits, those decide that would without this file
+  std::vector<Part> parts;  ///< empty: there is one file
   std::vector<Rule> rules;
   std::vector<std::pair<Function, Override>> from_files = {};  ///< by algorithms that came with the rules
+
+  /// "FILE:LINE", of a rule's line.
+  std::string place(int line) const;
 };
 
 /// Do binary blocks of ranks differ so little in size that reducing them one into the other pays? Where the exponents

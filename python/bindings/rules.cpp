@@ -117,6 +117,8 @@ void register_rule(nb::module_& m) {
   nb::class_<Rules>(m, "Rules", "The rules of one file, in their order.")
       .def_ro("file", &Rules::file)
       .def_ro("machine", &Rules::machine, "The only one that they are for; empty: any.")
+      .def_ro("otherwise", &Rules::otherwise, "Where none fits, those decide that would without this file.")
+      .def("place", &Rules::place, nb::arg("line"), "FILE:LINE, of a rule's line: several files may be joined.")
       .def_ro("rules", &Rules::rules);
 }
 

@@ -25,18 +25,32 @@ void register_sources(nb::module_& m) {
             return all;
           },
           "(message, hint) of each; the message says what decides instead.");
-  m.def("find_rules", &find_rules, nb::arg("named"), nb::arg("mpi"),
-        "The rules that decide on this machine. `named` is the value of STRETTO_RULES, or empty; `mpi` is asked for "
-        "the MPI's title if a file names a machine.");
+  m.def(
+      "find_rules",
+      [](const std::string& named, const std::function<std::string()>& mpi) { return find_rules({named}, mpi); },
+      nb::arg("named"), nb::arg("mpi"),
+      "The rules that decide on this machine. `named` is the value of STRETTO_RULES, or empty; `mpi` is asked for the "
+      "MPI's title if there are files for machines.");
+  m.def("complete_rules", &complete_rules, nb::arg("text"), nb::arg("file"),
+        "What find_rules() found, parsed, and with the shipped rules behind it where its last file goes on.");
   m.def("mpi_title", &mpi_title, nb::arg("library_version"),
         "\"MPICH 5.0.2\", \"Open MPI 5.0.11\": the MPI that says so of itself.");
   m.def("this_machine", &this_machine, nb::arg("mpi"),
         "What stands in a machine line: model and number of this node's cores, and the MPI's title.");
   m.def(
-      "shipped_rules_text", [] { return find_rules(std::string(shipped_word), nullptr).text; },
+      "shipped_rules_text", [] { return find_rules({std::string(shipped_word)}, nullptr).text; },
       "The file that is part of the library, word for word.");
-  m.def("tuned_rules_path", &tuned_rules_path,
-        "Where the rules tuned for this machine are looked for; empty if the environment names no folder.");
+  m.def(
+      "config_folders",
+      [] {
+        const ConfigFolders folders = config_folders();
+        return std::pair(folders.user, folders.site);
+      },
+      "Where files for this machine are kept: the user's folder (empty if the environment names none), the site's.");
+  m.def("tuned_rules_path", &tuned_rules_path, nb::arg("folder"), nb::arg("machine"),
+        "The file in one of config_folders() for the rules that were tuned for a machine; empty if `folder` is.");
+  m.def("learned_rules_path", &learned_rules_path, nb::arg("folder"), nb::arg("machine"),
+        "The same for rules that programs learned.");
 }
 
 }  // namespace stretto::python

@@ -54,11 +54,14 @@ class Deciders:
 
     @cached_property
     def rules(self) -> _core.Rules:
-        return _core.parse_rules(self.found.text, self.found.file)
+        return _core.complete_rules(self.found.text, self.found.file)
 
     def rule_at(self, line: int) -> str:
         """A rule as it stands in the file, without its columns and comment."""
-        return " ".join(self.found.text.splitlines()[line - 1].partition("#")[0].split())
+        lines = self.found.text.split("\n")
+        if line > len(lines):  # the shipped ones stand behind them
+            line, lines = line - len(lines), _core.shipped_rules_text().split("\n")
+        return " ".join(lines[line - 1].partition("#")[0].split())
 
 
 def deciders(function: _core.Function, mpi: Callable[[], str]) -> Deciders:

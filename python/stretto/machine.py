@@ -129,10 +129,14 @@ def parse_machine(text: str, name: str = "<text>") -> _core.Machine:
 
 
 def machine_here() -> str:
-    """What `machine_named` takes for this machine: its file beside the tuned rules, else "flat"."""
-    tuned = _core.tuned_rules_path()
-    own = Path(tuned).with_name("machine.toml")
-    return str(own) if tuned and own.exists() else "flat"
+    """What `machine_named` takes for this machine: what was fitted here last, else "flat"."""
+    folder, _ = _core.config_folders()
+    if not folder:
+        return "flat"
+    fitted = list((Path(folder) / "tuned").glob("*.toml"))
+    fitted.sort(key=lambda file: file.stat().st_mtime)
+    old = Path(folder) / "machine.toml"  # of versions that kept one for all MPIs
+    return str(fitted[-1] if fitted else old if old.exists() else "flat")
 
 
 def machine_named(wish: str) -> _core.Machine:

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "communicator/algorithm_files.hpp"
+#include "communicator/learned.hpp"
 #include "select/shipped.hpp"
 #include "settings/settings.hpp"
 #include "stretto/sources.hpp"
@@ -44,7 +45,7 @@ const Known& keep(const std::string& file, const std::string& text, const std::s
   const std::int64_t digest = positive(digest_of_rules(files.empty() ? text : text + '\0' + files));
   Known& k = all_known()[digest];
   if (k.rules) return k;
-  auto* rules = new Rules(parse_rules(text, file));
+  auto* rules = new Rules(complete_rules(text, file));
   add_algorithm_files(files, *rules);
   return k = {file, text, files, rules, digest};
 }
@@ -56,18 +57,11 @@ const Known& shipped() {
   return k;
 }
 
-std::string title_of_mpi() {
-  char version[MPI_MAX_LIBRARY_VERSION_STRING] = {};
-  int length = 0;
-  native().Get_library_version(version, &length);
-  return mpi_title(version);
-}
-
 /// Reads them at the first call; says what it found if told to.
 const Known& mine(bool speak) {
   const std::lock_guard lock(mutex);
   if (current) return *current;
-  const FoundRules found = find_rules(settings().rules, title_of_mpi);
+  const FoundRules found = find_rules({settings().rules, learned_path()}, title_of_mpi);
   for (const Error& e : found.refused)
     if (speak) say(e.what(), e.hint());
   if (speak && settings().log_select)

@@ -47,6 +47,7 @@ struct Last {
 
 void forget(Communicator* c) {
   epoch.fetch_add(1, std::memory_order_release);
+  c->learner.reset();  // which keeps what it found out
   c->disconnect();
   delete c;
 }
@@ -112,6 +113,8 @@ Communicator* make(MPI_Comm comm, const std::string& cause) {
     c->unusable = Passed::disabled;
   else
     c->connect(cause);
+  if (!settings().learn.empty() && !c->unusable && ranks > 1 && !c->survives_faults())
+    c->learner = std::make_unique<Learner>(*c);
   {
     const std::lock_guard lock(mutex);
     all().push_back(c);

@@ -11,6 +11,7 @@
 #include <tuple>
 #include <vector>
 
+#include "communicator/learner.hpp"
 #include "communicator/node.hpp"
 #include "communicator/plan_cache.hpp"
 #include "mpi/native.hpp"
@@ -28,6 +29,7 @@ struct Decision {
   Params params;
   std::shared_ptr<const Schedule> schedule;  ///< null if the algorithm needs the counts of the call
   Counter* served = nullptr;
+  std::uint32_t* quiet = nullptr;  ///< of calls that are learned about: how many more it serves; null: any
 };
 
 class PendingCall;
@@ -85,6 +87,9 @@ class Communicator {
 
   PlanCache plans;
 
+  /// Null unless STRETTO_LEARN asks for it.
+  std::unique_ptr<Learner> learner;
+
   /// Calls of prepare/pending_call.hpp that are not complete or may be started again; and of these, in the order
   /// called, those that do not know their algorithm yet.
   std::vector<PendingCall*> pending;
@@ -95,8 +100,11 @@ class Communicator {
   std::optional<transport::shm::Neighbours> neighbours;
   std::uint64_t neighbours_rings = 0;  ///< with the staging rings that the worker counts so
 
-  /// The choice for `call`, made at the first call of its kind.
-  const Decision& decide(const Call& call) {
+  /// The choice for `call`, made at the first call of its kind. `takes_turn`: it blocks, so that it may be one of those
+  /// by which ranks learn.
+  const Decision& decide(const Call& call, bool takes_turn = false) {
+    if (learner) [[unlikely]]
+      if (const Decision* learned = learner->decide(call, takes_turn)) return *learned;
     const Decision* known = decisions_.find(call);
     return known ? *known : make_decision(call);
   }
@@ -117,6 +125,7 @@ class Communicator {
   void disconnect();
 
  private:
+  friend class Learner;
   using ScheduleKey = std::tuple<const Algorithm*, Rank, std::int64_t, std::vector<Rank>, std::vector<Count>>;
   using BothOverrides = std::array<const Override*, 2>;
   const Decision& make_decision(Call call);

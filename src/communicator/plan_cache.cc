@@ -95,6 +95,7 @@ std::shared_ptr<PlanCache::Cached> PlanCache::keep(const Arguments& arguments, s
   cached->input = from(arguments.input, work.input.at);
   cached->output = from(arguments.output, work.output.at);
   cached->served = decision.served;
+  cached->quiet = decision.quiet;
   cached->sampled = sampled;
   cached->others = 0;
   cached->size_hint = arguments.size_hint;

@@ -56,6 +56,7 @@ class PlanCache {
     std::array<KeptParts, 2> parts = {};  ///< of Arguments::parts
     SizeHint* size_hint = nullptr;        ///< as in Arguments
     Bytes bytes = 0;
+    std::uint32_t* quiet = nullptr;  ///< as in Decision: the last of them is looked at
   };
 
   /// Null: the call is not kept, or must be looked at again. Else its work's buffers are those of `arguments`. Whoever
@@ -101,6 +102,8 @@ inline const std::shared_ptr<PlanCache::Cached>* PlanCache::find(const Arguments
   Cached& c = **found;
   if (!c.parts[0].same(arguments.parts[0]) || !c.parts[1].same(arguments.parts[1])) return nullptr;
   if (arguments.is_at(c.alias)) [[unlikely]]
+    return nullptr;
+  if (c.quiet && *c.quiet <= 1) [[unlikely]]
     return nullptr;
   if (c.size_hint) {
     if (c.size_hint->due()) return nullptr;

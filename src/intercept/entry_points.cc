@@ -40,7 +40,10 @@ template <typename Pass>
 [[gnu::noinline, gnu::cold]] int watched(MPI_Comm comm, Pass pass) {
   const auto [function, reason] = intercept::passed_call();
   const intercept::WatchedCall call(function, reason, comm);
-  return pass();
+  intercept::begin_native_work(comm);
+  const int code = pass();
+  guarded([&] { intercept::end_native_work(comm); });
+  return code;
 }
 
 template <typename Pass>

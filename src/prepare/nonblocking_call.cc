@@ -49,6 +49,7 @@ void NonblockingCall::queue() {
 
 /// The same call as one whose plan is kept.
 bool NonblockingCall::start_kept() {
+  if (c_->learner) return false;  // plans are kept of blocking calls, which are counted
   const auto* const found = c_->plans.find(arguments_);
   if (!found) return false;
   kept_ = *found;

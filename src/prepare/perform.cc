@@ -44,14 +44,18 @@ std::shared_ptr<PlanCache::Cached> count_and_keep(Communicator& c, const Prepare
 Served perform_with(Worker& w, Communicator& c, const Arguments& arguments) {
   w.call_buffers.trim();
   PreparedCall call(c, arguments, w.call_buffers);
+  if (c.learner) c.learner->begin_call();
+  call.take_turn();
   const Function function = arguments.signature.function;
   while (call.next(w.progress.scratch())) {
     execute::Work work = call.work();
     const auto kept = call.is_collective() ? count_and_keep(c, call, work) : nullptr;
+    if (c.learner) c.learner->begin_work();
     const int code = w.run(c, function, work, kept ? &kept->plan : nullptr);
     if (code != MPI_SUCCESS) return raise(c, function, code);
   }
   const Served code = call.end();
+  if (c.learner && code) c.learner->end_work();
   return code && *code != MPI_SUCCESS && !call.reported() ? raise(c, function, *code) : code;
 }
 
@@ -60,6 +64,8 @@ Served perform_with(Worker& w, Communicator& c, const Arguments& arguments) {
   if (!found || (c.careful && c.unusable)) return std::nullopt;
   PlanCache::Cached& cached = **found;
   if (c.records && !cached.sampled) return std::nullopt;  // a nonblocking call has kept it
+  if (cached.quiet) [[unlikely]]
+    --*cached.quiet;
   count_again(c, cached);
   const Function function = arguments.signature.function;
   int code = MPI_SUCCESS;
@@ -96,8 +102,10 @@ void complete_work(const Communicator& c, const Decision& decision, execute::Wor
 std::shared_ptr<PlanCache::Cached> keep_plan(Communicator& c, const PreparedCall& call, const execute::Work& work,
                                              bool blocking) {
   if (!call.keeps() || segments_of(work) != 1) return nullptr;
-  return c.plans.keep(*call.keeps(), call.parts(), call.decision(), call.schedule(), work,
-                      blocking ? sampled(c, call.function(), *call.decision().algorithm) : observe::Sampled());
+  if (c.learner && !blocking) return nullptr;  // blocking calls of that kind are counted
+  PlanCache& plans = c.learner && c.learner->timed() ? c.learner->plans_of_round() : c.plans;
+  return plans.keep(*call.keeps(), call.parts(), call.decision(), call.schedule(), work,
+                    blocking ? sampled(c, call.function(), *call.decision().algorithm) : observe::Sampled());
 }
 
 Served perform(Communicator& c, const Arguments& arguments) {

@@ -58,7 +58,7 @@ std::array<Rank, 2> PreparedCall::parts() const {
 }
 
 bool PreparedCall::choose() {
-  decision_ = &c_.decide(call_);
+  decision_ = &c_.decide(call_, takes_turn_);
   return decision_->algorithm || leave(Passed::rules);
 }
 

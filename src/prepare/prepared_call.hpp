@@ -22,6 +22,8 @@ class PreparedCall {
   PreparedCall(const PreparedCall&) = delete;
   PreparedCall& operator=(const PreparedCall&) = delete;
 
+  /// The call blocks: it may be one of those by which ranks learn (STRETTO_LEARN).
+  void take_turn() { takes_turn_ = true; }
   /// Goes on to the next stage, when the last one has been run; `scratch` is where that one's scratch begins. True:
   /// work() is to be run. False: the call is at its end.
   bool next(const std::byte* scratch) {
@@ -114,6 +116,7 @@ class PreparedCall {
   bool truncated_ = false;
   bool reported_ = false;
   bool keep_ = false;
+  bool takes_turn_ = false;
 
   Call call_{};
   const Decision* decision_ = nullptr;

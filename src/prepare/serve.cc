@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "prepare/serve.hpp"
 
+#include "communicator/learned.hpp"
 #include "communicator/node.hpp"
 #include "communicator/shared_heap.hpp"
 #include "mpi/progress.hpp"
@@ -54,7 +55,9 @@ Served serve(MPI_Comm comm, const Arguments& arguments) {
   Communicator* c = usable(comm, arguments);
   if (!c) return std::nullopt;
   const PackingFor program(comm);
-  return perform(*c, arguments);
+  const Served done = perform(*c, arguments);
+  if (c->learner && done) c->learner->end_call();  // else after the native function
+  return done;
 }
 
 void before_finalize() {
@@ -64,6 +67,7 @@ void before_finalize() {
   free_communicators();  // they count their last calls then
   end_progress();
   depart();
+  write_learned();
   observe::write_files(agreed);
   if (!settings().log_summary) return;
   int rank = 0;

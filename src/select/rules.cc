@@ -16,6 +16,7 @@ constexpr std::string_view heading = "stretto-rules";
 constexpr std::string_view first_version = "1";
 constexpr std::string_view version = "2";                     // knows the machine line
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";  // some editors begin files with it
+constexpr std::string_view joined_file = "file";              // begins a file among several
 constexpr Bytes largest_size = Bytes{1} << 62;                // so that sums with small numbers do not overflow
 
 std::string quoted(std::string_view word) { return '\'' + std::string(word) + '\''; }
@@ -135,6 +136,12 @@ class RulesParser {
       if (words.empty()) return;
       if (!headed_)
         header(words);
+      else if (words[0] == joined_file && words.size() > 1)
+        begin_file(line.substr(static_cast<std::size_t>(words[1].data() - line.data())));
+      else if (rules_.otherwise)
+        refuse("a rule behind 'otherwise'", "write that line last, or take it out");
+      else if (words[0] == "otherwise" && words.size() == 1)
+        rules_.otherwise = true;
       else if (words[0] == "machine")
         machine(words);
       else
@@ -147,7 +154,16 @@ class RulesParser {
 
  private:
   [[noreturn]] void refuse(const std::string& what, const std::string& hint) const {
-    throw Error(rules_.file + ':' + std::to_string(line_) + ": " + what, hint);
+    throw Error(rules_.place(line_) + ": " + what, hint);
+  }
+
+  /// Of joined files the next one.
+  void begin_file(std::string_view name) {
+    rules_.parts.push_back({line_, std::string(name)});
+    rules_.otherwise = headed_ = false;
+    rules_.machine.clear();
+    rules_.machine_line = 0;
+    first_rule_ = rules_.rules.size();
   }
 
   static std::string hint_header() { return "a rules file begins with the line 'stretto-rules 2'"; }
@@ -162,7 +178,7 @@ class RulesParser {
 
   void machine(const std::vector<std::string_view>& words) {
     if (first_version_) refuse("version 1 has no machine line", "begin the file with 'stretto-rules 2'");
-    if (rules_.machine_line > 0 || !rules_.rules.empty() || words.size() == 1)
+    if (rules_.machine_line > 0 || rules_.rules.size() > first_rule_ || words.size() == 1)
       refuse("the machine line is out of place",
              "one line 'machine ' and the machine's name stands before the first rule, or none");
     for (const std::string_view word : std::span(words).subspan(1)) {
@@ -282,6 +298,7 @@ class RulesParser {
   }
 
   Rules rules_;
+  std::size_t first_rule_ = 0;  // of this file
   int line_ = 1;
   bool headed_ = false;
   bool first_version_ = false;
@@ -305,6 +322,13 @@ std::optional<Bytes> parse_size(std::string_view text) {
     return std::nullopt;
   if (value > largest_size >> shift) return std::nullopt;
   return value << shift;
+}
+
+std::string Rules::place(int line) const {
+  const auto after = std::ranges::upper_bound(parts, line, {}, &Part::line);
+  if (after == parts.begin()) return file + ':' + std::to_string(line);
+  const Part& part = *std::prev(after);
+  return part.file + ':' + std::to_string(line - part.line);
 }
 
 Rules parse_rules(std::string_view text, std::string_view file) { return RulesParser(text, file).take(); }

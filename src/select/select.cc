@@ -109,8 +109,7 @@ Choice choose(std::span<const Override* const> overrides, const Rules& rules, co
     if (!holds(rule, call)) continue;
     const std::string refused = why_not(rule, call);
     if (refused.empty())
-      return {rule.algorithm, rule.params, rules.file + ':' + std::to_string(rule.line) + passed_over + not_granted,
-              rule.line};
+      return {rule.algorithm, rule.params, rules.place(rule.line) + passed_over + not_granted, rule.line};
     passed_over +=
         "; not " + std::string(rule.algorithm->name()) + " (line " + std::to_string(rule.line) + "): " + refused;
   }

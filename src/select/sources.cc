@@ -18,8 +18,6 @@
 namespace stretto {
 namespace {
 
-constexpr std::string_view tuned_file = "stretto/tuned.rules";
-
 /// The value of the first line of /proc/cpuinfo with this key; empty if there is none.
 std::string cpu_info(std::string_view key) {
   std::ifstream file("/proc/cpuinfo");
@@ -62,27 +60,70 @@ std::string variable(const char* name) {
   return value ? value : "";
 }
 
-std::string text_of_rules(const std::string& path) { return text_of_file(path, "a rules file", std::size_t{1} << 20); }
-
-/// The text, if it is rules for this machine; else throws.
-std::string usable_text(const std::string& path, bool tuned, const std::function<std::string()>& mpi) {
-  std::string text = text_of_rules(path);
-  const Rules rules = parse_rules(text, path);
-  const std::string at = path + ':' + std::to_string(std::max(rules.machine_line, 1)) + ": ";
+/// Throws unless the rules are for this machine. `own`: they must say so.
+void check_machine(const Rules& rules, bool own, const std::function<std::string()>& mpi) {
+  const std::string at = rules.file + ':' + std::to_string(std::max(rules.machine_line, 1)) + ": ";
   if (rules.machine.empty()) {
-    if (!tuned) return text;
+    if (!own) return;
     throw Error(at + "it does not say for which machine it was tuned",
                 "tune again; or name the file in STRETTO_RULES, and it need not say so");
   }
   const std::string here = this_machine(mpi());
-  if (rules.machine == here) return text;
+  if (rules.machine == here) return;
   throw Error(at + "it is for '" + rules.machine + "', and this is '" + here + '\'',
               "tune on this machine with this MPI, or take out the machine line to use the file in STRETTO_RULES");
 }
 
-void say_instead(std::vector<Error>& refused, const std::string& what) {
-  for (Error& e : refused) e = Error(std::string(e.what()) + "; " + what, e.hint());
-}
+bool there(const std::string& path) { return !path.empty() && access(path.c_str(), F_OK) == 0; }
+
+/// Adds one file after the other, until one of them is the last.
+class Joiner {
+ public:
+  explicit Joiner(const std::function<std::string()>& mpi) : mpi_(mpi) {}
+
+  /// `own`: the file is kept for this machine.
+  void add(const std::string& path, bool own) {
+    if (ended_) return;
+    try {
+      const std::string text = text_of_rules(path);
+      const Rules rules = parse_rules(text, path);
+      check_machine(rules, own, mpi_);
+      append(path, text);
+      ended_ = !rules.otherwise;
+    } catch (const Error& e) {
+      found_.refused.push_back(e);
+    }
+  }
+  void add_if_there(const std::string& path) {
+    if (there(path)) add(path, true);
+  }
+
+  FoundRules take() {
+    const bool shipped = found_.file.empty();
+    const std::string decides = shipped ? "the " + std::string(shipped_name) : "the rules of " + found_.file;
+    for (Error& e : found_.refused) e = Error(std::string(e.what()) + "; " + decides + " decide", e.hint());
+    if (shipped) {
+      found_.file = shipped_name;
+      found_.text = shipped_rules_text;
+    }
+    return std::move(found_);
+  }
+
+ private:
+  void append(const std::string& path, const std::string& text) {
+    if (found_.file.empty()) {
+      found_.file = path;
+      found_.text = text;
+      return;
+    }
+    if (!found_.text.ends_with('\n')) found_.text += '\n';
+    found_.text += "file " + path + '\n' + text;
+  }
+
+  const std::function<std::string()>& mpi_;
+  FoundRules found_;
+  bool ended_ = false;
+};
 
 }  // namespace
 
@@ -105,11 +146,36 @@ std::string this_machine(std::string_view mpi) {
                      std::string(mpi));
 }
 
-std::string tuned_rules_path() {
+ConfigFolders config_folders() {
+  ConfigFolders folders;
   const std::string config = variable("XDG_CONFIG_HOME");
-  if (config.starts_with('/')) return config + '/' + std::string(tuned_file);  // a relative one is to be ignored
   const std::string home = variable("HOME");
-  return home.empty() ? "" : home + "/.config/" + std::string(tuned_file);
+  if (config.starts_with('/'))  // a relative one is to be ignored
+    folders.user = config + "/stretto";
+  else if (!home.empty())
+    folders.user = home + "/.config/stretto";
+  return folders;
+}
+
+std::string file_name_of(std::string_view machine) {
+  std::string name;
+  for (const char c : machine) {
+    const bool letter = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.';
+    if (letter || (c >= 'A' && c <= 'Z'))
+      name += letter ? c : static_cast<char>(c - 'A' + 'a');
+    else if (!name.empty() && name.back() != '-')
+      name += '-';
+  }
+  constexpr std::size_t longest = 120;
+  return name.substr(0, longest);
+}
+
+std::string tuned_rules_path(const std::string& folder, std::string_view machine) {
+  return folder.empty() ? "" : folder + "/tuned/" + file_name_of(machine) + ".rules";
+}
+
+std::string learned_rules_path(const std::string& folder, std::string_view machine) {
+  return folder.empty() ? "" : folder + "/learned/" + file_name_of(machine) + ".rules";
 }
 
 std::string text_of_file(const std::string& path, const std::string& what, std::size_t most) {
@@ -136,29 +202,40 @@ std::string text_of_file(const std::string& path, const std::string& what, std::
   }
 }
 
+std::string text_of_rules(const std::string& path) { return text_of_file(path, "a rules file", std::size_t{1} << 20); }
+
 Rules read_rules(const std::string& path) { return parse_rules(text_of_rules(path), path); }
 
-FoundRules find_rules(const std::string& named, const std::function<std::string()>& mpi) {
-  FoundRules found;
-  const auto usable = [&](const std::string& path, bool tuned) {
-    try {
-      found.text = usable_text(path, tuned, mpi);
-      found.file = path;
-    } catch (const Error& e) {
-      found.refused.push_back(e);
+FoundRules find_rules(const WantedRules& wanted, const std::function<std::string()>& mpi,
+                      const ConfigFolders& folders) {
+  Joiner files(mpi);
+  if (!wanted.learning.empty()) files.add_if_there(wanted.learning);
+  if (wanted.named == shipped_word) return files.take();
+  if (!wanted.named.empty()) files.add(wanted.named, false);
+  for (const std::string& folder : {folders.user, folders.site}) {
+    if (folder.empty()) continue;
+    if (there(folder + "/learned") || there(folder + "/tuned")) {
+      const std::string machine = this_machine(mpi());
+      const std::string learned = learned_rules_path(folder, machine);
+      // Who names rules gets these and what they go on with, whatever programs learn meanwhile.
+      if (wanted.named.empty() && learned != wanted.learning) files.add_if_there(learned);
+      files.add_if_there(tuned_rules_path(folder, machine));
     }
-    return !found.file.empty();
-  };
-  const std::string tuned = tuned_rules_path();
-  if (named != shipped_word && !named.empty() && usable(named, false)) return found;
-  if (named != shipped_word && !tuned.empty() && access(tuned.c_str(), F_OK) == 0 && usable(tuned, true)) {
-    say_instead(found.refused, "the rules of " + tuned + " decide");
-    return found;
+    files.add_if_there(folder + "/tuned.rules");  // of earlier versions: one for all
   }
-  say_instead(found.refused, std::string("the ").append(shipped_name).append(" decide"));
-  found.file = shipped_name;
-  found.text = shipped_rules_text;
-  return found;
+  return files.take();
+}
+
+Rules complete_rules(std::string_view text, std::string_view file) {
+  Rules rules = parse_rules(text, file);
+  if (!rules.otherwise) return rules;
+  const auto behind = static_cast<int>(std::ranges::count(text, '\n')) + 1;
+  rules.parts.push_back({behind, std::string(shipped_name)});
+  for (Rule rule : shipped_rules().rules) {
+    rule.line += behind;
+    rules.rules.push_back(std::move(rule));
+  }
+  return rules;
 }
 
 }  // namespace stretto

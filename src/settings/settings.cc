@@ -187,6 +187,9 @@ Settings read() {
   read_files_to_write(s, all);
   s.children = variable("STRETTO_CHILDREN") == STRETTO_VERSION;
   s.rules = variable("STRETTO_RULES");
+  s.learn = variable("STRETTO_LEARN");
+  if (s.learn == "0") s.learn.clear();
+  all += s.learn.empty() ? "" : "learn\n";
   read_overrides(s, all);
   complain_of_unknown();
   s.fingerprint = std::hash<std::string>{}(all);

@@ -42,6 +42,7 @@ struct Settings {
   std::string trace;                    ///< STRETTO_TRACE: another
   std::size_t trace_events = 16 << 10;  ///< STRETTO_TRACE_EVENTS: the last so many of each thread
   std::string rules;                    ///< STRETTO_RULES: for find_rules()
+  std::string learn;                    ///< STRETTO_LEARN: a file to keep what is learned; "1": that of this machine
   Overrides overrides;                  ///< STRETTO_ALLREDUCE=… and so on
   std::uint64_t fingerprint = 0;        ///< equal on two ranks that will choose alike by the same rules
 

@@ -351,14 +351,15 @@ def test_another_launcher():
 def test_a_program_obeys_what_was_tuned(name, built, tmp_path, monkeypatch):
     """Two runs: the second finds the first one's journal. Then the file decides by itself."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-    rules = Path(stretto.tuned_rules_path())
+    here = stretto.this_machine(installed(name).title)
+    rules = Path(stretto.tuned_rules_path(str(tmp_path / "stretto"), here))
     mpi = str(installed(name).mpiexec)
     arguments = ["tune", "--mpi", mpi, "--ranks", "2", "--sizes", "1K"]
     arguments += ["--collectives", "allreduce"]
     said = json_of(*arguments, "--budget", "3s")
-    lines = (rules.parent / "tuned.jsonl").read_text().splitlines()
+    lines = rules.with_suffix(".jsonl").read_text().splitlines()
     said = json_of(*arguments, "--budget", "2s")
-    kept = (rules.parent / "tuned.jsonl").read_text().splitlines()
+    kept = rules.with_suffix(".jsonl").read_text().splitlines()
     assert kept[: len(lines)] == lines
     assert said["files"][0] == str(rules)
     [point] = said["cells"]

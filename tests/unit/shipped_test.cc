@@ -29,7 +29,7 @@ TEST(text_is_that_of_the_file) {
   std::ifstream in(STRETTO_SOURCE_DIR "/rules/default.rules", std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(in), {}};
   CHECK(text == shipped_rules_text);
-  CHECK_EQ(find_rules(std::string(shipped_word), nullptr).text.size(), text.size());
+  CHECK_EQ(find_rules({std::string(shipped_word)}, nullptr).text.size(), text.size());
 }
 
 TEST(digests) {

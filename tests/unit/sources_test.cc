@@ -62,33 +62,36 @@ TEST(machine_lines_name_this_machine) {
 TEST(tuned_rules_are_where_configurations_are) {
   setenv("HOME", "/home/me", 1);
   setenv("XDG_CONFIG_HOME", "/etc/mine", 1);
-  CHECK_EQ(tuned_rules_path(), "/etc/mine/stretto/tuned.rules");
+  CHECK_EQ(config_folders().user, "/etc/mine/stretto");
   for (const char* none : {"", "relative/path"}) {
     setenv("XDG_CONFIG_HOME", none, 1);
-    CHECK_EQ(tuned_rules_path(), "/home/me/.config/stretto/tuned.rules");
+    CHECK_EQ(config_folders().user, "/home/me/.config/stretto");
   }
   unsetenv("XDG_CONFIG_HOME");
-  CHECK_EQ(tuned_rules_path(), "/home/me/.config/stretto/tuned.rules");
+  CHECK_EQ(config_folders().user, "/home/me/.config/stretto");
+  CHECK_EQ(tuned_rules_path("/home/me/.config/stretto", "A, 2 cores, MPICH 5"),
+           "/home/me/.config/stretto/tuned/a-2-cores-mpich-5.rules");
   unsetenv("HOME");
-  CHECK_EQ(tuned_rules_path(), "");
-  CHECK_EQ(find_rules("", mpi).file, shipped_name);
+  CHECK_EQ(config_folders().user, "");
+  CHECK_EQ(tuned_rules_path("", "A"), "");
+  CHECK_EQ(find_rules({}, mpi).file, shipped_name);
 }
 
 TEST(the_strongest_source_decides) {
   const Folder folder;
-  CHECK_EQ(find_rules("", mpi).file, shipped_name);
-  CHECK(find_rules("", mpi).refused.empty());
+  CHECK_EQ(find_rules({}, mpi).file, shipped_name);
+  CHECK(find_rules({}, mpi).refused.empty());
   const std::string tuned = folder.write("stretto/tuned.rules", head + here() + rule);
   const std::string named = folder.write("my.rules", "stretto-rules 1\n" + rule);
-  CHECK_EQ(find_rules("", mpi).file, tuned);
-  CHECK_EQ(find_rules("", mpi).text, head + here() + rule);
-  CHECK_EQ(find_rules(named, mpi).file, named);
-  CHECK_EQ(find_rules(named, mpi).text, "stretto-rules 1\n" + rule);
-  CHECK_EQ(find_rules(std::string(shipped_word), mpi).file, shipped_name);
+  CHECK_EQ(find_rules({}, mpi).file, tuned);
+  CHECK_EQ(find_rules({}, mpi).text, head + here() + rule);
+  CHECK_EQ(find_rules({named}, mpi).file, named);
+  CHECK_EQ(find_rules({named}, mpi).text, "stretto-rules 1\n" + rule);
+  CHECK_EQ(find_rules({std::string(shipped_word)}, mpi).file, shipped_name);
   for (const std::string& source : {std::string(), named, std::string(shipped_word)})
-    CHECK(find_rules(source, mpi).refused.empty());
+    CHECK(find_rules({source}, mpi).refused.empty());
   for (const std::string& source : {std::string(), std::string(shipped_word)}) {
-    const FoundRules found = find_rules(source, mpi);
+    const FoundRules found = find_rules({source}, mpi);
     CHECK(!parse_rules(found.text, found.file).rules.empty());
   }
 }
@@ -96,7 +99,7 @@ TEST(the_strongest_source_decides) {
 TEST(what_cannot_be_used_is_refused_and_the_next_source_decides) {
   const Folder folder;
   const std::string named = folder.write("my.rules", head + "machine a PDP-11\n" + rule);
-  FoundRules found = find_rules(named, mpi);
+  FoundRules found = find_rules({named}, mpi);
   CHECK_EQ(found.file, shipped_name);
   CHECK_EQ(found.refused.size(), 1);
   CHECK_EQ(std::string(found.refused.at(0).what()),
@@ -104,35 +107,35 @@ TEST(what_cannot_be_used_is_refused_and_the_next_source_decides) {
   CHECK(!found.refused.at(0).hint().empty());
 
   const std::string tuned = folder.write("stretto/tuned.rules", "stretto-rules 1\n" + rule);
-  found = find_rules(named, mpi);
+  found = find_rules({named}, mpi);
   CHECK_EQ(found.file, shipped_name);
   CHECK_EQ(found.refused.size(), 2);
   CHECK_EQ(std::string(found.refused.at(1).what()),
            tuned + ":1: it does not say for which machine it was tuned; the shipped rules decide");
 
   folder.write("stretto/tuned.rules", head + here() + rule);
-  found = find_rules("/nowhere/my.rules", mpi);
+  found = find_rules({"/nowhere/my.rules"}, mpi);
   CHECK_EQ(found.file, tuned);
   CHECK_EQ(std::string(found.refused.at(0).what()),
            "cannot read a rules file /nowhere/my.rules: No such file or directory; the rules of " + tuned + " decide");
   const auto other_mpi = [] { return std::string("MPICH 4.0"); };
-  CHECK_EQ(find_rules("", other_mpi).file, shipped_name);
-  CHECK_EQ(find_rules("", other_mpi).refused.size(), 1);
+  CHECK_EQ(find_rules({}, other_mpi).file, shipped_name);
+  CHECK_EQ(find_rules({}, other_mpi).refused.size(), 1);
 }
 
 TEST(files_that_are_no_rules) {
   const Folder folder;
   const std::string large = folder.write("large", std::string((1 << 20) + 1, 'x'));
-  const FoundRules found = find_rules(large, mpi);
+  const FoundRules found = find_rules({large}, mpi);
   CHECK_EQ(std::string(found.refused.at(0).what()),
            large + ":1: this is not a rules file: it has more than 1M; the shipped rules decide");
 }
 
 TEST(what_is_no_file_is_refused_at_once) {
   const Folder folder;
-  const std::string tuned = tuned_rules_path();
+  const std::string tuned = config_folders().user + "/tuned.rules";
   const auto refused = [](const std::string& named) {
-    const FoundRules found = find_rules(named, mpi);
+    const FoundRules found = find_rules({named}, mpi);
     CHECK_EQ(found.file, shipped_name);
     CHECK_EQ(found.refused.size(), 1);
     CHECK_EQ(found.refused.at(0).hint(), "name a file that rank 0 can read");
@@ -157,7 +160,7 @@ TEST(files_that_may_not_be_read) {
   const Folder folder;
   const std::string tuned = folder.write("stretto/tuned.rules", head + here() + rule);
   fs::permissions(tuned, fs::perms::none);
-  const FoundRules found = find_rules("", mpi);
+  const FoundRules found = find_rules({}, mpi);
   CHECK_EQ(found.file, shipped_name);
   CHECK_EQ(std::string(found.refused.at(0).what()),
            "cannot read a rules file " + tuned + ": Permission denied; the shipped rules decide");

@@ -37,9 +37,10 @@ def _decider(who: "Deciders", choice: "Choice") -> dict:
 
     found = {"reason": choice.reason, "file": None, "line": None, "rule": None}
     if choice.line:
-        shipped = who.rules.file == shipped_rules().file
-        file = "rules/default.rules" if shipped else who.rules.file
-        found |= {"file": file, "line": choice.line, "rule": who.rule_at(choice.line)}
+        file, _, line = who.rules.place(choice.line).rpartition(":")
+        if file == shipped_rules().file:
+            file = "rules/default.rules"
+        found |= {"file": file, "line": int(line), "rule": who.rule_at(choice.line)}
     return found
 
 
@@ -233,7 +234,7 @@ def _cores(topology: "Topology | None", requested: str | None, machine: "Machine
 @root_option
 @click.option("--machine", "requested", default=None, metavar="FILE|NAME",
               help="For the times: a machine file, or flat, cluster or gigabit-ethernet. "
-              "Not given: machine.toml beside the tuned rules, else flat.")  # fmt: skip
+              "Not given: what `stretto tune` fitted here last, else flat.")  # fmt: skip
 @topology_option
 @hosts_option
 @mpi_option

@@ -22,6 +22,7 @@ COMMANDS = {
     "env": "Print the variables that put Stretto into a program.",
     "bench": "Race Stretto against the native library.",
     "tune": "Measure algorithms and write a tuning file for an MPI.",
+    "rules": "Show, compare and forget the rules that programs learned on this machine.",
     "report": "Turn the profile of a program into a page to read.",
     "doctor": "Say what works on this machine and what to do about the rest.",
 }

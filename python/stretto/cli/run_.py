@@ -32,18 +32,19 @@ def _split(launcher: str) -> tuple[str, ...]:
     help="Start with this instead of mpiexec: 'srun -n 4'. -n is then ignored.",
 )
 @shared_heap_option
+@click.option(
+    "--learn",
+    is_flag=True,
+    help="Let the program learn which algorithms serve its calls best here (docs/learning.md).",
+)
 @click.option("--dry-run", is_flag=True, help="Print the command line and do not run it.")
 @click.argument(
     "program", nargs=-1, required=True, type=click.UNPROCESSED, shell_complete=completion.files
 )
 def command(
-    ranks: int,
-    mpi_wish: str,
-    launcher: str | None,
-    shared_heap: bool,
-    dry_run: bool,
+    ranks: int, mpi_wish: str, launcher: str | None, shared_heap: bool, learn: bool, dry_run: bool,
     program: tuple[str, ...],
-) -> None:
+) -> None:  # fmt: skip
     """Run an MPI program with Stretto in it: stretto run -n 4 -- ./app arguments.
 
     Finds by itself for which MPI the program was built. The exit code is the program's.
@@ -53,6 +54,8 @@ def command(
 
     mpi, variables = mpi_of_program(program[0], mpi_wish)
     variables["LD_PRELOAD"] = preload(mpi.flavour, shared_heap)
+    if learn:
+        variables["STRETTO_LEARN"] = os.environ.get("STRETTO_LEARN") or "1"
     if launcher is not None:
         mpi, environment = replace(mpi, launcher=_split(launcher)), dict(os.environ)
     else:

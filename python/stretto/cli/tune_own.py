@@ -20,14 +20,16 @@ if TYPE_CHECKING:
     from ..tune.own.points import Point
     from ..tune.own.session import OwnSession
 
-MACHINE = "machine.toml"  # beside the rules
+MACHINE = "machine.toml"  # beside rules that --output names
 
 
-def _output(wish: str | None) -> Path:
-    from .. import tuned_rules_path
+def _output(wish: str | None, machine: str = "") -> Path:
+    """Of rules for `machine`, or for any if it has no name."""
+    from .. import config_folders, tuned_rules_path
 
-    path = wish or tuned_rules_path()
-    if not path:
+    folder, _ = config_folders()
+    path = wish or (tuned_rules_path(folder, machine) if machine else f"{folder}/tuned.rules")
+    if not wish and not folder:
         raise Error("neither HOME nor XDG_CONFIG_HOME is set", "name a file: --output tuned.rules")
     if Path(path).is_dir():
         raise Error(f"--output: {path} is a folder", "name a file in it: --output tuned.rules")
@@ -59,6 +61,14 @@ def _nothing_is_measured(used: dict[str, object]) -> None:
         raise Error(f"{wrong[0]} does not go with --predict", "nothing is measured: leave it out")
 
 
+def _of_predictions_only(topology: str | None, hosts: str | None) -> None:
+    if topology or hosts:
+        raise Error(
+            f"--{'topology' if topology else 'hosts'} goes with --predict only",
+            "name a machine, too: --predict cluster",
+        )
+
+
 def run(
     as_json: bool,
     *,
@@ -82,13 +92,9 @@ def run(
 
         used = {"a launcher": launcher, "--ranks": ranks, "--mpi": mpi, "--fresh": fresh}
         _nothing_is_measured({**used, "--up-to": up_to, "--mode": mode})
-        predict_rules(predict, collectives, _output(output), topology, hosts)
+        predict_rules(predict, collectives, lambda name: _output(output, name), topology, hosts)
         return
-    if topology or hosts:
-        raise Error(
-            f"--{'topology' if topology else 'hosts'} goes with --predict only",
-            "name a machine, too: --predict cluster",
-        )
+    _of_predictions_only(topology, hosts)
     from ..measure.points import modes_of, parse_sizes
     from ..measure.session import Request
     from ..tune.own.extrapolation import Extrapolation
@@ -97,7 +103,8 @@ def run(
     from ..tune.own.session import OwnSession, probed
     from .terminal import say_busy, tuning
 
-    names, numbers, path = _names(collectives, operators), parse_sizes(sizes), _output(output)
+    names, numbers = _names(collectives, operators), parse_sizes(sizes)
+    _output(output)  # before the work
     if launcher and ranks:
         raise Error("--ranks does not go with a launcher", "the launcher says how many there are")
     refuse_variables()
@@ -105,6 +112,7 @@ def run(
     # The launcher alone knows how many ranks it starts: the driver tells.
     places = probed(started_by, ranks_of(ranks) if not launcher else [0])
     machine = next(iter(places.values())).title
+    path = _output(output, machine)
     journal = Journal(path.with_suffix(".jsonl"), machine, fresh)
     request = Request(sorted(places), names, numbers, budget)
     session = OwnSession(started_by, request, journal, places, modes_of(mode or "both"))
@@ -113,7 +121,8 @@ def run(
     reductions = measured_reductions(started_by)
     with tuning("tuning Stretto's choice", session, journal.path) as advance:
         (extrapolation or session).run(advance)
-    _report(session, path, machine, reductions, extrapolation, as_json)
+    model_path = path.with_name(MACHINE) if output else path.with_suffix(".toml")
+    _report(session, path, model_path, machine, reductions, extrapolation, as_json)
     wrong = [f"{cell}, {words}: wrong result" for cell, words in sorted(session.wrong)]
     if wrong:
         hint = "`stretto bench --collectives` races the function alone"
@@ -141,6 +150,7 @@ def _modes(session: "OwnSession") -> str:
 def _report(
     session: "OwnSession",
     path: Path,
+    model_path: Path,
     machine: str,
     reductions: "Ratios",
     extrapolation: "Extrapolation | None",
@@ -163,7 +173,7 @@ def _report(
         more = _extrapolated(extrapolation)
         files[path] = to_text(chosen, machine, session.one_node, notes, more, session.cores)
     if model:
-        files[path.with_name(MACHINE)] = to_toml(
+        files[model_path] = to_toml(
             model.parameters, machine, model.cores, model.network, model.found, reductions
         )
     for file, text in files.items():

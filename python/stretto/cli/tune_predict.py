@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`stretto tune --predict`: rules by the model alone."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,14 +31,20 @@ def _for_topology(model: "Machine", topology: "Topology", names: list[str]) -> l
 
 
 def predict(
-    machine: str, collectives: str | None, path: Path, topology: str | None, hosts: str | None
+    machine: str,
+    collectives: str | None,
+    path_of: Callable[[str], Path],
+    topology: str | None,
+    hosts: str | None,
 ) -> None:
+    """`path_of` a machine's name is the file to write."""
     from ..machine import machine_named
     from ..tune.own.predicted import levels_of, to_text
     from .terminal import progress
 
     model, names = machine_named(machine), tunable(collectives)
     tree = topology_of(topology, hosts, None, model)
+    path = path_of(model.fingerprint)
     path.parent.mkdir(parents=True, exist_ok=True)  # before the work
     head = _head(machine, topology, hosts)
     if model.fingerprint:

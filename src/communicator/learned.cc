@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "communicator/learned.hpp"
+
+#include <map>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "mpi/native.hpp"
+#include "settings/settings.hpp"
+#include "stretto/error.hpp"
+#include "stretto/sources.hpp"
+#include "support/say.hpp"
+
+namespace stretto::intercept {
+namespace {
+
+std::mutex mutex;
+
+/// Guarded by `mutex`; never destroyed, like all that a program may use at its very end.
+std::map<std::string, learn::Learned>& all_learned() {
+  static auto& by_conditions = *new std::map<std::string, learn::Learned>;
+  return by_conditions;
+}
+
+}  // namespace
+
+std::string title_of_mpi() {
+  char version[MPI_MAX_LIBRARY_VERSION_STRING] = {};
+  int length = 0;
+  native().Get_library_version(version, &length);
+  return mpi_title(version);
+}
+
+std::string learned_path() {
+  const std::string& learn = settings().learn;
+  return learn != "1" ? learn : learned_rules_path(config_folders().user, this_machine(title_of_mpi()));
+}
+
+void keep_learned(const learn::Learned& learned) {
+  const std::lock_guard lock(mutex);
+  learn::Learned& known = all_learned()[learned.conditions];
+  const std::size_t pairs = known.pairs + learned.pairs;
+  known = learned;
+  known.pairs = pairs;
+}
+
+std::optional<learn::Candidate> learned_before(const std::string& conditions) {
+  const std::lock_guard lock(mutex);
+  const auto found = all_learned().find(conditions);
+  return found == all_learned().end() ? std::nullopt : std::optional(found->second.choice);
+}
+
+void write_learned() {
+  std::vector<learn::Learned> learned;
+  {
+    const std::lock_guard lock(mutex);
+    for (const auto& [conditions, one] : all_learned()) learned.push_back(one);
+  }
+  if (learned.empty()) return;
+  const std::string path = learned_path();
+  if (path.empty())
+    return say("what was learned is not kept: neither HOME nor XDG_CONFIG_HOME is set",
+               "STRETTO_LEARN=FILE names a file");
+  try {
+    merge_into(path, this_machine(title_of_mpi()), learned);
+    if (settings().log_select)
+      say("select: learned " + std::to_string(learned.size()) + (learned.size() == 1 ? " choice" : " choices") +
+          ", kept in " + path);
+  } catch (const Error& e) {
+    say(e.what(), e.hint());
+  }
+}
+
+}  // namespace stretto::intercept

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "learn/candidates.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "stretto/cost.hpp"
+
+namespace stretto::learn {
+namespace {
+
+std::string size_text(Bytes bytes) {
+  constexpr std::string_view units = "KMG";
+  std::string unit;
+  for (std::size_t i = 0; i < units.size() && bytes > 0 && bytes % 1024 == 0; ++i) {
+    bytes /= 1024;
+    unit = units[i];
+  }
+  return std::to_string(bytes) + unit;
+}
+
+/// Of usual nodes and a usual network, to tell which algorithms are worth a try: what is best there, and what is not
+/// much worse. How much better one is than another on this machine, the calls themselves tell.
+Machine usual_machine() {
+  Machine machine;
+  machine.network = {.alpha = 1.5e-6, .beta = 9e-11};
+  machine.node = {.alpha = 4e-7, .beta = 9e-11};
+  machine.gamma = 1.5e-10;
+  machine.copy = 8e-11;
+  return machine;
+}
+
+class Finder {
+ public:
+  Finder(const Rules& rules, const Call& call, std::size_t most) : rules_(rules), call_(call), most_(most) {}
+
+  std::vector<Candidate> find() {
+    found_.emplace_back();
+    add_from(rules_, call_.bytes);
+    if (call_.kernel_copy && call_.per_node > 1 && call_.bytes >= least_lent) add_with_other_copies();
+    const Rules& shipped = shipped_rules();
+    add_from(shipped, call_.bytes);
+    add_predicted(3);
+    if (facts(call_.function).bytes_known && facts(call_.function).collective != Collective::barrier)
+      for (const Bytes factor : {4, 16, 64})
+        for (const Bytes bytes : {call_.bytes / factor, call_.bytes * factor})
+          if (bytes > 0) add_from(rules_, bytes);
+    return std::move(found_);
+  }
+
+ private:
+  void add(Candidate one) {
+    // Segments longer than the vector are none.
+    if (one.params.segment >= call_.bytes) one.params.segment = 0;
+    if (one.params.segment == 0) one.params.depth = Params{}.depth;
+    if (found_.size() >= most_ || !one.algorithm || !serves(one, call_)) return;
+    if (std::ranges::find(found_, one) == found_.end()) found_.push_back(std::move(one));
+  }
+
+  void add_from(const Rules& rules, Bytes bytes) {
+    Call other = call_;
+    other.bytes = bytes;
+    const Choice choice = choose(rules, other);
+    add({choice.algorithm, choice.params});
+  }
+
+  void add_with_other_copies() {
+    const std::vector<Candidate> so_far = found_;
+    for (Candidate one : so_far) {
+      one.params.kernel_copy = !one.params.kernel_copy;
+      add(std::move(one));
+    }
+  }
+
+  void add_predicted(std::size_t how_many) {
+    struct Predicted {
+      double seconds;
+      Candidate candidate;
+    };
+    std::vector<Predicted> all;
+    const Machine machine = usual_machine();
+    for (const Algorithm* a : all_algorithms()) {
+      if (a->collective != facts(call_.function).collective || a->needs.counts) continue;
+      for (const Bytes segment : {Bytes{0}, Bytes{64} << 10, Bytes{512} << 10}) {
+        if (segment > 0 && 2 * segment > call_.bytes) continue;
+        Candidate one{a, {.segment = segment, .list = {}}};
+        if (!serves(one, call_)) continue;
+        const Load load{.bytes = call_.bytes, .segment = segment};
+        all.push_back({formula(*a, call_.shape, one.params, load, machine, {call_.per_node}).seconds, std::move(one)});
+      }
+    }
+    std::ranges::stable_sort(all, {}, &Predicted::seconds);
+    const std::size_t before = found_.size();
+    for (Predicted& one : all) {
+      // With one segmentation each: others of the same algorithm differ less.
+      const bool there =
+          std::ranges::any_of(found_, [&](const Candidate& c) { return c.algorithm == one.candidate.algorithm; });
+      if (!there) add(std::move(one.candidate));
+      if (found_.size() >= before + how_many) return;
+    }
+  }
+
+  const Rules& rules_;
+  const Call& call_;
+  std::size_t most_;
+  std::vector<Candidate> found_;
+};
+
+}  // namespace
+
+bool learns(Function function) { return !facts(facts(function).collective).neighbourhood; }
+
+Between class_of(Function function, Bytes bytes) {
+  if (facts(function).collective == Collective::barrier) return {};
+  if (bytes <= 0) return facts(function).bytes_known ? Between{0, 0} : Between{};
+  const auto low = static_cast<Bytes>(std::bit_floor(static_cast<std::uint64_t>(bytes)));
+  return {low, 2 * low - 1};
+}
+
+std::string conditions(const Call& call, const Between& bytes) {
+  std::string text(facts(call.function).name);
+  text += " ranks=" + std::to_string(call.shape.ranks);
+  if (call.shape.ranks == 1 || call.one_node())
+    text += call.one_node() ? " nodes=1" : "";
+  else
+    text += " per-node=" + std::to_string(call.per_node) + (call.even_nodes ? " nodes=even" : " nodes>1");
+  text += call.oversubscribed ? " cores=shared" : " cores=own";
+  if (facts(facts(call.function).collective).reduces)
+    text += !call.commutative ? " operator=not-commutative"
+            : call.predefined ? " operator=predefined"
+                              : " operator=user";
+  if (!bytes.all()) text += " bytes>=" + size_text(bytes.low) + " bytes<" + size_text(bytes.high + 1);
+  return text;
+}
+
+bool serves(const Candidate& candidate, const Call& call) {
+  if (!candidate.algorithm) return true;
+  if (candidate.params.kernel_copy && !call.kernel_copy) return false;
+  return unsuitable(*candidate.algorithm, call.function, call.shape, call.commutative, candidate.params).empty();
+}
+
+std::vector<Candidate> candidates(const Rules& rules, const Call& call, std::size_t most) {
+  return Finder(rules, call, most).find();
+}
+
+}  // namespace stretto::learn

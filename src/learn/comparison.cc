@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "learn/comparison.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace stretto::learn {
+namespace {
+
+// A challenger that gains less is not worth a change: that much is noise, and what is measured is a little in favour
+// of whoever is lucky.
+constexpr double least_gain = 0.985;
+constexpr std::size_t most_pairs = 48;  // of a challenger, after which it is given up …
+constexpr double likely_gain = 0.96;    // … unless the median is less
+constexpr std::size_t most_pairs_of_round = 16;
+constexpr std::size_t most_times = 64;  // kept of a candidate
+constexpr std::size_t most_overheads = 15;
+constexpr double behind = 1.5;       // a challenger is clearly behind if every ratio is larger
+constexpr double far_behind = 3;     // it is not even looked at later
+constexpr double most_charged = 10;  // calls, or 100 µs, for a first time: it may be the machine's doing
+constexpr double always_charged = 1e-4;
+constexpr double unknown_excess = 2;  // what a first call is expected to take longer, in calls
+constexpr double outlier = 4;         // times the median: not the candidate's doing
+constexpr double look_gain = 0.9;     // a settled choice is in doubt if another one takes less …
+constexpr double changed = 1.6;       // … or if its own time has become so many times another
+constexpr std::uint32_t longest_quiet = 1u << 30;
+
+template <typename Range>
+double median(const Range& numbers) {
+  if (numbers.empty()) return 0;
+  std::vector<double> sorted(numbers.begin(), numbers.end());
+  const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>((sorted.size() - 1) / 2);
+  std::ranges::nth_element(sorted, middle);
+  return *middle;
+}
+
+}  // namespace
+
+Comparison::Comparison(std::size_t candidates, std::size_t current, bool known, const Limits& limits)
+    : limits_(limits),
+      candidates_(candidates),
+      current_(current),
+      until_look_(limits.check) {
+  if (known || candidates < 2) {
+    finish();
+    return;
+  }
+  for (std::size_t k = 0; k < candidates; ++k)
+    if (k != current) left_.push_back(k);
+  choose_challenger();
+  quiet = limits_.before;
+  calls_ = quiet;
+}
+
+double Comparison::seconds(std::size_t candidate) const { return median(candidates_[candidate].times); }
+
+double Comparison::overhead() const { return median(overheads_); }
+
+double Comparison::spent() const {
+  double sum = 0;
+  for (const Candidate& one : candidates_) sum += one.excess;
+  return std::max(sum, 0.0) + overhead() * static_cast<double>(rounds_);
+}
+
+Comparison::Turn Comparison::next_turn() {
+  // The two change their order from pair to pair: what a call leaves behind for the next one is divided.
+  const bool challenger_first = turn_ / 2 % 2 == 1;
+  const bool is_challenger = (turn_ % 2 == 1) != challenger_first;
+  const Turn turn{is_challenger ? challenger_ : current_, turn_ == 0, turn_ + 1 == 2 * round_pairs_};
+  ++turn_;
+  ++calls_;
+  return turn;
+}
+
+Verdict Comparison::conclude(std::span<const double> seconds, double overhead) {
+  Candidate& own = candidates_[current_];
+  Candidate& other = candidates_[challenger_];
+  if (looking_) other.ratios.clear();
+  for (std::size_t i = 0; i + 1 < seconds.size(); i += 2) {
+    const bool challenger_first = i / 2 % 2 == 1;
+    const double current = seconds[challenger_first ? i + 1 : i], challenger = seconds[challenger_first ? i : i + 1];
+    if (current <= 0 || challenger <= 0) continue;
+    other.ratios.push_back(challenger / current);
+    ++pairs_;
+    own.times.push_back(current);
+    if (own.times.size() > most_times) own.times.pop_front();
+    add_time(other, challenger);
+  }
+  ++rounds_;
+  overheads_.push_back(overhead);
+  if (overheads_.size() > most_overheads) overheads_.pop_front();
+  turn_ = 0;
+  const Verdict verdict = judge();
+  plan_round();
+  return verdict;
+}
+
+/// Of a challenger: with what it took longer than the current one. A time that is far off is taken for the machine's
+/// doing as soon as others say so.
+void Comparison::add_time(Candidate& candidate, double seconds) {
+  constexpr std::size_t enough = 3;
+  candidate.times.push_back(seconds);
+  if (candidate.times.size() > most_times) candidate.times.pop_front();
+  ++candidate.timed;
+  const double usual = this->seconds(current_);
+  const double most = outlier * median(candidate.times);
+  if (candidate.timed == enough) {
+    candidate.excess = 0;
+    for (const double one : candidate.times) candidate.excess += std::min(one, most) - usual;
+  } else {
+    const double first = std::min(seconds, usual + std::max(most_charged * usual, always_charged));
+    candidate.excess += (candidate.timed < enough ? first : std::min(seconds, most)) - usual;
+  }
+}
+
+Verdict Comparison::judge() {
+  const std::vector<double>& all = candidates_[challenger_].ratios;
+  // The first call of a candidate finds nothing of its own in the cache.
+  constexpr std::size_t without_first = 4;
+  std::vector<double> sorted(all.begin() + (all.size() >= without_first && !looking_ ? 1 : 0), all.end());
+  std::ranges::sort(sorted);
+  const std::size_t n = sorted.size();
+  Verdict verdict{Event::none, challenger_, n > 0 ? sorted[n / 2] : 1, n};
+  if (n == 0) return verdict;
+  if (looking_) return judge_look(verdict);
+  // Bounds of the median: with so many ratios beyond them on either side, one that is beyond is unlikely.
+  constexpr double deviations = 2.5;  // it is asked again after each round
+  constexpr std::size_t fewest = 6;
+  const double size = static_cast<double>(n);
+  const auto beyond = static_cast<std::size_t>(std::max(0.0, std::floor((size - deviations * std::sqrt(size)) / 2)));
+  const bool enough = n >= most_pairs;
+  const bool better = n >= fewest && (sorted[n - 1 - beyond] < least_gain || (enough && verdict.ratio < likely_gain));
+  const bool worse = (n >= 2 && sorted[0] > behind) || (n >= fewest && sorted[beyond] > least_gain) || enough;
+  if (better) {
+    verdict.event = Event::better;
+    left_.pop_front();
+    current_ = challenger_;  // whoever was behind the other one is behind this one
+    found_ = true;
+  } else if (worse) {
+    verdict.event = Event::worse;
+    left_.pop_front();
+  } else if (n == 1 && sorted[0] > behind && left_.size() > 1) {
+    left_.push_back(left_.front());  // the others first; one call may have been bad luck
+    left_.pop_front();
+  }
+  if (left_.empty()) {
+    if (verdict.event == Event::worse) verdict.event = Event::settled;
+    found_ = true;
+    when_settled_ = seconds(current_);
+  }
+  return verdict;
+}
+
+/// At a settled choice: two looks in a row must doubt it.
+Verdict Comparison::judge_look(const Verdict& so_far) {
+  Verdict verdict = so_far;
+  verdict.event = Event::holds;
+  const auto& times = candidates_[current_].times;
+  const std::size_t last = std::min(times.size(), verdict.pairs);
+  const double now = median(std::vector<double>(times.end() - static_cast<std::ptrdiff_t>(last), times.end()));
+  if (when_settled_ == 0) when_settled_ = now;
+  const bool other_is_better = verdict.ratio < look_gain && std::ranges::max(candidates_[challenger_].ratios) < 1;
+  const bool other_times = now > changed * when_settled_ || changed * now < when_settled_;
+  if (!other_is_better && !other_times) {
+    doubted_ = false;
+    ++look_at_;
+    until_look_ = static_cast<std::uint32_t>(std::min<std::uint64_t>(2ull * until_look_, limits_.rarest));
+  } else if (!doubted_) {
+    doubted_ = true;
+  } else {
+    verdict.event = Event::reopened;
+    reopen();
+  }
+  return verdict;
+}
+
+void Comparison::reopen() {
+  doubted_ = looking_ = false;
+  until_look_ = limits_.check;
+  for (std::size_t k = 0; k < candidates_.size(); ++k) {
+    candidates_[k].ratios.clear();
+    if (k != current_) left_.push_back(k);
+  }
+  // The likely ones first, by what is known of them.
+  std::ranges::stable_sort(left_, {}, [&](std::size_t k) { return k == challenger_ ? 0 : seconds(k); });
+  // The last ones are a first estimate.
+  constexpr std::ptrdiff_t most_kept = 5;
+  for (Candidate& one : candidates_)
+    while (std::ssize(one.times) > most_kept) one.times.pop_front();
+}
+
+void Comparison::take_over(std::size_t current) {
+  current_ = current;
+  left_.clear();
+  found_ = true;
+  finish();
+}
+
+void Comparison::finish() {
+  turn_ = 0;
+  choose_challenger();
+  round_pairs_ = pairs_of_next();
+  quiet = candidates_.size() < 2 ? longest_quiet : until_look_;
+  calls_ += quiet;
+}
+
+void Comparison::choose_challenger() {
+  looking_ = left_.empty();
+  if (!looking_) {
+    challenger_ = left_.front();
+    return;
+  }
+  if (candidates_.size() < 2) return;
+  if (doubted_) return;  // the same once more
+  // One after the other, but for those that are far behind; in every other look the one that is nearest.
+  std::size_t next = current_;
+  const std::size_t all = candidates_.size();
+  for (std::size_t i = 0; i < all; ++i) {
+    const std::size_t k = (look_at_ / 2 + i) % all;
+    if (k == current_) continue;
+    // Or it is not known, or only by one call.
+    const bool near = seconds(k) <= far_behind * seconds(current_) || candidates_[k].timed == 1;
+    if (next == current_ || (look_at_ % 2 == 0 && seconds(k) > 0 && seconds(k) < seconds(next)) ||
+        (near && seconds(next) > far_behind * seconds(current_)))
+      next = k;
+  }
+  challenger_ = next;
+}
+
+/// As many that their calls take about as long as the telling, for short calls.
+std::size_t Comparison::pairs_of_next() const {
+  const double usual = seconds(current_);
+  const double fit = usual > 0 ? overhead() / usual : 1;
+  const auto pairs = static_cast<std::size_t>(std::clamp(fit, 1.0, static_cast<double>(most_pairs_of_round)));
+  constexpr std::size_t for_a_look = 3;
+  if (looking_) return candidates_[challenger_].timed > 1 ? std::max(pairs, for_a_look) : 1;
+  const Candidate& next = candidates_[challenger_];
+  if (next.ratios.size() == 1 && next.ratios[0] > behind) return 1;
+  constexpr std::size_t at_first = 4;
+  return next.ratios.empty() ? std::min(pairs, at_first) : pairs;
+}
+
+double Comparison::expected_cost(std::size_t pairs) const {
+  const double usual = seconds(current_), other = seconds(challenger_);
+  const double excess = other > 0 ? std::max(other - usual, 0.0) : unknown_excess * usual;
+  return static_cast<double>(pairs) * excess + overhead();
+}
+
+void Comparison::plan_round() {
+  choose_challenger();
+  round_pairs_ = pairs_of_next();
+  const double usual = seconds(current_);
+  double calls = limits_.before;
+  if (usual > 0) {
+    // So many calls pay what has been spent, and the next round.
+    const double paid = (spent() + expected_cost(round_pairs_)) / (limits_.share * usual);
+    calls = std::max(paid - static_cast<double>(calls_), 0.0);
+  }
+  if (looking_) calls = std::max(calls, static_cast<double>(doubted_ ? limits_.check / 2 : until_look_));
+  quiet = static_cast<std::uint32_t>(std::min(std::ceil(calls), static_cast<double>(longest_quiet)));
+  calls_ += quiet;
+}
+
+}  // namespace stretto::learn

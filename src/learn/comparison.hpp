@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Which of a few candidates serves the calls of one class best, found out on these calls. No MPI here: whoever makes
+// the calls asks which candidate the next one takes, and tells the times that all ranks agreed on. Equal times lead to
+// equal answers, so that all ranks go on alike without another word.
+//
+// One candidate is current: it serves all calls but those of rounds. In a round the current one and a challenger take
+// turns, call by call, and each pair of calls gives a ratio of their times: what slows the machine down for a while
+// slows both. Rounds stand so far apart that what they cost remains a small share of the time of all calls.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <vector>
+
+namespace stretto::learn {
+
+/// How much trying may cost, and when it begins.
+struct Limits {
+  double share = 0.02;         ///< of the time of the class's calls, that trying may add
+  std::uint32_t before = 100;  ///< calls before the first round: share · before pays one call that takes thrice as long
+  std::uint32_t check = 4096;  ///< calls from the end of the comparison to the first look whether it still holds
+  std::uint32_t rarest = 65536;  ///< between later looks
+};
+
+/// What a round decided, for people.
+enum class Event : std::uint8_t {
+  none,
+  better,    ///< the challenger is current now
+  worse,     ///< it was given up
+  settled,   ///< likewise, and none is left
+  holds,     ///< a look at a settled choice found no reason to change it
+  reopened,  ///< such a look found one: all are compared anew
+};
+
+struct Verdict {
+  Event event = Event::none;
+  std::size_t challenger = 0;
+  double ratio = 1;  ///< of the challenger's time to that of the one that was current: the median
+  std::size_t pairs = 0;
+};
+
+class Comparison {
+ public:
+  /// Candidates 0, 1, … in the order in which they are to be tried. `known`: `current` is known to be the best, and is
+  /// only looked at now and then.
+  Comparison(std::size_t candidates, std::size_t current, bool known, const Limits& limits = {});
+
+  /// Calls that the current candidate serves before the next round; whoever makes them counts them down. At 0 the next
+  /// call is one of next_turn().
+  std::uint32_t quiet = 0;
+
+  struct Turn {
+    std::size_t candidate;
+    bool first;  ///< of its round
+    bool last;   ///< after it the times of the round are to be told by conclude()
+  };
+  /// What serves the next call.
+  Turn next_turn();
+  /// After the last turn of a round. `seconds` is the time of each, in order, of the slowest rank, or 0 where it cannot
+  /// be told. `overhead` is what the round took beside its calls. All equal on all ranks.
+  Verdict conclude(std::span<const double> seconds, double overhead);
+  /// Another communicator of this kind has found out: `current` is the best.
+  void take_over(std::size_t current);
+
+  std::size_t current() const { return current_; }
+  std::size_t challenger() const { return challenger_; }
+  /// Have all candidates been compared?
+  bool settled() const { return left_.empty(); }
+  /// Has anything been found out that is worth keeping?
+  bool found() const { return found_; }
+  /// The median of a candidate's times; 0: it has none.
+  double seconds(std::size_t candidate) const;
+  /// Pairs of calls that were timed.
+  std::size_t pairs() const { return pairs_; }
+  std::uint64_t calls() const { return calls_; }
+  /// What trying has cost so far: of its calls what they took longer than the current candidate's, and the overhead.
+  double spent() const;
+
+ private:
+  struct Candidate {
+    std::vector<double> ratios;  ///< to the current one
+    std::deque<double> times;    ///< the last ones
+    double excess = 0;           ///< of calls whose times are in `times` no more
+    std::uint64_t timed = 0;
+  };
+  void add_time(Candidate& candidate, double seconds);
+  double excess_of(const Candidate& candidate) const;
+  double expected_cost(std::size_t pairs) const;
+  double overhead() const;
+  std::size_t pairs_of_next() const;
+  void plan_round();
+  void choose_challenger();
+  Verdict judge();
+  Verdict judge_look(const Verdict& so_far);
+  void reopen();
+  void finish();
+
+  Limits limits_;
+  std::vector<Candidate> candidates_;
+  std::size_t current_;
+  std::size_t challenger_ = 0;
+  std::deque<std::size_t> left_;  ///< to be compared with the current one; the first is the challenger
+  bool found_ = false;
+  bool looking_ = false;  ///< at a settled choice
+  bool doubted_ = false;  ///< by the last look
+  std::size_t look_at_ = 0;
+  std::uint32_t until_look_;
+  double when_settled_ = 0;  ///< the current one's time then; 0: not known
+  std::size_t round_pairs_ = 1;
+  std::size_t turn_ = 0;  ///< of the round
+  std::size_t pairs_ = 0;
+  std::uint64_t calls_ = 0;       ///< with those that are still quiet
+  std::deque<double> overheads_;  ///< of the last rounds
+  std::uint64_t rounds_ = 0;
+};
+
+}  // namespace stretto::learn

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Many calls, whose results are checked, for tests of learning. Arguments: how many calls; then words:
+//   apart     ranks come to a call at different times
+//   large     calls are longer
+//   mixed     several functions and sizes take turns, one of them with sizes that only some ranks know
+//   split     half of the ranks has a communicator of its own, on which it calls more often
+//   freed     calls are on communicators that are made and freed again and again
+//   pending   nonblocking calls, of one kind with the blocking ones, are under way
+//   threads   two threads call on communicators of their own
+// Prints "all right", and how long the calls took.
+#include <mpi.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { most = 4096 };
+
+static int rank, ranks, calls;
+
+static int asked(int argc, char** argv, const char* word) {
+  for (int i = 2; i < argc; ++i)
+    if (strcmp(argv[i], word) == 0) return 1;
+  return 0;
+}
+
+static void wrong(const char* what, int call) {
+  fprintf(stderr, "rank %d: wrong result of %s, call %d\n", rank, what, call);
+  MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+static void allreduce(MPI_Comm comm, int n, int call) {
+  int in[most], out[most], me, all;
+  MPI_Comm_rank(comm, &me);
+  MPI_Comm_size(comm, &all);
+  for (int i = 0; i < n; ++i) in[i] = me + i + call;
+  MPI_Allreduce(in, out, n, MPI_INT, MPI_SUM, comm);
+  for (int i = 0; i < n; ++i)
+    if (out[i] != all * (i + call) + all * (all - 1) / 2) wrong("allreduce", call);
+}
+
+static void bcast(MPI_Comm comm, int n, int call) {
+  int data[most], me, all;
+  MPI_Comm_rank(comm, &me);
+  MPI_Comm_size(comm, &all);
+  for (int i = 0; i < n; ++i) data[i] = me == call % all ? call + i : -1;
+  MPI_Bcast(data, n, MPI_INT, call % all, comm);
+  for (int i = 0; i < n; ++i)
+    if (data[i] != call + i) wrong("bcast", call);
+}
+
+static void alltoallv(MPI_Comm comm, int n, int call) {
+  int in[most], out[most], counts[64], places[64], me, all;
+  MPI_Comm_rank(comm, &me);
+  MPI_Comm_size(comm, &all);
+  for (int r = 0; r < all; ++r) {
+    counts[r] = n;
+    places[r] = r * n;
+    for (int i = 0; i < n; ++i) in[r * n + i] = call + me * all + r;
+  }
+  MPI_Alltoallv(in, counts, places, MPI_INT, out, counts, places, MPI_INT, comm);
+  for (int r = 0; r < all; ++r)
+    if (n > 0 && out[r * n] != call + r * all + me) wrong("alltoallv", call);
+}
+
+static void mixed(MPI_Comm comm, int call) {
+  allreduce(comm, call % 3 == 0 ? 1000 : 2, call);
+  if (call % 2 == 0) bcast(comm, 1 + call % 5, call);
+  if (call % 4 == 0) alltoallv(comm, 2 + call / 64 % 8, call);
+  if (call % 7 == 0) MPI_Barrier(comm);
+}
+
+static void freed(void) {
+  for (int i = 0; i < calls / 200; ++i) {
+    MPI_Comm comm;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    for (int call = 0; call < (i % 3 == 0 ? 20 : 600); ++call) allreduce(comm, 2, call);
+    MPI_Comm_free(&comm);
+  }
+}
+
+static void pending(int call) {
+  int one = rank + call, sum = 0, other = rank, others = 0;
+  MPI_Request requests[2];
+  MPI_Iallreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &requests[0]);
+  allreduce(MPI_COMM_WORLD, 1, call);
+  MPI_Iallreduce(&other, &others, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &requests[1]);
+  MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+  if (sum != ranks * call + ranks * (ranks - 1) / 2 || others != ranks * (ranks - 1) / 2) wrong("iallreduce", call);
+}
+
+static void* in_thread(void* comm) {
+  for (int call = 0; call < calls; ++call) allreduce(*(MPI_Comm*)comm, 2, call);
+  return NULL;
+}
+
+static void threads(void) {
+  MPI_Comm comms[2];
+  pthread_t other;
+  for (int i = 0; i < 2; ++i) MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
+  pthread_create(&other, NULL, in_thread, &comms[0]);
+  in_thread(&comms[1]);
+  pthread_join(other, NULL);
+  for (int i = 0; i < 2; ++i) MPI_Comm_free(&comms[i]);
+}
+
+int main(int argc, char** argv) {
+  int level = MPI_THREAD_SINGLE;
+  MPI_Init_thread(&argc, &argv, asked(argc, argv, "threads") ? MPI_THREAD_MULTIPLE : level, &level);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  calls = atoi(argv[1]);
+  MPI_Comm half;
+  MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
+  const int n = asked(argc, argv, "large") ? 2000 : 2;
+  const double begin = MPI_Wtime();
+  if (asked(argc, argv, "freed")) {
+    freed();
+  } else if (asked(argc, argv, "threads")) {
+    threads();
+  } else {
+    for (int call = 0; call < calls; ++call) {
+      if (asked(argc, argv, "apart") && call % 16 == rank % 16)
+        nanosleep(&(struct timespec){.tv_nsec = 20000 * (1 + rank)}, NULL);
+      if (asked(argc, argv, "split"))
+        for (int i = 0; i < 1 + rank % 2; ++i) allreduce(half, 3, call);
+      if (asked(argc, argv, "pending")) pending(call);
+      asked(argc, argv, "mixed") ? mixed(MPI_COMM_WORLD, call) : allreduce(MPI_COMM_WORLD, n, call);
+    }
+  }
+  const double end = MPI_Wtime();
+  MPI_Comm_free(&half);
+  if (rank == 0) printf("%.6f s\nall right\n", end - begin);
+  MPI_Finalize();
+  return 0;
+}

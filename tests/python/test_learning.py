@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Programs that learn which algorithms serve their calls best, and what is kept of it."""
+
+import re
+from pathlib import Path
+
+import pytest
+import stretto
+from commands import json_of, refuse, succeed
+from programs import (
+    ROOT,
+    Finished,
+    all_right,
+    installed,
+    mpi_of,
+    said,
+    stretto_run,
+)
+from stretto.learned import read_learned
+
+FLAVOURS = ["mpich", "openmpi"]
+ENOUGH = 20000  # calls of some µs: trying may take 2 % of them
+LOG = {"STRETTO_LOG": "select,summary"}
+
+
+@pytest.fixture
+def config(tmp_path, monkeypatch) -> Path:
+    """The folder that programs of this test keep files in."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    return tmp_path / "config" / "stretto"
+
+
+def file_of(config: Path, name: str) -> Path:
+    here = stretto.this_machine(installed(name).title)
+    return Path(stretto.learned_rules_path(str(config), here))
+
+
+def learn(built, name: str, ranks: int, *words: object, **variables: str) -> Finished:
+    """Into the file of this machine, unless `variables` name another."""
+    program = [built("learning.c", name, "-lpthread"), *words]
+    return all_right(
+        stretto_run(ranks, program, mpi=mpi_of(name), **{"STRETTO_LEARN": "1", **LOG, **variables})
+    )
+
+
+def refused(done: Finished) -> list[str]:
+    """What Stretto says beside its choices."""
+    return [line for line in said(done) if "stretto: select: " not in line]
+
+
+@pytest.mark.parametrize("name", FLAVOURS)
+def test_a_program_learns_and_the_next_one_knows(built, config, name):
+    done = learn(built, name, 2, ENOUGH, "large")
+    path = file_of(config, name)
+    assert f"stretto: select: learned 1 choice, kept in {path}" in done.err
+    assert "stretto: select: learning: allreduce ranks=2 nodes=1" in done.err
+    assert re.search(
+        r"select: learned: allreduce .* ratio \d\.\d+ by \d+ pairs? of calls", done.err
+    )
+    assert refused(done) == []
+    [kept] = read_learned(path)
+    assert kept.conditions.endswith("operator=predefined bytes>=4K bytes<8K")
+    assert kept.us > 0 and kept.pairs > 0
+
+    # Without learning: the same choice for all calls, by that line.
+    done = learn(built, name, 2, 300, "large", STRETTO_LEARN="")
+    assert f"select: by the rules of {path}" in done.err
+    assert f"-> {kept.choice} ({path}:{kept.line})" in done.err
+    if kept.choice == "native":
+        assert done.passed("allreduce") == {"rules": 300}
+    else:
+        assert done.served("allreduce") == 300
+
+
+@pytest.mark.parametrize("words", [("apart",), ("mixed",), ("split",), ("pending",), ("freed",)])
+@pytest.mark.parametrize("name", FLAVOURS)
+def test_results_are_right_while_ranks_learn(built, tmp_path, name, words):
+    path = tmp_path / "l.rules"
+    done = learn(built, name, 3, 1200, *words, STRETTO_LEARN=str(path))
+    assert refused(done) == []
+    assert "select: learning: allreduce" in done.err
+
+
+@pytest.mark.parametrize("name", FLAVOURS)
+def test_on_several_nodes(built, tmp_path, name):
+    """Whose clocks have nothing in common, as far as the ranks know."""
+    path = tmp_path / "l.rules"
+    done = learn(built, name, 4, 800, "mixed", STRETTO_LEARN=str(path), STRETTO_NODES="2x2")
+    assert refused(done) == []
+    assert "allreduce ranks=4 per-node=2 nodes=even" in done.err
+
+
+def test_threads(built, tmp_path):
+    done = learn(built, "mpich", 2, 800, "threads", STRETTO_LEARN=str(tmp_path / "l.rules"))
+    assert refused(done) == []
+    assert "select: learning: allreduce" in done.err
+
+
+def test_a_communicator_takes_over_what_another_one_found(built, tmp_path):
+    path = tmp_path / "l.rules"
+    done = learn(built, "mpich", 2, 3000, "freed", STRETTO_LEARN=str(path))
+    if path.exists():
+        assert ", as on another communicator" in done.err
+
+
+def test_off_unless_asked_for(built, config):
+    done = learn(built, "mpich", 2, 300, STRETTO_LEARN="0")
+    assert "learn" not in "\n".join(said(done))
+    assert not config.exists()
+
+
+def test_overrides_are_obeyed(built, tmp_path):
+    path = tmp_path / "l.rules"
+    variables = {"STRETTO_ALLREDUCE": "ring", "STRETTO_LEARN": str(path)}
+    done = learn(built, "mpich", 2, 300, **variables)
+    assert done.summary["allreduce"].served == {"ring": 300}
+    assert not path.exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("nonsense\n", ":1: this is not a rules file"),
+        ("stretto-rules 2\nmachine a PDP-11\notherwise\n", ":2: it is for 'a PDP-11'"),
+    ],
+)
+def test_a_damaged_or_foreign_file_is_named_and_left(built, tmp_path, text, says):
+    path = tmp_path / "l.rules"
+    path.write_text(text)
+    done = learn(built, "mpich", 2, ENOUGH, "large", STRETTO_LEARN=str(path))
+    for line in refused(done):
+        assert line.startswith(f"stretto: {path}{says}")
+    assert refused(done)
+    assert path.read_text() == text
+
+
+def test_a_home_that_cannot_be_written(built, tmp_path):
+    """The folder would have to be made where a file is: also root cannot do that."""
+    (tmp_path / "file").write_text("")
+    done = learn(built, "mpich", 2, ENOUGH, "large", XDG_CONFIG_HOME=str(tmp_path / "file"))
+    for line in refused(done):
+        assert line.startswith("stretto: what was learned is not kept: cannot write ")
+    assert len(refused(done)) <= 1
+
+
+def test_run_learn_sets_the_variable(built, config):
+    program = built("learning.c", "mpich", "-lpthread")
+    words = ["run", "--learn", "--dry-run", "--mpi", installed("mpich").mpiexec, "-n", 2]
+    assert "STRETTO_LEARN 1" in succeed(*words, "--", program)
+    assert "STRETTO_LEARN my.rules" in succeed(*words, "--", program, STRETTO_LEARN="my.rules")
+
+
+@pytest.fixture
+def kept(config) -> Path:
+    """A file as programs write it, and one of the site's."""
+    path = file_of(config, "mpich")
+    path.parent.mkdir(parents=True)
+    path.write_text(
+        f"stretto-rules 2\nmachine {stretto.this_machine(installed('mpich').title)}\n"
+        "allreduce ranks=4 nodes=1 cores=own operator=predefined bytes>=4K bytes<8K "
+        "-> ring segment=1K depth=2  # 2.00 us, native 5.00 us, 30 pairs\n"
+        "bcast ranks=4 nodes=1 cores=own bytes>=8 bytes<16 -> native  # 1.00 us, 12 pairs\n"
+        "otherwise\n"
+    )
+    return path
+
+
+def test_rules_are_listed_and_shown(kept):
+    [found] = json_of("rules", "list")
+    assert found["path"] == str(kept)
+    assert (found["kind"], found["owner"], found["rules"]) == ("learned", "user", 2)
+    mpi = installed("mpich").mpiexec
+    assert "ring segment=1K depth=2" in succeed("rules", "show", "--mpi", mpi)
+    first, second = json_of("rules", "show", kept)["rules"]
+    assert (first["us"], first["native_us"], first["pairs"], first["line"]) == (2.0, 5.0, 30, 3)
+    assert (second["choice"], second["native_us"]) == ("native", None)
+    kept.write_text("nonsense\n")
+    assert ":1: this is not a rules file" in succeed("rules", "list").replace("\n", "")
+    assert ":1: this is not a rules file" in refuse("rules", "show", kept, code=2)
+
+
+def test_rules_are_compared(kept, tmp_path):
+    assert [each["one"] for each in json_of("rules", "diff", kept)] == [
+        "ring segment=1K depth=2",
+        "native",
+    ]
+    other = tmp_path / "other.rules"
+    other.write_text(kept.read_text().replace("-> native", "-> linear"))
+    [found] = json_of("rules", "diff", kept, other)
+    assert (found["one"], found["other"]) == ("native", "linear")
+    assert "alike" in succeed("rules", "diff", kept, kept)
+
+
+def test_rules_are_forgotten(kept):
+    assert "1 class forgotten" in succeed("rules", "forget", kept, "--collectives", "bcast")
+    assert [each.function for each in read_learned(kept)] == ["allreduce"]
+    assert stretto.read_rules(str(kept)).otherwise
+    assert "is gone" in succeed("rules", "forget", kept)
+    assert not kept.exists()
+    assert "no such file" in refuse("rules", "forget", kept)
+
+
+def test_explain_knows_what_was_learned(kept):
+    mpi = installed("mpich").mpiexec
+    words = ("explain", "allreduce", "-p", 4, "--one-node", "--cores", 4, "--mpi", mpi)
+    found = json_of(*words, "--bytes", "5000")
+    assert found["choice"].startswith("ring")
+    assert (found["decided_by"]["file"], found["decided_by"]["line"]) == (str(kept), 3)
+    found = json_of(*words, "--bytes", "1M")
+    assert found["decided_by"]["file"] == "rules/default.rules"
+    line = (
+        (ROOT / "rules" / "default.rules").read_text().splitlines()[found["decided_by"]["line"] - 1]
+    )
+    assert " ".join(line.split()) == found["decided_by"]["rule"]
+
+
+def test_each_mpi_has_its_own_tuned_rules(built, config):
+    for name, algorithm in (("mpich", "ring"), ("openmpi", "reduce_bcast")):
+        here = stretto.this_machine(installed(name).title)
+        path = Path(stretto.tuned_rules_path(str(config), here))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"stretto-rules 2\nmachine {here}\nallreduce -> {algorithm}\n")
+    for name, algorithm in (("mpich", "ring"), ("openmpi", "reduce_bcast")):
+        done = learn(built, name, 2, 20, STRETTO_LEARN="")
+        assert done.summary["allreduce"].served == {algorithm: 20}
+        assert refused(done) == []

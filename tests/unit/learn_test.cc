@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Comparisons of candidates by times that are made up: what is found, what finding it costs, and when it is doubted.
+#include <functional>
+#include <memory>
+#include <random>
+
+#include "learn/comparison.hpp"
+#include "support/test.hpp"
+
+namespace stretto::learn::learn_test {
+namespace {
+
+/// The time of candidate k in call i.
+using Times = std::function<double(std::size_t k, std::uint64_t i)>;
+
+struct Played {
+  double seconds = 0;         ///< of all calls, and of what was told
+  double told = 0;            ///< of that
+  std::uint64_t settled = 0;  ///< after so many calls; 0: never
+  std::size_t current = 0;
+  int reopened = 0;
+  std::vector<std::size_t> calls;  ///< of each candidate
+};
+
+constexpr double telling = 2e-6;
+
+/// A program of `calls` calls; candidate 0 is the native function, and current at first.
+Played play(std::size_t candidates, std::uint64_t calls, const Times& times, bool known = false) {
+  Comparison comparison(candidates, 0, known);
+  Played played;
+  played.calls.resize(candidates);
+  std::vector<double> round;
+  for (std::uint64_t i = 0; i < calls; ++i) {
+    std::size_t k = comparison.current();
+    bool last = false, timed = comparison.quiet == 0;
+    if (timed) {
+      const auto turn = comparison.next_turn();
+      CHECK_EQ(turn.first, round.empty());
+      k = turn.candidate;
+      last = turn.last;
+    } else {
+      --comparison.quiet;
+    }
+    const double seconds = times(k, i);
+    played.seconds += seconds;
+    ++played.calls[k];
+    if (timed) round.push_back(seconds);
+    if (!last) continue;
+    if (comparison.conclude(round, telling).event == Event::reopened) ++played.reopened;
+    round.clear();
+    played.seconds += telling;
+    played.told += telling;
+    if (comparison.settled() && played.settled == 0) played.settled = i + 1;
+  }
+  played.current = comparison.current();
+  return played;
+}
+
+/// Times that scatter by `spread` (a factor, a standard deviation of its logarithm), with an outlier now and then.
+Times noisy(std::vector<double> seconds, double spread, unsigned seed, double outlier = 0) {
+  auto random = std::make_shared<std::mt19937>(seed);
+  return [=](std::size_t k, std::uint64_t) {
+    std::lognormal_distribution<double> factor(0, spread);
+    std::uniform_real_distribution<double> chance(0, 1);
+    return seconds[k] * factor(*random) + (chance(*random) < outlier ? 100e-6 : 0);
+  };
+}
+
+TEST(the_fastest_is_found) {
+  for (const double unit : {1e-6, 20e-6, 5e-3})
+    for (unsigned seed = 0; seed < 8; ++seed) {
+      const Played p = play(5, 20000, noisy({unit, 1.4 * unit, 0.7 * unit, 0.95 * unit, 2.5 * unit}, 0.1, seed));
+      CHECK_EQ(p.current, std::size_t{2});
+      CHECK(p.settled > 0);
+    }
+}
+
+TEST(trying_costs_no_more_than_it_may) {
+  constexpr std::uint64_t calls = 10000;
+  for (const double unit : {1e-6, 20e-6, 5e-3})
+    for (unsigned seed = 0; seed < 8; ++seed) {
+      // The native function is best: all that is tried is lost.
+      const std::vector<double> seconds{unit, 1.05 * unit, 1.2 * unit, 3 * unit, 10 * unit, 1.02 * unit};
+      const Played p = play(seconds.size(), calls, noisy(seconds, 0, seed));
+      CHECK_EQ(p.current, std::size_t{0});
+      CHECK(p.seconds < 1.02 * unit * static_cast<double>(calls));
+    }
+}
+
+TEST(at_no_moment_more_than_a_twentieth_is_lost) {
+  const double unit = 50e-6;
+  const std::vector<double> seconds{unit, 4 * unit, 6 * unit, 1.3 * unit, 3 * unit};
+  for (std::uint64_t calls = 1; calls < 6000; calls += calls < 400 ? 1 : 97) {
+    const Played p = play(seconds.size(), calls, noisy(seconds, 0, 1));
+    CHECK(p.seconds <= 1.05 * unit * static_cast<double>(calls) + telling);
+  }
+}
+
+TEST(who_is_clearly_behind_is_given_up_in_its_first_calls) {
+  const double unit = 1e-3;
+  const Played p = play(3, 4000, noisy({unit, 8 * unit, 0.8 * unit}, 0.02, 1));
+  CHECK(p.calls[1] <= 2);
+  CHECK_EQ(p.current, std::size_t{2});
+}
+
+TEST(a_first_call_that_finds_nothing_in_the_cache_is_forgiven) {
+  std::vector<int> made(2, 0);
+  const Played p = play(2, 20000, [&](std::size_t k, std::uint64_t) {
+    return (k == 1 ? 0.6e-6 : 1e-6) + (k == 1 && made[k]++ < 2 ? 8e-6 : 0);
+  });
+  CHECK_EQ(p.current, std::size_t{1});
+}
+
+TEST(outliers_mislead_nobody) {
+  for (unsigned seed = 0; seed < 8; ++seed) {
+    const Played p = play(3, 200000, noisy({1e-6, 0.8e-6, 1.2e-6}, 0.1, seed, 0.02));
+    CHECK_EQ(p.current, std::size_t{1});
+  }
+}
+
+TEST(ties_are_left_as_they_are) {
+  int changed = 0;
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    const Played p = play(4, 50000, noisy({10e-6, 10e-6, 10e-6, 10e-6}, 0.1, seed));
+    CHECK(p.settled > 0);
+    if (p.current != 0) ++changed;
+  }
+  CHECK(changed <= 8);
+}
+
+TEST(a_choice_that_became_wrong_is_opened_again) {
+  const double unit = 20e-6;
+  const Played p = play(3, 200000, [&](std::size_t k, std::uint64_t i) {
+    const double before[] = {unit, 0.6 * unit, 1.2 * unit}, after[] = {unit, 2.5 * unit, 0.7 * unit};
+    return i < 30000 ? before[k] : after[k];
+  });
+  CHECK_EQ(p.current, std::size_t{2});
+  CHECK(p.reopened >= 1);
+}
+
+TEST(one_disturbance_opens_nothing) {
+  const Played p = play(3, 100000, [&](std::size_t k, std::uint64_t i) {
+    const double seconds[] = {20e-6, 12e-6, 30e-6};
+    return seconds[k] * (i > 12000 && i < 13500 ? 3 : 1);
+  });
+  CHECK_EQ(p.reopened, 0);
+  CHECK_EQ(p.current, std::size_t{1});
+}
+
+TEST(what_is_known_is_looked_at_seldom) {
+  const Played p = play(4, 100000, noisy({10e-6, 14e-6, 12e-6, 30e-6}, 0.05, 3), true);
+  CHECK_EQ(p.current, std::size_t{0});
+  CHECK_EQ(p.reopened, 0);
+  CHECK(p.calls[0] > 99950);
+  CHECK(p.calls[0] < 100000);
+}
+
+TEST(what_is_known_and_wrong_is_found_out) {
+  const Played p = play(3, 200000, noisy({10e-6, 30e-6, 6e-6}, 0.05, 3), true);
+  CHECK_EQ(p.current, std::size_t{2});
+}
+
+TEST(times_that_nobody_can_tell_count_for_nothing) {
+  Comparison comparison(2, 0, false);
+  for (int i = 0; i < 1000; ++i) {
+    comparison.quiet = 0;
+    const auto turn = comparison.next_turn();
+    if (!turn.last) continue;
+    CHECK(comparison.conclude(std::vector<double>(2, 0), telling).event == Event::none);
+  }
+  CHECK_EQ(comparison.pairs(), std::size_t{0});
+  CHECK(!comparison.settled());
+}
+
+TEST(one_candidate_needs_no_comparison) {
+  const Comparison comparison(1, 0, false);
+  CHECK(comparison.quiet > 1000000);
+}
+
+TEST(what_another_communicator_found_is_taken_over) {
+  Comparison comparison(3, 0, false);
+  comparison.take_over(2);
+  CHECK_EQ(comparison.current(), std::size_t{2});
+  CHECK(comparison.settled());
+  CHECK(comparison.found());
+  CHECK(comparison.quiet > 1000);
+}
+
+}  // namespace
+}  // namespace stretto::learn::learn_test
