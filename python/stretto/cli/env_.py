@@ -22,7 +22,7 @@ from .options import json_option, mpi_option, write_json
 def command(mpi_wish: str, program: str | None, shell: bool, as_json: bool) -> None:
     """Print the variables that put Stretto into a program, for srun and the like.
 
-    For example: srun -n 64 env $(stretto env --mpi mpich) ./app
+    For example: srun -n 64 env $(stretto env --mpi /opt/mpich) ./app
     """
     from ..launch import choose_mpi, mpi_of_program, preload
 
