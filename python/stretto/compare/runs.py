@@ -178,7 +178,7 @@ class Comparison:
                 raise Error(what, "is the launcher on PATH?") from error
             with ended(process):
                 code = self._wait(process)
-        seconds = time.monotonic() - begun
+        seconds = time.monotonic() - begun if code is not None else self._limit or 0.0
         found = read(profile) if profile.exists() and code == 0 else None
         return Run(side, seconds, code, out, err, found, _load(span))
 
