@@ -7,6 +7,8 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
+from pathlib import Path
 
 import pytest
 from commands import refuse, stretto
@@ -165,6 +167,7 @@ def test_interrupted(program):
     end = time.monotonic() + 60
     while not ranks_of(program) and time.monotonic() < end:
         time.sleep(0.1)
+    assert ranks_of(program)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130 and "error: interrupted" in err
@@ -174,11 +177,14 @@ def test_interrupted(program):
     assert ranks_of(program) == []
 
 
-def ranks_of(program) -> list[str]:
+def ranks_of(program: Path) -> list[str]:
     """Processes that run it."""
-    listed = subprocess.run(["ps", "-eo", "comm,args"], capture_output=True, text=True, timeout=60)
-    return [line for line in listed.stdout.splitlines()
-            if f"{program} sums 2000000000" in line and not line.startswith(("python", "mpi", "prte"))]  # fmt: skip
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if (process / "exe").resolve() == program.resolve():
+                found.append(process.name)
+    return found
 
 
 SCRIPT = (
@@ -192,14 +198,15 @@ def test_mpi4py_loads_the_mpi_that_is_wished_for(openmpi):
     installed("mpich")
     done = stretto_run(2, [sys.executable, "-c", SCRIPT], mpi=openmpi).succeeded()
     assert done.out.split("\n")[:2] == ["Open MPI"] * 2
-    assert done.served("allreduce") + done.served("barrier") > 0
+    assert done.served("bcast") > 0  # by which mpi4py tells all ranks the sum
 
 
 def test_several_mpis(openmpi):
     prefix = openmpi.mpiexec.parent.parent
     wishes = f"{sys.prefix},{prefix},/no/such"
     installed("mpich")
-    done = compare("--json", "--mpi", wishes, "--", sys.executable, "-c", SCRIPT)
+    words = ["--json", "--mpi", wishes, "--", sys.executable, "-c", SCRIPT]
+    done = stretto("compare", "-n", 1, "--repeat", 3, *words)
     assert done.returncode == 0, done.stderr
     found = [one["mpi"] for one in json.loads(done.stdout)["comparisons"]]
     assert [name.rpartition(" ")[0] for name in found] == ["MPICH", "Open MPI"]
