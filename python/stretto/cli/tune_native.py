@@ -113,8 +113,8 @@ def _print_gains(gains: dict, target: "Target") -> None:
     for (function, ranks, size), (algorithm, one) in gains.items():
         grid.add_row(
             function, str(ranks), size_in_words(size),
-            time_in_a_table(1e-6 * one.library_us), time_in_a_table(1e-6 * one.us), f"{1 / one.ratio:.2f}x",
-            f"{one.noise:.2f}x", algorithm,
+            time_in_a_table(1e-6 * one.library_us), time_in_a_table(1e-6 * one.us),
+            f"{1 / one.ratio:.2f}x", f"{one.noise:.2f}x", algorithm,
         )  # fmt: skip
     console = stdout()
     console.print(f"# {target.mpi.title}: what the file wins over its own choice")

@@ -78,9 +78,7 @@ def _part(name: str, pairs: list[tuple[Run, Run]], wanted: Callable[[Row], bool]
     stretto = _times([run for _, run in pairs], wanted)
     rows = [row for _, run in pairs if run.profile for row in run.profile.rows if wanted(row)]
     calls = [
-        sum(row.calls for row in run.profile.rows if wanted(row))
-        for _, run in pairs
-        if run.profile
+        sum(row.calls for row in run.profile.rows if wanted(row)) for _, run in pairs if run.profile
     ]
     return Part(
         name,

@@ -170,9 +170,7 @@ class Comparison:
         with out.open("wb") as to_out, err.open("wb") as to_err, _input() as stdin:
             begun = time.monotonic()
             try:
-                process = start_apart(
-                    words, environment, stdin=stdin, stdout=to_out, stderr=to_err
-                )
+                process = start_apart(words, environment, stdin=stdin, stdout=to_out, stderr=to_err)
             except OSError as error:
                 what = f"{words[0]}: {(error.strerror or str(error)).lower()}"
                 raise Error(what, "is the launcher on PATH?") from error

@@ -14,7 +14,7 @@ STANDARD_ABI = re.compile(r"^libmpi_abi\.so")
 
 
 def _needed(binary: Path, variables: dict[str, str]) -> dict[str, Path | None]:
-    """All shared objects that the dynamic linker would load with these variables, and from where."""
+    """All shared objects that the dynamic linker would load, and from where."""
     found: dict[str, Path | None] = {}
     ldd = shutil.which("ldd") or shutil.which("ldd", path="/usr/bin:/bin")
     done = ask([ldd, binary], 20, {**os.environ, **variables}) if ldd else None

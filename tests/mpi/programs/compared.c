@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// compared WAY [CALLS]: a program that `stretto compare` measures, and what may become of it. Some ways depend on whether
-// Stretto serves its calls.
+// compared WAY [CALLS]: a program that `stretto compare` measures, and what may become of it. Some ways depend on
+// whether Stretto serves its calls.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
