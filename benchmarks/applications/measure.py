@@ -147,8 +147,10 @@ def main(target: Path, repeat: int, prefixes: list[Path]) -> None:
     cases = [case for prefix in prefixes for case in cases_of(prefix)]
     names = list(dict.fromkeys(case.name for case in cases))
     cases.sort(key=lambda case: names.index(case.name))  # an application under all MPIs in a row
-    rows = [(case, measure(case, repeat)) for case in cases]
-    target.write_text(page(rows, repeat), encoding="utf-8")
+    rows: list[tuple[Case, dict | None]] = []
+    for case in cases:
+        rows.append((case, measure(case, repeat)))
+        target.write_text(page(rows, repeat), encoding="utf-8")  # a run may be cut short
     print(f"wrote {target}", file=sys.stderr)
 
 

@@ -35,6 +35,8 @@ def _of_times(ratio: Ratio, what: str) -> str:
 
 def percent(share: float) -> str:
     """Two digits, and no more than tell something."""
+    if share < 0.001:
+        return "less than 0.1 %"
     return f"{100 * share:.2g} %" if share < 0.995 else "100 %"
 
 
