@@ -126,7 +126,7 @@ def disturbed(found: list[dict]) -> str:
     )
 
 
-def page(rows: list[tuple[Case, dict | None]], repeat: int) -> str:
+def page(rows: list[tuple[Case, dict | None]], repeat: int, wanted: int) -> str:
     found = [said for _, said in rows if said]
     machine = found[0]["machine"] if found else {"cpu": "?", "cores": 0}
     table = [
@@ -139,6 +139,8 @@ def page(rows: list[tuple[Case, dict | None]], repeat: int) -> str:
         f"{datetime.date.today().isoformat()}, {machine['cpu']}, {machine['cores']} cores, "
         f"{RANKS} ranks, {repeat} pairs of runs each; {disturbed(found)}.",
     ]
+    if len(rows) < wanted:
+        measured.append(f"**The measurement was ended after {len(rows)} of {wanted} rows.**")
     text = (HERE / "page.md").read_text(encoding="utf-8")
     return text.replace("{{measured}}", "\n".join(measured)).replace("{{table}}", "\n".join(table))
 
@@ -150,7 +152,7 @@ def main(target: Path, repeat: int, prefixes: list[Path]) -> None:
     rows: list[tuple[Case, dict | None]] = []
     for case in cases:
         rows.append((case, measure(case, repeat)))
-        target.write_text(page(rows, repeat), encoding="utf-8")  # a run may be cut short
+        target.write_text(page(rows, repeat, len(cases)), encoding="utf-8")  # a run may be cut short
     print(f"wrote {target}", file=sys.stderr)
 
 
