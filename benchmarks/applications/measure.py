@@ -152,7 +152,8 @@ def main(target: Path, repeat: int, prefixes: list[Path]) -> None:
     rows: list[tuple[Case, dict | None]] = []
     for case in cases:
         rows.append((case, measure(case, repeat)))
-        target.write_text(page(rows, repeat, len(cases)), encoding="utf-8")  # a run may be cut short
+        # After each, for a run may be cut short.
+        target.write_text(page(rows, repeat, len(cases)), encoding="utf-8")
     print(f"wrote {target}", file=sys.stderr)
 
 
