@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from . import _core
 from .errors import Error
 from .launch.library import FLAVOURS, NAMES, installed_flavours, library_of
-from .launch.mpi import Mpi, all_mpis, cores
+from .launch.mpi import WHEELS, Mpi, all_mpis, cores
 from .measure.driver import driver_command
 from .measure.process import launched, stop
 
@@ -88,7 +88,7 @@ def _mpis() -> list[Finding]:
         mpis += [one for one in (mpi.of_flavour("abi") for mpi in mpis) if one]
     found = [smoke(mpi) for mpi in mpis]
     if not mpis:
-        hint = "`pip install stretto[mpich]` brings one"
+        hint = f"`{sys.executable} -m pip install {WHEELS['mpich']}` brings one"
         found.append(Finding("MPI", False, f"none in {sys.prefix} and none on PATH", hint))
     return found
 

@@ -10,12 +10,23 @@ def size_in_words(count: int) -> str:
     return str(count)
 
 
-def time_in_words(seconds: float) -> str:
-    """To four digits."""
+def time_in_words(seconds: float, digits: int = 4) -> str:
+    """To so many digits; whole seconds from 1000 s on."""
+    if seconds >= 1000:
+        return f"{seconds:,.0f} s"
     for unit, name in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
         if seconds >= unit:
-            return f"{seconds / unit:.4g} {name}"
-    return f"{seconds / 1e-9:.4g} ns"
+            return f"{seconds / unit:.{digits}g} {name}"
+    return f"{seconds / 1e-9:.{digits}g} ns"
+
+
+def time_in_a_table(seconds: float) -> str:
+    """So that a column can be compared: 1.25 s, from 10 ms on 12.50 ms, below 12.50 µs."""
+    if seconds >= 1.0:
+        return f"{seconds:,.2f} s"
+    if seconds >= 1e-2:
+        return f"{seconds * 1e3:.2f} ms"
+    return f"{seconds * 1e6:.2f} µs"
 
 
 def intervals(numbers: list[int] | tuple[int, ...], modulus: int = 0) -> str:

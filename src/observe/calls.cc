@@ -110,7 +110,7 @@ Sampled::Sampled(Record& record, const std::vector<Rank>& numbers, Function func
       bytes_(bytes),
       function_(function),
       algorithm_(observe::number_of(algorithm)),
-      always_(always || !settings().trace.empty()) {}
+      always_(always || settings().time_all_calls || !settings().trace.empty()) {}
 
 void Sampled::look(std::uint64_t call) {
   Observer& mine = observer();

@@ -6,8 +6,10 @@
 #include <fstream>
 #include <sstream>
 
+#include "observe/calls.hpp"
 #include "observe/records.hpp"
 #include "observe/write.hpp"
+#include "settings/settings.hpp"
 #include "support/json.hpp"
 
 namespace stretto::intercept::observe {
@@ -49,7 +51,7 @@ struct MergedKey {
 
 struct OfRank {
   std::string node;
-  double wall = 0, collectives = 0, waiting = 0;
+  double wall = 0, before = 0, collectives = 0, waiting = 0;
   std::uint64_t calls = 0;
 };
 
@@ -62,10 +64,17 @@ struct Profile {
 
 constexpr double seconds(Nanoseconds ns) { return 1e-9 * static_cast<double>(ns); }
 
+/// Of the `wall` seconds since this process began, those until its first collective call; negative: there was none.
+double seconds_before(double wall) {
+  return first_use() > 0 ? std::max(wall - seconds(execute::now() - first_use()), 0.0) : -1;
+}
+
 Packet packed(const Ledger& ledger, int rank) {
   Packet p;
   p.put_text(node_name(rank));
-  p.put(wall_seconds());
+  const double wall = wall_seconds();
+  p.put(wall);
+  p.put(seconds_before(wall));
   p.put(ledger.size());
   for (const auto& [name, group] : ledger) {
     p.put_text(name.first);
@@ -88,6 +97,7 @@ void add(Profile& all, Packet p) {
   OfRank& mine = all.by_rank.emplace_back();
   mine.node = p.get_text();
   mine.wall = p.get<double>();
+  mine.before = p.get<double>();
   for (auto groups = p.get<std::size_t>(); groups > 0; --groups) {
     std::pair<std::string, std::string> name;
     name.first = p.get_text();
@@ -198,6 +208,10 @@ void write(Output& file, const Profile& p) {
   file.write("{\"format\":\"stretto profile\",\"version\":1,\"stretto\":\"" STRETTO_VERSION "\",\n\"program\":" +
              quoted(program_name()) + ",\"date\":" + quoted(date()) + ",\"mpi\":" + quoted(mpi_version()) +
              ",\n\"ranks\":" + std::to_string(p.by_rank.size()) + ",\"wall_seconds\":" + spread(walls));
+  if (settings().trace.empty()) {
+    const TimingCost cost = timing_cost();
+    file.write(",\"timing_ns\":{\"native\":" + number(cost.native_ns) + ",\"served\":" + number(cost.served_ns) + '}');
+  }
   std::map<std::string, std::size_t> nodes;
   {
     Lines lines(file, "nodes");
@@ -208,6 +222,7 @@ void write(Output& file, const Profile& p) {
     Lines lines(file, "by_rank");
     for (const OfRank& r : p.by_rank)
       lines.add("{\"node\":" + std::to_string(nodes[r.node]) + ",\"wall_seconds\":" + number(r.wall) +
+                ",\"before_first_call\":" + (r.before < 0 ? "null" : number(r.before)) +
                 ",\"calls\":" + std::to_string(r.calls) + ",\"seconds\":" + number(r.collectives) +
                 ",\"waiting\":" + number(r.waiting) + '}');
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "observe/records.hpp"
 
+#include <atomic>
 #include <mutex>
 
 #include "mpi/native.hpp"
@@ -15,6 +16,8 @@ Ledger& all() {
   static auto& ledger = *new Ledger;
   return ledger;
 }
+
+std::atomic<Nanoseconds> first{0};
 
 std::mutex of_pending;  // guards what calls that are not blocking add
 
@@ -64,7 +67,12 @@ Record& Record::operator+=(const Record& other) {
 Records::Records(MPI_Comm comm)
     : comm_(comm),
       name_(communicator_name(comm)),
-      world_ranks_(translate(comm, constants().world)) {}
+      world_ranks_(translate(comm, constants().world)) {
+  Nanoseconds never = 0;
+  first.compare_exchange_strong(never, execute::now());
+}
+
+Nanoseconds first_use() { return first; }
 
 ServedCalls& Records::served(const Key& key, bool always) {
   const auto found = served_.find(key);

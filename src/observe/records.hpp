@@ -69,6 +69,8 @@ class Records {
   /// Of a call that is not blocking: in any thread.
   void add(const Key& key, const Record& record);
   const std::vector<Rank>& world_ranks() const { return world_ranks_; }
+  /// What it holds is nobody's.
+  void drop() { table_.clear(); }
 
  private:
   MPI_Comm comm_;
@@ -79,6 +81,9 @@ class Records {
   Table pending_;                      // of calls that are not blocking
   Table::value_type* last_ = nullptr;  // of these: programs repeat their calls
 };
+
+/// When the first of all records was made, and so the first collective called; 0: never.
+Nanoseconds first_use();
 
 /// Communicators of the same name and the same ranks.
 struct Group {

@@ -131,6 +131,11 @@ void read_files_to_write(Settings& s, std::string& all) {
   constexpr Bytes most_events = Bytes{16} << 20;  // of 40 bytes, for each thread
   s.profile = variable("STRETTO_PROFILE");
   s.trace = variable("STRETTO_TRACE");
+  const std::string_view calls = variable("STRETTO_PROFILE_CALLS");
+  s.time_all_calls = calls == "all";
+  if (!calls.empty() && calls != "all" && calls != "some")
+    complain("STRETTO_PROFILE_CALLS: unknown value '" + std::string(calls) + "', ignored",
+             "some times short calls at random, all times every one");
   const std::string_view events = variable("STRETTO_TRACE_EVENTS");
   const auto most = parse_size(events);
   if (most && *most > 0 && *most <= most_events)

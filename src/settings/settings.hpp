@@ -40,6 +40,7 @@ struct Settings {
   bool children = false;                ///< STRETTO_CHILDREN=VERSION: what the job spawns has this version as well
   std::string profile;                  ///< STRETTO_PROFILE: a file to write; empty: none
   std::string trace;                    ///< STRETTO_TRACE: another
+  bool time_all_calls = false;          ///< STRETTO_PROFILE_CALLS=all: short calls, too, are all timed
   std::size_t trace_events = 16 << 10;  ///< STRETTO_TRACE_EVENTS: the last so many of each thread
   std::string rules;                    ///< STRETTO_RULES: for find_rules()
   std::string learn;                    ///< STRETTO_LEARN: a file to keep what is learned; "1": that of this machine

@@ -8,7 +8,9 @@ import sys
 import pytest
 from commands import json_of, on_terminal, refuse, stretto, succeed
 
-COMMANDS = ("list", "show", "check", "explain", "run", "env", "bench", "report", "doctor")
+COMMANDS = (
+    "list", "show", "check", "explain", "run", "compare", "env", "bench", "report", "doctor",
+)  # fmt: skip
 
 
 def test_help_names_every_command():

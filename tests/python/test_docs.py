@@ -10,6 +10,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 # What benchmarks make pages of has the links of these pages.
 TEMPLATES = {
+    "benchmarks/applications/page.md",
     "benchmarks/netcluster/page.md",
     "benchmarks/reproduction/page.md",
     "benchmarks/selection/page.md",

@@ -85,6 +85,23 @@ def test_profile(run, tmp_path, mpi, ranks):
     assert done.passed("reduce") == {"rules": 7}
 
 
+@pytest.mark.parametrize("disabled", ["0", "1"])
+def test_every_call_is_timed(run, tmp_path, disabled):
+    """With Stretto and without, and what that takes is said."""
+    measured = {"STRETTO_PROFILE": "profile.json", "STRETTO_PROFILE_CALLS": "all"}
+    done = run(2, "mpich", STRETTO_DISABLE=disabled, **measured)
+    document = profile_in(tmp_path)
+    assert all(record["timed"] == 1 for record in document["records"])
+    calls = [one["calls"]["max"] for one in document["records"] if one["function"] == "allreduce"]
+    assert sum(calls) == 3020
+    native = {record["algorithm"] == "native" for record in document["records"]}
+    assert native == {disabled == "1"}
+    assert (done.served("allreduce") > 0) == (disabled == "0")
+    assert all(10 < ns < 100_000 for ns in document["timing_ns"].values())
+    for rank in document["by_rank"]:
+        assert 0 < rank["before_first_call"] < rank["wall_seconds"] - 0.4  # of its naps
+
+
 PENDING = "profiled_nonblocking.c"
 
 

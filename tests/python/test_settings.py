@@ -101,6 +101,7 @@ def test_forced_algorithm_that_cannot_serve(run):
         ("STRETTO_NODES", "2x", "STRETTO_NODES: '2x' is not understood"),
         ("STRETTO_SHM_MEMORY", "4611686018427387904", "STRETTO_SHM_MEMORY: '4611686018427387904'"),
         ("STRETTO_TRACE_EVENTS", "1G", "STRETTO_TRACE_EVENTS: '1G'"),
+        ("STRETTO_PROFILE_CALLS", "none", "STRETTO_PROFILE_CALLS: unknown value 'none'"),
         ("STRETTO_RULES", "/nowhere/to/be.found", "cannot read a rules file /nowhere/to/be"),
     ],
 )

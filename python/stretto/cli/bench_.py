@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..errors import Error, FailureError
-from ..units import size_in_words
+from ..units import size_in_words, time_in_a_table
 from . import completion
 from .options import (
     PictureType,
@@ -247,13 +247,13 @@ def _print_tables(race: "Results", title: str, ranks: int) -> None:
     console = stdout()
     for name, mode in dict.fromkeys((cell["cell"], _mode(cell)) for cell in race.cells):
         console.print(f"# {name}, {ranks} ranks, {title}" + (f", {mode}" if mode else ""))
-        grid = table(">size", ">native µs", ">Stretto µs", ">ratio", "algorithm", least=10)
+        grid = table(">size", ">native", ">Stretto", ">ratio", "algorithm", least=10)
         for cell in race.cells:
             if (cell["cell"], _mode(cell)) == (name, mode):
                 grid.add_row(
                     size_in_words(cell["bytes"]),
-                    f"{cell['native_us']:.2f}",
-                    f"{cell['stretto_us']:.2f}",
+                    time_in_a_table(1e-6 * cell["native_us"]),
+                    time_in_a_table(1e-6 * cell["stretto_us"]),
                     _ratio_text(cell),
                     cell["algorithm"],
                 )

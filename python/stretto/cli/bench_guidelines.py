@@ -9,7 +9,7 @@ from ..errors import Error, FailureError
 from ..guidelines.table import guidelines
 from ..guidelines.verdict import TOLERANCE, Verdict
 from ..launch import choose_mpi
-from ..units import size_in_words
+from ..units import size_in_words, time_in_a_table
 from .options import write_json
 from .terminal import progress, say_first, stderr, stdout, table
 
@@ -21,7 +21,7 @@ def _table(title: str, verdicts: list[Verdict]) -> None:
     console = stdout()
     console.print(f"# {title}", markup=False)
     grid = table(
-        "guideline", ">ranks", ">m", ">left µs", ">right µs", ">excess", ">interval",
+        "guideline", ">ranks", ">m", ">left", ">right", ">excess", ">interval",
         "algorithms" if verdicts[0].algorithms else "",
     )  # fmt: skip
     for one in sorted(verdicts, key=lambda one: -one.ratio):
@@ -29,8 +29,8 @@ def _table(title: str, verdicts: list[Verdict]) -> None:
             one.guideline.words,
             str(one.ranks),
             size_in_words(one.bytes) if one.bytes else "",
-            f"{one.left_us:.2f}",
-            f"{one.right_us:.2f}",
+            time_in_a_table(1e-6 * one.left_us),
+            time_in_a_table(1e-6 * one.right_us),
             f"{one.ratio:.2f}",
             f"{one.low:.2f}–{one.high:.2f}",
             " against ".join(one.algorithms or ()),

@@ -44,7 +44,7 @@ def command(
 ) -> None:
     """Print the variables that put Stretto into a program, for srun and the like.
 
-    For example: srun -n 64 env $(stretto env --mpi mpich) ./app
+    For example: srun -n 64 env $(stretto env --mpi /opt/mpich) ./app
     """
     from ..launch import choose_mpi, folder_of, link_flags, mpi_of_program, preload
 

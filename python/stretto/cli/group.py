@@ -19,6 +19,7 @@ COMMANDS = {
     "simulate": "Predict the time of all algorithms on a machine that need not be there.",
     "generate": "Write a proved schedule as a C file of its own.",
     "run": "Run an MPI program with Stretto in it.",
+    "compare": "Run your program with and without Stretto, and say what is gained.",
     "env": "Print the variables that put Stretto into a program.",
     "bench": "Race Stretto against the native library.",
     "tune": "Measure algorithms and write a tuning file for an MPI.",

@@ -13,13 +13,6 @@ from . import completion
 from .options import mpi_option, ranks_option, say_notes, shared_heap_option
 
 
-def _split(launcher: str) -> tuple[str, ...]:
-    try:
-        return tuple(shlex.split(launcher))
-    except ValueError as error:
-        raise Error(f"--launcher: {str(error).lower()}", "write 'srun -n 4'") from None
-
-
 @click.command(
     "run", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False}
 )
@@ -51,18 +44,26 @@ def command(
     """
     from .. import version
     from ..launch import mpi_of_program, preload
+    from ..launch.job import split_launcher
+    from ..launch.program import is_without_mpi
 
     mpi, variables = mpi_of_program(program[0], mpi_wish)
     variables["LD_PRELOAD"] = preload(mpi.flavour, shared_heap)
     if learn:
         variables["STRETTO_LEARN"] = os.environ.get("STRETTO_LEARN") or "1"
     if launcher is not None:
-        mpi, environment = replace(mpi, launcher=_split(launcher)), dict(os.environ)
+        mpi, environment = replace(mpi, launcher=split_launcher(launcher)), dict(os.environ)
     else:
         # What the job spawns gets these variables, too: from the launcher, or from Stretto.
         variables["STRETTO_CHILDREN"] = version()
         environment = mpi.environment()
         say_notes(mpi)
+    if is_without_mpi(list(program)):
+        click.echo(
+            f"stretto: {program[0]} is linked to no MPI: unless it loads one while it runs, "
+            "Stretto has nothing to do in it",
+            err=True,
+        )
     words = mpi.command(ranks, list(program), variables)
     if dry_run:
         click.echo(shlex.join(words))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..units import size_in_words
+from ..units import size_in_words, time_in_a_table
 from .options import ranks_of, say_notes, tunable, write_json
 
 if TYPE_CHECKING:
@@ -108,13 +108,13 @@ def _print_nothing(session: "NativeSession") -> None:
 def _print_gains(gains: dict, target: "Target") -> None:
     from .terminal import stdout, table
 
-    numbers = (">ranks", ">size", ">its own µs", ">tuned µs", ">faster", ">noise")
+    numbers = (">ranks", ">size", ">its own", ">tuned", ">faster", ">noise")
     grid = table("function", *numbers, "algorithm", least=6)
     for (function, ranks, size), (algorithm, one) in gains.items():
         grid.add_row(
             function, str(ranks), size_in_words(size),
-            f"{one.library_us:.2f}", f"{one.us:.2f}", f"{1 / one.ratio:.2f}x",
-            f"{one.noise:.2f}x", algorithm,
+            time_in_a_table(1e-6 * one.library_us), time_in_a_table(1e-6 * one.us),
+            f"{1 / one.ratio:.2f}x", f"{one.noise:.2f}x", algorithm,
         )  # fmt: skip
     console = stdout()
     console.print(f"# {target.mpi.title}: what the file wins over its own choice")

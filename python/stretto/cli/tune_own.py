@@ -9,7 +9,7 @@ import click
 
 from ..errors import Error, FailureError
 from ..files import write_text
-from ..units import size_in_words
+from ..units import size_in_words, time_in_a_table
 from .options import ranks_of, say_notes, tunable, write_json
 
 if TYPE_CHECKING:
@@ -192,14 +192,14 @@ def _report(
 def _print_table(chosen: dict[tuple[str, int], list["Choice"]], doubtful: set["Point"]) -> None:
     from .terminal import stdout, table
 
-    grid = table("function", ">ranks", ">size", ">native µs", ">shipped µs", ">tuned µs", "choice")
+    grid = table("function", ">ranks", ">size", ">native", ">shipped", ">tuned", "choice")
     for own in chosen.values():
         for one in own:
             noise = " (within noise)" if one.point in doubtful else ""
             times = (one.native_us, one.shipped_us, one.us)
             grid.add_row(
                 one.point.name, str(one.point.ranks), size_in_words(one.point.asked),
-                *("-" if us is None else f"{us:.2f}" for us in times),
+                *("-" if us is None else time_in_a_table(1e-6 * us) for us in times),
                 (one.words or "as shipped") + noise,
             )  # fmt: skip
     stdout().print(grid)

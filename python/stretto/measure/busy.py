@@ -3,6 +3,7 @@
 
 import os
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -62,22 +63,43 @@ def _own() -> float:
     return times.user + times.system
 
 
+def _own_and_ended() -> float:
+    """With all that it started, once that has ended and was waited for."""
+    return sum(os.times()[:4])
+
+
+class Span:
+    """From its making to its end; `own` says what of the used time is not that of others."""
+
+    def __init__(self, own: Callable[[], float] = _own_and_ended) -> None:
+        self._own = own
+        self._allowed, self._quota = os.sched_getaffinity(0), _quota()
+        self._before = self._read()
+        self._begun = time.monotonic()
+
+    def _read(self) -> tuple[float, float, float]:
+        in_group = _used_in(self._quota[1]) if self._quota else 0.0
+        return _used(self._allowed), in_group, self._own()
+
+    def end(self) -> Load:
+        passed = time.monotonic() - self._begun
+        spent = zip(self._before, self._read(), strict=True)
+        everywhere, in_group, own = ((b - a) / passed for a, b in spent)
+        all_cores = len(self._allowed)
+        cores = min(float(all_cores), self._quota[0] if self._quota else float("inf"))
+        # Of cores beyond the quota others may use all.
+        others = max(everywhere - (all_cores - cores), in_group) - own
+        return Load(min(max(others, 0.0), cores), cores)
+
+
 def look(seconds: float = SECONDS) -> Load | None:
     """While this process and those that it started do nothing; None where Linux does not say."""
     try:
-        allowed, quota = os.sched_getaffinity(0), _quota()
-        before = _used(allowed), _used_in(quota[1]) if quota else 0.0, _own()
-        begun = time.monotonic()
+        span = Span(_own)
         time.sleep(seconds)
-        passed = time.monotonic() - begun
-        after = _used(allowed), _used_in(quota[1]) if quota else 0.0, _own()
+        return span.end()
     except (OSError, ValueError):
         return None
-    everywhere, in_group, own = ((b - a) / passed for a, b in zip(before, after, strict=True))
-    cores = min(float(len(allowed)), quota[0] if quota else float("inf"))
-    # Of cores beyond the quota others may use all.
-    others = max(everywhere - (len(allowed) - cores), in_group) - own
-    return Load(min(max(others, 0.0), cores), cores)
 
 
 class Watch:

@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from ..interrupt import held
 from ..launch.mpi import Mpi
@@ -58,17 +59,23 @@ _started: list[subprocess.Popen] = []
 
 def start(mpi: Mpi, command: list[str], stderr: int | None = None) -> subprocess.Popen:
     """A launcher in a session of its own, for `stop`."""
+    return start_apart(
+        command,
+        mpi.environment(),
+        stdout=subprocess.PIPE,
+        stderr=stderr,
+        stdin=subprocess.DEVNULL,
+        text=True,
+        errors="replace",
+    )
+
+
+def start_apart(
+    command: list[str], environment: dict[str, str], **of_popen: Any
+) -> subprocess.Popen:
+    """The same with anything for its input and output."""
     with held():  # or a signal could come between the start and our knowing of it
-        process = subprocess.Popen(
-            command,
-            stdout=subprocess.PIPE,
-            stderr=stderr,
-            stdin=subprocess.DEVNULL,
-            text=True,
-            errors="replace",
-            env=mpi.environment(),
-            start_new_session=True,
-        )
+        process = subprocess.Popen(command, env=environment, start_new_session=True, **of_popen)
         _started[:] = [one for one in _started if one.poll() is None] + [process]
     return process
 
@@ -84,8 +91,15 @@ def stop_all() -> None:
 def launched(mpi: Mpi, command: list[str], stderr: int | None = None) -> Iterator[subprocess.Popen]:
     """A launcher, which is ended with its ranks if the block fails."""
     process = start(mpi, command, stderr)
-    try:
+    with ended(process):
         yield process
+
+
+@contextmanager
+def ended(process: subprocess.Popen) -> Iterator[None]:
+    """What was started, and its ranks, do not outlive a block that fails."""
+    try:
+        yield
     except BaseException:
         stop(process)
         raise

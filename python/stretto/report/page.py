@@ -3,14 +3,12 @@
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
 
-from jinja2 import Environment, PackageLoader
 from markupsafe import Markup
 
 from ..plot import profile as charts
-from ..plot.files import svg_of
 from ..units import size_in_words
+from .cells import Cell, Line, chart, number, percent, rendered, seconds
 from .read import Profile, Row, title_of
 
 # What the reasons of native calls mean, and what can be done.
@@ -27,33 +25,6 @@ REASONS = {
     "communicator": "the ranks' STRETTO_ variables differed, or the MPI had no room for "
     "another communicator",
 }
-
-
-@dataclass(frozen=True)
-class Cell:
-    """A number; what is sorted by its text is no Cell."""
-
-    text: str
-    value: float  # to sort by
-
-
-Line = list[str | Cell]
-
-
-def seconds(value: float) -> Cell:
-    for limit, factor, unit in ((1e-3, 1e6, "µs"), (1.0, 1e3, "ms")):
-        if value < limit:
-            return Cell(f"{value * factor:.3g} {unit}", value)
-    return Cell(f"{value:,.2f} s", value)
-
-
-def number(value: float) -> Cell:
-    return Cell(f"{value:,.0f}", value)
-
-
-def percent(part: float, whole: float) -> Cell:
-    share = 100 * part / whole if whole > 0 else 0.0
-    return Cell(f"{share:.1f} %", share)
 
 
 def size(bytes_from: int) -> Cell:
@@ -185,14 +156,7 @@ def _charts(profile: Profile) -> dict[str, Markup]:
         "sizes": (charts.sizes, "Calls and time by size"),
         "ranks": (charts.ranks, "Time in collectives by rank"),
     }
-    return {
-        name: Markup(
-            svg_of(draw(profile), charts.INK).replace(
-                "<svg ", f'<svg role="img" aria-label="{title}" ', 1
-            )
-        )
-        for name, (draw, title) in drawn.items()
-    }
+    return {name: chart(draw(profile), title) for name, (draw, title) in drawn.items()}
 
 
 def page(profile: Profile) -> str:
@@ -217,7 +181,4 @@ def page(profile: Profile) -> str:
             "details": _details(profile),
             "communicators": _communicators(profile),
         }
-    templates = Environment(
-        loader=PackageLoader("stretto", "report"), autoescape=True, keep_trailing_newline=True
-    )
-    return templates.get_template("page.html").render(said)
+    return rendered("page.html", said)

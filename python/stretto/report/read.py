@@ -2,7 +2,7 @@
 """Profiles: the file that STRETTO_PROFILE names (docs/profile.md)."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..errors import Error
@@ -34,6 +34,7 @@ class Row:
     completing: float
     under_way: float
     overlapped: float
+    timed: float = 1.0  # the share of calls
 
     @property
     def native(self) -> bool:
@@ -59,6 +60,7 @@ class OfRank:
     wall: float
     seconds: float
     waiting: float
+    before: float | None = None  # seconds until its first collective call
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,7 @@ class Profile:
     ranks: list[OfRank]
     communicators: list[dict]
     rows: list[Row]
+    timing_ns: dict[str, float] = field(default_factory=dict)  # of a "native" and a "served" call
 
     @property
     def wall(self) -> float:
@@ -113,12 +116,18 @@ def _row(record: dict, communicators: list[dict]) -> Row:
         completing=float(record.get("completing_of_ranks") or 0),
         under_way=float(record.get("under_way_of_ranks") or 0),
         overlapped=float(record.get("overlapped_of_ranks") or 0),
+        timed=float(record.get("timed", 1)),
     )
 
 
 def _profile(document: dict) -> Profile:
     ranks = [
-        OfRank(float(one["wall_seconds"]), float(one["seconds"]), float(one["waiting"]))
+        OfRank(
+            float(one["wall_seconds"]),
+            float(one["seconds"]),
+            float(one["waiting"]),
+            None if one.get("before_first_call") is None else float(one["before_first_call"]),
+        )
         for one in document["by_rank"]
     ]
     communicators = document["communicators"]
@@ -131,6 +140,7 @@ def _profile(document: dict) -> Profile:
         ranks=ranks,
         communicators=communicators,
         rows=[_row(record, communicators) for record in document["records"]],
+        timing_ns={name: float(ns) for name, ns in document.get("timing_ns", {}).items()},
     )
 
 

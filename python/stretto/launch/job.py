@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A program as its user starts it: by its name, or behind a launcher."""
+
+import os
+import re
+import shlex
+import shutil
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from ..errors import Error
+from .mpi import Mpi
+from .program import find_program, is_without_mpi, mpi_of_program
+
+LAUNCHERS = re.compile(r"(mpiexec|mpirun|orterun|prterun)([.\-]\w+)?|srun|aprun|jsrun|ibrun|flux")
+OF_MPI = re.compile(r"mpiexec|mpirun|orterun|prterun")
+
+
+@dataclass(frozen=True)
+class Job:
+    """`variables` are for the ranks, whoever is to be in them."""
+
+    mpi: Mpi
+    ranks: int
+    program: list[str]
+    variables: dict[str, str] = field(default_factory=dict)
+    more: list[list[str]] = field(default_factory=list)  # words behind each ":" of the launcher
+
+    def command(self, variables: dict[str, str]) -> list[str]:
+        """The command line; these variables reach the ranks as well."""
+        everything = {**self.variables, **variables}
+        words = self.mpi.command(self.ranks, self.program, everything)
+        for part in self.more:
+            at = _program_in(part)
+            assignments = [f"{name}={value}" for name, value in everything.items()]
+            words += [":", *part[:at], "env", *assignments, *part[at:]]
+        return words
+
+    @property
+    def own_launcher(self) -> bool:
+        return bool(self.mpi.launcher)
+
+    @property
+    def known_ranks(self) -> int | None:
+        """None: its launcher alone knows."""
+        return None if self.own_launcher else self.ranks
+
+    @property
+    def without_mpi(self) -> bool:
+        return is_without_mpi(self.program)
+
+    def __str__(self) -> str:
+        """As its user would write it, without what stands in front."""
+        return shlex.join([Path(self.program[0]).name, *self.program[1:]])
+
+
+def split_launcher(launcher: str) -> tuple[str, ...]:
+    """`srun -n 4`; raises Error."""
+    try:
+        return tuple(shlex.split(launcher))
+    except ValueError as error:
+        raise Error(f"--launcher: {str(error).lower()}", "write 'srun -n 4'") from None
+
+
+def _program_in(words: list[str]) -> int:
+    """Where the launcher's options end: at the first word that can be executed."""
+    for at, word in enumerate(words):
+        found = None if word.startswith("-") or "=" in word else shutil.which(word)
+        if found and not Path(found).is_dir():
+            return at
+    raise Error(
+        f"no program was found in: {shlex.join(words)}",
+        "put the launcher apart: --launcher 'srun -n 4' -- ./app",
+    )
+
+
+def job_of(words: list[str], ranks: int | None, wish: str, launcher: str | None = None) -> Job:
+    """Of a command line as its user writes it; raises Error. 2 ranks where nobody says."""
+    more: list[list[str]] = []
+    front: tuple[str, ...] = ()
+    if launcher is not None:
+        front = split_launcher(launcher)
+    elif LAUNCHERS.fullmatch(Path(words[0]).name):
+        first, *more = _segments(words)
+        at = 1 + _program_in(first[1:])
+        front, words = tuple(first[:at]), first[at:]
+    if front and ranks is not None:
+        raise Error(f"{Path(front[0]).name} says how many ranks there are", "leave -n out")
+    if front and wish == "auto" and OF_MPI.match(Path(front[0]).name):
+        wish = str(find_program(front[0]).absolute())
+    mpi, variables = mpi_of_program(words[0], wish)
+    if front:
+        mpi = replace(mpi, launcher=front)
+    return Job(mpi, ranks or 2, words, variables, more)
+
+
+def _segments(words: list[str]) -> list[list[str]]:
+    """What stands between the colons of `mpiexec -n 1 ./a : -n 2 ./b`."""
+    found: list[list[str]] = [[]]
+    for word in words:
+        if word == ":":
+            found.append([])
+        else:
+            found[-1].append(word)
+    return found
+
+
+def environment_of(job: Job) -> dict[str, str]:
+    """For the launcher: where it is the MPI's own, root may use it."""
+    name = Path(job.mpi.launcher[0]).name if job.own_launcher else "mpiexec"
+    return job.mpi.environment() if OF_MPI.match(name) else dict(os.environ)
