@@ -11,7 +11,9 @@ def size_in_words(count: int) -> str:
 
 
 def time_in_words(seconds: float) -> str:
-    """To four digits."""
+    """To four digits, or in whole seconds."""
+    if seconds >= 1e4:
+        return f"{seconds:,.0f} s"
     for unit, name in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
         if seconds >= unit:
             return f"{seconds / unit:.4g} {name}"

@@ -166,6 +166,7 @@ def _check_file(
     file: str, collective: str | None, commutative: bool, graph: str, in_place: bool, as_json: bool
 ) -> None:
     from .. import _core
+    from ..algorithms import plain
     from ..portfolio import verdict_of
 
     schedules = _schedules_in(file)
@@ -178,7 +179,7 @@ def _check_file(
     if known and not (collective or commutative or in_place):
         checked = _core.check_against_record(schedules, algorithm, shape)
     else:
-        what = _core.collective_named(name)
+        what = _core.collective_named(plain(name))
         if algorithm and not collective:
             commutative = commutative or algorithm.needs.commutative
         question = _core.Question(what, shape, commutative, in_place)

@@ -22,6 +22,9 @@ from .options import (
 if TYPE_CHECKING:
     from .. import Algorithm, Params, Shape
 
+BOXES, MATRIX = "boxes", "matrix"
+MOST_BOXES = 16  # ranks; more boxes side by side are too small to read
+
 
 def _arrows() -> tuple[str, str]:
     from ..picture import ARROWS, PLAIN_ARROWS
@@ -61,7 +64,7 @@ def _draw_timeline(trace: str, output: str | None) -> None:
 
 
 def _show_schedule(
-    algorithm: "Algorithm", shape: "Shape", params: "Params", output: str | None
+    algorithm: "Algorithm", shape: "Shape", params: "Params", output: str | None, form: str | None
 ) -> None:
     from ..symbolic_run import refuse_what_takes_long, symbolic_run
 
@@ -72,9 +75,12 @@ def _show_schedule(
         width = shutil.get_terminal_size((120, 24)).columns
         click.echo(as_text(symbolic_run(algorithm, shape, params), width, _arrows()), nl=False)
         return
-    from ..plot.schedule import draw
-
-    save_picture(draw(symbolic_run(algorithm, shape, params)), output)
+    run = symbolic_run(algorithm, shape, params)
+    if (form or (BOXES if shape.ranks <= MOST_BOXES else MATRIX)) == BOXES:
+        from ..plot.schedule import draw
+    else:
+        from ..plot.rounds import draw
+    save_picture(draw(run), output)
 
 
 @click.command("show")
@@ -103,6 +109,13 @@ def _show_schedule(
     help="Draw into FILE: .svg, .png or .pdf.",
 )
 @click.option(
+    "--form",
+    type=click.Choice([BOXES, MATRIX]),
+    default=None,
+    help="Of the drawing: what each rank holds, or a matrix for each step, who sends to whom."
+    f"  [default: {BOXES} up to {MOST_BOXES} ranks]",
+)
+@click.option(
     "--timeline",
     metavar="TRACE.json",
     default=None,
@@ -120,6 +133,7 @@ def command(
     rank: int | None,
     text: bool,
     output: str | None,
+    form: str | None,
     timeline: str | None,
     graph: str,
     topology: str | None,
@@ -135,6 +149,8 @@ def command(
     from .. import build_schedule
     from ..algorithms import algorithm_and_params
 
+    if form and (output is None or topology is not None or hosts is not None or timeline):
+        raise Error("--form is of a schedule drawn into a file", "give -o FILE as well")
     if topology is not None or hosts is not None:
         if text or rank is not None or timeline is not None:
             raise Error("--topology with --text, --rank or --timeline", "leave one out")
@@ -160,4 +176,4 @@ def command(
         for one in range(shape.ranks) if rank is None else [rank]:
             click.echo(str(build_schedule(found, shape, one, params)), nl=False)
         return
-    _show_schedule(found, shape, params, output)
+    _show_schedule(found, shape, params, output, form)

@@ -7,7 +7,7 @@ and Yuan (2007, section 4): its ring, or a chain along it.
 """
 
 from .. import _core
-from ..algorithms import algorithm_named, functions_of, near
+from ..algorithms import algorithm_named, functions_of, near, plain
 from ..errors import Error
 from ..portfolio import refuse
 from ..topology.lists import list_for
@@ -29,6 +29,7 @@ MOST_MESSAGES = 200_000  # some ten seconds
 def _choice(words: str, has_tree: bool) -> tuple[str, str]:
     """The function, and the algorithm with its parameters."""
     name, slash, algorithm = words.partition("/")
+    name = plain(name)
     if slash:
         if name not in FUNCTIONS:
             raise Error(f"'{name}' cannot be written in C", near(name, list(FUNCTIONS)))
