@@ -24,10 +24,11 @@ def plain(name: str) -> str:
 
 def function_named(name: str) -> _core.Function:
     """The function of MPI, in whatever letters; raises Error that names the nearest ones."""
-    functions = {_core.facts(f).name: f for f in _core.all_functions()}
-    if plain(name) not in functions:
-        raise Error(f"no function of MPI is called '{name}'", near(plain(name), list(functions)))
-    return functions[plain(name)]
+    found = _core.find_function(plain(name))
+    if found is None:
+        names = [_core.facts(function).name for function in _core.all_functions()]
+        raise Error(f"no function of MPI is called '{name}'", near(plain(name), names))
+    return found
 
 
 def algorithm_named(name: str) -> _core.Algorithm:
@@ -93,8 +94,8 @@ def _of_one_name(name: str) -> list[_core.Algorithm]:
     everything = _core.all_algorithms()
     if name in {_core.facts(c).name for c in _core.all_collectives()}:
         return [a for a in everything if a.id.startswith(name + "/")]
-    functions = {_core.facts(f).name: f for f in _core.all_functions()}
-    return [a for a in everything if name in functions and functions[name] in functions_of(a)]
+    function = _core.find_function(name)
+    return [a for a in everything if function is not None and function in functions_of(a)]
 
 
 def algorithms_matching(names: list[str]) -> list[_core.Algorithm]:

@@ -18,7 +18,7 @@ CPP = sorted(
 )
 PYTHON = sorted(
     path
-    for folder in ("python", "tests", "benchmarks", "lab")
+    for folder in ("python", "tests", "benchmarks", "lab", "docs")
     for path in (ROOT / folder).rglob("*.py")
 )
 PACKAGE = ROOT / "python" / "stretto"
@@ -58,7 +58,7 @@ def test_cpp_is_formatted():
 
 def test_python_is_clean():
     installed("ruff")
-    result = tool("ruff", "check", "python", "tests", "benchmarks", "lab")
+    result = tool("ruff", "check", "python", "tests", "benchmarks", "lab", "docs")
     assert result.returncode == 0, result.stdout
 
 
