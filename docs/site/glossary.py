@@ -11,9 +11,9 @@ ROOT = Path(__file__).resolve().parents[2]
 HEAD = """\
 # Glossary
 
-The words that these pages and the code use, one meaning each, in the order of the alphabet. Names in
-`code` are those of the classes. Made from [ARCHITECTURE.md](../ARCHITECTURE.md#words) by
-`python docs/site/glossary.py`. A message, a rank, a communicator and a datatype are MPI's.
+The words that these pages and the code use, with one meaning each. Names in `code` are those of
+the classes. Rank, communicator, datatype and message mean what they mean in MPI. This page is made
+from [ARCHITECTURE.md](../ARCHITECTURE.md#words) by `python docs/site/glossary.py`.
 
 | word | meaning |
 |---|---|

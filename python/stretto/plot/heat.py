@@ -12,7 +12,7 @@ from .axes import GRID, INK, figure_of, frameless, titled
 from .race import LOSS, STRETTO
 
 ACROSS = "bytes of the vector, or of each rank's part"
-KEY = "        blue, above 1: Stretto is faster        hatched: not judged"
+KEY = "\nblue, above 1: Stretto is faster; hatched: not judged"
 SPAN = 2.0  # the colours end at ratios of 2**-SPAN and 2**SPAN
 
 
