@@ -235,10 +235,10 @@ def test_many_blocks_are_drawn_small(tmp_path):
     assert "69" not in words_of(file)[:60]
 
 
-def test_there_are_six_figures():
+def test_there_are_seven_figures():
     text = (DOCS / "figures.md").read_text(encoding="utf-8")
     names = {name for _, name in figures_of("figures.md")}
-    assert len(names) == 6
+    assert len(names) == 7
     assert all(f"]({name})" in text for name in names)
     kept = {f"figures/{path.name}" for path in (DOCS / "figures").iterdir()}
     explained = {name for _, name in figures_of("explain.md")}
