@@ -188,8 +188,9 @@ def compare(
         for value, order in tried:
             seconds = min(end - time.thread_time(), LONGEST)
             try:
-                if seconds > 0:
-                    rows += compare_one(call, algorithm, machine, value, order, tree, seconds)
+                if seconds <= 0:
+                    raise Error(f"{algorithm.id} with other parameters: its time was up")
+                rows += compare_one(call, algorithm, machine, value, order, tree, seconds)
             except Error as error:
                 refused.setdefault(algorithm.id, error)
     advance(len(algorithms))
