@@ -140,11 +140,11 @@ def test_names_are_whole_on_a_narrow_terminal():
 
 def test_many_ranks_within_a_budget():
     """Messages of as many ranges as ranks once took minutes to find out what is alike."""
-    words = ("simulate", "allreduce", "-p", 1 << 24, "--algorithms", "circulant,swing")
-    done = run(*words, "--budget", 2, timeout=60)
+    words = ("simulate", "allreduce", "-p", 1 << 20, "--algorithms", "circulant,ring")
+    done = run(*words, "--budget", 1)
     assert done.returncode == 0, done.stderr
-    assert "16777216 ranks take up to 2 s" in done.stderr
-    assert "left out: allreduce/swing" in done.stderr
+    assert "1048576 ranks take up to 1 s" in done.stderr
+    assert "left out: allreduce/ring" in done.stderr
     assert "\ncirculant " in done.stdout
 
 
