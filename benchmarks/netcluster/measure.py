@@ -12,6 +12,7 @@ from statistics import median
 
 from paired import RULES, Lab, Plan, lab
 from stretto import _core
+from stretto.algorithms import function_named
 from stretto.errors import Error
 from stretto.launch import choose_mpi
 from stretto.launch.mpi import cores
@@ -48,7 +49,7 @@ def point_of(function: _core.Function, ranks: int, size: int) -> Point:
 
 
 def named(name: str) -> _core.Function:
-    function = _core.function_named(name)
+    function = function_named(name)
     assert function is not None, name
     return function
 

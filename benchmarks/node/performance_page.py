@@ -96,6 +96,10 @@ def _misses(goals: list[Goal]) -> str:
 View = tuple[int, str]  # number of ranks and mode, each with a table and a heat map
 
 
+def _name(view: View) -> str:
+    return f"{view[0]} ranks, {view[1].replace('-', ' ')}"
+
+
 def _views(document: dict) -> list[View]:
     wish = document["wish"]
     return [(ranks, mode) for ranks in wish["ranks"] for mode in wish["modes"]]
@@ -139,9 +143,20 @@ def page(document: dict, notes: str, figures: dict[View, str]) -> str:
     facts, wish = document["machine"], document["wish"]
     peers = ", ".join(document["peers"].values())
     parts = [
-        "<!-- Written by benchmarks/node/run; the last chapter is benchmarks/node/notes.md. -->\n",
+        "<!-- Written by benchmarks/node/run; the explanations are benchmarks/node/notes.md. -->\n",
         "# Performance on one node\n",
-        f"Measured on {document['date']}: {peers}; Stretto {document['version']}.\n\n"
+        f"Measured on {document['date']}: {peers}; Stretto {document['version']}. A number is the "
+        "time of the fastest of these MPIs over Stretto's: 2 means that Stretto takes half.\n",
+    ]
+    for view in _views(document):
+        mean = mean_ratio(_cells_of(document, *view))
+        words = "" if mean is None else f": {mean:.2f} in the geometric mean"
+        parts.append(f"**{_name(view)}**{words}.\n")
+        if view in figures:
+            title = f"Time of the fastest MPI over Stretto's, {_name(view)}"
+            parts.append(f"![{title}]({figures[view]})\n")
+    parts += [
+        "## How it was measured\n",
         f"Machine: {facts['cpu']}, {facts['cores']} cores, {facts['system']}; "
         f"in the runs: {_state_line(document)}.\n",
         "Native and Stretto take turns in one process, in blocks of calls between barriers of "
@@ -159,6 +174,14 @@ def page(document: dict, notes: str, figures: dict[View, str]) -> str:
         "slowest Stretto under any peer. The bound reads and writes every user buffer once at the "
         "memory bandwidth measured beside the run; caches can beat it.\n",
         MEANING + "\n",
+    ]
+    for view in _views(document):
+        parts += [f"## {_name(view)}\n", _cells_table(document, *view)]
+    parts += [
+        "## Not judged, failed\n",
+        _not_judged(document),
+        "## Explanations\n",
+        notes.strip() + "\n",
         "## Numbers to reach\n",
         _table(
             ["number", "to reach", "measured", "", "cells not judged"],
@@ -166,18 +189,7 @@ def page(document: dict, notes: str, figures: dict[View, str]) -> str:
         ),
         "## Cells that miss\n",
         _misses(goals),
-        "## Not judged, failed\n",
-        _not_judged(document),
     ]
-    for ranks, mode in _views(document):
-        mean = mean_ratio(_cells_of(document, ranks, mode))
-        words = "" if mean is None else f"Geometric mean against the fastest peer: {mean:.2f}.\n"
-        parts += [f"## {ranks} ranks, {mode}\n", words]
-        if (ranks, mode) in figures:
-            title = f"Fastest peer over Stretto, {ranks} ranks, {mode}"
-            parts.append(f"![{title}]({figures[ranks, mode]})\n")
-        parts.append(_cells_table(document, ranks, mode))
-    parts += ["## Explanations\n", notes.strip() + "\n"]
     return "\n".join(part for part in parts if part)
 
 

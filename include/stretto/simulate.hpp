@@ -40,10 +40,13 @@ class Simulator {
  public:
   /// Algorithms that go by nodes get those of the placement (placed() in cost.hpp).
   /// Where ranks do the same but for a rotation of their numbers, only some of them are simulated, unless
-  /// `all_ranks`. Throws stretto::Error where there would be too much to do. The algorithm must be suitable. Where not
-  /// all ranks know the sizes of the parts of a `function`, what finds them is part of run(), not of trace().
+  /// `all_ranks`. Throws stretto::Error where there would be too much to do: schedules that take more than
+  /// `most_seconds` to build, or more memory than a machine has. The algorithm must be suitable. Where not all ranks
+  /// know the sizes of the parts of a `function`, what finds them is part of run(), not of trace().
   Simulator(const Algorithm& algorithm, const Shape& shape, const Params& params = {}, const Placement& placement = {},
-            bool all_ranks = false, std::optional<Function> function = {});
+            bool all_ranks = false, std::optional<Function> function = {}, double most_seconds = longest_building);
+
+  static constexpr double longest_building = 120;
 
   Prediction run(const Load& load, const Machine& machine) const;
   /// What every rank does, in the order of ranks and time.

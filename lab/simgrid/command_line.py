@@ -11,6 +11,7 @@ from pathlib import Path
 import tree as trees
 from smpi import ALLREDUCES, SELECTORS, Network, Time, built
 from stretto import _core
+from stretto.algorithms import function_named
 from stretto.errors import Error
 from stretto.simulation import suitable
 from stretto.tune.own.points import Point, candidate, shipped
@@ -50,7 +51,7 @@ def tree_of(wish: argparse.Namespace) -> trees.Tree:
 
 def point_of(text: str, ranks: int) -> Point:
     name, _, size = text.partition(":")
-    _core.function_named(name)  # refuses what is none
+    function_named(name)  # refuses what is none
     asked = _core.parse_size(size or "0")
     if asked is None:
         raise Error(f"'{text}' is no cell", "write allreduce:64K, or barrier")

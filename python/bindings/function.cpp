@@ -1,24 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "stretto/function.hpp"
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
 #include "register.hpp"
-#include "stretto/error.hpp"
 
 namespace stretto::python {
-
-namespace {
-
-std::string names_of_functions() {
-  std::string names;
-  for (const Function function : all_functions)
-    names += (names.empty() ? "" : ", ") + std::string(facts(function).name);
-  return names;
-}
-
-}  // namespace
 
 void register_function(nb::module_& m) {
   auto values = nb::enum_<Function>(m, "Function", "A function of MPI that Stretto takes the place of.");
@@ -32,12 +21,8 @@ void register_function(nb::module_& m) {
   m.def("all_functions", [] { return std::vector(std::begin(all_functions), std::end(all_functions)); });
   m.def("facts", nb::overload_cast<Function>(&facts), nb::arg("function"), nb::rv_policy::reference);
   m.def(
-      "function_named",
-      [](std::string_view name) {
-        if (const auto function = function_named(name)) return *function;
-        throw Error("no function of MPI is called '" + std::string(name) + "'", "use one of " + names_of_functions());
-      },
-      nb::arg("name"), "\"reduce_scatter_block\"; raises stretto.Error if there is none of that name.");
+      "find_function", [](std::string_view name) { return function_named(name); }, nb::arg("name"),
+      "\"reduce_scatter_block\"; None if there is none of that name.");
 }
 
 }  // namespace stretto::python

@@ -24,6 +24,7 @@ NB_MODULE(_core, m) {
   register_variants(m);
   register_rules(m);
   register_sources(m);
+  register_operations(m);
   register_machine(m);
   register_cost(m);
   register_simulate(m);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// One function per public header, each in the file named for the header; called by module.cpp in this order.
+// One function per public header, each in the file named for the header, and one for predefined operations; called by
+// module.cpp in this order.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -21,6 +22,7 @@ void register_algorithm_file(nb::module_& m);
 void register_variants(nb::module_& m);
 void register_rules(nb::module_& m);
 void register_sources(nb::module_& m);
+void register_operations(nb::module_& m);
 void register_machine(nb::module_& m);
 void register_cost(nb::module_& m);
 void register_simulate(nb::module_& m);

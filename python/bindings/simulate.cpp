@@ -27,13 +27,14 @@ void register_simulate(nb::module_& m) {
       .def(
           "__init__",
           [](Simulator* self, const Algorithm& algorithm, const Shape& shape, const Params& params,
-             const Placement& placement, bool all_ranks, std::optional<Function> function) {
+             const Placement& placement, bool all_ranks, std::optional<Function> function, double most_seconds) {
             require_suitable(algorithm, shape, params);
             const nb::gil_scoped_release release;
-            new (self) Simulator(algorithm, shape, params, placement, all_ranks, function);
+            new (self) Simulator(algorithm, shape, params, placement, all_ranks, function, most_seconds);
           },
           nb::arg("algorithm"), nb::arg("shape"), nb::arg("params") = Params{}, nb::arg("placement") = Placement{},
-          nb::arg("all_ranks") = false, nb::arg("function") = nb::none(), nb::keep_alive<1, 2>())
+          nb::arg("all_ranks") = false, nb::arg("function") = nb::none(),
+          nb::arg("most_seconds") = Simulator::longest_building, nb::keep_alive<1, 2>())
       .def("run", &Simulator::run, nb::arg("load"), nb::arg("machine"), nb::call_guard<nb::gil_scoped_release>(),
            "The time of a call.")
       .def("trace", &Simulator::trace, nb::arg("load"), nb::arg("machine"), nb::call_guard<nb::gil_scoped_release>(),

@@ -10,7 +10,7 @@ TYPE_CHECKING = False  # so type checkers want it where `typing` is not imported
 if TYPE_CHECKING:
     from . import blocks
     from ._core import *
-    from .algorithms import algorithm_named
+    from .algorithms import algorithm_named, function_named
     from .errors import Error
     from .machine import machine_named, parse_machine
     from .topology import parse_topology, read_topology
@@ -122,6 +122,7 @@ _MODULES = {
     "UserAlgorithm": "user_algorithm",
     "algorithm": "user_algorithm",
     "algorithm_named": "algorithms",
+    "function_named": "algorithms",
     "machine_named": "machine",
     "parse_machine": "machine",
     "parse_topology": "topology",

@@ -6,6 +6,8 @@ import difflib
 from . import _core
 from .errors import Error
 
+CALL_PARAMETERS = ("segment", "depth", "copy")  # of how a call runs a schedule
+
 
 def near(word: str, known: list[str]) -> str:
     """A hint with the names nearest to `word`, or with all of them."""
@@ -15,11 +17,30 @@ def near(word: str, known: list[str]) -> str:
     return "use one of " + ", ".join(known)
 
 
+def plain(name: str) -> str:
+    """A name as Stretto writes it: "MPI_Allreduce" and "ALLREDUCE" are "allreduce"."""
+    return name.strip().lower().removeprefix("mpi_")
+
+
+def function_named(name: str) -> _core.Function:
+    """The function of MPI, in whatever letters; raises Error that names the nearest ones."""
+    found = _core.find_function(plain(name))
+    if found is None:
+        names = [_core.facts(function).name for function in _core.all_functions()]
+        raise Error(f"no function of MPI is called '{name}'", near(plain(name), names))
+    return found
+
+
 def algorithm_named(name: str) -> _core.Algorithm:
-    """The algorithm of this id; raises Error that names the nearest ids."""
-    found = _core.find_algorithm(name)
+    """The algorithm of this id; raises Error that names the nearest ids, or those of a collective
+    or function."""
+    found = _core.find_algorithm(plain(name))
     if found is not None:
         return found
+    if own := _of_one_name(plain(name)):
+        hint = "take one of its algorithms: " + ", ".join(one.id for one in own)
+        raise Error(f"'{name}' is a collective, not an algorithm", hint)
+    name = plain(name)
     ids = [algorithm.id for algorithm in _core.all_algorithms()]
     same_name = [known for known in ids if known.partition("/")[2] == name]
     hint = "did you mean " + " or ".join(same_name) + "?" if same_name else near(name, ids)
@@ -35,13 +56,25 @@ def algorithm_and_params(words: str) -> tuple[_core.Algorithm, _core.Params]:
     if not comma:
         return algorithm, _core.Params()
     function = functions_of(algorithm)[0]
-    params = _core.parse_algorithm_spec(function, f"{algorithm.name},{rest}").params
-    if (params.segment, params.depth) != (0, 2):
+    given = {word.partition("=")[0] for word in rest.split(",")}
+    if given & set(CALL_PARAMETERS):
         raise Error(
-            "a schedule does not depend on segment and depth",
+            "a schedule does not depend on segment, depth and copy",
             "all segments of a call run the same one; leave them out",
         )
-    return algorithm, params
+    try:
+        return algorithm, _core.parse_algorithm_spec(function, f"{algorithm.name},{rest}").params
+    except Error as error:  # the core's hint names parameters that have no place here
+        wrong = str(error).startswith("wrong parameter")
+        raise Error(str(error), _own_parameters(algorithm) if wrong else error.hint) from None
+
+
+def _own_parameters(algorithm: _core.Algorithm) -> str:
+    """A hint: what a schedule depends on."""
+    own = algorithm.parameter
+    words = [f"{own.name}={own.least}…{own.most}"] if own else []
+    words += [f"{algorithm.list}=A:B:C"] if algorithm.list else []
+    return f"{algorithm.id} takes " + " and ".join(words or ["no parameters"])
 
 
 def title_of(algorithm: _core.Algorithm, shape: _core.Shape, params: _core.Params) -> str:
@@ -56,19 +89,22 @@ def functions_of(algorithm: _core.Algorithm) -> list[_core.Function]:
     return [f for f in own if _core.facts(f).irregular or not algorithm.needs.irregular]
 
 
+def _of_one_name(name: str) -> list[_core.Algorithm]:
+    """Of a collective, or else of a function of MPI; none if it is neither."""
+    everything = _core.all_algorithms()
+    if name in {_core.facts(c).name for c in _core.all_collectives()}:
+        return [a for a in everything if a.id.startswith(name + "/")]
+    function = _core.find_function(name)
+    return [a for a in everything if function is not None and function in functions_of(a)]
+
+
 def algorithms_matching(names: list[str]) -> list[_core.Algorithm]:
     """By id, collective or function of MPI, each once, in the list's order; all for no names."""
     everything = _core.all_algorithms()
     if not names:
         return everything
     wanted: set[str] = set()
-    collectives = {_core.facts(c).name for c in _core.all_collectives()}
-    functions = {_core.facts(f).name: f for f in _core.all_functions()}
     for name in names:
-        if name in collectives:
-            wanted |= {a.id for a in everything if a.id.startswith(name + "/")}
-        elif name in functions:
-            wanted |= {a.id for a in everything if functions[name] in functions_of(a)}
-        else:
-            wanted.add(algorithm_named(name).id)
+        own = _of_one_name(plain(name)) or [algorithm_named(name)]
+        wanted |= {algorithm.id for algorithm in own}
     return [a for a in everything if a.id in wanted]

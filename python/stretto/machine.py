@@ -74,6 +74,19 @@ def _checked(file: TomlFile, name: str, link: _core.Link) -> _core.Link:
     return link
 
 
+def operation_named(words: str) -> _core.Operation:
+    """ "sum.f64", or "sum" of any type; raises Error where MPI does not define it."""
+    name, dot, kind = words.lower().partition(".")
+    types: dict[str, list[str]] = {}
+    for operator, one in _core.predefined_operations():
+        types.setdefault(operator, []).append(one)
+    if name not in types:
+        raise Error(f"no operator of MPI is called '{name}'", near(name, list(types)))
+    if dot and kind not in types[name]:
+        raise Error(f"MPI does not define '{name}' on the type '{kind}'", near(kind, types[name]))
+    return _core.Operation(name, kind)
+
+
 def _speeds(file: TomlFile, table: dict) -> list[_core.Speed]:
     speeds = []
     for name, value in table.items():
@@ -85,7 +98,11 @@ def _speeds(file: TomlFile, table: dict) -> list[_core.Speed]:
                 raise file.error(
                     "reduction", name, f"'{name}' is no time", "write sum.f64 = 1.5e-10, s per byte"
                 )
-            speeds.append(_core.Speed(_core.Operation(name, kind), float(gamma)))
+            try:
+                operation = operation_named(f"{name}.{kind}" if kind else name)
+            except Error as error:
+                raise file.error("reduction", name, str(error), error.hint) from None
+            speeds.append(_core.Speed(operation, float(gamma)))
     return speeds
 
 

@@ -2,8 +2,10 @@
 """Comparing all algorithms of a function under a machine's model."""
 
 import itertools
+import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from math import inf
 
 from . import _core
 from .errors import Error
@@ -15,6 +17,8 @@ from .units import size_in_words
 LEAST_SEGMENT = 8 << 10
 SEGMENTS = (4, 16)  # into so many a vector is cut, for the candidates
 FEW_ROUNDS = (2, 3)
+LONGEST = 120.0  # seconds for the schedules of an algorithm
+LEAST_SHARE = 1.0  # seconds that each algorithm has, however many there are
 MOST_SEGMENT_ROUNDS = 1 << 19  # more would take a second for each candidate
 
 
@@ -40,10 +44,14 @@ class Call:
         counts = sample_shape(algorithm, self.ranks).counts
         return _core.Shape(self.ranks, self.root, counts, graph=self.graph)
 
-    def simulator(self, algorithm: _core.Algorithm, params: _core.Params) -> _core.Simulator:
+    def simulator(
+        self, algorithm: _core.Algorithm, params: _core.Params, seconds: float = LONGEST
+    ) -> _core.Simulator:
+        """Raises Error where its schedules take more `seconds` to build."""
         return _core.Simulator(
-            algorithm, self.shape(algorithm), params, self.placement, function=self.function
-        )
+            algorithm, self.shape(algorithm), params, self.placement,
+            function=self.function, most_seconds=seconds,
+        )  # fmt: skip
 
 
 def suitable(call: Call, algorithms: Iterable[_core.Algorithm]) -> list[_core.Algorithm]:
@@ -143,10 +151,11 @@ def compare_one(
     value: int,
     order: Sequence[int] = (),
     tree: OnTree | None = None,
+    seconds: float = LONGEST,
 ) -> list[dict]:
-    """One row for each size of segments."""
+    """One row for each size of segments. Raises Error where its schedules take more `seconds`."""
     params = _core.Params(value=value, list=list(order))
-    simulator = call.simulator(algorithm, params)
+    simulator = call.simulator(algorithm, params, seconds)
     rows = []
     for segment in [0, *_segments(call, simulator.rounds)]:
         given = _core.Params(segment=segment, value=value, list=list(order))
@@ -159,23 +168,32 @@ def compare(
     call: Call,
     algorithms: list[_core.Algorithm],
     machine: _core.Machine,
-    advance: Callable[[float], None] = lambda done: None,
+    advance: Callable[..., None] = lambda *_: None,
     topology: _core.Topology | None = None,
+    budget: float = inf,
 ) -> tuple[list[dict], dict[str, Error]]:
     """All rows, the fastest first, and why some algorithms have none. On a topology algorithms
-    that take a list of where the ranks are get it, beside."""
+    that take a list of where the ranks are get it, beside. Of the seconds of `budget` each
+    algorithm may take a share, the larger the less those before it have taken."""
     rows: list[dict] = []
     refused: dict[str, Error] = {}
     tree = OnTree(topology) if topology else None
-    for done, algorithm in enumerate(algorithms, 1):
+    begin = time.thread_time()
+    for done, algorithm in enumerate(algorithms):
+        advance(done, None, f"simulating {algorithm.id}")
+        left = begin + budget - time.thread_time()
+        end = time.thread_time() + max(left / (len(algorithms) - done), LEAST_SHARE)
         lists = [[], list_for(algorithm, topology, call.ranks)] if topology else [[]]
         tried = itertools.product(values(call, algorithm), lists if any(lists) else [[]])
         for value, order in tried:
+            seconds = min(end - time.thread_time(), LONGEST)
             try:
-                rows += compare_one(call, algorithm, machine, value, order, tree)
+                if seconds <= 0:
+                    raise Error(f"{algorithm.id} with other parameters: its time was up")
+                rows += compare_one(call, algorithm, machine, value, order, tree, seconds)
             except Error as error:
                 refused.setdefault(algorithm.id, error)
-        advance(done)
+    advance(len(algorithms))
     if not rows:
         raise next(iter(refused.values()))
     return ranked(rows), refused

@@ -2,8 +2,8 @@
 #include "simulate/round_graph.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
-#include <ctime>
 #include <numeric>
 #include <string>
 #include <unordered_map>
@@ -14,22 +14,8 @@ namespace stretto::simulation {
 namespace {
 
 constexpr std::size_t most_messages = std::size_t{1} << 27;  // 5 GiB with their rounds
-constexpr double longest_building = 120;                     // seconds for all schedules
 
 std::uint32_t index(std::size_t n) { return static_cast<std::uint32_t>(n); }
-
-/// Seconds that this thread had a core: others may have it meanwhile.
-double worked() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
-
-[[noreturn]] void too_large(const Algorithm& algorithm, const Shape& shape, const std::string& why) {
-  throw Error(
-      std::string(algorithm.id) + " on " + std::to_string(shape.ranks) + " ranks is too large to simulate: " + why,
-      "take fewer ranks, or an algorithm of fewer rounds");
-}
 
 /// How large ranges are, in blocks of the mean size.
 class Scale {
@@ -94,17 +80,17 @@ class Maker {
     first_send_.push_back(0);
   }
 
-  RoundGraph make(const Params& params, bool all_ranks) {
+  RoundGraph make(const Params& params, bool all_ranks, const Budget& budget) {
     const Rank p = shape_.ranks;
-    graph_.symmetry =
-        all_ranks ? Symmetry{Symmetry::Kind::none, p, p} : find_symmetry(algorithm_, shape_, params, graph_.placement);
+    graph_.symmetry = all_ranks ? Symmetry{Symmetry::Kind::none, p, p}
+                                : find_symmetry(algorithm_, shape_, params, graph_.placement, budget);
     const Params filled = resolved(algorithm_, shape_, params);
     graph_.blocks = static_cast<double>(std::max<Block>(algorithm_.blocks(shape_, filled), 1));
     double begin = 0;
     for (Rank r = 0; r < graph_.symmetry.period; ++r) {
-      if (r == 1) begin = worked();  // the first one may prepare what the others share
+      if (r == 1) begin = Budget::worked();  // the first one may prepare what the others share
       add(build_schedule(algorithm_, shape_, r, params));
-      if (r == 8 || r == 100) check_pace((worked() - begin) / r, r == 8 ? 10 * longest_building : longest_building);
+      if (r == 8 || r == 100) check_pace((Budget::worked() - begin) / r, (r == 8 ? 10 : 1) * budget.seconds());
       if (sends_.size() + graph_.receives.size() + graph_.rounds.size() > most_messages)
         too_large(algorithm_, shape_, "more than " + std::to_string(most_messages >> 20) + " Mi messages and rounds");
     }
@@ -120,9 +106,10 @@ class Maker {
   void check_pace(double each, double longest) const {
     const double all = each * graph_.symmetry.period;
     if (all > longest)
-      too_large(
-          algorithm_, shape_,
-          "to build all schedules would take some " + std::to_string(static_cast<std::int64_t>(all / 60)) + " minutes");
+      too_large(algorithm_, shape_,
+                "to build all schedules would take some " +
+                    (all < 120 ? std::to_string(std::llround(all)) + " s"
+                               : std::to_string(std::llround(all / 60)) + " minutes"));
   }
 
   void add(const Schedule& s) {
@@ -235,8 +222,8 @@ class Maker {
 }  // namespace
 
 RoundGraph make_round_graph(const Algorithm& algorithm, const Shape& shape, const Params& params,
-                            const Placement& placement, bool all_ranks) {
-  return Maker(algorithm, shape, placement).make(params, all_ranks);
+                            const Placement& placement, bool all_ranks, double most_seconds) {
+  return Maker(algorithm, shape, placement).make(params, all_ranks, Budget(most_seconds));
 }
 
 }  // namespace stretto::simulation

@@ -52,6 +52,6 @@ struct RoundGraph {
 
 /// Throws stretto::Error if that is too much for this machine.
 RoundGraph make_round_graph(const Algorithm& algorithm, const Shape& shape, const Params& params,
-                            const Placement& placement, bool all_ranks);
+                            const Placement& placement, bool all_ranks, double most_seconds);
 
 }  // namespace stretto::simulation

@@ -33,14 +33,14 @@ std::string_view name_of(Activity activity) {
 }
 
 Simulator::Simulator(const Algorithm& algorithm, const Shape& shape, const Params& params, const Placement& placement,
-                     bool all_ranks, std::optional<Function> function)
+                     bool all_ranks, std::optional<Function> function, double most_seconds)
     : algorithm_(&algorithm),
       shape_(placed(algorithm, shape, params, placement)),
       params_(params),
       placement_(placement) {
   check_placement(placement);
   graph_ = std::make_shared<simulation::RoundGraph>(
-      simulation::make_round_graph(algorithm, shape_, params, placement, all_ranks));
+      simulation::make_round_graph(algorithm, shape_, params, placement, all_ranks, most_seconds));
   const bool near_alike = function && !facts(*function).irregular && facts(algorithm.collective).neighbourhood;
   if (function && !facts(*function).bytes_known && !(near_alike && graph_of(shape_)->connected())) find_sizes();
 }

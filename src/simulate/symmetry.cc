@@ -2,11 +2,14 @@
 #include "simulate/symmetry.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <numeric>
 #include <set>
+#include <string>
 
 #include "algorithms/patterns/powers.hpp"
+#include "stretto/error.hpp"
 
 namespace stretto::simulation {
 namespace {
@@ -45,10 +48,11 @@ Signature signature(const Schedule& s, const Symmetry& symmetry) {
 
 class Finder {
  public:
-  Finder(const Algorithm& algorithm, const Shape& shape, const Params& params)
+  Finder(const Algorithm& algorithm, const Shape& shape, const Params& params, const Budget& budget)
       : algorithm_(algorithm),
         shape_(shape),
-        params_(params) {}
+        params_(params),
+        budget_(budget) {}
 
   /// Do all ranks that are looked at what the ranks below `base` do?
   bool holds(Symmetry::Kind kind, Rank base) {
@@ -72,6 +76,7 @@ class Finder {
     if (found != built_.end()) return signature(found->second, symmetry);
     Schedule fresh = build_schedule(algorithm_, shape_, rank, params_);
     const Signature s = signature(fresh, symmetry);
+    if (budget_.left() < 0) too_long(algorithm_, shape_, budget_);
     if (fresh.ranges.size() < most_kept) built_.emplace(rank, std::move(fresh));
     return s;
   }
@@ -79,6 +84,7 @@ class Finder {
   const Algorithm& algorithm_;
   const Shape& shape_;
   const Params& params_;
+  const Budget& budget_;
   std::map<Rank, Schedule> built_;
 };
 
@@ -97,15 +103,26 @@ Rank node_period(const Algorithm& algorithm, const Shape& shape, const Params& p
 
 }  // namespace
 
-Symmetry find_symmetry(const Algorithm& algorithm, const Shape& shape, const Params& given,
-                       const Placement& placement) {
+void too_large(const Algorithm& algorithm, const Shape& shape, const std::string& why) {
+  throw Error(
+      std::string(algorithm.id) + " on " + std::to_string(shape.ranks) + " ranks is too large to simulate: " + why,
+      "take fewer ranks, or an algorithm of fewer rounds");
+}
+
+void too_long(const Algorithm& algorithm, const Shape& shape, const Budget& budget) {
+  too_large(algorithm, shape,
+            "to build its schedules takes more than " + std::to_string(std::llround(budget.seconds())) + " s");
+}
+
+Symmetry find_symmetry(const Algorithm& algorithm, const Shape& shape, const Params& given, const Placement& placement,
+                       const Budget& budget) {
   const CollectiveFacts& collective = facts(algorithm.collective);
   const Rank p = shape.ranks;
   const Rank node = std::min(placement.ranks_per_node, p);
   const Symmetry none{Symmetry::Kind::none, p, p};
   if (p <= few_ranks || collective.rooted || collective.prefix || !shape.counts.empty() || p % node != 0) return none;
   const Params params = resolved(algorithm, shape, given);
-  Finder finder(algorithm, shape, params);
+  Finder finder(algorithm, shape, params, budget);
   const Rank own_node = node_period(algorithm, shape, params);
   if (own_node == 0) return none;
   const auto group = static_cast<Rank>(std::clamp<std::int64_t>(params.value, 1, longest_period));

@@ -3,6 +3,7 @@
 // Ranks that do the same: rank r what rank r mod `period` does, with all peers moved on by as much.
 #pragma once
 
+#include "simulate/budget.hpp"
 #include "stretto/algorithm.hpp"
 #include "stretto/machine.hpp"
 
@@ -26,7 +27,12 @@ struct Symmetry {
 };
 
 /// Looks at a dozen ranks, not at all: tests hold the answers to the simulation of all ranks. For equally large blocks.
-Symmetry find_symmetry(const Algorithm& algorithm, const Shape& shape, const Params& params,
-                       const Placement& placement);
+/// Throws stretto::Error where that takes longer than the budget.
+Symmetry find_symmetry(const Algorithm& algorithm, const Shape& shape, const Params& params, const Placement& placement,
+                       const Budget& budget);
+
+/// Throws stretto::Error: `why` there would be too much to do.
+[[noreturn]] void too_large(const Algorithm& algorithm, const Shape& shape, const std::string& why);
+[[noreturn]] void too_long(const Algorithm& algorithm, const Shape& shape, const Budget& budget);
 
 }  // namespace stretto::simulation

@@ -42,6 +42,24 @@ def test_version():
     assert succeed("--version") == f"stretto {package.__version__}\n"
 
 
+def test_without_arguments_it_is_help():
+    assert succeed() == succeed("--help")
+
+
+def test_names_as_mpi_writes_them():
+    assert json_of("list", "MPI_Allgatherv") == json_of("list", "allgatherv")
+    assert json_of("list", "BCAST/Binomial") == json_of("list", "bcast/binomial")
+    assert succeed("show", "MPI_Bcast/binomial", "-p", 2) == succeed(
+        "show", "bcast/binomial", "-p", 2
+    )
+    for command in ("simulate", "explain"):
+        words = ("-p", 4, "--bytes", 64)
+        assert succeed(command, "MPI_Allreduce", *words) == succeed(command, "allreduce", *words)
+    assert "did you mean allreduce" in refuse("explain", "alreduce", "-p", 4)
+    assert "int stretto_bcast(" in succeed("generate", "MPI_Bcast/binomial", "-p", 2)
+    assert "did you mean allreduce" in refuse("bench", "--collectives", "MPI_Allredcue")
+
+
 def test_unknown_command_names_the_nearest():
     assert "did you mean show?" in refuse("shw")
 

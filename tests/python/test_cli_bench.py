@@ -9,12 +9,14 @@ import sys
 import pytest
 import stretto.measure.driver as driver_module
 from commands import json_of, refuse, stretto, succeed
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from stretto import Error, all_functions, facts
 from stretto.diagnosis import smoke
 from stretto.launch import all_mpis, choose_mpi
 from stretto.launch.library import installed_flavours
 from stretto.measure.driver import run_benchmark
 from stretto.measure.points import parse_sizes
+from stretto.plot.heat import draw as heat_map
 from stretto.plot.race import draw
 
 CELL = {
@@ -83,6 +85,23 @@ def test_plot_of_cells():
     figure = draw([*cells, CELL | {"cell": "barrier", "bytes": 0}], "title")
     titles = [axes.get_title(loc="left") for part in figure.subfigs for axes in part.axes]
     assert [title for title in titles if title] == ["allreduce", "bcast", "barrier"]
+
+
+def test_plot_of_one_function_has_room_for_its_title():
+    figure = draw([CELL, CELL | {"bytes": 64}], "Intel MPI 2021.18.0, 2 ranks")
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    (title,) = figure.texts
+    box = title.get_window_extent(canvas.get_renderer())
+    assert 0 <= box.x0 < box.x1 <= figure.bbox.width
+
+
+def test_heat_map_says_what_its_axis_and_colours_are():
+    cells = [{"ranks": 2, "mode": "back-to-back", "cell": "bcast", "asked": 8 << i, "status": "ok",
+              "ratio": 1.5} for i in range(4)]  # fmt: skip
+    (axes,) = heat_map(cells, 2, "back-to-back").axes
+    assert "back to back" in axes.get_title(loc="left")
+    assert "bytes of the vector" in axes.get_xlabel() and "Stretto is faster" in axes.get_xlabel()
 
 
 @pytest.mark.parametrize(

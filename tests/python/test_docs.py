@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Pages: their links lead somewhere, and those of results say what makes them."""
 
+import importlib.util
 import re
 import subprocess
 from pathlib import Path
@@ -53,6 +54,17 @@ def test_the_index_names_the_results():
     for page, command in rows:
         script = (ROOT / command).read_text(encoding="utf-8")
         assert f"docs/results/{page}" in script
+
+
+def test_the_glossary_has_the_words_of_the_map():
+    path = ROOT / "docs" / "site" / "glossary.py"
+    spec = importlib.util.spec_from_file_location("glossary", path)
+    made = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(made)
+    page = made.page((ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8"))
+    assert page.count("\n| **") >= 20
+    kept = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
+    assert page == kept, "run: python docs/site/glossary.py"
 
 
 def test_no_large_picture_is_kept():

@@ -18,7 +18,7 @@ CPP = sorted(
 )
 PYTHON = sorted(
     path
-    for folder in ("python", "tests", "benchmarks", "lab", "tools", "packaging", "examples")
+    for folder in ("python", "tests", "benchmarks", "lab", "tools", "packaging", "examples", "docs")
     for path in (ROOT / folder).rglob("*.py")
 )
 PACKAGE = ROOT / "python" / "stretto"
@@ -58,9 +58,8 @@ def test_cpp_is_formatted():
 
 def test_python_is_clean():
     installed("ruff")
-    result = tool(
-        "ruff", "check", "python", "tests", "benchmarks", "lab", "tools", "packaging", "examples"
-    )
+    folders = ("python", "tests", "benchmarks", "lab", "tools", "packaging", "examples", "docs")
+    result = tool("ruff", "check", *folders)
     assert result.returncode == 0, result.stdout
 
 

@@ -8,6 +8,7 @@ import pytest
 import stretto
 from commands import refuse, succeed
 from stretto import _core
+from stretto.algorithms import function_named
 from stretto.machine import machine_named
 from stretto.tune.own.choice import SHIPPED, Times, words_of
 from stretto.tune.own.points import Point, chosen, parsed
@@ -31,7 +32,7 @@ def times(**us: float) -> Times:
 
 def lines(name: str, conditions: list[str], found: dict[int, list[str]]) -> list[str]:
     """Without the columns."""
-    own = lines_in_turn(_core.function_named(name), conditions, found, SIZES)
+    own = lines_in_turn(function_named(name), conditions, found, SIZES)
     return [" ".join(line.split()) for line in own]
 
 

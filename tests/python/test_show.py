@@ -18,6 +18,7 @@ from stretto import (
     variants,
 )
 from stretto._core import Content, content_after
+from stretto.plot.rounds import panels
 from stretto.symbolic_run import SymbolicRun, symbolic_run
 from stretto.units import intervals
 
@@ -119,9 +120,45 @@ def test_refusals(tmp_path):
     assert "has no root" in refuse("show", "allreduce/ring", "--root", 1)
     assert "root 9 is not one" in refuse("show", "bcast/binomial", "-p", 4, "--root", 9)
     assert "rank 7 is not one" in refuse("show", "bcast/binomial", "-p", 4, "--text", "--rank", 7)
-    large = refuse("show", "allreduce/ring", "-p", 40, "-o", tmp_path / "x.svg")
-    assert "too large to look at" in large
+    words = ("show", "allreduce/ring", "-p", 40, "--form", "boxes", "-o", tmp_path / "x.svg")
+    large = refuse(*words)
+    assert "too large to look at" in large and "--form matrix" in large
+    assert "give -o FILE" in refuse("show", "allreduce/ring", "--form", "matrix")
     assert "--rank needs --text" in refuse("show", "bcast/binomial", "--rank", 1)
+
+
+def test_hints_name_what_a_schedule_depends_on():
+    assert "alltoall/bruck takes radix=2" in refuse("show", "alltoall/bruck,radix=x")
+    assert "allgather/circulant takes skips=A:B:C" in refuse("show", "allgather/circulant,radix=3")
+    assert "allreduce/ring takes no parameters" in refuse("show", "allreduce/ring,radix=3")
+    for word in ("segment=4K", "depth=3", "copy=kernel"):
+        assert "does not depend on segment" in refuse("show", f"allreduce/ring,{word}")
+
+
+def test_a_collective_is_answered_with_its_algorithms():
+    own = [algorithm.id for algorithm in all_algorithms() if algorithm.id.startswith("allreduce/")]
+    for name in ("allreduce", "MPI_Allreduce"):
+        message = refuse("show", name)
+        assert f"'{name}' is a collective" in message
+        assert all(one in message for one in own)
+    assert "allgather/pipelined_ring" in refuse("show", "MPI_Allgatherv")
+
+
+def test_many_ranks_are_drawn_as_matrices(tmp_path):
+    ring = symbolic_run(algorithm_named("allreduce/ring"), Shape(17))
+    assert [(p.first, p.last, p.words) for p in panels(ring)] == [
+        (1, 16, "17 messages of 1 block"),
+        (17, 32, "17 messages of 1 block"),
+    ]
+    file = tmp_path / "ring.svg"
+    succeed("show", "allreduce/ring", "-p", 17, "-o", file)
+    words = words_of(file)
+    assert {"steps 1–16", "steps 17–32", "row: sender; column: receiver"} <= set(words)
+    assert "rank 0" not in words
+    succeed("show", "allreduce/ring", "-p", 16, "-o", file)
+    assert "rank 15" in words_of(file)
+    succeed("show", "bcast/binomial", "-p", 4, "--form", "matrix", "-o", file)
+    assert [one for one in words_of(file) if one.startswith("step ")] == ["step 1", "step 2"]
 
 
 def outputs_of(result: SymbolicRun, rank: int) -> dict[int, Content]:
@@ -198,10 +235,10 @@ def test_many_blocks_are_drawn_small(tmp_path):
     assert "69" not in words_of(file)[:60]
 
 
-def test_there_are_six_figures():
+def test_there_are_seven_figures():
     text = (DOCS / "figures.md").read_text(encoding="utf-8")
     names = {name for _, name in figures_of("figures.md")}
-    assert len(names) == 6
+    assert len(names) == 7
     assert all(f"]({name})" in text for name in names)
     kept = {f"figures/{path.name}" for path in (DOCS / "figures").iterdir()}
     explained = {name for _, name in figures_of("explain.md")}

@@ -6,9 +6,11 @@ import math
 
 import pytest
 import stretto
-from commands import json_of, refuse, succeed
+from commands import json_of, on_terminal, refuse, succeed
 from commands import stretto as run
+from figures import words_of
 from stretto.machine import shipped_machines
+from stretto.plot.simulation import draw
 
 PLAIN = """\
 stretto-machine = 1
@@ -115,7 +117,35 @@ def test_plot(tmp_path):
         path = tmp_path / f"plot.{ending}"
         succeed("simulate", "reduce", "-p", 16, "--plot", path)
         assert path.read_bytes().startswith(head)
-    assert "reduce/binomial" in (tmp_path / "plot.svg").read_text(encoding="utf-8")
+    words = words_of(tmp_path / "plot.svg")
+    assert "reduce, 16 ranks on 16 nodes, machine flat" in words  # its sizes are the axis
+    assert any("binomial" in line for line in words)
+
+
+def test_lines_that_would_hide_each_other_are_one():
+    curves = {"a/one": [1.0, 2.0], "a/two": [1.001, 2.001], "a/three": [0.5, 4.0]}
+    (axes,) = draw(curves, [8, 16], "title").axes
+    assert [line.get_label() for line in axes.get_lines()] == ["three *", "two, one *"]
+
+
+def test_names_are_whole_on_a_narrow_terminal():
+    text = on_terminal(80, "simulate", "allreduce", "-p", 13, "--bytes", "1M")
+    lines = text[text.index("allreduce, 13 ranks") :].splitlines()
+    assert all(len(line) <= 80 for line in lines)
+    own = [a for a in stretto.all_algorithms() if a.id.startswith("allreduce/")]
+    shown = {line.split()[0] for line in lines[3:]}
+    needed = {a.name for a in own if not stretto.unsuitable(a, stretto.Shape(13))}
+    assert needed <= shown
+
+
+def test_many_ranks_within_a_budget():
+    """Messages of as many ranges as ranks once took minutes to find out what is alike."""
+    words = ("simulate", "allreduce", "-p", 1 << 20, "--algorithms", "circulant,ring")
+    done = run(*words, "--budget", 1)
+    assert done.returncode == 0, done.stderr
+    assert "1048576 ranks take up to 1 s" in done.stderr
+    assert "left out: allreduce/ring" in done.stderr
+    assert "\ncirculant " in done.stdout
 
 
 def test_timeline_is_written_and_drawn(tmp_path, plain):
@@ -166,6 +196,9 @@ def test_traces_that_are_none(tmp_path, trace, message):
             ["allreduce", "-p", "8", "--nodes", "2x4", "--ranks-per-node", "4"],
             "both --nodes and --ranks-per-node",
         ),
+        (["allreduce", "-p", "8", "--operation", "sum.f65"], "does not define 'sum' on the type"),
+        (["allreduce", "-p", "8", "--operation", "summ.f64"], "did you mean sum?"),
+        (["bcast", "-p", "8", "--operation", "sum"], "bcast has no operator"),
         (["bcast", "-p", "8", "--root", "8"], "bcast on 8 ranks has no root 8"),
         (["allreduce", "-p", "8", "--root", "1"], "allreduce on 8 ranks has no root 1"),
         (["allreduce", "-p", "7", "--algorithms", "swing"], "none of these algorithms"),
@@ -223,6 +256,8 @@ def test_machine_files_may_begin_with_a_byte_order_mark(tmp_path):
         (("[network]", "[netwerk]"), "4: unknown 'netwerk'"),
         (("gamma = 1e-10", "gamma = -1.0"), "8: 'gamma' is negative"),
         (("sum.f64 = 5e-11", "sum.f64 = true"), "9: 'sum' is no time"),
+        (("sum.f64 = 5e-11", "sum.f65 = 5e-11"), "9: MPI does not define 'sum' on the type 'f65'"),
+        (("sum.f64 = 5e-11", "summ = 5e-11"), "9: no operator of MPI is called 'summ'"),
         (("[reduction]", "[processor]\ncores = 1.5\n[reduction]"), "8: 'cores' is not a whole"),
         (("[reduction]", "[processor]\nin_turn = 1\n[reduction]"), "8: 'in_turn' is not true or"),
         (("[reduction]", "[processor]\nwait = -1.0\n[reduction]"), "8: 'wait' is negative"),

@@ -2,7 +2,7 @@
 """The rules that `stretto tune` writes."""
 
 from stretto import _core
-from stretto.tune.own.choice import Times, choices
+from stretto.tune.own.choice import SHIPPED, Choice, Times, choices, gain_in_words
 from stretto.tune.own.points import Point, chosen_words
 from stretto.tune.own.rules import to_text
 
@@ -32,6 +32,17 @@ def test_where_the_shipped_choice_is_the_best_that_can_there_is_no_rule():
     }
     text = to_text(choices(times), "made up, 2 cores", True, [])
     assert "-> pairwise\n" not in text.partition("the shipped rules.\n")[0]
+
+
+def test_the_last_line_says_what_the_choices_are_worth():
+    same = Choice(Point("bcast", 2, 64), SHIPPED, 1.0, 2.0, 1.0)
+    twice = Choice(Point("bcast", 2, 1 << 16), "linear", 1.0, 9.0, 2.0)
+    eight = Choice(Point("scan", 4, 1 << 20), "chain", 1.0, 9.0, 8.0)
+    assert gain_in_words([same]) == "the shipped choice stays at all 1 points"
+    assert gain_in_words([same, twice, eight]) == (
+        "2 of 3 points get another choice than the shipped one: 4.00x as fast in the geometric "
+        "mean, 8.00x at most (scan, 4 ranks, 1M)"
+    )
 
 
 def test_rules_say_whether_ranks_shared_cores():

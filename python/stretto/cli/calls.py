@@ -1,19 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `stretto simulate` and `stretto explain` read and print alike: calls and their times."""
+"""What `stretto simulate` and `stretto explain` read alike: calls, and where their ranks are."""
 
 import re
 from typing import TYPE_CHECKING
 
 from ..errors import Error
-from ..units import time_in_words
 
 if TYPE_CHECKING:
     from .. import Algorithm, Function, Machine, Placement, Topology
     from ..topology import Link
 
-PARTS = ("latency", "bandwidth", "reduction", "waiting")
 SAMPLE = 1 << 20  # bytes of a message whose time says the bandwidth of a machine's network
-MOST_NUMBERS = 8  # of a list in a table
+MOST_NUMBERS = 8  # of a list in a line
 
 
 def size_of(text: str) -> int:
@@ -65,22 +63,16 @@ def function_of(
 ) -> tuple["Function", list["Algorithm"]]:
     """The function, by its name or its collective's, and the algorithms that are wanted."""
     from .. import all_algorithms, all_functions, facts, function_named
+    from ..algorithms import plain
 
     of_collective = {facts(facts(f).collective).name: f for f in reversed(all_functions())}
-    function = of_collective.get(name) or function_named(name)
+    function = of_collective.get(plain(name)) or function_named(name)
     collective = facts(facts(function).collective)
     if root >= ranks or (root and not collective.rooted):
         raise Error(f"{facts(function).name} on {ranks} ranks has no root {root}", "leave it out")
     if names is None:
         return function, all_algorithms()
     return function, _algorithms(collective.name, names)
-
-
-def cells_of(row: dict) -> list[str]:
-    """Of a table: the time, its shares, and how far it is behind the best."""
-    behind = f"+{row['behind']:.1%}" if row["behind"] < 10 else f"×{row['behind'] + 1:.3g}"
-    shares = [f"{row[part] / (row['seconds'] or 1.0):.0%}" for part in PARTS]
-    return [time_in_words(row["seconds"]), *shares, behind if row["behind"] > 0 else "best"]
 
 
 def shortened(parameters: str) -> str:

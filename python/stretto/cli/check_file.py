@@ -56,7 +56,7 @@ def _check_set(
     known = algorithm and not (algorithm.parameter or algorithm.list or algorithm.needs.counts)
     if known and not (wish.collective or wish.commutative or wish.in_place):
         return name, _core.check_against_record(schedules, algorithm, shape)
-    what = _core.collective_named(name)
+    what = _core.collective_named(plain(name))
     if wish.collective:  # the options then say all
         commutative = False
     else:

@@ -8,7 +8,7 @@ import click
 from ..errors import Error
 from ..units import size_in_words, time_in_words
 from . import completion
-from .calls import PARTS, cells_of, function_of, placement_of, shortened, size_of, topology_of
+from .calls import function_of, placement_of, shortened, size_of, topology_of
 from .options import (
     PictureType,
     check_graph,
@@ -22,13 +22,13 @@ from .options import (
     topology_option,
     write_json,
 )
+from .ranking import print_ranking
 
 if TYPE_CHECKING:
     from .. import Choice, Machine, Topology
     from ..explain import Deciders, Question
 
 MARK = "→"
-LEAST_WIDTH = 112  # of a terminal that has room for a column for each share
 
 
 def _decider(who: "Deciders", choice: "Choice") -> dict:
@@ -135,31 +135,6 @@ def _changes(document: dict) -> list[str]:
     return lines
 
 
-def _columns(row: dict, wide: bool) -> list[str]:
-    words = shortened(row["parameters"]).replace(",", " ")
-    name = row["algorithm"].partition("/")[2]
-    seconds, *shares, behind = cells_of(row)
-    if wide:
-        return [name, words or "-", seconds, *shares, behind]
-    return [f"{name} {words}", seconds, "/".join(s.rstrip("%") for s in shares), behind]
-
-
-def _table(rows: list[dict]) -> None:
-    from .terminal import stdout, table
-
-    console = stdout()
-    wide = console.width >= LEAST_WIDTH
-    shares = PARTS if wide else ("% latency/bandwidth/\nreduction/waiting",)
-    numbers = [f">{name}" for name in ("time", *shares, "behind")]
-    grid = table(" ", "algorithm", *(["parameters"] if wide else []), *numbers)
-    for column in grid.columns:
-        column.no_wrap = wide or column.header != "algorithm"
-    for row in rows:
-        style = "bold" if row["chosen"] else None
-        grid.add_row(MARK if row["chosen"] else "", *_columns(row, wide), style=style)
-    console.print(grid)
-
-
 def _print(document: dict, where: str, operator: str) -> None:
     for line in _head(document, where, operator):
         click.echo(line)
@@ -168,7 +143,7 @@ def _print(document: dict, where: str, operator: str) -> None:
     for line in _changes(document):
         click.echo(f"  {line}")
     click.echo("")
-    _table(document["rows"])
+    print_ranking(document["rows"], MARK)
     if "topology" in document:
         from .explain_topology import write
 

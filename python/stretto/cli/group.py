@@ -64,7 +64,11 @@ def _show_version(ctx: click.Context, _parameter: click.Parameter, wanted: bool)
         ctx.exit()
 
 
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    invoke_without_command=True,
+)
 @click.option(
     "--version",
     is_flag=True,
@@ -73,5 +77,8 @@ def _show_version(ctx: click.Context, _parameter: click.Parameter, wanted: bool)
     callback=_show_version,
     help="Print the version and exit.",
 )
-def cli() -> None:
+@click.pass_context
+def cli(ctx: click.Context) -> None:
     """Fast collective operations for any MPI program."""
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..algorithms import near
+from ..algorithms import near, plain
 from ..errors import Error
 from . import completion
 
@@ -163,7 +163,7 @@ def names_of(
     """Those of a list that are known, each once; all where none is given. Raises Error."""
     if requested in (None, "all"):
         return known
-    names = [name.strip() for name in requested.split(",")]
+    names = [plain(name) for name in requested.split(",")]
     for name in names:
         if name not in known:
             raise Error(f"--{option}: {none} is called '{name}'", near(name, known))

@@ -24,6 +24,9 @@ from .options import (
 if TYPE_CHECKING:
     from .. import Algorithm, Params, Shape
 
+BOXES, MATRIX = "boxes", "matrix"
+MOST_BOXES = 16  # ranks; more boxes side by side are too small to read
+
 
 def _arrows() -> tuple[str, str]:
     from ..picture import ARROWS, PLAIN_ARROWS
@@ -63,7 +66,7 @@ def _draw_timeline(trace: str, output: str | None) -> None:
 
 
 def _show_schedule(
-    algorithm: "Algorithm", shape: "Shape", params: "Params", output: str | None
+    algorithm: "Algorithm", shape: "Shape", params: "Params", output: str | None, form: str | None
 ) -> None:
     from ..symbolic_run import refuse_what_takes_long, symbolic_run
 
@@ -74,9 +77,12 @@ def _show_schedule(
         width = shutil.get_terminal_size((120, 24)).columns
         click.echo(as_text(symbolic_run(algorithm, shape, params), width, _arrows()), nl=False)
         return
-    from ..plot.schedule import draw
-
-    save_picture(draw(symbolic_run(algorithm, shape, params)), output)
+    run = symbolic_run(algorithm, shape, params)
+    if (form or (BOXES if shape.ranks <= MOST_BOXES else MATRIX)) == BOXES:
+        from ..plot.schedule import draw
+    else:
+        from ..plot.rounds import draw
+    save_picture(draw(run), output)
 
 
 def _print_text(algorithm: "Algorithm", shape: "Shape", params: "Params", rank: int | None) -> None:
@@ -110,7 +116,7 @@ def _show_file(
     if text:
         _print_text(algorithm, shape, Params(), rank)
     else:
-        _show_schedule(algorithm, shape, Params(), output)
+        _show_schedule(algorithm, shape, Params(), output, None)
 
 
 @click.command("show")
@@ -144,6 +150,13 @@ def _show_file(
     help="Draw into FILE: .svg, .png or .pdf.",
 )
 @click.option(
+    "--form",
+    type=click.Choice([BOXES, MATRIX]),
+    default=None,
+    help="Of the drawing: what each rank holds, or a matrix for each step, who sends to whom."
+    f"  [default: {BOXES} up to {MOST_BOXES} ranks]",
+)
+@click.option(
     "--timeline",
     metavar="TRACE.json",
     default=None,
@@ -162,6 +175,7 @@ def command(
     rank: int | None,
     text: bool,
     output: str | None,
+    form: str | None,
     timeline: str | None,
     file: str | None,
     graph: str,
@@ -177,6 +191,8 @@ def command(
     """
     from ..algorithms import algorithm_and_params
 
+    if form and (output is None or topology is not None or hosts is not None or timeline):
+        raise Error("--form is of a schedule drawn into a file", "give -o FILE as well")
     if rank is not None and not text:
         raise Error("--rank needs --text", "a picture always shows all ranks")
     if file is not None:
@@ -206,4 +222,4 @@ def command(
     if text:
         _print_text(found, shape, params, rank)
         return
-    _show_schedule(found, shape, params, output)
+    _show_schedule(found, shape, params, output, form)

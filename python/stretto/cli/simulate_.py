@@ -8,7 +8,7 @@ import click
 from ..errors import Error
 from ..units import size_in_words
 from . import completion
-from .calls import cells_of, function_of, placement_of, shortened, size_of, topology_of
+from .calls import function_of, placement_of, size_of, topology_of
 from .options import (
     PictureType,
     check_graph,
@@ -22,22 +22,27 @@ from .options import (
     topology_option,
     write_json,
 )
+from .ranking import print_ranking
 
 if TYPE_CHECKING:
-    from .. import Algorithm, Function
+    from .. import Algorithm, Function, Operation
     from ..simulation import Call
 
-SIZES_OF_PLOT = 12
+SIZES_OF_PLOT = 24
+MANY_RANKS = 1 << 18  # from here on a simulation may take minutes
 
 
-def _title(call: "Call", machine: str) -> str:
+def _title(call: "Call", machine: str, sized: bool = True) -> str:
     from .. import Shape, facts
 
-    size = f"{size_in_words(call.bytes)} bytes"
-    if facts(facts(call.function).collective).neighbourhood:
-        size += " of the rank with the most neighbours, graph "
-        size += call.graph or Shape(call.ranks).graph
-    return f"{facts(call.function).name}, {call.where}, {size}, machine {machine}"
+    words = [facts(call.function).name, call.where]
+    near = facts(facts(call.function).collective).neighbourhood
+    if sized:
+        size = f"{size_in_words(call.bytes)} bytes"
+        words.append(size + " of the rank with the most neighbours" * near)
+    if near:
+        words.append(f"graph {call.graph or Shape(call.ranks).graph}")
+    return ", ".join([*words, f"machine {machine}"])
 
 
 def _as_json(call: "Call", machine: str, rows: list[dict], refused: dict[str, Error]) -> dict:
@@ -56,17 +61,7 @@ def _as_json(call: "Call", machine: str, rows: list[dict], refused: dict[str, Er
     }
 
 
-def _print_table(rows: list[dict], head: str) -> None:
-    from .terminal import stdout, table
-
-    numbers = (">time", ">latency", ">bandwidth", ">reduction", ">waiting", ">behind the best")
-    grid = table("algorithm", "parameters", *numbers, title=head, title_justify="left")
-    for row in rows:
-        grid.add_row(row["algorithm"], shortened(row["parameters"]) or "-", *cells_of(row))
-    stdout().print(grid)
-
-
-def _plot(call: "Call", algorithms: list["Algorithm"], machine, title: str, path: str) -> None:
+def _plot(call: "Call", algorithms: list["Algorithm"], machine, path: str) -> None:
     from ..plot.simulation import draw
     from ..simulation import curve
 
@@ -81,7 +76,7 @@ def _plot(call: "Call", algorithms: list["Algorithm"], machine, title: str, path
             click.echo(f"not drawn: {error}", err=True)
     if not curves:
         raise Error("nothing to draw", "take fewer ranks")
-    save_picture(draw(curves, sizes, title), path)
+    save_picture(draw(curves, sizes, _title(call, machine.name, sized=False)), path)
 
 
 def _write_timeline(
@@ -126,6 +121,25 @@ def _wanted(
     return found, [held, *(others if names or function else [])]
 
 
+def _operation(words: str, function: "Function") -> "Operation":
+    from .. import Operation, facts
+    from ..machine import operation_named
+
+    if words and not facts(facts(function).collective).reduces:
+        raise Error(f"{facts(function).name} has no operator", "leave --operation out")
+    return operation_named(words) if words else Operation()
+
+
+def _suitable(call: "Call", wanted: list["Algorithm"]) -> list["Algorithm"]:
+    from ..simulation import suitable
+
+    found = suitable(call, wanted)
+    if not found:
+        hint = "`stretto list` says what they need"
+        raise Error("none of these algorithms can serve the call", hint)
+    return found
+
+
 @click.command("simulate")
 @click.argument("function", required=False, shell_complete=completion.functions)
 @file_option
@@ -146,6 +160,8 @@ def _wanted(
               help="Of a reduction: sum.f64. The machine's gamma if not given.")  # fmt: skip
 @click.option("--not-commutative", is_flag=True, help="The operator keeps rank order.")
 @click.option("--all", "everything", is_flag=True, help="All parameters, not each one's best.")
+@click.option("--budget", type=click.FloatRange(min=0), metavar="SECONDS", default=120,
+              show_default=True, help="For all; what takes longer is left out.")  # fmt: skip
 @click.option("--plot", type=PictureType(), metavar="FILE", default=None,
               help="Draw time over bytes: .svg, .png, .pdf.")  # fmt: skip
 @click.option("--timeline", metavar="FILE", default=None,
@@ -167,6 +183,7 @@ def command(
     operation: str,
     not_commutative: bool,
     everything: bool,
+    budget: float,
     plot: str | None,
     timeline: str | None,
     as_json: bool,
@@ -178,10 +195,10 @@ def command(
     algorithms that take a list of where the ranks are get it (docs/topology.md). With --file alone
     only the algorithm in it is simulated.
     """
-    from .. import Operation, facts
+    from .. import facts
     from ..machine import machine_named
-    from ..simulation import Call, best_of_each, compare, suitable
-    from .terminal import progress
+    from ..simulation import Call, best_of_each, compare
+    from .terminal import progress, say
 
     found, wanted = _wanted(function, names, ranks, root, file)
     check_graph(graph, facts(found).collective)
@@ -189,25 +206,23 @@ def command(
     tree = topology_of(topology, hosts, ranks, machine)
     if tree and (plot is not None or timeline is not None):
         raise Error("--topology does not go with --plot and --timeline", "leave one out")
-    kind, _, type_of = operation.partition(".")
     placement = placement_of(ranks, nodes, ranks_per_node, tree)
     call = Call(found, ranks, size_of(size), root, not not_commutative, placement,
-                Operation(kind, type_of), graph)  # fmt: skip
-    algorithms = suitable(call, wanted)
-    if not algorithms:
-        raise Error(
-            "none of these algorithms can serve the call", "`stretto list` says what they need"
-        )
+                _operation(operation, found), graph)  # fmt: skip
+    algorithms = _suitable(call, wanted)
+    if ranks >= MANY_RANKS:
+        say(f"{ranks} ranks take up to {budget:g} s (--budget); --algorithms A,B take less")
     with progress("simulating", len(algorithms)) as advance:
-        rows, refused = compare(call, algorithms, machine, advance, tree)
+        rows, refused = compare(call, algorithms, machine, advance, tree, budget)
     title = _title(call, machine.name) + (f", on {topology or hosts}" if tree else "")
     if as_json:
         write_json(_as_json(call, machine.name, rows, refused))
     else:
-        _print_table(rows if everything else best_of_each(rows), title)
+        click.echo(title)
+        print_ranking(rows if everything else best_of_each(rows))
     for why in refused.values():
         click.echo(f"left out: {why}", err=True)
     if plot is not None:
-        _plot(call, algorithms, machine, title, plot)
+        _plot(call, algorithms, machine, plot)
     if timeline is not None:
         _write_timeline(call, algorithms, rows[0], machine, timeline)

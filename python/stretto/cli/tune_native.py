@@ -2,6 +2,7 @@
 """`stretto tune --target openmpi|mpich|intel`."""
 
 from pathlib import Path
+from statistics import geometric_mean
 from typing import TYPE_CHECKING
 
 import click
@@ -93,6 +94,12 @@ def _report(
     click.echo("wrote " + ", ".join(map(str, paths)))
     for line in usage:
         click.echo("use it: " + line)
+    faster = [1 / one.ratio for _, one in gains.values()]
+    if faster:
+        click.echo(
+            f"{len(faster)} points are faster than by its own choice: "
+            f"{geometric_mean(faster):.2f}x in the geometric mean, {max(faster):.2f}x at most"
+        )
 
 
 def _print_nothing(session: "NativeSession") -> None:

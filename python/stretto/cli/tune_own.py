@@ -156,7 +156,7 @@ def _report(
     extrapolation: "Extrapolation | None",
     as_json: bool,
 ) -> None:
-    from ..tune.own.choice import choices, times_of
+    from ..tune.own.choice import choices, gain_in_words, times_of
     from ..tune.own.model import to_toml
     from ..tune.own.rules import to_text
     from ..tune.own.trust import in_words, within_noise
@@ -185,6 +185,7 @@ def _report(
     _print_summary(session, missing, distrust)
     if chosen:
         click.echo("wrote " + ", ".join(map(str, files)))
+        click.echo(gain_in_words(one for own in chosen.values() for one in own))
     else:
         click.echo("nothing was measured yet: give it a longer --budget; no rules were written")
 

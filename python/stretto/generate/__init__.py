@@ -7,7 +7,7 @@ and Yuan (2007, section 4): its ring, or a chain along it.
 """
 
 from .. import _core
-from ..algorithms import algorithm_named, functions_of, near
+from ..algorithms import algorithm_named, function_named, functions_of, near, plain
 from ..errors import Error
 from ..portfolio import refuse
 from ..topology.lists import list_for
@@ -29,6 +29,7 @@ MOST_MESSAGES = 200_000  # some ten seconds
 def _choice(words: str, has_tree: bool) -> tuple[str, str]:
     """The function, and the algorithm with its parameters."""
     name, slash, algorithm = words.partition("/")
+    name = plain(name)
     if slash:
         if name not in FUNCTIONS:
             raise Error(f"'{name}' cannot be written in C", near(name, list(FUNCTIONS)))
@@ -45,7 +46,7 @@ def _choice(words: str, has_tree: bool) -> tuple[str, str]:
 
 def _read(function: str, words: str) -> tuple[_core.Algorithm, _core.Params]:
     """As "ring,segment=64K"; also those that MPI has a use for only where parts differ in size."""
-    collective = _core.facts(_core.facts(_core.function_named(function)).collective).name
+    collective = _core.facts(_core.facts(function_named(function)).collective).name
     algorithm = algorithm_named(f"{collective}/{words.partition(',')[0]}")
     return algorithm, _core.parse_algorithm_spec(functions_of(algorithm)[0], words).params
 

@@ -30,6 +30,7 @@ from .axes import (
 )
 from .simulation import COLOURS, STYLES
 
+CHOSEN = {"color": INK, "marker": "o", "markersize": 5, "fillstyle": "none", "linestyle": ""}
 FAINT = 0.45  # of white, in the colours of a second dozen of algorithms
 
 
@@ -47,21 +48,24 @@ def _colours(lines: Lines, winners: Winners) -> dict[str, tuple]:
     return found
 
 
-def _draw_lines(axes: Axes, lines: Lines, colours: dict[str, tuple], question: Question) -> None:
-    order = sorted(lines.by_algorithm, key=lambda name: -lines.by_algorithm[name][-1])
-    for name in order:
-        look = STYLES[list(colours).index(name) // len(COLOURS) % len(STYLES)]
-        times = lines.by_algorithm[name]
-        axes.plot(lines.sizes, times, look, color=colours[name], linewidth=1.3, label=name)
+def _look(name: str, colours: dict[str, tuple], won: set[str]) -> dict[str, Any]:
+    """Of a line: those that are the fastest somewhere in the map stand out."""
+    style = STYLES[list(colours).index(name) // len(COLOURS) % len(STYLES)]
+    return {"color": colours[name], "linestyle": style, "linewidth": 2.0 if name in won else 1.1}
+
+
+def _draw_lines(
+    axes: Axes, lines: Lines, colours: dict[str, tuple], won: set[str], question: Question
+) -> None:
+    for name, times in lines.by_algorithm.items():
+        axes.plot(lines.sizes, times, **_look(name, colours, won))
     served = [(s, t) for s, t in zip(lines.sizes, lines.chosen, strict=True) if t is not None]
     if served:
-        axes.plot(*zip(*served, strict=True), "o", color=INK, markersize=4, fillstyle="none",
-                  label="chosen, with its parameters")  # fmt: skip
+        axes.plot(*zip(*served, strict=True), **CHOSEN)
     axes.axvline(max(1, question.call.bytes), color=INK, linewidth=0.8, linestyle=(0, (2, 2)))
     style(axes)
     bytes_across(axes)
     times_up(axes)
-    axes.legend(fontsize=7, frameon=False, loc="upper left", ncols=2)
 
 
 def _runs(column: Iterable) -> Iterator[tuple[Any, int, int]]:
@@ -106,26 +110,37 @@ def _draw_map(axes: Axes, winners: Winners, colours: dict[str, tuple], question:
     frameless(axes)
 
 
-def _legend(axes: Axes, winners: Winners, colours: dict[str, tuple]) -> None:
-    won = {name for column in winners.fastest for name in column}
-    handles: list = [Patch(color=colours[name], label=name) for name in colours if name in won]
-    handles.append(Line2D([], [], color="#b8c2c8", linewidth=1.6, label="white: is chosen"))
-    handles.append(Patch(fill=False, edgecolor=INK, label="this call"))
-    axes.legend(handles=handles, fontsize=8, frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
+def _legend(figure: Figure, lines: Lines, colours: dict[str, tuple], won: set[str]) -> None:
+    """One for both pictures: algorithms, then what marks the choice."""
+    handles: list = []
+    labels: list[str] = []
+    for name in colours:
+        if name in lines.by_algorithm or name in won:
+            line = Line2D([], [], **_look(name, colours, won))
+            handles.append((Patch(color=colours[name]), line) if name in won else line)
+            labels.append(name)
+    handles.append(Line2D([], [], **CHOSEN))
+    labels.append("above: the rules' choice,\nwith its parameters")
+    handles.append((Patch(color=INK), Line2D([], [], color="white", linewidth=1.6)))
+    labels.append("below, white: the rules\nchoose the fastest")
+    handles.append(Patch(fill=False, edgecolor=INK))
+    labels.append("this call")
+    figure.legend(handles, labels, fontsize=8, frameon=False, loc="outside right upper")
 
 
 def draw(question: Question, lines: Lines, winners: Winners, machine: str) -> Figure:
-    """Both pictures, side by side."""
+    """Both pictures, one above the other."""
     call = question.call
     name = facts(call.function).name
-    figure = figure_of(13.0, 5.2)
-    left, right = figure.subplots(1, 2)
+    figure = figure_of(9.2, 8.8)
+    above, below = figure.subplots(2, 1)
     colours = _colours(lines, winners)
-    _draw_lines(left, lines, colours, question)
-    _draw_map(right, winners, colours, question)
-    _legend(right, winners, colours)
+    won = {name for column in winners.fastest for name in column}
+    _draw_lines(above, lines, colours, won, question)
+    _draw_map(below, winners, colours, question)
+    _legend(figure, lines, colours, won)
     where = f"{name}, {call.where}, machine {machine}"
-    titled(left, where, "bytes of the vector", "predicted time of a call")
-    fastest = "The fastest with default parameters, by the model"
-    titled(right, fastest, "ranks", "bytes of the vector")
+    titled(above, where, "bytes of the vector", "predicted time of a call")
+    fastest = f"The fastest {name} with default parameters, by the model"
+    titled(below, fastest, "ranks", "bytes of the vector")
     return figure

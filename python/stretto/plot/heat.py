@@ -11,6 +11,8 @@ from ..units import size_in_words
 from .axes import GRID, INK, figure_of, frameless, titled
 from .race import LOSS, STRETTO
 
+ACROSS = "bytes of the vector, or of each rank's part"
+KEY = "\nblue, above 1: Stretto is faster; hatched: not judged"
 SPAN = 2.0  # the colours end at ratios of 2**-SPAN and 2**SPAN
 
 
@@ -43,5 +45,6 @@ def draw(cells: list[dict], ranks: int, mode: str) -> Figure:
     axes.set_yticks([i + 0.5 for i in range(len(names))], names)
     frameless(axes)
     axes.tick_params(length=0)
-    titled(axes, f"Fastest peer / Stretto, {ranks} ranks, {mode}")
+    title = f"The fastest MPI's time over Stretto's: {ranks} ranks, {mode.replace('-', ' ')}"
+    titled(axes, title, ACROSS + ("" if len(sizes) < 4 else KEY), size=8)
     return figure

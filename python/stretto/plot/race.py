@@ -10,6 +10,7 @@ from .axes import INK, bytes_across, figure_of, style, titled
 NATIVE = "#8d99a6"
 STRETTO = "#1f6f8b"
 LOSS = "#d1495b"
+LETTER = 0.108  # inches, of a title
 
 
 def _plain(value: float, _position: int = 0) -> str:
@@ -53,8 +54,10 @@ def draw(cells: list[dict], title: str) -> Figure:
     names = list(dict.fromkeys(cell["cell"] for cell in cells))
     across = max(1, min(3 if len(names) <= 9 else 6, len(names)))
     down = max(1, -(-len(names) // across))
-    figure = figure_of(3.6 * across + 0.4, 4.2 * down + 0.5)
-    figure.suptitle(f"Stretto against native: {title}", fontsize=12, fontweight="bold", color=INK)
+    words = f"Stretto against native: {title}"
+    width = max(3.6 * across + 0.4, LETTER * len(words) + 0.4)  # has room for the title
+    figure = figure_of(width, 4.2 * down + 0.5)
+    figure.suptitle(words, fontsize=12, fontweight="bold", color=INK)
     for i, (name, part) in enumerate(
         zip(names, figure.subfigures(down, across, squeeze=False).flat, strict=False)
     ):

@@ -303,7 +303,7 @@ def draw(run: SymbolicRun) -> Figure:
         things = f"{cells} cells and {len(run.messages)} messages"
         raise Error(
             f"a picture of {things} would be too large to look at",
-            "draw fewer ranks; without a file `stretto show` prints more; with --text any number",
+            "draw fewer ranks, or --form matrix; without a file `stretto show` prints more",
         )
     at = _layout(run)
     width = max(at.width, MARGIN + 5.6)

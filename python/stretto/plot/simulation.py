@@ -1,44 +1,73 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Predicted time over bytes, a line for each algorithm."""
 
+from math import isclose
+from textwrap import fill
+
 from matplotlib.figure import Figure
 
 from .axes import bytes_across, figure_of, style, times_up, titled
 
 COLOURS = ("#1f6f8b", "#d1495b", "#e0a030", "#5b8c5a", "#7a5195", "#8d99a6", "#b5651d", "#22333b")
 STYLES = ("-", "--", ":", "-.")
+ALIKE = 0.01  # lines that differ by less everywhere are one
+LETTERS = 30  # of a line of the legend
+
+Curves = dict[str, list[float]]
 
 
-def draw(curves: dict[str, list[float]], sizes: list[int], title: str) -> Figure:
+def _alike(curves: Curves) -> list[list[str]]:
+    """Names of algorithms whose lines would hide each other, in the order in which they end."""
+    groups: list[list[str]] = []
+    for name in sorted(curves, key=lambda name: (-curves[name][-1], name)):
+        for group in groups:
+            pairs = zip(curves[group[0]], curves[name], strict=True)
+            if all(isclose(one, other, rel_tol=ALIKE) for one, other in pairs):
+                group.append(name)
+                break
+        else:
+            groups.append([name])
+    return groups
+
+
+def _label(group: list[str], wins: bool) -> str:
+    names = ", ".join(name.partition("/")[2] for name in group)
+    return fill(names + (" *" if wins else ""), LETTERS, break_long_words=False)
+
+
+def draw(curves: Curves, sizes: list[int], title: str) -> Figure:
     """`curves`: for each algorithm the seconds at each of the sizes."""
-    figure = figure_of(8.4, 5.2)
+    figure = figure_of(9.0, 5.4)
     axes = figure.subplots()
     best = [min(times) for times in zip(*curves.values(), strict=True)]
-    # The legend in the order in which the lines end.
-    order = sorted(curves, key=lambda name: -curves[name][-1])
-    for i, name in enumerate(sorted(curves)):
-        wins = any(t <= b for t, b in zip(curves[name], best, strict=True))
+    groups = _alike(curves)
+    # Those that are the fastest somewhere have the first colours, in the order of sizes.
+    first = {g: next((i for i, t in enumerate(best) if curves[own[0]][i] <= t * (1 + ALIKE)), None)
+             for g, own in enumerate(groups)}  # fmt: skip
+    winners = sorted((g for g in first if first[g] is not None), key=lambda g: first[g])
+    places = {g: i for i, g in enumerate([*winners, *(g for g in first if first[g] is None)])}
+    for g, own in enumerate(groups):
+        wins, place = first[g] is not None, places[g]
         axes.plot(
             sizes,
-            curves[name],
-            STYLES[i // len(COLOURS) % len(STYLES)],
-            color=COLOURS[i % len(COLOURS)],
-            linewidth=2.2 if wins else 1.1,
-            label=name + (" *" if wins else ""),
+            curves[own[0]],
+            STYLES[place // len(COLOURS) % len(STYLES)],
+            color=COLOURS[place % len(COLOURS)],
+            linewidth=2.4 if wins else 1.0,
+            alpha=1.0 if wins else 0.75,
+            zorder=3 if wins else 2,
+            label=_label(own, wins),
         )
     style(axes)
     bytes_across(axes)
     times_up(axes)
     titled(axes, title, "bytes of the vector", "predicted time of a call")
-    handles, labels = axes.get_legend_handles_labels()
-    by_name = dict(zip([label.removesuffix(" *") for label in labels], handles, strict=True))
     figure.legend(
-        [by_name[name] for name in order],
-        [by_name[name].get_label() for name in order],
         loc="outside right upper",
         fontsize=8,
         frameon=False,
         title="* fastest somewhere",
         title_fontsize=8,
+        alignment="left",
     )
     return figure

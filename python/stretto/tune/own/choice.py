@@ -3,11 +3,12 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from statistics import geometric_mean, mean, median, variance
 
 from ...measure.points import BACK_TO_BACK
+from ...units import size_in_words
 from .journal import Entry, Journal, Measured
 from .points import NATIVE, Point, parsed, serves_any
 from .smoothing import Noisy, smooth
@@ -204,6 +205,21 @@ def serves_all(point: Point, words: str) -> bool:
     """Any number of ranks."""
     algorithm = parsed(point, words).algorithm
     return algorithm is None or serves_any(algorithm, point.function, point.ordered)
+
+
+def gain_in_words(chosen: Iterable[Choice]) -> str:
+    """What the choices are worth where they differ from the shipped ones, in one sentence."""
+    every = list(chosen)
+    gains = {one.point: one.shipped_us / one.us for one in every
+             if one.words != SHIPPED and one.us and one.shipped_us}  # fmt: skip
+    if not gains:
+        return f"the shipped choice stays at all {len(every)} points"
+    best = max(gains, key=gains.__getitem__)
+    return (
+        f"{len(gains)} of {len(every)} points get another choice than the shipped one: "
+        f"{geometric_mean(gains.values()):.2f}x as fast in the geometric mean, "
+        f"{gains[best]:.2f}x at most ({best.name}, {best.ranks} ranks, {size_in_words(best.asked)})"
+    )
 
 
 def _elsewhere(point: Point, times: Times) -> str:

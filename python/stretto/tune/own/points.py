@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ... import _core
+from ...algorithms import function_named
 from ...simulation import Call, suitable, values
 from ...units import size_in_words
 
@@ -29,7 +30,7 @@ class Point:
 
     @property
     def function(self) -> _core.Function:
-        found = _core.function_named(self.name.removesuffix(ORDERED))
+        found = function_named(self.name.removesuffix(ORDERED))
         assert found is not None, self.name
         return found
 

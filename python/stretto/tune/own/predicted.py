@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from ... import _core
+from ...algorithms import function_named
 from ...errors import Error
 from ...measure.session import Advance, unseen
 from ...threads import pool
@@ -171,7 +172,7 @@ def rules_of(machine: _core.Machine, level: Level, name: str) -> list[str]:
 
 def last_resort(machine: _core.Machine, name: str) -> str:
     """A rule without conditions: an algorithm that serves any ranks, root and operator."""
-    function = _core.function_named(name)
+    function = function_named(name)
     assert function is not None
     wanted = _core.facts(function).collective
     every = [a for a in _core.all_algorithms() if a.collective == wanted and not a.needs.counts]
