@@ -56,14 +56,16 @@ def _family(ancestor: int) -> dict[int, int]:
 _started: list[subprocess.Popen] = []
 
 
-def start(mpi: Mpi, command: list[str], stderr: int | None = None) -> subprocess.Popen:
+def start(
+    mpi: Mpi, command: list[str], stderr: int | None = None, stdin: int = subprocess.DEVNULL
+) -> subprocess.Popen:
     """A launcher in a session of its own, for `stop`."""
     with held():  # or a signal could come between the start and our knowing of it
         process = subprocess.Popen(
             command,
             stdout=subprocess.PIPE,
             stderr=stderr,
-            stdin=subprocess.DEVNULL,
+            stdin=stdin,
             text=True,
             errors="replace",
             env=mpi.environment(),
@@ -81,9 +83,11 @@ def stop_all() -> None:
 
 
 @contextmanager
-def launched(mpi: Mpi, command: list[str], stderr: int | None = None) -> Iterator[subprocess.Popen]:
+def launched(
+    mpi: Mpi, command: list[str], stderr: int | None = None, stdin: int = subprocess.DEVNULL
+) -> Iterator[subprocess.Popen]:
     """A launcher, which is ended with its ranks if the block fails."""
-    process = start(mpi, command, stderr)
+    process = start(mpi, command, stderr, stdin)
     try:
         yield process
     except BaseException:

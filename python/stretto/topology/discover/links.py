@@ -70,7 +70,9 @@ def _confidence(finder: Finder, links: list[Link], machine: int) -> float:
     return (agreed + 1) / (asked + 2)
 
 
-def switch_link(finder: Finder, tree: Sequence[Switch], number: int, hosts: list[Measure]) -> Measure:
+def switch_link(
+    finder: Finder, tree: Sequence[Switch], number: int, hosts: list[Measure]
+) -> Measure:
     """Of a switch to the one above it: as fast as the slower direction."""
     link, above = tree[number].link, tree[number].above
     assert link and above is not None
