@@ -76,7 +76,10 @@ def switch_link(
     """Of a switch to the one above it: as fast as the slower direction."""
     link, above = tree[number].link, tree[number].above
     assert link and above is not None
-    there, back = finder.crossing(link.side, 2)
+    inside = sorted(link.side, key=lambda machine: -hosts[machine].bandwidth)
+    outside = sorted(set(range(finder.machines)) - link.side, key=lambda m: -hosts[m].bandwidth)
+    there = list(zip(inside[:2], outside[:2], strict=True))  # the fastest, which fill it
+    back = [(b, a) for a, b in there]
     speed = min(_together(finder.contention, pairs) for pairs in (there, back))
     low, steps_down = _nearest(tree, number, above)
     high, steps_up = _nearest(tree, above, number)
