@@ -116,6 +116,10 @@ def test_the_driver_moves_and_says_where_ranks_are(kind):
         assert all(one.seconds >= max(one.arrived) > 0 for one in moved)
         assert len(probe.move([(2, 1, 1000)], 5, 60.0)) == 1
         assert 0 < probe.ping((1, 2), 10) < 1
+
+
+def test_a_driver_that_ends_is_an_error():
+    mpi = programs.installed("mpich")
     with pytest.raises(stretto.Error, match="ended with exit code"), probing(mpi, 2, 60) as probe:
         probe._answer("fly 1 0:1", "moved")
 

@@ -96,6 +96,9 @@ def launched(
     finally:
         if process.stdout:
             process.stdout.close()
+        if process.stdin:
+            with suppress(BrokenPipeError):  # what it had not read
+                process.stdin.close()
 
 
 class Silence:
