@@ -89,7 +89,7 @@ std::vector<Transfer> transfers(std::span<const Schedule> schedules);
 /// The same of an algorithm, which must be suitable. Throws stretto::Error where there would be too many.
 std::vector<Transfer> transfers(const Algorithm& algorithm, const Shape& shape, const Params& params = {});
 
-/// The messages of one step, on the tree.
+/// The messages of one step, on the tree. Those without blocks take time and no link.
 struct StepTraffic {
   std::int64_t messages = 0;
   std::int64_t shared = 0;  ///< ways that several messages use: 0 if the step is contention-free

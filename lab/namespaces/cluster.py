@@ -9,7 +9,7 @@ import signal
 import subprocess
 import time
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import zip_longest
 from pathlib import Path
 
@@ -60,6 +60,7 @@ class Cluster:
 
     name: str
     tree: Tree
+    slow: dict[str, float] = field(default_factory=dict)  # bytes a second of links that differ
 
     @property
     def hosts(self) -> list[str]:
@@ -110,13 +111,33 @@ class Cluster:
             lines += ["", f"[switch.s{switch}]"]
             lines += [f"machines = {json.dumps(machines)}"] if machines else []
             lines += [f"switches = {json.dumps(below)}"] if below else []
+            lines += self._slow(f"s{switch}")
+        for host in self.hosts:
+            if host in self.slow:
+                lines += ["", f"[machine.{host}]", *self._slow(host)]
         return "\n".join(lines) + "\n"
 
+    def _slow(self, link: str) -> list[str]:
+        return [f"bandwidth = {self.slow[link]:.0f}"] if link in self.slow else []
 
-def up(name: str, tree: Tree) -> Cluster:
-    """Makes a cluster; nothing is left of one that cannot be made."""
+
+def slow_link(words: str) -> tuple[str, float]:
+    """Of "h3=20": the link, and its bytes per second."""
+    found = re.fullmatch(r"([hs]\d+)=(\d+(?:\.\d+)?)", words)
+    if not found or float(found[2]) <= 0:
+        raise Error(f"--slow: '{words}' is no link and its Mbit/s", "write h3=20 or s1=20")
+    return found[1], float(found[2]) * 1e6 / 8
+
+
+def up(name: str, tree: Tree, slow: dict[str, float] | None = None) -> Cluster:
+    """Makes a cluster; nothing is left of one that cannot be made. `slow` has the bytes per second
+    of links that differ: of a host (h3), of a switch to its parent (s1)."""
     require()
-    cluster = Cluster(name, tree)
+    cluster = Cluster(name, tree, slow or {})
+    links = {*cluster.hosts, *(f"s{i}" for i in range(1, len(tree.hosts)))}
+    for link in cluster.slow:
+        if link not in links:
+            raise Error(f"there is no link '{link}'", f"there are {', '.join(sorted(links))}")
     if len(cluster.hosts) > MOST_HOSTS:
         raise Error(f"{len(cluster.hosts)} hosts", f"{MOST_HOSTS} are the most")
     STATES.mkdir(exist_ok=True)
@@ -131,6 +152,7 @@ def up(name: str, tree: Tree) -> Cluster:
         _build(cluster)
         known = {
             "hosts": tree.hosts, "parents": tree.parents, "bandwidth": tree.bandwidth,
+            "slow": cluster.slow,
         }  # fmt: skip
         (STATES / name / "cluster.json").write_text(json.dumps(known), encoding="utf-8")
     except BaseException:
@@ -148,7 +170,7 @@ def current(name: str) -> Cluster:
     known = json.loads(text)
     parents = known["parents"]
     tree = Tree(tuple(known["hosts"]), parents and tuple(parents), known["bandwidth"], 0.0)
-    return Cluster(name, tree)
+    return Cluster(name, tree, known["slow"])
 
 
 def down(name: str) -> None:
@@ -192,8 +214,8 @@ def _build(cluster: Cluster) -> None:
     for switch, parent in enumerate(tree.upward, 1):
         above, below = f"up{switch}", f"down{switch}"
         _done("ip", "-n", switches, "link", "add", above, "type", "veth", "peer", "name", below)
-        _plug(cluster, switches, above, switch)
-        _plug(cluster, switches, below, parent)
+        _plug(cluster, switches, above, switch, f"s{switch}")
+        _plug(cluster, switches, below, parent, f"s{switch}")
     names = "".join(f"{NETWORK}.{i} {host}\n" for i, host in enumerate(cluster.hosts, 1))
     for i, (host, switch) in enumerate(zip(cluster.hosts, tree.switches, strict=True), 1):
         namespace, port = cluster.namespace(host), f"port{i}"
@@ -208,18 +230,18 @@ def _build(cluster: Cluster) -> None:
         _done("ip", "-n", namespace, "address", "add", f"{NETWORK}.{i}/24", "dev", "eth0")
         _done("ip", "-n", namespace, "link", "set", "lo", "up")
         _done("ip", "-n", namespace, "link", "set", "eth0", "up")
-        _limit(cluster, namespace, "eth0")
-        _plug(cluster, switches, port, switch)
+        _limit(cluster, namespace, "eth0", host)
+        _plug(cluster, switches, port, switch, host)
 
 
-def _plug(cluster: Cluster, switches: str, port: str, switch: int) -> None:
+def _plug(cluster: Cluster, switches: str, port: str, switch: int, link: str) -> None:
     _done("ip", "-n", switches, "link", "set", port, "master", f"br{switch}", "up")
-    _limit(cluster, switches, port)
+    _limit(cluster, switches, port, link)
 
 
-def _limit(cluster: Cluster, namespace: str, device: str) -> None:
+def _limit(cluster: Cluster, namespace: str, device: str, link: str) -> None:
     """What leaves by a device; the other end of the link limits the other direction."""
-    rate = f"{8 * cluster.tree.bandwidth:.0f}bit"
+    rate = f"{8 * cluster.slow.get(link, cluster.tree.bandwidth):.0f}bit"
     _done(
         "tc", "-n", namespace, "qdisc", "add", "dev", device,
         "root", "tbf", "rate", rate, "burst", BURST, "limit", QUEUE,

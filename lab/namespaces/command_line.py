@@ -40,10 +40,15 @@ def main() -> None:
 @click.argument("hosts")
 @click.option("--mbit", type=float, default=100.0, show_default=True, help="Mbit/s of every link.")
 @click.option("--parents", help="Of each switch, '-' for the first: -,0,0,1 (else a line).")
-def up(hosts: str, mbit: float, parents: str | None) -> None:
+@click.option(
+    "--slow", multiple=True, metavar="LINK=MBIT",
+    help="The link of a host (h3) or of a switch to its parent (s1).",
+)  # fmt: skip
+def up(hosts: str, mbit: float, parents: str | None, slow: tuple[str, ...]) -> None:
     """Make the cluster: HOSTS are those on each switch, such as 4,4."""
     tree = trees.parsed(hosts, parents, mbit / 8, 0.0)
-    made = clusters.up(clusters.cluster_name(), tree)
+    rates = dict(map(clusters.slow_link, slow))
+    made = clusters.up(clusters.cluster_name(), tree, rates)
     what = f"{len(made.hosts)} hosts on {len(tree.hosts)} switches, {mbit:g} Mbit/s a link"
     click.echo(f"{made.name}: {what}", err=True)
 
@@ -83,9 +88,10 @@ def agent(host: str, words: tuple[str, ...]) -> None:
 @main.command(context_settings=RAW)
 @place_option
 @per_host_option
+@click.option("--plain", is_flag=True, help="Without Stretto in it.")
 @mpi_option
 @words_argument
-def run(place: str, per_host: int, mpi_wish: str, words: tuple[str, ...]) -> None:
+def run(place: str, per_host: int, plain: bool, mpi_wish: str, words: tuple[str, ...]) -> None:
     """Run an MPI program by Open MPI on the cluster, with Stretto in it."""
     from stretto.launch import mpi_of_program, preload
 
@@ -94,7 +100,8 @@ def run(place: str, per_host: int, mpi_wish: str, words: tuple[str, ...]) -> Non
     placement = now.placed(place, per_host)
     found, variables = mpi_of_program(words[0], mpi_wish)
     mpi = openmpi.on_cluster(found, now, placement)
-    variables["LD_PRELOAD"] = preload(mpi.flavour)
+    if not plain:
+        variables["LD_PRELOAD"] = preload(mpi.flavour)
     _become(mpi.command(len(placement), list(words), variables), mpi.environment())
 
 

@@ -4,7 +4,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from . import _core
+from .algorithms import function_named
 from .errors import Error
 from .explain import variable_of
 from .measure.session import Advance, unseen
@@ -18,7 +18,7 @@ def variables_for(path: str | Path, names: list[str]) -> dict[str, str]:
     absolute = str(Path(path).absolute())
     if "," in absolute:
         raise Error(f"{absolute}: a path with a comma in it", "give the file another name")
-    functions = [_core.function_named(name) for name in names]
+    functions = [function_named(name) for name in names]
     return {variable_of(function): f"file:{absolute}" for function in functions}
 
 

@@ -18,6 +18,7 @@ class Step {
   void add(const Transfer& t) {
     ++now_.messages;
     now_.latency = std::max(now_.latency, topology_.latency(t.from, t.to));
+    if (t.blocks == 0) return;  // it takes no room on a link
     topology_.path(t.from, t.to, path_);
     for (const std::size_t w : path_) {
       if (messages_[w]++ == 0) used_.push_back(w);
@@ -81,7 +82,7 @@ std::vector<Transfer> sharing(const Topology& topology, std::span<const Transfer
   std::vector<Transfer> found;
   std::vector<std::size_t> path;
   for (const Transfer& t : transfers) {
-    if (t.step != step) continue;
+    if (t.step != step || t.blocks == 0) continue;
     topology.path(t.from, t.to, path);
     if (std::ranges::find(path, way) != path.end()) found.push_back(t);
   }

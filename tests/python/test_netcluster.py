@@ -11,6 +11,7 @@ from pathlib import Path
 import programs
 import pytest
 import stretto
+from commands import stretto as run_command
 from stretto.launch.mpi import inspect
 from stretto.measure.driver import Results, drive
 
@@ -191,3 +192,44 @@ def test_programs_run_with_stretto_in_them(cluster, mpi):
     said = sorted(line.split() for line in done.stdout.splitlines())
     assert [words[:2] for words in said] == [["0", "h1"], ["1", "h0"], ["2", "h1"]]
     assert all("libstretto-openmpi.so" in words[2] for words in said)
+
+
+def test_the_topology_is_discovered(possible, mpi, tmp_path):
+    """Two and two hosts by turns, one of them on a slow link: as the lab built them."""
+    file = tmp_path / "net.toml"
+    try:
+        assert lab("up", "2,2", "--mbit", 40, "--slow", "h3=10").returncode == 0
+        launcher = [ROOT / "lab" / "netcluster", "run", "--plain", "--place", "alternating"]
+        words = ["topology", "discover", "--mpi", mpi.mpiexec, "-o", file, "--", *launcher]
+        done = run_command(
+            *words, "--mpi", mpi.mpiexec, "--", timeout=150, PYTHON=sys.executable, NETCLUSTER=NAME
+        )
+        assert done.returncode == 0, done.stderr
+        real = stretto.parse_topology(lab("topology", "--place", "alternating").stdout)
+    finally:
+        clusters.down(NAME)
+    found = stretto.read_topology(str(file))
+    assert found.ring == real.ring
+    by_switch = [
+        {
+            frozenset(
+                tree.vertices[machine].name
+                for machine in tree.below[v]
+                if tree.vertices[machine].machine
+            )
+            for v in range(len(tree.vertices))
+            if not tree.vertices[v].machine
+        }
+        for tree in (found, real)
+    ]
+    assert by_switch[0] == by_switch[1]
+    speeds = {vertex.name: vertex.bandwidth for vertex in found.vertices}
+    assert speeds["h0"] == pytest.approx(5e6, rel=0.2)
+    assert speeds["h3"] == pytest.approx(1.25e6, rel=0.2)
+
+
+def test_slow_links(possible):
+    for words, said in (("h9=10", "there is no link 'h9'"), ("h1=x", "is no link and its Mbit/s")):
+        done = lab("up", "1,1", "--slow", words)
+        assert done.returncode == 2 and said in done.stderr
+    assert left() == []

@@ -209,6 +209,7 @@ TEST(records_are_bounds_for_uneven_nodes_only) {
   for (const Algorithm* a : all_algorithms())
     for (const Variant& v : variants(*a, 24)) {
       if (a->list != "nodes" || facts(a->collective).neighbourhood) continue;
+      if (a->id == "alltoall/contention_free") continue;  // ranks are idle in some of its rounds
       const Params params = resolved(*a, v.shape, v.params);
       ++(a->at_most(v.shape, params) ? bounds : exact);
       std::vector<Rank> sizes(24);

@@ -178,6 +178,54 @@ TEST(rings_and_chains_in_depth_first_order_are_contention_free_on_random_trees) 
   CHECK(rank_order_contends > trees / 2);  // else the trees would show nothing
 }
 
+// Every switch is a level: ranks that hang higher are alone on those below.
+std::vector<Rank> levels_of(const Topology& tree) {
+  std::vector<std::vector<int>> ways;  // from the top to each rank's machine
+  std::size_t deepest = 0;
+  for (Rank r = 0; r < tree.ranks(); ++r) {
+    std::vector<int> way;
+    for (int v = tree.machine_of(r); v >= 0; v = tree.vertices()[static_cast<std::size_t>(v)].above)
+      way.insert(way.begin(), v);
+    deepest = std::max(deepest, way.size());
+    ways.push_back(std::move(way));
+  }
+  std::vector<Rank> list;
+  for (std::size_t level = deepest; level-- > 1;)
+    for (Rank r = 0; r < tree.ranks(); ++r) {
+      const std::vector<int>& way = ways[static_cast<std::size_t>(r)];
+      list.push_back(level < way.size() ? way[level] : static_cast<int>(tree.vertices().size()) + r);
+    }
+  return list;
+}
+
+// Faraj and Yuan (2005): as few phases as the busiest link allows, and in none of them do two messages share a link.
+TEST(contention_free_alltoall_on_random_trees) {
+#ifdef __SANITIZE_ADDRESS__
+  constexpr int trees = 150;
+#else
+  constexpr int trees = 2'000;
+#endif
+  Random random(4);
+  const Algorithm& alltoall = *find_algorithm("alltoall/contention_free");
+  int pairwise_contends = 0;
+  int deep = 0;
+  for (int i = 0; i < trees; ++i) {
+    const Topology tree = random_tree(random);
+    const Shape shape{.ranks = tree.ranks()};
+    const Params params{.list = levels_of(tree)};
+    if (const std::string why = unsuitable(alltoall, shape, params); !why.empty()) return CHECK_EQ(why, "");
+    const Traffic t = traffic_of(tree, alltoall.id.data(), shape, params);
+    if (!t.contention_free()) return CHECK_EQ(std::string("contention"), "");
+    const auto busiest = t.blocks.empty() ? 0 : *std::ranges::max_element(t.blocks);
+    const auto phases = static_cast<std::int64_t>(t.steps.size());
+    CHECK_EQ(busiest, phases);  // in every phase the busiest link carries a block
+    CHECK_EQ(alltoall.rounds(shape, resolved(alltoall, shape, params)), phases);
+    pairwise_contends += traffic_of(tree, "alltoall/pairwise", shape).contention_free() ? 0 : 1;
+    deep += params.list.size() > 2 * static_cast<std::size_t>(shape.ranks) ? 1 : 0;
+  }
+  CHECK(pairwise_contends > trees / 2 && deep > trees / 2);  // else the trees would show nothing
+}
+
 TEST(rings_that_know_the_nodes_are_contention_free) {
   Random random(3);
   const Algorithm& ring = *find_algorithm("allgather/pipelined_ring");

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import click
 
 from .. import _core
+from ..algorithms import plain
 from ..errors import Error, FailureError
 from ..files import read_text
 from ..portfolio import verdict_of

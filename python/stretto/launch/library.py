@@ -55,6 +55,11 @@ def race_driver_of(flavour: str) -> Path:
     return _existing(_folder() / f"stretto-race-{flavour}", flavour)
 
 
+def probe_of(flavour: str) -> Path:
+    """The executable that discovers networks; raises Error if it was not built."""
+    return _existing(_folder() / f"stretto-probe-{flavour}", flavour)
+
+
 def machine_program() -> Path:
     """The executable that measures the state of the machine; raises Error if it was not built."""
     path = _folder() / "stretto-machine"

@@ -57,14 +57,16 @@ def _family(ancestor: int) -> dict[int, int]:
 _started: list[subprocess.Popen] = []
 
 
-def start(mpi: Mpi, command: list[str], stderr: int | None = None) -> subprocess.Popen:
+def start(
+    mpi: Mpi, command: list[str], stderr: int | None = None, stdin: int = subprocess.DEVNULL
+) -> subprocess.Popen:
     """A launcher in a session of its own, for `stop`."""
     return start_apart(
         command,
         mpi.environment(),
         stdout=subprocess.PIPE,
         stderr=stderr,
-        stdin=subprocess.DEVNULL,
+        stdin=stdin,
         text=True,
         errors="replace",
     )
@@ -88,9 +90,11 @@ def stop_all() -> None:
 
 
 @contextmanager
-def launched(mpi: Mpi, command: list[str], stderr: int | None = None) -> Iterator[subprocess.Popen]:
+def launched(
+    mpi: Mpi, command: list[str], stderr: int | None = None, stdin: int = subprocess.DEVNULL
+) -> Iterator[subprocess.Popen]:
     """A launcher, which is ended with its ranks if the block fails."""
-    process = start(mpi, command, stderr)
+    process = start(mpi, command, stderr, stdin)
     with ended(process):
         yield process
 
@@ -106,6 +110,9 @@ def ended(process: subprocess.Popen) -> Iterator[None]:
     finally:
         if process.stdout:
             process.stdout.close()
+        if process.stdin:
+            with suppress(BrokenPipeError):  # what it had not read
+                process.stdin.close()
 
 
 class Silence:

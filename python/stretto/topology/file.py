@@ -7,8 +7,9 @@ from .tree import PAGE, Link, Place, Tree
 from .words import bandwidth_of, names_of, seconds_of
 
 TABLES = ("link", "switch", "machine")
-LINK = ("bandwidth", "latency")
+LINK = ("bandwidth", "latency", "confidence")
 SWITCH = ("switches", "machines", *LINK)
+MACHINE = (*LINK, "sockets", "caches")
 
 
 def _table(file: TomlFile, name: str) -> dict:
@@ -37,7 +38,18 @@ def _link(file: TomlFile, where: str, table: dict) -> Link:
             raise file.error(
                 where, "latency", f"'{table['latency']}' is no time", 'write "25 us", or seconds'
             )
+    sure = table.get("confidence", 1)
+    if not isinstance(sure, int | float) or not 0 <= sure <= 1:
+        raise file.error(where, "confidence", f"'{sure}' is no confidence", "write 0 to 1")
     return Link(bandwidth, latency)
+
+
+def _cores(file: TomlFile, where: str, table: dict) -> None:
+    """What a machine is made of, for readers: nothing is made of it."""
+    for key in ("sockets", "caches"):
+        lists = table.get(key, [])
+        if not isinstance(lists, list) or not all(isinstance(one, str) for one in lists):
+            raise file.error(where, key, f"'{key}' is no list", f'write {key} = ["0-3", "4-7"]')
 
 
 def _names(file: TomlFile, where: str, key: str, value: object) -> list[str]:
@@ -57,7 +69,8 @@ def _machines(file: TomlFile, tree: Tree, machines: dict[str, Link]) -> None:
     """The tables of machines that have links of their own."""
     for pattern, table in _table(file, "machine").items():
         where = f"machine.{pattern}"
-        link = _link(file, where, _known(file, where, table, LINK))
+        link = _link(file, where, _known(file, where, table, MACHINE))
+        _cores(file, where, table)
         for name in _names(file, "machine", pattern, pattern):
             if name not in machines:
                 raise file.error(

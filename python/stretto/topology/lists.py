@@ -42,10 +42,34 @@ def _depth(vertices: list[_core.Vertex], place: int) -> int:
     return depth
 
 
+def levels_of(topology: _core.Topology, ranks: int) -> list[int]:
+    """The whole tree, level by level from the deepest machines: a number for each rank. Ranks that
+    hang higher are alone on the levels below. Where all hang at one
+    switch, each has a number of its own."""
+    vertices = topology.vertices
+    ways = []
+    for rank in range(ranks):
+        way = [place := topology.machine_of(rank)]
+        while (place := vertices[place].above) >= 0:
+            way.append(place)
+        ways.append(way[::-1])
+    found: list[int] = []
+    before = list(range(ranks))
+    for level in range(max(map(len, ways)) - 1, -1, -1):
+        groups = [way[level] if level < len(way) else -1 - r for r, way in enumerate(ways)]
+        numbers = {group: number for number, group in enumerate(dict.fromkeys(groups))}
+        now = [numbers[group] for group in groups]
+        if now != before and len(numbers) > 1:
+            found += now
+        before = now
+    return found or list(range(ranks))
+
+
 MADE: dict[str, Callable[[_core.Topology, int], list[int]]] = {"order": ring_of, "nodes": nodes_of}
+OF_ALGORITHMS = {"alltoall/contention_free": levels_of}
 
 
 def list_for(algorithm: _core.Algorithm, topology: _core.Topology, ranks: int) -> list[int]:
     """Empty where the algorithm takes none that a tree can give, or the tree gives none."""
-    make = MADE.get(algorithm.list or "")
+    make = OF_ALGORITHMS.get(algorithm.id) or MADE.get(algorithm.list or "")
     return make(topology, ranks) if make else []

@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "algorithms/patterns/last_made.hpp"
 #include "stretto/algorithm.hpp"
 
 namespace stretto::patterns {
@@ -36,10 +37,7 @@ class Nodes {
   /// `first` stands first in its node, as this does in its group, and so on: the root, where there is one. The others
   /// come in rank order, nodes by their lowest ranks. `list` has passed nodes_misfit().
   Nodes(Rank ranks, const std::vector<Rank>& list, Rank first) {
-    Last& last = last_one();
-    if (last.ranks != ranks || last.first != first || last.list != list)
-      last = {ranks, first, list, std::make_shared<const std::vector<Level>>(joined(ranks, list, first))};
-    levels_ = last.levels;
+    levels_ = last_made<std::vector<Level>>([&] { return joined(ranks, list, first); }, ranks, first, list);
   }
 
   int levels() const { return static_cast<int>(levels_->size()); }
@@ -65,27 +63,6 @@ class Nodes {
   }
 
  private:
-  struct Last {
-    Rank ranks = 0, first = 0;
-    std::vector<Rank> list;
-    std::shared_ptr<const std::vector<Level>> levels;
-  };
-
-  /// This thread's last placement: the schedules of all ranks are made one after the other. A program that calls MPI
-  /// when this thread's objects are gone gets one that nobody frees.
-  static Last& last_one() {
-    thread_local Last* kept = nullptr;
-    struct Release {
-      ~Release() {
-        delete kept;
-        kept = nullptr;
-      }
-    };
-    static thread_local Release at_end_of_thread;
-    if (!kept) kept = new Last;
-    return *kept;
-  }
-
   static std::size_t index(Rank n) { return static_cast<std::size_t>(n); }
   const Level& at(int level) const { return (*levels_)[index(level)]; }
 

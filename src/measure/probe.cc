@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// stretto-probe-FLAVOUR: moves messages between ranks, several at once, and says how long that took. Started by
+// `stretto topology discover` under an MPI's launcher. Rank 0 reads an order a line from stdin and answers with a JSON
+// object a line; the first one says where the ranks are.
+//
+//   move REPEATS ENOUGH FROM:TO:BYTES …   {"moved":[[seconds, [of each message]], …]}, one for each time; the last one
+//                                         is the first that took ENOUGH seconds or less, where one did
+//   ping TIMES FROM:TO                    {"ping":seconds}, one way
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <climits>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <set>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "mpi/native.hpp"
+#include "stretto/error.hpp"
+#include "support/json.hpp"
+
+namespace stretto::measure {
+namespace {
+
+using intercept::constants;
+using intercept::native;
+using std::chrono::microseconds;
+
+constexpr microseconds soon{20};    // of who takes part: cores are for the messages
+constexpr microseconds later{500};  // of who waits for the next order
+
+struct Flow {
+  int from, to;
+  long long bytes;
+};
+
+struct Order {
+  bool move = true;
+  int repeats = 1;
+  double enough = 0;
+  std::vector<Flow> flows;
+};
+
+/// Without taking a core from ranks that have work: those of a cluster for tests share a few.
+void wait_for(std::vector<MPI_Request>& requests, microseconds pause) {
+  for (int done = 0;;) {
+    native().Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE);
+    if (done) return;
+    std::this_thread::sleep_for(pause);
+  }
+}
+
+void wait_for(MPI_Request request, microseconds pause) {
+  std::vector<MPI_Request> one{request};
+  wait_for(one, pause);
+}
+
+void broadcast(void* what, int bytes, microseconds pause = soon) {
+  MPI_Request request;
+  native().Ibcast(what, bytes, MPI_BYTE, 0, constants().world, &request);
+  wait_for(request, pause);
+}
+
+void meet() {
+  MPI_Request request;
+  native().Ibarrier(constants().world, &request);
+  wait_for(request, soon);
+}
+
+/// Of every rank, on rank 0.
+std::vector<std::string> gathered(const std::string& mine, int rank, int ranks) {
+  int length = static_cast<int>(mine.size());
+  std::vector<int> lengths(static_cast<std::size_t>(ranks)), begins(lengths);
+  native().Gather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, 0, constants().world);
+  std::string all;
+  if (rank == 0) {
+    std::size_t end = 0;
+    for (std::size_t i = 0; i < lengths.size(); end += static_cast<std::size_t>(lengths[i++]))
+      begins[i] = static_cast<int>(end);
+    all.resize(end);
+  }
+  native().Gatherv(mine.data(), length, MPI_CHAR, all.data(), lengths.data(), begins.data(), MPI_CHAR, 0,
+                   constants().world);
+  std::vector<std::string> found;
+  for (std::size_t i = 0; rank == 0 && i < lengths.size(); ++i)
+    found.push_back(all.substr(static_cast<std::size_t>(begins[i]), static_cast<std::size_t>(lengths[i])));
+  return found;
+}
+
+std::string first_line(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+
+/// Lists of cores ("0-3") that share what the function looks up for each core; a JSON list.
+template <typename OfCore>
+std::string shared_by(OfCore of_core) {
+  std::set<std::pair<int, std::string>> lists;  // by their first core
+  std::error_code error;
+  for (const auto& one : std::filesystem::directory_iterator("/sys/devices/system/cpu", error)) {
+    const std::string name = one.path().filename().string();
+    if (name.size() < 4 || name.compare(0, 3, "cpu") != 0 || !std::isdigit(static_cast<unsigned char>(name[3])))
+      continue;
+    const std::string list = of_core(one.path());
+    if (!list.empty()) lists.insert({std::atoi(list.c_str()), list});
+  }
+  std::string text = "[";
+  for (const auto& [core, list] : lists) text += (text.size() > 1 ? "," : "") + json::quoted(list);
+  return text + "]";
+}
+
+/// What the kernel says of this rank's machine.
+std::string place() {
+  char host[256] = {};
+  gethostname(host, sizeof host - 1);
+  const std::string sockets = shared_by([](const std::filesystem::path& cpu) {
+    const std::string list = first_line(cpu / "topology/package_cpus_list");
+    return list.empty() ? first_line(cpu / "topology/core_siblings_list") : list;
+  });
+  const std::string caches = shared_by([](const std::filesystem::path& cpu) {
+    for (const char* last : {"cache/index4", "cache/index3", "cache/index2"})
+      if (const std::string list = first_line(cpu / last / "shared_cpu_list"); !list.empty()) return list;
+    return std::string();
+  });
+  return "{\"host\":" + json::quoted(host) +
+         ",\"boot\":" + json::quoted(first_line("/proc/sys/kernel/random/boot_id")) + ",\"sockets\":" + sockets +
+         ",\"caches\":" + caches + "}";
+}
+
+long long number(const std::string& word, long long least, long long most) {
+  long long value = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+  if (error != std::errc() || end != word.data() + word.size() || value < least || value > most)
+    throw Error("'" + word + "' is no number from " + std::to_string(least) + " to " + std::to_string(most));
+  return value;
+}
+
+Order order_of(const std::string& line, int ranks) {
+  std::istringstream words(line);
+  Order order;
+  std::string word;
+  words >> word;
+  if (word != "move" && word != "ping") throw Error("'" + line + "' is no order: write move or ping");
+  order.move = word == "move";
+  words >> word;
+  order.repeats = static_cast<int>(number(word, 1, 1'000'000));
+  if (order.move && !(words >> order.enough)) throw Error("'" + line + "' does not say how many seconds are enough");
+  while (words >> word) {
+    std::vector<std::string> parts;
+    std::istringstream split(word);
+    for (std::string part; std::getline(split, part, ':');) parts.push_back(part);
+    if (parts.size() != (order.move ? 3 : 2)) throw Error("'" + word + "' is no message: write 0:1:1000");
+    order.flows.push_back({static_cast<int>(number(parts[0], 0, ranks - 1)),
+                           static_cast<int>(number(parts[1], 0, ranks - 1)),
+                           order.move ? number(parts[2], 1, INT_MAX) : 8});
+    if (order.flows.back().from == order.flows.back().to) throw Error("'" + word + "' goes nowhere");
+  }
+  if (order.flows.empty()) throw Error("'" + line + "' moves nothing");
+  return order;
+}
+
+class Probe {
+ public:
+  Probe(int rank, int ranks) : rank_(rank), ranks_(ranks) {}
+
+  /// Until rank 0 has read all orders.
+  void obey() {
+    for (;;) {
+      Order order;
+      int flows = 0;
+      if (std::string line; rank_ == 0 && std::getline(std::cin, line)) {
+        order = order_of(line, ranks_);
+        flows = static_cast<int>(order.flows.size());
+      }
+      broadcast(&flows, sizeof flows, later);
+      if (flows == 0) return;
+      int head[2] = {order.move ? 1 : 0, order.repeats};
+      broadcast(head, sizeof head);
+      order.move = head[0] == 1;
+      order.repeats = head[1];
+      order.flows.resize(static_cast<std::size_t>(flows));
+      broadcast(order.flows.data(), flows * static_cast<int>(sizeof(Flow)));
+      order.move ? move(order) : ping(order);
+      if (rank_ == 0) std::fflush(stdout);
+    }
+  }
+
+ private:
+  void move(const Order& order) {
+    if (rank_ == 0) std::printf("{\"moved\":[");
+    for (int i = 0, last = 0; !last; ++i) {
+      const double seconds = moved(order.flows);
+      last = i + 1 == order.repeats || seconds <= order.enough;
+      broadcast(&last, sizeof last);
+      if (rank_ != 0) continue;
+      std::printf("%s[%.7f,[", i == 0 ? "" : ",", seconds);
+      for (std::size_t f = 0; f < order.flows.size(); ++f) std::printf("%s%.7f", f == 0 ? "" : ",", arrived_[f]);
+      std::printf("]]");
+    }
+    if (rank_ == 0) std::printf("]}\n");
+  }
+
+  /// All messages at once. The clock of rank 0 starts before the first of them and stops after the last, whatever the
+  /// scheduler does: what shares a link never seems to be faster than that lets it.
+  double moved(const std::vector<Flow>& flows) {
+    std::vector<MPI_Request> receives, sends;
+    std::vector<std::size_t> mine;
+    std::size_t used = 0;
+    for (const Flow& flow : flows) {
+      if (flow.from != rank_ && flow.to != rank_) continue;
+      if (buffers_.size() == used) buffers_.emplace_back();
+      std::vector<char>& buffer = buffers_[used++];
+      if (buffer.size() < static_cast<std::size_t>(flow.bytes)) buffer.resize(static_cast<std::size_t>(flow.bytes), 1);
+    }
+    meet();
+    const double begun = native().Wtime();
+    meet();
+    const double own = native().Wtime();
+    used = 0;
+    for (std::size_t f = 0; f < flows.size(); ++f) {
+      const auto& [from, to, bytes] = flows[f];
+      const int count = static_cast<int>(bytes);
+      if (to == rank_) {
+        mine.push_back(f);
+        receives.emplace_back();
+        native().Irecv(buffers_[used++].data(), count, MPI_BYTE, from, 1, constants().world, &receives.back());
+      } else if (from == rank_) {
+        sends.emplace_back();
+        native().Isend(buffers_[used++].data(), count, MPI_BYTE, to, 1, constants().world, &sends.back());
+      }
+    }
+    std::vector<double> times(flows.size(), 0);
+    wait_for(receives, soon);
+    for (const std::size_t f : mine) times[f] = native().Wtime() - own;
+    wait_for(sends, soon);
+    arrived_.resize(flows.size());
+    MPI_Request request;
+    native().Ireduce(times.data(), arrived_.data(), static_cast<int>(flows.size()), MPI_DOUBLE, MPI_MAX, 0,
+                     constants().world, &request);
+    wait_for(request, soon);
+    return native().Wtime() - begun;
+  }
+
+  void ping(const Order& order) {
+    const Flow& flow = order.flows.front();
+    std::vector<double> times;
+    long long word = 0;
+    meet();
+    for (int i = 0; i < order.repeats; ++i) {
+      const double begun = native().Wtime();
+      if (rank_ == flow.from) {
+        native().Send(&word, sizeof word, MPI_BYTE, flow.to, 2, constants().world);
+        native().Recv(&word, sizeof word, MPI_BYTE, flow.to, 2, constants().world, MPI_STATUS_IGNORE);
+      } else if (rank_ == flow.to) {
+        native().Recv(&word, sizeof word, MPI_BYTE, flow.from, 2, constants().world, MPI_STATUS_IGNORE);
+        native().Send(&word, sizeof word, MPI_BYTE, flow.from, 2, constants().world);
+      }
+      times.push_back((native().Wtime() - begun) / 2);
+    }
+    double mine = rank_ == flow.from ? *std::ranges::min_element(times) : 0;
+    double found = 0;
+    MPI_Request request;
+    native().Ireduce(&mine, &found, 1, MPI_DOUBLE, MPI_MAX, 0, constants().world, &request);
+    wait_for(request, soon);
+    if (rank_ == 0) std::printf("{\"ping\":%.9f}\n", found);
+  }
+
+  int rank_, ranks_;
+  std::vector<std::vector<char>> buffers_;
+  std::vector<double> arrived_;
+};
+
+int run(int argc, char** argv) {
+  if (argc != 2) throw Error("usage: stretto-probe-FLAVOUR LIBMPI");
+  intercept::use_native(argv[1]);
+  int provided = 0, rank = 0, ranks = 1;
+  native().Init_thread(&argc, &argv, MPI_THREAD_SINGLE, &provided);
+  native().Comm_rank(constants().world, &rank);
+  native().Comm_size(constants().world, &ranks);
+  prctl(PR_SET_TIMERSLACK, 1000UL);  // nanoseconds: else each pause takes some fifty microseconds more
+  const std::vector<std::string> places = gathered(place(), rank, ranks);
+  if (rank == 0) {
+    std::printf("{\"ranks\":[");
+    for (std::size_t i = 0; i < places.size(); ++i) std::printf("%s%s", i == 0 ? "" : ",", places[i].c_str());
+    std::printf("]}\n");
+    std::fflush(stdout);
+  }
+  Probe(rank, ranks).obey();
+  native().Finalize();
+  return 0;
+}
+
+}  // namespace
+}  // namespace stretto::measure
+
+int main(int argc, char** argv) {
+  try {
+    return stretto::measure::run(argc, argv);
+  } catch (const stretto::Error& e) {
+    std::fprintf(stderr, "stretto-probe: %s\n", e.what());
+    return 2;
+  }
+}
