@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from ..errors import Error
 from ..launch.library import library_of, race_driver_of
 from ..launch.mpi import Mpi, no_mpi
-from .points import BACK_TO_BACK
+from .points import BACK_TO_BACK, BLOCKING
 from .process import Silence, launched
 from .session import Advance, unseen
 
@@ -31,7 +31,7 @@ class Results:
 
     machine: dict = field(default_factory=dict)
     cells: list[dict] = field(default_factory=list)
-    pairs: list[dict] = field(default_factory=list)  # of cells that were compared
+    pairs: list[dict] = field(default_factory=list)  # of cells, or more, that were compared
     reductions: Ratios = field(default_factory=dict)  # seconds per byte over those of sum.f64
     stage: str = ""  # whose calls the driver has begun: Stretto, native, both
 
@@ -73,11 +73,12 @@ def run_benchmark(
     budget: float,
     advance: Advance = unseen,
     modes: Sequence[str] = (BACK_TO_BACK,),
+    forms: Sequence[str] = (BLOCKING,),
 ) -> Results:
-    """Races in these of the MODES; raises Error if the driver fails or hangs."""
+    """Races in these of the MODES and FORMS; raises Error if the driver fails or hangs."""
     results = Results()
     arguments = ["--collectives", ",".join(functions), "--sizes", ",".join(map(str, sizes))]
-    arguments += ["--modes", ",".join(modes)]
+    arguments += ["--modes", ",".join(modes), "--forms", ",".join(forms)]
     drive(mpi, ranks, arguments, budget, PATIENCE + 20 * budget, results, advance)
     return results
 

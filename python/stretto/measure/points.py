@@ -1,11 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which points are measured: functions at sizes."""
+"""Which points are measured: functions at sizes, how they follow one another, in which form."""
 
 from .. import _core
 from ..errors import Error
 
 BACK_TO_BACK, SYNCHRONISED = "back-to-back", "synchronised"
 MODES = (BACK_TO_BACK, SYNCHRONISED)  # as the race driver calls them
+
+BLOCKING, NONBLOCKING, PERSISTENT = "blocking", "nonblocking", "persistent"
+FORMS = (BLOCKING, NONBLOCKING, PERSISTENT)  # of a call, likewise
+
+
+def forms_of(wish: str) -> list[str]:
+    """`all`, or one of FORMS."""
+    return list(FORMS) if wish == "all" else [wish]
 
 
 def modes_of(wish: str) -> list[str]:
