@@ -16,6 +16,9 @@ from stretto.guidelines.verdict import MISS, TOLERANCE
 from stretto.units import size_in_words
 
 OTHER_PAGE = "forms"  # benchmarks/nonblocking measures these
+OTHERS = """
+[Another page](nonblocking.md) is on nonblocking and persistent calls against blocking ones.
+"""
 HEAD = """\
 <!-- Written by benchmarks/node/guidelines. -->
 
@@ -71,8 +74,7 @@ def _rules() -> str:
             of_one = words[0].replace(of_group[0].function, "f")
             words = [f"{of_one}, for every function f but barrier"]
         lines.append(f"- *{group}*: {why} {'; '.join(words)}.")
-    other = "\nGuidelines on nonblocking and persistent calls are on [a page of their own](nonblocking.md).\n"
-    return "## What is asked\n\n" + "\n".join(lines) + "\n" + other
+    return "## What is asked\n\n" + "\n".join(lines) + "\n" + OTHERS
 
 
 def _verdicts(document: dict) -> list[dict]:

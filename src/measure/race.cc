@@ -31,6 +31,7 @@ struct Options {
   std::vector<Bytes> sizes;
   std::vector<Mode> modes;
   std::vector<Form> forms;
+  bool any_form = false;                       // of those that the MPI has
   std::vector<PointSpec> points;               // or these, and nothing else
   std::vector<std::vector<PointSpec>> groups;  // likewise
   std::string plan;                            // or this file's points, each with candidates
@@ -64,7 +65,14 @@ Options parse(int argc, char** argv) {
       {"--budget", [&](auto value) { o.seconds = std::strtod(value.data(), nullptr); }},
       {"--collectives", words_into(o.benchmarks, benchmark_named)},
       {"--modes", words_into(o.modes, mode_of)},
-      {"--forms", words_into(o.forms, form_of)},
+      {"--forms",
+       [&](auto value) {
+         o.any_form = value == "all";
+         if (o.any_form)
+           o.forms.assign(std::begin(all_forms), std::end(all_forms));
+         else
+           words_into(o.forms, form_of)(value);
+       }},
       {"--sizes", words_into(o.sizes, size_of)},
       {"--cells", words_into(o.points, spec_of)},
       {"--pairs", words_into(o.groups, group_of)}};
@@ -96,7 +104,7 @@ Options parse(int argc, char** argv) {
   return o;
 }
 
-std::vector<Point> points_of(const Options& o, int ranks) {
+std::vector<Point> points_of(const Options& o, const Library& native, int ranks) {
   std::vector<Point> points;
   for (const PointSpec& spec : o.points) points.push_back(checked_point(spec, ranks));
   if (!points.empty()) return points;
@@ -106,7 +114,8 @@ std::vector<Point> points_of(const Options& o, int ranks) {
       const Bytes before = std::exchange(last, checked_point({benchmark, asked}, ranks).bytes);
       if (last == before) continue;
       for (const Mode mode : o.modes)
-        for (const Form form : o.forms) points.push_back(checked_point({benchmark, asked, mode, form}, ranks));
+        for (const Form form : o.forms)
+          if (!o.any_form || native.has(form)) points.push_back(checked_point({benchmark, asked, mode, form}, ranks));
     }
   }
   return points;
@@ -203,7 +212,7 @@ struct Driver {
         const std::vector<Point> group = rounded(specs, ranks);
         return printed(group, compare(group, setting));
       });
-    return all_right(points_of(options, ranks), [this](const Point& one) { return compared(one); });
+    return all_right(points_of(options, setting.native, ranks), [this](const Point& one) { return compared(one); });
   }
 };
 

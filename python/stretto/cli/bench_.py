@@ -133,7 +133,7 @@ def command(
         return
     if ranks is not None and len(ranks) != 1:
         raise Error("--ranks: a race is run by one number of ranks", "write -n 4")
-    from ..measure.points import BACK_TO_BACK, BLOCKING, forms_of, modes_of
+    from ..measure.points import BACK_TO_BACK, BLOCKING, modes_of
 
     n = 2 if ranks is None else ranks[0]
     if overlap:
@@ -143,13 +143,14 @@ def command(
         _refuse(refused, "does not go with --overlap", "it has a table and --json")
         run_overlap(n, mpi_wish, functions_of(collectives), sizes, time_per_size, as_json)
         return
-    modes, forms = modes_of(mode or BACK_TO_BACK), forms_of(form or BLOCKING)
+    modes = modes_of(mode or BACK_TO_BACK)
     if plot and len(modes) > 1:
         raise Error("--plot: one picture shows one mode", "write --mode synchronised")
-    if plot and len(forms) > 1:
+    if plot and form == "all":
         raise Error("--plot: one picture shows one form", "write --form nonblocking")
     seconds = time_per_size or 0.3
-    _race(n, mpi_wish, collectives or "all", sizes or "8-1M", modes, forms, seconds, plot, as_json)
+    names, form = collectives or "all", form or BLOCKING
+    _race(n, mpi_wish, names, sizes or "8-1M", modes, form, seconds, plot, as_json)
 
 
 def _race(
@@ -158,22 +159,22 @@ def _race(
     collectives: str,
     sizes: str,
     modes: list[str],
-    forms: list[str],
+    form: str,
     time_per_size: float,
     plot: str | None,
     as_json: bool,
 ) -> None:
     from ..launch import choose_mpi
     from ..measure.driver import VARIANTS, run_benchmark
-    from ..measure.points import parse_sizes
+    from ..measure.points import FORMS, parse_sizes
     from .terminal import progress, say_first
 
     names, numbers = functions_of(collectives, VARIANTS), parse_sizes(sizes)
     mpi = choose_mpi(mpi_wish)
     say_first(mpi.notes(), ranks)
-    points = len(names) * len(numbers) * len(modes) * len(forms)
+    points = len(names) * len(numbers) * len(modes) * (len(FORMS) if form == "all" else 1)
     with progress(f"racing under {mpi.title}", points) as advance:
-        race = run_benchmark(mpi, ranks, names, numbers, time_per_size, advance, modes, forms)
+        race = run_benchmark(mpi, ranks, names, numbers, time_per_size, advance, modes, form)
     if as_json:
         write_json(
             {

@@ -29,7 +29,10 @@ def _print(cells: list[dict], title: str, ranks: int) -> None:
             words = [size_in_words(cell["bytes"]) if cell["bytes"] else ""]
             for library in ("native", "stretto"):
                 of = cell[library]
-                words += [f"{of['call_us']:.2f}", f"{100 * of['overlap']:.0f} %{'' if of['clear'] else ' ~'}"]
+                words += [
+                    f"{of['call_us']:.2f}",
+                    f"{100 * of['overlap']:.0f} %{'' if of['clear'] else ' ~'}",
+                ]
             grid.add_row(*words, cell["algorithm"])
         console.print(grid)
         console.print()

@@ -42,7 +42,6 @@ IRREGULAR_FORMS = {
 }
 
 
-
 class Side(NamedTuple):
     """A cell of the race, at so many times the size."""
 
@@ -126,5 +125,7 @@ def pairs_of(chosen: list[Guideline], sizes: list[int]) -> list[tuple[Pair, int]
     """Every pair at every size, each once; a barrier has none."""
     pairs = dict.fromkeys(guideline.pair for guideline in chosen)
     return [
-        (pair, size) for pair in pairs for size in (sizes[:1] if pair[0].cell == "barrier" else sizes)
+        (pair, size)
+        for pair in pairs
+        for size in (sizes[:1] if pair[0].cell == "barrier" else sizes)
     ]

@@ -73,12 +73,15 @@ def run_benchmark(
     budget: float,
     advance: Advance = unseen,
     modes: Sequence[str] = (BACK_TO_BACK,),
-    forms: Sequence[str] = (BLOCKING,),
+    form: str = BLOCKING,
 ) -> Results:
-    """Races in these of the MODES and FORMS; raises Error if the driver fails or hangs."""
+    """Races in these MODES and in one of the FORMS or `all`.
+
+    Raises Error if the driver fails or hangs.
+    """
     results = Results()
     arguments = ["--collectives", ",".join(functions), "--sizes", ",".join(map(str, sizes))]
-    arguments += ["--modes", ",".join(modes), "--forms", ",".join(forms)]
+    arguments += ["--modes", ",".join(modes), "--forms", form]
     drive(mpi, ranks, arguments, budget, PATIENCE + 20 * budget, results, advance)
     return results
 

@@ -8,12 +8,7 @@ BACK_TO_BACK, SYNCHRONISED = "back-to-back", "synchronised"
 MODES = (BACK_TO_BACK, SYNCHRONISED)  # as the race driver calls them
 
 BLOCKING, NONBLOCKING, PERSISTENT = "blocking", "nonblocking", "persistent"
-FORMS = (BLOCKING, NONBLOCKING, PERSISTENT)  # of a call, likewise
-
-
-def forms_of(wish: str) -> list[str]:
-    """`all`, or one of FORMS."""
-    return list(FORMS) if wish == "all" else [wish]
+FORMS = (BLOCKING, NONBLOCKING, PERSISTENT)  # of a call, likewise; `all` are those that the MPI has
 
 
 def modes_of(wish: str) -> list[str]:
