@@ -35,8 +35,8 @@ Stretto, as a blocking call, as I… + `MPI_Wait` and as `MPI_Start` + `MPI_Wait
 these six take turns, and each round begins with another one. A time is the median over the rounds,
 {rounds} or more, of the slowest rank's mean, a ratio the median of the ratios within a round. All
 results are compared with the native ones. Bytes are those of the vector in bcast, reduce,
-allreduce, scan, exscan and (all ranks' parts together, at least one element each) reduce_scatter; elsewhere of one
-part. A barrier has none and counts once. {passed}
+allreduce, scan, exscan and (all ranks' parts together, at least one element each) reduce_scatter;
+elsewhere of one part. A barrier has none and counts once. {passed}
 
 The cores are shared with other programs. Blocks in which a rank lost its core do not count, and a
 point is measured up to four times as long to get enough others: {interrupted} were lost.
