@@ -9,6 +9,7 @@ from statistics import median
 
 from stretto.launch import Mpi
 from stretto.launch.mpi import cores
+from stretto.measure.points import BACK_TO_BACK
 from stretto.tune.own.journal import Measured, read_measured
 from stretto.tune.own.paired_benchmark import Plan, measure
 from stretto.tune.own.points import NATIVE, Point, does, others, parsed, portfolio, shipped
@@ -53,7 +54,7 @@ def exhausted(mpi: Mpi, points: list[Point], folder: Path) -> Whole:
         count += len(rest) + 1
         for i in range(0, max(len(rest), 1), MOST):  # all have the reference in common
             words = [reference.words, *rest[i : i + MOST]]
-            plan.append((point, [w if w == NATIVE else "+" + w for w in words]))
+            plan.append((point, BACK_TO_BACK, [w if w == NATIVE else "+" + w for w in words]))
     begun = time.monotonic()
     benchmarks = hold(mpi, ranks, folder, plan, SECONDS)
     seconds = time.monotonic() - begun
@@ -84,8 +85,10 @@ def compared(
     What does the same as the fastest takes as long. Native calls are made in one launch.
     """
     ranks = next(iter(fastest)).ranks
-    plan = [(point, _entrants(point, fastest[point], choices[point])) for point in fastest]
-    own = [(point, [one for one in words if one != NATIVE]) for point, words in plan]
+    plan = [
+        (point, BACK_TO_BACK, _entrants(point, fastest[point], choices[point])) for point in fastest
+    ]
+    own = [(point, mode, [one for one in words if one != NATIVE]) for point, mode, words in plan]
     ratios: dict[Point, dict[str, list[float]]] = {point: {} for point in fastest}
     for launch in range(LAUNCHES):
         for benchmark in hold(mpi, ranks, folder, own if launch else plan, SECONDS):

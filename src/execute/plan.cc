@@ -182,9 +182,10 @@ void Plan::resolve(const Work& work, Count segment) { Resolver(*this, work, segm
 void Plan::find_fast_path(const Work& work) {
   using transport::shm::inline_payload;
   using transport::shm::StagingRing;
-  constexpr Bytes longest = 4096;
-  const auto fits = [](Bytes bytes, std::initializer_list<Slice> slices) {
-    return bytes <= longest && std::ranges::all_of(slices, [](Slice s) { return s.count <= 1; });
+  constexpr Bytes longest = 32 << 10;  // what takes longer gains nothing
+  const Bytes limit = work.lend_from > 0 ? std::min(longest, work.lend_from - 1) : longest;
+  const auto fits = [&](Bytes bytes, std::initializer_list<Slice> slices) {
+    return bytes <= limit && std::ranges::all_of(slices, [](Slice s) { return s.count <= 1; });
   };
   // Nobody gets the same blocks twice in a stage: there may be no slot left for the second message.
   const auto once = [&](std::uint32_t s) {
@@ -193,7 +194,8 @@ void Plan::find_fast_path(const Work& work) {
                         [&](const Outgoing& other) { return other.peer == sends[s].peer; });
   };
   fast_path = {.fits = work.element.dense};
-  for (const Step& s : steps) fast_path.fits = fast_path.fits && fits(s.bytes, {s.target, s.source, s.operand});
+  for (const Step& s : steps)
+    fast_path.fits = fast_path.fits && !s.non_temporal && fits(s.bytes, {s.target, s.source, s.operand});
   for (const Stage& stage : stages) {
     Bytes staged = 0;
     for (std::uint32_t s = stage.first_send; s < stage.end_of_sends && fast_path.fits; ++s) {

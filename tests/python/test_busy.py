@@ -156,14 +156,14 @@ def pretend(monkeypatch, load: Load | None, spread: float) -> None:
     monkeypatch.setattr("stretto.tune.own.paired_benchmark.measured_reductions", lambda mpi: {})
 
     def measure(mpi, ranks, plan, seconds, folder, heard):
-        for point, words in plan:
+        for point, mode, words in plan:
             rows = [
                 {"words": own, "algorithm": "x", "us": 1.0 + 0.1 * (own == "native"),
                  "spread": spread, "blocks": 4, "correct": True}
                 for own in (one.removeprefix("+") for one in words)
             ]  # fmt: skip
-            heard({"cell": point.name, "ranks": 2, "asked": point.asked, "seconds": 0.1,
-                   "candidates": rows})  # fmt: skip
+            heard({"cell": point.name, "mode": mode, "ranks": 2, "asked": point.asked,
+                   "seconds": 0.1, "candidates": rows})  # fmt: skip
         return ""
 
     monkeypatch.setattr(session_module, "measure", measure)
@@ -173,7 +173,7 @@ def tune(folder: Path, as_json: bool = False, fresh: bool = False) -> None:
     run_tune(
         as_json, launcher=(), mpi=str(installed("mpich").mpiexec), ranks=(2,), sizes="1K,64K",
         collectives="bcast,barrier", budget=20.0, operators=None, up_to=None, predict=None,
-        topology=None, hosts=None, output=str(folder / "tuned.rules"), fresh=fresh,
+        mode=None, topology=None, hosts=None, output=str(folder / "tuned.rules"), fresh=fresh,
     )  # fmt: skip
 
 

@@ -52,7 +52,7 @@ def tuned(request, tmp_path, monkeypatch) -> Extrapolation:
     nodes = request.param > 1
 
     def measure(mpi, ranks, plan, seconds, folder, heard):
-        for point, words in plan:
+        for point, _, words in plan:
             rows = []
             for own in (one.removeprefix("+") for one in words):
                 one, us = parsed(point, own), 1e3

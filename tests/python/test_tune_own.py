@@ -14,6 +14,7 @@ from commands import json_of, refuse
 from programs import installed, stretto_run
 from stretto import _core
 from stretto.launch.mpi import Mpi
+from stretto.measure.points import BACK_TO_BACK, MODES
 from stretto.measure.session import Request
 from stretto.tune.own import model
 from stretto.tune.own.choice import SHIPPED, Times, along, choices, times_of
@@ -156,7 +157,9 @@ def test_native_calls_that_take_too_long_are_not_made(tmp_path):
     assert not times.expensive(Point("bcast", 8, 1 << 24))
     point = Point("allreduce", 8, 1 << 19)
     own = {point: parsed(point, "linear")}
-    words = Search(journal, ResidualCorrection(lambda ranks: Same(), [known]), own).first(point)
+    words = Search(journal, ResidualCorrection(lambda ranks: Same(), [known]), own).first(
+        point, BACK_TO_BACK
+    )
     assert words[0] == "+linear" and NATIVE not in words
 
 
@@ -224,7 +227,7 @@ def test_what_hangs_is_given_up_and_the_rest_goes_on(tmp_path, monkeypatch):
 
     def measure(mpi, ranks, plan, seconds, folder, heard):
         plans.append(plan)
-        for point, words in plan:
+        for point, _, words in plan:
             if "scatter_ring" in words:
                 return "scatter_ring"
             heard(said_of(point, words))
@@ -251,13 +254,14 @@ def test_what_hangs_is_given_up_and_the_rest_goes_on(tmp_path, monkeypatch):
 def test_paired_benchmarks_have_right_results_of_every_function(tmp_path):
     functions = [stretto.facts(function) for function in stretto.all_functions()]
     names = [one.name for one in functions if not stretto.facts(one.collective).neighbourhood]
-    plan = [
-        (point, ["native", "linear"]) for point in points_of([*names, "scan-ordered"], 3, [512])
-    ]
+    points = points_of([*names, "scan-ordered"], 3, [512])
+    plan = [(point, MODES[i % 2], ["native", "linear"]) for i, point in enumerate(points)]
     heard: list[dict] = []
     silent = measure(installed("mpich"), 3, plan, 0.02, tmp_path, heard.append)
     assert not silent
-    assert [said["cell"] for said in heard] == [point.name for point, _ in plan]
+    assert [(said["cell"], said.get("mode")) for said in heard] == [
+        (point.name, mode) for point, mode, _ in plan
+    ]
     for said in heard:
         served = {one["words"]: (one["algorithm"], one["correct"]) for one in said["candidates"]}
         collective = stretto.facts(stretto.function_named(said["function"])).collective.name
@@ -292,7 +296,7 @@ def test_few_are_measured_and_the_best_is_found(tmp_path, monkeypatch):
         return 1e6 * slower * true[point.ranks].seconds(point, one)
 
     def measure(mpi, ranks, plan, seconds, folder, heard):
-        for point, words in plan:
+        for point, _, words in plan:
             own = [one.removeprefix("+") for one in words]
             rows = [
                 {"words": one, "algorithm": parsed(point, one).id, "spread": 0.0, "blocks": 12,
@@ -323,7 +327,7 @@ def test_few_are_measured_and_the_best_is_found(tmp_path, monkeypatch):
 
 def test_wrong_results_are_said(tmp_path, monkeypatch):
     def measure(mpi, ranks, plan, seconds, folder, heard):
-        for point, words in plan:
+        for point, _, words in plan:
             heard(said_of(point, words, right=(NATIVE,)))
         return ""
 

@@ -12,7 +12,7 @@ from .options import RanksType, hosts_option, json_option, topology_option
 OWN = "stretto"
 TARGETS = (OWN, "openmpi", "mpich", "intel")
 OF_NATIVE = ("limit", "commutative")
-OF_OWN = ("operators", "predict", "topology", "hosts", "up_to")
+OF_OWN = ("mode", "operators", "predict", "topology", "hosts", "up_to")
 
 
 class DurationType(click.ParamType):
@@ -62,6 +62,12 @@ class DurationType(click.ParamType):
     "--operators",
     metavar="commutative|all",
     help="Of reductions: `all` also tunes for those that do not commute.  [default: commutative]",
+)
+@click.option(
+    "--mode",
+    type=click.Choice(["back-to-back", "synchronised", "both"]),
+    help="Whether a barrier stands before each measured call. What is chosen serves all modes that "
+    "are measured.  [default: both]",
 )
 @click.option(
     "--up-to",

@@ -68,6 +68,7 @@ def run(
     sizes: str,
     collectives: str | None,
     budget: float,
+    mode: str | None,
     operators: str | None,
     up_to: int | None,
     predict: str | None,
@@ -80,7 +81,7 @@ def run(
         from .tune_predict import predict as predict_rules
 
         used = {"a launcher": launcher, "--ranks": ranks, "--mpi": mpi, "--fresh": fresh}
-        _nothing_is_measured({**used, "--up-to": up_to})
+        _nothing_is_measured({**used, "--up-to": up_to, "--mode": mode})
         predict_rules(predict, collectives, _output(output), topology, hosts)
         return
     if topology or hosts:
@@ -88,7 +89,7 @@ def run(
             f"--{'topology' if topology else 'hosts'} goes with --predict only",
             "name a machine, too: --predict cluster",
         )
-    from ..measure.points import parse_sizes
+    from ..measure.points import modes_of, parse_sizes
     from ..measure.session import Request
     from ..tune.own.extrapolation import Extrapolation
     from ..tune.own.journal import Journal
@@ -105,9 +106,8 @@ def run(
     places = probed(started_by, ranks_of(ranks) if not launcher else [0])
     machine = next(iter(places.values())).title
     journal = Journal(path.with_suffix(".jsonl"), machine, fresh)
-    session = OwnSession(
-        started_by, Request(sorted(places), names, numbers, budget), journal, places
-    )
+    request = Request(sorted(places), names, numbers, budget)
+    session = OwnSession(started_by, request, journal, places, modes_of(mode or "both"))
     extrapolation = Extrapolation(session, up_to) if up_to is not None else None
     session.look(say_busy)
     reductions = measured_reductions(started_by)
@@ -133,6 +133,11 @@ def _extrapolated(extrapolation: "Extrapolation | None") -> list[str]:
     return lines
 
 
+def _modes(session: "OwnSession") -> str:
+    words = " and ".join(mode.replace("-", " ") for mode in session.modes)
+    return words + (": times are geometric means" if len(session.modes) > 1 else "")
+
+
 def _report(
     session: "OwnSession",
     path: Path,
@@ -147,14 +152,14 @@ def _report(
     from ..tune.own.trust import in_words, within_noise
 
     journal, shipped, model = session.journal, session.shipped(), session.model
-    chosen = choices(times_of(journal, shipped))
-    doubtful = within_noise(journal, chosen, shipped)
+    chosen = choices(times_of(journal, shipped, session.modes))
+    doubtful = within_noise(journal, chosen, shipped, session.modes)
     distrust = in_words(chosen, doubtful, journal.load)
     done = sum(map(len, chosen.values()))
     missing = sum(len(session.points(n)) for n in session.request.ranks) - done
     files: dict[Path, str] = {}
     if chosen:
-        notes = [f"By `stretto tune`: {done} cells were measured.", *distrust]
+        notes = [f"By `stretto tune`: {done} cells were measured, {_modes(session)}.", *distrust]
         more = _extrapolated(extrapolation)
         files[path] = to_text(chosen, machine, session.one_node, notes, more, session.cores)
     if model:
@@ -226,6 +231,7 @@ def _print_json(
     write_json(
         {
             "cells": cells,
+            "modes": list(session.modes),
             "missing": missing,
             "busy": asdict(session.journal.load) if session.journal.load else None,
             "model": {ranks: asdict(one) for ranks, one in found.items()},

@@ -3,9 +3,11 @@
 
 import math
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from statistics import mean, median, variance
+from statistics import geometric_mean, mean, median, variance
 
+from ...measure.points import BACK_TO_BACK
 from .journal import Entry, Journal, Measured
 from .points import NATIVE, Point, parsed, serves_any
 from .smoothing import Noisy, smooth
@@ -26,6 +28,7 @@ class Times:
     us: dict[str, float]
     shipped: str  # the candidate that the shipped rules choose
     native: float | None = None  # whether or not it may be chosen
+    slower: frozenset[str] = frozenset()  # what may not be chosen: see `slower_than_native`
 
     @property
     def best(self) -> float:
@@ -33,6 +36,12 @@ class Times:
 
     def of(self, words: str) -> float | None:
         return self.us.get(words or self.shipped)
+
+    @property
+    def options(self) -> list[str]:
+        """What may be chosen."""
+        every = [*self.us, *([SHIPPED] if self.of(SHIPPED) else [])]
+        return [words for words in every if (words or self.shipped) not in self.slower]
 
     def cost(self, words: str) -> float:
         """What choosing it loses, in ratio, as a logarithm."""
@@ -85,24 +94,47 @@ def variance_of_all(logs: list[float], variances: list[float]) -> float:
 
 
 def times_of(
-    journal: Journal, shipped: dict[Point, str], confirmed: bool = True
+    journal: Journal,
+    shipped: dict[Point, str],
+    modes: Sequence[str] = (BACK_TO_BACK,),
+    confirmed: bool = True,
 ) -> dict[Point, Times]:
-    """Together with those of the sizes around. If `confirmed`, only of what was timed in several
-    paired benchmarks, beside the shipped choice."""
+    """Of what was timed in all of the modes: the geometric mean, which ranks candidates as that of
+    their ratios to the best of each mode does. Together with those of the sizes around. If
+    `confirmed`, only of what was timed in several paired benchmarks, beside the shipped choice."""
     found = {}
-    every = smooth({point: merged(journal.of(point), words) for point, words in shipped.items()})
-    for point, us in every.items():
-        benchmarks, words = journal.of(point), shipped[point]
+    smoothed = [
+        smooth({point: merged(journal.of(point, mode), words) for point, words in shipped.items()})
+        for mode in modes
+    ]
+    for point, words in shipped.items():
+        by_mode = [own.get(point, {}) for own in smoothed]
+        common = [one for one in by_mode[0] if all(one in own for own in by_mode)]
+        us = {one: geometric_mean(own[one] for own in by_mode) for one in common}
         native = us.get(NATIVE)
         if confirmed:
+            benchmarks = [journal.of(point, mode) for mode in modes]
             us = {
                 one: time
                 for one, time in us.items()
-                if one == words or len(benchmarks_with(benchmarks, one)) >= BENCHMARKS
+                if one == words
+                or all(len(benchmarks_with(own, one)) >= BENCHMARKS for own in benchmarks)
             }
         if us:
-            found[point] = Times(us, words, native)
+            found[point] = Times(us, words, native, slower_than_native(list(us), by_mode))
     return found
+
+
+def slower_than_native(candidates: list[str], by_mode: list[dict[str, float]]) -> frozenset[str]:
+    """By more than a rule is worth in a mode, where another one is so in none."""
+    own = [words for words in candidates if words != NATIVE]
+    slower = {
+        words
+        for words in own
+        for us in by_mode
+        if NATIVE in us and math.log(us[words] / us[NATIVE]) > GAIN
+    }
+    return frozenset(slower if len(slower) < len(own) else ())
 
 
 def benchmarks_with(benchmarks: list[Measured], words: str) -> list[Measured]:
@@ -113,9 +145,8 @@ def along(times: list[Times]) -> list[str]:
     """A choice for each size, of the least sum of losses and changes."""
     paths: dict[str, tuple[float, list[str]]] = {}
     for i, one in enumerate(times):
-        options = [*one.us, *([SHIPPED] if one.of(SHIPPED) else [])]
         before, paths = paths, {}
-        for words in options:
+        for words in one.options:
             loss, way = 0.0, []
             if i:
                 last = min(before, key=lambda w: before[w][0] + (GAIN if w != words else 0))
@@ -177,8 +208,8 @@ def serves_all(point: Point, words: str) -> bool:
 
 def _elsewhere(point: Point, times: Times) -> str:
     """The best that serves any number of ranks, if it is worth a rule."""
-    found = [words for words in times.us if serves_all(point, words)]
-    best = min([*found, *([SHIPPED] if times.of(SHIPPED) else [])], key=times.cost, default=SHIPPED)
+    found = [words for words in times.options if words == SHIPPED or serves_all(point, words)]
+    best = min(found, key=times.cost, default=SHIPPED)
     return SHIPPED if best == times.shipped else best
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ...measure.busy import Load
 from ...measure.journal import Records
+from ...measure.points import BACK_TO_BACK
 from .points import NATIVE, Point
 
 FORMAT = 1
@@ -38,6 +39,7 @@ class Measured:
     stage: str
     seconds: float
     entries: list[Entry] = field(default_factory=list)
+    mode: str = BACK_TO_BACK
 
     def us_of(self, words: str) -> float | None:
         return next((one.us for one in self.entries if one.words == words and one.counts), None)
@@ -48,7 +50,7 @@ def read_measured(stage: str, said: dict) -> Measured:
     names = Entry.__dataclass_fields__
     entries = [Entry(**{k: one[k] for k in names}) for one in said["candidates"]]
     point = Point(said["cell"], said["ranks"], said["asked"])
-    return Measured(point, stage, said["seconds"], entries)
+    return Measured(point, stage, said["seconds"], entries, said.get("mode", BACK_TO_BACK))
 
 
 class Journal(Records):
@@ -66,7 +68,8 @@ class Journal(Records):
         if "entries" in said:
             entries = [Entry(**one) for one in said["entries"]]
             point = Point(**said["cell"])
-            self._keep(Measured(point, said["stage"], said["seconds"], entries))
+            mode = said.get("mode", BACK_TO_BACK)  # a journal may be older than the modes
+            self._keep(Measured(point, said["stage"], said["seconds"], entries, mode))
         elif "others" in said:
             self._worse(Load(said["others"], said["cores"]))
         elif "hung" in said:
@@ -94,9 +97,10 @@ class Journal(Records):
         self._worse(load)
         self._write([asdict(load)])
 
-    def has(self, point: Point, stage: str) -> bool:
-        return any(one.stage == stage for one in self._benchmarks[point])
+    def has(self, point: Point, stage: str, mode: str = BACK_TO_BACK) -> bool:
+        return any((one.stage, one.mode) == (stage, mode) for one in self._benchmarks[point])
 
-    def of(self, point: Point) -> list[Measured]:
-        """The paired benchmarks of a point for the choice, the last one last."""
-        return [one for one in self._benchmarks[point] if one.stage != "model"]
+    def of(self, point: Point, mode: str | None = None) -> list[Measured]:
+        """The paired benchmarks of a point for the choice, the last one last; None: in any mode."""
+        every = [one for one in self._benchmarks[point] if one.stage != "model"]
+        return [one for one in every if mode in (None, one.mode)]

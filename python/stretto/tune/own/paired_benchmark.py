@@ -31,7 +31,7 @@ class Place:
         return _core.Placement(-(-self.ranks // self.nodes))
 
 
-Plan = list[tuple[Point, list[str]]]
+Plan = list[tuple[Point, str, list[str]]]  # points in modes, with candidates
 
 
 def refuse_variables() -> None:
@@ -73,8 +73,8 @@ def measure(
     # Rank 0 reads it, which may be on another node.
     with tempfile.NamedTemporaryFile("w", suffix=".plan", dir=folder, encoding="utf-8") as file:
         with naming(file.name):
-            for point, words in plan:
-                file.write(f"{point.name}:{point.asked} {' '.join(words)}\n")
+            for point, mode, words in plan:
+                file.write(f"{point.name}:{point.asked}:{mode} {' '.join(words)}\n")
             file.flush()
         try:
             patience = PATIENCE + 10 * seconds

@@ -84,16 +84,17 @@ class Search:
         self._journal, self._correction, self._shipped = journal, correction, shipped
         self._one_node = one_node
         self._native = NativeTimes(journal)
+        self._found: dict[tuple[Point, float], list[Candidate]] = {}  # the same for each mode
 
-    def first(self, point: Point) -> list[str]:
+    def first(self, point: Point, mode: str) -> list[str]:
         return self.with_references(point, self._undecided(point, DOUBT)[:MOST])
 
-    def more(self, point: Point) -> list[str]:
+    def more(self, point: Point, mode: str) -> list[str]:
         """What may be faster than all that was measured."""
-        logs = self._logs(point)
+        logs = self._logs(point, mode)
         if not logs:
             return []
-        tried = {entry.words for one in self._journal.of(point) for entry in one.entries}
+        tried = {entry.words for one in self._journal.of(point, mode) for entry in one.entries}
         tried |= {words for failed, words in self._journal.failed if failed == point}
         new = [one for one in self._undecided(point, LESS_DOUBT) if one.words not in tried]
         if not new:
@@ -102,11 +103,11 @@ class Search:
         return self.with_references(point, [*(parsed(point, w) for w in best), *new[:MOST]])
 
     def confirmation(
-        self, point: Point, choice: str, times: dict[str, float], wanted: int = 1
+        self, point: Point, mode: str, choice: str, times: dict[str, float], wanted: int = 1
     ) -> list[str]:
         """The choice and what by its `times` comes near it once more, where that is not the shipped
         one and was not `wanted` times in such a paired benchmark."""
-        benchmarks = [one for one in self._journal.of(point) if one.stage == CONFIRM]
+        benchmarks = [one for one in self._journal.of(point, mode) if one.stage == CONFIRM]
         if choice == SHIPPED or len(benchmarks_with(benchmarks, choice)) >= wanted:
             return []
         limit = NEAR * times.get(choice, 0.0)
@@ -115,12 +116,17 @@ class Search:
         found = dict.fromkeys([choice, *near])
         return self.with_references(point, [parsed(point, words) for words in found][:FINALISTS])
 
-    def _logs(self, point: Point) -> dict[str, float]:
-        us = merged(self._journal.of(point), self._shipped[point].words)
+    def _logs(self, point: Point, mode: str) -> dict[str, float]:
+        us = merged(self._journal.of(point, mode), self._shipped[point].words)
         return {words: own.log for words, own in us.items() if words != NATIVE}
 
     def _undecided(self, point: Point, doubt: float) -> list[Candidate]:
         """Beside the shipped choice."""
+        if (point, doubt) not in self._found:
+            self._found[point, doubt] = self._told_apart(point, doubt)
+        return self._found[point, doubt]
+
+    def _told_apart(self, point: Point, doubt: float) -> list[Candidate]:
         reference = self._shipped[point]
         every = others(point, reference, portfolio(point, one_node=self._one_node))
         if reference.algorithm:

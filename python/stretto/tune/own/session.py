@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Calibrates, predicts, measures what the prediction cannot tell apart; as the budget lasts."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -9,6 +9,7 @@ from functools import cached_property
 from ... import _core
 from ...launch.mpi import Mpi
 from ...measure.busy import Load, Watch
+from ...measure.points import BACK_TO_BACK
 from ...measure.session import Request, TuningSession
 from .choice import CONFIRM, times_of
 from .journal import Journal, read_measured
@@ -28,6 +29,9 @@ PROCESSES = 3  # in which a choice is confirmed, as the budget lasts: where memo
 TRIES = 3  # what was not confirmed makes way for the next best
 LEAST_CALLS = 12  # a fit from fewer means nothing
 OVERHEAD = 1.3  # a paired benchmark takes so many times its seconds
+
+
+Task = tuple[Point, str]  # a point in a mode
 
 
 class OverError(Exception):
@@ -51,10 +55,15 @@ class OwnSession(TuningSession):
     """Fills the journal."""
 
     def __init__(
-        self, mpi: Mpi, request: Request, journal: Journal, places: dict[int, Place]
+        self,
+        mpi: Mpi,
+        request: Request,
+        journal: Journal,
+        places: dict[int, Place],
+        modes: Sequence[str] = (BACK_TO_BACK,),
     ) -> None:
         super().__init__(request)
-        self.mpi, self.journal, self.places = mpi, journal, places
+        self.mpi, self.journal, self.places, self.modes = mpi, journal, places, modes
         self.model: Model | None = None
         self._predictors: dict[int, Predictor] = {}
         self.wrong: set[tuple[Point, str]] = set()  # whose results were, in this run
@@ -85,7 +94,11 @@ class OwnSession(TuningSession):
     def _calibrate(self) -> None:
         end = MODEL_SHARE * self.request.budget
         todo = {
-            ranks: [one for one in calibration(ranks) if not self.journal.has(one[0], "model")]
+            ranks: [
+                (point, BACK_TO_BACK, words)
+                for point, words in calibration(ranks)
+                if not self.journal.has(point, "model")
+            ]
             for ranks in self.request.ranks
         }
         for ranks, plan in todo.items():
@@ -95,27 +108,35 @@ class OwnSession(TuningSession):
     def _search(self) -> None:
         """The points of few sizes first: from them the others are told."""
         begin, left = self.elapsed(), self.left()
-        every = list(self._shipped)
+        every = self._tasks(self._shipped)
         for sizes in levels(self.request.sizes):
-            new = [point for point in every if not self.journal.has(point, "search")]
-            own = of_sizes(new, sizes)
+            new = [(point, mode) for point, mode in every if not self._has(point, mode)]
+            wanted = set(of_sizes(self._shipped, sizes))
+            own = [task for task in new if task[0] in wanted]
             self._stage("search", Search.first, own, begin + FIRST_SHARE * left, waiting=len(new))
         self._stage("search", Search.more, every, begin + SEARCH_SHARE * left)
 
+    def _tasks(self, points: Iterable[Point]) -> list[Task]:
+        """In all modes: those of a point side by side, as only what is timed in all can serve."""
+        return [(point, mode) for point in points for mode in self.modes]
+
+    def _has(self, point: Point, mode: str) -> bool:
+        return self.journal.has(point, "search", mode)
+
     def _confirm(self, times: int) -> None:
-        found = times_of(self.journal, self.shipped(), confirmed=False)
+        found = times_of(self.journal, self.shipped(), self.modes, confirmed=False)
         choices = chosen_of(found)
 
-        def again(search: Search, point: Point) -> list[str]:
-            return search.confirmation(point, choices[point], found[point].us, times)
+        def again(search: Search, point: Point, mode: str) -> list[str]:
+            return search.confirmation(point, mode, choices[point], found[point].us, times)
 
-        self._stage(CONFIRM, again, list(choices), self.request.budget)
+        self._stage(CONFIRM, again, self._tasks(choices), self.request.budget)
 
     def _stage(
         self,
         stage: str,
-        plan_of: Callable[[Search, Point], list[str]],
-        points: list[Point],
+        plan_of: Callable[[Search, Point, str], list[str]],
+        tasks: list[Task],
         end: float,
         waiting: int = 0,
     ) -> None:
@@ -124,16 +145,17 @@ class OwnSession(TuningSession):
         `waiting` paired benchmarks of all of them have the time until the `end`; if that is not
         known, each number of ranks has as large a part of it.
         """
-        numbers = [ranks for ranks in self.request.ranks if any(c.ranks == ranks for c in points)]
+        of_ranks = {point.ranks for point, _ in tasks}
+        numbers = [ranks for ranks in self.request.ranks if ranks in of_ranks]
         for left in range(len(numbers), 0, -1):
             ranks, seconds = numbers[-left], end - self.elapsed()
             if seconds < 0:
                 return
             search = self._next()
-            own = [one for one in points if one.ranks == ranks]
-            own = [point for point in own if (point, WHOLE) not in self.journal.failed]
-            plan = [(point, words) for point in own if (words := plan_of(search, point))]
-            done = sum(self.journal.has(point, stage) for point in points)
+            own = [task for task in tasks if task[0].ranks == ranks]
+            own = [task for task in own if (task[0], WHOLE) not in self.journal.failed]
+            plan = [(*task, words) for task in own if (words := plan_of(search, *task))]
+            done = sum(self.journal.has(point, stage, mode) for point, mode in tasks)
             own_end = end if waiting else self.elapsed() + seconds / left
             self._measure(ranks, stage, plan, own_end, max(waiting - done, 0))
 
@@ -141,8 +163,14 @@ class OwnSession(TuningSession):
         return Search(self.journal, self.correction(self.predictor), self._shipped, self.one_node)
 
     def correction(self, predictor: Callable[[int], Predicts | None]) -> ResidualCorrection:
-        """Of what it predicts, by all that was measured."""
-        measured = [one for one in self.journal.measured if one.point.ranks in self.places]
+        """Of what it predicts, by all that was measured in one of the modes, back to back if it is
+        among them: a call takes longer in the other."""
+        mode = BACK_TO_BACK if BACK_TO_BACK in self.modes else self.modes[0]
+        measured = [
+            one
+            for one in self.journal.measured
+            if one.point.ranks in self.places and one.mode == mode
+        ]
         return ResidualCorrection(predictor, measured)
 
     def points(self, ranks: int) -> list[Point]:
@@ -163,10 +191,12 @@ class OwnSession(TuningSession):
     def measure_also(self, stage: str, wanted: dict[Point, list[Candidate]]) -> None:
         """What another module wants to know, in what is left of the budget."""
 
-        def plan_of(search: Search, point: Point) -> list[str]:
+        def plan_of(search: Search, point: Point, mode: str) -> list[str]:
             return search.with_references(point, wanted[point])
 
-        todo = [point for point in wanted if not self.journal.has(point, stage)]
+        todo = [
+            task for task in self._tasks(wanted) if not self.journal.has(task[0], stage, task[1])
+        ]
         self._stage(stage, plan_of, todo, self.request.budget)
 
     def fit(self) -> None:
@@ -219,20 +249,20 @@ class OwnSession(TuningSession):
     # --- measuring
 
     def _measure(self, ranks: int, stage: str, plan: Plan, end: float, waiting: int) -> None:
-        left = dict(plan)
+        left = {(point, mode): words for point, mode, words in plan}
         seconds = (end - self.elapsed()) / OVERHEAD / max(waiting, len(left), 1)
         seconds = min(max(seconds, SECONDS[0]), SECONDS[1] if stage != "model" else 0.1)
         with suppress(OverError):
             self._hold(ranks, stage, left, seconds, end)
 
     def _hold(
-        self, ranks: int, stage: str, left: dict[Point, list[str]], seconds: float, end: float
+        self, ranks: int, stage: str, left: dict[Task, list[str]], seconds: float, end: float
     ) -> None:
         def heard(said: dict) -> None:
             one = read_measured(stage, said)
             self.journal.add(one)
             self.wrong |= {(one.point, e.words) for e in one.entries if not e.correct}
-            left.pop(one.point, None)
+            left.pop((one.point, one.mode), None)
             self.say(f"{stage}: {one.point}")
             if self.elapsed() > end:
                 raise OverError
@@ -240,17 +270,21 @@ class OwnSession(TuningSession):
         folder = self.journal.path.parent
         while left:
             self.look()
-            silent = measure(self.mpi, ranks, list(left.items()), seconds, folder, heard)
+            plan = [(*task, words) for task, words in left.items()]
+            silent = measure(self.mpi, ranks, plan, seconds, folder, heard)
             if not silent:
                 return
-            point, words = next(iter(left.items()))
+            (point, _), words = next(iter(left.items()))
+            same = [task for task in left if task[0] == point]
             tried = [one for one in words if one.removeprefix(KEEP) == silent != NATIVE]
             if tried:
                 self.journal.fail(point, silent)
-                left[point] = [one for one in words if one not in tried]
+                for task in same:
+                    left[task] = [one for one in left[task] if one not in tried]
             else:  # nobody knows whose call it was, or the native one's
                 self.journal.fail(point, WHOLE)
-                del left[point]
+                for task in same:
+                    del left[task]
 
 
 def probed(mpi: Mpi, ranks: list[int]) -> dict[int, Place]:

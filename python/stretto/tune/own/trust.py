@@ -2,9 +2,11 @@
 """Which choices rest on no more than noise: of a busy machine, or of more ranks than cores."""
 
 import math
+from collections.abc import Sequence
 from statistics import fmean
 
 from ...measure.busy import Load
+from ...measure.points import BACK_TO_BACK
 from ...units import size_in_words
 from .choice import CONFIRM, SHIPPED, Choice, variance_of, variance_of_all
 from .journal import Journal, Measured
@@ -15,7 +17,19 @@ COARSE = math.log(1.1)  # an error of more may hide a better choice
 
 
 def gain_of(benchmarks: list[Measured], words: str, reference: str) -> tuple[float, float] | None:
-    """What a candidate gains on another, as a logarithm, and how far that may be off."""
+    """What a candidate gains on another in the mean over the modes, as a logarithm, and how far
+    that may be off."""
+    modes = dict.fromkeys(one.mode for one in benchmarks)
+    by_mode = [[one for one in benchmarks if one.mode == mode] for mode in modes]
+    found = [gain for own in by_mode if (gain := _gain_in_a_mode(own, words, reference))]
+    if not found:
+        return None
+    return fmean(gain for gain, _ in found), math.hypot(*(off for _, off in found)) / len(found)
+
+
+def _gain_in_a_mode(
+    benchmarks: list[Measured], words: str, reference: str
+) -> tuple[float, float] | None:
     pairs = []
     for one in benchmarks:
         timed = {each.words: each for each in one.entries if each.counts and each.us > 0}
@@ -40,14 +54,21 @@ def _within_noise(benchmarks: list[Measured], words: str, shipped: str) -> bool:
 
 
 def within_noise(
-    journal: Journal, chosen: dict[tuple[str, int], list[Choice]], shipped: dict[Point, str]
+    journal: Journal,
+    chosen: dict[tuple[str, int], list[Choice]],
+    shipped: dict[Point, str],
+    modes: Sequence[str] = (BACK_TO_BACK,),
 ) -> set[Point]:
     """The points whose choice another measurement could overturn."""
     return {
         one.point
         for own in chosen.values()
         for one in own
-        if _within_noise(journal.of(one.point), one.words, shipped[one.point])
+        if _within_noise(
+            [each for mode in modes for each in journal.of(one.point, mode)],
+            one.words,
+            shipped[one.point],
+        )
     }
 
 
