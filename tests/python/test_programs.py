@@ -142,7 +142,7 @@ def test_intel_mpi_benchmarks_of_nonblocking_calls():
     for name in names:
         assert f"# Benchmarking I{name} " in done.out
         assert f"# Benchmarking I{name}_pure " in done.out
-        assert done.served(name) > 1000
+        assert done.served(name) > 100
         assert done.passed(name) == {}
     assert "All processes entering MPI_Finalize" in done.out
 
