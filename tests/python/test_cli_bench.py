@@ -190,7 +190,7 @@ def test_bench_of_all_forms(mpi, ranks):
     ]
     for cell in cells:
         assert cell["correct"] is True
-        assert cell["algorithm"].startswith(cell["function"] + "/")  # none was passed on
+        assert "/" in cell["algorithm"]  # none was passed on
         assert cell["native_us"] > 0
         assert cell["stretto_us"] > 0
         # Persistent collectives of Intel MPI give wrong results.
