@@ -15,6 +15,10 @@ from stretto.guidelines.table import GROUPS, guidelines
 from stretto.guidelines.verdict import MISS, TOLERANCE
 from stretto.units import size_in_words
 
+OTHER_PAGE = "forms"  # benchmarks/nonblocking measures these
+OTHERS = """
+[Another page](nonblocking.md) is on nonblocking and persistent calls against blocking ones.
+"""
 HEAD = """\
 <!-- Written by benchmarks/node/guidelines. -->
 
@@ -62,19 +66,25 @@ def _rules() -> str:
     names = [one.name for one in functions if not facts(one.collective).neighbourhood]
     every = guidelines(names)
     for group, why in GROUPS.items():
+        if group == OTHER_PAGE:
+            continue
         of_group = [one for one in every if one.group == group]
         words = [one.words for one in of_group]
         if group in ("monotony", "split"):
             of_one = words[0].replace(of_group[0].function, "f")
             words = [f"{of_one}, for every function f but barrier"]
         lines.append(f"- *{group}*: {why} {'; '.join(words)}.")
-    return "## What is asked\n\n" + "\n".join(lines) + "\n"
+    return "## What is asked\n\n" + "\n".join(lines) + "\n" + OTHERS
+
+
+def _verdicts(document: dict) -> list[dict]:
+    return [one for one in document["verdicts"] if one["group"] != OTHER_PAGE]
 
 
 def _violations(document: dict, library: str) -> list[dict]:
     return [
         one
-        for one in document["verdicts"]
+        for one in _verdicts(document)
         if one["library"] == library and one["status"] == "violated"
     ]
 
@@ -100,7 +110,7 @@ def _section(document: dict) -> str:
         f"{', '.join(map(str, document['ranks']))}; m {sizes}.\n",
     ]
     for library, who in (("stretto", "Stretto"), ("native", document["mpi"])):
-        own = [one for one in document["verdicts"] if one["library"] == library]
+        own = [one for one in _verdicts(document) if one["library"] == library]
         found = _violations(document, library)
         count = Counter(one["status"] for one in own)
         told = (

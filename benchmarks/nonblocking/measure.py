@@ -5,25 +5,26 @@ python benchmarks/nonblocking/measure.py PAGE.md MPI-PREFIX…
 """
 
 import os
-import re
-import subprocess
 import sys
-import tempfile
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 from statistics import geometric_mean, median, quantiles
 
 import page
+from stretto import all_functions, facts
 from stretto.launch.mpi import Mpi, inspect
+from stretto.measure.driver import Results, drive
+from stretto.measure.overlap import LIBRARIES, Parts, run_overlap
+from stretto.measure.points import FORMS, benchmark_points
 
-SOURCE = Path(__file__).with_name("nonblocking.c")
+RANKS = 2
+SIZES = [8, 64, 1024]
+SECONDS = 0.3  # for a point
+OVERLAPPED = ["bcast", "alltoall", "allreduce"]
+OVERLAPPED_SIZES = [64 << 10, 1 << 20, 4 << 20]
 ENOUGH = 10  # rounds that nothing interrupted; with fewer a point is not judged
-PATIENCE = 240  # seconds for a run
-# Whose persistent requests cannot be measured. Those of Intel MPI 2021.18 on one node: a gather or
-# scatter sends what its buffer held when it was made, and a rank of an allgather crashes.
-BROKEN = {"Intel MPI"}
-SERVED = re.compile(r"summary: rank 0 (\w+) served \d+.*?, passed on (\d+)", re.MULTILINE)
+PATIENCE = 240  # seconds without a word
 
 Point = tuple[str, int]  # function, bytes
 Side = tuple[str, str]  # library and form
@@ -36,9 +37,9 @@ class Found:
 
     mpi: Mpi
     points: Times = field(default_factory=dict)
-    overlaps: Times = field(default_factory=dict)
-    threaded: Times = field(default_factory=dict)
-    passed_on: dict[str, int] = field(default_factory=dict)  # calls that Stretto did not serve
+    overlaps: dict[Point, dict[str, Parts]] = field(default_factory=dict)  # by library
+    threaded: dict[Point, dict[str, Parts]] = field(default_factory=dict)
+    passed_on: list[str] = field(default_factory=list)  # functions that Stretto did not serve
 
     def has(self, *sides: Side) -> bool:
         return all(side in times for times in self.points.values() for side in sides)
@@ -85,62 +86,53 @@ def is_clear(*sides: list[float]) -> bool:
     return sum(min(one) > 0 for one in zip(*sides, strict=True)) >= ENOUGH
 
 
-def compiled(mpi: Mpi, target: Path) -> Path:
-    """Without mpicc: that of Intel MPI wants variables that a script sets."""
-    prefix = mpi.mpiexec.parent.parent
-    library = mpi.library or prefix / "lib" / "libmpi.so"
-    words = ["cc", "-std=c11", "-O2", SOURCE, "-lm", "-o", target, f"-I{prefix}/include"]
-    words += [library, f"-Wl,-rpath,{library.parent}"]
-    done = subprocess.run([str(w) for w in words], capture_output=True, text=True, check=False)
-    if done.returncode:
-        sys.exit(f"cannot compile {SOURCE} for the MPI in {prefix}: {done.stderr}")
-    return target
+def right(mpi: Mpi, race: Results) -> Results:
+    if race.wrong:
+        sys.exit(f"{mpi.title}: a wrong result: {race.wrong[0]}")
+    return race
 
 
-def parsed(lines: str) -> Times:
-    found: Times = {}
-    for line in lines.splitlines():
-        if line.startswith("wrong "):
-            sys.exit(f"a wrong result: {line}")
-        function, size, library, form, *times = line.split()
-        point = found.setdefault((function.lower(), int(size)), {})
-        point[library, form] = [float(time) for time in times]
-    return found
+def overlaps(mpi: Mpi, **variables: str) -> dict[Point, dict[str, Parts]]:
+    race = right(
+        mpi,
+        run_overlap(mpi, RANKS, OVERLAPPED, OVERLAPPED_SIZES, 2 * SECONDS, variables=variables),
+    )
+    return {
+        (said["function"], said["asked"]): {library: said[library] for library in LIBRARIES}
+        for said in race.cells
+    }
 
 
-def run(mpi: Mpi, program: Path, *words: str, **variables: str) -> tuple[Times, str]:
-    """The times, and what was said."""
-    launch = [sys.executable, "-m", "stretto", "run", "-n", "2", "--mpi", mpi.mpiexec, "--"]
-    done = subprocess.run(
-        [str(word) for word in (*launch, program, *words)],
-        env={**os.environ, "STRETTO_LOG": "summary", **variables},
-        timeout=PATIENCE, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    times = parsed(done.stdout)
-    if done.returncode:
-        sys.exit(f"{mpi.title}: exit code {done.returncode}\n{done.stderr}")
-    return times, done.stderr
-
-
-def measured(mpi: Mpi, folder: Path) -> Found:
-    program = compiled(mpi, folder / f"nonblocking-{mpi.name.replace(' ', '-')}")
-    found = Found(mpi)
-    found.points, said = run(mpi, program, "points", *(["own"] if mpi.name in BROKEN else []))
-    found.passed_on = {name: int(calls) for name, calls in SERVED.findall(said) if int(calls)}
-    found.overlaps, _ = run(mpi, program, "overlap")
-    found.threaded, _ = run(mpi, program, "overlap", "own", STRETTO_PROGRESS="thread")
+def measured(mpi: Mpi) -> Found:
+    """Each function in its three forms, which take turns."""
+    every = [facts(function) for function in all_functions()]
+    names = [one.name for one in every if not facts(one.collective).neighbourhood]
+    points = benchmark_points(names, SIZES)
+    words = ["/".join(f"{name}:{size}:{form}" for form in FORMS) for name, size in points]
+    race, found = Results(), Found(mpi)
+    drive(mpi, RANKS, ["--pairs", ",".join(words)], SECONDS, PATIENCE, race)
+    for point, said in zip(points, right(mpi, race).pairs, strict=True):
+        found.points[point] = {
+            (library, form): [-us if disturbed else us for us, disturbed in batches]
+            for library in LIBRARIES
+            for form, batches in zip(FORMS, said[library], strict=True)
+            if batches
+        }
+        if "native" in said["algorithms"]:
+            found.passed_on.append(point[0])
+    found.overlaps = overlaps(mpi)
+    found.threaded = overlaps(mpi, STRETTO_PROGRESS="thread")
     return found
 
 
 def main(target: Path, prefixes: list[Path]) -> None:
     load, results = os.getloadavg()[0], []
-    with tempfile.TemporaryDirectory() as folder:
-        for prefix in prefixes:
-            mpi = inspect(prefix.absolute() / "bin" / "mpiexec", "benchmark")
-            if mpi is None:
-                sys.exit(f"{prefix} has no MPI that Stretto knows")
-            print(f"{mpi.title} …", file=sys.stderr, flush=True)
-            results.append(measured(mpi, Path(folder)))
+    for prefix in prefixes:
+        mpi = inspect(prefix.absolute() / "bin" / "mpiexec", "benchmark")
+        if mpi is None:
+            sys.exit(f"{prefix} has no MPI that Stretto knows")
+        print(f"{mpi.title} …", file=sys.stderr, flush=True)
+        results.append(measured(mpi))
     text = page.text(results, date.today().isoformat(), load, ENOUGH)
     target.write_text(text, encoding="utf-8")
     print(f"wrote {target}", file=sys.stderr)

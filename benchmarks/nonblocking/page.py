@@ -5,16 +5,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import nan
-from statistics import median
 from typing import TYPE_CHECKING
 
+from stretto.measure.overlap import LIBRARIES, overlap_of
+from stretto.measure.points import FORMS
 from stretto.peers.state import machine_facts
 from stretto.units import size_in_words
 
 if TYPE_CHECKING:
-    from measure import Found, Point, Side, Times
+    from stretto.measure.overlap import Parts
 
-OWN = {form: ("stretto", form) for form in ("blocking", "immediate", "persistent")}
+    from measure import Found, Point, Side
+
+OWN = {form: ("stretto", form) for form in FORMS}
 NATIVE = {form: ("native", form) for form in OWN}
 LEAST_OVERLAP = 0.005  # less is printed as nothing
 
@@ -27,16 +30,16 @@ Measured on {day}, 2 ranks: {mpis}; Stretto {version}.
 
 Machine: {cpu}, {cores} cores, {system}; load average at the begin {load:.1f}.
 
-One program under `stretto run` makes all calls: each function, natively and by Stretto, as a
-blocking call, as I… + `MPI_Wait` and as `MPI_Start` + `MPI_Wait`. Blocks of calls of these six
-take turns, in another order in each round. A time is the median over {rounds} rounds of the
-slowest rank's mean, a ratio the median of the ratios within a round. All results are compared with
-those of the native blocking call. Bytes are those of the vector in bcast, reduce, allreduce, scan,
-exscan and (all ranks' parts together, at least one element each) reduce_scatter; elsewhere of one
-part. A barrier has none and counts once. {passed}
+The driver of `stretto bench` makes all calls in one process: each function, natively and by
+Stretto, as a blocking call, as I… + `MPI_Wait` and as `MPI_Start` + `MPI_Wait`. Blocks of calls of
+these six take turns, and each round begins with another one. A time is the median over the rounds,
+{rounds} or more, of the slowest rank's mean, a ratio the median of the ratios within a round. All
+results are compared with the native ones. Bytes are those of the vector in bcast, reduce,
+allreduce, scan, exscan and (all ranks' parts together, at least one element each) reduce_scatter;
+elsewhere of one part. A barrier has none and counts once. {passed}
 
-The cores are shared with other programs. Blocks in which a rank lost its core are repeated up to
-three times, and then do not count: {interrupted}.
+The cores are shared with other programs. Blocks in which a rank lost its core do not count, and a
+point is measured up to four times as long to get enough others: {interrupted} were lost.
 Where fewer than {enough} rounds are left, all do: the cell is marked ~ and not judged. Between the
 quartiles of what counts lie, by the median of all times, {spread} of a time.
 
@@ -60,10 +63,10 @@ here, and in brackets how many miss. 5 % are left for what a measurement errs.
 OVERLAP = """\
 ## Overlap without a test
 
-As OSU's benchmarks have it: first I… + `MPI_Wait` alone, then with a computation of that length
-between the two, which calls no MPI. Overlap is the share of the call that the computation hides:
-1 - (both - computation alone) / call alone, and not less than 0. "Thread" is
-`STRETTO_PROGRESS=thread`. A cell has the overlap, and the µs of the call alone.
+`stretto bench --overlap`, as OSU's benchmarks and IMB-NBC have it: first I… + `MPI_Wait` alone,
+then with a computation of that length between the two, which calls no MPI. Overlap is the share of
+the call that the computation hides: 1 - (both - computation alone) / call alone, from 0 to 1.
+"Thread" is `STRETTO_PROGRESS=thread`. A cell has the overlap, and the µs of the call alone.
 
 A computation needs all of its core, and here each core has a rank: a thread that moves data takes
 from the computation the time that it needs. Overlap by a thread needs cores that are free.
@@ -110,10 +113,10 @@ IMMEDIATE = "I… + Wait against native I… + Wait"
 GOALS = (
     Goal(
         "I… + Wait over Stretto's own blocking call",
-        OWN["immediate"], OWN["blocking"], 1.3, True,
+        OWN["nonblocking"], OWN["blocking"], 1.3, True,
     ),
-    Goal(f"{IMMEDIATE}, mean", NATIVE["immediate"], OWN["immediate"], 2.0, False, mean=True),
-    Goal(f"{IMMEDIATE}, slowest point", NATIVE["immediate"], OWN["immediate"], 0.95, False),
+    Goal(f"{IMMEDIATE}, mean", NATIVE["nonblocking"], OWN["nonblocking"], 2.0, False, mean=True),
+    Goal(f"{IMMEDIATE}, slowest point", NATIVE["nonblocking"], OWN["nonblocking"], 0.95, False),
     Goal(
         "Start + Wait over Stretto's own blocking call",
         OWN["persistent"], OWN["blocking"], 1.05, True,
@@ -166,7 +169,7 @@ def misses(results: list[Found]) -> str:
 
 
 COMPARED = (
-    (OWN["immediate"], OWN["blocking"]),
+    (OWN["nonblocking"], OWN["blocking"]),
     (OWN["persistent"], OWN["blocking"]),
     *((NATIVE[form], OWN[form]) for form in OWN),
 )
@@ -204,14 +207,10 @@ def points_table(found: Found) -> str:
     return table(head, lines)
 
 
-def overlap_cell(times: Times, point: Point, library: str) -> str:
-    from measure import is_clear, undisturbed
-
-    sides = [times[point][library, part] for part in ("call", "computation", "both")]
-    call, computation, both = map(median, zip(*undisturbed(*sides), strict=True))
-    share = 1 - (both - computation) / call
-    said = f"{100 * min(share, 1):.0f} %" if share > LEAST_OVERLAP else "0"
-    return f"{said} of {microseconds(call)}{'' if is_clear(*sides) else ' ~'}"
+def overlap_cell(parts: Parts) -> str:
+    one = overlap_of(parts)
+    said = f"{100 * one.share:.0f} %" if one.share > LEAST_OVERLAP else "0"
+    return f"{said} of {microseconds(one.call_us)}{'' if one.clear else ' ~'}"
 
 
 def overlap_table(results: list[Found]) -> str:
@@ -222,31 +221,33 @@ def overlap_table(results: list[Found]) -> str:
     for point in results[0].overlaps:
         cells = []
         for found in results:
-            cells += [overlap_cell(found.overlaps, point, side) for side in ("native", "stretto")]
-            cells.append(overlap_cell(found.threaded, point, "stretto"))
+            cells += [overlap_cell(found.overlaps[point][library]) for library in LIBRARIES]
+            cells.append(overlap_cell(found.threaded[point]["stretto"]))
         lines.append([f"i{name_of(point)}", *cells])
     return table(head, lines)
 
 
 def passed_on(results: list[Found]) -> str:
     said = [
-        f"{found.mpi.name}: {', '.join(f'{name} {n}' for name, n in found.passed_on.items())}"
+        f"{found.mpi.name}: {', '.join(dict.fromkeys(found.passed_on))}"
         for found in results
         if found.passed_on
     ]
-    return f"Calls that Stretto passed on: {'; '.join(said)}." if said else "Stretto served all."
+    return f"Stretto passed on: {'; '.join(said)}." if said else "Stretto served all."
 
 
 def text(results: list[Found], day: str, load: float, enough: int) -> str:
     from stretto import version
 
     broken = [one.mpi.name for one in results if not one.has(NATIVE["persistent"])]
-    facts, times = machine_facts(), next(iter(results[0].points.values()))
+    facts = machine_facts()
     parts = [
         HEAD.format(
             day=day, enough=enough, load=load, version=version(), passed=passed_on(results),
             mpis=", ".join(found.mpi.title for found in results),
-            rounds=len(times[OWN["blocking"]]),
+            rounds=min(
+                len(times[OWN["blocking"]]) for one in results for times in one.points.values()
+            ),
             spread=", ".join(
                 f"{100 * found.spread():.0f} % ({found.mpi.name})" for found in results
             ),

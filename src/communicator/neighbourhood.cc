@@ -62,6 +62,11 @@ int topology_of(MPI_Comm comm) {
   return native().Topo_test(comm, &topology) == MPI_SUCCESS ? topology : MPI_UNDEFINED;
 }
 
+bool has_topology(MPI_Comm comm) {
+  int inter = 0;
+  return native().Comm_test_inter(comm, &inter) == MPI_SUCCESS && !inter && topology_of(comm) != MPI_UNDEFINED;
+}
+
 std::shared_ptr<const Graph> graph_known_to(MPI_Comm comm, Rank rank, Rank ranks) {
   const int topology = topology_of(comm);
   if (topology == MPI_CART) return grid_of(comm);

@@ -12,6 +12,8 @@ namespace stretto::intercept {
 
 /// MPI_CART, MPI_GRAPH, MPI_DIST_GRAPH or MPI_UNDEFINED.
 int topology_of(MPI_Comm comm);
+/// Also of an intercommunicator, which has none.
+bool has_topology(MPI_Comm comm);
 
 /// Of a grid or graph all neighbours, of a distributed graph those of `rank` alone. Null: `comm` has no topology, or
 /// the MPI does not tell it.

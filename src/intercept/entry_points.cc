@@ -2,6 +2,7 @@
 //
 // The MPI functions that Stretto takes the place of. Each asks to be served and else calls the native function.
 #include "communicator/hints.hpp"
+#include "communicator/neighbourhood.hpp"
 #include "communicator/provenance.hpp"
 #include "communicator/shared_heap.hpp"
 #include "communicator/spawn.hpp"
@@ -66,11 +67,21 @@ int made_from(MPI_Comm parent, const MPI_Comm* child, int error) {
   return error;
 }
 
-/// The same for one with neighbours. It is set up at once, so that its first nonblocking call need not be left to the
-/// native library.
+/// One with neighbours is set up at once, so that its first nonblocking call need not be left to the native library.
+void set_up(MPI_Comm comm, const char* cause) {
+  guarded([&] { intercept::communicator(comm, std::string(cause)); });
+}
+
+/// The end of a function that has made such a one, if it succeeded.
 int made_topology(MPI_Comm parent, const MPI_Comm* child, int error, const char* cause) {
   if (made_from(parent, child, error) == MPI_SUCCESS && *child != intercept::constants().comm_null)
-    guarded([&] { intercept::communicator(*child, std::string(cause)); });
+    set_up(*child, cause);
+  return error;
+}
+
+/// The end of a function that has duplicated one, perhaps such a one, if it succeeded. The MPI has copied its mark.
+int duplicated(const MPI_Comm* copy, int error, const char* cause) {
+  if (error == MPI_SUCCESS && intercept::has_topology(*copy)) set_up(*copy, cause);
   return error;
 }
 
@@ -114,7 +125,9 @@ ENTRY(Comm_set_info, (MPI_Comm comm, MPI_Info info), (comm, info)) {
 }
 
 ENTRY(Comm_dup_with_info, (MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm), (comm, info, newcomm)) {
-  return with_hints(native().Comm_dup_with_info(comm, info, newcomm), newcomm, info, "MPI_Comm_dup_with_info");
+  const char* const cause = "MPI_Comm_dup_with_info";
+  const int error = duplicated(newcomm, native().Comm_dup_with_info(comm, info, newcomm), cause);
+  return with_hints(error, newcomm, info, cause);
 }
 
 ENTRY(Comm_split_type, (MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm* newcomm),

@@ -40,7 +40,7 @@ struct CallArguments {
 /// Of a buffer or a count: my part; the vector, all parts together.
 enum class Amount : std::uint8_t { nothing, part, vector };
 
-struct CallForm {
+struct CallFacts {
   Amount in;
   Amount out;
   Amount n;
@@ -53,7 +53,7 @@ enum class Local : std::uint8_t { take_part, reduce_local };
 
 using Callee = std::variant<Function, Local>;
 
-const CallForm& form_of(Callee callee);
+const CallFacts& call_facts(Callee callee);
 std::string_view name_of(Callee callee);
 
 }  // namespace stretto::measure

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <memory>
 
 namespace stretto::measure {
 namespace {
@@ -16,10 +17,10 @@ struct Length {
 };
 constexpr Length of_a_point = {.longest_batch = longest_batch, .least_rounds = 3, .least_calm = 0};
 // Short, so that other programs let most of them alone. Of fewer than nine no interval of a median is to be had.
-constexpr Length of_a_pair = {.longest_batch = 1e-3, .least_rounds = 12, .least_calm = 12};
+constexpr Length of_a_group = {.longest_batch = 1e-3, .least_rounds = 12, .least_calm = 12};
 constexpr int most_times = 4;  // that the time is had
 
-/// The calls of one or two runners, under both libraries.
+/// The calls of runners, under both libraries.
 class Comparison {
  public:
   Comparison(std::vector<Runner*> runners, const Setting& setting) : runners_(std::move(runners)), setting_(setting) {
@@ -33,8 +34,11 @@ class Comparison {
     setting_.announce("Stretto");
     refresh(0);
     std::vector<std::string> algorithms;
-    for (Runner* runner : runners_)
-      algorithms.push_back(runner->call_and_name(setting_.stretto.functions, setting_.stretto.last_algorithm));
+    for (Runner* runner : runners_) {
+      const Library& library = setting_.stretto;
+      if (runner->form() != Form::blocking) library.functions.Barrier(runner->comm());  // sets the communicator up
+      algorithms.push_back(runner->call_and_name(library.in(runner->form()), library.last_algorithm));
+    }
     return algorithms;
   }
   /// Returns whether all results were right.
@@ -47,8 +51,8 @@ class Comparison {
     for (Runner* runner : runners_) runner->refresh(repetition);
   }
   bool equal() const {
-    return std::ranges::all_of(runners_, [](const Runner* runner) { return runner->equal(); }) &&
-           runners_.front()->agrees(*runners_.back());
+    return std::ranges::all_of(
+        runners_, [this](const Runner* runner) { return runner->equal() && runners_.front()->agrees(*runner); });
   }
   void calibrate(const Length& length);
   bool round(int repetition);
@@ -121,20 +125,29 @@ Result compare(const Point& point, const Setting& setting) {
   result.batches = static_cast<int>(comparison.samplers[0].times.size());
   result.native = comparison.samplers[0].summary();
   result.stretto = comparison.samplers[1].summary();
+  result.native_form = setting.native.times(point.form) ? point.form : Form::blocking;
   result.seconds = native().Wtime() - begun;
   return result;
 }
 
-PairResult compare(const Pair& pair, const Setting& setting) {
+GroupResult compare(const std::vector<Point>& group, const Setting& setting) {
   const double begun = native().Wtime();
-  Runner left(pair.left), right(pair.right);
-  Comparison comparison({&left, &right}, setting);
-  PairResult result{};
-  std::ranges::move(comparison.first_calls(), result.algorithms + 0);
-  result.correct = comparison.run(of_a_pair);
-  for (std::size_t i = 0; i < 2; ++i) {
-    result.native[i] = comparison.samplers[i].batches();
-    result.stretto[i] = comparison.samplers[2 + i].batches();
+  GroupResult result{};
+  result.correct = true;
+  const std::size_t n = group.size();
+  result.native.resize(n);
+  result.stretto.resize(n);
+  result.algorithms.resize(n);
+  if (!std::ranges::all_of(group, [&](const Point& point) { return setting.native.has(point.form); })) return result;
+  std::vector<std::unique_ptr<Runner>> runners;
+  std::vector<Runner*> all;
+  for (const Point& point : group) all.push_back(runners.emplace_back(std::make_unique<Runner>(point)).get());
+  Comparison comparison(all, setting);
+  result.algorithms = comparison.first_calls();
+  result.correct = comparison.run(of_a_group);
+  for (std::size_t i = 0; i < n; ++i) {
+    if (setting.native.times(group[i].form)) result.native[i] = comparison.samplers[i].batches();
+    result.stretto[i] = comparison.samplers[n + i].batches();
   }
   result.seconds = native().Wtime() - begun;
   return result;
@@ -146,7 +159,7 @@ Result time_native(const Point& point, const Setting& setting) {
   Sampler sampler{runner, setting.native, false};
   setting.announce("Stretto");
   runner.refresh(0);
-  runner.call(setting.stretto.functions, true);
+  runner.call(setting.stretto.functions, true);  // in any form
   setting.announce("native");
   sampler.call();
   const bool correct = runner.equal();
@@ -163,6 +176,7 @@ Result time_native(const Point& point, const Setting& setting) {
   result.correct = on_all_ranks(runner.equal() && correct);
   result.batches = static_cast<int>(sampler.times.size());
   result.native = sampler.summary();
+  result.native_form = setting.native.times(point.form) ? point.form : Form::blocking;
   result.seconds = native().Wtime() - begun;
   return result;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Native against Stretto in one process, in batches of calls that take turns: one point, or two; or native alone.
+// Native against Stretto in one process, in batches of calls that take turns: one point, or several; or native alone.
 #pragma once
 
 #include <functional>
@@ -17,6 +17,7 @@ struct Result {
   int batches;            ///< of each library
   bool correct;           ///< in every repetition, on every rank
   std::string algorithm;  ///< id, or "native"
+  Form native_form;       ///< blocking where the native library is not timed in the form that was asked for
   double seconds;         ///< that all this took
 };
 
@@ -37,20 +38,16 @@ Result compare(const Point& point, const Setting& setting);
 /// The native library alone, as `compare` times it; one call of Stretto's says what the result must be.
 Result time_native(const Point& point, const Setting& setting);
 
-/// Two points that are to be compared, under both libraries: all four take turns.
-struct Pair {
-  Point left;
-  Point right;
-};
-
-struct PairResult {
-  std::vector<Batch> native[2];  ///< of left and right
-  std::vector<Batch> stretto[2];
-  std::string algorithms[2];
-  bool correct;  ///< and, where both points are to have the same results, these are the same
+/// Of points that are compared with each other.
+struct GroupResult {
+  std::vector<std::vector<Batch>> native;  ///< of each point; nothing: none was timed
+  std::vector<std::vector<Batch>> stretto;
+  std::vector<std::string> algorithms;
+  bool correct;  ///< and, where points are to have the same results, these are the same
   double seconds;
 };
 
-PairResult compare(const Pair& pair, const Setting& setting);
+/// Two points or more under both libraries: all take turns.
+GroupResult compare(const std::vector<Point>& group, const Setting& setting);
 
 }  // namespace stretto::measure

@@ -3,9 +3,17 @@
 
 #include <dlfcn.h>
 
+#include <string_view>
+
 #include "stretto/error.hpp"
 
 namespace stretto::measure {
+namespace {
+
+void* native_function(const char* name) { return intercept::address_of_global(std::string("P").append(name).c_str()); }
+bool native_with_persistent() { return native_function("MPI_Barrier_init") != nullptr; }
+
+}  // namespace
 
 StrettoLibrary::StrettoLibrary(const std::string& path) {
   void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -17,6 +25,8 @@ StrettoLibrary::StrettoLibrary(const std::string& path) {
 #define STRETTO_FIND(name) find(functions.name, "MPI_" #name);
   STRETTO_NATIVE_COLLECTIVES(STRETTO_FIND)
 #undef STRETTO_FIND
+  others = stretto_with_requests([&](const char* name) { return dlsym(handle, name); });
+  if (!native_with_persistent()) others.persistent = {};  // it has entries, for MPIs that are newer
   find(finalize, "MPI_Finalize");
   find(free, "MPI_Comm_free");
   find(last_algorithm, "stretto_last_algorithm");
@@ -28,6 +38,13 @@ Library native_library() {
 #define STRETTO_TAKE(name) library.functions.name = intercept::native().name;
   STRETTO_NATIVE_COLLECTIVES(STRETTO_TAKE)
 #undef STRETTO_TAKE
+  library.others = native_with_requests(native_function);
+  // Those of 2021.18 on one node: a gather or scatter sends what its buffer held when it was made, and a rank of an
+  // allgather crashes.
+  char version[MPI_MAX_LIBRARY_VERSION_STRING] = {};
+  int length = 0;
+  intercept::native().Get_library_version(version, &length);
+  library.sound_requests = std::string_view(version).find("Intel(R) MPI") == std::string_view::npos;
   return library;
 }
 

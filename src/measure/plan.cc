@@ -5,6 +5,7 @@
 #include <cmath>
 #include <fstream>
 #include <iterator>
+#include <optional>
 
 #include "stretto/error.hpp"
 #include "stretto/rules.hpp"
@@ -13,6 +14,14 @@ namespace stretto::measure {
 namespace {
 
 constexpr Bytes largest = Bytes{8} << 30;  // of which MPI can count the doubles in int
+constexpr Mode all_modes[] = {Mode::back_to_back, Mode::synchronised};
+
+template <typename One, std::size_t n>
+std::optional<One> named(const One (&all)[n], std::string_view word) {
+  for (const One one : all)
+    if (word == name_of(one)) return one;
+  return std::nullopt;
+}
 
 }  // namespace
 
@@ -23,30 +32,44 @@ Bytes size_of(std::string_view word) {
 }
 
 Mode mode_of(std::string_view word) {
-  for (const Mode mode : {Mode::back_to_back, Mode::synchronised})
-    if (word == name_of(mode)) return mode;
+  if (const auto mode = named(all_modes, word)) return *mode;
   throw Error("'" + std::string(word) + "' is no mode: write back-to-back or synchronised");
+}
+
+Form form_of(std::string_view word) {
+  if (const auto form = named(all_forms, word)) return *form;
+  throw Error("'" + std::string(word) + "' is no form of a call: write blocking, nonblocking or persistent");
 }
 
 PointSpec spec_of(std::string_view word) {
   const std::size_t colon = word.find(':');
   if (colon == word.npos) throw Error("'" + std::string(word) + "' has no size: write allreduce:8,bcast:1K");
   const std::string_view rest = word.substr(colon + 1);
-  const std::size_t second = rest.find(':');
-  const Mode mode = second == rest.npos ? Mode::back_to_back : mode_of(rest.substr(second + 1));
-  return {benchmark_named(word.substr(0, colon)), size_of(rest.substr(0, second)), mode};
+  PointSpec spec{benchmark_named(word.substr(0, colon)), size_of(rest.substr(0, rest.find(':')))};
+  if (rest.find(':') == rest.npos) return spec;
+  for_each_word(rest.substr(rest.find(':') + 1), ':', [&](std::string_view one) {
+    if (const auto mode = named(all_modes, one))
+      spec.mode = *mode;
+    else if (const auto form = named(all_forms, one))
+      spec.form = *form;
+    else
+      throw Error("'" + std::string(one) + "' is neither a mode nor a form of a call");
+  });
+  return spec;
 }
 
-std::pair<PointSpec, PointSpec> pair_of(std::string_view word) {
-  const std::size_t slash = word.find('/');
-  if (slash == word.npos) throw Error("'" + std::string(word) + "' is no pair: write allreduce:8/allreduce:16");
-  return {spec_of(word.substr(0, slash)), spec_of(word.substr(slash + 1))};
+std::vector<PointSpec> group_of(std::string_view word) {
+  std::vector<PointSpec> group;
+  for_each_word(word, '/', [&](std::string_view one) { group.push_back(spec_of(one)); });
+  if (group.size() < 2) throw Error("'" + std::string(word) + "' is no pair: write allreduce:8/allreduce:16");
+  return group;
 }
 
 Point checked_point(const PointSpec& spec, int ranks) {
   if (spec.bytes > largest) throw Error("sizes end at 8G");
   Point point = point_of(spec.benchmark, spec.bytes, ranks);
   point.mode = spec.mode;
+  point.form = spec.form;
   if ((facts(spec.benchmark.function).irregular || !spec.benchmark.components.empty()) &&
       2 * point.bytes * ranks > INT_MAX)
     throw Error(name_of(spec.benchmark) +
@@ -54,15 +77,21 @@ Point checked_point(const PointSpec& spec, int ranks) {
   return point;
 }
 
-Pair rounded(const PointSpec& left, const PointSpec& right, int ranks) {
-  Pair pair{checked_point(left, ranks), {}};
-  const bool sized = pair.left.bytes > 0 && left.bytes > 0;
-  const double scale = sized ? static_cast<double>(pair.left.bytes) / static_cast<double>(left.bytes) : 1;
-  pair.right = checked_point({right.benchmark, std::llround(static_cast<double>(right.bytes) * scale)}, ranks);
-  if (sized && left.bytes == right.bytes) pair.left = checked_point({left.benchmark, pair.right.bytes}, ranks);
-  pair.left.asked = left.bytes;
-  pair.right.asked = right.bytes;
-  return pair;
+std::vector<Point> rounded(const std::vector<PointSpec>& group, int ranks) {
+  const auto of_size = [ranks](PointSpec spec, Bytes bytes) {
+    spec.bytes = bytes;
+    return checked_point(spec, ranks);
+  };
+  std::vector<Point> points{checked_point(group[0], ranks)};
+  const Bytes asked = group[0].bytes;
+  const bool sized = points[0].bytes > 0 && asked > 0;
+  const double scale = sized ? static_cast<double>(points[0].bytes) / static_cast<double>(asked) : 1;
+  for (std::size_t i = 1; i < group.size(); ++i) {
+    points.push_back(of_size(group[i], std::llround(static_cast<double>(group[i].bytes) * scale)));
+    if (sized && asked == group[i].bytes) points[0] = of_size(group[0], points[i].bytes);
+  }
+  for (std::size_t i = 0; i < group.size(); ++i) points[i].asked = group[i].bytes;
+  return points;
 }
 
 std::vector<PlannedPoint> read_plan(const std::string& path, int rank) {
@@ -81,6 +110,8 @@ std::vector<PlannedPoint> read_plan(const std::string& path, int rank) {
     for_each_word(line, ' ', [&](std::string_view word) {
       if (first) {
         plan.push_back({spec_of(word), {}});
+        // A persistent request keeps the algorithm with which it was made, whatever candidate comes next.
+        if (plan.back().spec.form != Form::blocking) throw Error("candidates are compared in blocking calls alone");
       } else {
         plan.back().candidates.emplace_back(word);
       }

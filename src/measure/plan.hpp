@@ -24,17 +24,19 @@ struct PointSpec {
   Benchmark benchmark;
   Bytes bytes;
   Mode mode = Mode::back_to_back;
+  Form form = Form::blocking;
 };
 
 // All throw stretto::Error.
 Bytes size_of(std::string_view word);
 Mode mode_of(std::string_view word);
-PointSpec spec_of(std::string_view word);                        ///< "allreduce:8", "allreduce:8:synchronised"
-std::pair<PointSpec, PointSpec> pair_of(std::string_view word);  ///< "allreduce:8/allreduce:16"
+Form form_of(std::string_view word);
+PointSpec spec_of(std::string_view word);  ///< "allreduce:8", "allreduce:8:synchronised", "allreduce:8:nonblocking"
+std::vector<PointSpec> group_of(std::string_view word);  ///< "allreduce:8/allreduce:16", or more
 Point checked_point(const PointSpec& spec, int ranks);
 
-/// Sizes in the proportion that was asked for: one that must be rounded takes the other with it.
-Pair rounded(const PointSpec& left, const PointSpec& right, int ranks);
+/// Sizes in the proportion that was asked for: if the first must be rounded it takes the others with it.
+std::vector<Point> rounded(const std::vector<PointSpec>& group, int ranks);
 
 struct PlannedPoint {
   PointSpec spec;

@@ -92,9 +92,9 @@ bool by_parts(Function function) {
 /// Whether the vector is cut into parts of equal size.
 bool cuts(const Benchmark& benchmark) {
   if (by_parts(benchmark.function)) return false;
-  return form_of(benchmark.function).n == Amount::part ||
+  return call_facts(benchmark.function).n == Amount::part ||
          std::any_of(benchmark.components.begin(), benchmark.components.end(),
-                     [](const Component& component) { return form_of(component.callee).n == Amount::part; });
+                     [](const Component& component) { return call_facts(component.callee).n == Amount::part; });
 }
 
 bool near(Function function) { return facts(facts(function).collective).neighbourhood; }
@@ -164,6 +164,7 @@ Point point_of(const Benchmark& benchmark, Bytes asked, int ranks) {
 Runner::Runner(const Point& point)
     : benchmark_(point.benchmark),
       mode_(point.mode),
+      form_(point.form),
       self_{point.benchmark.function},
       comm_(intercept::constants().world) {
   intercept::native().Comm_rank(intercept::constants().world, &rank_);
@@ -185,6 +186,7 @@ Runner::Runner(const Point& point)
 }
 
 Runner::~Runner() {
+  free_requests();
   if (benchmark_.variant == Variant::ordered) intercept::native().Op_free(&op_);
 }
 
@@ -228,8 +230,8 @@ std::size_t Runner::room(Buffer which) const {
     most = std::max<std::int64_t>(most, extent == Amount::nothing ? 0 : extent == Amount::part ? mine_ : all);
   };
   for (const Component& component : components()) {
-    if (component.from == which) fit(form_of(component.callee).in, true);
-    if (component.to == which) fit(form_of(component.callee).out, false);
+    if (component.from == which) fit(call_facts(component.callee).in, true);
+    if (component.to == which) fit(call_facts(component.callee).out, false);
   }
   return static_cast<std::size_t>(most) * doubles_;
 }
@@ -237,7 +239,7 @@ std::size_t Runner::room(Buffer which) const {
 void Runner::refresh(int repetition) {
   const int first = (7 * rank_ + repetition) % 251;
   // An alltoall that takes the place of an allgather sends my part to all.
-  const bool repeated = form_of(benchmark_.function).in == Amount::part && !benchmark_.components.empty();
+  const bool repeated = call_facts(benchmark_.function).in == Amount::part && !benchmark_.components.empty();
   const std::size_t period = repeated ? static_cast<std::size_t>(mine_) : in_.size();
   int value = first;
   for (std::size_t i = 0; i < in_.size(); i += doubles_) {
@@ -262,7 +264,7 @@ void Runner::spoil() {
 }
 
 bool Runner::has_result() const {
-  if (form_of(benchmark_.function).result_on_root_only && rank_ != 0) return false;
+  if (call_facts(benchmark_.function).result_on_root_only && rank_ != 0) return false;
   return !(benchmark_.function == Function::exscan && rank_ == 0);
 }
 
@@ -298,7 +300,7 @@ Runner::Call Runner::prepared(const Component& component, bool stretto) {
   const auto buffer = [&](Buffer which) {
     return which == in ? in_.data() : (which == out ? out_ : between_)[stretto ? 1 : 0].data();
   };
-  const CallForm& operation = form_of(component.callee);
+  const CallFacts& operation = call_facts(component.callee);
   return {operation.call,
           {.in = buffer(component.from),
            .out = buffer(component.to),

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "measure/calls.hpp"
+#include "measure/forms.hpp"
 
 namespace stretto::measure {
 
@@ -45,6 +45,7 @@ struct Point {
   Bytes bytes;  ///< of the vector; of each rank's part, on average, where a call moves parts
   Bytes asked;  ///< what the user asked for: `bytes` are whole elements; 0 of a barrier
   Mode mode = Mode::back_to_back;
+  Form form = Form::blocking;
 };
 
 /// The sizes that can be measured: whole elements, one for each rank where a vector is cut into parts.
@@ -63,6 +64,7 @@ class Runner {
   /// The world, with a topology for functions that want neighbours.
   MPI_Comm comm() const { return comm_; }
   Mode mode() const { return mode_; }
+  Form form() const { return form_; }
   void call(const Functions& f, bool stretto) { call(f, stretto, comm_); }
   void call(const Functions& f, bool stretto, MPI_Comm comm) {
     for (Call& one : calls_[stretto ? 1 : 0]) {
@@ -81,7 +83,7 @@ class Runner {
 
  private:
   struct Call {
-    decltype(CallForm::call) call;
+    decltype(CallFacts::call) call;
     CallArguments arguments;
   };
 
@@ -98,6 +100,7 @@ class Runner {
 
   Benchmark benchmark_;
   Mode mode_;
+  Form form_;
   Component self_;
   MPI_Comm comm_;
   int rank_ = 0;

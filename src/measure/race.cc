@@ -13,6 +13,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "measure/paired.hpp"
@@ -29,13 +30,16 @@ struct Options {
   std::vector<Benchmark> benchmarks;
   std::vector<Bytes> sizes;
   std::vector<Mode> modes;
-  std::vector<PointSpec> points;                       // or these, and nothing else
-  std::vector<std::pair<PointSpec, PointSpec>> pairs;  // likewise
-  std::string plan;                                    // or this file's points, each with candidates
-  std::string orders;                                  // or what comes through the pipes in this folder
-  double seconds = 0.2;                                // for each point
+  std::vector<Form> forms;
+  bool any_form = false;                       // of those that the MPI has
+  std::vector<PointSpec> points;               // or these, and nothing else
+  std::vector<std::vector<PointSpec>> groups;  // likewise
+  std::string plan;                            // or this file's points, each with candidates
+  std::string orders;                          // or what comes through the pipes in this folder
+  double seconds = 0.2;                        // for each point
   bool smoke = false;
   bool native_only = false;
+  bool overlap = false;     // of nonblocking calls with computation
   bool reductions = false;  // nothing but the kernels, of rank 0
 };
 
@@ -49,8 +53,10 @@ auto words_into(std::vector<One>& into, Read read) {
 
 Options parse(int argc, char** argv) {
   Options o;
-  const std::map<std::string_view, bool*> flags{
-      {"--smoke", &o.smoke}, {"--native-only", &o.native_only}, {"--reductions", &o.reductions}};
+  const std::map<std::string_view, bool*> flags{{"--smoke", &o.smoke},
+                                                {"--native-only", &o.native_only},
+                                                {"--reductions", &o.reductions},
+                                                {"--overlap", &o.overlap}};
   const std::map<std::string_view, std::function<void(std::string_view)>> valued{
       {"--mpi-library", [&](auto value) { o.mpi = value; }},
       {"--stretto-library", [&](auto value) { o.stretto = value; }},
@@ -59,9 +65,17 @@ Options parse(int argc, char** argv) {
       {"--budget", [&](auto value) { o.seconds = std::strtod(value.data(), nullptr); }},
       {"--collectives", words_into(o.benchmarks, benchmark_named)},
       {"--modes", words_into(o.modes, mode_of)},
+      {"--forms",
+       [&](auto value) {
+         o.any_form = value == "all";
+         if (o.any_form)
+           o.forms.assign(std::begin(all_forms), std::end(all_forms));
+         else
+           words_into(o.forms, form_of)(value);
+       }},
       {"--sizes", words_into(o.sizes, size_of)},
       {"--cells", words_into(o.points, spec_of)},
-      {"--pairs", words_into(o.pairs, pair_of)}};
+      {"--pairs", words_into(o.groups, group_of)}};
   for (int i = 1; i < argc; ++i) {
     const std::string name = argv[i];
     if (const auto flag = flags.find(name); flag != flags.end()) {
@@ -79,24 +93,29 @@ Options parse(int argc, char** argv) {
     o.seconds = 0.01;
     o.benchmarks.clear();
   }
+  if (o.overlap) {
+    o.modes = {Mode::synchronised};
+    o.forms = {Form::nonblocking};
+  }
   if (o.modes.empty()) o.modes = {Mode::back_to_back};
+  if (o.forms.empty()) o.forms = {Form::blocking};
   if (o.benchmarks.empty())
     for (const Function f : all_functions) o.benchmarks.push_back({f});
   return o;
 }
 
-std::vector<Point> points_of(const Options& o, int ranks) {
+std::vector<Point> points_of(const Options& o, const Library& native, int ranks) {
   std::vector<Point> points;
   for (const PointSpec& spec : o.points) points.push_back(checked_point(spec, ranks));
   if (!points.empty()) return points;
   for (const Benchmark& benchmark : o.benchmarks) {
     Bytes last = -1;
     for (const Bytes asked : o.sizes) {
-      for (const Mode mode : o.modes) {
-        const Point point = checked_point({benchmark, asked, mode}, ranks);
-        if (point.bytes != last) points.push_back(point);
-      }
-      last = checked_point({benchmark, asked}, ranks).bytes;
+      const Bytes before = std::exchange(last, checked_point({benchmark, asked}, ranks).bytes);
+      if (last == before) continue;
+      for (const Mode mode : o.modes)
+        for (const Form form : o.forms)
+          if (!o.any_form || native.has(form)) points.push_back(checked_point({benchmark, asked, mode, form}, ranks));
     }
   }
   return points;
@@ -143,7 +162,7 @@ struct Driver {
     return right;
   }
 
-  /// A point or a pair.
+  /// A point, or several.
   template <typename One, typename Result>
   bool printed(const One& one, const Result& result) const {
     if (rank == 0) print(one, result, ranks);
@@ -151,6 +170,8 @@ struct Driver {
   }
 
   bool compared(const Point& point) const {
+    if (!setting.native.has(point.form)) throw Error("this MPI has no persistent collectives");
+    if (options.overlap) return printed(point, overlap(point, setting));
     return printed(point, options.native_only ? time_native(point, setting) : compare(point, setting));
   }
 
@@ -186,12 +207,12 @@ struct Driver {
       const SharedCommunicator shared(stretto);
       return all_right(read_plan(options.plan, rank), [&](const PlannedPoint& one) { return paired(one, shared); });
     }
-    if (!options.pairs.empty())
-      return all_right(options.pairs, [this](const auto& two) {
-        const Pair pair = rounded(two.first, two.second, ranks);
-        return printed(pair, compare(pair, setting));
+    if (!options.groups.empty())
+      return all_right(options.groups, [this](const std::vector<PointSpec>& specs) {
+        const std::vector<Point> group = rounded(specs, ranks);
+        return printed(group, compare(group, setting));
       });
-    return all_right(points_of(options, ranks), [this](const Point& one) { return compared(one); });
+    return all_right(points_of(options, setting.native, ranks), [this](const Point& one) { return compared(one); });
   }
 };
 

@@ -21,9 +21,9 @@ const char* word(bool b) { return b ? "true" : "false"; }
 long long number(Bytes bytes) { return static_cast<long long>(bytes); }
 
 void begin(const Point& point, int ranks) {
-  std::printf(R"({"cell":"%s","function":"%s","mode":"%s","asked":%lld,"bytes":%lld,"ranks":%d)",
+  std::printf(R"({"cell":"%s","function":"%s","mode":"%s","form":"%s","asked":%lld,"bytes":%lld,"ranks":%d)",
               name_of(point.benchmark).c_str(), facts(point.benchmark.function).name.data(), name_of(point.mode).data(),
-              number(point.asked), number(point.bytes), ranks);
+              name_of(point.form).data(), number(point.asked), number(point.bytes), ranks);
 }
 
 void print_time(const char* library, const Time& time) {
@@ -31,18 +31,27 @@ void print_time(const char* library, const Time& time) {
               time.calls);
 }
 
-/// Of left and right: [microseconds, whether disturbed] for each batch.
-void print_batches(const char* library, const std::vector<Batch> (&of)[2]) {
-  std::printf(",\"%s\":", library);
-  for (int i = 0; i < 2; ++i) {
-    const char* before = i == 0 ? "[[" : ",[";
-    if (of[i].empty()) std::printf("%s", before);
-    for (const Batch& one : of[i]) {
+/// ,"name":[…] with what `print_one` prints of each.
+template <typename One, typename Print>
+void print_list(const char* name, const std::vector<One>& all, Print print_one) {
+  std::printf(",\"%s\":[", name);
+  for (const One& one : all) {
+    if (&one != all.data()) std::printf(",");
+    print_one(one);
+  }
+  std::printf("]");
+}
+
+/// Of each point or part: [microseconds, whether disturbed] for each batch.
+void print_batches(const char* library, const std::vector<std::vector<Batch>>& of) {
+  print_list(library, of, [](const std::vector<Batch>& batches) {
+    const char* before = "[";
+    for (const Batch& one : batches) {
       std::printf("%s[%.4f,%d]", before, one.us, one.disturbed ? 1 : 0);
       before = ",";
     }
-    std::printf(i == 0 ? "]" : "]]");
-  }
+    std::printf(batches.empty() ? "[]" : "]");
+  });
 }
 
 }  // namespace
@@ -60,6 +69,7 @@ void print_machine(int ranks, int on_nodes, const std::string& library) {
 void print(const Point& point, const Result& r, int ranks) {
   begin(point, ranks);
   print_time("native", r.native);
+  if (r.native_form != point.form) std::printf(R"(,"native_form":"%s")", name_of(r.native_form).data());
   if (r.stretto.calls > 0) {
     print_time("stretto", r.stretto);
     std::printf(R"(,"ratio":%.4f,"algorithm":"%s")", r.native.us / r.stretto.us, r.algorithm.c_str());
@@ -68,11 +78,22 @@ void print(const Point& point, const Result& r, int ranks) {
   end_line("}");
 }
 
-void print(const Pair& pair, const PairResult& r, int ranks) {
-  std::printf(R"({"pair":["%s","%s"],"asked":[%lld,%lld],"bytes":[%lld,%lld],"ranks":%d,"algorithms":["%s","%s"])",
-              name_of(pair.left.benchmark).c_str(), name_of(pair.right.benchmark).c_str(), number(pair.left.asked),
-              number(pair.right.asked), number(pair.left.bytes), number(pair.right.bytes), ranks,
-              r.algorithms[0].c_str(), r.algorithms[1].c_str());
+void print(const std::vector<Point>& group, const GroupResult& r, int ranks) {
+  std::printf(R"({"ranks":%d)", ranks);
+  print_list("pair", group, [](const Point& one) { std::printf("\"%s\"", name_of(one.benchmark).c_str()); });
+  print_list("forms", group, [](const Point& one) { std::printf("\"%s\"", name_of(one.form).data()); });
+  print_list("asked", group, [](const Point& one) { std::printf("%lld", number(one.asked)); });
+  print_list("bytes", group, [](const Point& one) { std::printf("%lld", number(one.bytes)); });
+  print_list("algorithms", r.algorithms, [](const std::string& one) { std::printf("\"%s\"", one.c_str()); });
+  print_batches("native", r.native);
+  print_batches("stretto", r.stretto);
+  std::printf(R"(,"correct":%s,"seconds":%.3f)", word(r.correct), r.seconds);
+  end_line("}");
+}
+
+void print(const Point& point, const OverlapResult& r, int ranks) {
+  begin(point, ranks);
+  std::printf(R"(,"algorithm":"%s")", r.algorithm.c_str());
   print_batches("native", r.native);
   print_batches("stretto", r.stretto);
   std::printf(R"(,"correct":%s,"seconds":%.3f)", word(r.correct), r.seconds);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "measure/overlap.hpp"
 #include "measure/paired.hpp"
 #include "measure/reductions.hpp"
 
@@ -13,7 +14,8 @@ namespace stretto::measure {
 
 void print_machine(int ranks, int nodes, const std::string& library);
 void print(const Point& point, const Result& result, int ranks);
-void print(const Pair& pair, const PairResult& result, int ranks);
+void print(const std::vector<Point>& group, const GroupResult& result, int ranks);
+void print(const Point& point, const OverlapResult& result, int ranks);
 void print(const Point& point, const std::vector<CandidateResult>& candidates, int ranks, double seconds);
 void print(const std::vector<Reduction>& reductions);
 void print_progress(std::size_t done, std::size_t of);

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 namespace stretto::measure {
 
@@ -13,13 +12,6 @@ using intercept::constants;
 using intercept::native;
 
 namespace {
-
-/// How often this rank's core was given to others while the rank wanted it.
-long preemptions() {
-  rusage usage{};
-  getrusage(RUSAGE_THREAD, &usage);
-  return usage.ru_nivcsw;
-}
 
 template <typename Number>
 std::vector<Number> on_all(const std::vector<Number>& mine, MPI_Datatype type) {
@@ -30,11 +22,18 @@ std::vector<Number> on_all(const std::vector<Number>& mine, MPI_Datatype type) {
 
 }  // namespace
 
+long preemptions() {
+  rusage usage{};
+  getrusage(RUSAGE_THREAD, &usage);
+  return usage.ru_nivcsw;
+}
+
 /// Seconds of one call, out of a batch of them. The barriers are the batch's own library's: a rank that spins in the
 /// other's, for ranks that still work, would take their cores away where these are short.
 double Sampler::batch(int n) {
   const double start = native().Wtime();
-  const double seconds = runner.mode() == Mode::synchronised ? synchronised(n) : back_to_back(n);
+  const double seconds =
+      runner.mode() == Mode::back_to_back ? back_to_back(n) : synchronised(library, comm, n, [this] { call(); });
   const double all = (native().Wtime() - start) / n;
   pace = pace > 0 ? std::min(pace, all) : all;
   return seconds;
@@ -47,19 +46,6 @@ double Sampler::back_to_back(int n) const {
   const double seconds = native().Wtime() - start;
   library.functions.Barrier(comm);
   return seconds / n;
-}
-
-/// The mean of what each call took on its slowest rank.
-double Sampler::synchronised(int n) const {
-  std::vector<double> each(static_cast<std::size_t>(n));
-  for (double& seconds : each) {
-    library.functions.Barrier(comm);
-    const double start = native().Wtime();
-    call();
-    seconds = native().Wtime() - start;
-  }
-  library.functions.Allreduce(MPI_IN_PLACE, each.data(), n, MPI_DOUBLE, MPI_MAX, constants().world);
-  return std::accumulate(each.begin(), each.end(), 0.0) / n;
 }
 
 /// The best of some batches, as `patience` lasts: what else the machine does must not make them look full.
@@ -100,12 +86,15 @@ void Sampler::take_estimate() {
 
 std::vector<double> Sampler::times_of_all() const { return on_all(times, MPI_DOUBLE); }
 
-std::vector<Batch> Sampler::batches() const {
+std::vector<Batch> batches(const std::vector<double>& times, const std::vector<int>& disturbed) {
   const std::vector<int> disturbed_of_all = on_all(disturbed, MPI_INT);
   std::vector<Batch> list;
-  for (const double seconds : times_of_all()) list.push_back({seconds * 1e6, disturbed_of_all[list.size()] != 0});
+  for (const double seconds : on_all(times, MPI_DOUBLE))
+    list.push_back({seconds * 1e6, disturbed_of_all[list.size()] != 0});
   return list;
 }
+
+std::vector<Batch> Sampler::batches() const { return measure::batches(times, disturbed); }
 
 Time Sampler::summary() const { return measure::summary(times_of_all(), calls); }
 

@@ -3,6 +3,7 @@
 // Batches of one library's calls, timed by all ranks together.
 #pragma once
 
+#include <numeric>
 #include <vector>
 
 #include "measure/library.hpp"
@@ -38,7 +39,7 @@ struct Sampler {
   std::vector<double> times = {};   // of a call, batch by batch, on this rank
   std::vector<int> disturbed = {};  // whether this rank's core was taken away meanwhile
 
-  void call() const { runner.call(library.functions, stretto, comm); }
+  void call() const { runner.call(library.in(runner.form()), stretto, comm); }
   /// It may be repeated only to warm up.
   bool cheap() const { return one < 20e-3; }
   /// It is not repeated at all in a measurement of so many seconds.
@@ -63,9 +64,28 @@ struct Sampler {
  private:
   double batch(int n);
   double back_to_back(int n) const;
-  double synchronised(int n) const;
   double quickest(int n, double patience);
 };
+
+/// The mean of what each of n calls took on its slowest rank, in seconds; before each stands a barrier of `library`.
+template <typename Call>
+double synchronised(const Library& library, MPI_Comm comm, int n, Call call) {
+  std::vector<double> each(static_cast<std::size_t>(n));
+  for (double& seconds : each) {
+    library.functions.Barrier(comm);
+    const double start = intercept::native().Wtime();
+    call();
+    seconds = intercept::native().Wtime() - start;
+  }
+  library.functions.Allreduce(MPI_IN_PLACE, each.data(), n, MPI_DOUBLE, MPI_MAX, intercept::constants().world);
+  return std::accumulate(each.begin(), each.end(), 0.0) / n;
+}
+
+/// How often this rank's core was given to others while the rank wanted it.
+long preemptions();
+
+/// Of the slowest rank; disturbed where any was.
+std::vector<Batch> batches(const std::vector<double>& times, const std::vector<int>& disturbed);
 
 /// The largest of all ranks' numbers. By the library that is timed: where ranks share cores, one call of another may
 /// take longer than a whole batch.

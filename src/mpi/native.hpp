@@ -30,7 +30,8 @@ namespace stretto::intercept {
 
 // Those that entry_points.cc takes the place of beside the collectives.
 #define STRETTO_OTHER_ENTRIES(X) \
-  X(Alloc_mem) X(Cancel) X(Cart_create) X(Cart_sub) X(Comm_create) X(Comm_create_group) X(Comm_disconnect) X(Comm_dup_with_info) \
+  X(Alloc_mem) X(Cancel) X(Cart_create) X(Cart_sub) X(Comm_create) X(Comm_create_group) X(Comm_disconnect) X(Comm_dup) \
+  X(Comm_dup_with_info) \
   X(Comm_free) X(Comm_get_parent) X(Comm_set_info) X(Comm_spawn) X(Comm_spawn_multiple) X(Comm_split) \
   X(Comm_split_type) X(Dist_graph_create) X(Dist_graph_create_adjacent) X(Finalize) X(Free_mem) X(Graph_create) \
   X(Intercomm_create) X(Intercomm_merge) X(Op_free) X(Request_free) X(Request_get_status) X(Start) X(Startall) \
@@ -66,7 +67,7 @@ namespace stretto::intercept {
 
 // Only tests and benchmarks use these: null in an MPI without them.
 #define STRETTO_NATIVE_TEST_FUNCTIONS(X) \
-  X(Comm_dup) X(Init_thread) X(Op_create) X(Type_commit) X(Type_contiguous) X(Type_create_resized) \
+  X(Init_thread) X(Op_create) X(Type_commit) X(Type_contiguous) X(Type_create_resized) \
   X(Type_create_struct) X(Type_get_name) X(Type_indexed) X(Type_vector) X(Wtime)
 // clang-format on
 

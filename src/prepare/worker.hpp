@@ -69,7 +69,7 @@ class Worker {
 class Entered {
  public:
   explicit Entered(Worker& worker) : worker_(&worker) {
-    if (worker.shared) {
+    if (worker.shared && !worker.mutex_.try_lock()) {  // seldom: whoever uses it is asked to let go
       worker.wanted_.fetch_add(1, std::memory_order_relaxed);
       worker.mutex_.lock();
       worker.wanted_.fetch_sub(1, std::memory_order_relaxed);

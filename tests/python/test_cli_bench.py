@@ -15,7 +15,8 @@ from stretto.diagnosis import smoke
 from stretto.launch import all_mpis, choose_mpi
 from stretto.launch.library import installed_flavours
 from stretto.measure.driver import run_benchmark
-from stretto.measure.points import parse_sizes
+from stretto.measure.overlap import overlap_of
+from stretto.measure.points import FORMS, parse_sizes
 from stretto.plot.heat import draw as heat_map
 from stretto.plot.race import draw
 
@@ -120,6 +121,10 @@ def test_heat_map_says_what_its_axis_and_colours_are():
         (["--ranks", "1", "--peers"], "2 ranks or more"),
         (["--mode", "both", "--plot", "x.svg"], "one picture shows one mode"),
         (["--mode", "both", "--guidelines"], "does not go with --guidelines"),
+        (["--form", "all", "--plot", "x.svg"], "one picture shows one form"),
+        (["--form", "immediate"], "immediate"),
+        (["--overlap", "--form", "persistent"], "does not go with --overlap"),
+        (["--overlap", "--peers"], "does not go with --peers"),
     ],
 )
 def test_misuse(arguments, words):
@@ -190,6 +195,76 @@ def test_bench_in_both_modes(mpi):
     assert all(cell["correct"] and cell["native_us"] > 0 for cell in cells)
     lines = succeed("bench", *options, "--time-per-size", 0.02).splitlines()
     assert f"# bcast, 2 ranks, {mpi.title}, synchronised" in lines
+
+
+@every_mpi
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_bench_of_all_forms(mpi, ranks):
+    options = ["--mpi", mpi.mpiexec, "-n", ranks, "--sizes", "1K", "--form", "all"]
+    cells = json_of("bench", *options, "--time-per-size", 0.003)["cells"]
+    functions = [facts(f).name for f in all_functions()]
+    forms = FORMS[:2] if mpi.title.startswith("Open MPI 4") else FORMS  # no persistent ones
+    assert [(cell["function"], cell["form"]) for cell in cells] == [
+        (function, form) for function in functions for form in forms
+    ]
+    for cell in cells:
+        assert cell["correct"] is True
+        assert "/" in cell["algorithm"]  # none was passed on
+        assert cell["native_us"] > 0
+        assert cell["stretto_us"] > 0
+        # Persistent collectives of Intel MPI give wrong results.
+        compared = cell["form"] == "persistent" and mpi.name == "Intel MPI"
+        assert cell.get("native_form") == ("blocking" if compared else None)
+
+
+@every_mpi
+def test_forms_have_tables_of_their_own(mpi):
+    options = ["--mpi", mpi.mpiexec, "--collectives", "bcast", "--sizes", "8", "--form"]
+    lines = succeed("bench", *options, "all", "--time-per-size", 0.01).splitlines()
+    plain = f"# bcast, 2 ranks, {mpi.title}"
+    assert [line for line in lines if line.startswith("#")][:2] == [plain, f"{plain}, nonblocking"]
+
+
+def test_an_mpi_without_persistent_collectives():
+    old = [mpi for mpi in MPIS if mpi.title.startswith("Open MPI 4")]
+    if not old:
+        pytest.skip("Open MPI 4 is not here")
+    options = ["--collectives", "bcast", "--sizes", "8", "--form", "persistent"]
+    assert "ended with exit code 2" in refuse("bench", "--mpi", old[0].mpiexec, *options)
+
+
+def test_overlap():
+    title = choose_mpi().title
+    options = ["--overlap", "--sizes", "64K", "--time-per-size", 0.02, "--collectives"]
+    [cell] = json_of("bench", *options, "allreduce")["cells"]
+    assert cell["correct"] is True
+    assert cell["form"] == "nonblocking"
+    assert cell["algorithm"].startswith("allreduce/")
+    for side in (cell["native"], cell["stretto"]):
+        assert 0 <= side["overlap"] <= 1
+        assert min(side["call_us"], side["computation_us"]) > 0
+        # The computation stands in what takes both.
+        if side["clear"]:
+            assert side["both_us"] > 0.9 * side["computation_us"]
+    lines = succeed("bench", *options, "neighbor_alltoall").splitlines()
+    assert lines[0] == f"# neighbor_alltoall, 2 ranks, {title}, overlap"
+
+
+def test_overlap_is_a_share():
+    def share(call, computation, both, **other):
+        parts = [[(us, 0)] * 9 for us in (call, computation, both)]
+        return overlap_of(other.get("parts", parts)).share
+
+    assert share(10, 10, 10) == 1
+    assert share(10, 10, 20) == 0
+    assert share(10, 10, 15) == 0.5
+    assert share(10, 10, 9) == 1  # not more
+    assert share(10, 10, 30) == 0  # not less
+    rounds = [[(10, 0)] * 9 + [(99, 1)] * 20, [(10, 0)] * 29, [(15, 0)] * 29]
+    calm = overlap_of(rounds)
+    assert (calm.call_us, calm.share, calm.clear) == (10, 0.5, True)
+    disturbed = overlap_of([[(10, 1)] * 9, [(10, 0)] * 9, [(15, 0)] * 9])
+    assert (disturbed.share, disturbed.clear) == (0.5, False)
 
 
 @every_mpi

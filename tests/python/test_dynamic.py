@@ -3,6 +3,7 @@
 
 import os
 import re
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from programs import (
@@ -12,6 +13,7 @@ from programs import (
     finish,
     from_environment,
     installed,
+    launch,
     mpi_of,
     preloaded,
     said,
@@ -75,6 +77,26 @@ def test_spawned_processes_without_stretto(built, name):
     assert "children with Stretto: 0\n" in done.out
     assert done.passed("allreduce") == {"ranks of another world": 4 * CHILDREN}
     assert flat(done)
+    (line,) = said(done)
+    assert "has ranks of another MPI_COMM_WORLD" in line
+
+
+@pytest.mark.parametrize("connecting", ["with", "without"])
+def test_jobs_that_meet(built, tmp_path, connecting):
+    """MPI_Comm_accept and MPI_Comm_connect: nobody knows whether the other job has Stretto."""
+    mpi, program = installed("mpich"), built("accepted.c", "mpich")
+    port = tmp_path / "port"
+    with ThreadPoolExecutor() as pool:
+        first = pool.submit(stretto_run, 2, [program, "accept", port], mpi=mpi, timeout=60)
+        start = stretto_run if connecting == "with" else launch
+        words = [program, "connect", port]
+        second = pool.submit(lambda: start(ranks=2, program=words, mpi=mpi, timeout=60))
+    done = all_right(first.result())
+    all_right(second.result())
+    for function, served in (("allreduce", 5), ("bcast", 0), ("barrier", 0)):
+        assert done.served(function) == served  # of the own job alone
+        assert {"intercommunicator", "ranks of another world"} <= done.passed(function).keys()
+    assert done.passed("neighbor_allgather") == {"ranks of another world": 1}
     (line,) = said(done)
     assert "has ranks of another MPI_COMM_WORLD" in line
 

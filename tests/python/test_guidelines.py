@@ -36,10 +36,11 @@ run = len(runs.read_text()) if runs.exists() else 0
 runs.write_text("x" * (run + 1))
 words = sys.argv[1:]
 for pair in words[words.index("--pairs") + 1].split(","):
-    names, sizes = zip(*(side.split(":") for side in pair.split("/")))
+    names, sizes, forms = zip(*(side.split(":") for side in pair.split("/")))
     stretto = [[[3.0 if name in {slow!r}[run] else 1.0, 0]] * 12 for name in names]
     print(json.dumps({{
-        "pair": names, "asked": list(map(int, sizes)), "bytes": list(map(int, sizes)), "ranks": 2,
+        "pair": names, "forms": forms, "ranks": 2,
+        "asked": list(map(int, sizes)), "bytes": list(map(int, sizes)),
         "native": [[[1.0, 0]] * 12] * 2, "stretto": stretto, "algorithms": ["a", "b"],
         "correct": "wrong" not in {slow!r}[run], "seconds": 0.1,
     }}))
@@ -94,7 +95,7 @@ def test_intervals():
 
 def test_the_guidelines():
     words = [one.words for one in guidelines(FUNCTIONS)]
-    assert len(words) == len(set(words)) == 12 + 18 + 42
+    assert len(words) == len(set(words)) == 12 + 18 + 42 + 44
     assert {one.group for one in guidelines(FUNCTIONS)} == set(GROUPS)
     for needed in (
         "allreduce ≤ reduce + bcast",
@@ -103,11 +104,13 @@ def test_the_guidelines():
         "gatherv ≤ 1.2 gather",
         "bcast(m) ≤ bcast(2m)",
         "bcast(2m) ≤ 2 bcast(m)",
+        "barrier, I… + Wait ≤ 1.3 barrier",
+        "neighbor_alltoallw, Start + Wait ≤ neighbor_alltoallw",
     ):
         assert needed in words
     assert {one.function for one in guidelines(["scan"])} == {"scan"}
     # Monotony and splitting go by one measurement, and a barrier has one size.
-    assert len(pairs_of(guidelines(["bcast", "barrier"]), [8, 64])) == 2 * 2 + 1
+    assert len(pairs_of(guidelines(["bcast", "barrier"]), [8, 64])) == 2 * (2 + 2) + 1 + 2
 
 
 @pytest.mark.parametrize(
@@ -117,6 +120,8 @@ def test_the_guidelines():
         ("gatherv ≤ 1.2 gather", ([1.0] * 9, [2.4] * 9), 2.0, "kept"),  # gather comes first
         ("bcast(2m) ≤ 2 bcast(m)", ([1.0] * 9, [6.0] * 9), 3.0, "kept"),
         ("bcast(m) ≤ bcast(2m)", ([2.0] * 8, [1.0] * 9), 2.0, "not judged"),
+        ("bcast, I… + Wait ≤ 1.3 bcast", ([1.0] * 9, [2.6] * 9), 2.0, "kept"),
+        ("bcast, Start + Wait ≤ bcast", ([2.0] * 9, []), 0.0, "not judged"),  # Intel MPI's own
     ],
 )
 def test_verdict(words, times, ratio, status):
@@ -169,8 +174,8 @@ def test_what_exceeds_once_is_not_repeated(measured):
 
 def test_wrong_results_are_an_error(measured):
     _, wrong = measured(["wrong"], functions=["scan"])
-    assert len(wrong) == 4
-    words = re.escape("scan or scan-by-exscan+reduce_local of 8 bytes")
+    assert len(wrong) == 8
+    words = re.escape("scan, blocking or scan-by-exscan+reduce_local, blocking of 8 bytes")
     with pytest.raises(FailureError, match=words) as raised:
         _judge([], wrong)
     assert raised.value.status == 1
@@ -189,7 +194,7 @@ def test_misuse(arguments, words):
     assert words in refuse("bench", "--guidelines", *arguments)
 
 
-@pytest.mark.parametrize(("group", "ranks"), [("composition", 3), ("regular", 2)])
+@pytest.mark.parametrize(("group", "ranks"), [("composition", 3), ("regular", 2), ("forms", 2)])
 def test_both_sides_agree(group, ranks, monkeypatch):
     monkeypatch.setattr("stretto.guidelines.measure.RUNS", 1)
     chosen = [one for one in guidelines(FUNCTIONS) if one.group == group]

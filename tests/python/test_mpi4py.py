@@ -21,9 +21,6 @@ from programs import (
 
 VERSION = "4.1.2"
 SUITE = ROOT / "tests" / "support" / "mpi4py_suite.py"
-# Blocking collectives on intra- and intercommunicators.
-KINDS = ["buf", "obj", "vec", "buf_inter", "obj_inter", "vec_inter"]
-BLOCKING = [f"test_cco_{kind}" for kind in KINDS]
 LIMIT = 400  # seconds for each run: the ranks may be more than the cores
 
 
@@ -77,14 +74,11 @@ def compare(name: str, ranks: int, suite: Path, modules: list[str], folder: Path
 
 
 @pytest.mark.timeout(2 * LIMIT + 60)
-@pytest.mark.parametrize("ranks", [1, 3])  # and 2, below
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4])
 @pytest.mark.parametrize("name", ["mpich", "openmpi"])
-def test_blocking_collectives(suite, tmp_path, name, ranks):
-    compare(name, ranks, suite, BLOCKING, tmp_path)
-
-
-@pytest.mark.timeout(2 * LIMIT + 60)
-@pytest.mark.parametrize("name", ["mpich", "openmpi"])
-def test_all_collectives(suite, tmp_path, name):
-    """Those that are nonblocking, persistent or of neighbours, too."""
-    compare(name, 2, suite, sorted(path.stem for path in suite.glob("test_cco_*.py")), tmp_path)
+def test_all_collectives(suite, tmp_path, name, ranks):
+    """Blocking, nonblocking and persistent ones, also of intercommunicators and neighbours."""
+    modules = sorted(path.stem for path in suite.glob("test_cco_*.py"))
+    for kind in ("buf_inter", "nb_buf", "pr_buf", "ngh_buf"):
+        assert f"test_cco_{kind}" in modules
+    compare(name, ranks, suite, modules, tmp_path)

@@ -48,6 +48,18 @@ def test_shipped_rules_go_by_messages_to_a_node(built):
     assert all({"direct", "three_step"} <= found for found in by.values())
 
 
+@pytest.mark.parametrize("interface", ["", "-DUSE_MPI", "-DUSE_MPI_F08"])
+@pytest.mark.parametrize("name", DEBIAN)
+def test_in_fortran(built, name, interface):
+    # Open MPI 4 has no persistent collectives. The first nonblocking calls are on a duplicate.
+    flags = [interface, "-DPERSISTENT" * (name == "debian-mpich")]
+    program = built("neighbourhood.F90", name, *filter(None, flags))
+    done = all_right(stretto_run(3, [program], timeout=LIMIT))
+    assert set(served_by(done)) == set(FUNCTIONS)
+    starts = 3 if "-DPERSISTENT" in flags else 0
+    assert {done.served(function) for function in FUNCTIONS} == {2 + starts}
+
+
 @pytest.mark.parametrize("name", [*PREFIXES, *DEBIAN])
 def test_without_a_topology(built, name):
     done = all_right(stretto_run(3, [built("no_topology.c", name)], mpi=mpi_of(name)))

@@ -133,6 +133,21 @@ def test_intel_mpi_benchmarks():
     assert "All processes entering MPI_Finalize" in done.out
 
 
+def test_intel_mpi_benchmarks_of_nonblocking_calls():
+    mpi = installed("intel")
+    names = sorted(COLLECTIVES - {"alltoallw", "scan", "exscan", "reduce_scatter_block"})
+    program = mpi.mpiexec.parent / "IMB-NBC"
+    options = ["-npmin", "2", "-iter", "20", "-time", "0.05", "-msglog", "2:12"]
+    wanted = [f"I{name}{kind}" for name in names for kind in ("", "_pure")]
+    done = stretto_run(2, [program, *wanted, *options], mpi=mpi, timeout=120).succeeded()
+    for name in names:
+        assert f"# Benchmarking I{name} " in done.out
+        assert f"# Benchmarking I{name}_pure " in done.out
+        assert done.served(name) > 100
+        assert done.passed(name) == {}
+    assert "All processes entering MPI_Finalize" in done.out
+
+
 @pytest.mark.parametrize("name", [*PREFIXES, *DEBIAN, *ABI])
 def test_intercommunicators_are_passed_on(built, name):
     done = stretto_run(4, [built("intercommunicator.c", name)], mpi=mpi_of(name)).succeeded()

@@ -47,7 +47,8 @@ def _refuse(options: dict[str, object], why: str, hint: str) -> None:
 @click.option(
     "--sizes",
     help="Bytes of the vector or of each rank's part: 8-1M is 8, 16, 32, … 1M; 8,4K is these two."
-    "  [default: 8-1M; with --guidelines 8,1K,8K,64K,1M; with --peers 8,1K,24K,64K,320K,1M,5M,16M]",
+    "  [default: 8-1M; with --guidelines 8,1K,8K,64K,1M; with --overlap 64K,1M,4M; with --peers "
+    "8,1K,24K,64K,320K,1M,5M,16M]",
 )
 @click.option(
     "--time-per-size",
@@ -71,6 +72,17 @@ def _refuse(options: dict[str, object], why: str, hint: str) -> None:
     type=click.Choice(["private", "shared"]),
     help="Where buffers of 64 KiB or more lie: shared is what --shared-heap of `stretto run` gives."
     "  [default: private]",
+)
+@click.option(
+    "--form",
+    type=click.Choice(["blocking", "nonblocking", "persistent", "all"]),
+    help="MPI_X; MPI_IX and MPI_Wait; MPI_Start and MPI_Wait of a request by MPI_X_init."
+    "  [default: blocking]",
+)
+@click.option(
+    "--overlap",
+    is_flag=True,
+    help="How much of a nonblocking call goes on while the program computes?",
 )
 @click.option("--plot", type=PictureType(), metavar="FILE", default=None,
               help="Draw into FILE: .svg, .png or .pdf.")  # fmt: skip
@@ -103,6 +115,8 @@ def command(
     guidelines: bool,
     mode: str | None,
     buffers: str | None,
+    form: str | None,
+    overlap: bool,
     plot: str | None,
     as_json: bool,
     peers: str | None,
@@ -121,6 +135,7 @@ def command(
 
         others = {"collectives": collectives, "time-per-size": time_per_size, "plot": plot}
         others |= {"mpi": mpi_wish != "auto", "guidelines": guidelines, "buffers": buffers}
+        others |= {"form": form, "overlap": overlap}
         _refuse(others, "does not go with --peers", "it has --cells, --time-per-cell and --output")
         run_peers(peers, ranks, sizes, as_json, mode=mode, **of_peers)
         return
@@ -130,22 +145,33 @@ def command(
         from .bench_guidelines import command as run_guidelines
 
         refused = {"plot": plot, "mode": mode, "buffers": buffers}
+        refused |= {"form": form, "overlap": overlap}
         _refuse(refused, "does not go with --guidelines", "it has a table and --json")
         names = functions_of(collectives)
         run_guidelines(ranks or (2,), mpi_wish, names, sizes, time_per_size, as_json)
         return
     if ranks is not None and len(ranks) != 1:
         raise Error("--ranks: a race is run by one number of ranks", "write -n 4")
-    from ..measure.points import BACK_TO_BACK, modes_of
+    from ..measure.points import BACK_TO_BACK, BLOCKING, modes_of
 
     n = 2 if ranks is None else ranks[0]
+    if overlap:
+        from .bench_overlap import command as run_overlap
+
+        refused = {"plot": plot, "mode": mode, "form": form}
+        _refuse(refused, "does not go with --overlap", "it has a table and --json")
+        run_overlap(n, mpi_wish, functions_of(collectives), sizes, time_per_size, as_json)
+        return
     modes = modes_of(mode or BACK_TO_BACK)
     if plot and len(modes) > 1:
         raise Error("--plot: one picture shows one mode", "write --mode synchronised")
+    if plot and form == "all":
+        raise Error("--plot: one picture shows one form", "write --form nonblocking")
     seconds = time_per_size or 0.3
-    shared = buffers == "shared"
     names = functions_in(file, n, collectives) if file else collectives or "all"
-    _race(n, mpi_wish, names, sizes or "8-1M", modes, seconds, shared, plot, as_json, file)
+    form, shared = form or BLOCKING, buffers == "shared"
+    sizes = sizes or "8-1M"
+    _race(n, mpi_wish, names, sizes, modes, form, seconds, shared, plot, as_json, file)
 
 
 def functions_in(file: str, ranks: int, collectives: str | None) -> str:
@@ -173,6 +199,7 @@ def _race(
     collectives: str,
     sizes: str,
     modes: list[str],
+    form: str,
     time_per_size: float,
     shared_buffers: bool,
     plot: str | None,
@@ -181,7 +208,7 @@ def _race(
 ) -> None:
     from ..launch import choose_mpi
     from ..measure.driver import VARIANTS, run_benchmark
-    from ..measure.points import parse_sizes
+    from ..measure.points import FORMS, parse_sizes
     from .terminal import progress, say_first
 
     names, numbers = functions_of(collectives, VARIANTS), parse_sizes(sizes)
@@ -192,9 +219,10 @@ def _race(
 
         variables = variables_for(file, names)
     say_first(mpi.notes(), ranks)
-    with progress(f"racing under {mpi.title}", len(names) * len(numbers) * len(modes)) as advance:
+    points = len(names) * len(numbers) * len(modes) * (len(FORMS) if form == "all" else 1)
+    with progress(f"racing under {mpi.title}", points) as advance:
         race = run_benchmark(
-            mpi, ranks, names, numbers, time_per_size, advance, modes, shared_buffers, variables
+            mpi, ranks, names, numbers, time_per_size, advance, modes, form, shared_buffers, variables
         )
     if file:
         check_served(file, race)
@@ -229,9 +257,13 @@ def _judge(race: "Results") -> None:
         raise Error("the race measured nothing", "`stretto doctor` shows what works")
 
 
-def _mode(cell: dict) -> str:
-    """What is to be said of it; the usual one is not."""
-    return cell["mode"] if cell.get("mode", "back-to-back") != "back-to-back" else ""
+def _manner(cell: dict) -> str:
+    """Mode and form, but for the usual ones; and the native library's form if it is another."""
+    words = [cell.get("mode", "back-to-back"), cell.get("form", "blocking")]
+    said = [word for word in words if word not in ("back-to-back", "blocking")]
+    if "native_form" in cell:
+        said.append(f"against native {cell['native_form']} calls")
+    return ", ".join(said)
 
 
 def _ratio_text(cell: dict) -> str:
@@ -245,11 +277,11 @@ def _print_tables(race: "Results", title: str, ranks: int) -> None:
     from .terminal import stderr, stdout, table
 
     console = stdout()
-    for name, mode in dict.fromkeys((cell["cell"], _mode(cell)) for cell in race.cells):
-        console.print(f"# {name}, {ranks} ranks, {title}" + (f", {mode}" if mode else ""))
+    for name, manner in dict.fromkeys((cell["cell"], _manner(cell)) for cell in race.cells):
+        console.print(f"# {name}, {ranks} ranks, {title}" + (f", {manner}" if manner else ""))
         grid = table(">size", ">native", ">Stretto", ">ratio", "algorithm", least=10)
         for cell in race.cells:
-            if (cell["cell"], _mode(cell)) == (name, mode):
+            if (cell["cell"], _manner(cell)) == (name, manner):
                 grid.add_row(
                     size_in_words(cell["bytes"]),
                     time_in_a_table(1e-6 * cell["native_us"]),

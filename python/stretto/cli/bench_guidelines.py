@@ -71,7 +71,7 @@ def _document(verdicts: list[Verdict], **of_run: object) -> dict:
 
 def _judge(verdicts: list[Verdict], wrong: list[dict]) -> None:
     if wrong:
-        left, right = wrong[0]["pair"]
+        left, right = map("{}, {}".format, wrong[0]["pair"], wrong[0]["forms"])
         what = f"{left} or {right} of {wrong[0]['bytes'][0]} bytes"
         what += f", {wrong[0]['ranks']} ranks: wrong result"
         raise FailureError(what, "`stretto bench --collectives` races a function alone")

@@ -14,7 +14,7 @@ Task = tuple[Pair, int]
 
 
 def _word(pair: Pair, size: int) -> str:
-    return "/".join(f"{cell}:{times * size}" for cell, times in pair)
+    return "/".join(f"{side.cell}:{side.times * size}:{side.form}" for side in pair)
 
 
 def _sample(

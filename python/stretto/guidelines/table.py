@@ -2,8 +2,10 @@
 """The guidelines: T(left) ≤ factor · T(right), both sides cells of the race."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from .. import all_functions, facts
+from ..measure.points import BLOCKING, NONBLOCKING, PERSISTENT
 
 GROUPS = {
     "composition": "A function is not slower than others that do its work.",
@@ -11,8 +13,11 @@ GROUPS = {
     "one, and that no more than the irregular.",
     "monotony": "Less data does not take longer.",
     "split": "Twice the data does not take longer than two calls.",
+    "forms": "A call that is completed at once costs little more than the blocking one, or, where "
+    "it was prepared, nothing.",
 }
 IRREGULAR_FACTOR = 1.2
+NONBLOCKING_FACTOR = 1.3
 COMPOSITIONS = {
     "barrier": ("allreduce",),
     "bcast": ("scatter+allgather",),
@@ -36,7 +41,15 @@ IRREGULAR_FORMS = {
     "neighbor_alltoallw": "neighbor_alltoall",
 }
 
-Side = tuple[str, int]  # cell, and times which size
+
+class Side(NamedTuple):
+    """A cell of the race, at so many times the size."""
+
+    cell: str
+    times: int = 1
+    form: str = BLOCKING
+
+
 Pair = tuple[Side, Side]
 
 
@@ -60,19 +73,19 @@ class Guideline:
 def _compositions() -> list[Guideline]:
     found = []
     for name, others in ((name, way) for name, ways in COMPOSITIONS.items() for way in ways):
-        words, by_others = f"{name} ≤ {others.replace('+', ' + ')}", (f"{name}-by-{others}", 1)
-        found.append(Guideline("composition", name, words, (name, 1), by_others))
+        words, by_others = f"{name} ≤ {others.replace('+', ' + ')}", Side(f"{name}-by-{others}")
+        found.append(Guideline("composition", name, words, Side(name), by_others))
     return found
 
 
 def _regular() -> list[Guideline]:
     found = []
     for irregular, regular in IRREGULAR_FORMS.items():
-        even = (f"{irregular}-even", 1)
+        even, plain = Side(f"{irregular}-even"), Side(regular)
         words = f"{irregular} ≤ {IRREGULAR_FACTOR} {regular}"
-        found.append(Guideline("regular", irregular, words, even, (regular, 1), IRREGULAR_FACTOR))
+        found.append(Guideline("regular", irregular, words, even, plain, IRREGULAR_FACTOR))
         words = f"{regular} ≤ {irregular}"
-        found.append(Guideline("regular", regular, words, (regular, 1), even))
+        found.append(Guideline("regular", regular, words, plain, even))
     return found
 
 
@@ -82,15 +95,29 @@ def _sizes() -> list[Guideline]:
         if name == "barrier":
             continue
         cell = f"{name}-even" if name in IRREGULAR_FORMS else name  # 2m is twice of every part
-        once, twice = (cell, 1), (cell, 2)
+        once, twice = Side(cell), Side(cell, 2)
         found.append(Guideline("monotony", name, f"{name}(m) ≤ {name}(2m)", once, twice))
         found.append(Guideline("split", name, f"{name}(2m) ≤ 2 {name}(m)", twice, once, 2.0))
     return found
 
 
+def _forms() -> list[Guideline]:
+    found = []
+    for name in (facts(function).name for function in all_functions()):
+        for form, manner, factor in (
+            (NONBLOCKING, "I… + Wait", NONBLOCKING_FACTOR),
+            (PERSISTENT, "Start + Wait", 1.0),
+        ):
+            bound = f"{factor} {name}" if factor != 1 else name
+            left = Side(name, form=form)
+            words = f"{name}, {manner} ≤ {bound}"
+            found.append(Guideline("forms", name, words, left, Side(name), factor))
+    return found
+
+
 def guidelines(functions: list[str]) -> list[Guideline]:
     """Those whose left side is one of these functions."""
-    every = [*_compositions(), *_regular(), *_sizes()]
+    every = [*_compositions(), *_regular(), *_sizes(), *_forms()]
     return [guideline for guideline in every if guideline.function in functions]
 
 
@@ -98,5 +125,7 @@ def pairs_of(chosen: list[Guideline], sizes: list[int]) -> list[tuple[Pair, int]
     """Every pair at every size, each once; a barrier has none."""
     pairs = dict.fromkeys(guideline.pair for guideline in chosen)
     return [
-        (pair, size) for pair in pairs for size in (sizes[:1] if pair[0][0] == "barrier" else sizes)
+        (pair, size)
+        for pair in pairs
+        for size in (sizes[:1] if pair[0].cell == "barrier" else sizes)
     ]

@@ -75,7 +75,7 @@ def verdict(guideline: Guideline, library: str, sample: dict) -> Verdict:
         guideline=guideline,
         library=library,
         ranks=sample["ranks"],
-        asked=sample["asked"][0] // guideline.pair[0][1],
+        asked=sample["asked"][0] // guideline.pair[0].times,
         bytes=sample["bytes"][0],
         left_us=left_us,
         right_us=right_us,

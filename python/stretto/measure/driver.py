@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from ..errors import Error
 from ..launch.library import heap_library, library_of, race_driver_of
 from ..launch.mpi import Mpi, no_mpi
-from .points import BACK_TO_BACK
+from .points import BACK_TO_BACK, BLOCKING
 from .process import Silence, launched
 from .session import Advance, unseen
 
@@ -31,7 +31,7 @@ class Results:
 
     machine: dict = field(default_factory=dict)
     cells: list[dict] = field(default_factory=list)
-    pairs: list[dict] = field(default_factory=list)  # of cells that were compared
+    pairs: list[dict] = field(default_factory=list)  # of cells, or more, that were compared
     reductions: Ratios = field(default_factory=dict)  # seconds per byte over those of sum.f64
     stage: str = ""  # whose calls the driver has begun: Stretto, native, both
 
@@ -73,17 +73,18 @@ def run_benchmark(
     budget: float,
     advance: Advance = unseen,
     modes: Sequence[str] = (BACK_TO_BACK,),
+    form: str = BLOCKING,
     shared_buffers: bool = False,
     variables: dict[str, str] | None = None,
 ) -> Results:
-    """Races in these of the MODES, with `variables` for the ranks; raises Error if the driver fails
-    or hangs.
+    """Races in these MODES and in one of the FORMS or `all`, with `variables` for the ranks; raises
+    Error if the driver fails or hangs.
 
     `shared_buffers` lie in each rank's shared heap, if they have 64 KiB or more.
     """
     results = Results()
     arguments = ["--collectives", ",".join(functions), "--sizes", ",".join(map(str, sizes))]
-    arguments += ["--modes", ",".join(modes)]
+    arguments += ["--modes", ",".join(modes), "--forms", form]
     if shared_buffers:
         heap = {"LD_PRELOAD": str(heap_library()), "STRETTO_SHARED_HEAP": "64K"}
         variables = heap | (variables or {})

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which points are measured: functions at sizes."""
+"""Which points are measured: functions at sizes, how they follow one another, in which form."""
 
 from .. import _core
 from ..errors import Error
 
 BACK_TO_BACK, SYNCHRONISED = "back-to-back", "synchronised"
 MODES = (BACK_TO_BACK, SYNCHRONISED)  # as the race driver calls them
+
+BLOCKING, NONBLOCKING, PERSISTENT = "blocking", "nonblocking", "persistent"
+FORMS = (BLOCKING, NONBLOCKING, PERSISTENT)  # of a call, likewise; `all` are those that the MPI has
 
 
 def modes_of(wish: str) -> list[str]:

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`stretto bench --overlap`."""
+
+from ..errors import Error, FailureError
+from ..launch import choose_mpi
+from ..units import size_in_words
+from .options import write_json
+from .terminal import progress, say_first, stderr, stdout, table
+
+SIZES = "64K,1M,4M"
+SECONDS = 0.3
+
+
+def _cell(said: dict) -> dict:
+    """With the times of each library instead of all its rounds."""
+    from ..measure.overlap import LIBRARIES, overlap_of
+
+    return {**said, **{library: overlap_of(said[library]).as_row() for library in LIBRARIES}}
+
+
+def _print(cells: list[dict], title: str, ranks: int) -> None:
+    console = stdout()
+    for name in dict.fromkeys(cell["cell"] for cell in cells):
+        console.print(f"# {name}, {ranks} ranks, {title}, overlap", markup=False)
+        grid = table(
+            ">size", ">native µs", ">overlap", ">Stretto µs", ">overlap", "algorithm", least=10
+        )
+        for cell in (one for one in cells if one["cell"] == name):
+            words = [size_in_words(cell["bytes"]) if cell["bytes"] else ""]
+            for library in ("native", "stretto"):
+                of = cell[library]
+                words += [
+                    f"{of['call_us']:.2f}",
+                    f"{100 * of['overlap']:.0f} %{'' if of['clear'] else ' ~'}",
+                ]
+            grid.add_row(*words, cell["algorithm"])
+        console.print(grid)
+        console.print()
+    if any(not cell[library]["clear"] for cell in cells for library in ("native", "stretto")):
+        stderr().print("~: other programs got the cores of ranks in most rounds")
+
+
+def command(
+    ranks: int,
+    mpi_wish: str,
+    functions: list[str],
+    sizes: str | None,
+    seconds: float | None,
+    as_json: bool,
+) -> None:
+    """I… + MPI_Wait with a computation between the two that calls no MPI."""
+    from ..measure.overlap import run_overlap
+    from ..measure.points import parse_sizes
+
+    numbers = parse_sizes(sizes or SIZES)
+    mpi = choose_mpi(mpi_wish)
+    say_first(mpi.notes(), ranks)
+    with progress(f"racing under {mpi.title}", len(functions) * len(numbers)) as advance:
+        race = run_overlap(mpi, ranks, functions, numbers, seconds or SECONDS, advance)
+    cells = [_cell(said) for said in race.cells]
+    if as_json:
+        facts = {"mpi": mpi.title, "flavour": mpi.flavour, "ranks": ranks, "machine": race.machine}
+        write_json({**facts, "cells": cells})
+    else:
+        _print(cells, mpi.title, ranks)
+    if race.wrong:
+        first = race.wrong[0]
+        what = f"{first['cell']} of {first['bytes']} bytes by {first['algorithm']}: wrong result"
+        raise FailureError(what, f"STRETTO_{first['function'].upper()}=native goes around it")
+    if not cells:
+        raise Error("the race measured nothing", "`stretto doctor` shows what works")
