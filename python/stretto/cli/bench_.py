@@ -222,7 +222,16 @@ def _race(
     points = len(names) * len(numbers) * len(modes) * (len(FORMS) if form == "all" else 1)
     with progress(f"racing under {mpi.title}", points) as advance:
         race = run_benchmark(
-            mpi, ranks, names, numbers, time_per_size, advance, modes, form, shared_buffers, variables
+            mpi,
+            ranks,
+            names,
+            numbers,
+            time_per_size,
+            advance,
+            modes,
+            form,
+            shared_buffers,
+            variables,
         )
     if file:
         check_served(file, race)
