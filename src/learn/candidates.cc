@@ -37,7 +37,8 @@ class Finder {
   std::vector<Candidate> find() {
     found_.emplace_back();
     add_from(rules_, call_.bytes);
-    if (call_.kernel_copy && call_.per_node > 1 && call_.bytes >= least_lent) add_with_other_copies();
+    if (call_.kernel_copy != KernelCopy::refused && call_.per_node > 1 && call_.bytes >= least_lent)
+      add_with_other_copies();
     const Rules& shipped = shipped_rules();
     add_from(shipped, call_.bytes);
     add_predicted(3);
@@ -135,7 +136,7 @@ std::string conditions(const Call& call, const Between& bytes) {
 
 bool serves(const Candidate& candidate, const Call& call) {
   if (!candidate.algorithm) return true;
-  if (candidate.params.kernel_copy && !call.kernel_copy) return false;
+  if (candidate.params.kernel_copy && call.kernel_copy == KernelCopy::refused) return false;
   return unsuitable(*candidate.algorithm, call.function, call.shape, call.commutative, candidate.params).empty();
 }
 
