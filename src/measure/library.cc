@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <string_view>
 
 #include "stretto/error.hpp"
@@ -12,6 +13,17 @@ namespace {
 
 void* native_function(const char* name) { return intercept::address_of_global(std::string("P").append(name).c_str()); }
 bool native_with_persistent() { return native_function("MPI_Barrier_init") != nullptr; }
+
+/// Not those of MPICH 4.0, nor of Intel MPI 2021.18 on one node, which comes from it: a gather or scatter sends what
+/// its buffer held when it was made, and a rank of an allgather may crash.
+bool has_sound_requests(std::string_view version) {
+  if (version.find("Intel(R) MPI") != version.npos) return false;
+  constexpr std::string_view title = "MPICH Version:";
+  const std::size_t at = version.find(title);
+  if (at == version.npos) return true;
+  const std::string_view rest = version.substr(at + title.size());
+  return !rest.substr(std::min(rest.find_first_not_of(" \t"), rest.size())).starts_with("4.0");
+}
 
 }  // namespace
 
@@ -39,12 +51,10 @@ Library native_library() {
   STRETTO_NATIVE_COLLECTIVES(STRETTO_TAKE)
 #undef STRETTO_TAKE
   library.others = native_with_requests(native_function);
-  // Those of 2021.18 on one node: a gather or scatter sends what its buffer held when it was made, and a rank of an
-  // allgather crashes.
   char version[MPI_MAX_LIBRARY_VERSION_STRING] = {};
   int length = 0;
   intercept::native().Get_library_version(version, &length);
-  library.sound_requests = std::string_view(version).find("Intel(R) MPI") == std::string_view::npos;
+  library.sound_requests = has_sound_requests(version);
   return library;
 }
 
