@@ -271,7 +271,7 @@ def test_random_calls_by_files_give_what_the_mpi_gives(ranks, tmp_path):
     mpi = installed("mpich")
     program = from_environment("STRETTO_TEST_BUILD") / f"stretto-differential-{mpi.flavour}"
     words = [program, "--mpi-library", mpi.library, "--stretto-libraries", tmp_path / "libraries"]
-    words += ["--calls", 2400 // ranks**2, "--seed", 5, "--most-bytes", 1 << 14]
+    words += ["--calls", 4800 // ranks**2, "--seed", 5, "--most-bytes", 1 << 14]
     of_so_many_libraries = {"GLIBC_TUNABLES": "glibc.rtld.optional_static_tls=65536"}
     done = launch(
         mpi, ranks, words, timeout=120, STRETTO_DEADLINE="30", **of_so_many_libraries

@@ -72,7 +72,10 @@ def outcome(ratio: Ratio | None, collectives: Ratio | None = None, **more) -> Ou
 
 
 def test_what_is_said(monkeypatch, tmp_path):
-    monkeypatch.setattr("stretto.compare.verdict.tuned_rules_path", lambda: tmp_path / "none")
+    tuned = tmp_path / "tuned.rules"
+    monkeypatch.setattr(
+        "stretto.compare.verdict.tuned_rules", lambda: tuned if tuned.exists() else None
+    )
     first, share, faster, tuning, measuring = sentences(outcome(Ratio(1.1, 1.05, 1.2)))
     assert first.startswith("The program is faster")
     assert share == ("Collectives take 20 % of its time without Stretto: without any it would be "
@@ -81,7 +84,7 @@ def test_what_is_said(monkeypatch, tmp_path):
     assert tuning.startswith("With Stretto 8.1 % of its time are collectives")
     assert "`stretto tune --ranks 4 --collectives allreduce` tries" in tuning
     assert "takes less than 0.1 % of the time without Stretto and 0.2 % with it." in measuring
-    (tmp_path / "none").touch()
+    tuned.touch()
     assert "are there already" in sentences(outcome(Ratio(1.1, 1.05, 1.2)))[3]
 
 

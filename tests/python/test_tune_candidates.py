@@ -16,7 +16,7 @@ def test_candidates_that_do_the_same_are_measured_once():
 
 
 def test_long_messages_are_also_copied_by_the_kernel():
-    short, long = Point("bcast", 2, 16 << 10), Point("bcast", 2, 2 << 20)
+    short, long = Point("bcast", 2, 8 << 10), Point("bcast", 2, 2 << 20)
     assert portfolio(short, one_node=True) == portfolio(short)
     found = portfolio(long, depths=(2,))
     assert not any(one.params.kernel_copy for one in found)

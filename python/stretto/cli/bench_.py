@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from ..measure.driver import Results
 
 
+TABLE = "it has a table and --json"  # instead of a picture
+
+
 def _refuse(options: dict[str, object], why: str, hint: str) -> None:
     for name, value in options.items():
         if value:
@@ -141,12 +144,11 @@ def command(
         return
     words = {name.replace("_", "-"): value for name, value in of_peers.items()}
     _refuse(words, "goes only with --peers", "`stretto bench --help` shows what goes together")
+    of_race = {"plot": plot, "mode": mode, "buffers": buffers, "form": form}
     if guidelines:
         from .bench_guidelines import command as run_guidelines
 
-        refused = {"plot": plot, "mode": mode, "buffers": buffers}
-        refused |= {"form": form, "overlap": overlap}
-        _refuse(refused, "does not go with --guidelines", "it has a table and --json")
+        _refuse({**of_race, "overlap": overlap}, "does not go with --guidelines", TABLE)
         names = functions_of(collectives)
         run_guidelines(ranks or (2,), mpi_wish, names, sizes, time_per_size, as_json)
         return
@@ -158,20 +160,24 @@ def command(
     if overlap:
         from .bench_overlap import command as run_overlap
 
-        refused = {"plot": plot, "mode": mode, "form": form}
-        _refuse(refused, "does not go with --overlap", "it has a table and --json")
+        _refuse(of_race, "does not go with --overlap", TABLE)
         run_overlap(n, mpi_wish, functions_of(collectives), sizes, time_per_size, as_json)
         return
     modes = modes_of(mode or BACK_TO_BACK)
-    if plot and len(modes) > 1:
-        raise Error("--plot: one picture shows one mode", "write --mode synchronised")
-    if plot and form == "all":
-        raise Error("--plot: one picture shows one form", "write --form nonblocking")
+    if plot:
+        _refuse_many(modes, form)
     seconds = time_per_size or 0.3
     names = functions_in(file, n, collectives) if file else collectives or "all"
     form, shared = form or BLOCKING, buffers == "shared"
     sizes = sizes or "8-1M"
     _race(n, mpi_wish, names, sizes, modes, form, seconds, shared, plot, as_json, file)
+
+
+def _refuse_many(modes: list[str], form: str | None) -> None:
+    if len(modes) > 1:
+        raise Error("--plot: one picture shows one mode", "write --mode synchronised")
+    if form == "all":
+        raise Error("--plot: one picture shows one form", "write --form nonblocking")
 
 
 def functions_in(file: str, ranks: int, collectives: str | None) -> str:

@@ -3,7 +3,7 @@
 
 from pathlib import Path
 
-from .. import tuned_rules_path
+from .. import config_folders
 from ..units import time_in_words
 from .outcome import Outcome
 from .runs import NATIVE, STRETTO
@@ -78,13 +78,19 @@ def _tuning(outcome: Outcome) -> list[str]:
     names = [name for name, spent in outcome.moving.items() if spent >= OF_NOTE * whole]
     tunable = [name for name in names if not name.startswith("neighbor")]
     said = f"{most} late ranks, the most that tuning could save"
-    path = tuned_rules_path()
-    if path and Path(path).exists():
+    if path := tuned_rules():
         return [f"{said}; rules tuned on this machine are there already: {path}."]
     if not tunable or not outcome.ranks or outcome.ranks < 2:
         return [f"{said}."]
     command = f"stretto tune --ranks {outcome.ranks} --collectives {','.join(tunable)}"
     return [f"{said}: `{command}` tries."]
+
+
+def tuned_rules() -> Path | None:
+    """Of this user, for any MPI."""
+    folder, _ = config_folders()
+    found = [*Path(folder).glob("tuned/*.rules"), Path(folder, "tuned.rules")] if folder else []
+    return next((path for path in found if path.exists()), None)
 
 
 def doubts(outcome: Outcome) -> list[str]:
