@@ -184,7 +184,7 @@ def test_the_report_and_the_files(as_json, tmp_path, capsys):
         [cell] = said["cells"]
         assert (cell["bytes"], cell["algorithm"], cell["ratio"]) == (512, "binomial", 2.0)
     else:
-        row = ["bcast", "2", "512", "10.00", "5.00", "2.00x", "1.03x", "binomial"]
+        row = ["bcast", "2", "512", "10.00", "µs", "5.00", "µs", "2.00x", "1.03x", "binomial"]
         assert row in [line.split() for line in out.splitlines()]
         assert (
             f"use it: mpiexec -n 2 --mca coll_tuned_use_dynamic_rules 1 --mca {FILE} {rules}" in out

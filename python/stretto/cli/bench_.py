@@ -164,19 +164,16 @@ def command(
         run_overlap(n, mpi_wish, functions_of(collectives), sizes, time_per_size, as_json)
         return
     modes = modes_of(mode or BACK_TO_BACK)
-    if plot:
-        _refuse_many(modes, form)
-    seconds = time_per_size or 0.3
+    _refuse_many(plot, modes, form)
     names = functions_in(file, n, collectives) if file else collectives or "all"
-    form, shared = form or BLOCKING, buffers == "shared"
-    sizes = sizes or "8-1M"
-    _race(n, mpi_wish, names, sizes, modes, form, seconds, shared, plot, as_json, file)
+    how = (modes, form or BLOCKING, time_per_size or 0.3, buffers == "shared")
+    _race(n, mpi_wish, names, sizes or "8-1M", *how, plot, as_json, file)
 
 
-def _refuse_many(modes: list[str], form: str | None) -> None:
-    if len(modes) > 1:
+def _refuse_many(plot: str | None, modes: list[str], form: str | None) -> None:
+    if plot and len(modes) > 1:
         raise Error("--plot: one picture shows one mode", "write --mode synchronised")
-    if form == "all":
+    if plot and form == "all":
         raise Error("--plot: one picture shows one form", "write --form nonblocking")
 
 
