@@ -113,7 +113,8 @@ def settings(ranks: int) -> list[dict[str, str]]:
             turn = i // len(WAYS) if near else i
             values = algorithms[turn % len(algorithms)]
             chosen = values[(i // len(algorithms) + 3 * ranks) % len(values)]
-            cut = "" if near else PARAMETERS[(i + ranks) % len(PARAMETERS)]
+            whole = near or chosen.startswith("contention_free")  # these take no segments
+            cut = "" if whole else PARAMETERS[(i + ranks) % len(PARAMETERS)]
             every[-1][facts(f).name] = chosen + cut
         every[-1] |= WAYS[(i + i // len(WAYS)) % len(WAYS)]
     return every
