@@ -216,8 +216,8 @@ class NodeBootstrap {
   /// The best of some copies counts: the first ones touch memory, and others may have the cores now and then.
   KernelCopy reads_next() const {
     using Clock = std::chrono::steady_clock;
-    constexpr int copies = 6;
-    constexpr double fast = 18e9;  // bytes a second, out of a cache
+    constexpr int copies = 10;
+    constexpr double fast = 14e9;  // bytes a second, out of a cache, while the next one reads as well
     if (!settings().kernel_copy) return KernelCopy::refused;
     const PeerInfo& next = all_[(me() + 1) % all_.size()];
     static std::byte read[probe_bytes];

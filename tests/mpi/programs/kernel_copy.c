@@ -16,7 +16,7 @@ static int asked, measured;
 ssize_t process_vm_readv(pid_t pid, const struct iovec* mine, unsigned long n, const struct iovec* theirs,
                          unsigned long m, unsigned long flags) {
   if (mine->iov_len < 16384) return syscall(SYS_process_vm_readv, pid, mine, n, theirs, m, flags);  // an MPI tries it
-  enum { copies_of_setup = 6 };
+  enum { copies_of_setup = 10 };
   if (mine->iov_len == 32768 && __atomic_fetch_add(&measured, 1, __ATOMIC_RELAXED) < copies_of_setup)
     return syscall(SYS_process_vm_readv, pid, mine, n, theirs, m, flags);
   __atomic_add_fetch(&asked, 1, __ATOMIC_RELAXED);
