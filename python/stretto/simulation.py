@@ -101,9 +101,15 @@ def words_of(
     return ",".join(words)
 
 
-def _segments(call: Call, rounds: int) -> list[int]:
+def takes_segments(call: Call, algorithm: _core.Algorithm) -> bool:
+    return not _core.unsuitable(algorithm, call.shape(algorithm), _core.Params(segment=1))
+
+
+def _segments(call: Call, algorithm: _core.Algorithm, rounds: int) -> list[int]:
     """Sizes of segments to try, beside the whole vector."""
-    sizes = []
+    sizes: list[int] = []
+    if not takes_segments(call, algorithm):
+        return sizes
     for parts in SEGMENTS:
         size = 1 << max(0, call.bytes // parts - 1).bit_length()
         if LEAST_SEGMENT <= size < call.bytes and rounds * parts <= MOST_SEGMENT_ROUNDS:
@@ -157,7 +163,7 @@ def compare_one(
     params = _core.Params(value=value, list=list(order))
     simulator = call.simulator(algorithm, params, seconds)
     rows = []
-    for segment in [0, *_segments(call, simulator.rounds)]:
+    for segment in [0, *_segments(call, algorithm, simulator.rounds)]:
         given = _core.Params(segment=segment, value=value, list=list(order))
         words = words_of(algorithm, value, segment, order)
         rows.append(predicted_row(call, algorithm, given, words, machine, simulator, tree))

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import stretto
 from stretto import _core
-from stretto.simulation import suitable
+from stretto.simulation import suitable, takes_segments
 from stretto.topology import read_topology
 from stretto.tune.own.points import Point, candidate
 from stretto.tune.own.topology_aware import OnTopology
@@ -145,6 +145,7 @@ def test_every_algorithm_is_right(driver, ranks, sizes):
             candidate(one, params).words
             for one in suitable(call, _core.all_algorithms())
             for params in (_core.Params(), _core.Params(segment=512, depth=3))
+            if not params.segment or takes_segments(call, one)
         ]
         plan += [(f"{name}:{size}", ["native", *words]) for size in sizes]
     network = smpi.Network(trees.Tree((4, 4)), driver)

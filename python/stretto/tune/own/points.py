@@ -7,7 +7,7 @@ from typing import Any
 
 from ... import _core
 from ...algorithms import function_named
-from ...simulation import Call, suitable, values
+from ...simulation import Call, suitable, takes_segments, values
 from ...units import size_in_words
 
 NATIVE = "native"
@@ -156,7 +156,8 @@ def portfolio(
     for algorithm in suitable(call, _core.all_algorithms()):
         # The default of those that go by the counts is made from the counts of the call.
         own = [0] if algorithm.needs.counts else values(call, algorithm)
-        cuts = _segmentations(point.bytes, depths) if sized else [(0, 2)]
+        cut = sized and takes_segments(call, algorithm)
+        cuts = _segmentations(point.bytes, depths) if cut else [(0, 2)]
         for value in own:
             given = value if value != own[0] else 0
             found += [
