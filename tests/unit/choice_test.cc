@@ -293,6 +293,15 @@ TEST(sizes_in_a_range_are_chosen_alike) {
         }
 }
 
+TEST(ranks_of_few_nodes_agree_on_no_size) {
+  const auto matter = [](Function function, Rank ranks, Rank per_node) {
+    return bytes_matter({}, shipped_rules(), {.function = function, .shape = {ranks, 0, {}}, .per_node = per_node});
+  };
+  for (const Function f : {Function::gatherv, Function::scatterv, Function::alltoallv, Function::alltoallw})
+    CHECK(!matter(f, 2, 1) && !matter(f, 32, 1));
+  CHECK(matter(Function::gatherv, 32, 16));
+}
+
 TEST(where_bytes_matter) {
   const Rules rules = parse_rules(head +
                                       "alltoallv ranks=3 bytes<100 -> linear\n"
