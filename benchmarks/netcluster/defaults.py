@@ -8,7 +8,9 @@ the limit is measured again, and the median counts: all ranks share the cores of
 import argparse
 import signal
 import sys
+import time
 from dataclasses import dataclass, field
+from pathlib import Path
 from statistics import median
 
 from paired import RULES, Lab, Plan, lab
@@ -16,12 +18,14 @@ from stretto import _core
 from stretto.algorithms import function_named
 from stretto.errors import Error
 from stretto.launch import choose_mpi
+from stretto.launch.mpi import cores
 from stretto.measure.points import SYNCHRONISED
 from stretto.tune.own.points import NATIVE, Point, in_parts
 from stretto.units import size_in_words
 from tree import Tree
 
 LIMIT = 1.5
+PAGE = Path(__file__).with_name("defaults.md")
 AGAIN = 4  # launches more of what is above it
 SIZES = [8 << 2 * i for i in range(11)] + [16 << 20]  # of the whole vector: 8, 32, … 8M, 16M
 
@@ -99,19 +103,21 @@ def row(layout: str, point: Point, one: Compared) -> str:
 
 def table(found: dict[tuple[str, Point], Compared]) -> str:
     """The rows, the worst, and all above the limit."""
-    lines = ["| layout | call | native, ms | shipped, ms | ratio |", "|---|---|---|---|---|"]
-    lines += [row(layout, point, one) for (layout, point), one in found.items()]
+    head = ["| layout | call | native, ms | shipped, ms | ratio |", "|---|---|---|---|---|"]
+    lines = head + [row(layout, point, one) for (layout, point), one in found.items()]
     worst = max(found, key=lambda key: found[key].ratio)
     above = {key: one for key, one in found.items() if one.ratio > LIMIT}
+    chosen = [key for key in above if found[key].algorithm != NATIVE]
     lines += [
         "", f"Worst of {len(found)}: {found[worst].ratio:.2f}, {worst[0]}, {in_words(worst[1])}.",
-        f"Above {LIMIT}: {len(above) or 'none'}{':' if above else '.'}",
+        f"Above {LIMIT}: {len(above)}, of which {len(above) - len(chosen)} are native as well.",
     ]  # fmt: skip
-    lines += [row(layout, point, one) for (layout, point), one in above.items()]
+    if above:
+        lines += ["", *head, *(row(layout, point, one) for (layout, point), one in above.items())]
     return "\n".join(lines)
 
 
-def main() -> None:
+def parser_of() -> argparse.ArgumentParser:
     every = [_core.facts(f) for f in _core.all_functions()]
     names = [one.name for one in every if not _core.facts(one.collective).neighbourhood]
     parser = argparse.ArgumentParser(prog="benchmarks/netcluster/defaults", description=__doc__)
@@ -122,7 +128,13 @@ def main() -> None:
     parser.add_argument("--mbit", type=float, default=100.0, help="of every link")
     parser.add_argument("--mpi", default="openmpi", help="or the path of an Open MPI's mpiexec")
     parser.add_argument("--rules", default="shipped", help="a rules file instead")
-    wish = parser.parse_args()
+    parser.add_argument("--page", type=Path, help="to write, beside what is printed")
+    return parser
+
+
+def main() -> None:
+    wish = parser_of().parse_args()
+    begun, others, mpi = time.monotonic(), [], choose_mpi(wish.mpi)
     sizes = [_core.parse_size(one) or 0 for one in wish.sizes.split(",")] if wish.sizes else SIZES
     if 0 in sizes:
         raise Error(f"--sizes: '{wish.sizes}' are no sizes", "write 8,64K,1M")
@@ -133,12 +145,20 @@ def main() -> None:
         one = LAYOUTS[name]
         print(f"{name}: {one.title}", file=sys.stderr)
         tree = Tree(one.hosts, None, wish.mbit / 8 * 1e6, 0.0)
-        with lab(choose_mpi(wish.mpi), tree, one.place, one.per_host) as here:
+        with lab(mpi, tree, one.place, one.per_host) as here:
             points = points_of(wish.functions.split(","), here.ranks, sizes)
             measured = measure(here, points, wish.seconds, wish.rules)
             found |= {(name, point): each for point, each in measured.items()}
-            print(f"others used {median(here.others):.1f} cores", file=sys.stderr)
-    print(table(found))
+            others += here.others
+    rows = table(found)
+    print(f"{rows}\nOther processes used {median(others):.1f} cores before.")
+    if wish.page:
+        text = PAGE.read_text(encoding="utf-8").format(
+            arguments=" ".join(sys.argv[1:]), minutes=(time.monotonic() - begun) / 60, table=rows,
+            mpi=mpi.title, mbit=wish.mbit, cores=cores(), others=median(others), limit=LIMIT,
+            again=AGAIN,
+        )  # fmt: skip
+        wish.page.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":
