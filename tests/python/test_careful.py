@@ -27,6 +27,8 @@ USUAL = {
     "exscan": ("linear", "chain", "recursive_doubling"),
 }
 MBIT = {"gigabit-ethernet": 1000, "cluster": 92000}
+# MPICH's nonblocking forms of these end some calls with an error that Stretto's do not have.
+SERVED = ("reduce", "reduce_scatter", "reduce_scatter_block")
 # No algorithm that knows of no switch is best on both placements: the ring of ranks that alternate
 # loses 2.8, Bruck's of ranks switch by switch 2.7, and the best of all 1.6.
 FAR = 2.1
@@ -92,7 +94,7 @@ def test_bruck_alone_would_be():
 @pytest.mark.parametrize("function", _core.all_functions())
 def test_short_messages_of_few_nodes_go_the_native_way(function):
     facts = _core.facts(function)
-    if _core.facts(facts.collective).neighbourhood:
+    if _core.facts(facts.collective).neighbourhood or facts.name in SERVED:
         return
     rules = stretto.shipped_rules()
     for ranks in (2, 8, 32):

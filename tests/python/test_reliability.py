@@ -2,6 +2,7 @@
 """Failed ranks, wrong arguments, strange systems: all ends as it does natively."""
 
 import subprocess
+from pathlib import Path
 
 import pytest
 from programs import (
@@ -139,14 +140,15 @@ def permitted(*words: str) -> list[str]:
     return [*words]
 
 
-@pytest.mark.parametrize("rules", ["shipped", "own"])
+@pytest.mark.parametrize("rules", ["papers", "own"])
 @pytest.mark.parametrize("where", ["all", "rank 1", "PID"])
 def test_namespaces(built, tmp_path, where, rules):
     words = permitted(*(["unshare", "-p", "-f"] if where == "PID" else ["unshare", "-U", "-r"]))
     if where == "rank 1":
         script = f'[ "$PMI_RANK" = 1 ] && exec {" ".join(words)} "$@"; exec "$@"'
         words = ["/bin/sh", "-c", script, "sh"]
-    variables = {}
+    # The shipped ones leave short calls of few nodes to the native functions.
+    variables = {"STRETTO_RULES": str(Path(__file__).parents[2] / "rules" / "papers.rules")}
     if rules == "own":  # too long for one message, of which MPICH may not read the other's memory
         lines = [f"allreduce bytes>{5000 - i} -> ring" for i in range(3000)]
         path = tmp_path / "long.rules"
