@@ -76,6 +76,7 @@ Verdict Comparison::conclude(std::span<const double> seconds, double overhead) {
   Candidate& own = candidates_[current_];
   Candidate& other = candidates_[challenger_];
   if (looking_) other.ratios.clear();
+  const std::size_t pairs_before = pairs_;
   for (std::size_t i = 0; i + 1 < seconds.size(); i += 2) {
     const bool challenger_first = i / 2 % 2 == 1;
     const double current = seconds[challenger_first ? i + 1 : i], challenger = seconds[challenger_first ? i : i + 1];
@@ -86,6 +87,7 @@ Verdict Comparison::conclude(std::span<const double> seconds, double overhead) {
     if (own.times.size() > most_times) own.times.pop_front();
     add_time(other, challenger);
   }
+  vain_ = pairs_ > pairs_before ? 0 : vain_ + 1;
   ++rounds_;
   overheads_.push_back(overhead);
   if (overheads_.size() > most_overheads) overheads_.pop_front();
@@ -256,6 +258,8 @@ void Comparison::plan_round() {
     const double paid = (spent() + expected_cost(round_pairs_)) / (limits_.share * usual);
     calls = std::max(paid - static_cast<double>(calls_), 0.0);
   }
+  // Calls of which nothing can be told, as several are under way at once: ever more seldom.
+  if (vain_ > 0) calls = std::max(calls, std::min(std::ldexp(double{limits_.before}, vain_), double{limits_.rarest}));
   if (looking_) calls = std::max(calls, static_cast<double>(doubted_ ? limits_.check / 2 : until_look_));
   quiet = static_cast<std::uint32_t>(std::min(std::ceil(calls), static_cast<double>(longest_quiet)));
   calls_ += quiet;

@@ -62,6 +62,12 @@ class Comparison {
   /// After the last turn of a round. `seconds` is the time of each, in order, of the slowest rank, or 0 where it cannot
   /// be told. `overhead` is what the round took beside its calls. All equal on all ranks.
   Verdict conclude(std::span<const double> seconds, double overhead);
+  /// After the last turn of a round, before conclude(): the current candidate serves so many calls, whose times are not
+  /// told, until those of the round are over.
+  void wait(std::uint32_t calls) {
+    quiet = calls;
+    calls_ += calls;
+  }
   /// Another communicator of this kind has found out: `current` is the best.
   void take_over(std::size_t current);
 
@@ -111,6 +117,7 @@ class Comparison {
   double when_settled_ = 0;  ///< the current one's time then; 0: not known
   std::size_t round_pairs_ = 1;
   std::size_t turn_ = 0;  ///< of the round
+  int vain_ = 0;          ///< rounds, the last ones, that told nothing
   std::size_t pairs_ = 0;
   std::uint64_t calls_ = 0;       ///< with those that are still quiet
   std::deque<double> overheads_;  ///< of the last rounds

@@ -24,6 +24,10 @@ bool PreparedCall::advance(const std::byte* scratch) {
       [[fallthrough]];
     case Stage::size_hint:
       take_size_hint();
+      if (tells_times()) return runs(Stage::times);
+      [[fallthrough]];
+    case Stage::times:
+      take_times();
       if (!choose()) return false;
       if (tells_largest()) return runs(Stage::largest);
       [[fallthrough]];
@@ -58,7 +62,9 @@ std::array<Rank, 2> PreparedCall::parts() const {
 }
 
 bool PreparedCall::choose() {
-  decision_ = &c_.decide(call_, takes_turn_);
+  decision_ = &c_.decide(call_, counts_as_);
+  if (c_.learner && counts_as_ == Counts::nonblocking) [[unlikely]]
+    turn_ = c_.learner->taken();
   return decision_->algorithm || leave(Passed::rules);
 }
 
