@@ -100,8 +100,8 @@ class Communicator {
   std::optional<transport::shm::Neighbours> neighbours;
   std::uint64_t neighbours_rings = 0;  ///< with the staging rings that the worker counts so
 
-  /// The choice for `call`, made at the first call of its kind. Unless `counts` is none, it may be one of those by which
-  /// ranks learn.
+  /// The choice for `call`, made at the first call of its kind. Unless `counts` is none, it may be one of those by
+  /// which ranks learn.
   const Decision& decide(const Call& call, Counts counts = Counts::none) {
     if (learner) [[unlikely]]
       if (const Decision* learned = learner->decide(call, counts)) return *learned;

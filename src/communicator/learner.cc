@@ -8,6 +8,7 @@
 #include "communicator/communicator.hpp"
 #include "communicator/learned.hpp"
 #include "mpi/bootstrap.hpp"
+#include "observe/learning.hpp"
 #include "stretto/sources.hpp"
 #include "support/say.hpp"
 
@@ -236,9 +237,23 @@ void Learner::log(const CallClass& of, const learn::Verdict& verdict, std::size_
   say("select: learned: " + of.conditions + ": " + text);
 }
 
+void Learner::observe_learned(const CallClass& of) const {
+  const learn::Comparison& comparison = of.comparison;
+  observe::LearnedClass learned{.nonblocking = of.form == Counts::nonblocking,
+                                .settled = comparison.settled(),
+                                .choice = words(of.candidates[comparison.current()]),
+                                .spent = comparison.spent(),
+                                .tried = {}};
+  for (std::size_t k = 0; k < of.candidates.size(); ++k)
+    learned.tried[words(of.candidates[k])] = {comparison.seconds(k), comparison.timed(k), comparison.served(k)};
+  observe::add_learned(of.conditions, learned);
+}
+
 void Learner::keep(const CallClass& of) const {
   const learn::Comparison& comparison = of.comparison;
-  if (c_.rank() != 0 || !of.opened || !comparison.found() || comparison.pairs() == 0) return;
+  if (c_.rank() != 0 || !of.opened) return;
+  if (!settings().profile.empty()) observe_learned(of);
+  if (!comparison.found() || comparison.pairs() == 0) return;
   const std::size_t current = comparison.current();
   const auto native = std::ranges::find(of.candidates, learn::Candidate{}) - of.candidates.begin();
   keep_learned({.conditions = of.conditions,

@@ -85,8 +85,8 @@ class Learner {
     Candidates offered;     ///< what they will be then
     std::vector<ChoiceTable<Decision>> decisions;
     learn::Comparison comparison{1, 0, false};
-    bool known = false;   ///< what serves it at first was measured, and is not the shipped choice
-    bool opened = false;  ///< it has been called often
+    bool known = false;                         ///< what serves it at first was measured, and is not the shipped choice
+    bool opened = false;                        ///< it has been called often
     Counts form = Counts::blocking;             ///< once it is opened: the calls that take turns
     std::array<std::uint32_t, 2> until_open{};  ///< calls of each form
     learn::Round round;
@@ -107,6 +107,7 @@ class Learner {
   void conclude(CallClass& of, std::span<const learn::Moment> least);
   const Decision* decide_nonblocking(CallClass& of, const Call& call);
   void log(const CallClass& of, const learn::Verdict& verdict, std::size_t before) const;
+  void observe_learned(const CallClass& of) const;
   void keep(const CallClass& of) const;
 
   Communicator& c_;

@@ -136,7 +136,7 @@ Verdict Comparison::judge() {
   if (better) {
     verdict.event = Event::better;
     left_.pop_front();
-    current_ = challenger_;  // whoever was behind the other one is behind this one
+    make_current(challenger_);  // whoever was behind the other one is behind this one
     found_ = true;
   } else if (worse) {
     verdict.event = Event::worse;
@@ -191,8 +191,21 @@ void Comparison::reopen() {
     while (std::ssize(one.times) > most_kept) one.times.pop_front();
 }
 
+std::uint64_t Comparison::served(std::size_t candidate) const {
+  const std::uint64_t made = calls_ - quiet;
+  return candidates_[candidate].served + (candidate == current_ && made > since_ ? made - since_ : 0);
+}
+
+void Comparison::make_current(std::size_t candidate) {
+  candidates_[current_].served = served(current_);
+  current_ = candidate;
+  since_ = calls_ - quiet;
+}
+
 void Comparison::take_over(std::size_t current) {
-  current_ = current;
+  if (settled()) calls_ -= quiet;  // else those before the first round have been made
+  quiet = 0;
+  make_current(current);
   left_.clear();
   found_ = true;
   finish();

@@ -47,8 +47,7 @@ Round::Outcome Round::conclude(std::span<const Moment> least) {
   for (std::size_t i = 0; i < calls; ++i) {
     const Moment last_came = -least[2 * i], last_left = -least[2 * i + 1];
     const bool told = last_came < unknown && last_left < unknown;
-    outcome.seconds.push_back(
-        told ? static_cast<double>(std::max<Moment>(last_left - last_came, 1)) * nanosecond : 0);
+    outcome.seconds.push_back(told ? static_cast<double>(std::max<Moment>(last_left - last_came, 1)) * nanosecond : 0);
     outcome.late = told ? 0 : outcome.late + 1;
   }
   outcome.overhead = static_cast<double>(least[2 * calls] + least[2 * calls + 1]) * nanosecond;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The calls of a round of comparison: when this rank came to each and left it, and what the ranks make of that together.
+// The calls of a round of comparison: when this rank came to each and left it, and what the ranks make of that
+// together.
 #pragma once
 
 #include <cstddef>
