@@ -42,14 +42,14 @@ static struct Call read_call(const char* line) {
 }
 
 /// With a handle of its own: a rank that waits at once is what most programs do.
-#define MAKE(name, ...)                                \
-  do {                                                 \
-    if (call.nonblocking) {                            \
-      MPI_I##name(__VA_ARGS__, &request);              \
-      MPI_Wait(&request, MPI_STATUS_IGNORE);           \
-    } else {                                           \
-      MPI_##name(__VA_ARGS__);                         \
-    }                                                  \
+#define MAKE(name, ...)                      \
+  do {                                       \
+    if (call.nonblocking) {                  \
+      MPI_I##name(__VA_ARGS__, &request);    \
+      MPI_Wait(&request, MPI_STATUS_IGNORE); \
+    } else {                                 \
+      MPI_##name(__VA_ARGS__);               \
+    }                                        \
   } while (0)
 
 #define MPI_IAllreduce MPI_Iallreduce

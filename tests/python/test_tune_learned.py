@@ -11,7 +11,7 @@ from stretto.tune.own.choice import SHIPPED, Choice, Times
 from stretto.tune.own.journal import Journal
 from stretto.tune.own.learned import Learned, learned_here, overruled, take_out
 from stretto.tune.own.paired_benchmark import Place
-from stretto.tune.own.points import Candidate, Point, parsed, shipped
+from stretto.tune.own.points import Candidate, Point, shipped
 from stretto.tune.own.residual_correction import ResidualCorrection
 from stretto.tune.own.search import MOST, Search
 
@@ -30,7 +30,7 @@ def file(tmp_path, monkeypatch) -> Path:
     head = "ranks=4 nodes=1 cores=own"
     path.write_text(
         f"stretto-rules 2\nmachine {MACHINE}\n"
-        f"allreduce {head} operator=predefined bytes>=4K bytes<8K -> rabenseifner  # 2.00 us\n"
+        f"allreduce {head} operator=predefined bytes>=4K bytes<8K -> reduce_bcast  # 2.00 us\n"
         f"bcast {head} bytes>=4K bytes<8K -> native  # 1.00 us, 12 pairs\n"
         "otherwise\n"
     )
@@ -45,7 +45,7 @@ def known(said: list[str] | None = None) -> Learned:
 def test_points_of_learned_classes_are_known(file):
     learned = known()
     assert learned.path == file and set(learned.classes) == {SMALL, OTHER}
-    assert learned.classes[SMALL].choice.words == "rabenseifner"
+    assert learned.classes[SMALL].choice.words == "reduce_bcast"
     assert learned.classes[OTHER].choice.words == "native"
     assert learned.candidate(LARGE) is None
 
@@ -70,7 +70,7 @@ class Slow:
     """A model for which what was learned is hopeless."""
 
     def seconds(self, point: Point, one: Candidate) -> float:
-        return 1.0 if one.id == "allreduce/rabenseifner" else 1e-6 * (1 + len(one.words))
+        return 1.0 if one.id == "allreduce/reduce_bcast" else 1e-6 * (1 + len(one.words))
 
 
 def test_what_was_learned_is_measured_first(file, tmp_path):
@@ -80,8 +80,8 @@ def test_what_was_learned_is_measured_first(file, tmp_path):
     without = Search(journal, correction, own, True)
     search = Search(journal, correction, own, True, known().candidate)
     plan = search.first(SMALL, BACK_TO_BACK)
-    assert "rabenseifner" not in without.first(SMALL, BACK_TO_BACK)
-    assert "rabenseifner" in plan[1:3]  # behind the native function and the shipped choice
+    assert "reduce_bcast" not in without.first(SMALL, BACK_TO_BACK)
+    assert "reduce_bcast" in plan[1:3]  # behind the native function and the shipped choice
     assert len(plan) <= MOST + 2
     for point in (LARGE, OTHER):  # of the native function nothing more need be tried
         assert search.first(point, BACK_TO_BACK) == without.first(point, BACK_TO_BACK)
@@ -93,10 +93,10 @@ def choice(point: Point, words: str) -> Choice:
 
 def test_a_faster_choice_overrules_and_the_line_goes(file):
     learned = known()
-    times = {SMALL: Times({"rabenseifner": 2.0, "ring": 1.0, "linear": 1.99}, "linear")}
+    times = {SMALL: Times({"reduce_bcast": 2.0, "ring": 1.0, "linear": 1.99}, "linear")}
     [conditions] = overruled(learned, [choice(SMALL, "ring")], times, [])
     assert conditions.startswith("allreduce ranks=4")
-    kept = [choice(SMALL, "rabenseifner")], [choice(SMALL, SHIPPED)]
+    kept = [choice(SMALL, "reduce_bcast")], [choice(SMALL, SHIPPED)]
     for same in kept:  # it stays, or the gain is too small for a rule
         assert overruled(learned, same, times, []) == {}
     assert overruled(learned, [choice(SMALL, "ring")], times, [SMALL]) == {}, "within noise"
