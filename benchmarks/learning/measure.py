@@ -92,14 +92,14 @@ class Replay:
             shutil.rmtree(self.folder / "learned", ignore_errors=True)
         config = {"second run": "learned", "learning, first run": "learned"}.get(kind, kind)
         environment = {"XDG_CONFIG_HOME": str(self.folder / config), "STRETTO_LEARN": ""}
+        program = [str(self.program), str(self.calls), str(self.list)]
         if kind == "native":
-            words: list[object] = [self.mpi.mpiexec, "-n", RANKS]
-        else:
-            options = ["--learn"] if kind == "learning, first run" else []
-            words = run_words(self.mpi, *options)
-            if options:
-                del environment["STRETTO_LEARN"]
-        return float(started([*words, self.program, self.calls, self.list], environment))
+            words: list[object] = [*self.mpi.command(RANKS, program, {})]
+            return float(started(words, self.mpi.environment()))
+        learns = ["--learn"] if kind == "learning, first run" else []
+        if learns:
+            del environment["STRETTO_LEARN"]
+        return float(started([*run_words(self.mpi, *learns), *program], environment))
 
 
 def table(times: dict[str, list[float]]) -> str:
@@ -109,6 +109,11 @@ def table(times: dict[str, list[float]]) -> str:
         ratios = [one / native for one, native in zip(seconds, times["native"], strict=True)]
         spread = f"{median(ratios):.3f} ({min(ratios):.3f} to {max(ratios):.3f})"
         lines.append(f"{kind:22}{time_in_words(median(seconds), 3):>10}  {spread}")
+    if "tuned" in times:
+        pairs = zip(times["second run"], times["tuned"], strict=True)
+        lines.append(
+            f"second run of tuned, median of the turns: {median(a / b for a, b in pairs):.3f}"
+        )
     return "\n".join(lines)
 
 
