@@ -112,9 +112,9 @@ const Decision& Learner::decision(CallClass& of, std::size_t candidate, const Ca
   learn::Candidate one = of.candidates[candidate];
   if (!learn::serves(one, here)) one = {};
   Decision made{one.algorithm, one.params, nullptr, nullptr};
+  made.quiet = {counter(of, Counts::blocking), counter(of, Counts::nonblocking)};
   if (one.algorithm) {
     made.served = &statistics().of(call.function, *one.algorithm);
-    made.quiet = {counter(of, Counts::blocking), counter(of, Counts::nonblocking)};
     if (!one.algorithm->needs.counts) made.schedule = c_.schedule(*one.algorithm, here.shape, one.params);
   }
   if (table.size() >= most_decisions) table.clear();

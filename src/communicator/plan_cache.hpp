@@ -52,7 +52,7 @@ class PlanCache {
     std::shared_ptr<const Schedule> schedule = nullptr;
     execute::Work work;
     execute::Plan plan = {};
-    const Algorithm* algorithm = nullptr;
+    const Algorithm* algorithm = nullptr;  ///< null: the native library does it, and there is no plan
     std::optional<Bytes> input = {},
                          output = {};  ///< where the plan's buffers begin, from the program's; none: it has none
     Counter* served = nullptr;
@@ -82,6 +82,8 @@ class PlanCache {
   std::shared_ptr<Cached> keep(const Arguments& arguments, std::array<Rank, 2> parts, const Decision& decision,
                                std::shared_ptr<const Schedule> schedule, const execute::Work& work,
                                const observe::Sampled& sampled);
+  /// Calls like this one, which have no parts, are all left to the native library, for which `passed` counts.
+  void keep_native(const Arguments& arguments, const Decision& decision, Counter& passed);
 
  private:
   static constexpr std::size_t size = 32;

@@ -58,7 +58,7 @@ void NonblockingCall::queue() {
 /// The same call as one whose plan is kept.
 bool NonblockingCall::start_kept() {
   const auto* const found = c_->plans.find(arguments_, Counts::nonblocking);
-  if (!found) return false;
+  if (!found || !(*found)->algorithm) return false;
   kept_ = *found;
   kept_->count_down(Counts::nonblocking);
   if (!c_->records) {

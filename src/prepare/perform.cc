@@ -54,17 +54,24 @@ Served perform_with(Worker& w, Communicator& c, const Arguments& arguments) {
     const int code = w.run(c, function, work, kept ? &kept->plan : nullptr);
     if (code != MPI_SUCCESS) return raise(c, function, code);
   }
+  if (!c.records && call.always_native() && !(c.learner && c.learner->timed()))
+    c.plans.keep_native(arguments, call.decision(), statistics().of(function, Passed::rules));
   const Served code = call.end();
   if (c.learner && code) c.learner->end_work();
   return code && *code != MPI_SUCCESS && !call.reported() ? raise(c, function, *code) : code;
 }
 
-[[gnu::always_inline]] inline Served find_and_run(Worker& w, Communicator& c, const Arguments& arguments) {
+[[gnu::always_inline]] inline Served find_and_run(Worker& w, Communicator& c, const Arguments& arguments, bool& left) {
   const auto* const found = c.plans.find(arguments, Counts::blocking);
   if (!found || (c.careful && c.unusable)) return std::nullopt;
   PlanCache::Cached& cached = **found;
   if (c.records && !cached.sampled) return std::nullopt;  // a nonblocking call has kept it
   cached.count_down(Counts::blocking);
+  if (!cached.algorithm) [[unlikely]] {
+    ++cached.calls;
+    left = true;
+    return std::nullopt;
+  }
   count_again(c, cached);
   const Function function = arguments.signature.function;
   int code = MPI_SUCCESS;
@@ -116,10 +123,10 @@ Served perform(Communicator& c, const Arguments& arguments) {
   return beside_pending(c, [&](Worker& w) { return perform_with(w, c, arguments); });
 }
 
-Served run_cached(MPI_Comm comm, const Arguments& arguments) {
+Served run_cached(MPI_Comm comm, const Arguments& arguments, bool& left) {
   Communicator* c = last_communicator(comm);
   if (!c) return std::nullopt;
-  return beside_pending(*c, [&](Worker& w) { return find_and_run(w, *c, arguments); });
+  return beside_pending(*c, [&](Worker& w) { return find_and_run(w, *c, arguments, left); });
 }
 
 }  // namespace stretto::intercept

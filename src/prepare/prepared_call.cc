@@ -104,6 +104,13 @@ void PreparedCall::bind() {
     padded() ? bind_padded() : bind_moves();
 }
 
+/// Types and operators of the program's own may become others, and parts and sizes that ranks tell each other differ.
+bool PreparedCall::always_native() const {
+  if (left_ != Passed::rules || arguments_.parts[0] || arguments_.parts[1] || !bytes_known()) return false;
+  if (collective().reduces) return type_ != &storage_ && op_.predefined;
+  return (!in_ || in_->keepable()) && (!out_ || out_->keepable());
+}
+
 void PreparedCall::pack_again() {
   reported_ = false;
   if (in_ || out_) pack_input();

@@ -49,6 +49,9 @@ class PreparedCall {
   std::array<Rank, 2> parts() const;
   /// What the call's plan may be kept by; null: it may not.
   const Arguments* keeps() const { return keep_ ? &arguments_ : nullptr; }
+  /// After next() has said that this is the end: are all calls like it left to the native library, by the rules or by
+  /// what ranks learned?
+  bool always_native() const;
   /// After end(): the program has other input in its buffers, and work() is to be run once more.
   void pack_again();
   /// After next() has said that this is the end. An error is still to be raised, unless it is reported().
