@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "mpi/types.hpp"
+#include "prepare/background.hpp"
 #include "prepare/perform.hpp"
 
 namespace stretto::intercept {
@@ -13,6 +14,10 @@ namespace {
 // Stages that a call of unknown sizes may have before the collective. Their number is found out while it is under way,
 // so that tags are kept for all: the next call must not wait for that.
 constexpr std::uint32_t most_stages_before = 3;
+
+/// Not where a thread moves calls on: what ranks tell each other may end there, and the native library, which it must
+/// not call, may be next.
+Counts counted() { return polls_in_a_thread() ? Counts::none : Counts::nonblocking; }
 
 }  // namespace
 
@@ -28,7 +33,7 @@ bool NonblockingCall::start(Communicator& c, const Arguments& arguments, Functio
   if (c.undecided.empty()) {
     if (start_kept()) return true;
     prepared_.emplace(c, arguments_, memory_);
-    prepared_->take_turn(Counts::nonblocking);
+    prepared_->take_turn(counted());
     if (!step()) {
       if (timed()) {  // its end is to be seen
         native_ = native();
@@ -142,7 +147,7 @@ void NonblockingCall::decide() {
 void NonblockingCall::start_queued() {
   if (start_kept()) return decide();
   prepared_.emplace(*c_, arguments_, memory_);
-  prepared_->take_turn(Counts::nonblocking);
+  prepared_->take_turn(counted());
   step();
 }
 
