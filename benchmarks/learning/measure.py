@@ -21,8 +21,8 @@ MELT = HERE.parent / "applications" / "melt.lammps"
 LIMIT = 300  # seconds for a run
 RANKS = 2
 
-# A solver by conjugate gradients makes no other calls: a scalar product in each step, and two at once
-# that are nonblocking, for they go on beside the preconditioner.
+# A solver by conjugate gradients makes no other calls: a scalar product in each step, and two at
+# once that are nonblocking, for they go on beside the preconditioner.
 GRADIENTS = [("allreduce", "blocking", 8), ("allreduce", "nonblocking", 16)]
 
 
