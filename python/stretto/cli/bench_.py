@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`stretto bench`."""
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 import click
@@ -165,9 +166,12 @@ def command(
         return
     modes = modes_of(mode or BACK_TO_BACK)
     _refuse_many(plot, modes, form)
+    from ..schedule_files import as_schedules
+
     names = functions_in(file, n, collectives) if file else collectives or "all"
     how = (modes, form or BLOCKING, time_per_size or 0.3, buffers == "shared")
-    _race(n, mpi_wish, names, sizes or "8-1M", *how, plot, as_json, file)
+    with as_schedules(file) if file else nullcontext() as file:
+        _race(n, mpi_wish, names, sizes or "8-1M", *how, plot, as_json, file)
 
 
 def _refuse_many(plot: str | None, modes: list[str], form: str | None) -> None:
