@@ -69,7 +69,7 @@ def _check_set(
 
 def _plan(file: str, wish: Wish) -> tuple[list[dict], list[str]]:
     """As _rows, of a plan in another form."""
-    from ..plans.nodes import Refuted
+    from ..plans.nodes import RefutedError
     from ..schedule_files import read_algorithm
 
     if wish:
@@ -78,7 +78,7 @@ def _plan(file: str, wish: Wish) -> tuple[list[dict], list[str]]:
     try:
         held = read_algorithm(file)
         plan, found = held.plan, verdict_of(held.proof(held.plan.ranks))
-    except Refuted as refuted:
+    except RefutedError as refuted:
         nothing = dict.fromkeys(("rounds", "sent", "combined", "messages"), 0)
         plan, found = refuted.plan, {**nothing, "refused": refuted.name, "message": str(refuted)}
     row |= {"collective": plan.collective, "ranks": plan.ranks, "root": 0, "form": plan.form}

@@ -108,7 +108,9 @@ class PlanFile(_core.AlgorithmFile):
         why = checked.refused
         for other in self.others:
             if why is None:
-                why = _core.AlgorithmFile(self.algorithm.id, False, other).proof(ranks, root).refused
+                why = (
+                    _core.AlgorithmFile(self.algorithm.id, False, other).proof(ranks, root).refused
+                )
         if why is None:
             return PlanChecked(checked.measured, None)
         return PlanChecked(checked.measured, PlanRefused(why.name, self._in_words(why)))
@@ -128,7 +130,7 @@ class PlanFile(_core.AlgorithmFile):
 
 
 def read_plan(text: str, path: str) -> PlanFile:
-    """Raises Error for what cannot be read or expressed, Refuted for what is wrong."""
+    """Raises Error for what cannot be read or expressed, RefutedError for what is wrong."""
     if text.lstrip().startswith("<"):
         return PlanFile(read_msccl(text, path))
     return PlanFile(read_mscclpp(text, path))

@@ -7,7 +7,6 @@ from typing import Any
 from ..errors import Error
 from .nodes import HINT
 
-
 _TYPES = {dict: "an object", list: "a list", int: "a number", str: "a word", bool: "true or false"}
 _NONE = object()
 
@@ -24,15 +23,15 @@ class Part:
     def _get(self, name: str, kind: type, default: Any) -> Any:
         value = self.value.get(name, default)
         if value is _NONE:
-            raise self.error(f"no \"{name}\"")
+            raise self.error(f'no "{name}"')
         if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-            raise self.error(f"\"{name}\" is not {_TYPES[kind]}")
+            raise self.error(f'"{name}" is not {_TYPES[kind]}')
         return value
 
     def number(self, name: str, default: Any = _NONE, most: int = 1 << 20) -> int:
         value = self._get(name, int, default)
         if not 0 <= value <= most:
-            raise self.error(f"\"{name}\" is {value}, not within 0 to {most}")
+            raise self.error(f'"{name}" is {value}, not within 0 to {most}')
         return value
 
     def word(self, name: str, default: Any = _NONE) -> str:
@@ -45,7 +44,7 @@ class Part:
         """None if there is no such list."""
         found = self._get(name, list, [])
         if not all(isinstance(one, int) and one >= 0 for one in found):
-            raise self.error(f"\"{name}\" is not a list of numbers")
+            raise self.error(f'"{name}" is not a list of numbers')
         return found
 
     def part(self, name: str) -> "Part":
@@ -55,7 +54,7 @@ class Part:
         """None if there is no such list."""
         found = self._get(name, list, [])
         if not all(isinstance(one, dict) for one in found):
-            raise self.error(f"\"{name}\" is not a list of objects")
+            raise self.error(f'"{name}" is not a list of objects')
         return [Part(self.path, self._below(f"{name}[{i}]"), one) for i, one in enumerate(found)]
 
     def _below(self, name: str) -> str:

@@ -15,7 +15,17 @@ from xml.parsers import expat
 
 from ..errors import Error
 from .nodes import (
-    COLLECTIVES, COPY, HINT, RECEIVE, RECEIVE_REDUCE, REDUCE, SEND, WAIT, Node, Place, Plan,
+    COLLECTIVES,
+    COPY,
+    HINT,
+    RECEIVE,
+    RECEIVE_REDUCE,
+    REDUCE,
+    SEND,
+    WAIT,
+    Node,
+    Place,
+    Plan,
 )  # fmt: skip
 from .values import Layout
 
@@ -151,7 +161,9 @@ class Reader:
         if word not in ("s", "rrs", "nop"):
             target = self._slots(step, "dst", place, scratch)
         if word == "rrs":  # what is passed on is not kept
-            target = tuple(("t", len(self.plan.nodes) * CHUNKS_MOST + i) for i in range(len(source)))
+            target = tuple(
+                ("t", len(self.plan.nodes) * CHUNKS_MOST + i) for i in range(len(source))
+            )
         for kind in kinds:
             node = Node(kind, place, list(before))
             number = len(self.plan.nodes)
@@ -235,7 +247,9 @@ class Reader:
             longer = sends if len(sends) > len(receives) else receives
             if len(sends) != len(receives):
                 number, _ = longer[min(len(sends), len(receives))]
-                verb = "sends what is not received" if longer is sends else "receives what is not sent"
+                verb = (
+                    "sends what is not received" if longer is sends else "receives what is not sent"
+                )
                 raise self.plan.refute(
                     self.plan.nodes[number].place,
                     "unmatched",
@@ -283,5 +297,5 @@ def _size(plan: Plan, buffer: str) -> int:
 
 
 def read_msccl(text: str, path: str) -> Plan:
-    """Raises Error that names file and line, Refuted where steps do not fit together."""
+    """Raises Error that names file and line, RefutedError where steps do not fit together."""
     return Reader(_parse(text, path)).read()

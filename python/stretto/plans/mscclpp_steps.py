@@ -99,7 +99,9 @@ class Machine:
                 if len(members) != size:
                     raise self.plan.refute(node.place, "deadlock", f"a barrier of {size} thread blocks, "
                                            f"of which {len(members)} come to it")  # fmt: skip
-                arrivals = [before for one, _ in members for before in self.plan.nodes[one - 1].before]
+                arrivals = [
+                    before for one, _ in members for before in self.plan.nodes[one - 1].before
+                ]
                 node.before = arrivals
         self._semaphores()
         for number, slots in self.unpacked:

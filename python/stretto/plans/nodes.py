@@ -30,7 +30,7 @@ COLLECTIVES = {
 HINT = "docs/plans.md says what of these forms is read"
 
 
-class Refuted(FailureError):
+class RefutedError(FailureError):
     """The plan is wrong whatever the data; `name` says in how far, as a Refused's does."""
 
     def __init__(self, plan: "Plan", where: str, name: str, why: str) -> None:
@@ -104,8 +104,8 @@ class Plan:
         line = f":{place.line}" if place.line else ""
         return f"{self.path}{line}: {place}"
 
-    def refute(self, place: Place, name: str, why: str) -> Refuted:
-        return Refuted(self, self.at(place), name, why)
+    def refute(self, place: Place, name: str, why: str) -> RefutedError:
+        return RefutedError(self, self.at(place), name, why)
 
     def slot(self, slot: Slot) -> str:
         """In the words of the file."""

@@ -20,7 +20,7 @@ def predecessors(plan: Plan, number: int) -> Iterator[int]:
 
 
 def in_order(plan: Plan) -> list[int]:
-    """The nodes, each behind those that it waits for; raises Refuted if some wait for ever."""
+    """The nodes, each behind those that it waits for; raises RefutedError if some wait for ever."""
     waiting = [0] * len(plan.nodes)
     after: list[list[int]] = [[] for _ in plan.nodes]
     for number in range(len(plan.nodes)):
@@ -85,7 +85,7 @@ def _slots(slots: tuple[Slot, ...], alias: dict[Slot, Slot]) -> list[Slot]:
 
 
 def refute_races(plan: Plan, order: list[int], conflicts: Conflicts) -> None:
-    """Raises Refuted if two steps touch a slot and nothing says which comes first."""
+    """Raises RefutedError if two steps touch a slot and nothing says which comes first."""
     by_gpu: dict[int, list[tuple[int, int, Slot]]] = defaultdict(list)
     for pair in conflicts.pairs:
         by_gpu[plan.nodes[pair[0]].gpu].append(pair)

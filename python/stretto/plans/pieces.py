@@ -136,9 +136,7 @@ class Cutter:
 
     def all(self) -> list[list[list[Piece]]]:
         """For each GPU and round."""
-        return [
-            [self._round(one.rank, round_) for round_ in one.rounds] for one in self.schedules
-        ]
+        return [[self._round(one.rank, round_) for round_ in one.rounds] for one in self.schedules]
 
     def _next(self, key: tuple) -> list[tuple[int, list[Span | None]]]:
         """The pieces of the next message at this end, numbered."""

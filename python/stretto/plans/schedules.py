@@ -157,7 +157,9 @@ class Writer:
         held = self.all.values.at_end[self.gpu]
         for slot, block in self.wanted.items():
             if held[slot][1] and self.all.has(block):
-                self.builder.copy(ranges([self._input(block)]), ranges([self._written(slot, block)]))
+                self.builder.copy(
+                    ranges([self._input(block)]), ranges([self._written(slot, block)])
+                )
 
     def write(self, work: dict[int, Work]) -> _core.Schedule:
         self.save_inputs()
@@ -198,7 +200,9 @@ class Writer:
         if message.kind == RECEIVE:
             self.builder.receive(peer, ranges(targets))
         else:
-            self.builder.receive_reduce(peer, ranges(targets), side(message.swapped), ranges(operands))
+            self.builder.receive_reduce(
+                peer, ranges(targets), side(message.swapped), ranges(operands)
+            )
         return self.plan.nodes[message.receives[0]].place
 
     def _local(self, number: int) -> Place | None:

@@ -3,7 +3,7 @@
 
 from dataclasses import dataclass
 
-from .nodes import RECEIVES, SEND, Node, Plan, Refuted, Slot
+from .nodes import RECEIVES, SEND, Node, Plan, RefutedError, Slot
 
 
 class Layout:
@@ -77,7 +77,7 @@ def aliases(plan: Plan, in_place: bool) -> list[dict[Slot, Slot]]:
 
 
 def follow(plan: Plan, order: list[int], in_place: bool) -> Values:
-    """Raises Refuted where a slot holds nothing, or the wrong block."""
+    """Raises RefutedError where a slot holds nothing, or the wrong block."""
     layout = Layout(plan)
     same = aliases(plan, in_place)
     held: list[dict[Slot, Value]] = []
@@ -159,4 +159,4 @@ def _check_end(
 def _wrong_end(plan: Plan, gpu: int, why: str, writer: int | None) -> Exception:
     if writer is not None:
         return plan.refute(plan.nodes[writer].place, "wrong result", why)
-    return Refuted(plan, f"{plan.path}: gpu {gpu}", "wrong result", why)
+    return RefutedError(plan, f"{plan.path}: gpu {gpu}", "wrong result", why)
