@@ -226,9 +226,11 @@ class Reader:
                                  f"{node.gpu} does not have")  # fmt: skip
             if reached is None:
                 raise self.plan.refute(
-                    node.place, "deadlock", f"waits for step {deps} of thread block {other}, in which "
-                    "no step from there on has hasdep=1",
-                )  # fmt: skip
+                    node.place,
+                    "deadlock",
+                    f"waits for step {deps} of thread block {other}, in which no step from there "
+                    "on has hasdep=1",
+                )
             node.before.append(self.last[node.gpu, other, reached])
 
     def _match(self) -> None:
@@ -241,9 +243,11 @@ class Reader:
                 one.partner, two.partner = b, a
                 if step.word("cnt") != other.word("cnt"):
                     raise self.plan.refute(
-                        two.place, "unmatched", f"receives {other.word('cnt')} chunks where {one.place} sends "
+                        two.place,
+                        "unmatched",
+                        f"receives {other.word('cnt')} chunks where {one.place} sends "
                         f"{step.word('cnt')}",
-                    )  # fmt: skip
+                    )
             longer = sends if len(sends) > len(receives) else receives
             if len(sends) != len(receives):
                 number, _ = longer[min(len(sends), len(receives))]

@@ -90,7 +90,7 @@ def _block(part: Part, gpu: Gpu) -> Block:
 
 
 def read_mscclpp(text: str, path: str) -> Plan:
-    """Raises Error that names the place in the file, RefutedError where steps do not fit together."""
+    """Raises Error that names the place in the file, RefutedError where steps do not fit."""
     root = read_json(text, path)
     gpus = root.parts("gpus")
     finer = _finer(root)

@@ -8,8 +8,7 @@ from ..errors import Error
 from .json_part import Part
 from .nodes import COPY, HINT, RECEIVE, RECEIVE_REDUCE, REDUCE, SEND, WAIT, Node, Place, Plan, Slot
 
-# Operations by what they do. Of those that combine, the first source and the first target are
-# plain; `remote` says whether further sources are another GPU's, `packets` whether they are packets.
+# Operations that combine: are further sources than the first another GPU's, are they packets?
 REDUCTIONS = {
     "re": (False, False), "res": (False, False), "rre": (True, False), "rres": (True, False),
     "repkt": (False, True), "respkt": (False, True), "recpkt": (False, True),
@@ -89,28 +88,27 @@ class Machine:
             node = self.plan.nodes[number]
             if count >= len(given):
                 raise self.plan.refute(
-                    node.place, "deadlock", f"waits for signal {count} of gpu {key[1]}, which gives "
-                    f"{len(given)} on that {key[0]} channel",
-                )  # fmt: skip
+                    node.place,
+                    "deadlock",
+                    f"waits for signal {count} of gpu {key[1]}, which gives {len(given)} on that "
+                    f"{key[0]} channel",
+                )
             node.before.append(given[count])
         for members in self.barriers.values():
             for number, size in members:
                 node = self.plan.nodes[number]
                 if len(members) != size:
-                    raise self.plan.refute(node.place, "deadlock", f"a barrier of {size} thread blocks, "
-                                           f"of which {len(members)} come to it")  # fmt: skip
-                arrivals = [
-                    before for one, _ in members for before in self.plan.nodes[one - 1].before
-                ]
-                node.before = arrivals
+                    why = f"a barrier of {size} thread blocks, of which {len(members)} come to it"
+                    raise self.plan.refute(node.place, "deadlock", why)
+                node.before = [one - 1 for one, _ in members]  # the nodes that come to it
         self._semaphores()
         for number, slots in self.unpacked:
             node = self.plan.nodes[number]
             for slot in slots:
                 writer = self.packets.get((node.gpu, slot))
                 if writer is None:
-                    raise self.plan.refute(node.place, "deadlock", f"waits for a packet in {self.plan.slot(slot)}"
-                                           ", which nobody writes")  # fmt: skip
+                    why = f"waits for a packet in {self.plan.slot(slot)}, which nobody writes"
+                    raise self.plan.refute(node.place, "deadlock", why)
                 node.before.append(writer)
 
     def _semaphores(self) -> None:
@@ -118,12 +116,13 @@ class Machine:
             givers = self.released[gpu, which]
             first = self.gpus[gpu].semaphores[which]
             if len({block for _, block in givers}) > 1 or len({block for _, block in takers}) > 1:
-                raise self._error(takers[0][0], f"semaphore {which} is used by more than two thread "
-                                  "blocks: who waits for whom is not known")  # fmt: skip
+                why = f"semaphore {which} is not of two thread blocks alone: who waits for whom"
+                raise self._error(takers[0][0], f"{why} is not known")
             for count, (number, _) in enumerate(takers):
                 if count - first >= len(givers):
-                    raise self.plan.refute(self.plan.nodes[number].place,
-                                           "deadlock", f"semaphore {which} is not released so often")  # fmt: skip
+                    place = self.plan.nodes[number].place
+                    why = f"semaphore {which} is not released so often"
+                    raise self.plan.refute(place, "deadlock", why)
                 if count >= first:
                     self.plan.nodes[number].before.append(givers[count - first][0])
 
@@ -161,8 +160,8 @@ class Step:
         finer = self.machine.finer
         first, count = part.number("index") * finer, part.number("size") * finer
         if first + count > gpu.sizes[buffer]:
-            raise part.error(f"{buffer}[{(first + count) // finer - 1}] is beyond the "
-                             f"{gpu.sizes[buffer] // finer} chunks of gpu {gpu.number}")  # fmt: skip
+            last, size = (first + count) // finer - 1, gpu.sizes[buffer] // finer
+            raise part.error(f"{buffer}[{last}] is beyond the {size} chunks of gpu {gpu.number}")
         if "tbg_info" in self.op.value:
             group = self.op.part("tbg_info")
             first, count = _part(first, count, group.number("tb_id"), group.number("tbg_size"))
@@ -225,8 +224,8 @@ class Step:
     def _note_packets(self, gpu: Gpu, slots: tuple[Slot, ...], number: int) -> None:
         for slot in slots:
             if (gpu.number, slot) in self.machine.packets:
-                raise self.op.error(f"a second packet in {self.machine.plan.slot(slot)} of "
-                                    f"gpu {gpu.number}: which one is read is not known")  # fmt: skip
+                where = f"{self.machine.plan.slot(slot)} of gpu {gpu.number}"
+                raise self.op.error(f"a second packet in {where}: which one is read is not known")
             self.machine.packets[gpu.number, slot] = number
 
     def _unpack(self, slots: tuple[Slot, ...]) -> None:

@@ -7,6 +7,7 @@ not in one piece.
 
 from collections import defaultdict
 from dataclasses import dataclass
+from itertools import pairwise
 
 from .. import _core
 from ..errors import Error
@@ -70,7 +71,7 @@ def sizes_of(schedules: list[_core.Schedule]) -> Sizes:
             why = "the form does not say which rank is the root"
         raise Error(f"{name} cannot be a plan: {why}", f"{', '.join(EXPRESSIBLE)} can")
     parts = first.parts.first or list(range(first.ranks + 1))
-    if len({b - a for a, b in zip(parts, parts[1:], strict=False)}) > 1:
+    if len({b - a for a, b in pairwise(parts)}) > 1:
         raise Error(f"{first.algorithm}: the parts of the ranks have different numbers of blocks",
                     "in a plan all chunks are of one size")  # fmt: skip
     inputs = outputs = first.blocks
@@ -102,7 +103,7 @@ def _spans(*lists: list[Slot]) -> list[list[Span | None]]:
         if any(one and one[i] != (one[i - 1][0], one[i - 1][1] + 1) for one in lists):
             cuts.append(i)
     cuts.append(count)
-    ends = list(zip(cuts, cuts[1:], strict=False)) if count else []
+    ends = list(pairwise(cuts)) if count else []
     return [[Span(*one[a], b - a) if one else None for one in lists] for a, b in ends]
 
 

@@ -39,7 +39,7 @@ def _gap_in_conflict(earlier: Node, later: Node) -> int:
 def _edges(plan: Plan, conflicts: list[Conflicts], apart: bool) -> list[list[tuple[int, int]]]:
     """For every node those before it, and how many rounds lie between them."""
     edges: list[list[tuple[int, int]]] = []
-    for number, node in enumerate(plan.nodes):
+    for node in plan.nodes:
         own = [(one, _gap_in_order(plan.nodes[one], node, apart)) for one in node.before]
         if node.kind in RECEIVES:
             own.append((node.partner, 0))

@@ -35,7 +35,7 @@ class Analysed:
 
 
 def analysed(plan: Plan) -> Analysed:
-    """Raises Refuted. Where a plan serves calls in place and others, it has to be right in both."""
+    """Raises RefutedError. A plan for calls in place and others has to be right in both."""
     order = in_order(plan)
     modes = [mode for mode, on in ((True, plan.in_place), (False, plan.out_of_place)) if on]
     conflicts = []
