@@ -8,7 +8,7 @@ from .. import _core
 from .msccl import read_msccl
 from .mscclpp import read_mscclpp
 from .nodes import Place, Plan
-from .schedules import AllRanks, Analysed, Form, analysed
+from .schedules import AllRanks, Analysed, Form, Step, Where, analysed
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Written:
 
     commutative: bool
     schedules: list[_core.Schedule]
-    places: list[list[Place]]  # of each rank's rounds
+    places: list[list[list[Step]]]  # of each rank's rounds
     others: list[list[_core.Schedule]]  # of further chunks of a pair that go other ways
     results: dict[tuple[int, int], Place]  # the step that wrote a block of the output, by GPU
 
@@ -53,14 +53,14 @@ class Try:
         return self.checked.measured.sent, self.checked.measured.rounds
 
 
-def _name(plan: Plan) -> str:
+def _schedule_name(plan: Plan) -> str:
     return f"{plan.collective}/{re.sub(r'[^A-Za-z0-9_.-]+', '_', plan.name) or 'plan'}"
 
 
 def _try(found: Analysed, form: Form) -> Try:
     """Operators need not commute where the plan happens to keep the order, and the input is saved
     where a plan that is not for calls in place would spoil it there."""
-    ranks = AllRanks(found, _name(found.plan), form)
+    ranks = AllRanks(found, _schedule_name(found.plan), form)
     schedules = ranks.schedules()
     for commutative in (False, True):  # plans are for operators that commute
         file = _core.AlgorithmFile(ranks.id, commutative, schedules)
@@ -120,13 +120,24 @@ class PlanFile(_core.AlgorithmFile):
         where, message = self.plan.path, why.message.partition(", after round ")[0]
         if found := re.search(r"rank (\d+), round (\d+)", message):
             rank, round_ = map(int, found.groups())
-            if 1 <= round_ <= len(self.places[rank]):
-                where = self.plan.at(self.places[rank][round_ - 1])
+            if place := self._step(rank, round_ - 1, message):
+                where = self.plan.at(place)
         elif found := re.search(r"output\[(\d+)\]", message):
             rank = int(re.findall(r"rank (\d+)", message)[-1 if "different" in why.name else 0])
             if place := self.results.get((rank, int(found[1]))):
                 where = self.plan.at(place)
         return f"{where}: {why.name}: {message}"
+
+    def _step(self, rank: int, round_: int, message: str) -> Place | None:
+        """The last step of a round that writes, or sends, the block that the message names."""
+        steps = self.places[rank][round_] if 0 <= round_ < len(self.places[rank]) else []
+        found = [place for place, slots in steps if any(_name(one) in message for one in slots)]
+        return found[-1] if found else steps[0][0] if steps else None
+
+
+def _name(where: Where) -> str:
+    """As the checker names a block."""
+    return f"{where[0].name}[{where[1]}]"
 
 
 def read_plan(text: str, path: str) -> PlanFile:

@@ -55,15 +55,16 @@ def _refute_circle(plan: Plan, waiting: list[int]) -> None:
 class Conflicts:
     """Pairs of nodes of one GPU that touch the same slot, where one of them writes it."""
 
-    def __init__(self, plan: Plan, order: list[int], same: dict | None = None) -> None:
+    def __init__(self, plan: Plan, order: list[int], same: list[dict[Slot, Slot]]) -> None:
         """`same` names the slot that a slot of a buffer is another name of, for each GPU."""
+        self.same = same
         self.pairs: list[tuple[int, int, Slot]] = []
         writer: dict[tuple[int, Slot], int] = {}
         readers: dict[tuple[int, Slot], list[int]] = defaultdict(list)
         for number in order:
             node = plan.nodes[number]
             gpu = node.gpu
-            alias = same[gpu] if same else {}
+            alias = same[gpu]
             for slot in _slots(node.reads, alias):
                 if (gpu, slot) in writer:
                     self._add(writer[gpu, slot], number, slot)
@@ -96,7 +97,7 @@ def refute_races(plan: Plan, order: list[int], conflicts: Conflicts) -> None:
             if not pairs:
                 break
         if pairs:
-            _refute_race(plan, *min(pairs))
+            _refute_race(plan, conflicts.same[gpu], *min(pairs))
 
 
 _PLACES = -1  # the key of the bits' places, beside those of nodes
@@ -122,17 +123,21 @@ def _ordered_before(plan: Plan, order: list[int], gpu: int, everywhere: bool) ->
     return known
 
 
-def _verb(node: Node, slot: Slot) -> str:
-    if slot in node.target:
-        return "writes"
-    return "sends" if node.kind == SEND and not node.place.far else "reads"
+def _touches(node: Node, slot: Slot, alias: dict[Slot, Slot]) -> tuple[str, Slot]:
+    """What a node does with a slot, and the name by which it does."""
+    for own in node.target:
+        if alias.get(own, own) == slot:
+            return "writes", own
+    verb = "sends" if node.kind == SEND and not node.place.far else "reads"
+    return verb, next(own for own in node.reads if alias.get(own, own) == slot)
 
 
-def _refute_race(plan: Plan, first: int, second: int, slot: Slot) -> None:
+def _refute_race(plan: Plan, alias: dict[Slot, Slot], first: int, second: int, slot: Slot) -> None:
     one, two = plan.nodes[first], plan.nodes[second]
+    verb, name = _touches(two, slot, alias)
     raise plan.refute(
         two.place,
         "race",
-        f"it {_verb(two, slot)} {plan.slot(slot)}, which {one.place} {_verb(one, slot)}, "
+        f"it {verb} {plan.slot(name)}, which {one.place} {_touches(one, slot, alias)[0]}, "
         "and nothing says which comes first",
     )

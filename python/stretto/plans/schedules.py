@@ -13,6 +13,7 @@ from .values import Layout, Values, aliases, follow
 
 Block = Callable[[int], int]  # the block of Stretto's vector that a block of the plan's is
 Where = tuple[_core.Buffer, int]
+Step = tuple[Place, set[Where]]  # of the plan, and what it writes, or sends
 
 
 @dataclass
@@ -83,7 +84,7 @@ class Writer:
         self.builder = _core.Builder(gpu, self.plan.ranks, shape)
         self.kept: dict[tuple, int] = {}  # scratch slots, by what they are for
         self.alias = all_.same[gpu]
-        self.places: list[Place] = []  # of each round, the step that it begins with
+        self.places: list[list[Step]] = []  # of each round
         layout = Layout(self.plan)
         self.wanted = {self.alias.get(s, s): b for s, b in layout.wanted(gpu).items()}
         self.given = {b: k for (_, k), b in layout.given(gpu).items()}
@@ -146,7 +147,7 @@ class Writer:
             source = [(_core.Buffer.input, self._slot_of_input(block))]
             self.builder.copy(ranges(source), ranges([self._input(block)]))
         self.builder.round()
-        self.places.append(Place(self.gpu, 0, 0))
+        self.places.append([])
 
     def _slot_of_input(self, block: int) -> int:
         alltoall = self.plan.collective == "alltoall"
@@ -175,27 +176,28 @@ class Writer:
 
     def _round(self, work: Work) -> None:
         nodes = self.plan.nodes
-        first = None
+        steps: list[Step] = []
         for message in sorted(work.sends, key=lambda one: one.key):
             senders = [nodes[one].partner for one in message.receives]
             found = [where for one in senders for where in self.reads(one, False)]
             if found:
                 self.builder.send(nodes[message.receives[0]].gpu, ranges(found))
-                first = first or nodes[senders[0]].place
+                steps += [(nodes[one].place, set(self.reads(one, False))) for one in senders]
         for _, item in sorted(work.actions, key=lambda one: one[0]):
-            place = self._receive(item) if isinstance(item, Message) else self._local(item)
-            first = first or place
-        if first:
-            self.places.append(first)
+            steps += self._receive(item) if isinstance(item, Message) else self._local(item)
+        if steps:
+            self.places.append(steps)
 
-    def _receive(self, message: Message) -> Place | None:
+    def _receive(self, message: Message) -> list[Step]:
         early = self.all.rounds.early
-        targets, operands = [], []
+        targets, operands, steps = [], [], []
         for one in message.receives:
-            targets += self.early(one) if one in early else self.targets(one)
+            own = self.early(one) if one in early else self.targets(one)
+            targets += own
             operands += self.reads(one, True)
+            steps.append((self.plan.nodes[one].place, set(own)))
         if not targets:
-            return None
+            return []
         peer = self.plan.nodes[self.plan.nodes[message.receives[0]].partner].gpu
         if message.kind == RECEIVE:
             self.builder.receive(peer, ranges(targets))
@@ -203,14 +205,14 @@ class Writer:
             self.builder.receive_reduce(
                 peer, ranges(targets), side(message.swapped), ranges(operands)
             )
-        return self.plan.nodes[message.receives[0]].place
+        return steps
 
-    def _local(self, number: int) -> Place | None:
+    def _local(self, number: int) -> list[Step]:
         node = self.plan.nodes[number]
         source = self.early(number) if node.kind in RECEIVES else self.reads(number, False)
         target = self.targets(number)
         if not target or (node.kind in (COPY, RECEIVE) and source == target):
-            return None
+            return []
         if node.kind in (COPY, RECEIVE):
             self.builder.copy(ranges(source), ranges(target))
         else:
@@ -220,7 +222,7 @@ class Writer:
                 side(self.all.values.swapped[number]),
                 ranges(self.reads(number, True)),
             )
-        return node.place
+        return [(node.place, set(target))]
 
 
 class AllRanks:
@@ -235,7 +237,7 @@ class AllRanks:
         # Writing in place, unless the plan must not.
         self.same = aliases(self.plan, not self.plan.out_of_place)
         self.saved = self._inputs_to_save() if form.save else set()
-        self.places: list[list[Place]] = []
+        self.places: list[list[list[Step]]] = []
 
     def _chained(self, conflicts: list[Conflicts]) -> set[int]:
         """Nodes that go on with what another of their round has written or read."""
