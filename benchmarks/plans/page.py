@@ -77,7 +77,8 @@ def rounds_of(algorithm: stretto.Algorithm, ranks: int) -> list[int] | None:
     for form in FORMS:
         checked = read_plan(write_plan(form, schedules), algorithm.id).proof(ranks)
         if checked.refused:
-            raise SystemExit(f"{algorithm.id} as {form} on {ranks} ranks: {checked.refused.message}")
+            why = checked.refused.message
+            raise SystemExit(f"{algorithm.id} as {form} on {ranks} ranks: {why}")
         found.append(checked.measured.rounds)
     return found
 
