@@ -87,7 +87,6 @@ class Writer:
         self.places: list[list[Step]] = []  # of each round
         layout = Layout(self.plan)
         self.wanted = {self.alias.get(s, s): b for s, b in layout.wanted(gpu).items()}
-        self.given = {b: k for (_, k), b in layout.given(gpu).items()}
 
     def _scratch(self, key: tuple, block: int) -> Where:
         if key not in self.kept:

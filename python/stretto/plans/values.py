@@ -3,7 +3,10 @@
 
 from dataclasses import dataclass
 
-from .nodes import RECEIVES, SEND, Node, Plan, RefutedError, Slot
+from ..errors import Error
+from .nodes import HINT, RECEIVES, SEND, Node, Plan, RefutedError, Slot
+
+MOST = 1 << 22  # chunks in the buffers of all GPUs
 
 
 class Layout:
@@ -17,6 +20,9 @@ class Layout:
             "allreduce": (c, c), "allgather": (c, c * p), "reduce_scatter": (c * p, c),
             "alltoall": (c * p, c * p), "bcast": (c, c), "reduce": (c, c),
         }[plan.collective]  # fmt: skip
+        if p * max(self.sizes) > MOST:
+            raise Error(f"{plan.path}: {max(self.sizes)} chunks on each of {p} GPUs",
+                        f"a plan may have {MOST} in all")  # fmt: skip
 
     def given(self, gpu: int) -> dict[Slot, int]:
         """The blocks that stand in the input."""
@@ -65,7 +71,7 @@ class Values:
     source: list[list[int]]
     operand: list[list[int]]
     untouched: list[list[bool]]  # of source, then of operand
-    least: list[int]  # the least rank in what the node's message or source holds
+    least: list[list[int]]  # of each chunk of the source, or message: the least rank in it
     swapped: list[bool]  # is the operand the left one?
     at_end: list[dict[Slot, Value]]  # of each GPU
     writer: dict[tuple[int, Slot], int]  # the node that wrote last
@@ -85,7 +91,7 @@ def follow(plan: Plan, order: list[int], in_place: bool) -> Values:
         given = layout.given(gpu).items()
         held.append({same[gpu].get(slot, slot): (block, True, gpu) for slot, block in given})
     count = len(plan.nodes)
-    values = Values([[]] * count, [[]] * count, [[]] * count, [0] * count, [False] * count, held,
+    values = Values([[]] * count, [[]] * count, [[]] * count, [[]] * count, [False] * count, held,
                     {})  # fmt: skip
     for number in order:
         _step(plan, number, values, same)
@@ -121,7 +127,7 @@ def _step(plan: Plan, number: int, values: Values, same: list[dict[Slot, Slot]])
         values.least[number] = values.least[node.partner]
     else:
         values.source[number] = [value[0] for value in source]
-        values.least[number] = source[0][2] if source else 0
+        values.least[number] = [value[2] for value in source]
     for arriving, standing, slot in zip(values.source[number], values.operand[number],
                                         node.operand, strict=False):  # fmt: skip
         if arriving != standing:
@@ -133,11 +139,16 @@ def _step(plan: Plan, number: int, values: Values, same: list[dict[Slot, Slot]])
             )
     least = values.least[number]
     if operand:
-        values.swapped[number] = operand[0][2] < least
-        least = min(least, operand[0][2])
-    for slot, block in zip(node.target, values.source[number], strict=False):  # sends write none
+        swapped = {value[2] < other for value, other in zip(operand, least, strict=True)}
+        if len(swapped) > 1:
+            why = "combines chunks that hold the contributions of different GPUs, in one step"
+            raise Error(f"{plan.at(node.place)}: {why}", HINT)
+        values.swapped[number] = swapped == {True}
+        least = [min(value[2], other) for value, other in zip(operand, least, strict=True)]
+    written = zip(node.target, values.source[number], least, strict=False)  # sends write nothing
+    for slot, block, one in written:
         kept = alias.get(slot, slot)
-        values.at_end[node.gpu][kept] = (block, False, least)
+        values.at_end[node.gpu][kept] = (block, False, one)
         values.writer[node.gpu, kept] = number
 
 
