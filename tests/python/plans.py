@@ -3,6 +3,11 @@
 
 import json
 
+import pytest
+from stretto.errors import Error
+from stretto.plans.file import read_plan
+from stretto.plans.nodes import RefutedError
+
 
 def step(kind, source=None, target=None, count=1, wait=None, awaited=0):
     """A step of a thread block: source and target as ("i", 3), `wait` as (thread block, step)."""
@@ -87,3 +92,30 @@ def gpu(number, blocks, peers, buffers, chunks=2, scratch=2, kind="memory", sema
             for i, ops in enumerate(blocks)
         ],
     }  # fmt: skip
+
+
+def proved(text: str):
+    """The plan, which must be right."""
+    found = read_plan(text, "plan")
+    checked = found.proof(found.plan.ranks)
+    assert checked.refused is None, checked.refused.message
+    return found
+
+
+def refuted(text: str) -> str:
+    """Why a plan is wrong."""
+    try:
+        found = read_plan(text, "plan")
+    except RefutedError as error:
+        assert error.name in str(error)
+        return str(error)
+    why = found.proof(found.plan.ranks).refused
+    assert why is not None
+    return why.message
+
+
+def unreadable(text: str) -> str:
+    with pytest.raises(Error) as caught:
+        read_plan(text, "plan")
+    assert not isinstance(caught.value, RefutedError)
+    return str(caught.value)
