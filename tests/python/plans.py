@@ -2,11 +2,14 @@
 """Small plans for GPUs, as tests need them."""
 
 import json
+import random
 
 import pytest
 from stretto.errors import Error
 from stretto.plans.file import read_plan
 from stretto.plans.nodes import RefutedError
+from stretto.plans.order import predecessors
+from stretto.plans.values import Layout, aliases
 
 
 def step(kind, source=None, target=None, count=1, wait=None, awaited=0):
@@ -119,3 +122,38 @@ def unreadable(text: str) -> str:
         read_plan(text, "plan")
     assert not isinstance(caught.value, RefutedError)
     return str(caught.value)
+
+
+def run_by_chance(plan, seed: int) -> bool:
+    """Runs the thread blocks in a random order, on sets of contributions: is the result right?"""
+    chance, layout = random.Random(seed), Layout(plan)
+    same = aliases(plan, plan.in_place)
+    held = [{same[gpu].get(s, s): (block, frozenset([gpu]))
+             for s, block in layout.given(gpu).items()} for gpu in range(plan.ranks)]  # fmt: skip
+    left, messages = set(range(len(plan.nodes))), {}
+    while left:
+        ready = [one for one in sorted(left) if not left.intersection(predecessors(plan, one))]
+        number = chance.choice(ready)
+        left.remove(number)
+        node = plan.nodes[number]
+
+        def read(slots, gpu=node.gpu):
+            return [held[gpu].get(same[gpu].get(slot, slot), (None, frozenset())) for slot in slots]
+
+        values, operands = read(node.source), read(node.operand)
+        if node.kind == "send":
+            messages[number] = values
+        elif node.kind.startswith("receive"):
+            values = messages[node.partner]
+        if operands:
+            values = [(a, x | y) for (a, x), (_, y) in zip(values, operands, strict=True)]
+        for slot, value in zip(node.target, values, strict=False):
+            held[node.gpu][same[node.gpu].get(slot, slot)] = value
+    everyone = frozenset(range(plan.ranks))
+    return all(
+        held[gpu].get(same[gpu].get(slot, slot), (None, None))[0] == block
+        and (plan.collective not in ("allreduce", "reduce_scatter")
+             or held[gpu][same[gpu].get(slot, slot)][1] == everyone)
+        for gpu in range(plan.ranks)
+        for slot, block in layout.wanted(gpu).items()
+    )  # fmt: skip

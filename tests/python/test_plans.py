@@ -7,9 +7,10 @@ import re
 import pytest
 import stretto
 from commands import json_of, refuse, succeed
-from plans import pair_reduction, proved, refuted, step, unreadable, xml
+from plans import pair_reduction, proved, refuted, run_by_chance, step, unreadable, xml
 from stretto import facts
 from stretto.errors import Error
+from stretto.plans.msccl import read_msccl
 from stretto.plans.pieces import EXPRESSIBLE
 from stretto.plans.write import FORMS, write_plan
 from stretto.schedule_files import read_algorithm
@@ -45,6 +46,21 @@ def test_what_is_written_is_read_back_and_proved(form, ranks):
         assert found.algorithm.needs.commutative <= algorithm.needs.commutative, algorithm.id
         written += 1
     assert written > 30
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(
+    "name", ["allreduce/recursive_doubling", "reduce_scatter/butterfly", "alltoall/bruck"]
+)
+def test_a_proved_plan_is_right_in_any_order_of_its_thread_blocks(form, name):
+    plan = proved(write_plan(form, schedules_of(stretto.algorithm_named(name), 5))).plan
+    assert all(run_by_chance(plan, seed) for seed in range(10))
+
+
+def test_a_race_can_spoil_the_result():
+    plan = read_msccl(xml(pair_reduction(wait=None)), "plan")
+    results = {run_by_chance(plan, seed) for seed in range(50)}
+    assert results == {True, False}
 
 
 def test_rounds_of_a_ring_stay_rounds():

@@ -164,7 +164,10 @@ class Step:
             raise part.error(f"{buffer}[{last}] is beyond the {size} chunks of gpu {gpu.number}")
         if "tbg_info" in self.op.value:
             group = self.op.part("tbg_info")
-            first, count = _part(first, count, group.number("tb_id"), group.number("tbg_size"))
+            own, size = group.number("tb_id"), group.number("tbg_size")
+            if own >= size:
+                raise group.error(f"there is no thread block {own} in a group of {size}")
+            first, count = _part(first, count, own, size)
         first, count = _part(first, count, *self.machine.part)
         return tuple((buffer, first + i) for i in range(count))
 
