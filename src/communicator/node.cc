@@ -226,7 +226,7 @@ class NodeBootstrap {
   KernelCopy reads_next() const {
     using Clock = std::chrono::steady_clock;
     const int copies = scarce ? 1 : 10;  // who shares a core would measure others
-    constexpr double fast = 14e9;  // bytes a second, out of a cache, while the next one reads as well
+    constexpr double fast = 14e9;        // bytes a second, out of a cache, while the next one reads as well
     if (!settings().kernel_copy) return KernelCopy::refused;
     const PeerInfo& next = all_[(me() + 1) % all_.size()];
     static std::byte read[probe_bytes];
