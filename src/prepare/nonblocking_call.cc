@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "mpi/types.hpp"
+#include "prepare/background.hpp"
 #include "prepare/perform.hpp"
 
 namespace stretto::intercept {
@@ -14,18 +15,30 @@ namespace {
 // so that tags are kept for all: the next call must not wait for that.
 constexpr std::uint32_t most_stages_before = 3;
 
+/// Not where a thread moves calls on: what ranks tell each other may end there, and the native library, which it must
+/// not call, may be next.
+Counts counted() { return polls_in_a_thread() ? Counts::none : Counts::nonblocking; }
+
 }  // namespace
 
 bool NonblockingCall::start(Communicator& c, const Arguments& arguments, FunctionRef<NativeStart()> native) {
   describe(c, arguments);
   begin();
-  tag_ = c.next_tag(facts(function()).bytes_known ? 0 : most_stages_before);
+  turn_ = {};
+  watch_ = {};
+  begun_ = pending_calls() == 1 ? calls_begun() : 0;
+  tag_ = c.next_tag((facts(function()).bytes_known ? 0 : most_stages_before) + (c.learner ? 1 : 0));
   stages_ = 0;
   native_request_ = constants().request_null;
   if (c.undecided.empty()) {
     if (start_kept()) return true;
     prepared_.emplace(c, arguments_, memory_);
+    prepared_->take_turn(counted());
     if (!step()) {
+      if (timed()) {  // its end is to be seen
+        native_ = native();
+        return start_natively();
+      }
       leave();
       return false;
     }
@@ -49,10 +62,10 @@ void NonblockingCall::queue() {
 
 /// The same call as one whose plan is kept.
 bool NonblockingCall::start_kept() {
-  if (c_->learner) return false;  // plans are kept of blocking calls, which are counted
-  const auto* const found = c_->plans.find(arguments_);
-  if (!found) return false;
+  const auto* const found = c_->plans.find(arguments_, Counts::nonblocking);
+  if (!found || !(*found)->algorithm) return false;
   kept_ = *found;
+  kept_->count_down(Counts::nonblocking);
   if (!c_->records) {
     count_again(*c_, *kept_);
   } else {  // which would be one of the blocking calls that are sampled
@@ -77,12 +90,15 @@ bool NonblockingCall::step() {
   const PackingFor program(c_->comm());
   for (;;) {
     const bool more = prepared_->next(operation_ ? operation_->scratch() : nullptr);
+    turn_ = prepared_->turn();
     release();
     if (!more) return end_prepared();
     execute::Work work = prepared_->work();
     const bool collective = prepared_->is_collective();
     if (collective) count(work);
+    if (timed()) watch_.posted = execute::now();
     post(kept_ ? kept_->work : work, next_tag(), kept_ ? &kept_->plan : nullptr);
+    if (timed()) watch_.returned = execute::now();
     if (collective) decide();
     if (operation_->active()) return true;
     if (operation_->outcome() != transport::Outcome::ok) {
@@ -101,9 +117,14 @@ bool NonblockingCall::end_prepared() {
   }
   prepared_.reset();
   memory_.trim();
-  if (!native_) return false;
+  return native_ && start_natively();
+}
+
+bool NonblockingCall::start_natively() {
   times.passed(passed_call().reason);
+  if (timed()) watch_.posted = execute::now();
   const int begun = native_(&native_request_);
+  if (timed()) watch_.returned = execute::now();
   decide();
   if (begun != MPI_SUCCESS) {
     native_request_ = constants().request_null;
@@ -126,6 +147,7 @@ void NonblockingCall::decide() {
 void NonblockingCall::start_queued() {
   if (start_kept()) return decide();
   prepared_.emplace(*c_, arguments_, memory_);
+  prepared_->take_turn(counted());
   step();
 }
 
@@ -145,7 +167,14 @@ void NonblockingCall::finish(int code) {
   native_ = nullptr;
   held_.release();
   decide();
+  if (timed()) watch_.ended = execute::now();
   PendingCall::finish(code);
+}
+
+/// Where others were under way with it, nobody knows how long it would have taken.
+void NonblockingCall::tell_time() {
+  if (timed() && begun_ != 0 && begun_ == calls_begun()) turn_.tell(learn::span_of(watch_));
+  turn_ = {};
 }
 
 void NonblockingCall::poll() {

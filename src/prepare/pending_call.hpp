@@ -80,6 +80,8 @@ class PendingCall : public execute::Owner {
   std::atomic<bool> done_{true};
 };
 
+/// Pending calls that this process has begun so far. Inside Entered.
+std::uint64_t calls_begun();
 /// Until it is done. Not inside Entered.
 void await(PendingCall& call);
 /// Until all on `c` are. Legal before any blocking call on it: all ranks have started them before. Not inside Entered.

@@ -246,6 +246,7 @@ int complete(Request& request, MPI_Request* handle) {
   if (request.persistent) return code;
   {
     const Entered entered(process_worker());
+    if (request.call().communicator()) request.nonblocking.tell_time();
     leave_communicator(request);
   }
   put_back(request);
