@@ -193,7 +193,7 @@ bool find_some(Mixed& mixed, int* count, int* indices, MPI_Status* statuses, int
 
 int wait(Request& request, MPI_Request* handle, MPI_Status* status) {
   set_empty(status);
-  if (!request.active) return MPI_SUCCESS;
+  if (!request.active) return request.taken ? MPI_SUCCESS : misused(request);
   await(request.call());
   return complete(request, handle);
 }

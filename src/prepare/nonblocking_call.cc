@@ -17,15 +17,19 @@ constexpr std::uint32_t most_stages_before = 3;
 }  // namespace
 
 bool NonblockingCall::start(Communicator& c, const Arguments& arguments, FunctionRef<NativeStart()> native) {
-  describe(c, arguments);
-  begin();
-  tag_ = c.next_tag(facts(function()).bytes_known ? 0 : most_stages_before);
+  c_ = &c;
+  tag_ = c.next_tag(facts(arguments.signature.function).bytes_known ? 0 : most_stages_before);
   stages_ = 0;
   native_request_ = constants().request_null;
+  if (c.undecided.empty() && start_kept(arguments)) return true;
+  describe(c, arguments);
+  begin_pending();
+  prepares_ = true;
   if (c.undecided.empty()) {
-    if (start_kept()) return true;
     prepared_.emplace(c, arguments_, memory_);
     if (!step()) {
+      prepares_ = false;
+      std::erase(c.pending, this);
       leave();
       return false;
     }
@@ -47,20 +51,37 @@ void NonblockingCall::queue() {
   memory_.trim();
 }
 
-/// The same call as one whose plan is kept.
-bool NonblockingCall::start_kept() {
+/// Others may wait for it from now on.
+void NonblockingCall::begin_pending() {
+  begin();
+  c_->pending.push_back(this);
+}
+
+/// The same call as one whose plan is kept. What is complete at once is not even begun.
+bool NonblockingCall::start_kept(const Arguments& arguments) {
   if (c_->learner) return false;  // plans are kept of blocking calls, which are counted
-  const auto* const found = c_->plans.find(arguments_);
+  const auto* const found = c_->plans.find(arguments);
   if (!found) return false;
-  kept_ = *found;
+  PlanCache::Cached& kept = **found;
+  arguments_.signature.function = arguments.signature.function;  // nothing else of them is asked for
   if (!c_->records) {
-    count_again(*c_, *kept_);
+    count_again(*c_, kept);
   } else {  // which would be one of the blocking calls that are sampled
-    times.served(*kept_->algorithm);
-    count_served(*c_, *kept_->served, *kept_->algorithm);
+    if (done()) begin_pending();
+    times.served(*kept.algorithm);
+    count_served(*c_, *kept.served, *kept.algorithm);
   }
-  post(kept_->work, next_tag(), &kept_->plan);
-  if (!operation_->active()) ended(*operation_);
+  post(kept.work, next_tag(), &kept.plan);
+  if (operation_) {
+    kept_ = *found;
+    if (done()) begin_pending();
+    if (!operation_->active()) ended(*operation_);
+  } else if (done()) {
+    end_at_once(MPI_SUCCESS);
+    c_ = nullptr;
+  } else {
+    finish(MPI_SUCCESS);
+  }
   return true;
 }
 
@@ -84,6 +105,7 @@ bool NonblockingCall::step() {
     if (collective) count(work);
     post(kept_ ? kept_->work : work, next_tag(), kept_ ? &kept_->plan : nullptr);
     if (collective) decide();
+    if (!operation_) continue;
     if (operation_->active()) return true;
     if (operation_->outcome() != transport::Outcome::ok) {
       finish(process_worker().failure(*c_));
@@ -124,7 +146,7 @@ void NonblockingCall::decide() {
 }
 
 void NonblockingCall::start_queued() {
-  if (start_kept()) return decide();
+  if (start_kept(arguments_)) return decide();
   prepared_.emplace(*c_, arguments_, memory_);
   step();
 }
@@ -139,12 +161,22 @@ void NonblockingCall::ended(execute::Operation& operation) {
 }
 
 void NonblockingCall::finish(int code) {
-  prepared_.reset();
+  release();
   kept_.reset();
-  memory_.trim();
-  native_ = nullptr;
-  held_.release();
-  decide();
+  if (std::exchange(prepares_, false)) {
+    prepared_.reset();
+    memory_.trim();
+    native_ = nullptr;
+    held_.release();
+    decide();
+  }
+  if (code == MPI_SUCCESS && !times) {  // it needs its communicator no more, which may be freed before it is waited for
+    if (c_->pending.back() == this)
+      c_->pending.pop_back();
+    else
+      std::erase(c_->pending, this);
+    c_ = nullptr;
+  }
   PendingCall::finish(code);
 }
 

@@ -25,8 +25,9 @@ class NonblockingCall final : public PendingCall {
   void ended(execute::Operation& operation) override;
 
  private:
+  void begin_pending();
   void queue();
-  bool start_kept();
+  bool start_kept(const Arguments& arguments);
   void count(execute::Work& work);
   void start_queued();
   bool step();
@@ -44,6 +45,7 @@ class NonblockingCall final : public PendingCall {
   NativeStart native_;            // null: it may not be left any more
   MPI_Request native_request_{};  // null unless the native library does it
   bool undecided_ = false;
+  bool prepares_ = false;  // it was not kept: finish() has to clear what start() took
 };
 
 /// Until all calls on `c` know their algorithms: what follows on it may go by what they found out. Inside Entered.

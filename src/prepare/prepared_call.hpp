@@ -47,6 +47,10 @@ class PreparedCall {
   std::array<Rank, 2> parts() const;
   /// What the call's plan may be kept by; null: it may not.
   const Arguments* keeps() const { return keep_ ? &arguments_ : nullptr; }
+  /// Is work() all of it? Then it may be run as often as wanted, without pack_again() and end().
+  bool is_plain() const {
+    return work_.element.dense && !truncated_ && !apart_ && !(in_ && in_->copied()) && !(out_ && out_->copied());
+  }
   /// After end(): the program has other input in its buffers, and work() is to be run once more.
   void pack_again();
   /// After next() has said that this is the end. An error is still to be raised, unless it is reported().

@@ -60,13 +60,13 @@ class RequestTable {
   Entries* current_ = nullptr;
   std::size_t used_ = 0;
 };
+constinit RequestTable table;
 
 // Never destroyed, like all that a program may use at its very end.
 struct Pool {
-  std::mutex mutex;  // guards what follows
+  std::mutex mutex;  // guards what follows, and insertions into the table
   std::deque<Request> all;
   std::vector<Request*> unused;
-  RequestTable table;
 };
 Pool& pool() {
   static auto& only = *new Pool;
@@ -96,20 +96,20 @@ Request* take() {
     const auto carrier = new_carrier();
     if (!carrier) return nullptr;
     p.all.emplace_back(*carrier);
-    p.table.insert(&p.all.back());
+    table.insert(&p.all.back());
     p.unused.push_back(&p.all.back());
   }
   Request* const request = p.unused.back();
   p.unused.pop_back();
+  request->taken = true;
   count_in_use(1);
   return request;
 }
 
 /// The program is done with it.
 void put_back(Request& request) {
-  request.call().drop();
   request.persistent.reset();
-  request.active = false;
+  request.taken = request.active = false;
   Pool& p = pool();
   const auto locked = lock(p);
   count_in_use(-1);
@@ -122,6 +122,7 @@ void leave_communicator(Request& request) {
   if (!c) return;
   std::erase(c->pending, &request.call());
   request.persistent.reset();
+  request.nonblocking.detach();
   if (!c->free_when_left || !c->pending.empty()) return;
   MPI_Comm comm = c->comm();
   free_communicator(&comm, c->free_when_left);
@@ -156,7 +157,7 @@ Communicator* usable(MPI_Comm comm, const Signature& call) {
 
 std::atomic<int> detail::requests_in_use{0};
 
-Request* detail::find_request(MPI_Request handle) { return pool().table.find(handle); }
+Request* find_request(MPI_Request handle) { return table.find(handle); }
 
 Served start_nonblocking(MPI_Comm comm, const Arguments& arguments, MPI_Request* handle,
                          FunctionRef<NativeStart()> native, observe::Nanoseconds began) {
@@ -170,11 +171,10 @@ Served start_nonblocking(MPI_Comm comm, const Arguments& arguments, MPI_Request*
     request->nonblocking.times.begin(*c->records, function, observed_bytes(*c, arguments), observe::Form::nonblocking,
                                      began);
   if (!request->nonblocking.start(*c, arguments, native)) {
-    request->nonblocking.times.leave();
+    request->nonblocking.detach();
     put_back(*request);
     return std::nullopt;
   }
-  c->pending.push_back(&request->nonblocking);
   request->active = true;
   if (c->records) [[unlikely]]
     request->nonblocking.times.posted();
@@ -192,6 +192,7 @@ Served make_persistent(MPI_Comm comm, const Arguments& arguments, MPI_Request* h
   request->persistent = std::make_unique<PersistentCall>();
   const Served code = beside_pending(*c, [&](Worker& w) { return request->persistent->make(w, *c, arguments); });
   if (code != MPI_SUCCESS) {
+    request->persistent->detach();
     put_back(*request);
     return code ? raise(*c, function, *code) : code;
   }
@@ -207,9 +208,15 @@ Served make_persistent(MPI_Comm comm, const Arguments& arguments, MPI_Request* h
   return MPI_SUCCESS;
 }
 
+int misused() {
+  MPI_Request none = constants().request_null;
+  const int code = native().Request_free(&none);
+  return code == MPI_SUCCESS ? MPI_ERR_REQUEST : code;
+}
+
 int misused(Request& request) {
   const Communicator* const c = request.call().communicator();
-  return c ? raise(*c, request.call().function(), MPI_ERR_REQUEST) : MPI_ERR_REQUEST;
+  return c ? raise(*c, request.call().function(), MPI_ERR_REQUEST) : misused();
 }
 
 int start(Request& request) {
@@ -226,7 +233,7 @@ int start(Request& request) {
 }
 
 int free_request(Request& request, MPI_Request* handle) {
-  if (request.active) return misused(request);
+  if (request.active || !request.taken) return misused(request);
   {
     const Entered entered(process_worker());
     leave_communicator(request);
@@ -244,7 +251,7 @@ int complete(Request& request, MPI_Request* handle) {
   }
   const int code = request.call().end();
   if (request.persistent) return code;
-  {
+  if (request.nonblocking.needs_communicator()) {
     const Entered entered(process_worker());
     leave_communicator(request);
   }
@@ -271,6 +278,7 @@ void free_carriers() {
   Pool& p = pool();
   const auto locked = lock(p);
   for (Request& request : p.all) {
+    if (request.persistent) request.persistent->count();
     request.call().detach();
     free_carrier(request.carrier);
   }

@@ -13,6 +13,7 @@ namespace stretto::intercept {
 /// Used again for another call when the program is done with it.
 struct Request {
   MPI_Request carrier;
+  bool taken = false;   ///< by the program, which has not freed it
   bool active = false;  ///< started, and its completion not yet handed to the program
   NonblockingCall nonblocking = {};
   std::unique_ptr<PersistentCall> persistent = {};  ///< null: it is nonblocking
@@ -23,14 +24,15 @@ struct Request {
 
 namespace detail {
 extern std::atomic<int> requests_in_use;
-Request* find_request(MPI_Request handle);
 }  // namespace detail
 
-/// Otherwise no request is Stretto's.
+/// Otherwise no request that may be waited for is Stretto's.
 inline bool requests_exist() { return detail::requests_in_use.load(std::memory_order_relaxed) > 0; }
 
-/// The request that `handle` carries; null: it is the native library's.
-inline Request* request_of(MPI_Request handle) { return requests_exist() ? detail::find_request(handle) : nullptr; }
+/// The request that `handle` carries, whether it is taken or not; null: it is the native library's.
+Request* find_request(MPI_Request handle);
+/// The same in little time, where programs wait for requests of other kinds: null as well if none is taken.
+inline Request* request_of(MPI_Request handle) { return requests_exist() ? find_request(handle) : nullptr; }
 
 /// MPI_I…: MPI's return code, or nothing if the native library is to do it. `native`: how it would. `began`: when, if
 /// the call is observed.
@@ -46,6 +48,8 @@ int free_request(Request& request, MPI_Request* handle);
 int complete(Request& request, MPI_Request* handle);
 /// MPI_ERR_REQUEST, by way of the error handler.
 int misused(Request& request);
+/// The same where nothing is known of a communicator: the native library says it.
+int misused();
 
 /// Before `comm` is freed: waits for its nonblocking calls. True: persistent ones are left, and the last of them to be
 /// freed frees it.
