@@ -33,8 +33,8 @@ class PersistentCall final : public PendingCall {
   std::optional<transport::Tag> tag_;  // of each start: MPI matches them by the order in which the calls were made
   execute::Work work_;
   execute::Plan plan_;
-  bool has_plan_ = false;    // else the operation makes one for each segment
-  bool is_plain_ = false;    // nothing is to be packed or unpacked
+  bool has_plan_ = false;     // else the operation makes one for each segment
+  bool is_plain_ = false;     // nothing is to be packed or unpacked
   std::uint64_t starts_ = 0;  // not yet counted
 };
 

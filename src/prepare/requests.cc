@@ -64,6 +64,7 @@ constinit RequestTable table;
 
 // Never destroyed, like all that a program may use at its very end.
 struct Pool {
+  const bool locks = threads_at_once();
   std::mutex mutex;  // guards what follows, and insertions into the table
   std::deque<Request> all;
   std::vector<Request*> unused;
@@ -73,13 +74,8 @@ Pool& pool() {
   return only;
 }
 
-bool locks() {
-  static const bool needed = threads_at_once();
-  return needed;
-}
-
 std::unique_lock<std::mutex> lock(Pool& p) {
-  return locks() ? std::unique_lock(p.mutex) : std::unique_lock(p.mutex, std::defer_lock);
+  return p.locks ? std::unique_lock(p.mutex) : std::unique_lock<std::mutex>();
 }
 
 /// Inside lock().
@@ -139,8 +135,10 @@ bool is_alone(MPI_Comm comm) {
 
 /// The state of `comm`, if nonblocking calls on it can be served; else null, and that is counted.
 Communicator* usable(MPI_Comm comm, const Signature& call) {
-  const Function function = call.function;
   Communicator* c = communicator_at_hand(comm);
+  if (c && c->serves_requests && !c->unusable) [[likely]]
+    return c;
+  const Function function = call.function;
   if (!c && is_alone(comm)) c = communicator(comm, function);
   if (settings().disabled)
     pass(function, Passed::disabled);
@@ -148,8 +146,10 @@ Communicator* usable(MPI_Comm comm, const Signature& call) {
     pass(function, c ? *c->unusable : Passed::not_ready);
   else if (!progress_is_sure(*c, call) || (c->threads() && !threads_at_once()))
     pass(function, Passed::progress);
-  else
+  else {
+    c->serves_requests = progress_is_sure();
     return c;
+  }
   return nullptr;
 }
 

@@ -317,48 +317,6 @@ TEST(blocks_of_nothing_are_not_sent) {
   });
 }
 
-/// As in an alltoallv in which ranks 0 and 1 have much for each other, and nobody knows of the others' parts.
-TEST(messages_of_no_blocks_match_whatever_the_numbers_of_segments) {
-  const auto between = [](Rank a, Rank b) { return a == b ? 0 : a + b == 1 ? Count{25} : Count{2}; };
-  const auto place = [&](Rank of, Rank part) {
-    Count at = 0;
-    for (Rank r = 0; r < part; ++r) at += between(of, r);
-    return at;
-  };
-  on_threads(3, 0, [&](Transport& t, Rank me) {
-    const Rank next = (me + 1) % 3, previous = (me + 2) % 3;
-    Builder b(me, 3, 3);
-    b.send(next, Ranges{});
-    b.receive(previous, Ranges{});
-    b.round();
-    for (const Rank peer : {next, previous}) {
-      b.send(peer, input(peer));
-      b.receive(peer, output(peer));
-    }
-    const Schedule schedule = b.finish();
-    const Count all = place(me, 3);
-    std::vector<Count> counts, places;
-    for (Rank r = 0; r < 3; ++r) {
-      counts.push_back(between(me, r));
-      places.push_back(place(me, r));
-    }
-    Guarded in(sums, all), out(sums, all);
-    for (Count i = 0; i < all; ++i) in.put(i, contribution(me, i));
-    for (Rank r = 0; r < 3; ++r)
-      for (Count i = 0; i < counts[r]; ++i) out.expect(places[r] + i, contribution(r, place(r, me) + i));
-    Work work = work_on(schedule, sums, Layout::irregular(counts, places, 10), in.at(0), out.at(0));
-    CHECK_EQ(segments_of(work), me == 2 ? 1 : 3);
-    Recorder recorder(t);
-    Progress progress;
-    for (work.depth = 1; work.depth <= 2; ++work.depth) {
-      CHECK_EQ(progress.run(work, recorder, Deadline::in(std::chrono::seconds(20))), Outcome::ok);
-      CHECK_EQ(std::ranges::count(recorder.sent[0], 0), work.depth);  // one in each of these calls
-    }
-    CHECK(!in.wrong_byte());
-    CHECK(!out.wrong_byte());
-  });
-}
-
 TEST(progress_is_used_again_after_a_failure) {
   std::vector<Progress> progress(2);
   on_threads(2, always_eager, [&](Transport& t, Rank r) {
