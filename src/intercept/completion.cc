@@ -49,8 +49,10 @@ bool any_observed(int n, const MPI_Request* requests) {
 }  // namespace
 
 STRETTO_ENTRY(Wait, (MPI_Request * request, MPI_Status* status), (request, status)) {
+  Request* const own = ours(request);
+  if (own && own->at_once) return intercept::need_not_wait(*own, request, status);
   const ObservedWait wait(1, request);
-  if (Request* const own = ours(request)) return served([&] { return intercept::wait(*own, request, status); });
+  if (own) return served([&] { return intercept::wait(*own, request, status); });
   return native().Wait(request, status);
 }
 

@@ -198,6 +198,11 @@ int wait(Request& request, MPI_Request* handle, MPI_Status* status) {
   return complete(request, handle);
 }
 
+int need_not_wait(Request& request, MPI_Request* handle, MPI_Status* status) {
+  set_empty(status);
+  return complete_at_once(request, handle);
+}
+
 int test(Request& request, MPI_Request* handle, int* flag, MPI_Status* status) {
   if (!over(request)) poll(request);
   *flag = over(request) ? 1 : 0;

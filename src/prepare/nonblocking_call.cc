@@ -21,7 +21,12 @@ bool NonblockingCall::start(Communicator& c, const Arguments& arguments, Functio
   tag_ = c.next_tag(facts(arguments.signature.function).bytes_known ? 0 : most_stages_before);
   stages_ = 0;
   native_request_ = constants().request_null;
-  if (c.undecided.empty() && start_kept(arguments)) return true;
+  return (c.undecided.empty() && start_kept(arguments)) || start_new(c, arguments, native);
+}
+
+/// Not one whose plan is kept, or others must decide before.
+[[gnu::noinline]] bool NonblockingCall::start_new(Communicator& c, const Arguments& arguments,
+                                                  FunctionRef<NativeStart()> native) {
   describe(c, arguments);
   begin_pending();
   prepares_ = true;
@@ -58,7 +63,7 @@ void NonblockingCall::begin_pending() {
 }
 
 /// The same call as one whose plan is kept. What is complete at once is not even begun.
-bool NonblockingCall::start_kept(const Arguments& arguments) {
+[[gnu::always_inline]] inline bool NonblockingCall::start_kept(const Arguments& arguments) {
   if (c_->learner) return false;  // plans are kept of blocking calls, which are counted
   const auto* const found = c_->plans.find(arguments);
   if (!found) return false;

@@ -19,12 +19,16 @@ class NonblockingCall final : public PendingCall {
   /// later.
   bool start(Communicator& c, const Arguments& arguments, FunctionRef<NativeStart()> native);
 
+  /// After start(): is it complete, and not even observed?
+  bool was_at_once() const { return !c_; }
+
   void poll() override;
   bool only_messages() const override { return !undecided_ && native_request_ == constants().request_null; }
   void give_up() override;
   void ended(execute::Operation& operation) override;
 
  private:
+  bool start_new(Communicator& c, const Arguments& arguments, FunctionRef<NativeStart()> native);
   void begin_pending();
   void queue();
   bool start_kept(const Arguments& arguments);

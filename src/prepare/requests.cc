@@ -84,17 +84,20 @@ void count_in_use(int more) {
   n.store(n.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
 }
 
-/// Null: the native library has no room for one more.
+/// False: the native library has no room for one more.
+[[gnu::noinline]] bool make_one(Pool& p) {
+  const auto carrier = new_carrier();
+  if (!carrier) return false;
+  p.all.emplace_back(*carrier);
+  table.insert(&p.all.back());
+  p.unused.push_back(&p.all.back());
+  return true;
+}
+
 Request* take() {
   Pool& p = pool();
   const auto locked = lock(p);
-  if (p.unused.empty()) {
-    const auto carrier = new_carrier();
-    if (!carrier) return nullptr;
-    p.all.emplace_back(*carrier);
-    table.insert(&p.all.back());
-    p.unused.push_back(&p.all.back());
-  }
+  if (p.unused.empty() && !make_one(p)) return nullptr;
   Request* const request = p.unused.back();
   p.unused.pop_back();
   request->taken = true;
@@ -103,9 +106,9 @@ Request* take() {
 }
 
 /// The program is done with it.
-void put_back(Request& request) {
+inline void put_back(Request& request) {
   request.persistent.reset();
-  request.taken = request.active = false;
+  request.taken = request.active = request.at_once = false;
   Pool& p = pool();
   const auto locked = lock(p);
   count_in_use(-1);
@@ -171,11 +174,13 @@ Served start_nonblocking(MPI_Comm comm, const Arguments& arguments, MPI_Request*
     request->nonblocking.times.begin(*c->records, function, observed_bytes(*c, arguments), observe::Form::nonblocking,
                                      began);
   if (!request->nonblocking.start(*c, arguments, native)) {
+    request->nonblocking.times.leave();
     request->nonblocking.detach();
     put_back(*request);
     return std::nullopt;
   }
   request->active = true;
+  request->at_once = request->nonblocking.was_at_once();
   if (c->records) [[unlikely]]
     request->nonblocking.times.posted();
   *handle = request->carrier;
@@ -258,6 +263,12 @@ int complete(Request& request, MPI_Request* handle) {
   put_back(request);
   *handle = constants().request_null;
   return code;
+}
+
+int complete_at_once(Request& request, MPI_Request* handle) {
+  put_back(request);
+  *handle = constants().request_null;
+  return MPI_SUCCESS;
 }
 
 bool finish_requests(MPI_Comm comm, int (*native_free)(MPI_Comm*)) {

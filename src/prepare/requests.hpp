@@ -13,8 +13,9 @@ namespace stretto::intercept {
 /// Used again for another call when the program is done with it.
 struct Request {
   MPI_Request carrier;
-  bool taken = false;   ///< by the program, which has not freed it
-  bool active = false;  ///< started, and its completion not yet handed to the program
+  bool taken = false;    ///< by the program, which has not freed it
+  bool active = false;   ///< started, and its completion not yet handed to the program
+  bool at_once = false;  ///< it was complete when it was posted, and nothing is left to be done
   NonblockingCall nonblocking = {};
   std::unique_ptr<PersistentCall> persistent = {};  ///< null: it is nonblocking
 
@@ -46,6 +47,8 @@ int start(Request& request);
 int free_request(Request& request, MPI_Request* handle);
 /// After the end of its call: hands the completion to the program, by MPI's code.
 int complete(Request& request, MPI_Request* handle);
+/// The same of one that was complete `at_once`.
+int complete_at_once(Request& request, MPI_Request* handle);
 /// MPI_ERR_REQUEST, by way of the error handler.
 int misused(Request& request);
 /// The same where nothing is known of a communicator: the native library says it.
