@@ -118,8 +118,10 @@ std::uint32_t propose(std::uint32_t wanted) {
 
 }  // namespace
 
+std::uint32_t propose_number() { return propose(0); }
+
 std::optional<std::uint32_t> agree_on_number(Bootstrap& bootstrap) {
-  std::int64_t mine = propose(0);
+  std::int64_t mine = propose_number();
   for (;;) {
     const std::array<std::int64_t, 2> both{mine, -mine};
     std::array<std::int64_t, 2> least{mine, -mine};

@@ -29,6 +29,9 @@ struct Agreement {
   bool faults = false;             ///< likewise
 };
 
+/// One that this process has proposed for no other communicator. Where all ranks propose the same one, it is agreed on.
+std::uint32_t propose_number();
+
 /// A number that no other communicator of any of these processes has, for as long as they live. The same on all ranks;
 /// nothing: it could not be agreed on.
 std::optional<std::uint32_t> agree_on_number(Bootstrap& bootstrap);

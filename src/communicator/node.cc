@@ -14,6 +14,7 @@
 #include <mutex>
 #include <string>
 
+#include "communicator/agreement.hpp"
 #include "communicator/shared_heap.hpp"
 #include "settings/settings.hpp"
 #include "support/cores.hpp"
@@ -35,6 +36,7 @@ struct PeerInfo {
   SegmentHandle handle;
   CoreSet cores;
   const std::byte* probe = nullptr;  ///< probe_bytes for its neighbour to read, by the kernel
+  std::uint32_t number = 0;          ///< that it proposes for the communicator: mostly all propose the same one
 };
 
 /// Ranks of the world that have all met each other, in rising order, and the connection to each.
@@ -153,6 +155,12 @@ class NodeBootstrap {
   bool oversubscribed() const { return oversubscribed_; }
   /// Of the memory of the next one of these ranks, by each.
   KernelCopy kernel_copy() const { return kernel_copy_; }
+  /// Nothing: these ranks have to look for one.
+  std::optional<std::uint32_t> number() const {
+    const std::uint32_t first = all_.front().number;
+    if (own_ || !std::ranges::all_of(all_, [&](const PeerInfo& i) { return i.number == first; })) return std::nullopt;
+    return first;
+  }
 
  private:
   std::size_t me() const { return static_cast<std::size_t>(node_.rank()); }
@@ -163,6 +171,7 @@ class NodeBootstrap {
     mine.cores = allowed_cores();
     std::memset(probe, 1, sizeof probe);  // pages of its own
     mine.probe = probe;
+    if (!own_) mine.number = propose_number();
     if (Process* p = process()) {
       mine.handle = p->segment().handle();
     } else {
@@ -216,7 +225,7 @@ class NodeBootstrap {
   /// The best of some copies counts: the first ones touch memory, and others may have the cores now and then.
   KernelCopy reads_next() const {
     using Clock = std::chrono::steady_clock;
-    constexpr int copies = 10;
+    const int copies = scarce ? 1 : 10;  // who shares a core would measure others
     constexpr double fast = 14e9;  // bytes a second, out of a cache, while the next one reads as well
     if (!settings().kernel_copy) return KernelCopy::refused;
     const PeerInfo& next = all_[(me() + 1) % all_.size()];
@@ -286,7 +295,8 @@ std::optional<NodeView> known_neighbours(const std::vector<int>& world) {
 std::optional<NodeView> meet_neighbours(Bootstrap& node, bool own, const Rules& rules) {
   NodeBootstrap bootstrap(node, own);
   if (!bootstrap.hold()) return std::nullopt;
-  NodeView view{bootstrap.connections(), own, bootstrap.oversubscribed(), bootstrap.kernel_copy(), &rules};
+  NodeView view{bootstrap.connections(), own,    bootstrap.oversubscribed(),
+                bootstrap.kernel_copy(), &rules, bootstrap.number()};
   if (!own) remember(translate(node.comm(), constants().world), view);
   return view;
 }

@@ -21,6 +21,7 @@ struct NodeView {
   bool oversubscribed = false;                           ///< have the ranks of this node fewer cores? On all alike
   KernelCopy kernel_copy = KernelCopy::refused;          ///< likewise
   const Rules* rules = nullptr;                          ///< by which these ranks choose
+  std::optional<std::uint32_t> number;                   ///< of their communicator, if they proposed the same one
 };
 
 /// Not negative, and the same on processes that may share memory: those of one machine, container and, if

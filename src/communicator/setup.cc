@@ -57,7 +57,10 @@ void Communicator::connect(const std::string& cause) {
     per_node_ = ranks_;
     oversubscribed_ = node_->oversubscribed;
     kernel_copy_ = node_->kernel_copy;
-    if (!own) number(all);
+    if (node_->number)
+      tag_.communicator = *node_->number;
+    else if (!own)
+      number(all);
     return;
   }
   if (agreed.threads && !flavour::threads_may_make_communicators())

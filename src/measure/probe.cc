@@ -7,6 +7,7 @@
 //   move REPEATS ENOUGH FROM:TO:BYTES …   {"moved":[[seconds, [of each message]], …]}, one for each time; the last one
 //                                         is the first that took ENOUGH seconds or less, where one did
 //   ping TIMES FROM:TO                    {"ping":seconds}, one way
+//   end                                   as the end of stdin, which Open MPI's launcher may keep to itself
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -179,7 +180,7 @@ class Probe {
     for (;;) {
       Order order;
       int flows = 0;
-      if (std::string line; rank_ == 0 && std::getline(std::cin, line)) {
+      if (std::string line; rank_ == 0 && std::getline(std::cin, line) && line != "end") {
         order = order_of(line, ranks_);
         flows = static_cast<int>(order.flows.size());
       }
@@ -296,7 +297,12 @@ int run(int argc, char** argv) {
     std::printf("]}\n");
     std::fflush(stdout);
   }
-  Probe(rank, ranks).obey();
+  try {
+    Probe(rank, ranks).obey();
+  } catch (const Error& e) {  // rank 0 alone knows, and the others wait for it
+    std::fprintf(stderr, "stretto-probe: %s\n", e.what());
+    native().Abort(constants().world, 2);
+  }
   native().Finalize();
   return 0;
 }

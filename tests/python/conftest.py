@@ -40,6 +40,21 @@ def compile_c(source: str, *arguments: object) -> None:
     )  # fmt: skip
 
 
+def pytest_addoption(parser):
+    parser.addoption(
+        "--thorough", action="store_true",
+        help="also the tests marked thorough: the same as others on more ranks, MPIs and builds",
+    )  # fmt: skip
+
+
+def pytest_collection_modifyitems(config, items):
+    if config.getoption("--thorough"):
+        return
+    left_out = [item for item in items if item.get_closest_marker("thorough")]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if item not in left_out]
+
+
 @pytest.fixture(scope="session", autouse=True)
 def no_tuned_rules(tmp_path_factory):
     """Rules that were tuned for this machine decide nothing in the tests, unless these say so."""

@@ -42,6 +42,12 @@ DRAWS = [
     for ranks in of
     if build == "plain" or name == "mpich"
 ]
+# Those of every run of the tests; the others are thorough ones.
+USUAL = {
+    *(("mpich", "plain", ranks) for ranks in (2, 7)),
+    *(("openmpi", "plain", ranks) for ranks in (3, 8)),
+    *(("mpich", "sanitized", ranks) for ranks in (3, 4)),
+}
 INTEL_CALLS = {3: (1500, 700), 8: (1000, 600)}
 # The standard ABI has its own handles and functions, and the rest of the sources.
 ABI_CALLS = {"mpich-abi": (1500, 700), "intel-abi": (1000, 400)}
@@ -195,7 +201,10 @@ def check_served(by: dict[str, int], ranks: int) -> None:
             assert calls > 0, f"no algorithm served {name}: {by}"
 
 
-@pytest.mark.parametrize(("name", "build", "ranks"), DRAWS)
+@pytest.mark.parametrize(
+    ("name", "build", "ranks"),
+    [pytest.param(*one, marks=() if one in USUAL else pytest.mark.thorough) for one in DRAWS],
+)
 def test_random_calls(name, build, ranks, tmp_path):
     drawn, least = CALLS[build][ranks]
     options = ["--seed", SEEDS[ranks], "--most-bytes", 1 << 16]

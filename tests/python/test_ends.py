@@ -41,7 +41,7 @@ def test_a_full_disk_below_stdout(arguments):
     assert status == 1 and "Traceback" not in err and "ignored" not in err
 
 
-@pytest.mark.parametrize("arguments", PRINTING, ids=" ".join)
+@pytest.mark.parametrize("arguments", [one for one in PRINTING if one != ("doctor",)], ids=" ".join)
 def test_nobody_reads(arguments):
     reading, writing = os.pipe()
     os.close(reading)

@@ -74,8 +74,15 @@ def compare(name: str, ranks: int, suite: Path, modules: list[str], folder: Path
 
 
 @pytest.mark.timeout(2 * LIMIT + 60)
-@pytest.mark.parametrize("ranks", [1, 2, 3, 4])
-@pytest.mark.parametrize("name", ["mpich", "openmpi"])
+@pytest.mark.parametrize(
+    ("name", "ranks"),
+    [
+        pytest.param(name, ranks, marks=() if chosen else pytest.mark.thorough)
+        for name, usual in (("mpich", (1, 4)), ("openmpi", (3,)))
+        for ranks in range(1, 5)
+        for chosen in [ranks in usual]
+    ],
+)
 def test_all_collectives(suite, tmp_path, name, ranks):
     """Blocking, nonblocking and persistent ones, also of intercommunicators and neighbours."""
     modules = sorted(path.stem for path in suite.glob("test_cco_*.py"))

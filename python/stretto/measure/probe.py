@@ -5,7 +5,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 from ..errors import Error
@@ -97,5 +97,7 @@ def probing(mpi: Mpi, ranks: int, patience: float = PATIENCE) -> Iterator[Probe]
         probe.machines = machines_of(probe.heard("ranks"))
         yield probe
         assert process.stdin
-        process.stdin.close()
+        with suppress(BrokenPipeError):  # it has ended already
+            process.stdin.write("end\n")
+            process.stdin.close()
         process.wait()
