@@ -48,12 +48,12 @@ Operation& Progress::post(const Work& work, const Paths& paths, const Plan* read
   return operation.dismiss();
 }
 
-Operation* Progress::post_short(const Work& work, const Paths& paths, const Plan& ready, Owner& owner) {
-  if (!Operation::has_fast_path(paths, ready)) return &post(work, paths, &ready, &owner);
+Operation* Progress::post_short(const Work& work, const Paths& paths, const Plan& ready, Owner* owner) {
+  if (!Operation::has_fast_path(paths, ready)) return &post(work, paths, &ready, owner);
   Operation::Position reached = Operation::beginning_of(ready);
   if (unused().run_fast(work, paths, ready, reached, 1)) return nullptr;
   Operation& operation = take_unused();
-  operation.owner = &owner;
+  operation.owner = owner;
   operation.resume_fast(work, paths, ready, reached);
   return &operation;
 }

@@ -38,7 +38,7 @@ void PendingCall::post(const execute::Work& work, transport::Tag tag, const exec
   execute::Paths paths = process_worker().paths_of(*c_, tag);
   paths.any_thread = !paths.messages && !(prepared_ && prepared_->runs_own_operator());
   execute::Progress& progress = process_worker().progress;
-  operation_ = ready ? progress.post_short(work, paths, *ready, *this) : &progress.post(work, paths, nullptr, this);
+  operation_ = ready ? progress.post_short(work, paths, *ready, this) : &progress.post(work, paths, nullptr, this);
 }
 
 bool PendingCall::spin() {
