@@ -16,6 +16,7 @@ from stretto import _core, parse_topology
 from stretto.errors import Error
 from stretto.launch import Mpi
 from stretto.measure.driver import Results, SilenceError, drive
+from stretto.measure.points import BACK_TO_BACK
 from stretto.tune.own.journal import Measured, read_measured
 from stretto.tune.own.points import Point
 from tree import Tree
@@ -60,13 +61,16 @@ class Lab:
         collective = _core.facts(point.function).collective
         return _core.lower_bound(self.topology, collective, 0, point.bytes).seconds
 
-    def run(self, plan: Plan, seconds: float, rules: str = "shipped") -> dict[Point, Measured]:
-        """A launch of its own. `seconds` are those of a point; `rules` as in STRETTO_RULES."""
+    def run(
+        self, plan: Plan, seconds: float, rules: str = "shipped", mode: str = BACK_TO_BACK
+    ) -> dict[Point, Measured]:
+        """A launch of its own. `seconds` are those of a point; `rules` as in STRETTO_RULES; calls
+        follow one another at once, or each after a barrier (`mode`)."""
         race = Results()
         self.others.append(_cores_in_use())
         with tempfile.NamedTemporaryFile("w", suffix=".plan") as file:
             for point, words in plan.items():
-                file.write(f"{point.name}:{point.asked} {' '.join(words)}\n")
+                file.write(f"{point.name}:{point.asked}:{mode} {' '.join(words)}\n")
             file.flush()
             mpi = on_cluster(self.mpi, self.cluster, self.placement)
             words, variables = ["--plan", file.name], {"STRETTO_RULES": rules}

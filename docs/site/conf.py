@@ -19,6 +19,7 @@ NAVIGATION = {
         "docs/algorithms",
         "docs/rules",
         "docs/schedules",
+        "docs/plans",
         "docs/reliability",
         "docs/shared-memory",
         "docs/figures",

@@ -1,19 +1,46 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Files of schedules (docs/schedules.md)."""
+"""Files of schedules (docs/schedules.md), and plans for GPUs that are read as such."""
 
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from . import _core
 from .errors import Error
-from .files import read_text
+from .files import read_text, write_text
 from .units import intervals
 
 HINT = "`stretto show --text` prints schedules, `save` of an algorithm in Python writes them"
 
 
+def is_plan(text: str) -> bool:
+    """XML or JSON, as no file of schedules begins."""
+    return text.lstrip()[:1] in ("<", "{")
+
+
 def read_algorithm(path: str | Path) -> _core.AlgorithmFile:
-    """The algorithm whose schedules stand in a file; raises Error that names file and line."""
-    return _core.AlgorithmFile(read_text(path, HINT), str(path))
+    """The algorithm whose schedules stand in a file, or that a plan says (docs/plans.md); raises
+    Error that names file and line."""
+    text = read_text(path, HINT)
+    if is_plan(text):
+        from .plans.file import read_plan
+
+        return read_plan(text, str(path))
+    return _core.AlgorithmFile(text, str(path))
+
+
+@contextmanager
+def as_schedules(path: str | Path) -> Iterator[str | Path]:
+    """A file that the library can read: this one, or for a plan one of its schedules."""
+    text = read_text(path, HINT)
+    if not is_plan(text):
+        yield path
+        return
+    with tempfile.TemporaryDirectory(prefix="stretto-") as folder:
+        written = Path(folder) / f"{Path(path).stem}.stretto"
+        write_text(written, read_algorithm(path).text())
+        yield written
 
 
 def ranks_in(file: _core.AlgorithmFile) -> list[int]:
@@ -44,6 +71,11 @@ def proved(file: _core.AlgorithmFile, shape: _core.Shape) -> _core.Algorithm:
     """Its record; raises FailureError if the schedules for this shape are refused."""
     from .errors import FailureError
 
+    if getattr(file, "others", None):
+        raise Error(
+            f"{file.algorithm.id}: the chunks of a pair of ranks go different ways",
+            "`stretto check` proves such a plan; it cannot be one schedule",
+        )
     if why := file.proof(shape.ranks, shape.root).refused:
         raise FailureError(why.message, "ranks and blocks count from 0, rounds from 1")
     return file.algorithm

@@ -29,7 +29,7 @@ struct Decision {
   Params params;
   std::shared_ptr<const Schedule> schedule;  ///< null if the algorithm needs the counts of the call
   Counter* served = nullptr;
-  std::uint32_t* quiet = nullptr;  ///< of calls that are learned about: how many more it serves; null: any
+  Quiet quiet = {};
 };
 
 class PendingCall;
@@ -101,11 +101,11 @@ class Communicator {
   std::optional<transport::shm::Neighbours> neighbours;
   std::uint64_t neighbours_rings = 0;  ///< with the staging rings that the worker counts so
 
-  /// The choice for `call`, made at the first call of its kind. `takes_turn`: it blocks, so that it may be one of those
-  /// by which ranks learn.
-  const Decision& decide(const Call& call, bool takes_turn = false) {
+  /// The choice for `call`, made at the first call of its kind. Unless `counts` is none, it may be one of those by
+  /// which ranks learn.
+  const Decision& decide(const Call& call, Counts counts = Counts::none) {
     if (learner) [[unlikely]]
-      if (const Decision* learned = learner->decide(call, takes_turn)) return *learned;
+      if (const Decision* learned = learner->decide(call, counts)) return *learned;
     const Decision* known = decisions_.find(call);
     return known ? *known : make_decision(call);
   }

@@ -133,8 +133,11 @@ void take_hints(MPI_Comm comm, MPI_Info info, const char* cause) {
 }
 
 void prefer(MPI_Comm comm, Function function, const std::string& words) {
-  if (Communicator* c = communicator(comm, function))
-    c->set_override(function, Override{parse_algorithm_spec(function, words), words});
+  Communicator* const c = communicator(comm, function);
+  if (!c) return;
+  std::optional<Override> wanted;
+  if (words != no_wish) wanted = Override{parse_algorithm_spec(function, words), words};
+  c->set_override(function, std::move(wanted));
 }
 
 }  // namespace stretto::intercept

@@ -3,19 +3,20 @@
 
 #include <algorithm>
 #include <bit>
-#include <limits>
 #include <utility>
 
 #include "communicator/communicator.hpp"
 #include "communicator/learned.hpp"
 #include "mpi/bootstrap.hpp"
+#include "observe/learning.hpp"
 #include "stretto/sources.hpp"
 #include "support/say.hpp"
 
 namespace stretto::intercept {
 namespace {
 
-constexpr std::int64_t unknown = std::numeric_limits<std::int64_t>::max() / 4;  // a moment that no rank can tell
+using learn::unknown;
+
 constexpr double nanosecond = 1e-9;
 constexpr std::size_t most_decisions = 256;  // of a candidate: roots
 
@@ -60,31 +61,44 @@ std::unique_ptr<Learner::CallClass> Learner::make_class(const Call& call) {
   // The shipped choice was made on another machine: until it has proved itself here, calls are left as they were.
   one->candidates = {one->known ? learn::Candidate{choice.algorithm, choice.params} : learn::Candidate{}};
   one->decisions.resize(1);
-  one->comparison.quiet = learn::Limits{}.before;
+  one->until_open.fill(learn::Limits{}.before);
   return one;
 }
 
-const Decision* Learner::decide(const Call& call, bool takes_turn) {
-  if (!learn::learns(call.function)) return nullptr;
-  for (const Override* one : c_.overrides_for(call.function))
-    if (one) return nullptr;
-  if (of_call_) {  // it turned out to be larger than it was taken for
+/// Are such calls served as the program or its user says, or is nothing learned about them?
+bool Learner::fixed(const Call& call) const {
+  if (!learn::learns(call.function)) return true;
+  return std::ranges::any_of(c_.overrides_for(call.function), [](const Override* one) { return one != nullptr; });
+}
+
+/// Of calls of this form until something else is to be done than to serve them; null: they are not counted.
+std::uint32_t* Learner::counter(CallClass& of, Counts form) {
+  if (!of.opened) return &of.until_open[static_cast<std::size_t>(form)];
+  return of.form == form ? &of.comparison.quiet : nullptr;
+}
+
+const Decision* Learner::decide(const Call& call, Counts counts) {
+  if (fixed(call)) return nullptr;
+  if (of_call_ && counts == Counts::blocking) {  // it turned out to be larger than it was taken for
     began_ = unknown;
-    takes_turn = false;
+    counts = Counts::none;
   }
   CallClass& of = *class_of(call);
   learn::Comparison& comparison = of.comparison;
-  if (!takes_turn) {
+  std::uint32_t* const left = counts == Counts::none ? nullptr : counter(of, counts);
+  if (!left) {
     if (!of_call_ && !of.known && !comparison.found()) return nullptr;  // it is not counted, nor are others like it
     return &decision(of, comparison.current(), call);
   }
+  if (counts == Counts::nonblocking) return decide_nonblocking(of, call);
   of_call_ = &of;
   timed_ = false;
-  if (comparison.quiet > 0) {
-    --comparison.quiet;
+  if (*left > 0) {
+    --*left;
     return &decision(of, comparison.current(), call);
   }
   turn_ = comparison.next_turn();
+  call_ = of.round.add();
   timed_ = true;
   began_ = ended_ = 0;
   entered_ = execute::now();
@@ -98,33 +112,31 @@ const Decision& Learner::decision(CallClass& of, std::size_t candidate, const Ca
   learn::Candidate one = of.candidates[candidate];
   if (!learn::serves(one, here)) one = {};
   Decision made{one.algorithm, one.params, nullptr, nullptr};
+  made.quiet = {counter(of, Counts::blocking), counter(of, Counts::nonblocking)};
   if (one.algorithm) {
     made.served = &statistics().of(call.function, *one.algorithm);
-    made.quiet = &of.comparison.quiet;
     if (!one.algorithm->needs.counts) made.schedule = c_.schedule(*one.algorithm, here.shape, one.params);
   }
   if (table.size() >= most_decisions) table.clear();
   return table.add(here, of.bytes, std::move(made));
 }
 
-/// The class has been called often: what else could serve it, and has another communicator found out already?
-void Learner::open(CallClass& of) {
+/// The class has been called often: what else could serve it? Rank 0 then says which of these it knows to be the best
+/// from another communicator, and else how many they are.
+learn::Moment Learner::offer(CallClass& of) {
+  of.offered = learn::candidates(*c_.rules_, of.call);
+  if (std::ranges::find(of.offered, of.candidates[0]) == of.offered.end()) of.offered.push_back(of.candidates[0]);
+  if (c_.rank() != 0) return unknown;
+  const auto before = learned_before(of.conditions);
+  return before ? std::ranges::find(of.offered, *before) - of.offered.begin() : std::ssize(of.offered);
+}
+
+void Learner::open(CallClass& of, Counts form, learn::Moment offered) {
   of.opened = true;
-  const learn::Candidate current = of.candidates[0];
-  std::vector<learn::Candidate> all = learn::candidates(*c_.rules_, of.call);
-  auto at = std::ranges::find(all, current);
-  if (at == all.end()) at = all.insert(all.end(), current);
-  const auto index = static_cast<std::size_t>(at - all.begin());
-  std::int64_t mine = unknown;  // of rank 0: which one it knows of, and else how many there are
-  if (c_.rank() == 0) {
-    const auto before = learned_before(of.conditions);
-    mine = before ? std::ranges::find(all, *before) - all.begin() : std::ssize(all);
-  }
-  std::int64_t offered = 0;
-  const std::int64_t begin = execute::now();
-  Bootstrap(c_.comm(), "learning about " + mpi_name(of.call.function)).minimum({&mine, 1}, &offered);
-  telling_ = execute::now() - begin;
-  of.candidates = std::move(all);
+  of.form = form;
+  const auto at = std::ranges::find(of.offered, of.candidates[0]);
+  const auto index = static_cast<std::size_t>(at - of.offered.begin());
+  of.candidates = std::exchange(of.offered, {});
   of.decisions.clear();
   of.decisions.resize(of.candidates.size());
   of.comparison = learn::Comparison(of.candidates.size(), index, of.known);
@@ -138,20 +150,28 @@ void Learner::open(CallClass& of) {
   std::string text = "select: learning: " + of.conditions + ": ";
   if (taken) return say(text + words(of.candidates[of.comparison.current()]) + ", as on another communicator");
   for (std::size_t k = 0; k < of.candidates.size(); ++k) text += (k > 0 ? ", " : "") + words(of.candidates[k]);
-  say(text + "; at first " + words(of.candidates[index]));
+  say(text + "; at first " + words(of.candidates[index]) +
+      (form == Counts::nonblocking ? "; by nonblocking calls" : ""));
+}
+
+void Learner::open(CallClass& of) {
+  const learn::Moment mine = offer(of);
+  learn::Moment offered = 0;
+  const std::int64_t begin = execute::now();
+  Bootstrap(c_.comm(), "learning about " + mpi_name(of.call.function)).minimum({&mine, 1}, &offered);
+  telling_ = execute::now() - begin;
+  open(of, Counts::blocking, offered);
 }
 
 /// Ranks of one node have one clock; others leave what they do together at about the same time.
 void Learner::begin_round(CallClass& of) const {
-  of.spans.clear();
-  of.beside = of.zero = 0;
-  if (c_.one_node()) return;
+  if (c_.one_node()) return of.round.begin(0);
   const std::int64_t mine = 0;
   std::int64_t least = 0;
   const std::int64_t begin = execute::now();
   Bootstrap(c_.comm(), "learning, the beginning of a round").minimum({&mine, 1}, &least);
-  of.zero = execute::now();
-  of.beside = of.zero - begin;
+  of.round.begin(execute::now());
+  of.round.beside = of.round.zero() - begin;
 }
 
 PlanCache& Learner::plans_of_round() {
@@ -159,44 +179,38 @@ PlanCache& Learner::plans_of_round() {
   return plans_of_round_;
 }
 
-/// Whatever ranks tell each other they tell here, between two calls: inside one, others under way would not go on.
+/// Whatever ranks tell each other of blocking calls they tell here, between two calls: inside one, others under way
+/// would not go on.
 void Learner::end_call() {
   CallClass* of = std::exchange(of_call_, nullptr);
   if (!of) return;
   if (timed_) {
-    const bool told = began_ != 0 && began_ != unknown && ended_ >= began_;
-    of->spans.push_back(told ? Span{began_ - of->zero, ended_ - of->zero} : Span{unknown, unknown});
-    if (told) of->beside += execute::now() - entered_ - (ended_ - began_);
+    if (began_ != 0 && began_ != unknown && ended_ >= began_) {
+      of->round.set(call_, {began_, ended_});
+      of->round.beside += execute::now() - entered_ - (ended_ - began_);
+    }
     if (!turn_.last) return;
     tell(*of);
   }
-  if (of->comparison.quiet == 0 && !of->opened) open(*of);
-  if (of->comparison.quiet == 0) begin_round(*of);
+  if (!of->opened && of->until_open[0] == 0) open(*of);
+  if (of->opened && of->form == Counts::blocking && of->comparison.quiet == 0) begin_round(*of);
 }
 
-/// The slowest rank's time of each call: from when the last rank came to it until the last one left. So nobody's late
-/// arrival counts, nor that a rank left before the others.
 void Learner::tell(CallClass& of) {
-  std::vector<std::int64_t> mine, least;
-  for (const Span& span : of.spans) {  // the latest of all is the smallest of the negative ones
-    mine.push_back(-span.begin);
-    mine.push_back(-span.end);
-  }
-  mine.push_back(of.beside);
-  mine.push_back(telling_);
-  least.resize(mine.size());
+  const std::vector<learn::Moment> mine = of.round.numbers(telling_);
+  std::vector<learn::Moment> least(mine.size());
   const std::int64_t begin = execute::now();
   Bootstrap(c_.comm(), "learning about " + mpi_name(of.call.function)).minimum(mine, least.data());
   telling_ = execute::now() - begin;
-  std::vector<double> seconds;
-  for (std::size_t i = 0; i < of.spans.size(); ++i) {
-    const std::int64_t last_came = -least[2 * i], last_left = -least[2 * i + 1];
-    const bool told = last_came < unknown && last_left < unknown;
-    seconds.push_back(told ? static_cast<double>(std::max<std::int64_t>(last_left - last_came, 1)) * nanosecond : 0);
-  }
-  const std::int64_t overhead = least[least.size() - 2] + least.back();
+  conclude(of, least);
+}
+
+void Learner::conclude(CallClass& of, std::span<const learn::Moment> least) {
+  const learn::Round::Outcome outcome = learn::Round::conclude(least);
+  constexpr std::size_t most_patience = 64;
+  if (of.form == Counts::nonblocking) of.patience = std::min(of.patience + outcome.late, most_patience);
   const std::size_t before = of.comparison.current();
-  const learn::Verdict verdict = of.comparison.conclude(seconds, static_cast<double>(overhead) * nanosecond);
+  const learn::Verdict verdict = of.comparison.conclude(outcome.seconds, outcome.overhead);
   if (of.comparison.current() != before) c_.plans.clear();
   if (settings().log_select && c_.rank() == 0) log(of, verdict, before);
 }
@@ -223,9 +237,23 @@ void Learner::log(const CallClass& of, const learn::Verdict& verdict, std::size_
   say("select: learned: " + of.conditions + ": " + text);
 }
 
+void Learner::observe_learned(const CallClass& of) const {
+  const learn::Comparison& comparison = of.comparison;
+  observe::LearnedClass learned{.nonblocking = of.form == Counts::nonblocking,
+                                .settled = comparison.settled(),
+                                .choice = words(of.candidates[comparison.current()]),
+                                .spent = comparison.spent(),
+                                .tried = {}};
+  for (std::size_t k = 0; k < of.candidates.size(); ++k)
+    learned.tried[words(of.candidates[k])] = {comparison.seconds(k), comparison.timed(k), comparison.served(k)};
+  observe::add_learned(of.conditions, learned);
+}
+
 void Learner::keep(const CallClass& of) const {
   const learn::Comparison& comparison = of.comparison;
-  if (c_.rank() != 0 || !of.opened || !comparison.found() || comparison.pairs() == 0) return;
+  if (c_.rank() != 0 || !of.opened) return;
+  if (!settings().profile.empty()) observe_learned(of);
+  if (!comparison.found() || comparison.pairs() == 0) return;
   const std::size_t current = comparison.current();
   const auto native = std::ranges::find(of.candidates, learn::Candidate{}) - of.candidates.begin();
   keep_learned({.conditions = of.conditions,
@@ -235,17 +263,29 @@ void Learner::keep(const CallClass& of) const {
                 .pairs = comparison.pairs()});
 }
 
+namespace {
+
+/// Also where another thread has made or freed a communicator meanwhile.
+Learner* learner_of(MPI_Comm comm) {
+  if (settings().learn.empty()) [[likely]]
+    return nullptr;
+  Communicator* const c = communicator_at_hand(comm);
+  return c ? c->learner.get() : nullptr;
+}
+
+}  // namespace
+
 void begin_native_work(MPI_Comm comm) {
-  if (Communicator* c = last_communicator(comm); c && c->learner) [[unlikely]]
-    c->learner->begin_work();
+  if (Learner* const learner = learner_of(comm)) [[unlikely]]
+    learner->begin_work();
 }
 
 void end_native_work(MPI_Comm comm) {
-  Communicator* c = last_communicator(comm);
-  if (!c || !c->learner) [[likely]]
+  Learner* const learner = learner_of(comm);
+  if (!learner) [[likely]]
     return;
-  c->learner->end_work();
-  c->learner->end_call();
+  learner->end_work();
+  learner->end_call();
 }
 
 }  // namespace stretto::intercept

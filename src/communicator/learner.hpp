@@ -4,17 +4,23 @@
 // each other of that. What follows from the times is the business of learn/comparison.
 //
 // Ranks stay alike without a word: a class of calls is counted call by call, and what is done at which count follows
-// from times that all ranks were told. So each blocking call of a class must be counted once on each rank, whether its
-// plan was kept or not.
+// from times that all ranks were told. So each call of a class must be counted once on each rank, whether its plan was
+// kept or not, in the order in which calls choose, which is the same on all ranks.
+//
+// Blocking calls tell each other times when the last call of a round is over. A call that returns at once may not wait
+// for that: it has a stage of its own for it, before it chooses, and calls behind it queue (prepare/nonblocking_call).
 #pragma once
 
 #include <array>
 #include <memory>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "communicator/plan_cache.hpp"
 #include "learn/candidates.hpp"
 #include "learn/comparison.hpp"
+#include "learn/round.hpp"
 #include "select/choice_table.hpp"
 
 namespace stretto::intercept {
@@ -23,15 +29,17 @@ class Communicator;
 struct Decision;
 
 class Learner {
+  struct CallClass;
+
  public:
   explicit Learner(Communicator& c) : c_(c) {}
   ~Learner();
   Learner(const Learner&) = delete;
   Learner& operator=(const Learner&) = delete;
 
-  /// Null: nothing is learned about such calls, and the rules decide. `takes_turn`: the call blocks; it is counted, and
+  /// Null: nothing is learned about such calls, and the rules decide. Unless `counts` is none, the call is counted, and
   /// may be one of a round.
-  const Decision* decide(const Call& call, bool takes_turn);
+  const Decision* decide(const Call& call, Counts counts);
 
   /// Around each blocking call, whatever comes of it. end_call() may have the ranks tell each other times.
   void begin_call() { of_call_ = nullptr; }
@@ -47,44 +55,73 @@ class Learner {
     if (timed() && began_ != 0) ended_ = execute::now();
   }
 
- private:
-  struct Span {
-    std::int64_t begin = 0, end = 0;
+  /// Before a nonblocking call decides: what the ranks are to tell each other; nothing: it need not be.
+  std::vector<learn::Moment> tells(const Call& call);
+  /// They have, since `begin`: of all ranks' numbers the smallest.
+  void told(const Call& call, std::span<const learn::Moment> least, learn::Moment begin);
+  /// A nonblocking call of a round, which may end at any time.
+  class Turn {
+   public:
+    explicit operator bool() const { return of_ != nullptr; }
+    /// It took so long. While its communicator is there.
+    void tell(learn::Span span);
+
+   private:
+    friend class Learner;
+    CallClass* of_ = nullptr;
+    std::uint64_t round_ = 0;
+    std::size_t call_ = 0;
   };
+  /// Of the nonblocking call that was decided last: empty if it is not one of a round.
+  Turn taken() { return std::exchange(taken_, {}); }
+
+ private:
+  using Candidates = std::vector<learn::Candidate>;
   struct CallClass {
     Call call;  ///< the first one, with where its ranks are
     Between bytes;
     std::string conditions;
-    std::vector<learn::Candidate> candidates;  ///< until it is opened, the one that serves it
+    Candidates candidates;  ///< until it is opened, the one that serves it
+    Candidates offered;     ///< what they will be then
     std::vector<ChoiceTable<Decision>> decisions;
     learn::Comparison comparison{1, 0, false};
-    bool known = false;   ///< what serves it at first was measured, and is not the shipped choice
-    bool opened = false;  ///< it has been called often
-    // Of a round:
-    std::int64_t zero = 0;  ///< a moment that all ranks have in common
-    std::vector<Span> spans;
-    std::int64_t beside = 0;  ///< of my calls what was not their work
+    bool known = false;                         ///< what serves it at first was measured, and is not the shipped choice
+    bool opened = false;                        ///< it has been called often
+    Counts form = Counts::blocking;             ///< once it is opened: the calls that take turns
+    std::array<std::uint32_t, 2> until_open{};  ///< calls of each form
+    learn::Round round;
+    bool over = false;         ///< the round; its times are still to be told
+    std::size_t patience = 0;  ///< nonblocking calls between the last one of a round and the one that tells
   };
 
   CallClass* class_of(const Call& call);
   std::unique_ptr<CallClass> make_class(const Call& call);
   const Decision& decision(CallClass& of, std::size_t candidate, const Call& call);
+  std::uint32_t* counter(CallClass& of, Counts form);
+  bool fixed(const Call& call) const;
+  learn::Moment offer(CallClass& of);
+  void open(CallClass& of, Counts form, learn::Moment offered);
   void open(CallClass& of);
   void begin_round(CallClass& of) const;
   void tell(CallClass& of);
+  void conclude(CallClass& of, std::span<const learn::Moment> least);
+  const Decision* decide_nonblocking(CallClass& of, const Call& call);
   void log(const CallClass& of, const learn::Verdict& verdict, std::size_t before) const;
+  void observe_learned(const CallClass& of) const;
   void keep(const CallClass& of) const;
 
   Communicator& c_;
   std::array<std::vector<std::unique_ptr<CallClass>>, std::size(all_functions)> classes_;
   PlanCache plans_of_round_;
 
-  // Of the call that is under way:
+  // Of the blocking call that is under way:
   CallClass* of_call_ = nullptr;  ///< null: it is not counted
   bool timed_ = false;
   learn::Comparison::Turn turn_{};
+  std::size_t call_ = 0;  ///< of its round
   std::int64_t entered_ = 0, began_ = 0, ended_ = 0;
 
+  Turn taken_;
   std::int64_t telling_ = 0;  ///< what ranks took last to tell each other something
 };
 

@@ -16,6 +16,7 @@
 
 #include "communicator/agreement.hpp"
 #include "communicator/shared_heap.hpp"
+#include "mpi/flavour/flavour.hpp"
 #include "settings/settings.hpp"
 #include "support/cores.hpp"
 #include "support/launcher.hpp"
@@ -145,7 +146,7 @@ class NodeBootstrap {
       const std::lock_guard lock(mutex);
       for (const std::size_t r : new_) connection_cache()[all_[r].handle.token] = connections_[r];
     }
-    polls_before_yield = scarce ? 1 : transport::shm::WaitPolicy{}.polls;
+    polls_before_yield = scarce || flavour::yields_when_idle() ? 1 : transport::shm::WaitPolicy{}.polls;
     return true;
   }
 
@@ -226,7 +227,7 @@ class NodeBootstrap {
   KernelCopy reads_next() const {
     using Clock = std::chrono::steady_clock;
     const int copies = scarce ? 1 : 10;  // who shares a core would measure others
-    constexpr double fast = 14e9;  // bytes a second, out of a cache, while the next one reads as well
+    constexpr double fast = 14e9;        // bytes a second, out of a cache, while the next one reads as well
     if (!settings().kernel_copy) return KernelCopy::refused;
     const PeerInfo& next = all_[(me() + 1) % all_.size()];
     static std::byte read[probe_bytes];

@@ -108,4 +108,11 @@ std::shared_ptr<PlanCache::Cached> PlanCache::keep(const Arguments& arguments, s
   return cached;
 }
 
+void PlanCache::keep_native(const Arguments& arguments, const Decision& decision, Counter& passed) {
+  auto& cached = place_for(arguments.signature);
+  if (cached) count(*cached);
+  cached = std::make_shared<Cached>(
+      Cached{.signature = arguments.signature, .work = {}, .served = &passed, .quiet = decision.quiet});
+}
+
 }  // namespace stretto::intercept

@@ -4,6 +4,7 @@
 // buffers are.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -19,6 +20,11 @@ namespace stretto::intercept {
 
 class Communicator;
 struct Decision;
+
+/// Among which calls one is counted, where ranks learn.
+enum class Counts : std::uint8_t { blocking, nonblocking, none };
+/// Of calls that are learned about: how many more of each form are served alike; null: any.
+using Quiet = std::array<std::uint32_t*, 2>;
 
 /// What a call said of its parts. All of it is compared: a program may change its arrays in place.
 class KeptParts {
@@ -46,7 +52,7 @@ class PlanCache {
     std::shared_ptr<const Schedule> schedule = nullptr;
     execute::Work work;
     execute::Plan plan = {};
-    const Algorithm* algorithm = nullptr;
+    const Algorithm* algorithm = nullptr;  ///< null: the native library does it, and there is no plan
     std::optional<Bytes> input = {},
                          output = {};  ///< where the plan's buffers begin, from the program's; none: it has none
     Counter* served = nullptr;
@@ -56,12 +62,18 @@ class PlanCache {
     std::array<KeptParts, 2> parts = {};  ///< of Arguments::parts
     SizeHint* size_hint = nullptr;        ///< as in Arguments
     Bytes bytes = 0;
-    std::uint32_t* quiet = nullptr;  ///< as in Decision: the last of them is looked at
+    Quiet quiet = {};  ///< as in Decision: the last of them is looked at
+
+    /// Another call that it serves.
+    void count_down(Counts form) {
+      if (std::uint32_t* const left = quiet[static_cast<std::size_t>(form)]) [[unlikely]]
+        --*left;
+    }
   };
 
   /// Null: the call is not kept, or must be looked at again. Else its work's buffers are those of `arguments`. Whoever
   /// shares it keeps it unchanged.
-  const std::shared_ptr<Cached>* find(const Arguments& arguments);
+  const std::shared_ptr<Cached>* find(const Arguments& arguments, Counts form);
   /// Forgets all of them: the communicator may choose otherwise from now on.
   void clear();
   /// Those that were chosen by `hint`.
@@ -70,6 +82,8 @@ class PlanCache {
   std::shared_ptr<Cached> keep(const Arguments& arguments, std::array<Rank, 2> parts, const Decision& decision,
                                std::shared_ptr<const Schedule> schedule, const execute::Work& work,
                                const observe::Sampled& sampled);
+  /// Calls like this one, which have no parts, are all left to the native library, for which `passed` counts.
+  void keep_native(const Arguments& arguments, const Decision& decision, Counter& passed);
 
  private:
   static constexpr std::size_t size = 32;
@@ -96,14 +110,14 @@ class PlanCache {
   std::size_t turn_ = 0;  // which of two gives way
 };
 
-inline const std::shared_ptr<PlanCache::Cached>* PlanCache::find(const Arguments& arguments) {
+inline const std::shared_ptr<PlanCache::Cached>* PlanCache::find(const Arguments& arguments, Counts form) {
   const std::shared_ptr<Cached>* const found = of(arguments.signature);
   if (!found || arguments.output == MPI_IN_PLACE) return nullptr;
   Cached& c = **found;
   if (!c.parts[0].same(arguments.parts[0]) || !c.parts[1].same(arguments.parts[1])) return nullptr;
   if (arguments.is_at(c.alias)) [[unlikely]]
     return nullptr;
-  if (c.quiet && *c.quiet <= 1) [[unlikely]]
+  if (const std::uint32_t* const left = c.quiet[static_cast<std::size_t>(form)]; left && *left <= 1) [[unlikely]]
     return nullptr;
   if (c.size_hint) {
     if (c.size_hint->due()) return nullptr;

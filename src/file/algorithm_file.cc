@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 
 #include "check/refuse.hpp"
 #include "stretto/error.hpp"
@@ -62,6 +63,9 @@ AlgorithmFile::AlgorithmFile(std::string_view text, const std::string& path)
     : path_(path),
       summary_("the schedules of " + path),
       record_(blank) {
+  if (const std::size_t first = text.find_first_not_of(" \t\r\n"); first != text.npos && std::strchr("<{", text[first]))
+    throw Error(path + ": a plan in XML or JSON, not schedules",
+                "`stretto show --file " + path + " --text` prints its schedules, for a file");
   ScheduleFile read = parse_schedule_file(text, path);
   if (read.schedules.empty()) throw Error(path + ": no schedule in it", "`stretto show --text` prints some");
   const std::string named = read.schedules[0].algorithm;

@@ -76,6 +76,7 @@ Verdict Comparison::conclude(std::span<const double> seconds, double overhead) {
   Candidate& own = candidates_[current_];
   Candidate& other = candidates_[challenger_];
   if (looking_) other.ratios.clear();
+  const std::size_t pairs_before = pairs_;
   for (std::size_t i = 0; i + 1 < seconds.size(); i += 2) {
     const bool challenger_first = i / 2 % 2 == 1;
     const double current = seconds[challenger_first ? i + 1 : i], challenger = seconds[challenger_first ? i : i + 1];
@@ -86,6 +87,7 @@ Verdict Comparison::conclude(std::span<const double> seconds, double overhead) {
     if (own.times.size() > most_times) own.times.pop_front();
     add_time(other, challenger);
   }
+  vain_ = pairs_ > pairs_before ? 0 : vain_ + 1;
   ++rounds_;
   overheads_.push_back(overhead);
   if (overheads_.size() > most_overheads) overheads_.pop_front();
@@ -134,7 +136,7 @@ Verdict Comparison::judge() {
   if (better) {
     verdict.event = Event::better;
     left_.pop_front();
-    current_ = challenger_;  // whoever was behind the other one is behind this one
+    make_current(challenger_);  // whoever was behind the other one is behind this one
     found_ = true;
   } else if (worse) {
     verdict.event = Event::worse;
@@ -189,8 +191,21 @@ void Comparison::reopen() {
     while (std::ssize(one.times) > most_kept) one.times.pop_front();
 }
 
+std::uint64_t Comparison::served(std::size_t candidate) const {
+  const std::uint64_t made = calls_ - quiet;
+  return candidates_[candidate].served + (candidate == current_ && made > since_ ? made - since_ : 0);
+}
+
+void Comparison::make_current(std::size_t candidate) {
+  candidates_[current_].served = served(current_);
+  current_ = candidate;
+  since_ = calls_ - quiet;
+}
+
 void Comparison::take_over(std::size_t current) {
-  current_ = current;
+  if (settled()) calls_ -= quiet;  // else those before the first round have been made
+  quiet = 0;
+  make_current(current);
   left_.clear();
   found_ = true;
   finish();
@@ -256,6 +271,8 @@ void Comparison::plan_round() {
     const double paid = (spent() + expected_cost(round_pairs_)) / (limits_.share * usual);
     calls = std::max(paid - static_cast<double>(calls_), 0.0);
   }
+  // Calls of which nothing can be told, as several are under way at once: ever more seldom.
+  if (vain_ > 0) calls = std::max(calls, std::min(std::ldexp(double{limits_.before}, vain_), double{limits_.rarest}));
   if (looking_) calls = std::max(calls, static_cast<double>(doubted_ ? limits_.check / 2 : until_look_));
   quiet = static_cast<std::uint32_t>(std::min(std::ceil(calls), static_cast<double>(longest_quiet)));
   calls_ += quiet;

@@ -62,6 +62,12 @@ class Comparison {
   /// After the last turn of a round. `seconds` is the time of each, in order, of the slowest rank, or 0 where it cannot
   /// be told. `overhead` is what the round took beside its calls. All equal on all ranks.
   Verdict conclude(std::span<const double> seconds, double overhead);
+  /// After the last turn of a round, before conclude(): the current candidate serves so many calls, whose times are not
+  /// told, until those of the round are over.
+  void wait(std::uint32_t calls) {
+    quiet = calls;
+    calls_ += calls;
+  }
   /// Another communicator of this kind has found out: `current` is the best.
   void take_over(std::size_t current);
 
@@ -73,6 +79,10 @@ class Comparison {
   bool found() const { return found_; }
   /// The median of a candidate's times; 0: it has none.
   double seconds(std::size_t candidate) const;
+  /// Calls of it that were timed, but for those beside a challenger.
+  std::uint64_t timed(std::size_t candidate) const { return candidates_[candidate].timed; }
+  /// Calls that it has served as the current one, with the few of challengers beside it.
+  std::uint64_t served(std::size_t candidate) const;
   /// Pairs of calls that were timed.
   std::size_t pairs() const { return pairs_; }
   std::uint64_t calls() const { return calls_; }
@@ -85,7 +95,9 @@ class Comparison {
     std::deque<double> times;    ///< the last ones
     double excess = 0;           ///< of calls whose times are in `times` no more
     std::uint64_t timed = 0;
+    std::uint64_t served = 0;  ///< until another one became current
   };
+  void make_current(std::size_t candidate);
   void add_time(Candidate& candidate, double seconds);
   double excess_of(const Candidate& candidate) const;
   double expected_cost(std::size_t pairs) const;
@@ -111,8 +123,10 @@ class Comparison {
   double when_settled_ = 0;  ///< the current one's time then; 0: not known
   std::size_t round_pairs_ = 1;
   std::size_t turn_ = 0;  ///< of the round
+  int vain_ = 0;          ///< rounds, the last ones, that told nothing
   std::size_t pairs_ = 0;
   std::uint64_t calls_ = 0;       ///< with those that are still quiet
+  std::uint64_t since_ = 0;       ///< calls until the current one became it
   std::deque<double> overheads_;  ///< of the last rounds
   std::uint64_t rounds_ = 0;
 };

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "observe/calls.hpp"
+#include "observe/learning.hpp"
 #include "observe/records.hpp"
 #include "observe/write.hpp"
 #include "settings/settings.hpp"
@@ -60,6 +61,7 @@ struct Profile {
   std::map<std::pair<std::string, std::string>, std::uint64_t> communicators;  // how many of each
   std::map<MergedKey, Merged> records;
   std::vector<OfRank> by_rank;
+  LearnedClasses learned;
 };
 
 constexpr double seconds(Nanoseconds ns) { return 1e-9 * static_cast<double>(ns); }
@@ -90,6 +92,7 @@ Packet packed(const Ledger& ledger, int rank) {
       p.put(record);
     }
   }
+  put_learned(p);
   return p;
 }
 
@@ -127,6 +130,7 @@ void add(Profile& all, Packet p) {
       mine.calls += r.calls;
     }
   }
+  get_learned(p, all.learned);
 }
 
 /// Over the ranks.
@@ -238,6 +242,10 @@ void write(Output& file, const Profile& p) {
       lines.add(text_of(
           key, merged,
           static_cast<std::size_t>(std::distance(p.communicators.begin(), p.communicators.find(key.communicator)))));
+  }
+  if (!p.learned.empty()) {
+    Lines lines(file, "learned");
+    for (const auto& [conditions, learned] : p.learned) lines.add(text_of(conditions, learned));
   }
   file.write("}\n");
 }

@@ -65,6 +65,10 @@ class Mixed {
       if (ours(i) && ours(i)->active && ours(i)->done()) return i;
     return -1;
   }
+  void waited_for() const {
+    for (Request* one : ours_)
+      if (one) one->waited_for();
+  }
   bool any_active() const {
     return std::ranges::any_of(ours_, [](const Request* one) { return one && one->active; });
   }
@@ -194,6 +198,7 @@ bool find_some(Mixed& mixed, int* count, int* indices, MPI_Status* statuses, int
 int wait(Request& request, MPI_Request* handle, MPI_Status* status) {
   set_empty(status);
   if (!request.active) return request.taken ? MPI_SUCCESS : misused(request);
+  request.waited_for();
   await(request.call());
   return complete(request, handle);
 }
@@ -240,6 +245,7 @@ int test_any(Requests requests, int* index, int* flag, MPI_Status* status) {
 
 int wait_all(Requests requests, MPI_Status* statuses) {
   Mixed mixed(requests);
+  mixed.waited_for();
   mixed.wait_until([&] { return mixed.ours_over(); });
   if (!mixed.any_native()) return finish_all(mixed, statuses, MPI_SUCCESS);
   // Open MPI forgets the error of a message that is complete already, if statuses are ignored.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "mpi/types.hpp"
+#include "prepare/background.hpp"
 #include "prepare/perform.hpp"
 
 namespace stretto::intercept {
@@ -14,11 +15,16 @@ namespace {
 // so that tags are kept for all: the next call must not wait for that.
 constexpr std::uint32_t most_stages_before = 3;
 
+/// Not where a thread moves calls on: what ranks tell each other may end there, and the native library, which it must
+/// not call, may be next.
+Counts counted() { return polls_in_a_thread() ? Counts::none : Counts::nonblocking; }
+
 }  // namespace
 
 bool NonblockingCall::start(Communicator& c, const Arguments& arguments, FunctionRef<NativeStart()> native) {
   c_ = &c;
-  tag_ = c.next_tag(facts(arguments.signature.function).bytes_known ? 0 : most_stages_before);
+  turn_ = {};
+  tag_ = c.next_tag((facts(arguments.signature.function).bytes_known ? 0 : most_stages_before) + (c.learner ? 1 : 0));
   stages_ = 0;
   native_request_ = constants().request_null;
   return (c.undecided.empty() && start_kept(arguments)) || start_new(c, arguments, native);
@@ -30,9 +36,16 @@ bool NonblockingCall::start(Communicator& c, const Arguments& arguments, Functio
   describe(c, arguments);
   begin_pending();
   prepares_ = true;
+  watch_ = {};
+  begun_ = pending_calls() == 1 ? calls_begun() : 0;
   if (c.undecided.empty()) {
     prepared_.emplace(c, arguments_, memory_);
+    prepared_->take_turn(counted());
     if (!step()) {
+      if (timed()) {  // its end is to be seen
+        native_ = native();
+        return start_natively();
+      }
       prepares_ = false;
       std::erase(c.pending, this);
       leave();
@@ -64,10 +77,10 @@ void NonblockingCall::begin_pending() {
 
 /// The same call as one whose plan is kept. What is complete at once is not even begun.
 [[gnu::always_inline]] inline bool NonblockingCall::start_kept(const Arguments& arguments) {
-  if (c_->learner) return false;  // plans are kept of blocking calls, which are counted
-  const auto* const found = c_->plans.find(arguments);
-  if (!found) return false;
+  const auto* const found = c_->plans.find(arguments, Counts::nonblocking);
+  if (!found || !(*found)->algorithm) return false;
   PlanCache::Cached& kept = **found;
+  kept.count_down(Counts::nonblocking);
   arguments_.signature.function = arguments.signature.function;  // nothing else of them is asked for
   if (!c_->records) {
     count_again(*c_, kept);
@@ -103,12 +116,15 @@ bool NonblockingCall::step() {
   const PackingFor program(c_->comm());
   for (;;) {
     const bool more = prepared_->next(operation_ ? operation_->scratch() : nullptr);
+    turn_ = prepared_->turn();
     release();
     if (!more) return end_prepared();
     execute::Work work = prepared_->work();
     const bool collective = prepared_->is_collective();
     if (collective) count(work);
+    if (timed()) watch_.posted = execute::now();
     post(kept_ ? kept_->work : work, next_tag(), kept_ ? &kept_->plan : nullptr);
+    if (timed()) watch_.returned = execute::now();
     if (collective) decide();
     if (!operation_) continue;
     if (operation_->active()) return true;
@@ -128,9 +144,14 @@ bool NonblockingCall::end_prepared() {
   }
   prepared_.reset();
   memory_.trim();
-  if (!native_) return false;
+  return native_ && start_natively();
+}
+
+bool NonblockingCall::start_natively() {
   times.passed(passed_call().reason);
+  if (timed()) watch_.posted = execute::now();
   const int begun = native_(&native_request_);
+  if (timed()) watch_.returned = execute::now();
   decide();
   if (begun != MPI_SUCCESS) {
     native_request_ = constants().request_null;
@@ -153,6 +174,7 @@ void NonblockingCall::decide() {
 void NonblockingCall::start_queued() {
   if (start_kept(arguments_)) return decide();
   prepared_.emplace(*c_, arguments_, memory_);
+  prepared_->take_turn(counted());
   step();
 }
 
@@ -168,6 +190,7 @@ void NonblockingCall::ended(execute::Operation& operation) {
 void NonblockingCall::finish(int code) {
   release();
   kept_.reset();
+  if (timed()) watch_.ended = execute::now();
   if (std::exchange(prepares_, false)) {
     prepared_.reset();
     memory_.trim();
@@ -175,7 +198,7 @@ void NonblockingCall::finish(int code) {
     held_.release();
     decide();
   }
-  if (code == MPI_SUCCESS && !times) {  // it needs its communicator no more, which may be freed before it is waited for
+  if (code == MPI_SUCCESS && !times && !timed()) {  // it needs its communicator no more, which may be freed meanwhile
     if (c_->pending.back() == this)
       c_->pending.pop_back();
     else
@@ -183,6 +206,12 @@ void NonblockingCall::finish(int code) {
     c_ = nullptr;
   }
   PendingCall::finish(code);
+}
+
+/// Where others were under way with it, nobody knows how long it would have taken.
+void NonblockingCall::tell_time() {
+  if (timed() && begun_ != 0 && begun_ == calls_begun()) turn_.tell(learn::span_of(watch_));
+  turn_ = {};
 }
 
 void NonblockingCall::poll() {

@@ -21,6 +21,15 @@ class NonblockingCall final : public PendingCall {
 
   /// After start(): is it complete, and not even observed?
   bool was_at_once() const { return !c_; }
+  /// Is it one of a round, in which ranks learn?
+  bool timed() const { return static_cast<bool>(turn_); }
+  /// The program begins to wait for it.
+  void waited_for() {
+    if (timed() && watch_.waited == 0) watch_.waited = execute::now();
+  }
+  /// After its end, while its communicator is there.
+  void tell_time();
+  bool needs_communicator() const { return timed() || PendingCall::needs_communicator(); }
 
   void poll() override;
   bool only_messages() const override { return !undecided_ && native_request_ == constants().request_null; }
@@ -36,6 +45,8 @@ class NonblockingCall final : public PendingCall {
   void start_queued();
   bool step();
   bool end_prepared();
+  bool start_natively();
+  void watch_work();
   void decide();
   void finish(int code);
   transport::Tag next_tag() {
@@ -50,6 +61,9 @@ class NonblockingCall final : public PendingCall {
   MPI_Request native_request_{};  // null unless the native library does it
   bool undecided_ = false;
   bool prepares_ = false;  // it was not kept: finish() has to clear what start() took
+  Learner::Turn turn_;
+  learn::Watch watch_;
+  std::uint64_t begun_ = 0;  // calls of the process when it began; 0: others were under way
 };
 
 /// Until all calls on `c` know their algorithms: what follows on it may go by what they found out. Inside Entered.

@@ -60,7 +60,7 @@ class PendingCall : public execute::Owner {
   /// begin() is taken back.
   void leave();
   /// Instead of begin() and finish(): all was done while it was started.
-  void end_at_once(int code) { code_ = code; }
+  void end_at_once(int code);
   /// Without an operation_ it is complete.
   void post(const execute::Work& work, transport::Tag tag, const execute::Plan* ready);
   void release();
@@ -81,6 +81,8 @@ class PendingCall : public execute::Owner {
   std::atomic<bool> done_{true};
 };
 
+/// Pending calls that this process has begun so far. Inside Entered.
+std::uint64_t calls_begun();
 /// Until it is done. Not inside Entered.
 void await(PendingCall& call);
 /// Until all on `c` are. Legal before any blocking call on it: all ranks have started them before. Not inside Entered.

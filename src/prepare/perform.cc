@@ -45,7 +45,7 @@ Served perform_with(Worker& w, Communicator& c, const Arguments& arguments) {
   w.call_buffers.trim();
   PreparedCall call(c, arguments, w.call_buffers);
   if (c.learner) c.learner->begin_call();
-  call.take_turn();
+  call.take_turn(Counts::blocking);
   const Function function = arguments.signature.function;
   while (call.next(w.progress.scratch())) {
     execute::Work work = call.work();
@@ -54,18 +54,24 @@ Served perform_with(Worker& w, Communicator& c, const Arguments& arguments) {
     const int code = w.run(c, function, work, kept ? &kept->plan : nullptr);
     if (code != MPI_SUCCESS) return raise(c, function, code);
   }
+  if (!c.records && call.always_native() && !(c.learner && c.learner->timed()))
+    c.plans.keep_native(arguments, call.decision(), statistics().of(function, Passed::rules));
   const Served code = call.end();
   if (c.learner && code) c.learner->end_work();
   return code && *code != MPI_SUCCESS && !call.reported() ? raise(c, function, *code) : code;
 }
 
-[[gnu::always_inline]] inline Served find_and_run(Worker& w, Communicator& c, const Arguments& arguments) {
-  const auto* const found = c.plans.find(arguments);
+[[gnu::always_inline]] inline Served find_and_run(Worker& w, Communicator& c, const Arguments& arguments, bool& left) {
+  const auto* const found = c.plans.find(arguments, Counts::blocking);
   if (!found || (c.careful && c.unusable)) return std::nullopt;
   PlanCache::Cached& cached = **found;
   if (c.records && !cached.sampled) return std::nullopt;  // a nonblocking call has kept it
-  if (cached.quiet) [[unlikely]]
-    --*cached.quiet;
+  cached.count_down(Counts::blocking);
+  if (!cached.algorithm) [[unlikely]] {
+    ++cached.calls;
+    left = true;
+    return std::nullopt;
+  }
   count_again(c, cached);
   const Function function = arguments.signature.function;
   int code = MPI_SUCCESS;
@@ -102,8 +108,13 @@ void complete_work(const Communicator& c, const Decision& decision, execute::Wor
 std::shared_ptr<PlanCache::Cached> keep_plan(Communicator& c, const PreparedCall& call, const execute::Work& work,
                                              bool blocking) {
   if (!call.keeps() || segments_of(work) != 1) return nullptr;
-  if (c.learner && !blocking) return nullptr;  // blocking calls of that kind are counted
-  PlanCache& plans = c.learner && c.learner->timed() ? c.learner->plans_of_round() : c.plans;
+  bool timed = false;
+  if (c.learner) [[unlikely]] {
+    timed = blocking ? c.learner->timed() : static_cast<bool>(call.turn());
+    const Quiet& counted = call.decision().quiet;
+    if (!blocking && !counted[0] && !counted[1]) return nullptr;  // blocking calls of that kind will be counted
+  }
+  PlanCache& plans = timed ? c.learner->plans_of_round() : c.plans;
   return plans.keep(*call.keeps(), call.parts(), call.decision(), call.schedule(), work,
                     blocking ? sampled(c, call.function(), *call.decision().algorithm) : observe::Sampled());
 }
@@ -112,10 +123,10 @@ Served perform(Communicator& c, const Arguments& arguments) {
   return beside_pending(c, [&](Worker& w) { return perform_with(w, c, arguments); });
 }
 
-Served run_cached(MPI_Comm comm, const Arguments& arguments) {
+Served run_cached(MPI_Comm comm, const Arguments& arguments, bool& left) {
   Communicator* c = last_communicator(comm);
   if (!c) return std::nullopt;
-  return beside_pending(*c, [&](Worker& w) { return find_and_run(w, *c, arguments); });
+  return beside_pending(*c, [&](Worker& w) { return find_and_run(w, *c, arguments, left); });
 }
 
 }  // namespace stretto::intercept

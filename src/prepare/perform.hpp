@@ -10,8 +10,8 @@ namespace stretto::intercept {
 
 Served perform(Communicator& c, const Arguments& arguments);
 
-/// MPI's return code, if the call's plan is in the cache.
-Served run_cached(MPI_Comm comm, const Arguments& arguments);
+/// MPI's return code, if the call's plan is in the cache; `left`: or it is known that the native library is to do it.
+Served run_cached(MPI_Comm comm, const Arguments& arguments, bool& left);
 
 class PreparedCall;
 /// A call that is served by `algorithm`, for which `served` counts.

@@ -24,6 +24,10 @@ bool PreparedCall::advance(const std::byte* scratch) {
       [[fallthrough]];
     case Stage::size_hint:
       take_size_hint();
+      if (tells_times()) return runs(Stage::times);
+      [[fallthrough]];
+    case Stage::times:
+      take_times();
       if (!choose()) return false;
       if (tells_largest()) return runs(Stage::largest);
       [[fallthrough]];
@@ -58,7 +62,9 @@ std::array<Rank, 2> PreparedCall::parts() const {
 }
 
 bool PreparedCall::choose() {
-  decision_ = &c_.decide(call_, takes_turn_);
+  decision_ = &c_.decide(call_, counts_as_);
+  if (c_.learner && counts_as_ == Counts::nonblocking) [[unlikely]]
+    turn_ = c_.learner->taken();
   return decision_->algorithm || leave(Passed::rules);
 }
 
@@ -96,6 +102,13 @@ void PreparedCall::bind() {
     bind_reductions();
   else
     padded() ? bind_padded() : bind_moves();
+}
+
+/// Types and operators of the program's own may become others, and parts and sizes that ranks tell each other differ.
+bool PreparedCall::always_native() const {
+  if (left_ != Passed::rules || arguments_.parts[0] || arguments_.parts[1] || !bytes_known()) return false;
+  if (collective().reduces) return type_ != &storage_ && op_.predefined;
+  return (!in_ || in_->keepable()) && (!out_ || out_->keepable());
 }
 
 void PreparedCall::pack_again() {

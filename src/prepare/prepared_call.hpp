@@ -22,8 +22,10 @@ class PreparedCall {
   PreparedCall(const PreparedCall&) = delete;
   PreparedCall& operator=(const PreparedCall&) = delete;
 
-  /// The call blocks: it may be one of those by which ranks learn (STRETTO_LEARN).
-  void take_turn() { takes_turn_ = true; }
+  /// It may be one of those by which ranks learn (STRETTO_LEARN).
+  void take_turn(Counts form) { counts_as_ = form; }
+  /// Of a nonblocking one that is: empty if it is not, or not yet decided.
+  const Learner::Turn& turn() const { return turn_; }
   /// Goes on to the next stage, when the last one has been run; `scratch` is where that one's scratch begins. True:
   /// work() is to be run. False: the call is at its end.
   bool next(const std::byte* scratch) {
@@ -51,6 +53,9 @@ class PreparedCall {
   bool is_plain() const {
     return work_.element.dense && !truncated_ && !apart_ && !(in_ && in_->copied()) && !(out_ && out_->copied());
   }
+  /// After next() has said that this is the end: are all calls like it left to the native library, by the rules or by
+  /// what ranks learned?
+  bool always_native() const;
   /// After end(): the program has other input in its buffers, and work() is to be run once more.
   void pack_again();
   /// After next() has said that this is the end. An error is still to be raised, unless it is reported().
@@ -59,7 +64,7 @@ class PreparedCall {
 
  private:
   /// What was run last; `arguments`: nothing yet.
-  enum class Stage : std::uint8_t { arguments, size_hint, largest, sizes, collective };
+  enum class Stage : std::uint8_t { arguments, size_hint, times, largest, sizes, collective };
   /// How one of my numbers and those of the others become one.
   using Combine = void(const execute::Combiner&, const void* left, const void* right, void* target, Count n);
 
@@ -101,10 +106,13 @@ class PreparedCall {
 
   // What ranks tell each other before: sizes.cc
   Bytes known_bytes() const;
-  void combine_numbers(Combine combine, Bytes mine);
+  void combine_numbers(Combine combine, std::span<const Count> mine, Count* combined);
+  void combine_number(Combine combine, Bytes mine);
   bool padded() const { return stage_ == Stage::largest && decision_->algorithm->padded; }
   bool tells_size_hint();
   void take_size_hint();
+  bool tells_times();
+  void take_times();
   bool tells_largest();
   bool take_largest();
   bool tells_sizes();
@@ -120,7 +128,8 @@ class PreparedCall {
   bool truncated_ = false;
   bool reported_ = false;
   bool keep_ = false;
-  bool takes_turn_ = false;
+  Counts counts_as_ = Counts::none;
+  Learner::Turn turn_;
 
   Call call_{};
   const Decision* decision_ = nullptr;
@@ -130,6 +139,8 @@ class PreparedCall {
   std::optional<CallBuffer> in_, out_;  // of a call that moves elements
   Bytes number_ = 0, combined_ = 0;     // what is told, and what comes of it
   std::span<Count> told_;               // sizes of all parts, or of the slots of scratch
+  std::span<Count> times_;              // of calls like this one, of all ranks
+  std::int64_t telling_since_ = 0;
 
   TypeFacts storage_;  // of a call that combines them
   const TypeFacts* type_ = nullptr;

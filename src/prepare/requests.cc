@@ -258,6 +258,7 @@ int complete(Request& request, MPI_Request* handle) {
   if (request.persistent) return code;
   if (request.nonblocking.needs_communicator()) {
     const Entered entered(process_worker());
+    if (request.call().communicator()) request.nonblocking.tell_time();
     leave_communicator(request);
   }
   put_back(request);

@@ -21,6 +21,10 @@ struct Request {
 
   PendingCall& call() { return persistent ? static_cast<PendingCall&>(*persistent) : nonblocking; }
   bool done() { return call().done(); }
+  /// The program begins to wait for it.
+  void waited_for() {
+    if (active && !persistent) nonblocking.waited_for();
+  }
 };
 
 namespace detail {

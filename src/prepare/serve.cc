@@ -51,7 +51,13 @@ Served pass(Function function, Passed reason) {
 }
 
 Served serve(MPI_Comm comm, const Arguments& arguments) {
-  if (const Served done = run_cached(comm, arguments)) return done;
+  bool left = false;
+  if (const Served done = run_cached(comm, arguments, left)) return done;
+  if (left) {  // it is counted
+    last_passed = {arguments.signature.function, Passed::rules};
+    set_last_algorithm("native");
+    return std::nullopt;
+  }
   Communicator* c = usable(comm, arguments);
   if (!c) return std::nullopt;
   const PackingFor program(comm);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What ranks tell each other before a call whose sizes not all of them know.
+// What ranks tell each other before a call: of its sizes, where not all of them know them, and of the times of others.
 #include <algorithm>
 
 #include "collectives/sizes.hpp"
@@ -23,22 +23,30 @@ void larger(const execute::Combiner&, const void* left, const void* right, void*
   join(left, right, target, n, [](Count a, Count b) { return std::max(a, b); });
 }
 
+void smaller(const execute::Combiner&, const void* left, const void* right, void* target, Count n) {
+  join(left, right, target, n, [](Count a, Count b) { return std::min(a, b); });
+}
+
 void sum(const execute::Combiner&, const void* left, const void* right, void* target, Count n) {
   join(left, right, target, n, [](Count a, Count b) { return a + b; });
 }
 
 }  // namespace
 
-void PreparedCall::combine_numbers(Combine combine, Bytes mine) {
+void PreparedCall::combine_numbers(Combine combine, std::span<const Count> mine, Count* combined) {
   static const Algorithm& algorithm = *find_algorithm(combines_sizes);
   schedule_ = c_.schedule(algorithm, {c_.ranks(), 0}, {});
-  number_ = mine;
-  const auto one = execute::Layout::whole(1, schedule_->blocks, 0);
+  const auto layout = execute::Layout::whole(std::ssize(mine), schedule_->blocks, 0);
   work_ = {.element = one_count,
            .combiner = {.combine = combine},
-           .input = {&number_, one},
-           .output = {&combined_, one},
-           .sizes = one};
+           .input = {const_cast<Count*>(mine.data()), layout},
+           .output = {combined, layout},
+           .sizes = layout};
+}
+
+void PreparedCall::combine_number(Combine combine, Bytes mine) {
+  number_ = mine;
+  combine_numbers(combine, {&number_, 1}, &combined_);
 }
 
 /// What a rank knows of the call: the whole vector on the root only or, in an alltoall or neighbourhood, what each
@@ -55,7 +63,7 @@ bool PreparedCall::tells_size_hint() {
   if (!hint) return false;
   const bool due = hint->due();
   hint->note(known_bytes());
-  if (due) combine_numbers(sum, hint->largest());
+  if (due) combine_number(sum, hint->largest());
   return due;
 }
 
@@ -74,9 +82,27 @@ void PreparedCall::take_size_hint() {
   arguments_.bytes = known_bytes();
 }
 
+bool PreparedCall::tells_times() {
+  if (!c_.learner || counts_as_ != Counts::nonblocking) [[likely]]
+    return false;
+  const std::vector<learn::Moment> mine = c_.learner->tells(call_);
+  if (mine.empty()) return false;
+  const auto n = std::ssize(mine);
+  times_ = numbers(memory_, 2 * n);
+  std::ranges::copy(mine, times_.begin());
+  combine_numbers(smaller, times_.first(mine.size()), times_.data() + n);
+  telling_since_ = execute::now();
+  return true;
+}
+
+void PreparedCall::take_times() {
+  if (stage_ != Stage::times) return;
+  c_.learner->told(call_, times_.subspan(times_.size() / 2), telling_since_);
+}
+
 bool PreparedCall::tells_largest() {
   if (!decision_->algorithm->padded || !facts(function()).irregular) return false;
-  combine_numbers(larger, std::max(in_->largest(), out_->largest()));
+  combine_number(larger, std::max(in_->largest(), out_->largest()));
   return true;
 }
 
@@ -85,6 +111,8 @@ bool PreparedCall::take_largest() {
   // The size hint was smaller, or one block is by far the largest: as much memory as for a call of such blocks.
   if (combined_ <= most_padding * call_.bytes / c_.ranks()) return true;
   call_.bytes = combined_ * c_.ranks();
+  if (counts_as_ == Counts::nonblocking) counts_as_ = Counts::none;  // it has been counted, and its time is no one's
+  turn_ = {};
   return choose();
 }
 

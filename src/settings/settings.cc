@@ -194,7 +194,7 @@ Settings read() {
   s.rules = variable("STRETTO_RULES");
   s.learn = variable("STRETTO_LEARN");
   if (s.learn == "0") s.learn.clear();
-  all += s.learn.empty() ? "" : "learn\n";
+  if (!s.learn.empty()) all += s.progress_thread ? "learn beside a thread\n" : "learn\n";
   read_overrides(s, all);
   complain_of_unknown();
   s.fingerprint = std::hash<std::string>{}(all);

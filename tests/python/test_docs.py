@@ -12,6 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 # What benchmarks make pages of has the links of these pages.
 TEMPLATES = {
     "benchmarks/applications/page.md",
+    "benchmarks/netcluster/defaults.md",
     "benchmarks/netcluster/page.md",
     "benchmarks/reproduction/page.md",
     "benchmarks/selection/page.md",

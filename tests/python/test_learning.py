@@ -72,7 +72,13 @@ def test_a_program_learns_and_the_next_one_knows(built, config, name):
         assert done.served("allreduce") == 300
 
 
-@pytest.mark.parametrize("words", [("apart",), ("mixed",), ("split",), ("pending",), ("freed",)])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("apart",), ("mixed",), ("split",), ("pending",), ("freed",),
+        ("nonblocking", "apart", "mixed", "split"), ("nonblocking", "freed"), ("several",),
+    ],
+)  # fmt: skip
 @pytest.mark.parametrize("name", FLAVOURS)
 def test_results_are_right_while_ranks_learn(built, tmp_path, name, words):
     path = tmp_path / "l.rules"
@@ -81,17 +87,29 @@ def test_results_are_right_while_ranks_learn(built, tmp_path, name, words):
     assert "select: learning: allreduce" in done.err
 
 
+def test_nonblocking_calls_take_turns(built, config):
+    done = learn(built, "mpich", 2, ENOUGH, "large", "nonblocking")
+    assert refused(done) == []
+    assert re.search(r"learning: allreduce .* at first native; by nonblocking calls", done.err)
+    assert re.search(r"select: learned: allreduce .* by \d+ pairs? of calls", done.err)
+    [kept] = read_learned(file_of(config, "mpich"))
+    assert kept.us > 0 and kept.pairs > 0
+
+
+@pytest.mark.parametrize("words", [("mixed",), ("mixed", "nonblocking")])
 @pytest.mark.parametrize("name", FLAVOURS)
-def test_on_several_nodes(built, tmp_path, name):
+def test_on_several_nodes(built, tmp_path, name, words):
     """Whose clocks have nothing in common, as far as the ranks know."""
     path = tmp_path / "l.rules"
-    done = learn(built, name, 4, 800, "mixed", STRETTO_LEARN=str(path), STRETTO_NODES="2x2")
+    done = learn(built, name, 4, 800, *words, STRETTO_LEARN=str(path), STRETTO_NODES="2x2")
     assert refused(done) == []
     assert "allreduce ranks=4 per-node=2 nodes=even" in done.err
 
 
-def test_threads(built, tmp_path):
-    done = learn(built, "mpich", 2, 800, "threads", STRETTO_LEARN=str(tmp_path / "l.rules"))
+@pytest.mark.parametrize("words", [(), ("nonblocking",)])
+def test_threads(built, tmp_path, words):
+    path = str(tmp_path / "l.rules")
+    done = learn(built, "mpich", 2, 800, "threads", *words, STRETTO_LEARN=path)
     assert refused(done) == []
     assert "select: learning: allreduce" in done.err
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from programs import (
+    ABI,
     COLLECTIVES,
     PREFIXES,
     ROOT,
@@ -21,6 +22,7 @@ from programs import (
 
 VERSION = "4.1.2"
 SUITE = ROOT / "tests" / "support" / "mpi4py_suite.py"
+BUILDING = 900  # seconds
 LIMIT = 400  # seconds for each run: the ranks may be more than the cores
 
 
@@ -53,6 +55,20 @@ def download(folder: Path) -> Path:
     return folder / f"mpi4py-{VERSION}.tar.gz"
 
 
+@pytest.fixture(scope="session")
+def standard_abi(suite) -> Path:
+    """mpi4py built for the MPI 5 standard ABI: there is no wheel of it."""
+    folder = suite.parent / "standard-abi"
+    if not (folder / "complete").exists():
+        compiler = from_environment(PREFIXES["mpich"]) / "bin" / "mpicc_abi"
+        environment = {**os.environ, "MPICC": str(compiler), "CFLAGS": "-O0"}
+        pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "install"]
+        words = ["--target", folder, "--no-binary", "mpi4py", "--no-deps", f"mpi4py=={VERSION}"]
+        finish([*pip, *words], environment, BUILDING).succeeded()
+        (folder / "complete").touch()
+    return folder
+
+
 def outcomes_in(folder: Path, ranks: int) -> list[dict[str, str]]:
     """Of every rank: test by test."""
     return [json.loads((folder / f"{r}.json").read_text(encoding="utf-8")) for r in range(ranks)]
@@ -60,7 +76,7 @@ def outcomes_in(folder: Path, ranks: int) -> list[dict[str, str]]:
 
 def compare(name: str, ranks: int, suite: Path, modules: list[str], folder: Path) -> None:
     mpi = installed(name)
-    python = from_environment(PREFIXES[name]) / "bin" / "python"
+    python = from_environment(PREFIXES[ABI.get(name, name)]) / "bin" / "python"
     native, served = folder / "native", folder / "served"
     native.mkdir()
     served.mkdir()
@@ -89,3 +105,11 @@ def test_all_collectives(suite, tmp_path, name, ranks):
     for kind in ("buf_inter", "nb_buf", "pr_buf", "ngh_buf"):
         assert f"test_cco_{kind}" in modules
     compare(name, ranks, suite, modules, tmp_path)
+
+
+@pytest.mark.thorough
+@pytest.mark.timeout(BUILDING + 2 * LIMIT + 60)
+def test_the_standard_abi(suite, standard_abi, tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(standard_abi))
+    modules = sorted(path.stem for path in suite.glob("test_cco_*.py"))
+    compare("mpich-abi", 2, suite, modules, tmp_path)

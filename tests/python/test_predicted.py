@@ -76,7 +76,10 @@ def losses(machine: _core.Machine, level: Level, name: str, ranks: int) -> list[
     """Of the shipped rules on several nodes, by the same mean of placements as they were made."""
     found = []
     for size, known in zip(SIZES, predicted_times(machine, level, name, ranks), strict=True):
-        seconds = seconds_by_shipped(machine, Point(name, ranks, size), level.placements(ranks))
+        point, placements = Point(name, ranks, size), level.placements(ranks)
+        if chosen(stretto.shipped_rules(), point, placements[0]).algorithm is None:
+            continue  # the native function
+        seconds = seconds_by_shipped(machine, point, placements)
         found.append(seconds * 1e6 / known.best - 1)
     return found
 

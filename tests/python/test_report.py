@@ -144,6 +144,54 @@ def test_page_of_calls_that_do_not_block(profile):
     assert "Nonblocking and persistent calls" not in page_from(read(profile(document())))
 
 
+def learned() -> list[dict]:
+    """A class whose native function was slow, and one of which little is known."""
+
+    def tried(choice: str, us: float | None, timed: int, calls: int) -> dict:
+        seconds = None if us is None else 1e-6 * us
+        return {"choice": choice, "seconds": seconds, "timed": timed, "calls": calls}
+
+    small, large = "allreduce ranks=2 bytes>=8 bytes<16", "bcast ranks=2 bytes>=1M bytes<2M"
+    return [
+        {"class": large, "form": "blocking", "choice": "native", "settled": False,
+         "spent_seconds": 0.002, "tried": [tried("native", 300, 0, 400), tried("ring", None, 0, 0),
+                                           tried("linear", 500, 4, 0)]},
+        {"class": small, "form": "nonblocking", "choice": "linear", "settled": True,
+         "spent_seconds": 0.001, "tried": [tried("linear", 2, 80, 100_000),
+                                           tried("native", 5, 40, 2000)]},
+    ]  # fmt: skip
+
+
+def test_page_of_a_program_that_learned(profile, tmp_path):
+    page = page_from(read(profile(document() | {"learned": learned()})))
+    rows = Texts(page).rows
+    small = ["allreduce ranks=2 bytes>=8 bytes<16, nonblocking", "102,000", "linear", "2.50×"]
+    # 100 000 calls of 3 µs less
+    assert [*small, "299 ms", "linear 2 µs, native 5 µs"] in rows
+    large = ["bcast ranks=2 bytes>=1M bytes<2M", "400", "native (so far)", "1.00×", "−2 ms"]
+    assert [*large, "native 300 µs, linear 500 µs; 1 not tried"] in rows
+    assert "Of 2 classes of calls 1 is served best by something else" in page
+    assert "saved about 297 ms of each rank" in page and "the 3 ms that trying took" in page
+    assert "What it learned" not in page_from(read(profile(document())))
+
+    clicks = """<script>
+      window.onerror = (message) => { document.title = "error: " + message; };
+      const heads = [...document.querySelectorAll("h2")];
+      const heading = heads.find((one) => /learned/.test(one.textContent));
+      let table = heading;
+      while (!table.querySelector("table")) table = table.nextElementSibling;
+      table = table.querySelector("table");
+      const names = () => [...table.tBodies[0].rows].map((row) => row.cells[2].textContent).join();
+      const button = table.querySelectorAll("button")[4];
+      button.click(); const falling = names(); button.click();
+      document.title = falling + " / " + names();
+    </script></body>"""
+    target = tmp_path / "clicked.html"
+    target.write_text(page.replace("</body>", clicks), encoding="utf-8")
+    shown = "linear,native (so far) / native (so far),linear"
+    assert f"<title>{shown}</title>" in seen_by_a_browser(target)
+
+
 def test_page_of_a_program_without_collectives(profile):
     empty = document() | {"records": [], "communicators": []}
     assert "has called no collective function" in page_from(read(profile(empty)))
@@ -158,6 +206,7 @@ def test_page_of_a_program_without_collectives(profile):
         ({"traceEvents": []}, "is a trace, not a profile", "Perfetto"),
         (document() | {"version": 2}, "is a profile of version 2", "the Stretto that wrote it"),
         (document() | {"records": [{}]}, "is damaged", "STRETTO_PROFILE=FILE"),
+        (document() | {"learned": [{}]}, "is damaged", "STRETTO_PROFILE=FILE"),
     ],
 )
 def test_other_files_are_refused(profile, content, says, hint):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`stretto bench`."""
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 import click
@@ -167,7 +168,7 @@ def command(
     _refuse_many(plot, modes, form)
     names = functions_in(file, n, collectives) if file else collectives or "all"
     how = (modes, form or BLOCKING, time_per_size or 0.3, buffers == "shared")
-    _race(n, mpi_wish, names, sizes or "8-1M", *how, plot, as_json, file)
+    _race_by(file, n, mpi_wish, names, sizes or "8-1M", *how, plot, as_json)
 
 
 def _refuse_many(plot: str | None, modes: list[str], form: str | None) -> None:
@@ -194,6 +195,14 @@ def functions_in(file: str, ranks: int, collectives: str | None) -> str:
         if facts(function_named(name)).collective != collective:
             raise Error(f"{file}: it serves no {name}", f"it serves {', '.join(own)}")
     return collectives
+
+
+def _race_by(file: str | None, *how: object) -> None:
+    """The library reads schedules; of a plan they are written into a file that goes afterwards."""
+    from ..schedule_files import as_schedules
+
+    with as_schedules(file) if file else nullcontext() as schedules:
+        _race(*how, schedules)
 
 
 def _race(

@@ -36,7 +36,8 @@ from .options import RanksType, json_option, write_json
     "file",
     type=click.Path(dir_okay=False),
     default=None,
-    help="Prove the schedules in this file (the form of `stretto show --text`, docs/schedules.md).",
+    help="Prove the schedules in this file (the form of `stretto show --text`, docs/schedules.md), "
+    "or a plan of MSCCL's or MSCCL++'s (docs/plans.md).",
 )
 @click.option(
     "--collective",

@@ -11,6 +11,7 @@ from ..algorithms import plain
 from ..errors import Error, FailureError
 from ..files import read_text
 from ..portfolio import verdict_of
+from ..schedule_files import is_plan
 from ..units import intervals
 from .options import write_json
 
@@ -66,8 +67,28 @@ def _check_set(
     return name, _core.check_schedules(schedules, question)
 
 
+def _plan(file: str, wish: Wish) -> tuple[list[dict], list[str]]:
+    """As _rows, of a plan in another form."""
+    from ..plans.nodes import RefutedError
+    from ..schedule_files import read_algorithm
+
+    if wish:
+        raise Error(f"{file}: a plan says itself what it computes", "give --file alone")
+    row = {"file": file}
+    try:
+        held = read_algorithm(file)
+        plan, found = held.plan, verdict_of(held.proof(held.plan.ranks))
+    except RefutedError as refuted:
+        nothing = dict.fromkeys(("rounds", "sent", "combined", "messages"), 0)
+        plan, found = refuted.plan, {**nothing, "refused": refuted.name, "message": str(refuted)}
+    row |= {"collective": plan.collective, "ranks": plan.ranks, "root": 0, "form": plan.form}
+    return [{**row, **found}], [found["message"]] if found["refused"] else []
+
+
 def _rows(file: str, wish: Wish) -> tuple[list[dict], list[str]]:
     """A row for each set, and a sentence for each that is refused."""
+    if is_plan(read_text(file, "`stretto show --text` prints some")):
+        return _plan(file, wish)
     sets, commutative = _sets_in(file)
     whole = None
     names = {one.algorithm for schedules in sets.values() for one in schedules}

@@ -18,7 +18,7 @@ COMMANDS = {
     "explain": "Say which algorithm serves a call here, why, and what would change that.",
     "simulate": "Predict the time of all algorithms on a machine that need not be there.",
     "topology": "Discover the network: machines, switches and the links between them.",
-    "generate": "Write a proved schedule as a C file of its own.",
+    "generate": "Write a proved schedule as a C file of its own, or as a plan for GPUs.",
     "run": "Run an MPI program with Stretto in it.",
     "compare": "Run your program with and without Stretto, and say what is gained.",
     "env": "Print the variables that put Stretto into a program.",

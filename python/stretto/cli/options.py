@@ -102,7 +102,8 @@ file_option = click.option(
     "file",
     metavar="FILE",
     default=None,
-    help="The algorithm whose schedules stand in this file (docs/algorithms-in-python.md).",
+    help="The algorithm whose schedules stand in this file (docs/algorithms-in-python.md), or a "
+    "plan (docs/plans.md).",
 )
 size_option = click.option(
     "--bytes",

@@ -115,18 +115,57 @@ def run(
     path = _output(output, machine)
     journal = Journal(path.with_suffix(".jsonl"), machine, fresh)
     request = Request(sorted(places), names, numbers, budget)
-    session = OwnSession(started_by, request, journal, places, modes_of(mode or "both"))
+    own_modes = modes_of(mode or "both")
+    session = OwnSession(started_by, request, journal, places, own_modes, _note)
     extrapolation = Extrapolation(session, up_to) if up_to is not None else None
     session.look(say_busy)
     reductions = measured_reductions(started_by)
     with tuning("tuning Stretto's choice", session, journal.path) as advance:
         (extrapolation or session).run(advance)
     model_path = path.with_name(MACHINE) if output else path.with_suffix(".toml")
-    _report(session, path, model_path, machine, reductions, extrapolation, as_json)
+    _report(session, path, model_path, machine, reductions, extrapolation, as_json, output is None)
     wrong = [f"{cell}, {words}: wrong result" for cell, words in sorted(session.wrong)]
     if wrong:
         hint = "`stretto bench --collectives` races the function alone"
         raise FailureError("\nerror: ".join(wrong), hint)
+
+
+def _note(words: str) -> None:
+    click.echo(f"stretto: {words}", err=True)
+
+
+def _overrule(
+    session: "OwnSession",
+    chosen: dict[tuple[str, int], list["Choice"]],
+    doubtful: set["Point"],
+    for_programs: bool,
+) -> dict[str, str]:
+    """What was learned and measured otherwise: from now on the new rules decide there, if programs
+    find them by themselves. The classes with their new choices."""
+    from ..tune.own.choice import times_of
+    from ..tune.own.learned import overruled, take_out
+
+    learned = session.learned
+    times = times_of(session.journal, session.shipped(), session.modes, confirmed=False)
+    every = [one for own in chosen.values() for one in own]
+    found = overruled(learned, every, times, doubtful)
+    if for_programs:
+        take_out(learned, found)
+    return {
+        conditions: one.words or session.shipped()[one.point] for conditions, one in found.items()
+    }
+
+
+def _print_learned(session: "OwnSession", found: dict[str, str], for_programs: bool) -> None:
+    known = session.learned.classes
+    if not known:
+        return
+    click.echo(f"{session.learned.path} knows {len(known)} of these points; tried first")
+    for conditions, words in found.items():
+        click.echo(f"measured otherwise: {conditions}: {words}")
+    if found and not for_programs:
+        hint = f"`stretto rules forget {session.learned.path}`"
+        click.echo(f"there what was learned still decides: {hint}")
 
 
 def _extrapolated(extrapolation: "Extrapolation | None") -> list[str]:
@@ -155,6 +194,7 @@ def _report(
     reductions: "Ratios",
     extrapolation: "Extrapolation | None",
     as_json: bool,
+    for_programs: bool,
 ) -> None:
     from ..tune.own.choice import choices, gain_in_words, times_of
     from ..tune.own.model import to_toml
@@ -178,11 +218,13 @@ def _report(
         )
     for file, text in files.items():
         write_text(file, text)
+    otherwise = _overrule(session, chosen, doubtful, for_programs)
     if as_json:
-        _print_json(session, chosen, doubtful, list(files), missing)
+        _print_json(session, chosen, doubtful, list(files), missing, otherwise)
         return
     _print_table(chosen, doubtful)
     _print_summary(session, missing, distrust)
+    _print_learned(session, otherwise, for_programs)
     if chosen:
         click.echo("wrote " + ", ".join(map(str, files)))
         click.echo(gain_in_words(one for own in chosen.values() for one in own))
@@ -226,7 +268,7 @@ def _print_summary(session: "OwnSession", missing: int, distrust: list[str]) -> 
 
 def _print_json(
     session: "OwnSession", chosen: dict[tuple[str, int], list["Choice"]], doubtful: set["Point"],
-    files: list[Path], missing: int,
+    files: list[Path], missing: int, otherwise: dict[str, str],
 ) -> None:  # fmt: skip
     from dataclasses import asdict
 
@@ -248,6 +290,11 @@ def _print_json(
             "model": {ranks: asdict(one) for ranks, one in found.items()},
             "portfolio": portfolio,
             "measured": measured,
+            "learned": {
+                "file": str(session.learned.path) if session.learned.path else None,
+                "points": len(session.learned.classes),
+                "measured_otherwise": otherwise,
+            },
             "wrong": [{**asdict(cell), "words": words} for cell, words in sorted(session.wrong)],
             "files": list(map(str, files)),
         }

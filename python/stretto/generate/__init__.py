@@ -91,14 +91,12 @@ def _refuse_what_takes_long(wanted: Wanted) -> None:
         )
 
 
-def generate(
+def _wanted(
     words: str, ranks: int | None, root: int | None, topology: _core.Topology | None, options: str
-) -> str:
-    """The C file of "allreduce/ring", or of a function's ring on a tree, which names the options
-    that it was made with; raises Error for what cannot be written."""
+) -> Wanted:
+    """What "allreduce/ring" is, or a function's ring on a tree; raises Error."""
     function, name = _choice(words, topology is not None)
     algorithm, params = _read(function, name)
-    _refuse(function, algorithm, params)
     if topology is not None:
         ranks = topology.ranks
         if ranks == 0:
@@ -111,8 +109,44 @@ def generate(
     if root is not None and not (rooted and root < ranks):
         raise Error(f"{function} on {ranks} ranks has no root {root}", "leave --root out")
     roots = [root] if root is not None else list(range(ranks)) if rooted else [0]
-    wanted = Wanted(
-        function, algorithm, params, ranks, roots, f"{words} {options}".strip(), topology
-    )
+    return Wanted(function, algorithm, params, ranks, roots, f"{words} {options}".strip(), topology)
+
+
+def generate(
+    words: str, ranks: int | None, root: int | None, topology: _core.Topology | None, options: str
+) -> str:
+    """The C file of "allreduce/ring", or of a function's ring on a tree, which names the options
+    that it was made with; raises Error for what cannot be written."""
+    wanted = _wanted(words, ranks, root, topology, options)
+    _refuse(wanted.function, wanted.algorithm, wanted.params)
     _refuse_what_takes_long(wanted)
     return write(wanted, _checked(wanted))
+
+
+def generate_plan(
+    form: str, words: str, ranks: int | None, root: int | None, topology: _core.Topology | None
+) -> str:
+    """The same as a plan for GPUs (docs/plans.md): `form` is "msccl" or "mscclpp"."""
+    from ..plans.write import write_plan
+
+    wanted = _wanted(words, ranks, root, topology, "")
+    if wanted.params.segment:
+        raise Error("a plan is not cut into segments", "leave segment out")
+    if wanted.function.endswith("v"):
+        raise Error(f"in a plan all parts are of one size, unlike in {wanted.function}",
+                    f"write {wanted.algorithm.id}")  # fmt: skip
+    _refuse_what_takes_long(wanted)
+    _checked(wanted)
+    first = wanted.roots[0]
+    return write_plan(form, [wanted.schedule(first, one) for one in range(wanted.ranks)])
+
+
+def plan_of_file(form: str, file: str, ranks: int | None, root: int | None) -> str:
+    """The schedules of a file, or of another plan, as a plan for GPUs; raises Error."""
+    from ..plans.write import write_plan
+    from ..schedule_files import case_in, proved, read_algorithm
+
+    held = read_algorithm(file)
+    shape = case_in(held, file, ranks, root)
+    proved(held, shape)
+    return write_plan(form, held.schedules(shape.ranks, shape.root))

@@ -9,7 +9,7 @@ from markupsafe import Markup
 from ..plot import profile as charts
 from ..units import size_in_words
 from .cells import Cell, Line, chart, number, percent, rendered, seconds
-from .read import Profile, Row, title_of
+from .read import LearnedClass, Profile, Row, title_of
 
 # What the reasons of native calls mean, and what can be done.
 REASONS = {
@@ -139,6 +139,50 @@ def _communicators(profile: Profile) -> list[Line]:
     return lines
 
 
+def _saved(seconds_saved: float | None) -> Cell:
+    if seconds_saved is None:
+        return Cell("–", 0.0)
+    words = seconds(abs(seconds_saved)).text
+    return Cell(f"−{words}" if seconds_saved < 0 else words, seconds_saved)
+
+
+def _tried(one: LearnedClass) -> str:
+    """All that was timed, the fastest first; "binary_blocks 3 µs, native 5 µs"."""
+    timed = sorted((each for each in one.tried if each.seconds), key=lambda each: each.seconds or 0)
+    left = sum(not each.seconds for each in one.tried)
+    words = [f"{each.choice} {seconds(each.seconds or 0).text}" for each in timed]
+    return ", ".join(words) + (f"; {left} not tried" if left else "")
+
+
+def _learned(profile: Profile) -> list[Line]:
+    lines: list[Line] = []
+    for one in sorted(profile.learned, key=lambda one: -(one.saved or 0.0)):
+        form = "" if one.form == "blocking" else f", {one.form}"
+        ratio = one.ratio
+        faster = Cell("–", 0.0) if ratio is None else Cell(f"{ratio:.2f}×", ratio)
+        choice = one.choice + ("" if one.settled else " (so far)")
+        cells = [one.conditions + form, number(one.calls), choice, faster, _saved(one.saved)]
+        lines.append([*cells, _tried(one)])
+    return lines
+
+
+def _learned_in_words(profile: Profile) -> str:
+    """In one sentence; empty where nothing was learned."""
+    if not profile.learned:
+        return ""
+    other = [one for one in profile.learned if one.choice != "native"]
+    saved = sum(one.saved or 0.0 for one in profile.learned)
+    spent = seconds(sum(one.spent for one in profile.learned)).text
+    words = seconds(abs(saved)).text
+    result = f"saved about {words}" if saved >= 0 else f"cost about {words}"
+    classes = "one class" if len(profile.learned) == 1 else f"{len(profile.learned)} classes"
+    return (
+        f"Of {classes} of calls {len(other)} {'is' if len(other) == 1 else 'are'} served best by "
+        f"something else than the native function. That {result} of each rank's time, with the "
+        f"{spent} that trying took."
+    )
+
+
 def _late(profile: Profile) -> dict | None:
     """Which rank the others wait for, if one stands out."""
     if len(profile.ranks) < 2 or profile.waiting == 0:
@@ -178,6 +222,8 @@ def page(profile: Profile) -> str:
             "late": _late(profile),
             "pending": _pending(profile),
             "native": _native(profile),
+            "learned": _learned(profile),
+            "learned_in_words": _learned_in_words(profile),
             "details": _details(profile),
             "communicators": _communicators(profile),
         }

@@ -64,6 +64,51 @@ class OfRank:
 
 
 @dataclass(frozen=True)
+class Tried:
+    """A candidate of a class of calls that the program learned about."""
+
+    choice: str  # as in a rule
+    seconds: float | None  # of a call, the slowest rank's
+    timed: int
+    calls: int  # that it served
+
+
+@dataclass(frozen=True)
+class LearnedClass:
+    conditions: str  # "allreduce ranks=2 nodes=1 cores=own bytes>=8 bytes<16"
+    form: str
+    choice: str
+    settled: bool  # nothing was left to be compared
+    spent: float  # seconds that trying took
+    tried: list[Tried]
+
+    def of(self, choice: str) -> Tried | None:
+        return next((one for one in self.tried if one.choice == choice), None)
+
+    @property
+    def calls(self) -> int:
+        return sum(one.calls for one in self.tried)
+
+    @property
+    def ratio(self) -> float | None:
+        """How many times as long the native function takes as the choice."""
+        chosen, native = self.of(self.choice), self.of("native")
+        if not chosen or not native or not chosen.seconds or not native.seconds:
+            return None
+        return native.seconds / chosen.seconds
+
+    @property
+    def saved(self) -> float | None:
+        """Seconds of a rank against the native function, by calls times what one of them differs,
+        less what trying took; None if the native function was not timed."""
+        native = self.of("native")
+        if not native or not native.seconds:
+            return None
+        own = [(one.calls, one.seconds) for one in self.tried if one.seconds]
+        return sum(calls * (native.seconds - each) for calls, each in own) - self.spent
+
+
+@dataclass(frozen=True)
 class Profile:
     program: str
     date: str
@@ -74,6 +119,7 @@ class Profile:
     communicators: list[dict]
     rows: list[Row]
     timing_ns: dict[str, float] = field(default_factory=dict)  # of a "native" and a "served" call
+    learned: list[LearnedClass] = field(default_factory=list)
 
     @property
     def wall(self) -> float:
@@ -120,6 +166,26 @@ def _row(record: dict, communicators: list[dict]) -> Row:
     )
 
 
+def _learned(one: dict) -> LearnedClass:
+    tried = [
+        Tried(
+            str(each["choice"]),
+            None if each["seconds"] is None else float(each["seconds"]),
+            int(each["timed"]),
+            int(each["calls"]),
+        )
+        for each in one["tried"]
+    ]
+    return LearnedClass(
+        conditions=str(one["class"]),
+        form=str(one["form"]),
+        choice=str(one["choice"]),
+        settled=bool(one["settled"]),
+        spent=float(one["spent_seconds"]),
+        tried=tried,
+    )
+
+
 def _profile(document: dict) -> Profile:
     ranks = [
         OfRank(
@@ -141,6 +207,7 @@ def _profile(document: dict) -> Profile:
         communicators=communicators,
         rows=[_row(record, communicators) for record in document["records"]],
         timing_ns={name: float(ns) for name, ns in document.get("timing_ns", {}).items()},
+        learned=[_learned(one) for one in document.get("learned", [])],
     )
 
 

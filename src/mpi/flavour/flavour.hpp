@@ -37,6 +37,12 @@ int alias_error(Function function, Count elements);
 /// May threads make communicators while others do? Open MPI 5.0.11 then hangs now and then.
 bool threads_may_make_communicators();
 
+/// Do errors that MPI_Testany finds go to the communicator of the request? MPICH reports them to MPI_COMM_WORLD.
+bool testany_keeps_errors();
+
+/// Does the MPI let go of the core whenever it waits, since somebody told it or it saw that ranks share cores?
+bool yields_when_idle();
+
 /// The info key of MPI_Comm_spawn whose value is variables for the new processes, a line each; null: they get those of
 /// the launcher's anyway.
 const char* key_of_environment();

@@ -43,6 +43,10 @@ const char* key_of_environment() { return nullptr; }
 
 bool threads_may_make_communicators() { return true; }
 
+bool testany_keeps_errors() { return false; }
+
+bool yields_when_idle() { return false; }
+
 // Hydra ends the job, unless it is told otherwise.
 bool survives_faults() { return false; }
 int fault_of(MPI_Comm) { return MPI_SUCCESS; }

@@ -45,6 +45,14 @@ const char* key_of_environment() {
 
 bool threads_may_make_communicators() { return false; }
 
+bool testany_keeps_errors() { return true; }
+
+// Its parameter mpi_yield_when_idle; set by itself where the launcher starts more ranks than there are cores.
+bool yields_when_idle() {
+  static const auto* yields = static_cast<const bool*>(address_of_global("opal_progress_yield_when_idle"));
+  return yields && *yields;
+}
+
 namespace {
 
 constexpr int failed_class = 75, revoked_class = 77;  // of Open MPI 5, whose extension it is

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "mpi/flavour/flavour.hpp"
 #include "support/launcher.hpp"
 
 namespace stretto::transport {
@@ -22,7 +23,7 @@ constexpr Bytes largest_part = Bytes{1} << 30;  // MPI counts in int
 int polls_before_yield() {
   static const int polls = [] {
     const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    return launched_here() > cores ? 1 : 1000;
+    return launched_here() > cores || intercept::flavour::yields_when_idle() ? 1 : 1000;
   }();
   return polls;
 }
@@ -79,8 +80,41 @@ bool MpiTransport::pending(Ticket ticket) const {
   return std::any_of(posted_.begin(), posted_.end(), [&](const Posted& p) { return p.ticket == ticket; });
 }
 
-// One MPI_Test for each, not one MPI_Testsome for all: MPICH reports errors of the latter to MPI_COMM_WORLD, whose
-// error handler may end the program.
+void MpiTransport::test(std::vector<Ticket>& done) {
+  if (posted_.size() > 1 && intercept::flavour::testany_keeps_errors())
+    test_any(done);
+  else
+    test_each(done);
+}
+
+/// Each MPI_Test asks the network again, and lets go of the core where the MPI yields while it is idle: a rank with
+/// seven messages under way would wait seven turns of the others. MPI_Testany does both once.
+void MpiTransport::test_any(std::vector<Ticket>& done) {
+  requests_.clear();
+  for (const Posted& one : posted_) requests_.push_back(one.request);
+  int complete = 0, index = MPI_UNDEFINED;
+  do {
+    MPI_Status status;
+    note(native().Testany(static_cast<int>(requests_.size()), requests_.data(), &index, &complete, &status));
+  } while (error_ == MPI_SUCCESS && complete && index != MPI_UNDEFINED);
+  for (std::size_t i = 0; i < posted_.size(); ++i) posted_[i].request = requests_[i];
+  if (error_ != MPI_SUCCESS) return;
+  for (std::size_t i = 0; i < posted_.size();) {
+    if (posted_[i].request == constants().request_null)
+      take_complete(i, done);
+    else
+      ++i;
+  }
+}
+
+void MpiTransport::take_complete(std::size_t i, std::vector<Ticket>& done) {
+  const Ticket ticket = posted_[i].ticket;
+  posted_.erase(posted_.begin() + static_cast<std::ptrdiff_t>(i));
+  if (!pending(ticket)) done.push_back(ticket);  // the last part of its message
+}
+
+// Nor MPI_Testsome: MPICH reports errors of a test of several to MPI_COMM_WORLD, whose error handler may end the
+// program.
 void MpiTransport::test_each(std::vector<Ticket>& done) {
   for (std::size_t i = 0; i < posted_.size() && error_ == MPI_SUCCESS;) {
     int complete = 0;
@@ -90,9 +124,7 @@ void MpiTransport::test_each(std::vector<Ticket>& done) {
       ++i;
       continue;
     }
-    const Ticket ticket = posted_[i].ticket;
-    posted_.erase(posted_.begin() + static_cast<std::ptrdiff_t>(i));
-    if (!pending(ticket)) done.push_back(ticket);  // the last part of its message
+    take_complete(i, done);
   }
 }
 
@@ -113,7 +145,7 @@ Outcome MpiTransport::wait(std::vector<Ticket>& done, const Deadline& deadline) 
   int polls = 0;
   while (error_ == MPI_SUCCESS && done.size() == before) {
     if (posted_.empty()) return Outcome::ok;
-    test_each(done);
+    test(done);
     if (done.size() == before && ++polls >= polls_before_yield()) {
       polls = 0;
       if (deadline.expired()) return Outcome::expired;
@@ -124,7 +156,7 @@ Outcome MpiTransport::wait(std::vector<Ticket>& done, const Deadline& deadline) 
 }
 
 Outcome MpiTransport::poll(std::vector<Ticket>& done) {
-  if (error_ == MPI_SUCCESS) test_each(done);
+  if (error_ == MPI_SUCCESS) test(done);
   return error_ == MPI_SUCCESS ? Outcome::ok : Outcome::failed;
 }
 

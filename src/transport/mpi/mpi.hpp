@@ -37,7 +37,10 @@ class MpiTransport final : public Transport {
   void in_parts(Bytes bytes, Ticket ticket, bool receive, Post post);
   bool pending(Ticket ticket) const;
   /// Asks for every operation once; appends the tickets of complete messages.
+  void test(std::vector<Ticket>& done);
+  void test_any(std::vector<Ticket>& done);
   void test_each(std::vector<Ticket>& done);
+  void take_complete(std::size_t i, std::vector<Ticket>& done);
   void note(int error);
   int mpi_tag(Tag tag) const;
 
@@ -46,6 +49,7 @@ class MpiTransport final : public Transport {
   int error_ = MPI_SUCCESS;       ///< of what is posted
   int last_error_ = MPI_SUCCESS;  ///< also after abandon()
   std::vector<Posted> posted_;
+  std::vector<MPI_Request> requests_;  ///< of those, while they are tested
 };
 
 }  // namespace stretto::transport

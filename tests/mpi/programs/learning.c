@@ -8,6 +8,8 @@
 //   freed     calls are on communicators that are made and freed again and again
 //   pending   nonblocking calls, of one kind with the blocking ones, are under way
 //   threads   two threads call on communicators of their own
+//   nonblocking   calls are nonblocking ones, for most of which the program waits at once
+//   several   of these three are under way at once, and one ends late
 // Prints "all right", and how long the calls took.
 #include <mpi.h>
 #include <pthread.h>
@@ -18,7 +20,7 @@
 
 enum { most = 4096 };
 
-static int rank, ranks, calls;
+static int rank, ranks, calls, nonblocking;
 
 static int asked(int argc, char** argv, const char* word) {
   for (int i = 2; i < argc; ++i)
@@ -31,12 +33,26 @@ static void wrong(const char* what, int call) {
   MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
+/// Some calls are waited for later, or are asked for first.
+static void wait_for(MPI_Request* request, int call) {
+  int flag = 0;
+  if (call % 5 == 4) nanosleep(&(struct timespec){.tv_nsec = 1000 * (1 + rank)}, NULL);
+  if (call % 11 == 10) MPI_Test(request, &flag, MPI_STATUS_IGNORE);
+  MPI_Wait(request, MPI_STATUS_IGNORE);
+}
+
 static void allreduce(MPI_Comm comm, int n, int call) {
   int in[most], out[most], me, all;
   MPI_Comm_rank(comm, &me);
   MPI_Comm_size(comm, &all);
   for (int i = 0; i < n; ++i) in[i] = me + i + call;
-  MPI_Allreduce(in, out, n, MPI_INT, MPI_SUM, comm);
+  if (nonblocking) {
+    MPI_Request request;
+    MPI_Iallreduce(in, out, n, MPI_INT, MPI_SUM, comm, &request);
+    wait_for(&request, call);
+  } else {
+    MPI_Allreduce(in, out, n, MPI_INT, MPI_SUM, comm);
+  }
   for (int i = 0; i < n; ++i)
     if (out[i] != all * (i + call) + all * (all - 1) / 2) wrong("allreduce", call);
 }
@@ -46,7 +62,13 @@ static void bcast(MPI_Comm comm, int n, int call) {
   MPI_Comm_rank(comm, &me);
   MPI_Comm_size(comm, &all);
   for (int i = 0; i < n; ++i) data[i] = me == call % all ? call + i : -1;
-  MPI_Bcast(data, n, MPI_INT, call % all, comm);
+  if (nonblocking) {
+    MPI_Request request;
+    MPI_Ibcast(data, n, MPI_INT, call % all, comm, &request);
+    wait_for(&request, call);
+  } else {
+    MPI_Bcast(data, n, MPI_INT, call % all, comm);
+  }
   for (int i = 0; i < n; ++i)
     if (data[i] != call + i) wrong("bcast", call);
 }
@@ -60,7 +82,13 @@ static void alltoallv(MPI_Comm comm, int n, int call) {
     places[r] = r * n;
     for (int i = 0; i < n; ++i) in[r * n + i] = call + me * all + r;
   }
-  MPI_Alltoallv(in, counts, places, MPI_INT, out, counts, places, MPI_INT, comm);
+  if (nonblocking) {
+    MPI_Request request;
+    MPI_Ialltoallv(in, counts, places, MPI_INT, out, counts, places, MPI_INT, comm, &request);
+    wait_for(&request, call);
+  } else {
+    MPI_Alltoallv(in, counts, places, MPI_INT, out, counts, places, MPI_INT, comm);
+  }
   for (int r = 0; r < all; ++r)
     if (n > 0 && out[r * n] != call + r * all + me) wrong("alltoallv", call);
 }
@@ -76,8 +104,17 @@ static void freed(void) {
   for (int i = 0; i < calls / 200; ++i) {
     MPI_Comm comm;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Barrier(comm);  // nonblocking calls need one that has set it up
     for (int call = 0; call < (i % 3 == 0 ? 20 : 600); ++call) allreduce(comm, 2, call);
+    MPI_Request last = MPI_REQUEST_NULL;
+    int one = 1, sum = 0;
+    if (nonblocking) MPI_Iallreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm, &last);
+#ifdef OPEN_MPI  // whose own calls do not survive that
+    MPI_Wait(&last, MPI_STATUS_IGNORE);
+#endif
     MPI_Comm_free(&comm);
+    MPI_Wait(&last, MPI_STATUS_IGNORE);
+    if (nonblocking && sum != ranks) wrong("iallreduce on a freed communicator", i);
   }
 }
 
@@ -91,6 +128,28 @@ static void pending(int call) {
   if (sum != ranks * call + ranks * (ranks - 1) / 2 || others != ranks * (ranks - 1) / 2) wrong("iallreduce", call);
 }
 
+static void several(int call) {
+  enum { all = 3 };
+  static MPI_Request late = MPI_REQUEST_NULL;
+  static int late_in, late_sum;
+  int in[all], sums[all];
+  MPI_Request requests[all];
+  for (int i = 0; i < all; ++i) {
+    in[i] = rank + call + i;
+    MPI_Iallreduce(&in[i], &sums[i], 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &requests[i]);
+  }
+  if (call % 4 == 3) {
+    MPI_Wait(&late, MPI_STATUS_IGNORE);
+    if (call > 3 && late_sum != ranks) wrong("late iallreduce", call);
+    late_in = 1;
+    MPI_Iallreduce(&late_in, &late_sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &late);
+  }
+  MPI_Waitall(all, requests, MPI_STATUSES_IGNORE);
+  for (int i = 0; i < all; ++i)
+    if (sums[i] != ranks * (call + i) + ranks * (ranks - 1) / 2) wrong("iallreduce", call);
+  if (call == calls - 1) MPI_Wait(&late, MPI_STATUS_IGNORE);
+}
+
 static void* in_thread(void* comm) {
   for (int call = 0; call < calls; ++call) allreduce(*(MPI_Comm*)comm, 2, call);
   return NULL;
@@ -99,7 +158,10 @@ static void* in_thread(void* comm) {
 static void threads(void) {
   MPI_Comm comms[2];
   pthread_t other;
-  for (int i = 0; i < 2; ++i) MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
+  for (int i = 0; i < 2; ++i) {
+    MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
+    MPI_Barrier(comms[i]);
+  }
   pthread_create(&other, NULL, in_thread, &comms[0]);
   in_thread(&comms[1]);
   pthread_join(other, NULL);
@@ -114,9 +176,14 @@ int main(int argc, char** argv) {
   calls = atoi(argv[1]);
   MPI_Comm half;
   MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
+  nonblocking = asked(argc, argv, "nonblocking");
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Barrier(half);
   const int n = asked(argc, argv, "large") ? 2000 : 2;
   const double begin = MPI_Wtime();
-  if (asked(argc, argv, "freed")) {
+  if (asked(argc, argv, "several")) {
+    for (int call = 0; call < calls; ++call) several(call);
+  } else if (asked(argc, argv, "freed")) {
     freed();
   } else if (asked(argc, argv, "threads")) {
     threads();

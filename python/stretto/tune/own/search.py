@@ -2,7 +2,7 @@
 """What is measured next: candidates of which the predictions cannot tell the fastest."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from .choice import CONFIRM, SHIPPED, Times, benchmarks_with, choices, merged
 from .journal import Journal
@@ -71,7 +71,8 @@ class NativeTimes:
 class Search:
     """The candidates of a point's next paired benchmark, none if there is nothing to find out.
 
-    `shipped` is the choice of the shipped rules, which takes part in every paired benchmark.
+    `shipped` is the choice of the shipped rules, which takes part in every paired benchmark;
+    `learned` tells what programs found out about a point, if anything.
     """
 
     def __init__(
@@ -80,14 +81,19 @@ class Search:
         correction: ResidualCorrection,
         shipped: dict[Point, Candidate],
         one_node: bool = False,
+        learned: Callable[[Point], Candidate | None] = lambda point: None,
     ):
         self._journal, self._correction, self._shipped = journal, correction, shipped
-        self._one_node = one_node
+        self._one_node, self._learned = one_node, learned
         self._native = NativeTimes(journal)
         self._found: dict[tuple[Point, float], list[Candidate]] = {}  # the same for each mode
 
     def first(self, point: Point, mode: str) -> list[str]:
-        return self.with_references(point, self._undecided(point, DOUBT)[:MOST])
+        """What programs learned before all others, whatever is predicted of it."""
+        known, found = self._learned(point), self._undecided(point, DOUBT)
+        if known and known.algorithm:
+            found = [known, *others(point, known, found)]
+        return self.with_references(point, found[:MOST])
 
     def more(self, point: Point, mode: str) -> list[str]:
         """What may be faster than all that was measured."""

@@ -13,6 +13,7 @@ from ...measure.points import BACK_TO_BACK
 from ...measure.session import Request, TuningSession
 from .choice import CONFIRM, times_of
 from .journal import Journal, read_measured
+from .learned import Learned, learned_here
 from .model import Parameters, Quality, calibration, fit_crowd, fit_pair, quality, samples_of
 from .paired_benchmark import Place, Plan, measure, probe
 from .points import NATIVE, Candidate, Point, points_of, portfolio, shipped
@@ -61,8 +62,10 @@ class OwnSession(TuningSession):
         journal: Journal,
         places: dict[int, Place],
         modes: Sequence[str] = (BACK_TO_BACK,),
+        say: Callable[[str], None] = lambda words: None,
     ) -> None:
         super().__init__(request)
+        self._note = say
         self.mpi, self.journal, self.places, self.modes = mpi, journal, places, modes
         self.model: Model | None = None
         self._predictors: dict[int, Predictor] = {}
@@ -160,7 +163,13 @@ class OwnSession(TuningSession):
             self._measure(ranks, stage, plan, own_end, max(waiting - done, 0))
 
     def _next(self) -> Search:
-        return Search(self.journal, self.correction(self.predictor), self._shipped, self.one_node)
+        correction, known = self.correction(self.predictor), self.learned.candidate
+        return Search(self.journal, correction, self._shipped, self.one_node, known)
+
+    @cached_property
+    def learned(self) -> Learned:
+        machine = next(iter(self.places.values())).title
+        return learned_here(machine, self._shipped, self.places, self._note)
 
     def correction(self, predictor: Callable[[int], Predicts | None]) -> ResidualCorrection:
         """Of what it predicts, by all that was measured in one of the modes, back to back if it is

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A plan for GPUs as a graph: what its thread blocks do, and what has to wait for what.
+
+Both forms that can be read (msccl.py, mscclpp.py) are turned into this; everything after that
+goes by it alone.
+"""
+
+from dataclasses import dataclass, field
+
+from ..errors import FailureError
+
+Slot = tuple[str, int]  # a chunk of a buffer of one GPU: ("i", 3); i, o and s are the buffers
+
+COPY, REDUCE, SEND, RECEIVE, RECEIVE_REDUCE, WAIT = (
+    "copy", "reduce", "send", "receive", "receive_reduce", "wait",
+)  # fmt: skip
+RECEIVES = (RECEIVE, RECEIVE_REDUCE)
+
+# The collectives by the names that plans give them.
+COLLECTIVES = {
+    "allreduce": "allreduce",
+    "allgather": "allgather",
+    "reducescatter": "reduce_scatter",
+    "alltoall": "alltoall",
+    "broadcast": "bcast",
+    "reduce": "reduce",
+}
+
+
+HINT = "docs/plans.md says what of these forms is read"
+
+
+class RefutedError(FailureError):
+    """The plan is wrong whatever the data; `name` says in how far, as a Refused's does."""
+
+    def __init__(self, plan: "Plan", where: str, name: str, why: str) -> None:
+        super().__init__(f"{where}: {name}: {why}", "GPUs, thread blocks and steps count from 0")
+        self.plan, self.name = plan, name
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where in the plan something stands."""
+
+    gpu: int
+    block: int
+    step: int
+    line: int = 0  # 0: not known
+    by: int = -1  # the GPU whose step it is, where that reaches into the memory of `gpu`
+
+    @property
+    def far(self) -> bool:
+        return self.by >= 0
+
+    def __str__(self) -> str:
+        gpu = self.by if self.far else self.gpu
+        where = f", in the memory of gpu {self.gpu}" if self.far else ""
+        return f"gpu {gpu}, thread block {self.block}, step {self.step}{where}"
+
+
+@dataclass
+class Node:
+    """One thing that a thread block does. A step that receives and sends is two of them.
+
+    copy: target = source; reduce: target = source . operand; send: source leaves; receive: target
+    is the message; receive_reduce: target = message . operand; wait: nothing, but an order.
+    """
+
+    kind: str
+    place: Place
+    before: list[int]  # nodes that have ended when it begins
+    source: tuple[Slot, ...] = ()
+    operand: tuple[Slot, ...] = ()
+    target: tuple[Slot, ...] = ()
+    partner: int = -1  # the other end of its message
+    gpu: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.gpu = self.place.gpu
+
+    @property
+    def reads(self) -> tuple[Slot, ...]:
+        return self.source + self.operand
+
+
+@dataclass
+class Plan:
+    """All thread blocks of all GPUs."""
+
+    path: str
+    form: str  # "MSCCL" or "MSCCL++"
+    name: str
+    collective: str  # as Stretto names it
+    ranks: int
+    chunks: int  # of the vector, or of each rank's part where there are parts
+    in_place: bool
+    out_of_place: bool
+    root: int = 0
+    finer: int = 1  # chunks here for one of the file's, of which thread blocks do parts
+    nodes: list[Node] = field(default_factory=list)
+
+    def at(self, place: Place) -> str:
+        """For the beginning of a sentence: file and line, then the step."""
+        line = f":{place.line}" if place.line else ""
+        return f"{self.path}{line}: {place}"
+
+    def refute(self, place: Place, name: str, why: str) -> RefutedError:
+        return RefutedError(self, self.at(place), name, why)
+
+    def slot(self, slot: Slot) -> str:
+        """In the words of the file."""
+        return f"{slot[0]}[{slot[1] // self.finer}]{self._part(slot[1])}"
+
+    def chunk(self, number: int) -> str:
+        return f"chunk {number // self.finer} of the vector{self._part(number)}"
+
+    def _part(self, number: int) -> str:
+        if self.finer == 1:
+            return ""
+        return f" (part {number % self.finer + 1} of {self.finer})"

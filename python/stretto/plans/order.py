@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Does a plan come to its end, and does the order of its steps not depend on chance?
+
+Thread blocks run side by side; only what a plan says orders their steps. A send is taken to leave
+at once, as channels have buffers.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from .nodes import RECEIVES, SEND, Node, Plan, Slot
+
+
+def predecessors(plan: Plan, number: int) -> Iterator[int]:
+    """What a node waits for: a message too."""
+    node = plan.nodes[number]
+    yield from node.before
+    if node.kind in RECEIVES:
+        yield node.partner
+
+
+def in_order(plan: Plan) -> list[int]:
+    """The nodes, each behind those that it waits for; raises RefutedError if some wait for ever."""
+    waiting = [0] * len(plan.nodes)
+    after: list[list[int]] = [[] for _ in plan.nodes]
+    for number in range(len(plan.nodes)):
+        for earlier in predecessors(plan, number):
+            after[earlier].append(number)
+            waiting[number] += 1
+    ready = [number for number, count in enumerate(waiting) if count == 0]
+    found = []
+    for number in ready:  # grows
+        found.append(number)
+        for later in after[number]:
+            waiting[later] -= 1
+            if waiting[later] == 0:
+                ready.append(later)
+    if len(found) < len(plan.nodes):
+        _refute_circle(plan, waiting)
+    return found
+
+
+def _refute_circle(plan: Plan, waiting: list[int]) -> None:
+    number = next(n for n, count in enumerate(waiting) if count)
+    way: list[int] = []
+    while number not in way:
+        way.append(number)
+        number = next(one for one in predecessors(plan, number) if waiting[one])
+    circle = [plan.nodes[one].place for one in way[way.index(number) :]]
+    places = list(dict.fromkeys(str(place) for place in circle))
+    shown = ", which waits for ".join(places[:4]) + (", …" if len(places) > 4 else "")
+    raise plan.refute(circle[0], "deadlock", f"waits for itself ({shown})")
+
+
+class Conflicts:
+    """Pairs of nodes of one GPU that touch the same slot, where one of them writes it."""
+
+    def __init__(self, plan: Plan, order: list[int], same: list[dict[Slot, Slot]]) -> None:
+        """`same` names the slot that a slot of a buffer is another name of, for each GPU."""
+        self.same = same
+        self.pairs: list[tuple[int, int, Slot]] = []
+        writer: dict[tuple[int, Slot], int] = {}
+        readers: dict[tuple[int, Slot], list[int]] = defaultdict(list)
+        for number in order:
+            node = plan.nodes[number]
+            gpu = node.gpu
+            alias = same[gpu]
+            for slot in _slots(node.reads, alias):
+                if (gpu, slot) in writer:
+                    self._add(writer[gpu, slot], number, slot)
+                readers[gpu, slot].append(number)
+            for slot in _slots(node.target, alias):
+                for earlier in readers.pop((gpu, slot), ()):
+                    self._add(earlier, number, slot)
+                if (gpu, slot) in writer:
+                    self._add(writer[gpu, slot], number, slot)
+                writer[gpu, slot] = number
+
+    def _add(self, earlier: int, later: int, slot: Slot) -> None:
+        if earlier != later:
+            self.pairs.append((earlier, later, slot))
+
+
+def _slots(slots: tuple[Slot, ...], alias: dict[Slot, Slot]) -> list[Slot]:
+    return [alias.get(slot, slot) for slot in dict.fromkeys(slots)]
+
+
+def refute_races(plan: Plan, order: list[int], conflicts: Conflicts) -> None:
+    """Raises RefutedError if two steps touch a slot and nothing says which comes first."""
+    by_gpu: dict[int, list[tuple[int, int, Slot]]] = defaultdict(list)
+    for pair in conflicts.pairs:
+        by_gpu[plan.nodes[pair[0]].gpu].append(pair)
+    for gpu, pairs in sorted(by_gpu.items()):
+        for everywhere in (False, True):  # what goes by other GPUs takes long to find
+            known = _ordered_before(plan, order, gpu, everywhere)
+            pairs = [pair for pair in pairs if not known[pair[1]] >> _bit(known, pair[0]) & 1]
+            if not pairs:
+                break
+        if pairs:
+            _refute_race(plan, conflicts.same[gpu], *min(pairs))
+
+
+_PLACES = -1  # the key of the bits' places, beside those of nodes
+
+
+def _bit(known: dict, number: int) -> int:
+    return known[_PLACES][number]
+
+
+def _ordered_before(plan: Plan, order: list[int], gpu: int, everywhere: bool) -> dict:
+    """For each node, as bits, the nodes of `gpu` that have ended when it begins."""
+    own = [number for number in order if plan.nodes[number].gpu == gpu]
+    place = {number: bit for bit, number in enumerate(own)}
+    known: dict = {_PLACES: place}
+    for number in order if everywhere else own:
+        bits = 0
+        for earlier in predecessors(plan, number):
+            if earlier in known:
+                bits |= known[earlier]
+                if earlier in place:
+                    bits |= 1 << place[earlier]
+        known[number] = bits
+    return known
+
+
+def _touches(node: Node, slot: Slot, alias: dict[Slot, Slot]) -> tuple[str, Slot]:
+    """What a node does with a slot, and the name by which it does."""
+    for own in node.target:
+        if alias.get(own, own) == slot:
+            return "writes", own
+    verb = "sends" if node.kind == SEND and not node.place.far else "reads"
+    return verb, next(own for own in node.reads if alias.get(own, own) == slot)
+
+
+def _refute_race(plan: Plan, alias: dict[Slot, Slot], first: int, second: int, slot: Slot) -> None:
+    one, two = plan.nodes[first], plan.nodes[second]
+    verb, name = _touches(two, slot, alias)
+    raise plan.refute(
+        two.place,
+        "race",
+        f"it {verb} {plan.slot(name)}, which {one.place} {_touches(one, slot, alias)[0]}, "
+        "and nothing says which comes first",
+    )

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Stretto's schedules as single transfers between neighbouring chunks, for those who write plans.
+
+A plan has no messages of several ranges: these are cut where either end, or what is combined, is
+not in one piece.
+"""
+
+from collections import defaultdict
+from dataclasses import dataclass
+from itertools import pairwise
+
+from .. import _core
+from ..errors import Error
+from .nodes import COPY, RECEIVE, RECEIVE_REDUCE, REDUCE, SEND, Slot
+
+EXPRESSIBLE = ("allreduce", "allgather", "reduce_scatter", "alltoall")
+ROOTED = ("bcast", "reduce", "gather", "scatter")
+
+
+@dataclass(frozen=True)
+class Span:
+    """Chunks of a buffer, one behind the other."""
+
+    buffer: str
+    first: int
+    count: int
+
+    @property
+    def slots(self) -> list[Slot]:
+        return [(self.buffer, self.first + i) for i in range(self.count)]
+
+
+@dataclass
+class Piece:
+    """One thing that a GPU does; `kind` is that of a Node."""
+
+    kind: str
+    peer: int = -1
+    source: Span | None = None
+    target: Span | None = None
+    operand: Span | None = None
+    number: int = -1  # of a message's piece, among all between the two GPUs
+
+    @property
+    def reads(self) -> list[Slot]:
+        return [slot for one in (self.source, self.operand) if one for slot in one.slots]
+
+    @property
+    def writes(self) -> list[Slot]:
+        return self.target.slots if self.target else []
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Of all GPUs, in chunks."""
+
+    collective: str
+    ranks: int
+    inputs: int
+    outputs: int
+    scratch: list[int]
+
+
+def sizes_of(schedules: list[_core.Schedule]) -> Sizes:
+    """Raises Error for what no plan can say."""
+    first = schedules[0]
+    name = first.algorithm.partition("/")[0]
+    if name not in EXPRESSIBLE:
+        why = "the form has no word for it"
+        if name in ROOTED:
+            why = "the form does not say which rank is the root"
+        raise Error(f"{name} cannot be a plan: {why}", f"{', '.join(EXPRESSIBLE)} can")
+    parts = first.parts.first or list(range(first.ranks + 1))
+    if len({b - a for a, b in pairwise(parts)}) > 1:
+        raise Error(f"{first.algorithm}: the parts of the ranks have different numbers of blocks",
+                    "in a plan all chunks are of one size")  # fmt: skip
+    inputs = outputs = first.blocks
+    if name == "allgather":
+        inputs = parts[1]
+    if name == "reduce_scatter":
+        outputs = parts[1]
+    scratch = [len(one.scratch) for one in schedules]
+    return Sizes(name, first.ranks, inputs, outputs, scratch)
+
+
+def _places(sizes: Sizes, rank: int, ranges: list[_core.Range]) -> list[Slot]:
+    """As the plan counts them: of a part there are its own chunks alone."""
+    found = []
+    for one in ranges:
+        buffer = {_core.Buffer.input: "i", _core.Buffer.output: "o"}.get(one.buffer, "s")
+        first = one.first
+        if (sizes.collective, buffer) in (("allgather", "i"), ("reduce_scatter", "o")):
+            first -= rank * (sizes.inputs if buffer == "i" else sizes.outputs)
+        found += [(buffer, first + i) for i in range(one.count)]
+    return found
+
+
+def _spans(*lists: list[Slot]) -> list[list[Span | None]]:
+    """Cut where any of the lists is not in one piece; empty lists stay away."""
+    count = max(map(len, lists))
+    cuts = [0]
+    for i in range(1, count):
+        if any(one and one[i] != (one[i - 1][0], one[i - 1][1] + 1) for one in lists):
+            cuts.append(i)
+    cuts.append(count)
+    ends = list(pairwise(cuts)) if count else []
+    return [[Span(*one[a], b - a) if one else None for one in lists] for a, b in ends]
+
+
+def _ends(schedules: list[_core.Schedule], sizes: Sizes) -> tuple[dict, dict]:
+    """Of each message, by its two GPUs, in order: what is sent; and the action that takes it."""
+    sent, taken = defaultdict(list), defaultdict(list)
+    for one in schedules:
+        for round_ in one.rounds:
+            for send in round_.sends:
+                sent[one.rank, send.peer].append(_places(sizes, one.rank, send.blocks))
+            for action in round_.actions:
+                if action.peer >= 0:
+                    target = _places(sizes, one.rank, action.target)
+                    operand = _places(sizes, one.rank, action.operand)
+                    taken[action.peer, one.rank].append((target, operand))
+    return sent, taken
+
+
+class Cutter:
+    """Writes the pieces of all GPUs, in an order in which they could be done one by one."""
+
+    def __init__(self, schedules: list[_core.Schedule]) -> None:
+        self.schedules, self.sizes = schedules, sizes_of(schedules)
+        sent, taken = _ends(schedules, self.sizes)
+        self.cut = {
+            pair: [_spans(a, *b) for a, b in zip(sent[pair], taken[pair], strict=True)]
+            for pair in sent
+        }
+        self.done: dict[tuple, int] = defaultdict(int)  # messages, by end
+        self.pieces_done: dict[tuple, int] = defaultdict(int)
+
+    def all(self) -> list[list[list[Piece]]]:
+        """For each GPU and round."""
+        return [[self._round(one.rank, round_) for round_ in one.rounds] for one in self.schedules]
+
+    def _next(self, key: tuple) -> list[tuple[int, list[Span | None]]]:
+        """The pieces of the next message at this end, numbered."""
+        found = self.cut[key[1:]][self.done[key]]
+        self.done[key] += 1
+        first = self.pieces_done[key]
+        self.pieces_done[key] += len(found)
+        return list(enumerate(found, first))
+
+    def _round(self, rank: int, round_: _core.Round) -> list[Piece]:
+        found = []
+        for send in round_.sends:
+            for number, (source, _, _) in self._next(("sent", rank, send.peer)):
+                found.append(Piece(SEND, send.peer, source=source, number=number))
+        for action in round_.actions:
+            found += self._action(rank, action)
+        return found
+
+    def _action(self, rank: int, action: _core.Action) -> list[Piece]:
+        if action.peer >= 0:
+            kind = RECEIVE_REDUCE if action.operand else RECEIVE
+            return [
+                Piece(kind, action.peer, target=target, operand=operand, number=number)
+                for number, (_, target, operand) in self._next(("taken", action.peer, rank))
+            ]
+        source, target, operand = (
+            _places(self.sizes, rank, one) for one in (action.source, action.target, action.operand)
+        )
+        spans = _spans(source, target, operand)
+        if not operand:
+            return [Piece(COPY, source=a, target=b) for a, b, _ in spans]
+        return [one for a, b, c in spans for one in _reduction(a, b, c)]
+
+
+def _reduction(source: Span, target: Span, operand: Span) -> list[Piece]:
+    """Plans combine into one of the two operands."""
+    if target == source:
+        source, operand = operand, source
+    if target == operand:
+        return [Piece(REDUCE, source=source, target=target, operand=target)]
+    if set(source.slots) & set(target.slots):
+        raise Error("a reduction writes a part of what it reads", "no plan can say that")
+    return [Piece(COPY, source=operand, target=target),
+            Piece(REDUCE, source=source, target=target, operand=target)]  # fmt: skip

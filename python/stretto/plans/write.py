@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Schedules as plans for GPUs."""
+
+from .. import _core
+
+FORMS = ("msccl", "mscclpp")
+
+
+def write_plan(form: str, schedules: list[_core.Schedule]) -> str:
+    """Of all ranks, proved; raises Error for what no plan can say."""
+    if form == "msccl":
+        from .write_msccl import msccl
+
+        return msccl(schedules)
+    from .write_mscclpp import mscclpp
+
+    return mscclpp(schedules)
