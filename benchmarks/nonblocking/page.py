@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import nan
+from math import isnan, nan
 from typing import TYPE_CHECKING
 
 from stretto.measure.overlap import LIBRARIES, overlap_of
@@ -151,6 +151,9 @@ def goals_table(results: list[Found]) -> str:
                 cells.append("")
                 continue
             value, missed = goal.value(found), len(goal.misses(found))
+            if isnan(value):
+                cells.append("not judged")
+                continue
             said = "" if goal.reached(value) else " **missed**"
             cells.append(f"{value:.2f}{said}" + (f" ({missed})" if missed else ""))
         bound = f"{'at most' if goal.at_most else 'at least'} {goal.target:.2f}"

@@ -73,6 +73,7 @@ class Communicator {
   std::optional<Passed> unusable;  ///< set: every call is passed on
   std::uint64_t calls = 0;         ///< served, for the hang report
   bool careful = false;            ///< before a call it must be asked whether this communicator still works
+  bool serves_requests = false;    ///< nonblocking and persistent calls need not be looked at one by one
   /// Does the job survive failed processes?
   bool survives_faults() const { return survives_faults_; }
   /// Do its ranks want the same of profile and trace? Nothing: nobody has asked.

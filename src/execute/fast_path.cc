@@ -70,7 +70,7 @@ bool Operation::run_fast(const Work& work, Ends ends, const Paths& paths, const 
   return true;
 }
 
-void Operation::post_fast(const Work& work, const Paths& paths, const Plan& plan) {
+void Operation::resume_fast(const Work& work, const Paths& paths, const Plan& plan, const Position& at) {
   fast_work_ = &work;
   ends_ = {work.input.at, work.output.at};
   paths_ = paths;
@@ -80,9 +80,8 @@ void Operation::post_fast(const Work& work, const Paths& paths, const Plan& plan
   open_ = 0;
   depth_ = 1;
   active_ = 1;
-  position_ = beginning_of(plan);
+  position_ = at;
   is_fast_ = true;
-  advance_fast(1);
 }
 
 bool Operation::advance_fast(int polls) {

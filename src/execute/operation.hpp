@@ -106,9 +106,9 @@ class Operation {
   }
   /// post() from there on.
   void resume(const Work& work, const Paths& paths, const Plan& plan, const Position& at);
-  /// post() of a plan that has it: advance() then takes it as long as nothing is in its way. `work` stays, but for
-  /// where its buffers are, and so does what `paths` points at.
-  void post_fast(const Work& work, const Paths& paths, const Plan& plan);
+  /// The same: advance() then takes the fast path as long as nothing is in its way. `work` stays, but for where its
+  /// buffers are, and so does what `paths` points at.
+  void resume_fast(const Work& work, const Paths& paths, const Plan& plan, const Position& at);
 
  private:
   struct ReceiveState {           // of a step of the present round

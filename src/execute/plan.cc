@@ -14,6 +14,15 @@ Count slot_gap(const Element& element) {
   return (element.span - 1) / element.extent;
 }
 
+bool has_empty_messages(const Schedule& schedule) {
+  const auto empty = [](const Slice& blocks) { return blocks.count == 0; };
+  return std::ranges::any_of(schedule.rounds, [&](const Round& round) {
+    return std::ranges::any_of(schedule.sends_of(round), empty, &Send::blocks) ||
+           std::ranges::any_of(schedule.actions_of(round),
+                               [&](const Action& a) { return is_receive(a.kind) && empty(a.target); });
+  });
+}
+
 }  // namespace
 
 class Plan::Resolver {
@@ -23,7 +32,7 @@ class Plan::Resolver {
         work_(work),
         segment_(segment),
         gap_(slot_gap(work.element)),
-        shift_(segments_alike(work) ? segment * longest_segment(work) : 0) {}
+        shift_(segment > 0 && segments_alike(work) ? segment * longest_segment(work) : 0) {}
 
   void resolve() {
     const Schedule& schedule = *work_.schedule;
@@ -106,7 +115,7 @@ class Plan::Resolver {
   void add(const Send& send) {
     const Slice blocks = resolve(send.blocks);
     const Count n = elements(blocks);
-    if (n == 0 && send.blocks.count > 0) return;  // the receiver knows as well that there is nothing
+    if (n == 0 && !goes_empty(send.blocks)) return;  // the receiver knows as well that there is nothing
     p_.sends.push_back({send.peer, blocks, n * work_.element.size, 1});
   }
 
@@ -114,13 +123,15 @@ class Plan::Resolver {
     const bool receives = is_receive(action.kind);
     Step step{action.kind, action.side, action.after_sends, false, action.peer, resolve(action.target), {}, {}, 0, 0};
     const Count n = elements(step.target);
-    if (n == 0 && (!receives || action.target.count > 0)) return;
+    if (n == 0 && (!receives || !goes_empty(action.target))) return;
     step.n = n;
     step.bytes = n * work_.element.size;
     step.source = resolve(action.source);
     step.operand = resolve(action.operand);
     p_.steps.push_back(step);
   }
+
+  bool goes_empty(Slice blocks) const { return blocks.count == 0 && segment_ == 0; }
 
   Count elements(Slice s) const {
     Count n = 0;
@@ -219,7 +230,7 @@ bool segments_alike(const Work& work) {
     if (!l->even() || (longest && !l->cut_alike(*longest))) return false;
     longest = l;
   }
-  return true;
+  return !has_empty_messages(*work.schedule);  // which only the first has
 }
 
 Count longest_segment(const Work& work) {

@@ -40,7 +40,8 @@ struct Span {
   Bytes at;  ///< of the first element, from the address of the buffer
 };
 
-/// Independent of addresses. Messages of nothing are left out, unless the schedule wants them.
+/// Independent of addresses. Messages of nothing are left out, but for those that the schedule wants: these go with the
+/// first segment, the one that all ranks have, for ranks that know different parts may have more or fewer.
 struct Plan {
   struct Outgoing {
     Rank peer;

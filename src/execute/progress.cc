@@ -44,18 +44,28 @@ Operation& Progress::take_unused() {
 Operation& Progress::post(const Work& work, const Paths& paths, const Plan* ready, Owner* owner) {
   Guard operation(*this, take_unused());
   operation->owner = owner;
-  if (ready && Operation::has_fast_path(paths, *ready))
-    operation->post_fast(work, paths, *ready);
-  else
-    operation->post(work, paths, ready);
+  operation->post(work, paths, ready);
   return operation.dismiss();
+}
+
+Operation* Progress::post_short(const Work& work, const Paths& paths, const Plan& ready, Owner* owner) {
+  if (!Operation::has_fast_path(paths, ready)) return &post(work, paths, &ready, owner);
+  Operation::Position reached = Operation::beginning_of(ready);
+  if (unused().run_fast(work, paths, ready, reached, 1)) return nullptr;
+  Operation& operation = take_unused();
+  operation.owner = owner;
+  operation.resume_fast(work, paths, ready, reached);
+  return &operation;
 }
 
 void Progress::release(Operation& operation) {
   if (operation.active()) operation.abandon();
   operation.owner = nullptr;
-  std::erase(posted_, &operation);
-  std::erase(ended_, &operation);
+  if (posted_.back() == &operation)  // most often it is the only one
+    posted_.pop_back();
+  else
+    std::erase(posted_, &operation);
+  if (!ended_.empty()) std::erase(ended_, &operation);
   unused_.push_back(&operation);
 }
 

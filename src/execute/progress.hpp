@@ -27,6 +27,8 @@ class Progress {
   /// Begins an operation, which may end at once: `owner` hears of a later end, in poll() or wait(). What `work` and
   /// `paths` point at, and `ready`, stays until release(); with `ready`, `work` as well.
   Operation& post(const Work& work, const Paths& paths, const Plan* ready = nullptr, Owner* owner = nullptr);
+  /// The same. Null: a call of short messages, and all of them were there; it is complete, without an operation.
+  Operation* post_short(const Work& work, const Paths& paths, const Plan& ready, Owner* owner = nullptr);
   /// Moves all on, without waiting. False: nothing could be done. `for_any_thread`: only those operations.
   bool poll(bool for_any_thread = false);
   /// Until `operation` is complete. `deadline` is for each wait: its span begins anew when some message has come or

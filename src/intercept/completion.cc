@@ -18,6 +18,8 @@ using stretto::intercept::Request;
 namespace intercept = stretto::intercept;
 
 Request* ours(const MPI_Request* handle) { return handle ? intercept::request_of(*handle) : nullptr; }
+/// Also one that was freed: whoever still has its handle must not reach the native request, which is used again.
+Request* ever_ours(const MPI_Request* handle) { return handle ? intercept::find_request(*handle) : nullptr; }
 
 bool any_ours(int n, const MPI_Request* handles) {
   return intercept::requests_exist() && n > 0 && handles &&
@@ -47,8 +49,10 @@ bool any_observed(int n, const MPI_Request* requests) {
 }  // namespace
 
 STRETTO_ENTRY(Wait, (MPI_Request * request, MPI_Status* status), (request, status)) {
+  Request* const own = ours(request);
+  if (own && own->at_once) return intercept::need_not_wait(*own, request, status);
   const ObservedWait wait(1, request);
-  if (Request* const own = ours(request)) return served([&] { return intercept::wait(*own, request, status); });
+  if (own) return served([&] { return intercept::wait(*own, request, status); });
   return native().Wait(request, status);
 }
 
@@ -130,14 +134,14 @@ STRETTO_ENTRY(Request_get_status_some,
 #endif
 
 STRETTO_ENTRY(Start, (MPI_Request * request), (request)) {
-  if (Request* const own = ours(request)) return served([&] { return intercept::start(*own); });
+  if (Request* const own = ever_ours(request)) return served([&] { return intercept::start(*own); });
   return start_natively(request);
 }
 
 STRETTO_ENTRY(Startall, (int n, MPI_Request requests[]), (n, requests)) {
   if (!any_ours(n, requests) && !any_observed(n, requests)) return native().Startall(n, requests);
   for (int i = 0; i < n; ++i) {
-    Request* const own = ours(requests + i);
+    Request* const own = ever_ours(requests + i);
     const int code = own ? served([&] { return intercept::start(*own); }) : start_natively(requests + i);
     if (code != MPI_SUCCESS) return code;
   }
@@ -145,7 +149,7 @@ STRETTO_ENTRY(Startall, (int n, MPI_Request requests[]), (n, requests)) {
 }
 
 STRETTO_ENTRY(Request_free, (MPI_Request * request), (request)) {
-  if (Request* const own = ours(request)) return served([&] { return intercept::free_request(*own, request); });
+  if (Request* const own = ever_ours(request)) return served([&] { return intercept::free_request(*own, request); });
   if (intercept::observe::any_pending() && request) [[unlikely]]
     intercept::observe::forget_native(*request, intercept::observe::native_times(*request));
   return native().Request_free(request);
@@ -153,7 +157,7 @@ STRETTO_ENTRY(Request_free, (MPI_Request * request), (request)) {
 
 // Collectives cannot be cancelled.
 STRETTO_ENTRY(Cancel, (MPI_Request * request), (request)) {
-  if (Request* const own = ours(request)) return served([&] { return intercept::misused(*own); });
+  if (Request* const own = ever_ours(request)) return served([&] { return intercept::misused(*own); });
   return native().Cancel(request);
 }
 

@@ -103,8 +103,10 @@ bool polls_in_a_thread() {
   return needed;
 }
 
+bool progress_is_sure() { return flavour::calls_in_progress(); }
+
 bool progress_is_sure(Communicator& c, const Signature& call) {
-  if (flavour::calls_in_progress()) return true;
+  if (progress_is_sure()) return true;
   return !c.messages() && (!facts(facts(call.function).collective).reduces || is_standard(call.op));
 }
 

@@ -15,7 +15,9 @@ void end_background();
 
 /// Does a thread do it, too? It must not call the MPI, nor the program's operators.
 bool polls_in_a_thread();
-/// Will a nonblocking call on `c` go on whatever the program does meanwhile? The same on all ranks.
+/// Does any nonblocking call go on whatever the program does meanwhile?
+bool progress_is_sure();
+/// Does that hold for this call on `c`? The same on all ranks.
 bool progress_is_sure(Communicator& c, const Signature& call);
 
 }  // namespace stretto::intercept

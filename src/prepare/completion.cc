@@ -197,10 +197,15 @@ bool find_some(Mixed& mixed, int* count, int* indices, MPI_Status* statuses, int
 
 int wait(Request& request, MPI_Request* handle, MPI_Status* status) {
   set_empty(status);
-  if (!request.active) return MPI_SUCCESS;
+  if (!request.active) return request.taken ? MPI_SUCCESS : misused(request);
   request.waited_for();
   await(request.call());
   return complete(request, handle);
+}
+
+int need_not_wait(Request& request, MPI_Request* handle, MPI_Status* status) {
+  set_empty(status);
+  return complete_at_once(request, handle);
 }
 
 int test(Request& request, MPI_Request* handle, int* flag, MPI_Status* status) {

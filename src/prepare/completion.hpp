@@ -11,6 +11,8 @@
 namespace stretto::intercept {
 
 int wait(Request& request, MPI_Request* handle, MPI_Status* status);
+/// wait() for a request that is complete `at_once`.
+int need_not_wait(Request& request, MPI_Request* handle, MPI_Status* status);
 int test(Request& request, MPI_Request* handle, int* flag, MPI_Status* status);
 int get_status(Request& request, int* flag, MPI_Status* status);
 

@@ -22,16 +22,23 @@ Counts counted() { return polls_in_a_thread() ? Counts::none : Counts::nonblocki
 }  // namespace
 
 bool NonblockingCall::start(Communicator& c, const Arguments& arguments, FunctionRef<NativeStart()> native) {
-  describe(c, arguments);
-  begin();
+  c_ = &c;
   turn_ = {};
-  watch_ = {};
-  begun_ = pending_calls() == 1 ? calls_begun() : 0;
-  tag_ = c.next_tag((facts(function()).bytes_known ? 0 : most_stages_before) + (c.learner ? 1 : 0));
+  tag_ = c.next_tag((facts(arguments.signature.function).bytes_known ? 0 : most_stages_before) + (c.learner ? 1 : 0));
   stages_ = 0;
   native_request_ = constants().request_null;
+  return (c.undecided.empty() && start_kept(arguments)) || start_new(c, arguments, native);
+}
+
+/// Not one whose plan is kept, or others must decide before.
+[[gnu::noinline]] bool NonblockingCall::start_new(Communicator& c, const Arguments& arguments,
+                                                  FunctionRef<NativeStart()> native) {
+  describe(c, arguments);
+  begin_pending();
+  prepares_ = true;
+  watch_ = {};
+  begun_ = pending_calls() == 1 ? calls_begun() : 0;
   if (c.undecided.empty()) {
-    if (start_kept()) return true;
     prepared_.emplace(c, arguments_, memory_);
     prepared_->take_turn(counted());
     if (!step()) {
@@ -39,6 +46,8 @@ bool NonblockingCall::start(Communicator& c, const Arguments& arguments, Functio
         native_ = native();
         return start_natively();
       }
+      prepares_ = false;
+      std::erase(c.pending, this);
       leave();
       return false;
     }
@@ -60,20 +69,37 @@ void NonblockingCall::queue() {
   memory_.trim();
 }
 
-/// The same call as one whose plan is kept.
-bool NonblockingCall::start_kept() {
-  const auto* const found = c_->plans.find(arguments_, Counts::nonblocking);
+/// Others may wait for it from now on.
+void NonblockingCall::begin_pending() {
+  begin();
+  c_->pending.push_back(this);
+}
+
+/// The same call as one whose plan is kept. What is complete at once is not even begun.
+[[gnu::always_inline]] inline bool NonblockingCall::start_kept(const Arguments& arguments) {
+  const auto* const found = c_->plans.find(arguments, Counts::nonblocking);
   if (!found || !(*found)->algorithm) return false;
-  kept_ = *found;
-  kept_->count_down(Counts::nonblocking);
+  PlanCache::Cached& kept = **found;
+  kept.count_down(Counts::nonblocking);
+  arguments_.signature.function = arguments.signature.function;  // nothing else of them is asked for
   if (!c_->records) {
-    count_again(*c_, *kept_);
+    count_again(*c_, kept);
   } else {  // which would be one of the blocking calls that are sampled
-    times.served(*kept_->algorithm);
-    count_served(*c_, *kept_->served, *kept_->algorithm);
+    if (done()) begin_pending();
+    times.served(*kept.algorithm);
+    count_served(*c_, *kept.served, *kept.algorithm);
   }
-  post(kept_->work, next_tag(), &kept_->plan);
-  if (!operation_->active()) ended(*operation_);
+  post(kept.work, next_tag(), &kept.plan);
+  if (operation_) {
+    kept_ = *found;
+    if (done()) begin_pending();
+    if (!operation_->active()) ended(*operation_);
+  } else if (done()) {
+    end_at_once(MPI_SUCCESS);
+    c_ = nullptr;
+  } else {
+    finish(MPI_SUCCESS);
+  }
   return true;
 }
 
@@ -100,6 +126,7 @@ bool NonblockingCall::step() {
     post(kept_ ? kept_->work : work, next_tag(), kept_ ? &kept_->plan : nullptr);
     if (timed()) watch_.returned = execute::now();
     if (collective) decide();
+    if (!operation_) continue;
     if (operation_->active()) return true;
     if (operation_->outcome() != transport::Outcome::ok) {
       finish(process_worker().failure(*c_));
@@ -145,7 +172,7 @@ void NonblockingCall::decide() {
 }
 
 void NonblockingCall::start_queued() {
-  if (start_kept()) return decide();
+  if (start_kept(arguments_)) return decide();
   prepared_.emplace(*c_, arguments_, memory_);
   prepared_->take_turn(counted());
   step();
@@ -161,13 +188,23 @@ void NonblockingCall::ended(execute::Operation& operation) {
 }
 
 void NonblockingCall::finish(int code) {
-  prepared_.reset();
+  release();
   kept_.reset();
-  memory_.trim();
-  native_ = nullptr;
-  held_.release();
-  decide();
   if (timed()) watch_.ended = execute::now();
+  if (std::exchange(prepares_, false)) {
+    prepared_.reset();
+    memory_.trim();
+    native_ = nullptr;
+    held_.release();
+    decide();
+  }
+  if (code == MPI_SUCCESS && !times && !timed()) {  // it needs its communicator no more, which may be freed meanwhile
+    if (c_->pending.back() == this)
+      c_->pending.pop_back();
+    else
+      std::erase(c_->pending, this);
+    c_ = nullptr;
+  }
   PendingCall::finish(code);
 }
 

@@ -19,6 +19,8 @@ class NonblockingCall final : public PendingCall {
   /// later.
   bool start(Communicator& c, const Arguments& arguments, FunctionRef<NativeStart()> native);
 
+  /// After start(): is it complete, and not even observed?
+  bool was_at_once() const { return !c_; }
   /// Is it one of a round, in which ranks learn?
   bool timed() const { return static_cast<bool>(turn_); }
   /// The program begins to wait for it.
@@ -27,6 +29,7 @@ class NonblockingCall final : public PendingCall {
   }
   /// After its end, while its communicator is there.
   void tell_time();
+  bool needs_communicator() const { return timed() || PendingCall::needs_communicator(); }
 
   void poll() override;
   bool only_messages() const override { return !undecided_ && native_request_ == constants().request_null; }
@@ -34,8 +37,10 @@ class NonblockingCall final : public PendingCall {
   void ended(execute::Operation& operation) override;
 
  private:
+  bool start_new(Communicator& c, const Arguments& arguments, FunctionRef<NativeStart()> native);
+  void begin_pending();
   void queue();
-  bool start_kept();
+  bool start_kept(const Arguments& arguments);
   void count(execute::Work& work);
   void start_queued();
   bool step();
@@ -55,6 +60,7 @@ class NonblockingCall final : public PendingCall {
   NativeStart native_;            // null: it may not be left any more
   MPI_Request native_request_{};  // null unless the native library does it
   bool undecided_ = false;
+  bool prepares_ = false;  // it was not kept: finish() has to clear what start() took
   Learner::Turn turn_;
   learn::Watch watch_;
   std::uint64_t begun_ = 0;  // calls of the process when it began; 0: others were under way

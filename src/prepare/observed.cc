@@ -113,10 +113,11 @@ ObservedStart::~ObservedStart() {
 
 void ObservedWait::begin(int n, const MPI_Request* requests) {
   if (outermost || !requests) return;
+  Seen seen{requests};
   for (int i = 0; i < n; ++i) {
     if (requests[i] == constants().request_null) continue;
     if (Request* const own = request_of(requests[i])) {
-      if (own->active && own->call().times && !own->done()) own_.push_back(&own->call());
+      if (own->active && own->call().times && !own->done()) seen.own.push_back(&own->call());
       continue;
     }
     auto times = observe::native_times(requests[i]);
@@ -124,23 +125,26 @@ void ObservedWait::begin(int n, const MPI_Request* requests) {
     if (is_over(requests[i], times->form()))
       end_native(*times);
     else
-      natives_.push_back({i, requests[i], std::move(times)});
+      seen.natives.push_back({i, requests[i], std::move(times)});
   }
-  if (own_.empty() && natives_.empty()) return;
+  if (seen.own.empty() && seen.natives.empty()) return;
   outermost = this;
-  requests_ = requests;
-  began_ = execute::now();
+  seen.began = execute::now();
+  seen_ = std::make_unique<Seen>(std::move(seen));
 }
 
 void ObservedWait::divide() {
-  if (std::exchange(divided_, true)) return;
+  if (std::exchange(seen_->divided, true)) return;
+  const auto& [requests, own, natives, began, divided] = *seen_;
   const Nanoseconds now = execute::now();
-  const auto time = [&](const PendingCall& call) { return (call.done() ? call.times.ended() : now) - began_; };
-  Nanoseconds longest = natives_.empty() ? 0 : now - began_;
-  for (const PendingCall* call : own_) longest = std::max(longest, time(*call));
-  const Nanoseconds share = longest / static_cast<Nanoseconds>(own_.size() + natives_.size());
-  for (PendingCall* call : own_) call->times.waited(time(*call), share);
-  for (const Native& one : natives_) one.times->waited(now - began_, share);
+  const auto time = [now, began = began](const PendingCall& call) {
+    return (call.done() ? call.times.ended() : now) - began;
+  };
+  Nanoseconds longest = natives.empty() ? 0 : now - began;
+  for (const PendingCall* call : own) longest = std::max(longest, time(*call));
+  const Nanoseconds share = longest / static_cast<Nanoseconds>(own.size() + natives.size());
+  for (PendingCall* call : own) call->times.waited(time(*call), share);
+  for (const Native& one : natives) one.times->waited(now - began, share);
 }
 
 void ObservedWait::divide_time() {
@@ -150,8 +154,8 @@ void ObservedWait::divide_time() {
 void ObservedWait::end() {
   divide();
   outermost = nullptr;
-  for (const Native& one : natives_) {
-    const MPI_Request left = requests_[one.at];
+  for (const Native& one : seen_->natives) {
+    const MPI_Request left = seen_->requests[one.at];
     if (!is_over(left, one.times->form())) continue;
     end_native(*one.times);
     if (left == constants().request_null) observe::forget_native(one.request, one.times);

@@ -44,7 +44,7 @@ class ObservedWait {
       begin(n, requests);
   }
   ~ObservedWait() {
-    if (began_ > 0) [[unlikely]]
+    if (seen_) [[unlikely]]
       end();
   }
   ObservedWait(const ObservedWait&) = delete;
@@ -59,15 +59,18 @@ class ObservedWait {
     MPI_Request request;
     std::shared_ptr<observe::PendingTimes> times;
   };
+  struct Seen {
+    const MPI_Request* requests;
+    std::vector<PendingCall*> own = {};
+    std::vector<Native> natives = {};
+    observe::Nanoseconds began = 0;
+    bool divided = false;
+  };
   void begin(int n, const MPI_Request* requests);
   void divide();
   void end();
 
-  observe::Nanoseconds began_ = 0;  // 0: nobody's time
-  bool divided_ = false;
-  const MPI_Request* requests_ = nullptr;
-  std::vector<PendingCall*> own_;
-  std::vector<Native> natives_;
+  std::unique_ptr<Seen> seen_;  // null: nobody's time
 };
 
 }  // namespace stretto::intercept

@@ -38,6 +38,11 @@ void PendingCall::begin() {
   background_begins();
 }
 
+void PendingCall::end_at_once(int code) {
+  ++begun;
+  code_ = code;
+}
+
 void PendingCall::leave() {
   count_pending(-1);
   done_.store(true, std::memory_order_relaxed);
@@ -46,7 +51,8 @@ void PendingCall::leave() {
 void PendingCall::post(const execute::Work& work, transport::Tag tag, const execute::Plan* ready) {
   execute::Paths paths = process_worker().paths_of(*c_, tag);
   paths.any_thread = !paths.messages && !(prepared_ && prepared_->runs_own_operator());
-  operation_ = &process_worker().progress.post(work, paths, ready, this);
+  execute::Progress& progress = process_worker().progress;
+  operation_ = ready ? progress.post_short(work, paths, *ready, this) : &progress.post(work, paths, nullptr, this);
 }
 
 bool PendingCall::spin() {
@@ -114,9 +120,12 @@ void await(PendingCall& call) {
 void await_all(Communicator& c) {
   Worker& w = process_worker();
   const auto unfinished = [&]() -> PendingCall* {
-    for (PendingCall* call : c.pending) {
+    for (std::size_t i = 0; i < c.pending.size();) {
+      PendingCall* const call = c.pending[i];
+      const std::size_t before = c.pending.size();
       call->poll();
       if (!call->done()) return call;
+      i = c.pending.size() == before ? i + 1 : 0;  // those that end leave the list
     }
     return nullptr;
   };

@@ -37,12 +37,9 @@ class PendingCall : public execute::Owner {
   void wait_inside();
   /// The rank is stuck in it: says so, and ends the job.
   void expired();
-  /// The program is done with it.
-  void drop() {
-    held_.release();
-    detach();
-  }
-  /// Its communicator is freed, after its end.
+  /// After its end: must it still be taken from its communicator, which has to raise its error or count it?
+  bool needs_communicator() const { return persists() || code_ != MPI_SUCCESS || times; }
+  /// After its end, where the program is done with it, or its communicator is freed.
   void detach() {
     times.complete();
     times.leave();
@@ -58,9 +55,13 @@ class PendingCall : public execute::Owner {
   ~PendingCall() = default;
   /// What will be started. Arrays that `arguments` refer to outlive the call, as MPI says.
   void describe(Communicator& c, const Arguments& arguments);
+  /// It is under way.
   void begin();
   /// begin() is taken back.
   void leave();
+  /// Instead of begin() and finish(): all was done while it was started.
+  void end_at_once(int code);
+  /// Without an operation_ it is complete.
   void post(const execute::Work& work, transport::Tag tag, const execute::Plan* ready);
   void release();
   void finish(int code);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "prepare/persistent_call.hpp"
 
+#include <utility>
+
 #include "mpi/types.hpp"
 #include "prepare/perform.hpp"
 
@@ -22,6 +24,7 @@ Served PersistentCall::make(Worker& runner, Communicator& c, const Arguments& ar
         plan_.resolve(work_, 0);
         plan_.find_fast_path(work_);
       }
+      is_plain_ = prepared_->is_plain();
       return MPI_SUCCESS;
     }
     const int code = runner.run(c, function(), prepared_->work(), nullptr);
@@ -30,21 +33,44 @@ Served PersistentCall::make(Worker& runner, Communicator& c, const Arguments& ar
   return prepared_->end();
 }
 
+void PersistentCall::count() {
+  if (starts_ > 0) prepared_->decision().served->fetch_add(std::exchange(starts_, 0), std::memory_order_relaxed);
+}
+
+/// What is complete at once is not even begun.
 void PersistentCall::start() {
-  begin();
-  count_served(*c_, *prepared_->decision().served, algorithm());
-  const PackingFor program(c_->comm());
-  prepared_->pack_again();
+  ++starts_;
+  ++c_->calls;
+  set_last_algorithm(algorithm().id.data());
+  if (times) [[unlikely]]
+    begin();
+  if (!is_plain_) {
+    const PackingFor program(c_->comm());
+    prepared_->pack_again();
+  }
   post(work_, *tag_, has_plan_ ? &plan_ : nullptr);
-  if (!operation_->active()) ended(*operation_);
+  if (operation_) {
+    if (done()) begin();
+    if (!operation_->active()) ended(*operation_);
+  } else if (done()) {
+    end_at_once(unpacked());
+  } else {
+    finish(unpacked());
+  }
+}
+
+/// After the messages: MPI's error code.
+int PersistentCall::unpacked() {
+  if (is_plain_) return MPI_SUCCESS;
+  const PackingFor program(c_->comm());
+  const Served code = prepared_->end();
+  reported_ = prepared_->reported();
+  return *code;
 }
 
 void PersistentCall::ended(execute::Operation& operation) {
   if (operation.outcome() != transport::Outcome::ok) return finish(process_worker().failure(*c_));
-  const PackingFor program(c_->comm());
-  const Served code = prepared_->end();
-  reported_ = prepared_->reported();
-  finish(*code);
+  finish(unpacked());
 }
 
 }  // namespace stretto::intercept

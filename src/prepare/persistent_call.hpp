@@ -11,12 +11,15 @@ namespace stretto::intercept {
 class PersistentCall final : public PendingCall {
  public:
   ~PersistentCall() {
+    count();
     if (c_ && tag_) c_->return_persistent_tag(*tag_);
   }
   /// MPI's error code, not raised; or nothing: it is left to the native library, which has been counted. Collective;
   /// `runner` does what takes messages.
   Served make(Worker& runner, Communicator& c, const Arguments& arguments);
   void start();
+  /// Adds the starts since the last time to the statistics.
+  void count();
   /// After make().
   const Algorithm& algorithm() const { return *prepared_->decision().algorithm; }
 
@@ -25,11 +28,14 @@ class PersistentCall final : public PendingCall {
 
  private:
   const Schedule* schedule() const override { return prepared_->schedule().get(); }
+  int unpacked();
 
   std::optional<transport::Tag> tag_;  // of each start: MPI matches them by the order in which the calls were made
   execute::Work work_;
   execute::Plan plan_;
-  bool has_plan_ = false;  // else the operation makes one for each segment
+  bool has_plan_ = false;     // else the operation makes one for each segment
+  bool is_plain_ = false;     // nothing is to be packed or unpacked
+  std::uint64_t starts_ = 0;  // not yet counted
 };
 
 }  // namespace stretto::intercept

@@ -49,6 +49,10 @@ class PreparedCall {
   std::array<Rank, 2> parts() const;
   /// What the call's plan may be kept by; null: it may not.
   const Arguments* keeps() const { return keep_ ? &arguments_ : nullptr; }
+  /// Is work() all of it? Then it may be run as often as wanted, without pack_again() and end().
+  bool is_plain() const {
+    return work_.element.dense && !truncated_ && !apart_ && !(in_ && in_->copied()) && !(out_ && out_->copied());
+  }
   /// After next() has said that this is the end: are all calls like it left to the native library, by the rules or by
   /// what ranks learned?
   bool always_native() const;

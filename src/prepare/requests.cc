@@ -60,26 +60,22 @@ class RequestTable {
   Entries* current_ = nullptr;
   std::size_t used_ = 0;
 };
+constinit RequestTable table;
 
 // Never destroyed, like all that a program may use at its very end.
 struct Pool {
-  std::mutex mutex;  // guards what follows
+  const bool locks = threads_at_once();
+  std::mutex mutex;  // guards what follows, and insertions into the table
   std::deque<Request> all;
   std::vector<Request*> unused;
-  RequestTable table;
 };
 Pool& pool() {
   static auto& only = *new Pool;
   return only;
 }
 
-bool locks() {
-  static const bool needed = threads_at_once();
-  return needed;
-}
-
 std::unique_lock<std::mutex> lock(Pool& p) {
-  return locks() ? std::unique_lock(p.mutex) : std::unique_lock(p.mutex, std::defer_lock);
+  return p.locks ? std::unique_lock(p.mutex) : std::unique_lock<std::mutex>();
 }
 
 /// Inside lock().
@@ -88,28 +84,31 @@ void count_in_use(int more) {
   n.store(n.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
 }
 
-/// Null: the native library has no room for one more.
+/// False: the native library has no room for one more.
+[[gnu::noinline]] bool make_one(Pool& p) {
+  const auto carrier = new_carrier();
+  if (!carrier) return false;
+  p.all.emplace_back(*carrier);
+  table.insert(&p.all.back());
+  p.unused.push_back(&p.all.back());
+  return true;
+}
+
 Request* take() {
   Pool& p = pool();
   const auto locked = lock(p);
-  if (p.unused.empty()) {
-    const auto carrier = new_carrier();
-    if (!carrier) return nullptr;
-    p.all.emplace_back(*carrier);
-    p.table.insert(&p.all.back());
-    p.unused.push_back(&p.all.back());
-  }
+  if (p.unused.empty() && !make_one(p)) return nullptr;
   Request* const request = p.unused.back();
   p.unused.pop_back();
+  request->taken = true;
   count_in_use(1);
   return request;
 }
 
 /// The program is done with it.
-void put_back(Request& request) {
-  request.call().drop();
+inline void put_back(Request& request) {
   request.persistent.reset();
-  request.active = false;
+  request.taken = request.active = request.at_once = false;
   Pool& p = pool();
   const auto locked = lock(p);
   count_in_use(-1);
@@ -122,6 +121,7 @@ void leave_communicator(Request& request) {
   if (!c) return;
   std::erase(c->pending, &request.call());
   request.persistent.reset();
+  request.nonblocking.detach();
   if (!c->free_when_left || !c->pending.empty()) return;
   MPI_Comm comm = c->comm();
   free_communicator(&comm, c->free_when_left);
@@ -138,8 +138,10 @@ bool is_alone(MPI_Comm comm) {
 
 /// The state of `comm`, if nonblocking calls on it can be served; else null, and that is counted.
 Communicator* usable(MPI_Comm comm, const Signature& call) {
-  const Function function = call.function;
   Communicator* c = communicator_at_hand(comm);
+  if (c && c->serves_requests && !c->unusable) [[likely]]
+    return c;
+  const Function function = call.function;
   if (!c && is_alone(comm)) c = communicator(comm, function);
   if (settings().disabled)
     pass(function, Passed::disabled);
@@ -147,8 +149,10 @@ Communicator* usable(MPI_Comm comm, const Signature& call) {
     pass(function, c ? *c->unusable : Passed::not_ready);
   else if (!progress_is_sure(*c, call) || (c->threads() && !threads_at_once()))
     pass(function, Passed::progress);
-  else
+  else {
+    c->serves_requests = progress_is_sure();
     return c;
+  }
   return nullptr;
 }
 
@@ -156,7 +160,7 @@ Communicator* usable(MPI_Comm comm, const Signature& call) {
 
 std::atomic<int> detail::requests_in_use{0};
 
-Request* detail::find_request(MPI_Request handle) { return pool().table.find(handle); }
+Request* find_request(MPI_Request handle) { return table.find(handle); }
 
 Served start_nonblocking(MPI_Comm comm, const Arguments& arguments, MPI_Request* handle,
                          FunctionRef<NativeStart()> native, observe::Nanoseconds began) {
@@ -171,11 +175,12 @@ Served start_nonblocking(MPI_Comm comm, const Arguments& arguments, MPI_Request*
                                      began);
   if (!request->nonblocking.start(*c, arguments, native)) {
     request->nonblocking.times.leave();
+    request->nonblocking.detach();
     put_back(*request);
     return std::nullopt;
   }
-  c->pending.push_back(&request->nonblocking);
   request->active = true;
+  request->at_once = request->nonblocking.was_at_once();
   if (c->records) [[unlikely]]
     request->nonblocking.times.posted();
   *handle = request->carrier;
@@ -192,6 +197,7 @@ Served make_persistent(MPI_Comm comm, const Arguments& arguments, MPI_Request* h
   request->persistent = std::make_unique<PersistentCall>();
   const Served code = beside_pending(*c, [&](Worker& w) { return request->persistent->make(w, *c, arguments); });
   if (code != MPI_SUCCESS) {
+    request->persistent->detach();
     put_back(*request);
     return code ? raise(*c, function, *code) : code;
   }
@@ -207,9 +213,15 @@ Served make_persistent(MPI_Comm comm, const Arguments& arguments, MPI_Request* h
   return MPI_SUCCESS;
 }
 
+int misused() {
+  MPI_Request none = constants().request_null;
+  const int code = native().Request_free(&none);
+  return code == MPI_SUCCESS ? MPI_ERR_REQUEST : code;
+}
+
 int misused(Request& request) {
   const Communicator* const c = request.call().communicator();
-  return c ? raise(*c, request.call().function(), MPI_ERR_REQUEST) : MPI_ERR_REQUEST;
+  return c ? raise(*c, request.call().function(), MPI_ERR_REQUEST) : misused();
 }
 
 int start(Request& request) {
@@ -226,7 +238,7 @@ int start(Request& request) {
 }
 
 int free_request(Request& request, MPI_Request* handle) {
-  if (request.active) return misused(request);
+  if (request.active || !request.taken) return misused(request);
   {
     const Entered entered(process_worker());
     leave_communicator(request);
@@ -244,7 +256,7 @@ int complete(Request& request, MPI_Request* handle) {
   }
   const int code = request.call().end();
   if (request.persistent) return code;
-  {
+  if (request.nonblocking.needs_communicator()) {
     const Entered entered(process_worker());
     if (request.call().communicator()) request.nonblocking.tell_time();
     leave_communicator(request);
@@ -252,6 +264,12 @@ int complete(Request& request, MPI_Request* handle) {
   put_back(request);
   *handle = constants().request_null;
   return code;
+}
+
+int complete_at_once(Request& request, MPI_Request* handle) {
+  put_back(request);
+  *handle = constants().request_null;
+  return MPI_SUCCESS;
 }
 
 bool finish_requests(MPI_Comm comm, int (*native_free)(MPI_Comm*)) {
@@ -272,6 +290,7 @@ void free_carriers() {
   Pool& p = pool();
   const auto locked = lock(p);
   for (Request& request : p.all) {
+    if (request.persistent) request.persistent->count();
     request.call().detach();
     free_carrier(request.carrier);
   }

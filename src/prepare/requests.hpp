@@ -13,7 +13,9 @@ namespace stretto::intercept {
 /// Used again for another call when the program is done with it.
 struct Request {
   MPI_Request carrier;
-  bool active = false;  ///< started, and its completion not yet handed to the program
+  bool taken = false;    ///< by the program, which has not freed it
+  bool active = false;   ///< started, and its completion not yet handed to the program
+  bool at_once = false;  ///< it was complete when it was posted, and nothing is left to be done
   NonblockingCall nonblocking = {};
   std::unique_ptr<PersistentCall> persistent = {};  ///< null: it is nonblocking
 
@@ -27,14 +29,15 @@ struct Request {
 
 namespace detail {
 extern std::atomic<int> requests_in_use;
-Request* find_request(MPI_Request handle);
 }  // namespace detail
 
-/// Otherwise no request is Stretto's.
+/// Otherwise no request that may be waited for is Stretto's.
 inline bool requests_exist() { return detail::requests_in_use.load(std::memory_order_relaxed) > 0; }
 
-/// The request that `handle` carries; null: it is the native library's.
-inline Request* request_of(MPI_Request handle) { return requests_exist() ? detail::find_request(handle) : nullptr; }
+/// The request that `handle` carries, whether it is taken or not; null: it is the native library's.
+Request* find_request(MPI_Request handle);
+/// The same in little time, where programs wait for requests of other kinds: null as well if none is taken.
+inline Request* request_of(MPI_Request handle) { return requests_exist() ? find_request(handle) : nullptr; }
 
 /// MPI_I…: MPI's return code, or nothing if the native library is to do it. `native`: how it would. `began`: when, if
 /// the call is observed.
@@ -48,8 +51,12 @@ int start(Request& request);
 int free_request(Request& request, MPI_Request* handle);
 /// After the end of its call: hands the completion to the program, by MPI's code.
 int complete(Request& request, MPI_Request* handle);
+/// The same of one that was complete `at_once`.
+int complete_at_once(Request& request, MPI_Request* handle);
 /// MPI_ERR_REQUEST, by way of the error handler.
 int misused(Request& request);
+/// The same where nothing is known of a communicator: the native library says it.
+int misused();
 
 /// Before `comm` is freed: waits for its nonblocking calls. True: persistent ones are left, and the last of them to be
 /// freed frees it.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "prepare/worker.hpp"
 
+#include <sched.h>
+
 #include <cstdio>
 #include <thread>
 #include <utility>
@@ -42,6 +44,14 @@ Deadline deadline() {
 Worker& worker() { return mine ? *mine : new_worker(); }
 
 constinit std::atomic<int> detail::pending_calls{0};
+constinit thread_local const char detail::this_thread = 0;
+
+/// Seldom: whoever uses it is asked to let go.
+void Worker::lock() {
+  wanted_.fetch_add(1, std::memory_order_relaxed);
+  while (!try_lock()) sched_yield();
+  wanted_.fetch_sub(1, std::memory_order_relaxed);
+}
 
 // Never destroyed, like all that a program may use at its very end.
 Worker& process_worker() {

@@ -50,7 +50,15 @@ class Worker {
   int vain(Communicator& c);
   transport::shm::Neighbours& neighbours_of(Communicator& c, const NodeView& view);
 
-  std::recursive_mutex mutex_;
+  bool try_lock();
+  void lock();
+  void unlock() {
+    if (--depth_ == 0) owner_.store(nullptr, std::memory_order_release);
+  }
+
+  // A lock of its own: it costs one atomic operation each time. Those who wait for it yield the core, for it is held
+  // for long only by a wait, which ends when it is wanted.
+  std::atomic<const void*> owner_{nullptr};  // of each thread another address
   std::atomic<int> wanted_{0};
   int depth_ = 0;  // of Entered: a poll from inside the MPI does nothing then
   std::optional<transport::shm::StagingRings> staging_rings_;
@@ -69,24 +77,24 @@ class Worker {
 class Entered {
  public:
   explicit Entered(Worker& worker) : worker_(&worker) {
-    if (worker.shared && !worker.mutex_.try_lock()) {  // seldom: whoever uses it is asked to let go
-      worker.wanted_.fetch_add(1, std::memory_order_relaxed);
-      worker.mutex_.lock();
-      worker.wanted_.fetch_sub(1, std::memory_order_relaxed);
-    }
-    ++worker.depth_;
-  }
-  /// Unless another thread uses it.
-  Entered(Worker& worker, std::try_to_lock_t) : worker_(&worker) {
-    if (worker.shared && !worker.mutex_.try_lock())
-      worker_ = nullptr;
-    else
+    if (!worker.shared)
       ++worker.depth_;
+    else if (!worker.try_lock()) [[unlikely]]
+      worker.lock();
+  }
+  /// Unless another thread uses it, or waits to.
+  Entered(Worker& worker, std::try_to_lock_t) : worker_(&worker) {
+    if (!worker.shared)
+      ++worker.depth_;
+    else if (worker.wanted() || !worker.try_lock())
+      worker_ = nullptr;
   }
   ~Entered() {
     if (!worker_) return;
-    --worker_->depth_;
-    if (worker_->shared) worker_->mutex_.unlock();
+    if (worker_->shared)
+      worker_->unlock();
+    else
+      --worker_->depth_;
   }
   Entered(const Entered&) = delete;
   Entered& operator=(const Entered&) = delete;
@@ -101,11 +109,24 @@ class Entered {
 
 /// Of this thread's blocking calls.
 Worker& worker();
+namespace detail {
+extern std::atomic<int> pending_calls;
+[[gnu::tls_model("initial-exec")]] extern constinit thread_local const char this_thread;
+}  // namespace detail
+
 /// Of pending calls: used inside Entered.
 Worker& process_worker();
 
-namespace detail {
-extern std::atomic<int> pending_calls;
+/// False: another thread has it.
+inline bool Worker::try_lock() {
+  const void* const me = &detail::this_thread;
+  const void* owner = owner_.load(std::memory_order_relaxed);
+  if (owner != me) {
+    if (owner || !owner_.compare_exchange_strong(owner, me, std::memory_order_acquire, std::memory_order_relaxed))
+      return false;
+  }
+  ++depth_;
+  return true;
 }
 
 /// Nonblocking calls under way, and persistent ones that were started.

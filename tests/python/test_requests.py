@@ -15,6 +15,7 @@ MISUSES = [
     "start-active", "startall-active", "start-nonblocking", "startall-nonblocking",
     "free-active", "free-active-persistent", "cancel", "cancel-persistent",
 ]  # fmt: skip
+GONE = ["free-complete", "free-twice", "start-freed"]
 
 every_mpi = pytest.mark.parametrize("name", PREFIXES)
 some_ranks = pytest.mark.parametrize("ranks", [2, 4])
@@ -120,6 +121,24 @@ def test_states_of_requests(built, case, ranks, name):
 def test_misuse_is_reported(built, case, name):
     done = served_some(run(built, "request_misuse.c", name, 2, case), "allreduce")
     assert f"{case}: MPI_ERR_REQUEST" in done.out
+
+
+@every_mpi
+@pytest.mark.parametrize("case", GONE)
+def test_handles_of_requests_that_are_gone(built, case, name):
+    done = served_some(run(built, "request_misuse.c", name, 2, case), "allreduce")
+    assert done.out.count(f"{case}: MPI_ERR_REQUEST") == 2 * 2  # each rank, beside others and alone
+
+
+@every_mpi
+def test_mismatched_order_of_persistent_calls(built, name):
+    done = all_right(run(built, "request_misuse.c", name, 2, "order-of-kinds"))
+    assert done.out.count("order-of-kinds: MPI_ERR_TRUNCATE") == 2 * 2
+    # Calls that wait for what nobody sends cannot be told from late ones: a deadline ends them.
+    program = [built("request_misuse.c", name), "order-of-roots"]
+    done = stretto_run(2, program, mpi=installed(name), timeout=LIMIT, STRETTO_DEADLINE="1")
+    assert done.code != 0
+    assert sum("hangs in MPI_Bcast" in line for line in done.err.splitlines()) == 2
 
 
 @pytest.mark.parametrize("interface", ["", "-DUSE_MPI", "-DUSE_MPI_F08"])

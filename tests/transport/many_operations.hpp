@@ -140,9 +140,18 @@ class Juggler {
     auto bound = std::make_unique<Bound>(waiting_[g].front(), group.rank, references_.at(group.ranks));
     waiting_[g].pop_front();
     const execute::Plan* known = mine_() % 2 == 0 ? bound->plan() : nullptr;
-    execute::Operation& operation = progress_.post(bound->work(), group.next_paths(), known);
-    flying_.push_back({std::move(bound), &operation});
+    execute::Operation* const operation = known ? progress_.post_short(bound->work(), group.next_paths(), *known)
+                                                : &progress_.post(bound->work(), group.next_paths());
+    if (operation)
+      flying_.push_back({std::move(bound), operation});
+    else
+      end(*bound);
     return true;
+  }
+
+  void end(const Bound& bound) {
+    bound.check();
+    ++done_;
   }
 
   void complete_one() {
@@ -156,8 +165,7 @@ class Juggler {
           execute::stall_report(*flight.bound->work().schedule, flight.operation->stalls(),
                                 flight.bound->name() + (outcome == Outcome::failed ? ", failed" : ", expired")));
     progress_.release(*flight.operation);
-    flight.bound->check();
-    ++done_;
+    end(*flight.bound);
   }
 
   std::vector<GroupEnd> groups_;

@@ -54,8 +54,7 @@ std::string misfit(const Shape& shape, const Params& params) {
   if (shape.ranks > most_ranks)
     return "the phases of " + std::to_string(shape.ranks) + " ranks are too many: " + std::to_string(most_ranks) +
            " ranks are the most";
-  // In an alltoallv ranks may have different numbers of segments, and every message of a segment must have both its
-  // ends.
+  // Segments in flight would be in different phases, whose messages share links.
   if (params.segment > 0) return "phases are not cut into segments";
   return patterns::nodes_misfit(shape, params);
 }
