@@ -13,8 +13,8 @@
 
 namespace {
 
-using stretto::intercept::constants;
-using stretto::intercept::native;
+using stretto::mpi::constants;
+using stretto::mpi::native;
 
 constexpr int samples = 401;
 constexpr int calls = 200;
@@ -76,7 +76,7 @@ int main(int argc, char** argv) {
   }
   // A reduction of one element passes, all others are served.
   setenv("STRETTO_REDUCE", "native", 1);
-  stretto::intercept::use_native(argv[1]);
+  stretto::mpi::use_native(argv[1]);
   void* handle = dlopen(argv[2], RTLD_NOW | RTLD_LOCAL);
   if (!handle) {
     std::fprintf(stderr, "stretto-overhead: %s\n", dlerror());

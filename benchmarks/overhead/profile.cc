@@ -15,8 +15,8 @@
 
 namespace {
 
-using stretto::intercept::constants;
-using stretto::intercept::native;
+using stretto::mpi::constants;
+using stretto::mpi::native;
 
 constexpr int pairs = 201;
 
@@ -89,7 +89,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: stretto-profile-cost MPI-LIBRARY STRETTO-LIBRARY ITS-COPY PROFILE\n");
     return 2;
   }
-  stretto::intercept::use_native(argv[1]);
+  stretto::mpi::use_native(argv[1]);
   int provided = 0;
   native().Init_thread(&argc, &argv, MPI_THREAD_SINGLE, &provided);
   const Library plain = opened(argv[2]);

@@ -16,7 +16,7 @@
 namespace {
 
 using namespace stretto;
-using intercept::Communicator;
+using mpi::Communicator;
 using Clock = std::chrono::steady_clock;
 
 constexpr Rank ranks = 8;
@@ -25,7 +25,7 @@ constexpr int calls_of_a_sample = 4096;
 
 /// Communicator without MPI: nothing is sent.
 std::unique_ptr<Communicator> communicator() {
-  return std::make_unique<Communicator>(intercept::constants().comm_null, 0, ranks);
+  return std::make_unique<Communicator>(mpi::constants().comm_null, 0, ranks);
 }
 
 Call call_of(Function function, Bytes bytes, Rank root = 0) {

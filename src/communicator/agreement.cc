@@ -17,7 +17,7 @@
 #include "support/launcher.hpp"
 #include "support/say.hpp"
 
-namespace stretto::intercept {
+namespace stretto::mpi {
 namespace {
 
 constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();  // loses against any other number
@@ -173,4 +173,4 @@ Agreement agree(Bootstrap& bootstrap, const Terms& mine_terms) {
 
 const Rules& own_rules() { return *mine(launched_rank() <= 0).rules; }
 
-}  // namespace stretto::intercept
+}  // namespace stretto::mpi

@@ -10,7 +10,7 @@
 #include "mpi/bootstrap.hpp"
 #include "stretto/rules.hpp"
 
-namespace stretto::intercept {
+namespace stretto::mpi {
 
 /// What a rank brings to an agreement and, combined, what comes out of it.
 struct Terms {
@@ -42,4 +42,4 @@ Agreement agree(Bootstrap& bootstrap, const Terms& mine);
 /// The rules that this process agreed on last, or reads now: for a communicator of one rank.
 const Rules& own_rules();
 
-}  // namespace stretto::intercept
+}  // namespace stretto::mpi

@@ -11,7 +11,7 @@
 #include "stretto/sources.hpp"
 #include "support/say.hpp"
 
-namespace stretto::intercept {
+namespace stretto::mpi {
 namespace {
 
 constexpr std::size_t longest_file = std::size_t{64} << 20;
@@ -96,4 +96,4 @@ void say_if_refused(const Override* wanted, const Shape& shape) {
             "` tries it alone");
 }
 
-}  // namespace stretto::intercept
+}  // namespace stretto::mpi

@@ -9,7 +9,7 @@
 
 #include "stretto/rules.hpp"
 
-namespace stretto::intercept {
+namespace stretto::mpi {
 
 /// What the files hold, in one text; empty if no variable names one. What is wrong with a file is said if told to, and
 /// the file left out.
@@ -25,4 +25,4 @@ const Override* variable_for(Function function, const Rules& rules);
 /// One line on standard error, once, if the checker has refused the schedules that the variable asks for here.
 void say_if_refused(const Override* wanted, const Shape& shape);
 
-}  // namespace stretto::intercept
+}  // namespace stretto::mpi

@@ -12,7 +12,7 @@
 #include "observe/pending.hpp"
 #include "support/say.hpp"
 
-namespace stretto::intercept {
+namespace stretto::mpi {
 namespace {
 
 constexpr std::size_t most_decisions = 4096;
@@ -286,4 +286,4 @@ void free_communicators() {
   if (settings().observes()) observe::end_early_records();
 }
 
-}  // namespace stretto::intercept
+}  // namespace stretto::mpi

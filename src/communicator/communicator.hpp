@@ -21,7 +21,7 @@
 #include "settings/settings.hpp"
 #include "transport/mpi/mpi.hpp"
 
-namespace stretto::intercept {
+namespace stretto::mpi {
 
 /// A choice that was made, ready to be used again.
 struct Decision {
@@ -196,4 +196,4 @@ std::optional<bool> world_writes();
 /// Before MPI_Finalize: frees what belongs to communicators that are still there.
 void free_communicators();
 
-}  // namespace stretto::intercept
+}  // namespace stretto::mpi

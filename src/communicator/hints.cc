@@ -15,7 +15,7 @@
 #include "support/nearest.hpp"
 #include "support/say.hpp"
 
-namespace stretto::intercept {
+namespace stretto::mpi {
 namespace {
 
 constexpr std::string_view ours = "stretto_";
@@ -140,4 +140,4 @@ void prefer(MPI_Comm comm, Function function, const std::string& words) {
   c->set_override(function, std::move(wanted));
 }
 
-}  // namespace stretto::intercept
+}  // namespace stretto::mpi

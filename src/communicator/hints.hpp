@@ -9,7 +9,7 @@
 #include "mpi/mpi_header.hpp"
 #include "stretto/function.hpp"
 
-namespace stretto::intercept {
+namespace stretto::mpi {
 
 /// After the native function that gave `info` to `comm`: takes the keys that all ranks give alike, complains of the
 /// others, and lets the communicator choose again. Collective over `comm`, as that function is.
@@ -20,4 +20,4 @@ void take_hints(MPI_Comm comm, MPI_Info info, const char* cause);
 /// the same two calls. Throws stretto::Error for unknown words.
 void prefer(MPI_Comm comm, Function function, const std::string& words);
 
-}  // namespace stretto::intercept
+}  // namespace stretto::mpi

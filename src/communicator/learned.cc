@@ -12,7 +12,7 @@
 #include "stretto/sources.hpp"
 #include "support/say.hpp"
 
-namespace stretto::intercept {
+namespace stretto::mpi {
 namespace {
 
 std::mutex mutex;
@@ -72,4 +72,4 @@ void write_learned() {
   }
 }
 
-}  // namespace stretto::intercept
+}  // namespace stretto::mpi

@@ -8,7 +8,7 @@
 
 #include "learn/file.hpp"
 
-namespace stretto::intercept {
+namespace stretto::mpi {
 
 /// Of the MPI that the program runs on.
 std::string title_of_mpi();
@@ -24,4 +24,4 @@ std::optional<learn::Candidate> learned_before(const std::string& conditions);
 /// Before MPI_Finalize: into the file, if there is anything. Says so if that fails.
 void write_learned();
 
-}  // namespace stretto::intercept
+}  // namespace stretto::mpi

@@ -12,7 +12,7 @@
 #include "stretto/sources.hpp"
 #include "support/say.hpp"
 
-namespace stretto::intercept {
+namespace stretto::mpi {
 namespace {
 
 using learn::unknown;
@@ -288,4 +288,4 @@ void end_native_work(MPI_Comm comm) {
   learner->end_call();
 }
 
-}  // namespace stretto::intercept
+}  // namespace stretto::mpi

@@ -23,7 +23,7 @@
 #include "learn/round.hpp"
 #include "select/choice_table.hpp"
 
-namespace stretto::intercept {
+namespace stretto::mpi {
 
 class Communicator;
 struct Decision;
@@ -129,4 +129,4 @@ class Learner {
 void begin_native_work(MPI_Comm comm);
 void end_native_work(MPI_Comm comm);
 
-}  // namespace stretto::intercept
+}  // namespace stretto::mpi

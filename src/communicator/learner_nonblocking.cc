@@ -4,7 +4,7 @@
 // that comes next, and when a call of a round ends does not matter, for its time counts if it is there by then.
 #include "communicator/communicator.hpp"
 
-namespace stretto::intercept {
+namespace stretto::mpi {
 
 std::vector<learn::Moment> Learner::tells(const Call& call) {
   if (fixed(call)) return {};
@@ -52,4 +52,4 @@ void Learner::Turn::tell(learn::Span span) {
   if (of_ && of_->round.serial() == round_) of_->round.set(call_, span);
 }
 
-}  // namespace stretto::intercept
+}  // namespace stretto::mpi

@@ -6,7 +6,7 @@
 
 #include "mpi/native.hpp"
 
-namespace stretto::intercept {
+namespace stretto::mpi {
 namespace {
 
 constexpr std::int64_t most_numbers = std::int64_t{4} << 20;  // that are gathered: 16 MiB
@@ -99,4 +99,4 @@ std::shared_ptr<const Graph> graph_of_all(Bootstrap& all, std::shared_ptr<const 
   return whole->misfit().empty() ? whole : own;
 }
 
-}  // namespace stretto::intercept
+}  // namespace stretto::mpi

@@ -8,7 +8,7 @@
 #include "mpi/bootstrap.hpp"
 #include "stretto/graph.hpp"
 
-namespace stretto::intercept {
+namespace stretto::mpi {
 
 /// MPI_CART, MPI_GRAPH, MPI_DIST_GRAPH or MPI_UNDEFINED.
 int topology_of(MPI_Comm comm);
@@ -23,4 +23,4 @@ std::shared_ptr<const Graph> graph_known_to(MPI_Comm comm, Rank rank, Rank ranks
 /// or if they do not match. Collective.
 std::shared_ptr<const Graph> graph_of_all(Bootstrap& all, std::shared_ptr<const Graph> own, Rank rank);
 
-}  // namespace stretto::intercept
+}  // namespace stretto::mpi

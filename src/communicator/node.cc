@@ -22,7 +22,7 @@
 #include "support/launcher.hpp"
 #include "support/say.hpp"
 
-namespace stretto::intercept {
+namespace stretto::mpi {
 namespace {
 
 using transport::shm::Address;
@@ -352,4 +352,4 @@ transport::shm::Neighbours neighbours(const NodeView& view, const transport::shm
 
 transport::shm::WaitPolicy wait_policy() { return {.polls = polls_before_yield.load(std::memory_order_relaxed)}; }
 
-}  // namespace stretto::intercept
+}  // namespace stretto::mpi

@@ -12,7 +12,7 @@
 #include "stretto/rules.hpp"
 #include "transport/shm/process.hpp"
 
-namespace stretto::intercept {
+namespace stretto::mpi {
 
 /// The connections of one communicator.
 struct NodeView {
@@ -60,4 +60,4 @@ transport::shm::Neighbours neighbours(const NodeView& view, const transport::shm
 /// By what is known now of the ranks of this node.
 transport::shm::WaitPolicy wait_policy();
 
-}  // namespace stretto::intercept
+}  // namespace stretto::mpi

@@ -3,7 +3,7 @@
 
 #include "communicator/communicator.hpp"
 
-namespace stretto::intercept {
+namespace stretto::mpi {
 namespace {
 
 std::optional<Bytes> from(const void* begin, const void* at) {
@@ -115,4 +115,4 @@ void PlanCache::keep_native(const Arguments& arguments, const Decision& decision
       Cached{.signature = arguments.signature, .work = {}, .served = &passed, .quiet = decision.quiet});
 }
 
-}  // namespace stretto::intercept
+}  // namespace stretto::mpi

@@ -16,7 +16,7 @@
 #include "observe/calls.hpp"
 #include "observe/statistics.hpp"
 
-namespace stretto::intercept {
+namespace stretto::mpi {
 
 class Communicator;
 struct Decision;
@@ -128,4 +128,4 @@ inline const std::shared_ptr<PlanCache::Cached>* PlanCache::find(const Arguments
   return found;
 }
 
-}  // namespace stretto::intercept
+}  // namespace stretto::mpi

@@ -7,7 +7,7 @@
 #include "mpi/native.hpp"
 #include "mpi/translate.hpp"
 
-namespace stretto::intercept {
+namespace stretto::mpi {
 namespace {
 
 /// Duplicates keep it: the value is the provenance itself.
@@ -62,4 +62,4 @@ bool has_strangers(Provenance provenance, const std::vector<int>& world_ranks) {
 
 bool has_strangers(MPI_Comm comm) { return has_strangers(provenance_of(comm), translate(comm, constants().world)); }
 
-}  // namespace stretto::intercept
+}  // namespace stretto::mpi

@@ -10,7 +10,7 @@
 
 #include "mpi/mpi_header.hpp"
 
-namespace stretto::intercept {
+namespace stretto::mpi {
 
 enum class Provenance : std::uint8_t {
   world,    ///< nothing else is known of it
@@ -31,4 +31,4 @@ void inherit_provenance(MPI_Comm parent, MPI_Comm child);
 bool has_strangers(Provenance provenance, const std::vector<int>& world_ranks);
 bool has_strangers(MPI_Comm comm);
 
-}  // namespace stretto::intercept
+}  // namespace stretto::mpi

@@ -5,7 +5,7 @@
 
 #include "support/say.hpp"
 
-namespace stretto::intercept {
+namespace stretto::mpi {
 namespace {
 
 bool is_fatal(MPI_Comm comm) {
@@ -35,4 +35,4 @@ int raise(const Communicator& c, Function function, int code) {
   return code;
 }
 
-}  // namespace stretto::intercept
+}  // namespace stretto::mpi

@@ -5,10 +5,10 @@
 
 #include "communicator/communicator.hpp"
 
-namespace stretto::intercept {
+namespace stretto::mpi {
 
 /// Hands `code` to the error handler of the communicator and returns it. If that is to end the program, says first in
 /// which call, and on which rank: the native library would name a function that the program never called.
 int raise(const Communicator& c, Function function, int code);
 
-}  // namespace stretto::intercept
+}  // namespace stretto::mpi

@@ -13,7 +13,7 @@
 #include "mpi/flavour/flavour.hpp"
 #include "support/say.hpp"
 
-namespace stretto::intercept {
+namespace stretto::mpi {
 
 /// All calls go to the native library. Rank 0 says so, once.
 void Communicator::refuse(Passed reason, const char* what, const char* hint) {
@@ -168,4 +168,4 @@ void Communicator::make_private(Bootstrap& all) {
   all.fail();
 }
 
-}  // namespace stretto::intercept
+}  // namespace stretto::mpi

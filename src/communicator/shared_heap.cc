@@ -12,7 +12,7 @@
 #include "settings/settings.hpp"
 #include "support/say.hpp"
 
-namespace stretto::intercept {
+namespace stretto::mpi {
 namespace {
 
 using transport::shm::Heap;
@@ -99,4 +99,4 @@ void print_heap_summary() {
   if (messages > 0) say("summary: rank 0 read " + std::to_string(messages) + " messages in place, in shared heaps");
 }
 
-}  // namespace stretto::intercept
+}  // namespace stretto::mpi

@@ -6,7 +6,7 @@
 #include "mpi/native.hpp"
 #include "transport/shm/heap.hpp"
 
-namespace stretto::intercept {
+namespace stretto::mpi {
 
 /// What of this process's heap its peers have been told of: nothing at first.
 const transport::shm::HeapRange& shown_heap();
@@ -23,4 +23,4 @@ bool release_to_heap(void* base);
 /// For STRETTO_LOG=summary: a line, if any message was read or written in place.
 void print_heap_summary();
 
-}  // namespace stretto::intercept
+}  // namespace stretto::mpi

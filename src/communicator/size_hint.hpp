@@ -6,7 +6,7 @@
 
 #include "stretto/types.hpp"
 
-namespace stretto::intercept {
+namespace stretto::mpi {
 
 /// How large the calls of a function have been, of which a rank knows its own part only. Now and then, at the same
 /// calls on all ranks, they tell each other how large, and choose by that until they do again.
@@ -40,4 +40,4 @@ class SizeHint {
   Bytes largest_ = 0, agreed_ = 0;
 };
 
-}  // namespace stretto::intercept
+}  // namespace stretto::mpi

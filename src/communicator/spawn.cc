@@ -12,7 +12,7 @@
 #include "settings/settings.hpp"
 #include "support/say.hpp"
 
-namespace stretto::intercept {
+namespace stretto::mpi {
 namespace {
 
 /// "LD_PRELOAD=…" and all STRETTO_ variables, a line each.
@@ -78,4 +78,4 @@ Provenance provenance_of_children(bool handed, int root, MPI_Comm comm) {
 
 Provenance provenance_of_parents() { return settings().children ? Provenance::spawned : Provenance::world; }
 
-}  // namespace stretto::intercept
+}  // namespace stretto::mpi

@@ -10,7 +10,7 @@
 
 #include "communicator/provenance.hpp"
 
-namespace stretto::intercept {
+namespace stretto::mpi {
 
 /// What is given to MPI_Comm_spawn: the program's info, with the variables if need be.
 class InfoOfChildren {
@@ -50,4 +50,4 @@ Provenance provenance_of_children(bool handed, int root, MPI_Comm comm);
 /// The same of what MPI_Comm_get_parent gives.
 Provenance provenance_of_parents();
 
-}  // namespace stretto::intercept
+}  // namespace stretto::mpi

@@ -10,20 +10,20 @@
 
 namespace {
 
-using stretto::intercept::call_if_there;
-using stretto::intercept::guarded;
-using stretto::intercept::native;
-using stretto::intercept::ObservedWait;
-using stretto::intercept::Request;
-namespace intercept = stretto::intercept;
+using stretto::mpi::call_if_there;
+using stretto::mpi::guarded;
+using stretto::mpi::native;
+using stretto::mpi::ObservedWait;
+using stretto::mpi::Request;
+namespace mpi = stretto::mpi;
 
-Request* ours(const MPI_Request* handle) { return handle ? intercept::request_of(*handle) : nullptr; }
+Request* ours(const MPI_Request* handle) { return handle ? mpi::request_of(*handle) : nullptr; }
 /// Also one that was freed: whoever still has its handle must not reach the native request, which is used again.
-Request* ever_ours(const MPI_Request* handle) { return handle ? intercept::find_request(*handle) : nullptr; }
+Request* ever_ours(const MPI_Request* handle) { return handle ? mpi::find_request(*handle) : nullptr; }
 
 bool any_ours(int n, const MPI_Request* handles) {
-  return intercept::requests_exist() && n > 0 && handles &&
-         std::any_of(handles, handles + n, [](MPI_Request one) { return intercept::request_of(one) != nullptr; });
+  return mpi::requests_exist() && n > 0 && handles &&
+         std::any_of(handles, handles + n, [](MPI_Request one) { return mpi::request_of(one) != nullptr; });
 }
 
 /// Calls what may not throw through MPI's C interface.
@@ -34,94 +34,94 @@ int served(Body body) {
   return code;
 }
 
-intercept::Requests all_of(int n, MPI_Request* handles) { return {handles, static_cast<std::size_t>(n)}; }
+mpi::Requests all_of(int n, MPI_Request* handles) { return {handles, static_cast<std::size_t>(n)}; }
 
 int start_natively(MPI_Request* request) {
-  const intercept::ObservedStart start(request);
+  const mpi::ObservedStart start(request);
   return native().Start(request);
 }
 
 bool any_observed(int n, const MPI_Request* requests) {
-  return intercept::observe::any_pending() && n > 0 && requests &&
-         std::any_of(requests, requests + n,
-                     [](MPI_Request one) { return intercept::observe::native_times(one) != nullptr; });
+  return mpi::observe::any_pending() && n > 0 && requests && std::any_of(requests, requests + n, [](MPI_Request one) {
+           return mpi::observe::native_times(one) != nullptr;
+         });
 }
 }  // namespace
 
 STRETTO_ENTRY(Wait, (MPI_Request * request, MPI_Status* status), (request, status)) {
   Request* const own = ours(request);
-  if (own && own->at_once) return intercept::need_not_wait(*own, request, status);
+  if (own && own->at_once) return mpi::need_not_wait(*own, request, status);
   const ObservedWait wait(1, request);
-  if (own) return served([&] { return intercept::wait(*own, request, status); });
+  if (own) return served([&] { return mpi::wait(*own, request, status); });
   return native().Wait(request, status);
 }
 
 STRETTO_ENTRY(Test, (MPI_Request * request, int* flag, MPI_Status* status), (request, flag, status)) {
   const ObservedWait wait(1, request);
-  if (Request* const own = ours(request)) return served([&] { return intercept::test(*own, request, flag, status); });
+  if (Request* const own = ours(request)) return served([&] { return mpi::test(*own, request, flag, status); });
   return native().Test(request, flag, status);
 }
 
 STRETTO_ENTRY(Request_get_status, (MPI_Request request, int* flag, MPI_Status* status), (request, flag, status)) {
-  if (Request* const own = ours(&request)) return served([&] { return intercept::get_status(*own, flag, status); });
+  if (Request* const own = ours(&request)) return served([&] { return mpi::get_status(*own, flag, status); });
   return native().Request_get_status(request, flag, status);
 }
 
 STRETTO_ENTRY(Waitany, (int n, MPI_Request requests[], int* index, MPI_Status* status), (n, requests, index, status)) {
   const ObservedWait wait(n, requests);
   if (!any_ours(n, requests)) return native().Waitany(n, requests, index, status);
-  return served([&] { return intercept::wait_any(all_of(n, requests), index, status); });
+  return served([&] { return mpi::wait_any(all_of(n, requests), index, status); });
 }
 
 STRETTO_ENTRY(Testany, (int n, MPI_Request requests[], int* index, int* flag, MPI_Status* status),
               (n, requests, index, flag, status)) {
   const ObservedWait wait(n, requests);
   if (!any_ours(n, requests)) return native().Testany(n, requests, index, flag, status);
-  return served([&] { return intercept::test_any(all_of(n, requests), index, flag, status); });
+  return served([&] { return mpi::test_any(all_of(n, requests), index, flag, status); });
 }
 
 STRETTO_ENTRY(Waitall, (int n, MPI_Request requests[], MPI_Status statuses[]), (n, requests, statuses)) {
   const ObservedWait wait(n, requests);
   if (!any_ours(n, requests)) return native().Waitall(n, requests, statuses);
-  return served([&] { return intercept::wait_all(all_of(n, requests), statuses); });
+  return served([&] { return mpi::wait_all(all_of(n, requests), statuses); });
 }
 
 STRETTO_ENTRY(Testall, (int n, MPI_Request requests[], int* flag, MPI_Status statuses[]),
               (n, requests, flag, statuses)) {
   const ObservedWait wait(n, requests);
   if (!any_ours(n, requests)) return native().Testall(n, requests, flag, statuses);
-  return served([&] { return intercept::test_all(all_of(n, requests), flag, statuses); });
+  return served([&] { return mpi::test_all(all_of(n, requests), flag, statuses); });
 }
 
 STRETTO_ENTRY(Waitsome, (int n, MPI_Request requests[], int* count, int indices[], MPI_Status statuses[]),
               (n, requests, count, indices, statuses)) {
   const ObservedWait wait(n, requests);
   if (!any_ours(n, requests)) return native().Waitsome(n, requests, count, indices, statuses);
-  return served([&] { return intercept::wait_some(all_of(n, requests), count, indices, statuses); });
+  return served([&] { return mpi::wait_some(all_of(n, requests), count, indices, statuses); });
 }
 
 STRETTO_ENTRY(Testsome, (int n, MPI_Request requests[], int* count, int indices[], MPI_Status statuses[]),
               (n, requests, count, indices, statuses)) {
   const ObservedWait wait(n, requests);
   if (!any_ours(n, requests)) return native().Testsome(n, requests, count, indices, statuses);
-  return served([&] { return intercept::test_some(all_of(n, requests), count, indices, statuses); });
+  return served([&] { return mpi::test_some(all_of(n, requests), count, indices, statuses); });
 }
 
 #if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1)
-static intercept::Requests looked_at(int n, const MPI_Request* handles) {
+static mpi::Requests looked_at(int n, const MPI_Request* handles) {
   return all_of(n, const_cast<MPI_Request*>(handles));  // they are not changed
 }
 
 STRETTO_ENTRY(Request_get_status_any, (int n, const MPI_Request requests[], int* index, int* flag, MPI_Status* status),
               (n, requests, index, flag, status)) {
   if (!any_ours(n, requests)) return call_if_there(native().Request_get_status_any, n, requests, index, flag, status);
-  return served([&] { return intercept::get_status_any(looked_at(n, requests), index, flag, status); });
+  return served([&] { return mpi::get_status_any(looked_at(n, requests), index, flag, status); });
 }
 
 STRETTO_ENTRY(Request_get_status_all, (int n, const MPI_Request requests[], int* flag, MPI_Status statuses[]),
               (n, requests, flag, statuses)) {
   if (!any_ours(n, requests)) return call_if_there(native().Request_get_status_all, n, requests, flag, statuses);
-  return served([&] { return intercept::get_status_all(looked_at(n, requests), flag, statuses); });
+  return served([&] { return mpi::get_status_all(looked_at(n, requests), flag, statuses); });
 }
 
 STRETTO_ENTRY(Request_get_status_some,
@@ -129,12 +129,12 @@ STRETTO_ENTRY(Request_get_status_some,
               (n, requests, count, indices, statuses)) {
   if (!any_ours(n, requests))
     return call_if_there(native().Request_get_status_some, n, requests, count, indices, statuses);
-  return served([&] { return intercept::get_status_some(looked_at(n, requests), count, indices, statuses); });
+  return served([&] { return mpi::get_status_some(looked_at(n, requests), count, indices, statuses); });
 }
 #endif
 
 STRETTO_ENTRY(Start, (MPI_Request * request), (request)) {
-  if (Request* const own = ever_ours(request)) return served([&] { return intercept::start(*own); });
+  if (Request* const own = ever_ours(request)) return served([&] { return mpi::start(*own); });
   return start_natively(request);
 }
 
@@ -142,29 +142,27 @@ STRETTO_ENTRY(Startall, (int n, MPI_Request requests[]), (n, requests)) {
   if (!any_ours(n, requests) && !any_observed(n, requests)) return native().Startall(n, requests);
   for (int i = 0; i < n; ++i) {
     Request* const own = ever_ours(requests + i);
-    const int code = own ? served([&] { return intercept::start(*own); }) : start_natively(requests + i);
+    const int code = own ? served([&] { return mpi::start(*own); }) : start_natively(requests + i);
     if (code != MPI_SUCCESS) return code;
   }
   return MPI_SUCCESS;
 }
 
 STRETTO_ENTRY(Request_free, (MPI_Request * request), (request)) {
-  if (Request* const own = ever_ours(request)) return served([&] { return intercept::free_request(*own, request); });
-  if (intercept::observe::any_pending() && request) [[unlikely]]
-    intercept::observe::forget_native(*request, intercept::observe::native_times(*request));
+  if (Request* const own = ever_ours(request)) return served([&] { return mpi::free_request(*own, request); });
+  if (mpi::observe::any_pending() && request) [[unlikely]]
+    mpi::observe::forget_native(*request, mpi::observe::native_times(*request));
   return native().Request_free(request);
 }
 
 // Collectives cannot be cancelled.
 STRETTO_ENTRY(Cancel, (MPI_Request * request), (request)) {
-  if (Request* const own = ever_ours(request)) return served([&] { return intercept::misused(*own); });
+  if (Request* const own = ever_ours(request)) return served([&] { return mpi::misused(*own); });
   return native().Cancel(request);
 }
 
 STRETTO_ENTRY(Type_free, (MPI_Datatype * type), (type)) {
-  return intercept::put_off_type_free(type) ? MPI_SUCCESS : native().Type_free(type);
+  return mpi::put_off_type_free(type) ? MPI_SUCCESS : native().Type_free(type);
 }
 
-STRETTO_ENTRY(Op_free, (MPI_Op * op), (op)) {
-  return intercept::put_off_op_free(op) ? MPI_SUCCESS : native().Op_free(op);
-}
+STRETTO_ENTRY(Op_free, (MPI_Op * op), (op)) { return mpi::put_off_op_free(op) ? MPI_SUCCESS : native().Op_free(op); }

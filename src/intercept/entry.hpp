@@ -10,7 +10,7 @@
 #include "mpi/tools.hpp"
 #include "support/say.hpp"
 
-namespace stretto::intercept {
+namespace stretto::mpi {
 
 /// Stretto itself throws nothing through MPI's C interface: without memory, it says so and ends. What the program's own
 /// error handler throws goes on to the program, as it would natively.
@@ -34,7 +34,7 @@ inline constexpr Described nothing{};
 /// The address of a value that lives until the end of the full expression.
 inline const PartsArguments* parts(const PartsArguments& of) { return &of; }
 
-}  // namespace stretto::intercept
+}  // namespace stretto::mpi
 
 // ENTRY(name, (parameters), (arguments)) { … } makes MPI_name and PMPI_name, which both do what stands in the braces;
 // only MPI_name goes by way of a tool that is behind Stretto (tools.hpp). To take the place of one more function: its
@@ -48,17 +48,17 @@ inline const PartsArguments* parts(const PartsArguments& of) { return &of; }
   [[gnu::always_inline]] static inline int own_##name parameters;                            \
   [[gnu::noinline]] static int apart_##name parameters { return own_##name arguments; }      \
   STRETTO_EXPORTED PMPI_##name parameters {                                                  \
-    if (stretto::intercept::may_be_wrapped(stretto::intercept::Entry::name)) [[unlikely]]    \
-      stretto::intercept::came_back(stretto::intercept::Entry::name);                        \
+    if (stretto::mpi::may_be_wrapped(stretto::mpi::Entry::name)) [[unlikely]]                \
+      stretto::mpi::came_back(stretto::mpi::Entry::name);                                    \
     return apart_##name arguments;                                                           \
   }                                                                                          \
   [[gnu::noinline, gnu::cold]] static int by_tool_##name parameters {                        \
-    const stretto::intercept::ByTool call(stretto::intercept::Entry::name);                  \
+    const stretto::mpi::ByTool call(stretto::mpi::Entry::name);                              \
     if (call.tool()) return reinterpret_cast<decltype(&PMPI_##name)>(call.tool()) arguments; \
     return apart_##name arguments;                                                           \
   }                                                                                          \
   STRETTO_EXPORTED MPI_##name parameters {                                                   \
-    if (stretto::intercept::may_be_wrapped(stretto::intercept::Entry::name)) [[unlikely]]    \
+    if (stretto::mpi::may_be_wrapped(stretto::mpi::Entry::name)) [[unlikely]]                \
       return by_tool_##name arguments;                                                       \
     return own_##name arguments;                                                             \
   }                                                                                          \

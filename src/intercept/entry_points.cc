@@ -15,15 +15,15 @@
 namespace {
 
 using stretto::Function;
-using stretto::intercept::call_if_there;
-using stretto::intercept::combines;
-using stretto::intercept::guarded;
-using stretto::intercept::moves;
-using stretto::intercept::native;
-using stretto::intercept::nothing;
-using stretto::intercept::parts;
-using stretto::intercept::Provenance;
-namespace intercept = stretto::intercept;
+using stretto::mpi::call_if_there;
+using stretto::mpi::combines;
+using stretto::mpi::guarded;
+using stretto::mpi::moves;
+using stretto::mpi::native;
+using stretto::mpi::nothing;
+using stretto::mpi::parts;
+using stretto::mpi::Provenance;
+namespace mpi = stretto::mpi;
 
 /// However the call ends.
 struct EndOfCall {
@@ -31,73 +31,72 @@ struct EndOfCall {
   EndOfCall(const EndOfCall&) = delete;
   EndOfCall& operator=(const EndOfCall&) = delete;
   ~EndOfCall() {
-    if (intercept::observe::call_is_open()) [[unlikely]]
-      intercept::observe::end_call();
+    if (mpi::observe::call_is_open()) [[unlikely]]
+      mpi::observe::end_call();
   }
 };
 
 /// Apart from serve_or_pass(), which would else be too large to be part of each entry.
 template <typename Pass>
 [[gnu::noinline, gnu::cold]] int watched(MPI_Comm comm, Pass pass) {
-  const auto [function, reason] = intercept::passed_call();
-  const intercept::WatchedCall call(function, reason, comm);
-  intercept::begin_native_work(comm);
+  const auto [function, reason] = mpi::passed_call();
+  const mpi::WatchedCall call(function, reason, comm);
+  mpi::begin_native_work(comm);
   const int code = pass();
-  guarded([&] { intercept::end_native_work(comm); });
+  guarded([&] { mpi::end_native_work(comm); });
   return code;
 }
 
 template <typename Pass>
-[[gnu::always_inline]] inline int serve_or_pass(MPI_Comm comm, const intercept::Arguments& arguments, Pass pass) {
+[[gnu::always_inline]] inline int serve_or_pass(MPI_Comm comm, const mpi::Arguments& arguments, Pass pass) {
   const EndOfCall end;
-  intercept::Served served;
-  guarded([&] { served = intercept::serve(comm, arguments); });
+  mpi::Served served;
+  guarded([&] { served = mpi::serve(comm, arguments); });
   return served ? *served : watched(comm, pass);
 }
 
 /// The end of a function that has given `info` to `comm`, if it succeeded.
 int with_hints(int error, const MPI_Comm* comm, MPI_Info info, const char* cause) {
-  if (error == MPI_SUCCESS) guarded([&] { intercept::take_hints(*comm, info, cause); });
+  if (error == MPI_SUCCESS) guarded([&] { mpi::take_hints(*comm, info, cause); });
   return error;
 }
 
 /// The end of a function that has made a communicator from another one, if it succeeded.
 int made_from(MPI_Comm parent, const MPI_Comm* child, int error) {
-  if (error == MPI_SUCCESS) guarded([&] { intercept::inherit_provenance(parent, *child); });
+  if (error == MPI_SUCCESS) guarded([&] { mpi::inherit_provenance(parent, *child); });
   return error;
 }
 
 /// One with neighbours is set up at once, so that its first nonblocking call need not be left to the native library.
 void set_up(MPI_Comm comm, const char* cause) {
-  guarded([&] { intercept::communicator(comm, std::string(cause)); });
+  guarded([&] { mpi::communicator(comm, std::string(cause)); });
 }
 
 /// The end of a function that has made such a one, if it succeeded.
 int made_topology(MPI_Comm parent, const MPI_Comm* child, int error, const char* cause) {
-  if (made_from(parent, child, error) == MPI_SUCCESS && *child != intercept::constants().comm_null)
-    set_up(*child, cause);
+  if (made_from(parent, child, error) == MPI_SUCCESS && *child != mpi::constants().comm_null) set_up(*child, cause);
   return error;
 }
 
 /// The end of a function that has duplicated one, perhaps such a one, if it succeeded. The MPI has copied its mark.
 int duplicated(const MPI_Comm* copy, int error, const char* cause) {
-  if (error == MPI_SUCCESS && intercept::has_topology(*copy)) set_up(*copy, cause);
+  if (error == MPI_SUCCESS && mpi::has_topology(*copy)) set_up(*copy, cause);
   return error;
 }
 
 /// The end of a function that has made a communicator from something else.
 int made_by(Provenance provenance, const MPI_Comm* made, int error) {
-  if (error == MPI_SUCCESS && *made != intercept::constants().comm_null)
-    guarded([&] { intercept::set_provenance(*made, provenance); });
+  if (error == MPI_SUCCESS && *made != mpi::constants().comm_null)
+    guarded([&] { mpi::set_provenance(*made, provenance); });
   return error;
 }
 
 /// Nonblocking calls on it end first; it outlives what persistent ones need of it.
 int free_with_requests(MPI_Comm* comm, int (*native_free)(MPI_Comm*)) {
   bool later = false;
-  if (comm && intercept::requests_exist()) guarded([&] { later = intercept::finish_requests(*comm, native_free); });
-  if (!later) return intercept::free_communicator(comm, native_free);
-  *comm = intercept::constants().comm_null;
+  if (comm && mpi::requests_exist()) guarded([&] { later = mpi::finish_requests(*comm, native_free); });
+  if (!later) return mpi::free_communicator(comm, native_free);
+  *comm = mpi::constants().comm_null;
   return MPI_SUCCESS;
 }
 
@@ -111,7 +110,7 @@ int free_with_requests(MPI_Comm* comm, int (*native_free)(MPI_Comm*)) {
 #define COUNT int
 #define DISPLACEMENT int
 #include "intercept/entry_points.inc"
-COLLECTIVE_ENTRY(Barrier, barrier, (MPI_Comm comm), (comm), intercept::Arguments{{Function::barrier}})
+COLLECTIVE_ENTRY(Barrier, barrier, (MPI_Comm comm), (comm), mpi::Arguments{{Function::barrier}})
 
 ENTRY(Comm_free, (MPI_Comm * comm), (comm)) { return free_with_requests(comm, native().Comm_free); }
 
@@ -120,7 +119,7 @@ ENTRY(Comm_disconnect, (MPI_Comm * comm), (comm)) { return free_with_requests(co
 ENTRY(Comm_set_info, (MPI_Comm comm, MPI_Info info), (comm, info)) {
   const int error = native().Comm_set_info(comm, info);
   // A rank whose own info is wrong takes part in the comparison all the same: the others wait there.
-  guarded([&] { intercept::take_hints(comm, error == MPI_SUCCESS ? info : MPI_INFO_NULL, "MPI_Comm_set_info"); });
+  guarded([&] { mpi::take_hints(comm, error == MPI_SUCCESS ? info : MPI_INFO_NULL, "MPI_Comm_set_info"); });
   return error;
 }
 
@@ -139,15 +138,13 @@ ENTRY(Comm_split_type, (MPI_Comm comm, int type, int key, MPI_Info info, MPI_Com
 #include "intercept/makers.inc"
 
 ENTRY(Alloc_mem, (MPI_Aint size, MPI_Info info, void* base), (size, info, base)) {
-  return intercept::allocate_in_heap(size, info, base) ? MPI_SUCCESS : native().Alloc_mem(size, info, base);
+  return mpi::allocate_in_heap(size, info, base) ? MPI_SUCCESS : native().Alloc_mem(size, info, base);
 }
 
-ENTRY(Free_mem, (void* base), (base)) {
-  return intercept::release_to_heap(base) ? MPI_SUCCESS : native().Free_mem(base);
-}
+ENTRY(Free_mem, (void* base), (base)) { return mpi::release_to_heap(base) ? MPI_SUCCESS : native().Free_mem(base); }
 
 ENTRY(Finalize, (), ()) {
-  guarded([] { intercept::before_finalize(); });
+  guarded([] { mpi::before_finalize(); });
   return native().Finalize();
 }
 
@@ -168,9 +165,7 @@ ENTRY(Finalize, (), ()) {
 #endif
 
 // For benchmarks and tests: id of the algorithm that served this thread's last call, "native" if it was passed on.
-extern "C" __attribute__((visibility("default"))) const char* stretto_last_algorithm() {
-  return intercept::last_algorithm();
-}
+extern "C" __attribute__((visibility("default"))) const char* stretto_last_algorithm() { return mpi::last_algorithm(); }
 
 // For paired benchmarks: what MPI_Comm_set_info does with key stretto_FUNCTION, but with no message between the ranks.
 extern "C" __attribute__((visibility("default"))) bool stretto_prefer(MPI_Comm comm, const char* function,
@@ -178,7 +173,7 @@ extern "C" __attribute__((visibility("default"))) bool stretto_prefer(MPI_Comm c
   const auto named = stretto::function_named(function);
   if (!named) return false;
   try {
-    guarded([&] { intercept::prefer(comm, *named, words); });
+    guarded([&] { mpi::prefer(comm, *named, words); });
   } catch (const stretto::Error& e) {
     stretto::say(e.what(), e.hint());
     return false;

@@ -8,44 +8,44 @@
 namespace {
 
 using stretto::Function;
-using stretto::intercept::call_if_there;
-using stretto::intercept::combines;
-using stretto::intercept::guarded;
-using stretto::intercept::moves;
-using stretto::intercept::native;
-using stretto::intercept::NativeStart;
-using stretto::intercept::nothing;
-using stretto::intercept::parts;
-using stretto::intercept::observe::Form;
-namespace intercept = stretto::intercept;
+using stretto::mpi::call_if_there;
+using stretto::mpi::combines;
+using stretto::mpi::guarded;
+using stretto::mpi::moves;
+using stretto::mpi::native;
+using stretto::mpi::NativeStart;
+using stretto::mpi::nothing;
+using stretto::mpi::parts;
+using stretto::mpi::observe::Form;
+namespace mpi = stretto::mpi;
 
 /// The end of a call that the native library posts or makes.
-int passed_on(int code, MPI_Comm comm, const intercept::Arguments& arguments, Form form,
-              intercept::observe::Nanoseconds began, const MPI_Request* request) {
+int passed_on(int code, MPI_Comm comm, const mpi::Arguments& arguments, Form form, mpi::observe::Nanoseconds began,
+              const MPI_Request* request) {
   if (began > 0 && code == MPI_SUCCESS) [[unlikely]]
-    guarded([&] { intercept::observe_native(comm, arguments, form, began, *request); });
+    guarded([&] { mpi::observe_native(comm, arguments, form, began, *request); });
   return code;
 }
 
 template <typename Start>
-[[gnu::always_inline]] inline int start_or_pass(MPI_Comm comm, const intercept::Arguments& arguments,
-                                                MPI_Request* request, Start native_start) {
-  const auto began = intercept::observed_begin();
-  intercept::Served served;
+[[gnu::always_inline]] inline int start_or_pass(MPI_Comm comm, const mpi::Arguments& arguments, MPI_Request* request,
+                                                Start native_start) {
+  const auto began = mpi::observed_begin();
+  mpi::Served served;
   if (request)
     guarded([&] {
-      served = intercept::start_nonblocking(comm, arguments, request, [&] { return NativeStart(native_start); }, began);
+      served = mpi::start_nonblocking(comm, arguments, request, [&] { return NativeStart(native_start); }, began);
     });
   if (served) return *served;
   return passed_on(native_start(request), comm, arguments, Form::nonblocking, began, request);
 }
 
 template <typename Init>
-[[gnu::always_inline]] inline int init_or_pass(MPI_Comm comm, const intercept::Arguments& arguments,
-                                               MPI_Request* request, Init native_init) {
-  const auto began = intercept::observed_begin();
-  intercept::Served served;
-  if (request) guarded([&] { served = intercept::make_persistent(comm, arguments, request, began); });
+[[gnu::always_inline]] inline int init_or_pass(MPI_Comm comm, const mpi::Arguments& arguments, MPI_Request* request,
+                                               Init native_init) {
+  const auto began = mpi::observed_begin();
+  mpi::Served served;
+  if (request) guarded([&] { served = mpi::make_persistent(comm, arguments, request, began); });
   if (served) return *served;
   return passed_on(native_init(request), comm, arguments, Form::persistent, began, request);
 }
@@ -71,14 +71,14 @@ template <typename Init>
 #define COLLECTIVE_ENTRY(name, function, parameters, arguments, ...) \
   NONBLOCKING_ENTRY(I##function, parameters, arguments, __VA_ARGS__)
 #include "intercept/entry_points.inc"
-COLLECTIVE_ENTRY(Barrier, barrier, (MPI_Comm comm), (comm), intercept::Arguments{{Function::barrier}})
+COLLECTIVE_ENTRY(Barrier, barrier, (MPI_Comm comm), (comm), mpi::Arguments{{Function::barrier}})
 #undef COLLECTIVE_ENTRY
 
 #if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
 #define COLLECTIVE_ENTRY(name, function, parameters, arguments, ...) \
   PERSISTENT_ENTRY(name##_init, parameters, arguments, __VA_ARGS__)
 #include "intercept/entry_points.inc"
-COLLECTIVE_ENTRY(Barrier, barrier, (MPI_Comm comm), (comm), intercept::Arguments{{Function::barrier}})
+COLLECTIVE_ENTRY(Barrier, barrier, (MPI_Comm comm), (comm), mpi::Arguments{{Function::barrier}})
 #undef COLLECTIVE_ENTRY
 #endif
 #undef COUNT

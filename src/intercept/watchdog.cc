@@ -17,7 +17,7 @@
 #include "settings/settings.hpp"
 #include "support/say.hpp"
 
-namespace stretto::intercept {
+namespace stretto::mpi {
 namespace watchdog {
 
 using Clock = std::chrono::steady_clock;
@@ -118,4 +118,4 @@ WatchedCall::~WatchedCall() {
   s.calls.erase(*entry_);
 }
 
-}  // namespace stretto::intercept
+}  // namespace stretto::mpi

@@ -9,7 +9,7 @@
 #include "mpi/mpi_header.hpp"
 #include "observe/statistics.hpp"
 
-namespace stretto::intercept {
+namespace stretto::mpi {
 
 namespace watchdog {
 struct Watched;
@@ -27,4 +27,4 @@ class WatchedCall {
   std::optional<std::list<watchdog::Watched>::iterator> entry_;
 };
 
-}  // namespace stretto::intercept
+}  // namespace stretto::mpi

@@ -83,7 +83,7 @@ void add_mine(F, A a) {
   if (a.rank == 0) {
     copy(a.out, a.in, a.n);
   } else {
-    intercept::native().Reduce_local(a.in, a.out, a.n, a.type, a.op);
+    mpi::native().Reduce_local(a.in, a.out, a.n, a.type, a.op);
   }
 }
 

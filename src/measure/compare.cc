@@ -8,7 +8,7 @@
 namespace stretto::measure {
 namespace {
 
-using intercept::native;
+using mpi::native;
 
 struct Length {
   double longest_batch;  // seconds

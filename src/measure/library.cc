@@ -11,7 +11,7 @@
 namespace stretto::measure {
 namespace {
 
-void* native_function(const char* name) { return intercept::address_of_global(std::string("P").append(name).c_str()); }
+void* native_function(const char* name) { return mpi::address_of_global(std::string("P").append(name).c_str()); }
 bool native_with_persistent() { return native_function("MPI_Barrier_init") != nullptr; }
 
 /// Not those of MPICH 4.0, nor of Intel MPI 2021.18 on one node, which comes from it: a gather or scatter sends what
@@ -47,13 +47,13 @@ StrettoLibrary::StrettoLibrary(const std::string& path) {
 
 Library native_library() {
   Library library;
-#define STRETTO_TAKE(name) library.functions.name = intercept::native().name;
+#define STRETTO_TAKE(name) library.functions.name = mpi::native().name;
   STRETTO_NATIVE_COLLECTIVES(STRETTO_TAKE)
 #undef STRETTO_TAKE
   library.others = native_with_requests(native_function);
   char version[MPI_MAX_LIBRARY_VERSION_STRING] = {};
   int length = 0;
-  intercept::native().Get_library_version(version, &length);
+  mpi::native().Get_library_version(version, &length);
   library.sound_requests = has_sound_requests(version);
   return library;
 }

@@ -8,7 +8,7 @@
 namespace stretto::measure {
 namespace {
 
-using intercept::native;
+using mpi::native;
 
 constexpr double batch_seconds = 0.5e-3;  // short, so that other programs let most of them alone
 constexpr int samples = 9;                // from which the length of a call is known

@@ -12,8 +12,8 @@
 namespace stretto::measure {
 namespace {
 
-using intercept::constants;
-using intercept::native;
+using mpi::constants;
+using mpi::native;
 
 constexpr std::string_view native_word = "native";
 constexpr char reference = '+';

@@ -38,7 +38,7 @@ class SharedCommunicator {
 
  private:
   const StrettoLibrary& library_;
-  MPI_Comm comm_ = intercept::constants().comm_null;
+  MPI_Comm comm_ = mpi::constants().comm_null;
 };
 
 /// Candidates behind a '+', which is no part of their words, are never dropped; the native library is no candidate for

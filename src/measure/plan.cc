@@ -101,9 +101,9 @@ std::vector<PlannedPoint> read_plan(const std::string& path, int rank) {
     text.assign(std::istreambuf_iterator<char>(file), {});
   }
   auto length = static_cast<int>(text.size());
-  intercept::native().Bcast(&length, 1, MPI_INT, 0, intercept::constants().world);
+  mpi::native().Bcast(&length, 1, MPI_INT, 0, mpi::constants().world);
   text.resize(static_cast<std::size_t>(length));
-  intercept::native().Bcast(text.data(), length, MPI_CHAR, 0, intercept::constants().world);
+  mpi::native().Bcast(text.data(), length, MPI_CHAR, 0, mpi::constants().world);
   std::vector<PlannedPoint> plan;
   for_each_word(text, '\n', [&](std::string_view line) {
     bool first = true;

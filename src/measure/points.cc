@@ -110,14 +110,14 @@ std::vector<int> nearest(Rank rank, Rank ranks) {
 
 /// The world with nearest() as sources and destinations. Never freed.
 MPI_Comm neighbours_of_world(Rank rank, Rank ranks) {
-  static MPI_Comm made = intercept::constants().comm_null;
-  if (made != intercept::constants().comm_null) return made;
+  static MPI_Comm made = mpi::constants().comm_null;
+  if (made != mpi::constants().comm_null) return made;
   std::vector<int> near = nearest(rank, ranks);
   const auto n = static_cast<int>(near.size());
   near.resize(near.size() + 1);
   const std::vector<int> weights(near.size(), 1);  // MPI_UNWEIGHTED may be a variable of the library
-  intercept::native().Dist_graph_create_adjacent(intercept::constants().world, n, near.data(), weights.data(), n,
-                                                 near.data(), weights.data(), MPI_INFO_NULL, 0, &made);
+  mpi::native().Dist_graph_create_adjacent(mpi::constants().world, n, near.data(), weights.data(), n, near.data(),
+                                           weights.data(), MPI_INFO_NULL, 0, &made);
   return made;
 }
 
@@ -166,15 +166,15 @@ Runner::Runner(const Point& point)
       mode_(point.mode),
       form_(point.form),
       self_{point.benchmark.function},
-      comm_(intercept::constants().world) {
-  intercept::native().Comm_rank(intercept::constants().world, &rank_);
-  intercept::native().Comm_size(intercept::constants().world, &ranks_);
+      comm_(mpi::constants().world) {
+  mpi::native().Comm_rank(mpi::constants().world, &rank_);
+  mpi::native().Comm_size(mpi::constants().world, &ranks_);
   if (benchmark_.variant == Variant::maxloc) {
     type_ = MPI_DOUBLE_INT;
     op_ = MPI_MAXLOC;
     doubles_ = 2;
   }
-  if (benchmark_.variant == Variant::ordered) intercept::native().Op_create(add, 0, &op_);
+  if (benchmark_.variant == Variant::ordered) mpi::native().Op_create(add, 0, &op_);
   if (near(benchmark_.function)) comm_ = neighbours_of_world(rank_, ranks_);
   count(point);
   if (irregular(benchmark_.function) && facts(facts(benchmark_.function).collective).pairwise) describe_pairs();
@@ -187,7 +187,7 @@ Runner::Runner(const Point& point)
 
 Runner::~Runner() {
   free_requests();
-  if (benchmark_.variant == Variant::ordered) intercept::native().Op_free(&op_);
+  if (benchmark_.variant == Variant::ordered) mpi::native().Op_free(&op_);
 }
 
 void Runner::count(const Point& point) {

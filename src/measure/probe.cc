@@ -32,8 +32,8 @@
 namespace stretto::measure {
 namespace {
 
-using intercept::constants;
-using intercept::native;
+using mpi::constants;
+using mpi::native;
 using std::chrono::microseconds;
 
 constexpr microseconds soon{20};    // of who takes part: cores are for the messages
@@ -284,7 +284,7 @@ class Probe {
 
 int run(int argc, char** argv) {
   if (argc != 2) throw Error("usage: stretto-probe-FLAVOUR LIBMPI");
-  intercept::use_native(argv[1]);
+  mpi::use_native(argv[1]);
   int provided = 0, rank = 0, ranks = 1;
   native().Init_thread(&argc, &argv, MPI_THREAD_SINGLE, &provided);
   native().Comm_rank(constants().world, &rank);

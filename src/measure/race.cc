@@ -127,7 +127,7 @@ void settle(const Functions& native) {
   for (int i = 0; i < 10; ++i) {
     double in = i;
     double out = 0;
-    native.Allreduce(&in, &out, 1, MPI_DOUBLE, MPI_SUM, intercept::constants().world);
+    native.Allreduce(&in, &out, 1, MPI_DOUBLE, MPI_SUM, mpi::constants().world);
   }
 }
 
@@ -135,11 +135,11 @@ int nodes() {
   MPI_Comm node;
   int mine = 0;
   int all = 0;
-  intercept::native().Comm_split_type(intercept::constants().world, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
-  intercept::native().Comm_rank(node, &mine);
-  intercept::native().Comm_free(&node);
+  mpi::native().Comm_split_type(mpi::constants().world, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+  mpi::native().Comm_rank(node, &mine);
+  mpi::native().Comm_free(&node);
   const int first = mine == 0 ? 1 : 0;
-  intercept::native().Allreduce(&first, &all, 1, MPI_INT, MPI_SUM, intercept::constants().world);
+  mpi::native().Allreduce(&first, &all, 1, MPI_INT, MPI_SUM, mpi::constants().world);
   return all;
 }
 
@@ -177,10 +177,10 @@ struct Driver {
 
   bool paired(const PlannedPoint& planned, const SharedCommunicator& shared) const {
     const Point point = checked_point(planned.spec, ranks);
-    const double begun = intercept::native().Wtime();
+    const double begun = mpi::native().Wtime();
     const auto results =
         paired_benchmark(point, planned.candidates, shared, oversubscribed ? longest_batch : short_batch, setting);
-    if (rank == 0) print(point, results, ranks, intercept::native().Wtime() - begun);
+    if (rank == 0) print(point, results, ranks, mpi::native().Wtime() - begun);
     return all_correct(results);
   }
 
@@ -218,13 +218,13 @@ struct Driver {
 
 int run(int argc, char** argv) {
   const Options options = parse(argc, argv);
-  intercept::use_native(options.mpi.c_str());
-  const auto& mpi = intercept::native();
+  mpi::use_native(options.mpi.c_str());
+  const auto& mpi = mpi::native();
   const StrettoLibrary stretto(options.stretto);
   int provided = 0, rank = 0, ranks = 1;
   mpi.Init_thread(&argc, &argv, MPI_THREAD_SINGLE, &provided);
-  mpi.Comm_rank(intercept::constants().world, &rank);
-  mpi.Comm_size(intercept::constants().world, &ranks);
+  mpi.Comm_rank(mpi::constants().world, &rank);
+  mpi.Comm_size(mpi::constants().world, &ranks);
   const int on_nodes = nodes();
   if (rank == 0) print_machine(ranks, on_nodes, options.mpi);
   const Library native = native_library();

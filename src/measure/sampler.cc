@@ -8,8 +8,8 @@
 
 namespace stretto::measure {
 
-using intercept::constants;
-using intercept::native;
+using mpi::constants;
+using mpi::native;
 
 namespace {
 

@@ -73,11 +73,11 @@ double synchronised(const Library& library, MPI_Comm comm, int n, Call call) {
   std::vector<double> each(static_cast<std::size_t>(n));
   for (double& seconds : each) {
     library.functions.Barrier(comm);
-    const double start = intercept::native().Wtime();
+    const double start = mpi::native().Wtime();
     call();
-    seconds = intercept::native().Wtime() - start;
+    seconds = mpi::native().Wtime() - start;
   }
-  library.functions.Allreduce(MPI_IN_PLACE, each.data(), n, MPI_DOUBLE, MPI_MAX, intercept::constants().world);
+  library.functions.Allreduce(MPI_IN_PLACE, each.data(), n, MPI_DOUBLE, MPI_MAX, mpi::constants().world);
   return std::accumulate(each.begin(), each.end(), 0.0) / n;
 }
 
@@ -89,7 +89,7 @@ std::vector<Batch> batches(const std::vector<double>& times, const std::vector<i
 
 /// The largest of all ranks' numbers. By the library that is timed: where ranks share cores, one call of another may
 /// take longer than a whole batch.
-double slowest(double seconds, decltype(&PMPI_Allreduce) allreduce = intercept::native().Allreduce);
+double slowest(double seconds, decltype(&PMPI_Allreduce) allreduce = mpi::native().Allreduce);
 
 /// Is it so on all ranks?
 bool on_all_ranks(bool here);

@@ -12,7 +12,7 @@
 #include "stretto/function.hpp"
 #include "stretto/types.hpp"
 
-namespace stretto::intercept {
+namespace stretto::mpi {
 
 class SizeHint;
 
@@ -110,4 +110,4 @@ inline Arguments combines(Function function, const void* send, void* receive, MP
   return {{function, in_place, root, {count}, {type}, op}, in_place ? receive : send, receive, {parts}};
 }
 
-}  // namespace stretto::intercept
+}  // namespace stretto::mpi

@@ -15,7 +15,7 @@
 #include "support/deadline.hpp"
 #include "support/say.hpp"
 
-namespace stretto::intercept {
+namespace stretto::mpi {
 
 bool threads_at_once() {
   int level = MPI_THREAD_SINGLE;
@@ -107,4 +107,4 @@ void Bootstrap::expired() const {
   std::abort();
 }
 
-}  // namespace stretto::intercept
+}  // namespace stretto::mpi

@@ -13,7 +13,7 @@
 #include "mpi/native.hpp"
 #include "stretto/types.hpp"
 
-namespace stretto::intercept {
+namespace stretto::mpi {
 
 /// May threads of this process make calls at the same time?
 bool threads_at_once();
@@ -82,4 +82,4 @@ class Bootstrap {
   bool ok_ = true;
 };
 
-}  // namespace stretto::intercept
+}  // namespace stretto::mpi

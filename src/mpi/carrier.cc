@@ -5,7 +5,7 @@
 
 #include "mpi/bootstrap.hpp"
 
-namespace stretto::intercept {
+namespace stretto::mpi {
 namespace {
 
 std::mutex mutex;  // guards what follows
@@ -41,4 +41,4 @@ void end_carriers() {
   made = false;
 }
 
-}  // namespace stretto::intercept
+}  // namespace stretto::mpi

@@ -9,7 +9,7 @@
 
 #include "mpi/native.hpp"
 
-namespace stretto::intercept {
+namespace stretto::mpi {
 
 /// Nothing: the native library has no room for one more.
 std::optional<MPI_Request> new_carrier();
@@ -17,4 +17,4 @@ void free_carrier(MPI_Request carrier);
 /// After all of them, before MPI_Finalize.
 void end_carriers();
 
-}  // namespace stretto::intercept
+}  // namespace stretto::mpi

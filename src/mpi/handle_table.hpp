@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace stretto::intercept {
+namespace stretto::mpi {
 
 /// From MPI handles (integers or pointers) to facts: open addressing, filled once, then read only.
 template <typename Handle, typename Value, std::size_t capacity>
@@ -51,4 +51,4 @@ class HandleTable {
   std::array<Entry, capacity> entries_{};
 };
 
-}  // namespace stretto::intercept
+}  // namespace stretto::mpi

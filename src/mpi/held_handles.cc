@@ -7,7 +7,7 @@
 
 #include "mpi/native.hpp"
 
-namespace stretto::intercept {
+namespace stretto::mpi {
 namespace {
 
 std::mutex mutex;  // guards all tables; never destroyed, like all that a program may use at its very end
@@ -82,4 +82,4 @@ void HeldHandles::release() {
 bool put_off_type_free(MPI_Datatype* type) { return types().put_off(type, constants().type_null); }
 bool put_off_op_free(MPI_Op* op) { return ops().put_off(op, constants().op_null); }
 
-}  // namespace stretto::intercept
+}  // namespace stretto::mpi

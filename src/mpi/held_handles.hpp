@@ -8,7 +8,7 @@
 
 #include "mpi/mpi_header.hpp"
 
-namespace stretto::intercept {
+namespace stretto::mpi {
 
 /// Those of one call.
 class HeldHandles {
@@ -32,4 +32,4 @@ class HeldHandles {
 bool put_off_type_free(MPI_Datatype* type);
 bool put_off_op_free(MPI_Op* op);
 
-}  // namespace stretto::intercept
+}  // namespace stretto::mpi

@@ -16,16 +16,16 @@
 #define STRETTO_LARGE_COUNTS 1
 #endif
 
-namespace stretto::intercept {
+namespace stretto::mpi {
 
 /// What the MPI, or a library that it brings along, calls so; null: it has no such thing. After the first native().
 void* address_of_global(const char* name);
 
-}  // namespace stretto::intercept
+}  // namespace stretto::mpi
 
 #ifdef STRETTO_OPENMPI
 // Open MPI's handles are addresses of its globals. The library must load into programs that have no libmpi in their
 // global scope (Python) or at all (launchers), so the addresses are looked up when the MPI has been found.
 #undef OMPI_PREDEFINED_GLOBAL
-#define OMPI_PREDEFINED_GLOBAL(type, global) (static_cast<type>(::stretto::intercept::address_of_global(#global)))
+#define OMPI_PREDEFINED_GLOBAL(type, global) (static_cast<type>(::stretto::mpi::address_of_global(#global)))
 #endif

@@ -14,7 +14,7 @@
 #include "mpi/tools.hpp"
 #include "support/say.hpp"
 
-namespace stretto::intercept {
+namespace stretto::mpi {
 namespace detail {
 
 // Without constructors: a program's own shared libraries may call MPI before this one's would run.
@@ -111,4 +111,4 @@ void use_native(const char* path) {
   fill(path);
 }
 
-}  // namespace stretto::intercept
+}  // namespace stretto::mpi

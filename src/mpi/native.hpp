@@ -9,7 +9,7 @@
 #include "mpi/mpi_header.hpp"
 #include "stretto/functions.def"
 
-namespace stretto::intercept {
+namespace stretto::mpi {
 
 // clang-format off
 // Of functions.def: X(Bcast) for all, for those with counts, and X(Bcast_c) for the latter.
@@ -134,4 +134,4 @@ Function* extension(const char* name) {
 /// The MPI is the one at `path` (race and tests, which load it themselves).
 void use_native(const char* path);
 
-}  // namespace stretto::intercept
+}  // namespace stretto::mpi

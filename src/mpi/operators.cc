@@ -10,7 +10,7 @@
 #include "mpi/handle_table.hpp"
 #include "mpi/native.hpp"
 
-namespace stretto::intercept {
+namespace stretto::mpi {
 namespace {
 
 using Table = HandleTable<MPI_Op, reduce::Op, 64>;
@@ -108,4 +108,4 @@ OperatorFacts facts_of(const MPI_Op& op, const TypeFacts& type) {
   return facts;
 }
 
-}  // namespace stretto::intercept
+}  // namespace stretto::mpi

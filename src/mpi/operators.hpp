@@ -6,7 +6,7 @@
 #include "execute/element.hpp"
 #include "mpi/types.hpp"
 
-namespace stretto::intercept {
+namespace stretto::mpi {
 
 struct OperatorFacts {
   bool usable = false;  ///< false: leave the call to the native library
@@ -21,4 +21,4 @@ bool is_standard(MPI_Op op);
 
 OperatorFacts facts_of(const MPI_Op& op, const TypeFacts& type);
 
-}  // namespace stretto::intercept
+}  // namespace stretto::mpi

@@ -5,7 +5,7 @@
 
 #include "mpi/native.hpp"
 
-namespace stretto::intercept {
+namespace stretto::mpi {
 namespace {
 
 int nothing(void*) { return MPI_SUCCESS; }
@@ -41,4 +41,4 @@ void end_progress() {
   state = State::ended;
 }
 
-}  // namespace stretto::intercept
+}  // namespace stretto::mpi

@@ -4,7 +4,7 @@
 // comes to a collective.
 #pragma once
 
-namespace stretto::intercept {
+namespace stretto::mpi {
 
 /// Lets it go on. From any thread.
 void drive_progress();
@@ -12,4 +12,4 @@ void drive_progress();
 /// Before MPI_Finalize: that was the last time.
 void end_progress();
 
-}  // namespace stretto::intercept
+}  // namespace stretto::mpi

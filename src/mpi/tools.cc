@@ -5,7 +5,7 @@
 
 #include "support/say.hpp"
 
-namespace stretto::intercept {
+namespace stretto::mpi {
 namespace {
 
 char unknown;  // stands in the table until the MPI is found
@@ -104,4 +104,4 @@ ByTool::~ByTool() {
   if (!came_back_) say_not_served(names[static_cast<std::size_t>(entry_)], tool_);
 }
 
-}  // namespace stretto::intercept
+}  // namespace stretto::mpi

@@ -10,7 +10,7 @@
 
 #include "mpi/native.hpp"
 
-namespace stretto::intercept {
+namespace stretto::mpi {
 
 /// What entry_points.cc defines.
 enum class Entry : std::uint8_t {
@@ -56,4 +56,4 @@ class ByTool {
   ByTool* outer_ = nullptr;
 };
 
-}  // namespace stretto::intercept
+}  // namespace stretto::mpi

@@ -5,7 +5,7 @@
 
 #include "mpi/native.hpp"
 
-namespace stretto::intercept {
+namespace stretto::mpi {
 
 std::vector<int> translate(MPI_Comm from, MPI_Comm to) {
   MPI_Group groups[2];
@@ -21,4 +21,4 @@ std::vector<int> translate(MPI_Comm from, MPI_Comm to) {
   return translated;
 }
 
-}  // namespace stretto::intercept
+}  // namespace stretto::mpi

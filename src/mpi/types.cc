@@ -8,7 +8,7 @@
 #include "mpi/handle_table.hpp"
 #include "mpi/native.hpp"
 
-namespace stretto::intercept {
+namespace stretto::mpi {
 namespace {
 
 using reduce::Type;
@@ -258,4 +258,4 @@ const TypeFacts& facts_of(const MPI_Datatype& type, Use use, TypeFacts& storage)
   return facts;
 }
 
-}  // namespace stretto::intercept
+}  // namespace stretto::mpi

@@ -7,7 +7,7 @@
 #include "mpi/mpi_header.hpp"
 #include "reduce/kernels.hpp"
 
-namespace stretto::intercept {
+namespace stretto::mpi {
 
 struct TypeFacts {
   bool usable = false;                     ///< false: leave the call to the native library
@@ -44,4 +44,4 @@ class PackingFor {
 /// The error since the innermost one began, or MPI_SUCCESS.
 int packing_error();
 
-}  // namespace stretto::intercept
+}  // namespace stretto::mpi

@@ -9,7 +9,7 @@
 
 #include "settings/settings.hpp"
 
-namespace stretto::intercept::observe {
+namespace stretto::mpi::observe {
 namespace {
 
 using execute::Nanoseconds;
@@ -132,4 +132,4 @@ Nanoseconds Assembly::clock_offset() {
   return all[static_cast<std::size_t>(leader)];
 }
 
-}  // namespace stretto::intercept::observe
+}  // namespace stretto::mpi::observe

@@ -11,7 +11,7 @@
 #include "mpi/native.hpp"
 #include "observe/packet.hpp"
 
-namespace stretto::intercept::observe {
+namespace stretto::mpi::observe {
 
 /// Collective over the world, in all it does.
 class Assembly {
@@ -47,4 +47,4 @@ class Assembly {
 /// Of the calling process: the host's name, or that of a pretended node.
 std::string node_name(int rank);
 
-}  // namespace stretto::intercept::observe
+}  // namespace stretto::mpi::observe

@@ -7,7 +7,7 @@
 
 #include "settings/settings.hpp"
 
-namespace stretto::intercept::observe {
+namespace stretto::mpi::observe {
 namespace {
 
 using execute::Activity;
@@ -183,4 +183,4 @@ void Sampled::finish(std::uint64_t calls) {
   next_ = 1;
 }
 
-}  // namespace stretto::intercept::observe
+}  // namespace stretto::mpi::observe

@@ -8,7 +8,7 @@
 
 #include "observe/records.hpp"
 
-namespace stretto::intercept::observe {
+namespace stretto::mpi::observe {
 
 /// A call from usable() on: it is looked at closely until it is known what becomes of it.
 struct Call {
@@ -48,4 +48,4 @@ std::uint16_t number_of(const Algorithm& algorithm);
 inline constexpr std::uint16_t no_algorithm = 0;  ///< the native library, or the ranks tell each other sizes
 std::string_view name_of(std::uint16_t number);
 
-}  // namespace stretto::intercept::observe
+}  // namespace stretto::mpi::observe

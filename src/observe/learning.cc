@@ -5,7 +5,7 @@
 
 #include "support/json.hpp"
 
-namespace stretto::intercept::observe {
+namespace stretto::mpi::observe {
 namespace {
 
 using json::number;
@@ -90,4 +90,4 @@ std::string text_of(const std::string& conditions, const LearnedClass& learned) 
   return text + "]}";
 }
 
-}  // namespace stretto::intercept::observe
+}  // namespace stretto::mpi::observe

@@ -10,7 +10,7 @@
 
 #include "observe/packet.hpp"
 
-namespace stretto::intercept::observe {
+namespace stretto::mpi::observe {
 
 /// A candidate of a class.
 struct Tried {
@@ -40,4 +40,4 @@ void get_learned(Packet& packet, LearnedClasses& all);
 /// One JSON object.
 std::string text_of(const std::string& conditions, const LearnedClass& learned);
 
-}  // namespace stretto::intercept::observe
+}  // namespace stretto::mpi::observe

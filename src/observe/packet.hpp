@@ -9,7 +9,7 @@
 #include <string_view>
 #include <type_traits>
 
-namespace stretto::intercept::observe {
+namespace stretto::mpi::observe {
 
 class Packet {
  public:
@@ -47,4 +47,4 @@ class Packet {
   std::size_t at_ = 0;
 };
 
-}  // namespace stretto::intercept::observe
+}  // namespace stretto::mpi::observe

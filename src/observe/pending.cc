@@ -9,7 +9,7 @@
 #include "observe/calls.hpp"
 #include "settings/settings.hpp"
 
-namespace stretto::intercept::observe {
+namespace stretto::mpi::observe {
 namespace {
 
 using execute::now;
@@ -171,4 +171,4 @@ void forget_natives(const Records& records) {
   }
 }
 
-}  // namespace stretto::intercept::observe
+}  // namespace stretto::mpi::observe

@@ -10,7 +10,7 @@
 
 #include "observe/records.hpp"
 
-namespace stretto::intercept::observe {
+namespace stretto::mpi::observe {
 
 /// One call, from its posting to its completion. Used by one thread at a time.
 class PendingTimes {
@@ -90,4 +90,4 @@ void forget_native(MPI_Request request, const std::shared_ptr<PendingTimes>& tim
 /// Counts those that are under way on a communicator whose records end.
 void forget_natives(const Records& records);
 
-}  // namespace stretto::intercept::observe
+}  // namespace stretto::mpi::observe

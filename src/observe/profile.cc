@@ -13,7 +13,7 @@
 #include "settings/settings.hpp"
 #include "support/json.hpp"
 
-namespace stretto::intercept::observe {
+namespace stretto::mpi::observe {
 using json::number;
 using json::quoted;
 
@@ -260,4 +260,4 @@ void write_profile(Assembly& all, const std::string& path) {
   write(file, profile);
 }
 
-}  // namespace stretto::intercept::observe
+}  // namespace stretto::mpi::observe

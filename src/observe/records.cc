@@ -8,7 +8,7 @@
 #include "mpi/translate.hpp"
 #include "observe/pending.hpp"
 
-namespace stretto::intercept::observe {
+namespace stretto::mpi::observe {
 namespace {
 
 std::mutex of_ledger;  // guards what follows; never destroyed, like all that a program may use at its very end
@@ -102,4 +102,4 @@ Records::~Records() {
 
 const Ledger& ledger() { return all(); }
 
-}  // namespace stretto::intercept::observe
+}  // namespace stretto::mpi::observe

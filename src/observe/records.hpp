@@ -13,7 +13,7 @@
 #include "observe/sampled.hpp"
 #include "observe/statistics.hpp"
 
-namespace stretto::intercept::observe {
+namespace stretto::mpi::observe {
 
 /// How the program calls a function.
 enum class Form : std::uint8_t { blocking, nonblocking, persistent };
@@ -97,4 +97,4 @@ using Ledger = std::map<std::pair<std::string, std::string>, Group>;
 /// Of the communicators that are freed: all of them, after free_communicators().
 const Ledger& ledger();
 
-}  // namespace stretto::intercept::observe
+}  // namespace stretto::mpi::observe

@@ -10,7 +10,7 @@
 #include "stretto/algorithm.hpp"
 #include "stretto/function.hpp"
 
-namespace stretto::intercept::observe {
+namespace stretto::mpi::observe {
 
 using execute::Nanoseconds;
 
@@ -67,4 +67,4 @@ class Sampled {
   Nanoseconds time_ = 0, waiting_ = 0;  // of one, on average lately
 };
 
-}  // namespace stretto::intercept::observe
+}  // namespace stretto::mpi::observe

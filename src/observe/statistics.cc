@@ -5,7 +5,7 @@
 
 #include "support/say.hpp"
 
-namespace stretto::intercept {
+namespace stretto::mpi {
 namespace {
 
 [[gnu::tls_model("initial-exec")]] thread_local const char* last = "native";
@@ -64,4 +64,4 @@ void print_summary() {
   }
 }
 
-}  // namespace stretto::intercept
+}  // namespace stretto::mpi

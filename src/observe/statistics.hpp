@@ -10,7 +10,7 @@
 
 #include "stretto/algorithm.hpp"
 
-namespace stretto::intercept {
+namespace stretto::mpi {
 
 /// Why a call goes to the native library.
 enum class Passed : std::uint8_t {
@@ -52,4 +52,4 @@ void set_last_algorithm(const char* id);
 /// One line for each function that was called, to standard error. For rank 0, of whose calls it speaks.
 void print_summary();
 
-}  // namespace stretto::intercept
+}  // namespace stretto::mpi

@@ -4,7 +4,7 @@
 #include "mpi/native.hpp"
 #include "observe/calls.hpp"
 
-namespace stretto::intercept::observe {
+namespace stretto::mpi::observe {
 namespace {
 
 /// Of many in a row; the least of some tries, for an interrupted one tells nothing.
@@ -43,4 +43,4 @@ TimingCost timing_cost() {
   return cost;
 }
 
-}  // namespace stretto::intercept::observe
+}  // namespace stretto::mpi::observe

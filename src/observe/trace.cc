@@ -9,7 +9,7 @@
 #include "observe/write.hpp"
 #include "support/json.hpp"
 
-namespace stretto::intercept::observe {
+namespace stretto::mpi::observe {
 using json::quoted;
 
 namespace {
@@ -179,4 +179,4 @@ void write_trace(Assembly& all, const std::string& path) {
               "]}}\n");
 }
 
-}  // namespace stretto::intercept::observe
+}  // namespace stretto::mpi::observe

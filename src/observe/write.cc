@@ -18,7 +18,7 @@
 #include "support/launcher.hpp"
 #include "support/say.hpp"
 
-namespace stretto::intercept::observe {
+namespace stretto::mpi::observe {
 
 Output::Output(const char* variable, const std::string& path) : variable_(variable), path_(path) {
   // Whatever the path names, the program must come to its end. A FIFO would have it wait for a reader, and a reader
@@ -104,4 +104,4 @@ void write_files(std::optional<bool> agreed) {
   if (!s.trace.empty()) write_trace(all, s.trace);
 }
 
-}  // namespace stretto::intercept::observe
+}  // namespace stretto::mpi::observe

@@ -10,7 +10,7 @@
 
 #include "observe/assembly.hpp"
 
-namespace stretto::intercept::observe {
+namespace stretto::mpi::observe {
 
 /// In MPI_Finalize, after free_communicators(). Collective over those ranks of the world that are to write files.
 /// `agreed`: do all its ranks want the same files, if that is known?
@@ -40,4 +40,4 @@ class Output {
 /// What the program is called: "app", or "python script.py".
 std::string program_name();
 
-}  // namespace stretto::intercept::observe
+}  // namespace stretto::mpi::observe

@@ -14,7 +14,7 @@
 #include "prepare/worker.hpp"
 #include "settings/settings.hpp"
 
-namespace stretto::intercept {
+namespace stretto::mpi {
 namespace {
 
 using namespace std::chrono_literals;
@@ -110,4 +110,4 @@ bool progress_is_sure(Communicator& c, const Signature& call) {
   return !c.messages() && (!facts(facts(call.function).collective).reduces || is_standard(call.op));
 }
 
-}  // namespace stretto::intercept
+}  // namespace stretto::mpi

@@ -6,7 +6,7 @@
 
 #include "communicator/communicator.hpp"
 
-namespace stretto::intercept {
+namespace stretto::mpi {
 
 /// A pending call begins.
 void background_begins();
@@ -20,4 +20,4 @@ bool progress_is_sure();
 /// Does that hold for this call on `c`? The same on all ranks.
 bool progress_is_sure(Communicator& c, const Signature& call);
 
-}  // namespace stretto::intercept
+}  // namespace stretto::mpi

@@ -6,7 +6,7 @@
 
 #include "mpi/native.hpp"
 
-namespace stretto::intercept {
+namespace stretto::mpi {
 
 std::span<Count> numbers(execute::Arena& memory, Count n) {
   return {reinterpret_cast<Count*>(memory.take(n * Bytes{sizeof(Count)})), static_cast<std::size_t>(n)};
@@ -155,4 +155,4 @@ void unpack_elements(const TypeFacts& type, const std::byte* from, Count n, void
     type.element.unpack(type.element, from, n, to);
 }
 
-}  // namespace stretto::intercept
+}  // namespace stretto::mpi

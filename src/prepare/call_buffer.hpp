@@ -14,7 +14,7 @@
 #include "mpi/types.hpp"
 #include "observe/statistics.hpp"
 
-namespace stretto::intercept {
+namespace stretto::mpi {
 
 /// Parts of the program's buffer or, if they cannot be moved from there, packed copies of them.
 class CallBuffer {
@@ -90,4 +90,4 @@ void unpack_elements(const TypeFacts& type, const std::byte* from, Count n, void
 /// n numbers of `memory`.
 std::span<Count> numbers(execute::Arena& memory, Count n);
 
-}  // namespace stretto::intercept
+}  // namespace stretto::mpi

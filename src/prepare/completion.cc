@@ -9,7 +9,7 @@
 #include "mpi/progress.hpp"
 #include "mpi/types.hpp"
 
-namespace stretto::intercept {
+namespace stretto::mpi {
 namespace {
 
 /// What MPI calls an empty status: that of a request which was not active, and of a collective.
@@ -346,4 +346,4 @@ int get_status_some(Requests requests, int* count, int* indices, MPI_Status* sta
 
 #endif
 
-}  // namespace stretto::intercept
+}  // namespace stretto::mpi

@@ -8,7 +8,7 @@
 
 #include "prepare/requests.hpp"
 
-namespace stretto::intercept {
+namespace stretto::mpi {
 
 int wait(Request& request, MPI_Request* handle, MPI_Status* status);
 /// wait() for a request that is complete `at_once`.
@@ -31,4 +31,4 @@ int get_status_all(Requests requests, int* flag, MPI_Status* statuses);
 int get_status_some(Requests requests, int* count, int* indices, MPI_Status* statuses);
 #endif
 
-}  // namespace stretto::intercept
+}  // namespace stretto::mpi

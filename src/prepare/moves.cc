@@ -4,7 +4,7 @@
 #include "mpi/flavour/flavour.hpp"
 #include "prepare/prepared_call.hpp"
 
-namespace stretto::intercept {
+namespace stretto::mpi {
 
 /// `side` 0: the input, 1: the output.
 void PreparedCall::emplace(std::optional<CallBuffer>& buffer, int side) {
@@ -146,4 +146,4 @@ void PreparedCall::bind_moves() {
   if (!is_root()) arguments_.parts = {};  // they mean nothing here
 }
 
-}  // namespace stretto::intercept
+}  // namespace stretto::mpi

@@ -8,7 +8,7 @@
 #include "prepare/background.hpp"
 #include "prepare/perform.hpp"
 
-namespace stretto::intercept {
+namespace stretto::mpi {
 namespace {
 
 // Stages that a call of unknown sizes may have before the collective. Their number is found out while it is under way,
@@ -249,4 +249,4 @@ void await_decisions(Communicator& c) {
   }
 }
 
-}  // namespace stretto::intercept
+}  // namespace stretto::mpi

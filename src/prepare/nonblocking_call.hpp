@@ -8,7 +8,7 @@
 
 #include "prepare/pending_call.hpp"
 
-namespace stretto::intercept {
+namespace stretto::mpi {
 
 /// Begins the native library's nonblocking call.
 using NativeStart = std::function<int(MPI_Request*)>;
@@ -83,4 +83,4 @@ template <typename Body>
   return body(process_worker());
 }
 
-}  // namespace stretto::intercept
+}  // namespace stretto::mpi

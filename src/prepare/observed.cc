@@ -6,7 +6,7 @@
 
 #include "prepare/requests.hpp"
 
-namespace stretto::intercept {
+namespace stretto::mpi {
 namespace {
 
 using observe::Nanoseconds;
@@ -162,4 +162,4 @@ void ObservedWait::end() {
   }
 }
 
-}  // namespace stretto::intercept
+}  // namespace stretto::mpi

@@ -10,7 +10,7 @@
 #include "mpi/arguments.hpp"
 #include "observe/pending.hpp"
 
-namespace stretto::intercept {
+namespace stretto::mpi {
 
 class PendingCall;
 
@@ -73,4 +73,4 @@ class ObservedWait {
   std::unique_ptr<Seen> seen_;  // null: nobody's time
 };
 
-}  // namespace stretto::intercept
+}  // namespace stretto::mpi

@@ -9,7 +9,7 @@
 #include "mpi/types.hpp"
 #include "prepare/background.hpp"
 
-namespace stretto::intercept {
+namespace stretto::mpi {
 
 namespace {
 
@@ -141,4 +141,4 @@ void await_all(Communicator& c) {
   }
 }
 
-}  // namespace stretto::intercept
+}  // namespace stretto::mpi

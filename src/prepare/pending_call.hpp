@@ -9,7 +9,7 @@
 #include "prepare/prepared_call.hpp"
 #include "prepare/worker.hpp"
 
-namespace stretto::intercept {
+namespace stretto::mpi {
 
 /// All functions are called inside Entered(process_worker()), but for those that say otherwise.
 class PendingCall : public execute::Owner {
@@ -88,4 +88,4 @@ void await(PendingCall& call);
 /// Until all on `c` are. Legal before any blocking call on it: all ranks have started them before. Not inside Entered.
 void await_all(Communicator& c);
 
-}  // namespace stretto::intercept
+}  // namespace stretto::mpi

@@ -9,7 +9,7 @@
 #include "prepare/nonblocking_call.hpp"
 #include "support/memory.hpp"
 
-namespace stretto::intercept {
+namespace stretto::mpi {
 namespace {
 
 /// Are the program's buffers, of all ranks of the node, larger than the cache? Each rank may decide for itself.
@@ -129,4 +129,4 @@ Served run_cached(MPI_Comm comm, const Arguments& arguments, bool& left) {
   return beside_pending(*c, [&](Worker& w) { return find_and_run(w, *c, arguments, left); });
 }
 
-}  // namespace stretto::intercept
+}  // namespace stretto::mpi

@@ -6,7 +6,7 @@
 #include "communicator/communicator.hpp"
 #include "prepare/serve.hpp"
 
-namespace stretto::intercept {
+namespace stretto::mpi {
 
 Served perform(Communicator& c, const Arguments& arguments);
 
@@ -25,4 +25,4 @@ std::shared_ptr<PlanCache::Cached> keep_plan(Communicator& c, const PreparedCall
 /// Before a kept call: counts it.
 void count_again(Communicator& c, PlanCache::Cached& cached);
 
-}  // namespace stretto::intercept
+}  // namespace stretto::mpi

@@ -6,7 +6,7 @@
 #include "mpi/types.hpp"
 #include "prepare/perform.hpp"
 
-namespace stretto::intercept {
+namespace stretto::mpi {
 
 Served PersistentCall::make(Worker& runner, Communicator& c, const Arguments& arguments) {
   describe(c, arguments);
@@ -73,4 +73,4 @@ void PersistentCall::ended(execute::Operation& operation) {
   finish(unpacked());
 }
 
-}  // namespace stretto::intercept
+}  // namespace stretto::mpi

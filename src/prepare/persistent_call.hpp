@@ -6,7 +6,7 @@
 
 #include "prepare/pending_call.hpp"
 
-namespace stretto::intercept {
+namespace stretto::mpi {
 
 class PersistentCall final : public PendingCall {
  public:
@@ -38,4 +38,4 @@ class PersistentCall final : public PendingCall {
   std::uint64_t starts_ = 0;  // not yet counted
 };
 
-}  // namespace stretto::intercept
+}  // namespace stretto::mpi

@@ -5,7 +5,7 @@
 
 #include "mpi/flavour/flavour.hpp"
 
-namespace stretto::intercept {
+namespace stretto::mpi {
 
 bool PreparedCall::leave(Passed reason) {
   left_ = reason;
@@ -133,4 +133,4 @@ Served PreparedCall::end() {
   return truncated_ ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
 }
 
-}  // namespace stretto::intercept
+}  // namespace stretto::mpi

@@ -10,7 +10,7 @@
 #include "prepare/call_buffer.hpp"
 #include "prepare/serve.hpp"
 
-namespace stretto::intercept {
+namespace stretto::mpi {
 
 class PreparedCall {
  public:
@@ -151,4 +151,4 @@ class PreparedCall {
   std::byte* packed_ = nullptr;       // and is packed on its way there
 };
 
-}  // namespace stretto::intercept
+}  // namespace stretto::mpi

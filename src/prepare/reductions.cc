@@ -6,7 +6,7 @@
 #include "mpi/flavour/flavour.hpp"
 #include "prepare/prepared_call.hpp"
 
-namespace stretto::intercept {
+namespace stretto::mpi {
 
 using execute::Layout;
 
@@ -90,4 +90,4 @@ void PreparedCall::place_result() {
   unpack_elements(*type_, packed_, n, arguments_.output);
 }
 
-}  // namespace stretto::intercept
+}  // namespace stretto::mpi

@@ -11,7 +11,7 @@
 #include "prepare/background.hpp"
 #include "prepare/observed.hpp"
 
-namespace stretto::intercept {
+namespace stretto::mpi {
 namespace {
 
 /// From carriers to requests. It only grows, and is read without a lock: what is replaced stays.
@@ -299,4 +299,4 @@ void free_carriers() {
   end_carriers();
 }
 
-}  // namespace stretto::intercept
+}  // namespace stretto::mpi

@@ -8,7 +8,7 @@
 #include "prepare/persistent_call.hpp"
 #include "prepare/serve.hpp"
 
-namespace stretto::intercept {
+namespace stretto::mpi {
 
 /// Used again for another call when the program is done with it.
 struct Request {
@@ -64,4 +64,4 @@ bool finish_requests(MPI_Comm comm, int (*native_free)(MPI_Comm*));
 /// Before MPI_Finalize.
 void free_carriers();
 
-}  // namespace stretto::intercept
+}  // namespace stretto::mpi

@@ -13,7 +13,7 @@
 #include "prepare/requests.hpp"
 #include "settings/settings.hpp"
 
-namespace stretto::intercept {
+namespace stretto::mpi {
 namespace {
 
 [[gnu::tls_model("initial-exec")]] constinit thread_local PassedCall last_passed{};
@@ -84,4 +84,4 @@ void before_finalize() {
   }
 }
 
-}  // namespace stretto::intercept
+}  // namespace stretto::mpi

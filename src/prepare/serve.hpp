@@ -8,7 +8,7 @@
 #include "mpi/arguments.hpp"
 #include "observe/statistics.hpp"
 
-namespace stretto::intercept {
+namespace stretto::mpi {
 
 /// MPI's return code of a served call; nothing if the native library is to do it (which has been counted).
 using Served = std::optional<int>;
@@ -28,4 +28,4 @@ PassedCall passed_call();
 /// What is left to do before the native MPI_Finalize.
 void before_finalize();
 
-}  // namespace stretto::intercept
+}  // namespace stretto::mpi

@@ -6,7 +6,7 @@
 #include "collectives/sizes.hpp"
 #include "prepare/prepared_call.hpp"
 
-namespace stretto::intercept {
+namespace stretto::mpi {
 namespace {
 
 constexpr Bytes most_padding = 4;  // times the bytes that an algorithm was chosen for
@@ -168,4 +168,4 @@ void PreparedCall::bind_padded() {
   work_.sizes = execute::Layout::per_rank(combined_, segment);
 }
 
-}  // namespace stretto::intercept
+}  // namespace stretto::mpi

@@ -13,7 +13,7 @@
 #include "settings/settings.hpp"
 #include "support/say.hpp"
 
-namespace stretto::intercept {
+namespace stretto::mpi {
 namespace {
 
 using transport::Outcome;
@@ -178,4 +178,4 @@ Outcome Worker::wait(FunctionRef<bool()> done, Communicator& c, bool may_block) 
   return progress.wait(done, paths, may_block, deadline());
 }
 
-}  // namespace stretto::intercept
+}  // namespace stretto::mpi

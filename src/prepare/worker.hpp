@@ -11,7 +11,7 @@
 #include "communicator/communicator.hpp"
 #include "execute/progress.hpp"
 
-namespace stretto::intercept {
+namespace stretto::mpi {
 
 /// Each thread has one for its blocking calls, and the process one for those that are pending, which any thread may
 /// move on.
@@ -134,4 +134,4 @@ inline int pending_calls() { return detail::pending_calls.load(std::memory_order
 /// Inside Entered, so that adding need not be atomic.
 inline void count_pending(int more) { detail::pending_calls.store(pending_calls() + more, std::memory_order_relaxed); }
 
-}  // namespace stretto::intercept
+}  // namespace stretto::mpi

@@ -12,14 +12,14 @@ namespace {
 
 /// Over a communicator for each group.
 std::size_t many_over_mpi(MPI_Comm comm, Rank rank, Rank ranks) {
-  const intercept::Native& mpi = intercept::native();
+  const mpi::Native& mpi = mpi::native();
   std::vector<MPI_Comm> comms;
   std::vector<GroupEnd> groups;
   for (const auto& members : groups_of(ranks)) {
     GroupEnd& end = groups.emplace_back();
     const auto me = std::ranges::find(members, rank);
     const bool member = me != members.end();
-    MPI_Comm& made = comms.emplace_back(intercept::constants().comm_null);
+    MPI_Comm& made = comms.emplace_back(mpi::constants().comm_null);
     mpi.Comm_split(comm, member ? 0 : 1, static_cast<int>(me - members.begin()), &made);
     end.ranks = static_cast<Rank>(members.size());
     if (!member) continue;
@@ -50,12 +50,12 @@ int run_over_mpi(int argc, char** argv) {
     std::fprintf(stderr, "usage: mpiexec -n RANKS %s --mpi-library PATH\n", argv[0]);
     return 2;
   }
-  intercept::use_native(argv[2]);
-  const intercept::Native& mpi = intercept::native();
+  mpi::use_native(argv[2]);
+  const mpi::Native& mpi = mpi::native();
   int provided = 0;
   mpi.Init_thread(&argc, &argv, MPI_THREAD_SINGLE, &provided);
-  MPI_Comm comm = intercept::constants().comm_null;
-  mpi.Comm_dup(intercept::constants().world, &comm);
+  MPI_Comm comm = mpi::constants().comm_null;
+  mpi.Comm_dup(mpi::constants().world, &comm);
   mpi.Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
   int rank = 0;
   int ranks = 1;

@@ -7,7 +7,7 @@
 
 #include "support/test.hpp"
 
-namespace stretto::intercept::size_hint_test {
+namespace stretto::mpi::size_hint_test {
 namespace {
 
 /// One of `calls` calls of two ranks, one of which has nothing: what each was chosen by; negative if they told it then.
@@ -54,4 +54,4 @@ TEST(large_calls_are_told_each_time) {
 }
 
 }  // namespace
-}  // namespace stretto::intercept::size_hint_test
+}  // namespace stretto::mpi::size_hint_test

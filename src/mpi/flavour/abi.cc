@@ -10,7 +10,7 @@
 #include "mpi/flavour/flavour.hpp"
 #include "mpi/native.hpp"
 
-namespace stretto::intercept::flavour {
+namespace stretto::mpi::flavour {
 
 std::string other_abi(void* handle, const std::string& path) {
   if (path.find("libmpi_abi.so") == std::string::npos)
@@ -175,4 +175,4 @@ void end_calls_in_progress() {}
 
 int process_failed() { return MPI_ERR_PROC_ABORTED; }
 
-}  // namespace stretto::intercept::flavour
+}  // namespace stretto::mpi::flavour

@@ -11,7 +11,7 @@
 #include "stretto/function.hpp"
 #include "stretto/types.hpp"
 
-namespace stretto::intercept::flavour {
+namespace stretto::mpi::flavour {
 
 /// Empty if the loaded library `handle` (null: unknown) at `path` has this build's ABI, else which one it has.
 std::string other_abi(void* handle, const std::string& path);
@@ -64,4 +64,4 @@ void end_calls_in_progress();
 /// The error class of a call that a failed process takes part in.
 int process_failed();
 
-}  // namespace stretto::intercept::flavour
+}  // namespace stretto::mpi::flavour

@@ -9,7 +9,7 @@
 #include "mpi/native.hpp"
 #include "mpi/progress.hpp"
 
-namespace stretto::intercept::flavour {
+namespace stretto::mpi::flavour {
 
 std::string other_abi(void* handle, const std::string& path) {
   if (path.find("libmpi_abi.so") != std::string::npos) return "which has the MPI 5 standard ABI";
@@ -96,4 +96,4 @@ void end_calls_in_progress() {
 
 int process_failed() { return 101; }  // MPIX_ERR_PROC_FAILED, which not all headers have
 
-}  // namespace stretto::intercept::flavour
+}  // namespace stretto::mpi::flavour

@@ -8,7 +8,7 @@
 #include "mpi/flavour/flavour.hpp"
 #include "mpi/native.hpp"
 
-namespace stretto::intercept::flavour {
+namespace stretto::mpi::flavour {
 
 std::string other_abi(void* handle, const std::string& path) {
   if (path.find("libmpi_abi.so") != std::string::npos) return "which has the MPI 5 standard ABI";
@@ -109,4 +109,4 @@ void end_calls_in_progress() {
 
 int process_failed() { return survives_faults() ? failed_class : MPI_ERR_OTHER; }
 
-}  // namespace stretto::intercept::flavour
+}  // namespace stretto::mpi::flavour

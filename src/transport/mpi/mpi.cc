@@ -12,8 +12,8 @@
 namespace stretto::transport {
 namespace {
 
-using intercept::constants;
-using intercept::native;
+using mpi::constants;
+using mpi::native;
 
 constexpr int channels = 64;                    // more than an operation has segments in flight
 constexpr Bytes largest_part = Bytes{1} << 30;  // MPI counts in int
@@ -23,7 +23,7 @@ constexpr Bytes largest_part = Bytes{1} << 30;  // MPI counts in int
 int polls_before_yield() {
   static const int polls = [] {
     const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    return launched_here() > cores || intercept::flavour::yields_when_idle() ? 1 : 1000;
+    return launched_here() > cores || mpi::flavour::yields_when_idle() ? 1 : 1000;
   }();
   return polls;
 }
@@ -81,7 +81,7 @@ bool MpiTransport::pending(Ticket ticket) const {
 }
 
 void MpiTransport::test(std::vector<Ticket>& done) {
-  if (posted_.size() > 1 && intercept::flavour::testany_keeps_errors())
+  if (posted_.size() > 1 && mpi::flavour::testany_keeps_errors())
     test_any(done);
   else
     test_each(done);

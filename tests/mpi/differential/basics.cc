@@ -79,7 +79,7 @@ class Collector {
 
   void add(Group group, const std::vector<Named>& list) {
     for (const Named& n : list) {
-      const int size = intercept::flavour::size_of_predefined(n.handle);
+      const int size = mpi::flavour::size_of_predefined(n.handle);
       const bool floating = group == Group::floating || group == Group::complex;
       const int numbers = group == Group::complex ? 2 : 1;
       const int each = size / numbers;
@@ -124,9 +124,9 @@ void add_fortran(Collector& all) {
   all.add(Group::complex, {NAMED(MPI_COMPLEX), NAMED(MPI_DOUBLE_COMPLEX), NAMED(MPI_COMPLEX8), NAMED(MPI_COMPLEX16)});
   all.add(Group::logical, {NAMED(MPI_LOGICAL)});
   all.add(Group::character, {NAMED(MPI_CHARACTER)});
-  if (intercept::flavour::size_of_predefined(MPI_2INTEGER) == 8) all.add_pair<int, int>(NAMED(MPI_2INTEGER), false);
-  if (intercept::flavour::size_of_predefined(MPI_2REAL) == 8) all.add_pair<float, float>(NAMED(MPI_2REAL), true);
-  if (intercept::flavour::size_of_predefined(MPI_2DOUBLE_PRECISION) == 16)
+  if (mpi::flavour::size_of_predefined(MPI_2INTEGER) == 8) all.add_pair<int, int>(NAMED(MPI_2INTEGER), false);
+  if (mpi::flavour::size_of_predefined(MPI_2REAL) == 8) all.add_pair<float, float>(NAMED(MPI_2REAL), true);
+  if (mpi::flavour::size_of_predefined(MPI_2DOUBLE_PRECISION) == 16)
     all.add_pair<double, double>(NAMED(MPI_2DOUBLE_PRECISION), true);
 }
 
@@ -134,10 +134,10 @@ void add_fortran(Collector& all) {
 void add_short_floats(Collector& all) {
   constexpr std::string_view names[] = {"MPIX_C_FLOAT16", "MPI_REAL2", "MPIX_BFLOAT16", "MPIX_C_BF16",
                                         "MPI_SHORT_FLOAT"};
-  for (const auto& [handle, type] : intercept::flavour::short_floats()) {
+  for (const auto& [handle, type] : mpi::flavour::short_floats()) {
     char name[MPI_MAX_OBJECT_NAME] = "";
     int length = 0;
-    if (intercept::native().Type_get_name(handle, name, &length) != MPI_SUCCESS) continue;
+    if (mpi::native().Type_get_name(handle, name, &length) != MPI_SUCCESS) continue;
     if (std::ranges::find(names, name) == std::end(names)) continue;
     const bool bfloat = type == reduce::Type::bf16;
     // MPICH 5.0.2 ends the program where it is to find the product or an extreme of these.

@@ -41,7 +41,7 @@ void Batch::send_messages(const Member& world, Random& common) {
     messages_.emplace_back(world.comm, next, last, bytes, 3);
   }
   for (int tag = own_.percent(20) ? own_.between(1, 2) : 0; tag > 0; --tag)
-    messages_.emplace_back(intercept::constants().self, 0, 0, own_.pick(sizes), tag);
+    messages_.emplace_back(mpi::constants().self, 0, 0, own_.pick(sizes), tag);
 }
 
 void Batch::make() {
@@ -123,7 +123,7 @@ void Batch::complete(int round) {
   if (round == 1)
     for (Message& message : messages_) message.add_to(pending);
   if (pending.empty()) return;
-  std::vector<MPI_Request> nulls(static_cast<std::size_t>(own_.below(3)), intercept::constants().request_null);
+  std::vector<MPI_Request> nulls(static_cast<std::size_t>(own_.below(3)), mpi::constants().request_null);
   for (MPI_Request& null : nulls) pending.push_back({&null, false});
   differential::complete(stretto_.requests, std::move(pending), own_);
 }
@@ -141,9 +141,9 @@ bool Batch::completed(Comparison& call) {
 }
 
 void Batch::release(Comparison& call) {
-  if (call.request() == intercept::constants().request_null) return;
+  if (call.request() == mpi::constants().request_null) return;
   expect_success(stretto_.requests.Request_free(&call.request()), "MPI_Request_free");
-  if (call.request() != intercept::constants().request_null)
+  if (call.request() != mpi::constants().request_null)
     throw Difference{"MPI_Request_free leaves a handle that is not MPI_REQUEST_NULL"};
 }
 

@@ -4,8 +4,8 @@
 namespace stretto::differential {
 namespace {
 
-using intercept::constants;
-using intercept::native;
+using mpi::constants;
+using mpi::native;
 
 Member member_of(MPI_Comm comm, std::string text) {
   Member m{comm, std::move(text)};

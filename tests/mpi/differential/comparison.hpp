@@ -62,7 +62,7 @@ class Comparison {
   Buffer expected_;
   int turn_of_expected_ = -1;
   Call call_;
-  MPI_Request request_ = intercept::constants().request_null;
+  MPI_Request request_ = mpi::constants().request_null;
   std::string algorithm_;
 };
 

@@ -131,7 +131,7 @@ void verify(const Means& means, const Group& group, const Answer& answer) {
     const Pending& pending = *group.members[i];
     const MPI_Request before = *pending.request;
     const bool ends = done[i] && pending.active && !pending.persistent;
-    expect(group.requests[i] == (ends ? intercept::constants().request_null : before),
+    expect(group.requests[i] == (ends ? mpi::constants().request_null : before),
            "another handle than the request had, or not MPI_REQUEST_NULL");
   }
   if (group.ignore_statuses) return;
@@ -180,7 +180,7 @@ class Completion {
 #ifndef STRETTO_OPENMPI
     // Of persistent collectives MPICH 5.0.2's MPI_Request_get_status makes one inactive that is done, its MPI_Testall
     // reports an error, and its MPI_Waitall waits for ever for one that was not yet started.
-    const bool inactive = !pending.active && *pending.request != intercept::constants().request_null;
+    const bool inactive = !pending.active && *pending.request != mpi::constants().request_null;
     const bool all = means.ask == Ask::all && (means.test || inactive);
     if (pending.persistent && pending.native && (all || means.ask == Ask::look)) return false;
 #endif

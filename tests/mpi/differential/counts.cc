@@ -13,7 +13,7 @@ namespace {
 
 std::int64_t sum_over_ranks(std::int64_t mine) {
   std::int64_t all = 0;
-  intercept::native().Allreduce(&mine, &all, 1, MPI_INT64_T, MPI_SUM, intercept::constants().world);
+  mpi::native().Allreduce(&mine, &all, 1, MPI_INT64_T, MPI_SUM, mpi::constants().world);
   return all;
 }
 
@@ -55,7 +55,7 @@ void report(const Counts& counts) {
   const std::int64_t computed = sum_over_ranks(counts.computed);
   const std::int64_t native_wrong = sum_over_ranks(counts.native_wrong);
   int rank = 0;
-  intercept::native().Comm_rank(intercept::constants().world, &rank);
+  mpi::native().Comm_rank(mpi::constants().world, &rank);
   if (rank == 0)
     std::printf("{\"calls\": %lld, \"kinds\": {%s}, \"computed\": %lld, \"native_wrong\": %lld, \"by\": {%s}}\n",
                 static_cast<long long>(calls), kinds.c_str(), static_cast<long long>(computed),

@@ -58,7 +58,7 @@ Drawn Draws::batch(std::int64_t first, Communicators& communicators) const {
     if (exchanges) communicators.exchange_one(random);
     const Form& form = form_of(random.pick(options_.functions));
     const Member& member = form.neighbourhood() ? communicators.pick_with_topology(random) : communicators.pick(random);
-    if (member.comm == intercept::constants().comm_null) continue;
+    if (member.comm == mpi::constants().comm_null) continue;
     Plan plan = planner_.plan(drawn.end, form, member, random);
     if (!draw_kind(plan, alone)) continue;
     if (options_.verbose)

@@ -66,7 +66,7 @@ Library::Library(const LibraryOptions& options) {
     setenv(names.back().c_str(), setting.c_str() + end + 1, 1);
     settings += (settings.empty() ? "" : " ") + setting;
   }
-  functions.Barrier({}, intercept::constants().world);
+  functions.Barrier({}, mpi::constants().world);
   for (const std::string& name : names) unsetenv(name.c_str());
 }
 
@@ -78,7 +78,7 @@ bool Library::has(Function function, Kind kind) const {
 
 Functions native_functions() {
   Functions f;
-#define STRETTO_TAKE(name) f.name.blocking = intercept::native().name;
+#define STRETTO_TAKE(name) f.name.blocking = mpi::native().name;
   STRETTO_NATIVE_COLLECTIVES(STRETTO_TAKE)
 #undef STRETTO_TAKE
   return f;

@@ -95,7 +95,7 @@ Started parse(int argc, char** argv) {
                static_cast<unsigned long long>(options.seed), difference.text.c_str(), rank, calls.c_str());
   std::fflush(stderr);
   std::this_thread::sleep_for(std::chrono::seconds(1));  // launchers drop what was said in the last moment
-  intercept::native().Abort(intercept::constants().world, 1);
+  mpi::native().Abort(mpi::constants().world, 1);
   std::abort();
 }
 
@@ -122,9 +122,9 @@ void compare_all(const Options& options, const std::vector<Library>& libraries) 
 
 int run(int argc, char** argv) {
   const Started started = parse(argc, argv);
-  intercept::use_native(started.mpi.c_str());
+  mpi::use_native(started.mpi.c_str());
   int provided = 0;
-  intercept::native().Init_thread(&argc, &argv, MPI_THREAD_SINGLE, &provided);
+  mpi::native().Init_thread(&argc, &argv, MPI_THREAD_SINGLE, &provided);
   const std::vector<Library> libraries(started.libraries.begin(), started.libraries.end());
   compare_all(started.options, libraries);
   libraries[0].finalize();

@@ -5,7 +5,7 @@
 
 namespace stretto::differential {
 
-using intercept::native;
+using mpi::native;
 
 Message::Message(MPI_Comm comm, int to, int from, int bytes, int tag) : envelope_{from, tag} {
   int me = 0;

@@ -8,7 +8,7 @@
 namespace stretto::differential {
 namespace {
 
-using intercept::native;
+using mpi::native;
 
 std::ptrdiff_t first_byte(const std::vector<Place>& places) {
   std::ptrdiff_t low = places.empty() ? 0 : places[0].at;

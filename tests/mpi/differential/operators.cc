@@ -11,7 +11,7 @@
 namespace stretto::differential {
 namespace {
 
-using intercept::native;
+using mpi::native;
 
 using Places = std::vector<Place>;
 
