@@ -23,9 +23,19 @@ def run(build: str, name: str, *tests: str) -> None:
     assert "passed" in result.stdout
 
 
-@pytest.mark.parametrize("build", ["plain", "address+undefined"])
-@pytest.mark.parametrize("name", UNIT_TESTS)
-def test_unit(build, name):
+# Their plain runs are long enough; with sanitizers they see little that other tests do not.
+LONG = ("algorithms_test", "simulate_test")
+
+
+@pytest.mark.parametrize(
+    ("name", "build"),
+    [
+        pytest.param(name, build, marks=pytest.mark.thorough if sanitized and name in LONG else ())
+        for name in UNIT_TESTS
+        for build, sanitized in (("plain", False), ("address+undefined", True))
+    ],
+)
+def test_unit(name, build):
     run(build, "unit_tests", name)
 
 
