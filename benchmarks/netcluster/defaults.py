@@ -6,14 +6,13 @@ the limit is measured again, and the median counts: all ranks share the cores of
 """
 
 import argparse
-import signal
 import sys
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 
-from paired import RULES, Lab, Plan, lab
+from paired import RULES, Lab, Plan, as_program, lab
 from stretto import _core
 from stretto.algorithms import function_named
 from stretto.errors import Error
@@ -162,9 +161,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # the cluster goes, too
-    try:
-        main()
-    except Error as error:
-        print(f"error: {error}\nhint: {error.hint}", file=sys.stderr)
-        sys.exit(2)
+    as_program(main)

@@ -2,10 +2,11 @@
 """Paired benchmarks of candidates on a cluster of namespaces, by the driver of `stretto bench`."""
 
 import os
+import signal
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -112,3 +113,13 @@ def lab(mpi: Mpi, tree: Tree, place: str, per_host: int = 1) -> Iterator[Lab]:
         yield Lab(mpi, cluster, cluster.placed(place, per_host))
     finally:
         clusters.down(NAME)
+
+
+def as_program(main: Callable[[], None]) -> None:
+    """Runs it; errors are told in two lines, and the cluster goes whatever ends it."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    try:
+        main()
+    except Error as error:
+        print(f"error: {error}\nhint: {error.hint}", file=sys.stderr)
+        sys.exit(2)

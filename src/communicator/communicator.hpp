@@ -101,11 +101,11 @@ class Communicator {
   std::optional<transport::shm::Neighbours> neighbours;
   std::uint64_t neighbours_rings = 0;  ///< with the staging rings that the worker counts so
 
-  /// The choice for `call`, made at the first call of its kind. Unless `counts` is none, it may be one of those by
+  /// The choice for `call`, made at the first call of its kind. Unless `form` is none, it may be one of those by
   /// which ranks learn.
-  const Decision& decide(const Call& call, Counts counts = Counts::none) {
+  const Decision& decide(const Call& call, CountedAs form = CountedAs::none) {
     if (learner) [[unlikely]]
-      if (const Decision* learned = learner->decide(call, counts)) return *learned;
+      if (const Decision* learned = learner->decide(call, form)) return *learned;
     const Decision* known = decisions_.find(call);
     return known ? *known : make_decision(call);
   }

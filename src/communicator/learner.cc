@@ -72,25 +72,25 @@ bool Learner::fixed(const Call& call) const {
 }
 
 /// Of calls of this form until something else is to be done than to serve them; null: they are not counted.
-std::uint32_t* Learner::counter(CallClass& of, Counts form) {
+std::uint32_t* Learner::counter(CallClass& of, CountedAs form) {
   if (!of.opened) return &of.until_open[static_cast<std::size_t>(form)];
   return of.form == form ? &of.comparison.quiet : nullptr;
 }
 
-const Decision* Learner::decide(const Call& call, Counts counts) {
+const Decision* Learner::decide(const Call& call, CountedAs form) {
   if (fixed(call)) return nullptr;
-  if (of_call_ && counts == Counts::blocking) {  // it turned out to be larger than it was taken for
+  if (of_call_ && form == CountedAs::blocking) {  // it turned out to be larger than it was taken for
     began_ = unknown;
-    counts = Counts::none;
+    form = CountedAs::none;
   }
   CallClass& of = *class_of(call);
   learn::Comparison& comparison = of.comparison;
-  std::uint32_t* const left = counts == Counts::none ? nullptr : counter(of, counts);
+  std::uint32_t* const left = form == CountedAs::none ? nullptr : counter(of, form);
   if (!left) {
     if (!of_call_ && !of.known && !comparison.found()) return nullptr;  // it is not counted, nor are others like it
     return &decision(of, comparison.current(), call);
   }
-  if (counts == Counts::nonblocking) return decide_nonblocking(of, call);
+  if (form == CountedAs::nonblocking) return decide_nonblocking(of, call);
   of_call_ = &of;
   timed_ = false;
   if (*left > 0) {
@@ -112,7 +112,7 @@ const Decision& Learner::decision(CallClass& of, std::size_t candidate, const Ca
   learn::Candidate one = of.candidates[candidate];
   if (!learn::serves(one, here)) one = {};
   Decision made{one.algorithm, one.params, nullptr, nullptr};
-  made.quiet = {counter(of, Counts::blocking), counter(of, Counts::nonblocking)};
+  made.quiet = {counter(of, CountedAs::blocking), counter(of, CountedAs::nonblocking)};
   if (one.algorithm) {
     made.served = &statistics().of(call.function, *one.algorithm);
     if (!one.algorithm->needs.counts) made.schedule = c_.schedule(*one.algorithm, here.shape, one.params);
@@ -131,7 +131,7 @@ learn::Moment Learner::offer(CallClass& of) {
   return before ? std::ranges::find(of.offered, *before) - of.offered.begin() : std::ssize(of.offered);
 }
 
-void Learner::open(CallClass& of, Counts form, learn::Moment offered) {
+void Learner::open(CallClass& of, CountedAs form, learn::Moment offered) {
   of.opened = true;
   of.form = form;
   const auto at = std::ranges::find(of.offered, of.candidates[0]);
@@ -151,7 +151,7 @@ void Learner::open(CallClass& of, Counts form, learn::Moment offered) {
   if (taken) return say(text + words(of.candidates[of.comparison.current()]) + ", as on another communicator");
   for (std::size_t k = 0; k < of.candidates.size(); ++k) text += (k > 0 ? ", " : "") + words(of.candidates[k]);
   say(text + "; at first " + words(of.candidates[index]) +
-      (form == Counts::nonblocking ? "; by nonblocking calls" : ""));
+      (form == CountedAs::nonblocking ? "; by nonblocking calls" : ""));
 }
 
 void Learner::open(CallClass& of) {
@@ -160,7 +160,7 @@ void Learner::open(CallClass& of) {
   const std::int64_t begin = execute::now();
   Bootstrap(c_.comm(), "learning about " + mpi_name(of.call.function)).minimum({&mine, 1}, &offered);
   telling_ = execute::now() - begin;
-  open(of, Counts::blocking, offered);
+  open(of, CountedAs::blocking, offered);
 }
 
 /// Ranks of one node have one clock; others leave what they do together at about the same time.
@@ -193,7 +193,7 @@ void Learner::end_call() {
     tell(*of);
   }
   if (!of->opened && of->until_open[0] == 0) open(*of);
-  if (of->opened && of->form == Counts::blocking && of->comparison.quiet == 0) begin_round(*of);
+  if (of->opened && of->form == CountedAs::blocking && of->comparison.quiet == 0) begin_round(*of);
 }
 
 void Learner::tell(CallClass& of) {
@@ -208,7 +208,7 @@ void Learner::tell(CallClass& of) {
 void Learner::conclude(CallClass& of, std::span<const learn::Moment> least) {
   const learn::Round::Outcome outcome = learn::Round::conclude(least);
   constexpr std::size_t most_patience = 64;
-  if (of.form == Counts::nonblocking) of.patience = std::min(of.patience + outcome.late, most_patience);
+  if (of.form == CountedAs::nonblocking) of.patience = std::min(of.patience + outcome.late, most_patience);
   const std::size_t before = of.comparison.current();
   const learn::Verdict verdict = of.comparison.conclude(outcome.seconds, outcome.overhead);
   if (of.comparison.current() != before) c_.plans.clear();
@@ -239,7 +239,7 @@ void Learner::log(const CallClass& of, const learn::Verdict& verdict, std::size_
 
 void Learner::observe_learned(const CallClass& of) const {
   const learn::Comparison& comparison = of.comparison;
-  observe::LearnedClass learned{.nonblocking = of.form == Counts::nonblocking,
+  observe::LearnedClass learned{.nonblocking = of.form == CountedAs::nonblocking,
                                 .settled = comparison.settled(),
                                 .choice = words(of.candidates[comparison.current()]),
                                 .spent = comparison.spent(),

@@ -37,9 +37,9 @@ class Learner {
   Learner(const Learner&) = delete;
   Learner& operator=(const Learner&) = delete;
 
-  /// Null: nothing is learned about such calls, and the rules decide. Unless `counts` is none, the call is counted, and
+  /// Null: nothing is learned about such calls, and the rules decide. Unless `form` is none, the call is counted, and
   /// may be one of a round.
-  const Decision* decide(const Call& call, Counts counts);
+  const Decision* decide(const Call& call, CountedAs form);
 
   /// Around each blocking call, whatever comes of it. end_call() may have the ranks tell each other times.
   void begin_call() { of_call_ = nullptr; }
@@ -87,7 +87,7 @@ class Learner {
     learn::Comparison comparison{1, 0, false};
     bool known = false;                         ///< what serves it at first was measured, and is not the shipped choice
     bool opened = false;                        ///< it has been called often
-    Counts form = Counts::blocking;             ///< once it is opened: the calls that take turns
+    CountedAs form = CountedAs::blocking;       ///< once it is opened: the calls that take turns
     std::array<std::uint32_t, 2> until_open{};  ///< calls of each form
     learn::Round round;
     bool over = false;         ///< the round; its times are still to be told
@@ -97,10 +97,10 @@ class Learner {
   CallClass* class_of(const Call& call);
   std::unique_ptr<CallClass> make_class(const Call& call);
   const Decision& decision(CallClass& of, std::size_t candidate, const Call& call);
-  std::uint32_t* counter(CallClass& of, Counts form);
+  std::uint32_t* counter(CallClass& of, CountedAs form);
   bool fixed(const Call& call) const;
   learn::Moment offer(CallClass& of);
-  void open(CallClass& of, Counts form, learn::Moment offered);
+  void open(CallClass& of, CountedAs form, learn::Moment offered);
   void open(CallClass& of);
   void begin_round(CallClass& of) const;
   void tell(CallClass& of);

@@ -9,7 +9,7 @@ namespace stretto::mpi {
 std::vector<learn::Moment> Learner::tells(const Call& call) {
   if (fixed(call)) return {};
   CallClass& of = *class_of(call);
-  const std::uint32_t* const left = counter(of, Counts::nonblocking);
+  const std::uint32_t* const left = counter(of, CountedAs::nonblocking);
   if (!left || *left > 0) return {};
   if (!of.opened) return {offer(of)};
   if (of.over) return of.round.numbers(telling_);
@@ -23,7 +23,7 @@ void Learner::told(const Call& call, std::span<const learn::Moment> least, learn
   // The program may have computed meanwhile.
   telling_ = telling_ > 0 ? std::min(telling_, now - begin) : now - begin;
   if (!of.opened)
-    open(of, Counts::nonblocking, least[0]);
+    open(of, CountedAs::nonblocking, least[0]);
   else if (std::exchange(of.over, false))
     conclude(of, least);
   of.round.begin(c_.one_node() ? 0 : now);
@@ -31,7 +31,7 @@ void Learner::told(const Call& call, std::span<const learn::Moment> least, learn
 
 const Decision* Learner::decide_nonblocking(CallClass& of, const Call& call) {
   learn::Comparison& comparison = of.comparison;
-  std::uint32_t& left = *counter(of, Counts::nonblocking);
+  std::uint32_t& left = *counter(of, CountedAs::nonblocking);
   taken_ = {};
   if (left > 0) {
     --left;

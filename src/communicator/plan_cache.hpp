@@ -22,7 +22,7 @@ class Communicator;
 struct Decision;
 
 /// Among which calls one is counted, where ranks learn.
-enum class Counts : std::uint8_t { blocking, nonblocking, none };
+enum class CountedAs : std::uint8_t { blocking, nonblocking, none };
 /// Of calls that are learned about: how many more of each form are served alike; null: any.
 using Quiet = std::array<std::uint32_t*, 2>;
 
@@ -65,7 +65,7 @@ class PlanCache {
     Quiet quiet = {};  ///< as in Decision: the last of them is looked at
 
     /// Another call that it serves.
-    void count_down(Counts form) {
+    void count_down(CountedAs form) {
       if (std::uint32_t* const left = quiet[static_cast<std::size_t>(form)]) [[unlikely]]
         --*left;
     }
@@ -73,7 +73,7 @@ class PlanCache {
 
   /// Null: the call is not kept, or must be looked at again. Else its work's buffers are those of `arguments`. Whoever
   /// shares it keeps it unchanged.
-  const std::shared_ptr<Cached>* find(const Arguments& arguments, Counts form);
+  const std::shared_ptr<Cached>* find(const Arguments& arguments, CountedAs form);
   /// Forgets all of them: the communicator may choose otherwise from now on.
   void clear();
   /// Those that were chosen by `hint`.
@@ -110,7 +110,7 @@ class PlanCache {
   std::size_t turn_ = 0;  // which of two gives way
 };
 
-inline const std::shared_ptr<PlanCache::Cached>* PlanCache::find(const Arguments& arguments, Counts form) {
+inline const std::shared_ptr<PlanCache::Cached>* PlanCache::find(const Arguments& arguments, CountedAs form) {
   const std::shared_ptr<Cached>* const found = of(arguments.signature);
   if (!found || arguments.output == MPI_IN_PLACE) return nullptr;
   Cached& c = **found;

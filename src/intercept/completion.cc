@@ -50,7 +50,7 @@ bool any_observed(int n, const MPI_Request* requests) {
 
 STRETTO_ENTRY(Wait, (MPI_Request * request, MPI_Status* status), (request, status)) {
   Request* const own = ours(request);
-  if (own && own->at_once) return mpi::need_not_wait(*own, request, status);
+  if (own && own->at_once) return mpi::wait_at_once(*own, request, status);
   const ObservedWait wait(1, request);
   if (own) return served([&] { return mpi::wait(*own, request, status); });
   return native().Wait(request, status);

@@ -203,7 +203,7 @@ int wait(Request& request, MPI_Request* handle, MPI_Status* status) {
   return complete(request, handle);
 }
 
-int need_not_wait(Request& request, MPI_Request* handle, MPI_Status* status) {
+int wait_at_once(Request& request, MPI_Request* handle, MPI_Status* status) {
   set_empty(status);
   return complete_at_once(request, handle);
 }

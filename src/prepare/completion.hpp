@@ -12,7 +12,7 @@ namespace stretto::mpi {
 
 int wait(Request& request, MPI_Request* handle, MPI_Status* status);
 /// wait() for a request that is complete `at_once`.
-int need_not_wait(Request& request, MPI_Request* handle, MPI_Status* status);
+int wait_at_once(Request& request, MPI_Request* handle, MPI_Status* status);
 int test(Request& request, MPI_Request* handle, int* flag, MPI_Status* status);
 int get_status(Request& request, int* flag, MPI_Status* status);
 

@@ -17,7 +17,7 @@ constexpr std::uint32_t most_stages_before = 3;
 
 /// Not where a thread moves calls on: what ranks tell each other may end there, and the native library, which it must
 /// not call, may be next.
-Counts counted() { return polls_in_a_thread() ? Counts::none : Counts::nonblocking; }
+CountedAs counted() { return polls_in_a_thread() ? CountedAs::none : CountedAs::nonblocking; }
 
 }  // namespace
 
@@ -77,10 +77,10 @@ void NonblockingCall::begin_pending() {
 
 /// The same call as one whose plan is kept. What is complete at once is not even begun.
 [[gnu::always_inline]] inline bool NonblockingCall::start_kept(const Arguments& arguments) {
-  const auto* const found = c_->plans.find(arguments, Counts::nonblocking);
+  const auto* const found = c_->plans.find(arguments, CountedAs::nonblocking);
   if (!found || !(*found)->algorithm) return false;
   PlanCache::Cached& kept = **found;
-  kept.count_down(Counts::nonblocking);
+  kept.count_down(CountedAs::nonblocking);
   arguments_.signature.function = arguments.signature.function;  // nothing else of them is asked for
   if (!c_->records) {
     count_again(*c_, kept);

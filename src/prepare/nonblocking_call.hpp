@@ -46,7 +46,6 @@ class NonblockingCall final : public PendingCall {
   bool step();
   bool end_prepared();
   bool start_natively();
-  void watch_work();
   void decide();
   void finish(int code);
   transport::Tag next_tag() {

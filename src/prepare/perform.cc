@@ -45,7 +45,7 @@ Served perform_with(Worker& w, Communicator& c, const Arguments& arguments) {
   w.call_buffers.trim();
   PreparedCall call(c, arguments, w.call_buffers);
   if (c.learner) c.learner->begin_call();
-  call.take_turn(Counts::blocking);
+  call.take_turn(CountedAs::blocking);
   const Function function = arguments.signature.function;
   while (call.next(w.progress.scratch())) {
     execute::Work work = call.work();
@@ -62,11 +62,11 @@ Served perform_with(Worker& w, Communicator& c, const Arguments& arguments) {
 }
 
 [[gnu::always_inline]] inline Served find_and_run(Worker& w, Communicator& c, const Arguments& arguments, bool& left) {
-  const auto* const found = c.plans.find(arguments, Counts::blocking);
+  const auto* const found = c.plans.find(arguments, CountedAs::blocking);
   if (!found || (c.careful && c.unusable)) return std::nullopt;
   PlanCache::Cached& cached = **found;
   if (c.records && !cached.sampled) return std::nullopt;  // a nonblocking call has kept it
-  cached.count_down(Counts::blocking);
+  cached.count_down(CountedAs::blocking);
   if (!cached.algorithm) [[unlikely]] {
     ++cached.calls;
     left = true;

@@ -23,7 +23,7 @@ class PreparedCall {
   PreparedCall& operator=(const PreparedCall&) = delete;
 
   /// It may be one of those by which ranks learn (STRETTO_LEARN).
-  void take_turn(Counts form) { counts_as_ = form; }
+  void take_turn(CountedAs form) { counted_as_ = form; }
   /// Of a nonblocking one that is: empty if it is not, or not yet decided.
   const Learner::Turn& turn() const { return turn_; }
   /// Goes on to the next stage, when the last one has been run; `scratch` is where that one's scratch begins. True:
@@ -128,7 +128,7 @@ class PreparedCall {
   bool truncated_ = false;
   bool reported_ = false;
   bool keep_ = false;
-  Counts counts_as_ = Counts::none;
+  CountedAs counted_as_ = CountedAs::none;
   Learner::Turn turn_;
 
   Call call_{};

@@ -83,7 +83,7 @@ void PreparedCall::take_size_hint() {
 }
 
 bool PreparedCall::tells_times() {
-  if (!c_.learner || counts_as_ != Counts::nonblocking) [[likely]]
+  if (!c_.learner || counted_as_ != CountedAs::nonblocking) [[likely]]
     return false;
   const std::vector<learn::Moment> mine = c_.learner->tells(call_);
   if (mine.empty()) return false;
@@ -111,7 +111,8 @@ bool PreparedCall::take_largest() {
   // The size hint was smaller, or one block is by far the largest: as much memory as for a call of such blocks.
   if (combined_ <= most_padding * call_.bytes / c_.ranks()) return true;
   call_.bytes = combined_ * c_.ranks();
-  if (counts_as_ == Counts::nonblocking) counts_as_ = Counts::none;  // it has been counted, and its time is no one's
+  if (counted_as_ == CountedAs::nonblocking)
+    counted_as_ = CountedAs::none;  // it has been counted, and its time is no one's
   turn_ = {};
   return choose();
 }

@@ -4,7 +4,6 @@
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
 from dataclasses import dataclass, field
@@ -14,6 +13,7 @@ import pytest
 from stretto import all_functions, facts
 from stretto.launch import Mpi, library_of
 from stretto.launch.mpi import cores, inspect
+from stretto.measure.process import stop
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = ROOT / "tests" / "mpi" / "programs"
@@ -135,13 +135,8 @@ def finish(words: list, environment: dict[str, str], timeout: float, cwd: Path |
     try:
         out, err = process.communicate(timeout=timeout)
     except subprocess.TimeoutExpired:
-        # The launcher first: it takes its ranks along, which may be in sessions of their own.
-        process.terminate()
-        try:
-            out, err = process.communicate(timeout=10)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            out, err = process.communicate()
+        stop(process)  # and its ranks, which may be in sessions of their own
+        out, err = process.communicate()
         pytest.fail(f"no end within {timeout} s: {words}\n{out[-4000:]}\n{err[-8000:]}")
     return Finished(process.returncode, out, err)
 

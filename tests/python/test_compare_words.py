@@ -84,6 +84,9 @@ def test_what_is_said(monkeypatch, tmp_path):
     assert tuning.startswith("With Stretto 8.1 % of its time are collectives")
     assert "`stretto tune --ranks 4 --collectives allreduce` tries" in tuning
     assert "takes less than 0.1 % of the time without Stretto and 0.2 % with it." in measuring
+    hardly = outcome(Ratio(1.0, 0.9, 1.1), program=Part("the program", 1e3, 1e3, None))
+    said = "Collectives take 0.2 % of its time without Stretto, so nothing can be gained in them."
+    assert said in sentences(hardly)
     tuned.touch()
     assert "are there already" in sentences(outcome(Ratio(1.1, 1.05, 1.2)))[3]
 

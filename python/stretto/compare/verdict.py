@@ -46,7 +46,9 @@ def _collectives(outcome: Outcome) -> list[str]:
         return []
     share = min(part.native / outcome.program.native, 1.0)
     said = f"Collectives take {percent(share)} of its time without Stretto"
-    if share < 0.9:
+    if share < 0.005:
+        said += ", so nothing can be gained in them"
+    elif share < 0.9:
         said += f": without any it would be {1 / (1 - share):.3g} times as fast, not more"
     found = [said + "."]
     if part.ratio and (part.ratio.faster or part.ratio.slower):

@@ -135,7 +135,7 @@ def _step(plan: Plan, number: int, values: Values, same: list[dict[Slot, Slot]])
                 node.place,
                 "wrong chunk",
                 f"combines {plan.chunk(arriving)} with {plan.chunk(standing)}, which stands in "
-                f" {plan.slot(slot)}",
+                f"{plan.slot(slot)}",
             )
     least = values.least[number]
     if operand:

@@ -3,8 +3,6 @@
 
 from .. import _core
 
-FORMS = ("msccl", "mscclpp")
-
 
 def write_plan(form: str, schedules: list[_core.Schedule]) -> str:
     """Of all ranks, proved; raises Error for what no plan can say."""
