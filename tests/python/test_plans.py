@@ -12,10 +12,11 @@ from stretto import facts
 from stretto.errors import Error
 from stretto.plans.msccl import read_msccl
 from stretto.plans.pieces import EXPRESSIBLE
-from stretto.plans.write import FORMS, write_plan
+from stretto.plans.write import write_plan
 from stretto.schedule_files import read_algorithm
 
 ALGORITHMS = list(stretto.all_algorithms())
+FORMS = ("msccl", "mscclpp")
 
 
 def schedules_of(algorithm, ranks: int):
