@@ -159,7 +159,7 @@ FILES = "the limit on the size of files"
     ],
 )
 def test_ranks_that_cannot_share_memory(built, name, which, lacking, why):
-    program = [built("no_shared_memory.c", name), which, lacking]
+    program = [built("no_shared_memory.c", name, "-ldl"), which, lacking]
     done = all_right(stretto_run(3, program, mpi=mpi_of(name), **SERVING))
     (line,) = said(done)
     assert re.match(

@@ -153,7 +153,7 @@ def test_namespaces(built, tmp_path, where, rules):
         path = tmp_path / "long.rules"
         path.write_text("\n".join(["stretto-rules 1", *lines, "allreduce -> recursive_doubling"]))
         variables["STRETTO_RULES"] = str(path)
-    program = [*words, built("no_shared_memory.c", "mpich"), "all", "nothing"]
+    program = [*words, built("no_shared_memory.c", "mpich", "-ldl"), "all", "nothing"]
     done = all_right(stretto_run(3, program, mpi=mpi_of("mpich"), timeout=30, **variables))
     assert done.served("allreduce") == 21
     if rules == "own":
