@@ -101,10 +101,10 @@ def verdict(found: dict) -> str:
 
 def finding(found: list[dict]) -> str:
     count = Counter(map(verdict, found))
-    slower = f"{count['slower'] or 'none'} {'are' if count['slower'] > 1 else 'is'} slower"
     return (
-        f"Of {len(found)} cases, {count['faster']} are faster, {slower}, and {count[NOISE]} show\n"
-        "no difference beyond noise. Those that spend much of their time in long\ncollectives gain."
+        f"Of {len(found)} cases, Stretto is faster in {count['faster']} and slower in "
+        f"{count['slower']};\nin {count[NOISE]} there is no difference beyond noise. Programs that "
+        "spend much of their time in collectives\nof long vectors gain."
     )
 
 

@@ -55,9 +55,9 @@ compared. Blocks in which another program got a rank's core do not count, unless
 ranks than cores; up to four times the time is spent to get enough others. The excess is the ratio
 of the medians over the blocks, with an interval that holds the true one with {1 - MISS:.0%},
 whatever the distribution: each median's by order statistics, for which nine blocks are needed. A
-guideline is **violated** only if the whole interval lies above {TOLERANCE} and does so in two runs, by
-different processes; the lesser excess is reported. What exceeds only once is *not repeated*; what
-has too few blocks in each of {RUNS} runs is *not judged*, as is much on a busy machine.
+guideline is **violated** only if the whole interval lies above {TOLERANCE} and does so in two runs,
+by different processes; the lesser excess is reported. What exceeds only once is *not repeated*;
+what has too few blocks in each of {RUNS} runs is *not judged*, as is much on a busy machine.
 """
 
 
