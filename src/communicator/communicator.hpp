@@ -176,6 +176,14 @@ class Communicator {
   std::size_t schedule_bytes_ = 0;
 };
 
+/// In MPI_Init: does what set-up needs of this process alone, so that the first collective waits only for what ranks
+/// have to tell each other. Never collective; what it does not get to do is done when it is needed.
+void prepare_process();
+
+/// May the ranks of `comm` share memory, and know it? Then its set-up is no more than agreeing on a number. The same on
+/// all of them.
+bool ranks_have_met(MPI_Comm comm);
+
 /// The one that this thread used last, if it is that of `comm`; else null. Never collective.
 Communicator* last_communicator(MPI_Comm comm);
 

@@ -121,6 +121,12 @@ std::uint64_t machine_id() {
   return std::hash<std::string>{}(std::string(boot) + host + '\n' + space);
 }
 
+/// Cores of the node that this process may use, its quota of them if it has one.
+int core_limit() {
+  static const int limit = static_cast<int>(std::min<long>(sysconf(_SC_NPROCESSORS_ONLN), core_quota()));
+  return limit;
+}
+
 /// Ranks that are on one node, before any of them relies on the others.
 class NodeBootstrap {
  public:
@@ -250,7 +256,7 @@ class NodeBootstrap {
       as_mine += i.cores == all_[me()].cores ? 1 : 0;
     }
     const int ranks = std::max(launched_here(), static_cast<int>(all_.size()));
-    if (ranks > std::min(cores.size(), core_quota()) || as_mine > all_[me()].cores.size()) scarce = true;
+    if (ranks > std::min(cores.size(), core_limit()) || as_mine > all_[me()].cores.size()) scarce = true;
   }
 
   Bootstrap& node_;
@@ -264,6 +270,13 @@ class NodeBootstrap {
 };
 
 }  // namespace
+
+void prepare_node() {
+  if (!settings().shm) return;
+  node_id();
+  core_limit();
+  process();
+}
 
 std::int64_t node_id() {
   static const std::uint64_t machine = machine_id();
@@ -302,10 +315,7 @@ std::optional<NodeView> meet_neighbours(Bootstrap& node, bool own, const Rules& 
   return view;
 }
 
-bool oversubscribed() {
-  static const long most = std::min<long>(sysconf(_SC_NPROCESSORS_ONLN), core_quota());
-  return scarce || launched_here() > most;
-}
+bool oversubscribed() { return scarce || launched_here() > core_limit(); }
 
 void leave(const NodeView& view, std::uint32_t communicator) {
   for (Connection* c : view.connections) {

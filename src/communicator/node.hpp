@@ -24,6 +24,9 @@ struct NodeView {
   std::optional<std::uint32_t> number;                   ///< of their communicator, if they proposed the same one
 };
 
+/// Does what the functions below need of this process alone.
+void prepare_node();
+
 /// Not negative, and the same on processes that may share memory: those of one machine, container and, if
 /// STRETTO_NODES pretends them, node.
 std::int64_t node_id();

@@ -11,6 +11,7 @@
 #include "communicator/neighbourhood.hpp"
 #include "communicator/provenance.hpp"
 #include "mpi/flavour/flavour.hpp"
+#include "support/launcher.hpp"
 #include "support/say.hpp"
 
 namespace stretto::mpi {
@@ -21,6 +22,19 @@ void Communicator::refuse(Passed reason, const char* what, const char* hint) {
   static std::atomic<unsigned> said{0};
   const unsigned bit = 1u << static_cast<unsigned>(reason);
   if (rank_ == 0 && (said.fetch_or(bit) & bit) == 0) say(what, hint);
+}
+
+void prepare_process() {
+  if (launched_rank() <= 0)
+    own_rules();
+  else
+    shipped_rules();  // most likely also those of rank 0
+  prepare_node();
+}
+
+bool ranks_have_met(MPI_Comm comm) {
+  if (comm == constants().comm_null || !world_is_up() || provenance_of(comm) != Provenance::world) return false;
+  return known_neighbours(translate(comm, constants().world)).has_value();
 }
 
 void Communicator::connect(const std::string& cause) {

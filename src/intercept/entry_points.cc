@@ -61,26 +61,31 @@ int with_hints(int error, const MPI_Comm* comm, MPI_Info info, const char* cause
   return error;
 }
 
-/// The end of a function that has made a communicator from another one, if it succeeded.
-int made_from(MPI_Comm parent, const MPI_Comm* child, int error) {
-  if (error == MPI_SUCCESS) guarded([&] { mpi::inherit_provenance(parent, *child); });
-  return error;
-}
-
-/// One with neighbours is set up at once, so that its first nonblocking call need not be left to the native library.
 void set_up(MPI_Comm comm, const char* cause) {
   guarded([&] { mpi::communicator(comm, std::string(cause)); });
 }
 
-/// The end of a function that has made such a one, if it succeeded.
+/// The end of a function that has made a communicator from another one, if it succeeded. Where its ranks have met it is
+/// set up at once, so that its first nonblocking call need not be left to the native library.
+int made_from(MPI_Comm parent, const MPI_Comm* child, int error, const char* cause) {
+  if (error != MPI_SUCCESS || *child == mpi::constants().comm_null) return error;
+  guarded([&] {
+    mpi::inherit_provenance(parent, *child);
+    if (mpi::ranks_have_met(*child)) mpi::communicator(*child, std::string(cause));
+  });
+  return error;
+}
+
+/// The same of one with neighbours, which is set up in any case.
 int made_topology(MPI_Comm parent, const MPI_Comm* child, int error, const char* cause) {
-  if (made_from(parent, child, error) == MPI_SUCCESS && *child != mpi::constants().comm_null) set_up(*child, cause);
+  if (made_from(parent, child, error, cause) == MPI_SUCCESS && *child != mpi::constants().comm_null)
+    set_up(*child, cause);
   return error;
 }
 
 /// The end of a function that has duplicated one, perhaps such a one, if it succeeded. The MPI has copied its mark.
 int duplicated(const MPI_Comm* copy, int error, const char* cause) {
-  if (error == MPI_SUCCESS && mpi::has_topology(*copy)) set_up(*copy, cause);
+  if (error == MPI_SUCCESS && (mpi::has_topology(*copy) || mpi::ranks_have_met(*copy))) set_up(*copy, cause);
   return error;
 }
 
@@ -88,6 +93,14 @@ int duplicated(const MPI_Comm* copy, int error, const char* cause) {
 int made_by(Provenance provenance, const MPI_Comm* made, int error) {
   if (error == MPI_SUCCESS && *made != mpi::constants().comm_null)
     guarded([&] { mpi::set_provenance(*made, provenance); });
+  return error;
+}
+
+/// The end of a function that has initialized the MPI, if it succeeded.
+int initialized(int error, const char* cause) {
+  if (error != MPI_SUCCESS || stretto::settings().disabled) return error;
+  guarded([] { mpi::prepare_process(); });
+  if (stretto::settings().children) set_up(mpi::constants().world, cause);  // all ranks have Stretto
   return error;
 }
 
@@ -131,8 +144,9 @@ ENTRY(Comm_dup_with_info, (MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm), (co
 
 ENTRY(Comm_split_type, (MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm* newcomm),
       (comm, type, key, info, newcomm)) {
-  const int error = made_from(comm, newcomm, native().Comm_split_type(comm, type, key, info, newcomm));
-  return with_hints(error, newcomm, info, "MPI_Comm_split_type");
+  const char* const cause = "MPI_Comm_split_type";
+  const int error = made_from(comm, newcomm, native().Comm_split_type(comm, type, key, info, newcomm), cause);
+  return with_hints(error, newcomm, info, cause);
 }
 
 #include "intercept/makers.inc"
@@ -142,6 +156,12 @@ ENTRY(Alloc_mem, (MPI_Aint size, MPI_Info info, void* base), (size, info, base))
 }
 
 ENTRY(Free_mem, (void* base), (base)) { return mpi::release_to_heap(base) ? MPI_SUCCESS : native().Free_mem(base); }
+
+ENTRY(Init, (int* argc, char*** argv), (argc, argv)) { return initialized(native().Init(argc, argv), "MPI_Init"); }
+
+ENTRY(Init_thread, (int* argc, char*** argv, int required, int* provided), (argc, argv, required, provided)) {
+  return initialized(native().Init_thread(argc, argv, required, provided), "MPI_Init_thread");
+}
 
 ENTRY(Finalize, (), ()) {
   guarded([] { mpi::before_finalize(); });

@@ -34,7 +34,7 @@ namespace stretto::mpi {
   X(Comm_dup_with_info) \
   X(Comm_free) X(Comm_get_parent) X(Comm_set_info) X(Comm_spawn) X(Comm_spawn_multiple) X(Comm_split) \
   X(Comm_split_type) X(Dist_graph_create) X(Dist_graph_create_adjacent) X(Finalize) X(Free_mem) X(Graph_create) \
-  X(Intercomm_create) X(Intercomm_merge) X(Op_free) X(Request_free) X(Request_get_status) X(Start) X(Startall) \
+  X(Init) X(Init_thread) X(Intercomm_create) X(Intercomm_merge) X(Op_free) X(Request_free) X(Request_get_status) X(Start) X(Startall) \
   X(Test) X(Testall) X(Testany) X(Testsome) X(Type_free) X(Wait) X(Waitall) X(Waitany) X(Waitsome)
 
 // Of MPI 4, which an MPI need not have.
@@ -67,7 +67,7 @@ namespace stretto::mpi {
 
 // Only tests and benchmarks use these: null in an MPI without them.
 #define STRETTO_NATIVE_TEST_FUNCTIONS(X) \
-  X(Init_thread) X(Op_create) X(Type_commit) X(Type_contiguous) X(Type_create_resized) \
+  X(Op_create) X(Type_commit) X(Type_contiguous) X(Type_create_resized) \
   X(Type_create_struct) X(Type_get_name) X(Type_indexed) X(Type_vector) X(Wtime)
 // clang-format on
 

@@ -182,6 +182,8 @@ class Driver:
         result = json.loads(done.out.splitlines()[-1])
         assert result["calls"] == sum(result["by"].values())
         assert result["calls"] == sum(result["kinds"].values())
+        # Read in place, where other ranks' buffers are not.
+        assert result["shared"] > 0
         # Most results are compared with the native library's, or the test would test itself.
         # Open MPI 5.0.11 now and then unpacks a long double wrongly where a message was cut.
         assert result["native_wrong"] <= result["calls"] / 200, done.err

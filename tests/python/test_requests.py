@@ -5,7 +5,17 @@ import re
 from collections.abc import Collection
 
 import pytest
-from programs import ABI, COLLECTIVES, DEBIAN, PREFIXES, Finished, all_right, installed, stretto_run
+from programs import (
+    ABI,
+    COLLECTIVES,
+    DEBIAN,
+    PREFIXES,
+    Finished,
+    all_right,
+    installed,
+    preloaded,
+    stretto_run,
+)
 
 LIMIT = 100  # seconds for each run: the ranks may be more than the cores
 ORDERS = ["crossed", "reversed", "ahead", "blocking", "freed", "fresh", "types", "sitting"]
@@ -164,3 +174,18 @@ def test_requests_of_the_standard_abi(built, name):
     served_all(run(built, "persistent_collectives.c", name, 2, "mixed"), None, passed)
     done = served_some(run(built, "request_misuse.c", name, 2, "start-active"), "allreduce")
     assert "start-active: MPI_ERR_REQUEST" in done.out
+
+
+@every_mpi
+@some_ranks
+def test_a_program_without_blocking_calls_is_served(built, ranks, name):
+    """Its communicators are set up when they are made."""
+    served_some(run(built, "nonblocking_only.c", name, ranks), "allreduce", "reduce")
+
+
+@every_mpi
+def test_without_stretto_run_the_world_may_have_ranks_that_have_no_stretto(built, name):
+    """Then nonblocking calls wait for a blocking one, which may be waited for."""
+    done = all_right(preloaded(installed(name), 4, [built("nonblocking_only.c", name)]))
+    assert done.passed("reduce") == {"MPI or communicator not ready": 1}
+    assert done.served("allreduce") == 0

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <memory_resource>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,6 +25,8 @@ class Buffer {
   /// Holds a pattern of bytes that stand for nothing. Its address is `offset` steps of the types' alignment from an
   /// aligned one.
   Buffer(std::vector<Area> areas, int offset);
+  /// Empty. What is assigned to it stands in this memory.
+  explicit Buffer(std::pmr::memory_resource* memory) : bytes_(memory) {}
 
   void* address() { return bytes_.data() + origin_; }
   std::size_t areas() const { return areas_.size(); }
@@ -51,7 +54,7 @@ class Buffer {
 
   std::vector<Area> areas_;
   std::ptrdiff_t origin_ = 0;
-  std::vector<char> bytes_;
+  std::pmr::vector<char> bytes_;
   std::vector<Meaning> meaning_;
 };
 

@@ -7,6 +7,7 @@
 
 #include "counts.hpp"
 #include "library.hpp"
+#include "memory.hpp"
 #include "oracle.hpp"
 
 namespace stretto::differential {
@@ -58,8 +59,9 @@ class Comparison {
   Run& run_;
   const Library& stretto_;
   int turn_ = -1;
-  Buffer input_, input_before_, output_;
-  Buffer expected_;
+  AllocatedMemory memory_;
+  Buffer input_, output_;
+  Buffer input_before_, expected_;
   int turn_of_expected_ = -1;
   Call call_;
   MPI_Request request_ = mpi::constants().request_null;

@@ -53,13 +53,16 @@ void report(const Counts& counts) {
     calls += of_kind;
   }
   const std::int64_t computed = sum_over_ranks(counts.computed);
+  const std::int64_t shared = sum_over_ranks(counts.shared);
   const std::int64_t native_wrong = sum_over_ranks(counts.native_wrong);
   int rank = 0;
   mpi::native().Comm_rank(mpi::constants().world, &rank);
   if (rank == 0)
-    std::printf("{\"calls\": %lld, \"kinds\": {%s}, \"computed\": %lld, \"native_wrong\": %lld, \"by\": {%s}}\n",
-                static_cast<long long>(calls), kinds.c_str(), static_cast<long long>(computed),
-                static_cast<long long>(native_wrong), by.c_str());
+    std::printf(
+        "{\"calls\": %lld, \"kinds\": {%s}, \"computed\": %lld, \"shared\": %lld, \"native_wrong\": %lld, \"by\": "
+        "{%s}}\n",
+        static_cast<long long>(calls), kinds.c_str(), static_cast<long long>(computed), static_cast<long long>(shared),
+        static_cast<long long>(native_wrong), by.c_str());
 }
 
 }  // namespace stretto::differential

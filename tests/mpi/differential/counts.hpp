@@ -15,6 +15,7 @@ struct Counts {
   static constexpr const char* file = "file";
 
   std::int64_t computed = 0;      ///< calls that were not made natively
+  std::int64_t shared = 0;        ///< buffers that ranks of the node can read in place, of MPI_Alloc_mem
   std::int64_t native_wrong = 0;  ///< calls whose native result was wrong on this rank
   /// Calls by function and algorithm, "iallgatherv/ring"; "allgatherv/native" for those that were passed on. One of
   /// its ranks counts a call.

@@ -56,6 +56,8 @@ Library::Library(const LibraryOptions& options) {
   STRETTO_REQUEST_FUNCTIONS(STRETTO_FIND)
 #undef STRETTO_FIND
   finder.find(finalize, "MPI_Finalize");
+  finder.find(alloc_mem, "MPI_Alloc_mem");
+  finder.find(free_mem, "MPI_Free_mem");
   finder.find(last_algorithm, "stretto_last_algorithm");
 
   std::vector<std::string> names;

@@ -21,6 +21,8 @@ struct Library {
   LargeFunctions large_functions;
   RequestFunctions requests;
   decltype(&PMPI_Finalize) finalize = nullptr;
+  decltype(&PMPI_Alloc_mem) alloc_mem = nullptr;
+  decltype(&PMPI_Free_mem) free_mem = nullptr;
   const char* (*last_algorithm)() = nullptr;
   std::string settings;
 

@@ -168,13 +168,15 @@ static void freed(int size) {
     if (i != 5) finish(&o[i]);
 }
 
-// Nonblocking calls need not be served on a communicator that no blocking one was called on. The first may be waited
+// Nonblocking calls are not served on a communicator of MPI_Comm_idup before a blocking one. The first may be waited
 // for while one rank is in that blocking one already.
 static void fresh(int size) {
   struct operation o[9];
   for (int i = 0; i < 9; i += 3) {
     MPI_Comm new;
-    MPI_Comm_dup(MPI_COMM_WORLD, &new);
+    MPI_Request made;
+    MPI_Comm_idup(MPI_COMM_WORLD, &new, &made);
+    MPI_Wait(&made, MPI_STATUS_IGNORE);
     if (rank == 1) usleep(2000);
     start(&o[i], i / 3, size, i, 1, new);
     if (rank != 0) finish(&o[i]);

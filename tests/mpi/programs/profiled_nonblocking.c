@@ -29,11 +29,12 @@ static void test_until_complete(MPI_Request* request) {
   for (int complete = 0; !complete;) MPI_Test(request, &complete, MPI_STATUS_IGNORE);
 }
 
-// On a communicator that no blocking call has set up yet, and then on the same one when it is.
+// On a communicator that is not set up yet, since its making may not wait, and then on the same one when it is.
 static void before_and_after_set_up(void) {
   MPI_Request request;
   MPI_Comm fresh;
-  MPI_Comm_dup(MPI_COMM_WORLD, &fresh);
+  MPI_Comm_idup(MPI_COMM_WORLD, &fresh, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
   MPI_Comm_set_name(fresh, "fresh");
   for (int i = 0; i < early; ++i) {
     MPI_Ibarrier(fresh, &request);
