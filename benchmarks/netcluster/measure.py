@@ -181,6 +181,12 @@ def switch_rows(rows: list[Row], here: Lab) -> str:
     return "\n".join(lines)
 
 
+def gains(rows: list[Row]) -> str:
+    """How many times as fast as the native functions."""
+    ratios = [f"{median(row.native) / median(row.best):.1f}" for row in rows]
+    return f"{', '.join(ratios[:-1])} and {ratios[-1]}"
+
+
 def knows_nodes(point: Point, words: str) -> bool:
     algorithm = parsed(point, words).algorithm
     return algorithm is not None and (algorithm.list == "nodes" or algorithm.name == "node_aware")
@@ -220,6 +226,7 @@ def main() -> None:
         rows, rules = two_switches(here)
         values = {
             "order": here.order, "rules": rules, "switches": switch_rows(rows, here),
+            "gains": gains(rows),
             "placement": ",".join(here.placement), "others_switches": median(here.others),
         }  # fmt: skip
     with lab(mpi, Tree((2,), None, bandwidth, 0.0), "by-host", PER_NODE) as here:

@@ -24,10 +24,12 @@ HEAD = """\
 
 # Guidelines
 
+Is any collective of an MPI slower than what a user could put in its place? {finding}
+
 An MPI is consistent with itself if no function is slower than what a user could put in its place
 (Träff, Gropp and Thakur, "Self-consistent MPI performance guidelines", IEEE TPDS 2010; Hunold and
 Carpen-Amarie's PGMPI measures such guidelines). They need no other library to compare with: where
-one is violated, a faster way is at hand.
+one is violated, a faster way is at hand. `benchmarks/node/guidelines` repeats this page.
 
 ```sh
 stretto bench --guidelines                               # 2 ranks, some minutes
@@ -35,27 +37,27 @@ stretto bench --guidelines -n 2,4 --sizes 8-1M --json    # several numbers of ra
 stretto bench --guidelines --collectives allreduce,scan  # those with one of these on the left
 ```
 
-prints Stretto's violations, then the MPI's own. The exit code is 1 if Stretto violates a guideline
-or a result was wrong, 2 if nothing could be measured, else 0.
+measures this on your machine, and prints Stretto's violations, then the MPI's own. The exit code is
+1 if Stretto violates a guideline or a result was wrong, 2 if nothing could be measured, else 0.
 """
 READING = f"""\
 ## How to read it
 
 m is the size: bytes of the vector, or of each rank's part where a call moves parts, as in
 `stretto bench`. Both sides of a guideline work on one vector, all parts together, whatever they are
-made of; sizes are rounded so that counts divide. Copies that a user would need, to repeat a part or
-to take one out, are not charged but for the latter in scatter. *Excess* is the left side's time
-over what the guideline allows it: above 1 the guideline is not kept.
+made of; sizes are rounded so that counts divide. Of the copies that a user would need, only the one
+that takes a part out of a scatter's vector is counted. *Excess* is the left side's time over what
+the guideline allows it: above 1 the guideline is not kept.
 
 Both sides, the MPI's and Stretto's, take turns in one process, in blocks of calls of a millisecond
 that follow each other without barriers; a block's time is the slowest rank's, and all results are
 compared. Blocks in which another program got a rank's core do not count, unless there are more
-ranks than cores; the time is had up to four times to get enough others. The excess is the ratio of
-the medians over the blocks, with an interval that holds the true one with {1 - MISS:.0%}, whatever
-the distribution: each median's by order statistics, for which nine blocks are needed. A guideline
-is **violated** only if the whole interval lies above {TOLERANCE} and does so in two runs, by
-different processes; the lesser excess is reported. What exceeds only once is *not repeated*; what
-has too few blocks in each of {RUNS} runs is *not judged*, as is much on a busy machine.
+ranks than cores; up to four times the time is spent to get enough others. The excess is the ratio
+of the medians over the blocks, with an interval that holds the true one with {1 - MISS:.0%},
+whatever the distribution: each median's by order statistics, for which nine blocks are needed. A
+guideline is **violated** only if the whole interval lies above {TOLERANCE} and does so in two runs,
+by different processes; the lesser excess is reported. What exceeds only once is *not repeated*;
+what has too few blocks in each of {RUNS} runs is *not judged*, as is much on a busy machine.
 """
 
 
@@ -123,9 +125,24 @@ def _section(document: dict) -> str:
     return "\n".join(parts)
 
 
+def _finding(documents: list[dict]) -> str:
+    parts = []
+    for document in documents:
+        own = [one for one in _verdicts(document) if one["library"] == "stretto"]
+        found = {who: len(_violations(document, who)) for who in ("stretto", "native")}
+        parts.append(
+            f"under {document['mpi']}, Stretto\nviolates {found['stretto']} of {len(own)} such "
+            f"guidelines, the MPI itself {found['native']}"
+        )
+    said = "; ".join(parts)
+    return f"{said[:1].upper()}{said[1:]}."
+
+
 def page(documents: list[dict]) -> str:
     """Markdown."""
-    return "\n".join([HEAD, _rules(), READING, *map(_section, documents)])
+    return "\n".join(
+        [HEAD.format(finding=_finding(documents)), _rules(), READING, *map(_section, documents)]
+    )
 
 
 if __name__ == "__main__":

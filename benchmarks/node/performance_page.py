@@ -145,8 +145,11 @@ def page(document: dict, notes: str, figures: dict[View, str]) -> str:
     parts = [
         "<!-- Written by benchmarks/node/run; the explanations are benchmarks/node/notes.md. -->\n",
         "# Performance on one node\n",
-        f"Measured on {document['date']}: {peers}; Stretto {document['version']}. A number is the "
-        "time of the fastest of these MPIs over Stretto's: 2 means that Stretto takes half.\n",
+        "How long do Stretto's collectives take beside those of other MPIs, when all ranks are on "
+        "one node? A number is the time of the fastest of these MPIs over Stretto's: 2 means that "
+        "Stretto takes half.\n",
+        f"Measured on {document['date']}: {peers}; Stretto {document['version']}. "
+        "`benchmarks/node/run` repeats this.\n",
     ]
     for view in _views(document):
         mean = mean_ratio(_cells_of(document, *view))
@@ -167,9 +170,9 @@ def page(document: dict, notes: str, figures: dict[View, str]) -> str:
         f"peer right after the other; {wish['rounds']} rounds, and up to {wish['repeats']} more in "
         "place of those that do not count: a round counts if the machine's state, measured "
         "before, between and after the peers, stayed within a factor of "
-        f"{document['agree']}: the way of a cache "
-        "line and, of large cells, the bandwidth of memory. Where less than half of the rounds "
-        "count, the cell is marked ~ and not judged. "
+        f"{document['agree']}: the time of a cache "
+        "line from core to core and, for large cells, the bandwidth of memory. Where less than "
+        "half of the rounds count, the cell is marked ~ and not judged. "
         "*Against it* is the fastest peer's ratio; *slowest flavour* its time over that of the "
         "slowest Stretto under any peer. The bound reads and writes every user buffer once at the "
         "memory bandwidth measured beside the run; caches can beat it.\n",

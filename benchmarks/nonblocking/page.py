@@ -26,7 +26,10 @@ HEAD = """\
 
 # What nonblocking and persistent collectives take
 
-Measured on {day}, 2 ranks: {mpis}; Stretto {version}.
+What do nonblocking and persistent collectives take beside blocking ones, and beside the MPI's
+own? {finding}
+
+`benchmarks/nonblocking/run` repeats this. Measured on {day}, 2 ranks: {mpis}; Stretto {version}.
 
 Machine: {cpu}, {cores} cores, {system}; load average at the begin {load:.1f}.
 
@@ -40,8 +43,8 @@ elsewhere of one part. A barrier has none and counts once. {passed}
 
 The cores are shared with other programs. Blocks in which a rank lost its core do not count, and a
 point is measured up to four times as long to get enough others: {interrupted} were lost.
-Where fewer than {enough} rounds are left, all do: the cell is marked ~ and not judged. Between the
-quartiles of what counts lie, by the median of all times, {spread} of a time.
+Where fewer than {enough} rounds are left, all count: the cell is marked ~ and not judged. The
+quartiles of what counts are, in the median over all times, {spread} of a time apart.
 
 """
 
@@ -55,8 +58,9 @@ Stretto as well.
 NUMBERS = """\
 ## Numbers to reach
 
-At most 1 KiB. Means are geometric, over all functions and sizes; elsewhere the worst point stands
-here, and in brackets how many miss. 5 % are left for what a measurement errs.
+Of sizes up to 1 KiB. Means are geometric, over all functions and sizes; the other numbers are those
+of the worst point, with the number of points that miss in brackets. The bounds leave 5 % for the
+error of a measurement.
 
 """
 
@@ -66,7 +70,7 @@ OVERLAP = """\
 `stretto bench --overlap`, as OSU's benchmarks and IMB-NBC have it: first I… + `MPI_Wait` alone,
 then with a computation of that length between the two, which calls no MPI. Overlap is the share of
 the call that the computation hides: 1 - (both - computation alone) / call alone, from 0 to 1.
-"Thread" is `STRETTO_PROGRESS=thread`. A cell has the overlap, and the µs of the call alone.
+"Thread" is `STRETTO_PROGRESS=thread`. A cell has the overlap, then the call's own time in µs.
 
 A computation needs all of its core, and here each core has a rank: a thread that moves data takes
 from the computation the time that it needs. Overlap by a thread needs cores that are free.
@@ -239,6 +243,19 @@ def passed_on(results: list[Found]) -> str:
     return f"Stretto passed on: {'; '.join(said)}." if said else "Stretto served all."
 
 
+def finding(results: list[Found]) -> str:
+    def means(over: Side, under: Side) -> str:
+        return ", ".join(f"{one.mean(over, under):.2f} ({one.mpi.name})" for one in results)
+
+    form = "nonblocking"
+    return (
+        "In the geometric mean over functions and sizes up to 1 KiB, I… + `MPI_Wait` takes\n"
+        f"{means(OWN[form], OWN['blocking'])} times as long as\nStretto's blocking call, and the "
+        f"MPI's own I… + `MPI_Wait` takes {means(NATIVE[form], OWN[form])} times as\nlong as "
+        "Stretto's."
+    )
+
+
 def text(results: list[Found], day: str, load: float, enough: int) -> str:
     from stretto import version
 
@@ -246,7 +263,8 @@ def text(results: list[Found], day: str, load: float, enough: int) -> str:
     facts = machine_facts()
     parts = [
         HEAD.format(
-            day=day, enough=enough, load=load, version=version(), passed=passed_on(results),
+            finding=finding(results), day=day, enough=enough, load=load, version=version(),
+            passed=passed_on(results),
             mpis=", ".join(found.mpi.title for found in results),
             rounds=min(
                 len(times[OWN["blocking"]]) for one in results for times in one.points.values()

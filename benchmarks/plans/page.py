@@ -11,9 +11,10 @@ from stretto.errors import Error
 from stretto.files import write_text
 from stretto.plans.file import read_plan
 from stretto.plans.nodes import RefutedError
-from stretto.plans.write import FORMS, write_plan
+from stretto.plans.write import write_plan
 
 RANKS = (2, 5, 8, 13)
+FORMS = ("msccl", "mscclpp")
 HERE = Path(__file__).parent
 
 

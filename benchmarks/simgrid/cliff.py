@@ -23,15 +23,17 @@ POWERS = (8, 16, 32)
 BYTES = 4 << 20  # of the vector, all parts together
 PATIENCE = 300.0  # seconds of real time
 PAGE = """\
-# No cliff behind a power of two
+# One rank more than a power of two
 
-Made by `benchmarks/simgrid/cliff`; all times are SimGrid's and the same on every machine.
+Does a collective take much longer on one rank more than a power of two? An algorithm in which the
+ranks beyond the power of two first hand their vector to another rank takes twice as long there.
+What Stretto chooses takes {worst:.2f} times as long at most.
 
-Hosts of one switch, a rank on each, links of 125 MB/s and 25 µs (gigabit) or of 12.5 GB/s and 1 µs
-(fast). The time per byte of the vector (4 MiB, all parts together) on 2^k + 1 ranks over that on
-2^k, by what Stretto chooses from parameters fitted at 16 ranks and fewer ([how](simgrid.md)). Where
-ranks beyond a power of two first hand their vector to another one, this is 2; here it is
-{worst:.2f} at most.
+`benchmarks/simgrid/cliff` repeats this; all times are simulated by SimGrid, so they are the same on
+every machine. The hosts are on one switch, with one rank each; their links have 125 MB/s and 25 µs
+(gigabit) or 12.5 GB/s and 1 µs (fast). The first table has the time per byte of the vector (4 MiB,
+all parts together) on 2^k + 1 ranks over that on 2^k ranks. Stretto chooses by parameters that were
+fitted on 16 ranks and fewer ([how](simgrid.md)).
 
 | network | function | {heads} |
 |---|---|{bars}|

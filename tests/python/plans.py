@@ -152,7 +152,7 @@ def run_by_chance(plan, seed: int) -> bool:
     everyone = frozenset(range(plan.ranks))
     return all(
         held[gpu].get(same[gpu].get(slot, slot), (None, None))[0] == block
-        and (plan.collective not in ("allreduce", "reduce_scatter")
+        and (plan.collective not in ("allreduce", "reduce_scatter", "reduce")
              or held[gpu][same[gpu].get(slot, slot)][1] == everyone)
         for gpu in range(plan.ranks)
         for slot, block in layout.wanted(gpu).items()

@@ -165,7 +165,8 @@ class Driver:
         }
         if self.name in DISTRUSTED:
             # Intel's own persistent collectives, which some are left to, move stale data, and
-            # MPI_Testall of MPICH's library of the standard ABI refuses those of its own.
+            # MPICH 5.0.2's MPI_Testall refuses its own in both ABIs, without Stretto too:
+            # MPI_Allgather_init, MPI_Start, MPI_Testall(1, …) is an invalid request.
             words += ["--distrust-native", "--kinds", "blocking,nonblocking"]
         if self.name == "openmpi":
             # Its AVX operators saturate sums of small integers, where C and the other MPIs wrap.

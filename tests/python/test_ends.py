@@ -120,6 +120,29 @@ def test_interrupted_while_the_core_loads(tmp_path):
     assert (status, err) == (130, "error: interrupted\n")
 
 
+# The signal comes while compiled code works, which then ends with an error of its own.
+IN_COMPILED_CODE = """\
+import signal, time
+from stretto import Error, Shape, _core, algorithm_named, interrupt
+signal.signal(signal.SIGALRM, interrupt._came)
+ring, shape = algorithm_named("allgather/ring"), Shape(1 << 20)
+signal.setitimer(signal.ITIMER_REAL, 0.05)
+try:
+    _core.Simulator(ring, shape, most_seconds=0.1)
+except Error:
+    print("caught", flush=True)
+    time.sleep(10)
+"""
+
+
+def test_interrupted_while_compiled_code_raises():
+    done = subprocess.run([sys.executable, "-c", IN_COMPILED_CODE], capture_output=True, text=True,
+                          timeout=60, check=False)  # fmt: skip
+    last = done.stderr.strip().splitlines()[-1]
+    assert done.stdout == "caught\n"
+    assert last == "stretto.interrupt.Interrupt: SIGALRM", done.stderr
+
+
 def test_a_module_that_raises_keyboard_interrupt(tmp_path):
     (tmp_path / "matplotlib.py").write_text("raise KeyboardInterrupt\n", encoding="utf-8")
     path = os.pathsep.join(filter(None, [str(tmp_path), os.environ.get("PYTHONPATH", "")]))

@@ -17,10 +17,12 @@ from stretto.schedule_files import read_algorithm
 
 ALGORITHMS = list(stretto.all_algorithms())
 FORMS = ("msccl", "mscclpp")
+ROOTED = ("bcast", "reduce", "gather", "scatter")
 
 
-def schedules_of(algorithm, ranks: int):
-    shape = stretto.Shape(ranks, 0, [1] * ranks if algorithm.needs.counts else [])
+def schedules_of(algorithm, ranks: int, root: int = 0):
+    root = root if facts(algorithm.collective).name in ROOTED else 0
+    shape = stretto.Shape(ranks, root, [1] * ranks if algorithm.needs.counts else [])
     function = next(
         f for f in stretto.all_functions() if facts(f).collective == algorithm.collective
     )
@@ -35,7 +37,7 @@ def test_what_is_written_is_read_back_and_proved(form, ranks):
     written = 0
     for algorithm in ALGORITHMS:
         name = facts(algorithm.collective).name
-        schedules = schedules_of(algorithm, ranks)
+        schedules = schedules_of(algorithm, ranks, ranks // 2)
         if schedules is None:
             continue
         if name not in EXPRESSIBLE:
@@ -43,7 +45,8 @@ def test_what_is_written_is_read_back_and_proved(form, ranks):
                 write_plan(form, schedules)
             continue
         found = proved(write_plan(form, schedules))
-        assert (found.plan.collective, found.plan.ranks) == (name, ranks)
+        plan = found.plan
+        assert (plan.collective, plan.ranks, plan.root) == (name, ranks, schedules[0].root)
         assert found.algorithm.needs.commutative <= algorithm.needs.commutative, algorithm.id
         written += 1
     assert written > 30
@@ -51,11 +54,27 @@ def test_what_is_written_is_read_back_and_proved(form, ranks):
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize(
-    "name", ["allreduce/recursive_doubling", "reduce_scatter/butterfly", "alltoall/bruck"]
+    "name",
+    [
+        "allreduce/recursive_doubling",
+        "reduce_scatter/butterfly",
+        "alltoall/bruck",
+        "bcast/scatter_ring",
+        "reduce/binomial",
+        "gather/binomial",
+        "scatter/binomial",
+    ],
 )
 def test_a_proved_plan_is_right_in_any_order_of_its_thread_blocks(form, name):
-    plan = proved(write_plan(form, schedules_of(stretto.algorithm_named(name), 5))).plan
+    plan = proved(write_plan(form, schedules_of(stretto.algorithm_named(name), 5, 3))).plan
     assert all(run_by_chance(plan, seed) for seed in range(10))
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_step_whose_chunks_were_combined_in_different_orders_is_split(form):
+    algorithm = stretto.algorithm_named("allreduce/circulant")
+    plan = proved(write_plan(form, schedules_of(algorithm, 13))).plan
+    assert all(run_by_chance(plan, seed) for seed in range(3))
 
 
 def test_a_race_can_spoil_the_result():
@@ -69,6 +88,23 @@ def test_rounds_of_a_ring_stay_rounds():
     for form in FORMS:
         measured = proved(write_plan(form, schedules_of(algorithm, 6))).proof(6).measured
         assert (measured.rounds, measured.sent, measured.messages) == (10, 10, 60)
+
+
+def test_a_root_follows_from_the_steps():
+    """A broadcast whose root is GPU 2; a reduce of two GPUs that both hold the sum is for GPU 0."""
+    slot = ("i", 0)
+    gpus = [
+        [(-1, 2, [step("r", slot, ("o", 0))])],
+        [(-1, 2, [step("r", slot, ("o", 0))])],
+        [(0, -1, [step("s", slot, slot)]), (1, -1, [step("s", slot, slot)])],
+    ]
+    own = [(-1, -1, [step("cpy", slot, ("o", 0))])]
+    assert "gpu 2: wrong result: o[0] holds nothing" in refuted(xml(gpus, "broadcast", 1, 0))
+    gpus[2] += own
+    found = proved(xml(gpus, "broadcast", 1, 0))
+    assert (found.cases, found.proof(3).measured.rounds) == ([[3, 2]], 1)
+    assert proved(xml(pair_reduction(), "reduce")).plan.root == 0
+    assert "without rank" in refuted(xml([own, own], "reduce", 1, 0))
 
 
 def test_parts_of_different_numbers_of_blocks_cannot_be_a_plan():
@@ -251,6 +287,13 @@ def test_commands_take_plans_as_they_take_schedules(tmp_path):
     assert "proved: allreduce on 4 ranks" in succeed("check", "--file", schedules)
     assert read_algorithm(schedules).algorithm.needs.commutative
     assert "it holds 4" in refuse("show", "--file", plan_, "--ranks", 5)
+    succeed("generate", "scatter/binomial", "--ranks", 4, "--root", 3, "--form", "msccl",
+            "-o", plan_)  # fmt: skip
+    assert json_of("check", "--file", plan_)["root"] == 3
+    assert "a race is for root 0, but this is for root 3" in refuse(
+        "bench", "--file", plan_, "-n", 4
+    )
+    assert "none for root 1 of 4 ranks" in refuse("show", "--file", plan_, "--root", 1)
     with pytest.raises(Error, match="a plan in XML or JSON, not schedules"):
         stretto.AlgorithmFile(plan_.read_text("utf-8"), "a.xml")
 
@@ -266,7 +309,6 @@ def test_a_wrong_plan_is_refused_by_the_command(tmp_path):
 
 def test_what_cannot_be_written_says_why(tmp_path):
     ring = ("--ranks", 4, "--form", "msccl")
-    assert "does not say which rank is the root" in refuse("generate", "bcast/chain", *ring)
     assert "the form has no word for it" in refuse("generate", "scan/chain", *ring)
     assert "all parts are of one size" in refuse("generate", "allgatherv/ring", *ring)
     assert "not cut into segments" in refuse("generate", "allreduce/ring,segment=4K", *ring)

@@ -107,12 +107,23 @@ def test_groups_and_loops_do_parts_of_a_chunk():
     assert proved(twice([[loop]])).plan.finer == 2
 
 
+def test_what_is_wrong_names_the_line():
+    """In which the operation begins, or the object that cannot be read."""
+    lines = json.dumps(json.loads(twice([[PUT, ADD]])), indent=1).splitlines()
+    begin = next(i for i, line in enumerate(lines) if '"name": "re"' in line)
+    why = refuted("\n".join(lines))
+    assert why.startswith(f"plan:{begin}: gpu 0, thread block 0, step 1: race: "), why
+    lines[begin] = lines[begin].replace('"re"', '"magic"')
+    where = f"plan:{begin}: gpus[0].threadblocks[0].ops[1]: operation 'magic' is not known"
+    assert unreadable("\n".join(lines)).startswith(where)
+
+
 @pytest.mark.parametrize(
     "text, words",
     [
         ("{", "plan:1: no JSON"),
-        (packets(collective="sendrecv"), "collective 'sendrecv' is no collective of MPI"),
-        (packets(gpus=3), 'plan: "gpus" is not a list'),
+        (packets(collective="sendrecv"), "plan:1: collective 'sendrecv' is no collective of MPI"),
+        (packets(gpus=3), 'plan:1: "gpus" is not a list'),
         (twice([[{"name": "magic"}]]), "ops[0]: operation 'magic' is not known"),
         (twice([[op("glres")]]), "'glres' goes through the switch's multicast"),
         (twice([[op("put", [chunk("i", 4)], [far()])]]), "i[4] is beyond the 1 chunks of gpu 0"),

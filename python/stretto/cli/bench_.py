@@ -185,7 +185,11 @@ def functions_in(file: str, ranks: int, collectives: str | None) -> str:
     from ..schedule_files import case_in, proved, read_algorithm, roots_in
 
     held = read_algorithm(file)
-    for root in roots_in(held, case_in(held, file, ranks, None).ranks):
+    roots = roots_in(held, case_in(held, file, ranks, None).ranks)
+    if 0 not in roots:
+        raise Error(f"{file}: a race is for root 0, but this is for root {roots[0]}",
+                    "`stretto simulate` takes any root")  # fmt: skip
+    for root in roots:
         proved(held, case_in(held, file, ranks, root))
     collective = held.algorithm.collective
     own = [facts(f).name for f in all_functions() if facts(f).collective == collective]

@@ -81,7 +81,8 @@ def _plan(file: str, wish: Wish) -> tuple[list[dict], list[str]]:
     except RefutedError as refuted:
         nothing = dict.fromkeys(("rounds", "sent", "combined", "messages"), 0)
         plan, found = refuted.plan, {**nothing, "refused": refuted.name, "message": str(refuted)}
-    row |= {"collective": plan.collective, "ranks": plan.ranks, "root": 0, "form": plan.form}
+    row |= {"collective": plan.collective, "ranks": plan.ranks, "root": plan.root}
+    row["form"] = plan.form
     return [{**row, **found}], [found["message"]] if found["refused"] else []
 
 

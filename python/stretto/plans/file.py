@@ -64,7 +64,7 @@ def _try(found: Analysed, form: Form) -> Try:
     schedules = ranks.schedules()
     for commutative in (False, True):  # plans are for operators that commute
         file = _core.AlgorithmFile(ranks.id, commutative, schedules)
-        checked = file.proof(found.plan.ranks)
+        checked = file.proof(found.plan.ranks, found.plan.root)
         if not checked.refused or checked.refused.name != "wrong order":
             break
     if checked.refused and checked.refused.message.endswith("(in place)") and not form.save:
@@ -102,8 +102,9 @@ class PlanFile(_core.AlgorithmFile):
         self.plan, self.places, self.others = plan, written.places, written.others
         self.results = written.results
 
-    def proof(self, ranks: int, root: int = 0) -> PlanChecked:
-        """Of all its parts; a refusal names the step."""
+    def proof(self, ranks: int, root: int | None = None) -> PlanChecked:
+        """Of all its parts; a refusal names the step. The root is the plan's if not given."""
+        root = self.plan.root if root is None else root
         checked = super().proof(ranks, root)
         why = checked.refused
         for other in self.others:

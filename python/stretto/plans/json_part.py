@@ -2,6 +2,9 @@
 """Values of a JSON file that know where they stand, so that errors can say it."""
 
 import json
+from bisect import bisect
+from json.decoder import JSONDecoder, JSONObject
+from json.scanner import py_make_scanner
 from typing import Any
 
 from ..errors import Error
@@ -11,14 +14,43 @@ _TYPES = {dict: "an object", list: "a list", int: "a number", str: "a word", boo
 _NONE = object()
 
 
+class Object(dict):
+    """An object of the file, and the line in which it begins."""
+
+    line = 0
+
+
+class _Decoder(JSONDecoder):
+    """Reads objects as Object. Only the scanner that is written in Python says where they stand."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        ends = [at for at, sign in enumerate(text) if sign == "\n"]
+
+        def parse_object(text_and_begin: tuple[str, int], *more: Any) -> tuple[Object, int]:
+            value, end = JSONObject(text_and_begin, *more)
+            found = Object(value)
+            found.line = bisect(ends, text_and_begin[1] - 1) + 1
+            return found, end
+
+        self.parse_object = parse_object
+        self.scan_once = py_make_scanner(self)
+
+
 class Part:
     """An object of the file."""
 
-    def __init__(self, path: str, where: str, value: dict) -> None:
+    def __init__(self, path: str, where: str, value: "Object") -> None:
         self.path, self.where, self.value = path, where, value
 
+    @property
+    def line(self) -> int:
+        """In which the object begins."""
+        return self.value.line
+
     def error(self, why: str) -> Error:
-        return Error(f"{self.path}: {self.where + ': ' if self.where else ''}{why}", HINT)
+        where = f"{self.path}:{self.line}: {self.where + ': ' if self.where else ''}"
+        return Error(where + why, HINT)
 
     def _get(self, name: str, kind: type, default: Any) -> Any:
         value = self.value.get(name, default)
@@ -64,9 +96,11 @@ class Part:
 def read_json(text: str, path: str) -> Part:
     """Raises Error that names file and line."""
     try:
-        value = json.loads(text)
+        value = _Decoder(text).decode(text)
     except json.JSONDecodeError as error:
         raise Error(f"{path}:{error.lineno}: no JSON: {error.msg}", HINT) from None
     except RecursionError:
         raise Error(f"{path}: too deep for a plan", HINT) from None
+    if not isinstance(value, Object):
+        raise Error(f"{path}:1: a plan is an object, {{…}}, but this is a list or a value", HINT)
     return Part(path, "", value)

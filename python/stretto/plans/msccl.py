@@ -18,6 +18,8 @@ from .nodes import (
     COLLECTIVES,
     COPY,
     HINT,
+    IN_PARTS,
+    INPUT_IN_ONE_PART,
     RECEIVE,
     RECEIVE_REDUCE,
     REDUCE,
@@ -283,9 +285,10 @@ def _chunks(algo: Element, plan: Plan) -> int:
     no chunks of its own."""
     sizes = [(one.number("i_chunks"), one.number("o_chunks"))
              for one in algo.children if one.name == "gpu"]  # fmt: skip
-    small = max((one[0] if plan.collective == "allgather" else one[1] for one in sizes), default=0)
+    own = 0 if plan.collective in INPUT_IN_ONE_PART else 1
+    small = max((one[own] for one in sizes), default=0)
     large = max((max(one) for one in sizes), default=0)
-    if plan.collective in ("allgather", "reduce_scatter"):
+    if plan.collective in IN_PARTS:
         chunks = large // plan.ranks if large % plan.ranks == 0 and large else small
     elif plan.collective == "alltoall":
         chunks = large // plan.ranks

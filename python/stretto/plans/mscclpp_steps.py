@@ -2,7 +2,7 @@
 """What the operations of MSCCL++ do, as nodes of a plan's graph."""
 
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ..errors import Error
 from .json_part import Part
@@ -65,7 +65,7 @@ class Machine:
 
     def run(self, gpu: Gpu, block: Block, ops: list[Part]) -> None:
         for step, op in enumerate(ops):
-            place = Place(gpu.number, block.number, step)
+            place = Place(gpu.number, block.number, step, op.line)
             if op.word("name") != "pipeline":
                 Step(self, gpu, block, op, place).run()
                 continue
@@ -74,7 +74,7 @@ class Machine:
                 for inner in op.parts("ops"):
                     if inner.word("name") == "pipeline":
                         raise inner.error("a pipeline in a pipeline")
-                    Step(self, gpu, block, inner, place).run()
+                    Step(self, gpu, block, inner, replace(place, line=inner.line)).run()
             self.part = (0, 1)
 
     def add(self, node: Node) -> int:
@@ -217,7 +217,7 @@ class Step:
         ends = []
         for kind, gpu in ((SEND, sender), (RECEIVE_REDUCE if operand else RECEIVE, receiver)):
             by = self.gpu.number if gpu is not self.gpu else -1
-            place = Place(gpu.number, self.place.block, self.place.step, 0, by)
+            place = replace(self.place, gpu=gpu.number, by=by)
             ends.append(self.machine.add(Node(kind, place, list(self.block.now))))
         one, two = (self.machine.plan.nodes[end] for end in ends)
         one.partner, two.partner = ends[1], ends[0]

@@ -24,7 +24,11 @@ COLLECTIVES = {
     "alltoall": "alltoall",
     "broadcast": "bcast",
     "reduce": "reduce",
+    "gather": "gather",
+    "scatter": "scatter",
 }
+IN_PARTS = ("allgather", "reduce_scatter", "gather", "scatter")  # of the vector, one for each rank
+INPUT_IN_ONE_PART, OUTPUT_IN_ONE_PART = ("allgather", "gather"), ("reduce_scatter", "scatter")
 
 
 HINT = "docs/plans.md says what of these forms is read"
@@ -95,7 +99,7 @@ class Plan:
     chunks: int  # of the vector, or of each rank's part where there are parts
     in_place: bool
     out_of_place: bool
-    root: int = 0
+    root: int = 0  # found in the steps: roots.py
     finer: int = 1  # chunks here for one of the file's, of which thread blocks do parts
     nodes: list[Node] = field(default_factory=list)
 

@@ -11,10 +11,20 @@ from itertools import pairwise
 
 from .. import _core
 from ..errors import Error
-from .nodes import COPY, RECEIVE, RECEIVE_REDUCE, REDUCE, SEND, Slot
+from .nodes import (
+    COLLECTIVES,
+    COPY,
+    INPUT_IN_ONE_PART,
+    OUTPUT_IN_ONE_PART,
+    RECEIVE,
+    RECEIVE_REDUCE,
+    REDUCE,
+    SEND,
+    Slot,
+)
 
-EXPRESSIBLE = ("allreduce", "allgather", "reduce_scatter", "alltoall")
-ROOTED = ("bcast", "reduce", "gather", "scatter")
+WORDS = {"bcast": "broadcast", "reduce_scatter": "reducescatter"}  # of plans, where not Stretto's
+EXPRESSIBLE = tuple(COLLECTIVES.values())
 
 
 @dataclass(frozen=True)
@@ -56,9 +66,27 @@ class Sizes:
 
     collective: str
     ranks: int
+    root: int
     inputs: int
     outputs: int
     scratch: list[int]
+
+    @property
+    def word(self) -> str:
+        """The collective, as plans name it."""
+        return WORDS.get(self.collective, self.collective)
+
+    @property
+    def per_loop(self) -> int:
+        """Chunks in what a call's count says: for a gather and a scatter a part, else the whole."""
+        whole = self.collective not in ("gather", "scatter")
+        return max(self.inputs, self.outputs) if whole else min(self.inputs, self.outputs)
+
+    def own_part(self, buffer: str) -> int:
+        """How many chunks a buffer has that holds a rank's part of the vector alone; else 0."""
+        if buffer == "i" and self.collective in INPUT_IN_ONE_PART:
+            return self.inputs
+        return self.outputs if buffer == "o" and self.collective in OUTPUT_IN_ONE_PART else 0
 
 
 def sizes_of(schedules: list[_core.Schedule]) -> Sizes:
@@ -66,31 +94,30 @@ def sizes_of(schedules: list[_core.Schedule]) -> Sizes:
     first = schedules[0]
     name = first.algorithm.partition("/")[0]
     if name not in EXPRESSIBLE:
-        why = "the form has no word for it"
-        if name in ROOTED:
-            why = "the form does not say which rank is the root"
-        raise Error(f"{name} cannot be a plan: {why}", f"{', '.join(EXPRESSIBLE)} can")
+        raise Error(f"{name} cannot be a plan: the form has no word for it",
+                    f"{', '.join(EXPRESSIBLE)} can")  # fmt: skip
     parts = first.parts.first or list(range(first.ranks + 1))
     if len({b - a for a, b in pairwise(parts)}) > 1:
         raise Error(f"{first.algorithm}: the parts of the ranks have different numbers of blocks",
                     "in a plan all chunks are of one size")  # fmt: skip
     inputs = outputs = first.blocks
-    if name == "allgather":
+    if name in INPUT_IN_ONE_PART:
         inputs = parts[1]
-    if name == "reduce_scatter":
+    if name in OUTPUT_IN_ONE_PART:
         outputs = parts[1]
     scratch = [len(one.scratch) for one in schedules]
-    return Sizes(name, first.ranks, inputs, outputs, scratch)
+    return Sizes(name, first.ranks, first.root, inputs, outputs, scratch)
 
 
-def _places(sizes: Sizes, rank: int, ranges: list[_core.Range]) -> list[Slot]:
-    """As the plan counts them: of a part there are its own chunks alone."""
+def _places(sizes: Sizes, rank: int, ranges: list[_core.Range], read: bool = False) -> list[Slot]:
+    """As the plan counts them: of a part there are its own chunks alone. What the root of a bcast
+    reads stands in its input, which Stretto's schedules do not have."""
     found = []
     for one in ranges:
         buffer = {_core.Buffer.input: "i", _core.Buffer.output: "o"}.get(one.buffer, "s")
-        first = one.first
-        if (sizes.collective, buffer) in (("allgather", "i"), ("reduce_scatter", "o")):
-            first -= rank * (sizes.inputs if buffer == "i" else sizes.outputs)
+        if read and buffer == "o" and sizes.collective == "bcast" and rank == sizes.root:
+            buffer = "i"
+        first = one.first - rank * sizes.own_part(buffer)
         found += [(buffer, first + i) for i in range(one.count)]
     return found
 
@@ -113,11 +140,11 @@ def _ends(schedules: list[_core.Schedule], sizes: Sizes) -> tuple[dict, dict]:
     for one in schedules:
         for round_ in one.rounds:
             for send in round_.sends:
-                sent[one.rank, send.peer].append(_places(sizes, one.rank, send.blocks))
+                sent[one.rank, send.peer].append(_places(sizes, one.rank, send.blocks, True))
             for action in round_.actions:
                 if action.peer >= 0:
                     target = _places(sizes, one.rank, action.target)
-                    operand = _places(sizes, one.rank, action.operand)
+                    operand = _places(sizes, one.rank, action.operand, True)
                     taken[action.peer, one.rank].append((target, operand))
     return sent, taken
 
@@ -137,7 +164,11 @@ class Cutter:
 
     def all(self) -> list[list[list[Piece]]]:
         """For each GPU and round."""
-        return [[self._round(one.rank, round_) for round_ in one.rounds] for one in self.schedules]
+        found = [[self._round(one.rank, round_) for round_ in one.rounds] for one in self.schedules]
+        if self.sizes.collective == "bcast":  # the root's output is filled too
+            whole = [Span(buffer, 0, self.sizes.outputs) for buffer in "io"]
+            found[self.sizes.root].append([Piece(COPY, source=whole[0], target=whole[1])])
+        return found
 
     def _next(self, key: tuple) -> list[tuple[int, list[Span | None]]]:
         """The pieces of the next message at this end, numbered."""
@@ -163,9 +194,10 @@ class Cutter:
                 Piece(kind, action.peer, target=target, operand=operand, number=number)
                 for number, (_, target, operand) in self._next(("taken", action.peer, rank))
             ]
-        source, target, operand = (
-            _places(self.sizes, rank, one) for one in (action.source, action.target, action.operand)
+        source, operand = (
+            _places(self.sizes, rank, one, True) for one in (action.source, action.operand)
         )
+        target = _places(self.sizes, rank, action.target)
         spans = _spans(source, target, operand)
         if not operand:
             return [Piece(COPY, source=a, target=b) for a, b, _ in spans]

@@ -6,9 +6,23 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from .. import _core
-from .nodes import COPY, RECEIVE, RECEIVE_REDUCE, RECEIVES, REDUCE, SEND, Node, Place, Plan, Slot
+from .nodes import (
+    COPY,
+    IN_PARTS,
+    RECEIVE,
+    RECEIVE_REDUCE,
+    RECEIVES,
+    REDUCE,
+    SEND,
+    Node,
+    Place,
+    Plan,
+    Slot,
+)
 from .order import Conflicts, in_order, refute_races
+from .roots import find_root
 from .rounds import Rounds, in_rounds
+from .split import split
 from .values import Layout, Values, aliases, follow
 
 Block = Callable[[int], int]  # the block of Stretto's vector that a block of the plan's is
@@ -38,13 +52,18 @@ class Analysed:
 def analysed(plan: Plan) -> Analysed:
     """Raises RefutedError. A plan for calls in place and others has to be right in both."""
     order = in_order(plan)
+    find_root(plan, order)
     modes = [mode for mode, on in ((True, plan.in_place), (False, plan.out_of_place)) if on]
-    conflicts = []
+    conflicts, mixed = [], set()
     for mode in modes:
         found = Conflicts(plan, order, aliases(plan, mode))
         refute_races(plan, order, found)
         conflicts.append(found)
         values = follow(plan, order, mode)
+        mixed.update(values.mixed)
+    if mixed:
+        split(plan, sorted(mixed))
+        return analysed(plan)
     return Analysed(plan, order, values, conflicts)
 
 
@@ -125,6 +144,10 @@ class Writer:
 
     def targets(self, number: int) -> list[Where]:
         node, blocks = self.plan.nodes[number], self.all.values.source[number]
+        if node.kind == RECEIVE and self.plan.collective == "bcast" and self.gpu == self.plan.root:
+            # Its input and output are one buffer here, which may be on its way to others.
+            back = zip(node.target, blocks, strict=True)
+            return [self._scratch((slot, "back"), block) for slot, block in back]
         pairs = zip(node.target, blocks, strict=True)
         return [self._written(slot, block) for slot, block in pairs if self.all.has(block)]
 
@@ -253,8 +276,7 @@ class AllRanks:
         plan = self.plan
         if plan.collective == "alltoall":
             return plan.ranks
-        per_rank = plan.collective in ("allgather", "reduce_scatter")
-        return plan.chunks * (plan.ranks if per_rank else 1)
+        return plan.chunks * (plan.ranks if plan.collective in IN_PARTS else 1)
 
     def has(self, block: int) -> bool:
         return self.lane is None or block % self.plan.chunks == self.lane
@@ -289,7 +311,7 @@ class AllRanks:
         for gpu in range(self.plan.ranks):
             writer = Writer(self, gpu)
             schedule = writer.write(work[gpu])
-            if self.plan.collective in ("allgather", "reduce_scatter") and self.plan.chunks > 1:
+            if self.plan.collective in IN_PARTS and self.plan.chunks > 1:
                 steps = range(self.plan.ranks + 1)
                 schedule.parts = _core.Parts([self.plan.chunks * one for one in steps])
             written.append(schedule)

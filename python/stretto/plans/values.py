@@ -1,10 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Which block of the vector stands where: a plan moves chunks without saying whose they are."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ..errors import Error
-from .nodes import HINT, RECEIVES, SEND, Node, Plan, RefutedError, Slot
+from .nodes import (
+    INPUT_IN_ONE_PART,
+    OUTPUT_IN_ONE_PART,
+    RECEIVES,
+    SEND,
+    Node,
+    Plan,
+    RefutedError,
+    Slot,
+)
 
 MOST = 1 << 22  # chunks in the buffers of all GPUs
 
@@ -19,40 +28,45 @@ class Layout:
         self.sizes = {
             "allreduce": (c, c), "allgather": (c, c * p), "reduce_scatter": (c * p, c),
             "alltoall": (c * p, c * p), "bcast": (c, c), "reduce": (c, c),
+            "gather": (c, c * p), "scatter": (c * p, c),
         }[plan.collective]  # fmt: skip
         if p * max(self.sizes) > MOST:
             raise Error(f"{plan.path}: {max(self.sizes)} chunks on each of {p} GPUs",
                         f"a plan may have {MOST} in all")  # fmt: skip
 
+    @property
+    def outputs(self) -> list[Slot]:
+        return [("o", k) for k in range(self.sizes[1])]
+
     def given(self, gpu: int) -> dict[Slot, int]:
         """The blocks that stand in the input."""
-        if self.plan.collective == "bcast" and gpu != self.plan.root:
+        if self.plan.collective in ("bcast", "scatter") and gpu != self.plan.root:
             return {}
         return {("i", k): self._input_block(gpu, k) for k in range(self.sizes[0])}
 
     def wanted(self, gpu: int) -> dict[Slot, int]:
         """The blocks that have to stand in the output in the end."""
-        if self.plan.collective == "reduce" and gpu != self.plan.root:
+        if self.plan.collective in ("reduce", "gather") and gpu != self.plan.root:
             return {}
-        return {("o", k): self._output_block(gpu, k) for k in range(self.sizes[1])}
+        return {slot: self._output_block(gpu, slot[1]) for slot in self.outputs}
 
     def same(self, gpu: int) -> dict[Slot, Slot]:
         """In place: slots that are another name for a slot. One name of each is kept."""
         c = self.plan.chunks
-        if self.plan.collective == "reduce_scatter":
+        if self.plan.collective in OUTPUT_IN_ONE_PART:
             return {("o", k): ("i", gpu * c + k) for k in range(c)}
-        shift = gpu * c if self.plan.collective == "allgather" else 0
+        shift = gpu * c if self.plan.collective in INPUT_IN_ONE_PART else 0
         return {("i", k): ("o", shift + k) for k in range(self.sizes[0])}
 
     def _input_block(self, gpu: int, k: int) -> int:
         c, p = self.plan.chunks, self.plan.ranks
-        if self.plan.collective == "allgather":
+        if self.plan.collective in INPUT_IN_ONE_PART:
             return gpu * c + k
         return gpu * p * c + k if self.plan.collective == "alltoall" else k
 
     def _output_block(self, gpu: int, k: int) -> int:
         c, p = self.plan.chunks, self.plan.ranks
-        if self.plan.collective == "reduce_scatter":
+        if self.plan.collective in OUTPUT_IN_ONE_PART:
             return gpu * c + k
         return (k // c * p + gpu) * c + k % c if self.plan.collective == "alltoall" else k
 
@@ -75,6 +89,7 @@ class Values:
     swapped: list[bool]  # is the operand the left one?
     at_end: list[dict[Slot, Value]]  # of each GPU
     writer: dict[tuple[int, Slot], int]  # the node that wrote last
+    mixed: list[int] = field(default_factory=list)  # nodes of which that differs between chunks
 
 
 def aliases(plan: Plan, in_place: bool) -> list[dict[Slot, Slot]]:
@@ -141,8 +156,7 @@ def _step(plan: Plan, number: int, values: Values, same: list[dict[Slot, Slot]])
     if operand:
         swapped = {value[2] < other for value, other in zip(operand, least, strict=True)}
         if len(swapped) > 1:
-            why = "combines chunks that hold the contributions of different GPUs, in one step"
-            raise Error(f"{plan.at(node.place)}: {why}", HINT)
+            values.mixed.append(number)
         values.swapped[number] = swapped == {True}
         least = [min(value[2], other) for value, other in zip(operand, least, strict=True)]
     written = zip(node.target, values.source[number], least, strict=False)  # sends write nothing

@@ -119,8 +119,8 @@ def msccl(schedules: list[_core.Schedule]) -> str:
     sizes = cutter.sizes
     lines = [
         f"<algo name={quoteattr(schedules[0].algorithm.partition('/')[2])} "
-        f'proto="Simple" nchannels="1" nchunksperloop="{max(sizes.inputs, sizes.outputs)}" '
-        f'ngpus="{sizes.ranks}" coll="{sizes.collective}" inplace="0" outofplace="1" '
+        f'proto="Simple" nchannels="1" nchunksperloop="{sizes.per_loop}" '
+        f'ngpus="{sizes.ranks}" coll="{sizes.word}" inplace="0" outofplace="1" '
         'minBytes="0" maxBytes="0">\n'
     ]
     for number, rounds in enumerate(cutter.all()):

@@ -12,8 +12,6 @@ from .. import _core
 from .nodes import COPY, RECEIVE, RECEIVE_REDUCE, SEND, Slot
 from .pieces import Cutter, Piece, Span
 
-NAMES = {"reduce_scatter": "reducescatter"}
-
 
 class Landing:
     """Where the pieces of messages arrive, by sender, receiver and number."""
@@ -122,7 +120,7 @@ def mscclpp(schedules: list[_core.Schedule]) -> str:
     gpus = [Gpu(number, rounds, landing) for number, rounds in enumerate(all_)]
     plan = {
         "name": schedules[0].algorithm.partition("/")[2],
-        "collective": NAMES.get(sizes.collective, sizes.collective),
+        "collective": sizes.word,
         "protocol": "Simple",
         "inplace": False,
         "reuse_resources": False,
