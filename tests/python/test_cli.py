@@ -56,6 +56,7 @@ def test_names_as_mpi_writes_them():
         words = ("-p", 4, "--bytes", 64)
         assert succeed(command, "MPI_Allreduce", *words) == succeed(command, "allreduce", *words)
     assert "did you mean allreduce" in refuse("explain", "alreduce", "-p", 4)
+    assert "did you mean allreduce" in refuse("explain", "alreduce")
     assert "int stretto_bcast(" in succeed("generate", "MPI_Bcast/binomial", "-p", 2)
     assert "did you mean allreduce" in refuse("bench", "--collectives", "MPI_Allredcue")
 

@@ -58,15 +58,29 @@ def _algorithms(collective: str, names: str) -> list["Algorithm"]:
     return found
 
 
+def function_or_collective(name: str) -> "Function":
+    """The function of this name, or the first one of this collective; raises Error."""
+    from .. import all_functions, facts, function_named
+    from ..algorithms import plain
+
+    of_collective = {facts(facts(f).collective).name: f for f in reversed(all_functions())}
+    return of_collective.get(plain(name)) or function_named(name)
+
+
+def check_function(_context: object, _parameter: object, name: str | None) -> str | None:
+    """Refuses a name before click says which other options are missing."""
+    if name is not None:
+        function_or_collective(name)
+    return name
+
+
 def function_of(
     name: str, names: str | None, ranks: int, root: int
 ) -> tuple["Function", list["Algorithm"]]:
     """The function, by its name or its collective's, and the algorithms that are wanted."""
-    from .. import all_algorithms, all_functions, facts, function_named
-    from ..algorithms import plain
+    from .. import all_algorithms, facts
 
-    of_collective = {facts(facts(f).collective).name: f for f in reversed(all_functions())}
-    function = of_collective.get(plain(name)) or function_named(name)
+    function = function_or_collective(name)
     collective = facts(facts(function).collective)
     if root >= ranks or (root and not collective.rooted):
         raise Error(f"{facts(function).name} on {ranks} ranks has no root {root}", "leave it out")

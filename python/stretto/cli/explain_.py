@@ -8,7 +8,7 @@ import click
 from ..errors import Error
 from ..units import size_in_words, time_in_words
 from . import completion
-from .calls import function_of, placement_of, shortened, size_of, topology_of
+from .calls import check_function, function_of, placement_of, shortened, size_of, topology_of
 from .options import (
     PictureType,
     check_graph,
@@ -195,7 +195,7 @@ def _cores(topology: "Topology | None", requested: str | None, machine: "Machine
 
 
 @click.command("explain")
-@click.argument("function", shell_complete=completion.functions)
+@click.argument("function", callback=check_function, shell_complete=completion.functions)
 @click.option("--ranks", "-p", type=click.IntRange(min=1, max=1 << 16), required=True)
 @size_option
 @click.option("--nodes", default=None, metavar="NxK",

@@ -8,7 +8,7 @@ import click
 from ..errors import Error
 from ..units import size_in_words
 from . import completion
-from .calls import function_of, placement_of, size_of, topology_of
+from .calls import check_function, function_of, placement_of, size_of, topology_of
 from .options import (
     PictureType,
     check_graph,
@@ -141,7 +141,9 @@ def _suitable(call: "Call", wanted: list["Algorithm"]) -> list["Algorithm"]:
 
 
 @click.command("simulate")
-@click.argument("function", required=False, shell_complete=completion.functions)
+@click.argument(
+    "function", required=False, callback=check_function, shell_complete=completion.functions
+)
 @file_option
 @click.option("--ranks", "-p", type=click.IntRange(min=1, max=1 << 24), required=True)
 @size_option
