@@ -77,6 +77,7 @@ def test_a_program_learns_and_the_next_one_knows(built, config, name):
     [
         ("apart",), ("mixed",), ("split",), ("pending",), ("freed",),
         ("nonblocking", "apart", "mixed", "split"), ("nonblocking", "freed"), ("several",),
+        ("persistent", "apart"),
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("name", FLAVOURS)
@@ -96,7 +97,17 @@ def test_nonblocking_calls_take_turns(built, config):
     assert kept.us > 0 and kept.pairs > 0
 
 
-@pytest.mark.parametrize("words", [("mixed",), ("mixed", "nonblocking")])
+@pytest.mark.parametrize("name", FLAVOURS)
+def test_starts_of_a_request_take_turns(built, tmp_path, name):
+    path = tmp_path / "l.rules"
+    done = learn(built, name, 2, 2000, "large", "persistent", STRETTO_LEARN=str(path))
+    assert refused(done) == []
+    for function in ("allreduce", "bcast"):
+        assert re.search(rf"learning: {function} .* at first native; by a persistent", done.err)
+    assert sum(done.passed("bcast").values()) + done.served("bcast") == 2000
+
+
+@pytest.mark.parametrize("words", [("mixed",), ("mixed", "nonblocking"), ("persistent",)])
 @pytest.mark.parametrize("name", FLAVOURS)
 def test_on_several_nodes(built, tmp_path, name, words):
     """Whose clocks have nothing in common, as far as the ranks know."""
