@@ -19,7 +19,7 @@ from programs import (
 from stretto.learned import read_learned
 
 FLAVOURS = ["mpich", "openmpi"]
-ENOUGH = 20000  # calls of some µs: trying may take 2 % of them
+ENOUGH = (4000, 16000, 64000)  # on a quiet machine, on a busy one, on one that has other work as well
 LOG = {"STRETTO_LOG": "select,summary"}
 
 
@@ -43,6 +43,16 @@ def learn(built, name: str, ranks: int, *words: object, **variables: str) -> Fin
     )
 
 
+def learn_something(built, name: str, *words: str, **variables: str) -> Finished:
+    """With as many calls as it takes: the busier the machine is, the more pairs tell two times apart.
+    Calls are long, so that telling times costs little of the share that trying may take."""
+    for calls in ENOUGH:
+        done = learn(built, name, 2, calls, "long", *words, **variables)
+        if re.search(r"select: learned: .* instead of |; settled after ", done.err):
+            break
+    return done
+
+
 def refused(done: Finished) -> list[str]:
     """What Stretto says beside its choices."""
     return [line for line in said(done) if "stretto: select: " not in line]
@@ -50,7 +60,7 @@ def refused(done: Finished) -> list[str]:
 
 @pytest.mark.parametrize("name", FLAVOURS)
 def test_a_program_learns_and_the_next_one_knows(built, config, name):
-    done = learn(built, name, 2, ENOUGH, "large")
+    done = learn_something(built, name)
     path = file_of(config, name)
     assert f"stretto: select: learned 1 choice, kept in {path}" in done.err
     assert "stretto: select: learning: allreduce ranks=2 nodes=1" in done.err
@@ -59,11 +69,11 @@ def test_a_program_learns_and_the_next_one_knows(built, config, name):
     )
     assert refused(done) == []
     [kept] = read_learned(path)
-    assert kept.conditions.endswith("operator=predefined bytes>=4K bytes<8K")
+    assert kept.conditions.endswith("operator=predefined bytes>=256K bytes<512K")
     assert kept.us > 0 and kept.pairs > 0
 
     # Without learning: the same choice for all calls, by that line.
-    done = learn(built, name, 2, 300, "large", STRETTO_LEARN="")
+    done = learn(built, name, 2, 300, "long", STRETTO_LEARN="")
     assert f"select: by the rules of {path}" in done.err
     assert f"-> {kept.choice} ({path}:{kept.line})" in done.err
     if kept.choice == "native":
@@ -89,7 +99,7 @@ def test_results_are_right_while_ranks_learn(built, tmp_path, name, words):
 
 
 def test_nonblocking_calls_take_turns(built, config):
-    done = learn(built, "mpich", 2, ENOUGH, "large", "nonblocking")
+    done = learn_something(built, "mpich", "nonblocking")
     assert refused(done) == []
     assert re.search(r"learning: allreduce .* at first native; by nonblocking calls", done.err)
     assert re.search(r"select: learned: allreduce .* by \d+ pairs? of calls", done.err)
@@ -156,7 +166,7 @@ def test_overrides_are_obeyed(built, tmp_path):
 def test_a_damaged_or_foreign_file_is_named_and_left(built, tmp_path, text, says):
     path = tmp_path / "l.rules"
     path.write_text(text)
-    done = learn(built, "mpich", 2, ENOUGH, "large", STRETTO_LEARN=str(path))
+    done = learn_something(built, "mpich", STRETTO_LEARN=str(path))
     for line in refused(done):
         assert line.startswith(f"stretto: {path}{says}")
     assert refused(done)
@@ -166,10 +176,10 @@ def test_a_damaged_or_foreign_file_is_named_and_left(built, tmp_path, text, says
 def test_a_home_that_cannot_be_written(built, tmp_path):
     """The folder would have to be made where a file is: also root cannot do that."""
     (tmp_path / "file").write_text("")
-    done = learn(built, "mpich", 2, ENOUGH, "large", XDG_CONFIG_HOME=str(tmp_path / "file"))
+    done = learn_something(built, "mpich", XDG_CONFIG_HOME=str(tmp_path / "file"))
     for line in refused(done):
         assert line.startswith("stretto: what was learned is not kept: cannot write ")
-    assert len(refused(done)) <= 1
+    assert len(refused(done)) == 1
 
 
 def test_run_learn_sets_the_variable(built, config):
