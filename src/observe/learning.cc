@@ -76,8 +76,7 @@ void get_learned(Packet& packet, LearnedClasses& all) {
 }
 
 std::string text_of(const std::string& conditions, const LearnedClass& learned) {
-  std::string text = "{\"class\":" + quoted(conditions) +
-                     ",\"form\":" + quoted(learned.form) +
+  std::string text = "{\"class\":" + quoted(conditions) + ",\"form\":" + quoted(learned.form) +
                      ",\"choice\":" + quoted(learned.choice) + ",\"settled\":" + (learned.settled ? "true" : "false") +
                      ",\"spent_seconds\":" + number(learned.spent) + ",\"tried\":[";
   bool first = true;

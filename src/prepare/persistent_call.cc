@@ -94,15 +94,17 @@ void PersistentCall::prepare(std::size_t candidate) {
 void PersistentCall::retire() {
   for (const auto& one : candidates_) {
     if (!one || one->starts == 0) continue;
-    Counter& counter = one->algorithm ? statistics().of(function(), *one->algorithm)
-                                      : statistics().of(function(), Passed::rules);
+    Counter& counter =
+        one->algorithm ? statistics().of(function(), *one->algorithm) : statistics().of(function(), Passed::rules);
     counter.fetch_add(std::exchange(one->starts, 0), std::memory_order_relaxed);
   }
   if (turns_ && !native_active_ && native_request_ != constants().request_null) native().Request_free(&native_request_);
   turns_.reset();
 }
 
-void PersistentCall::observe_choice() { now_->algorithm ? times.served(*now_->algorithm) : times.passed(Passed::rules); }
+void PersistentCall::observe_choice() {
+  now_->algorithm ? times.served(*now_->algorithm) : times.passed(Passed::rules);
+}
 
 void PersistentCall::start() {
   if (turns_ && !turns_->goes_on()) [[unlikely]]

@@ -71,8 +71,8 @@ class PersistentCall final : public PendingCall {
   MPI_Request native_request_{};                // while turns_
   bool native_active_ = false;
   learn::Watch watch_;
-  std::uint64_t begun_ = 0;            // calls of the process when it began; 0: others were under way
-  std::vector<Count> to_tell_;         // behind the start that is under way
+  std::uint64_t begun_ = 0;     // calls of the process when it began; 0: others were under way
+  std::vector<Count> to_tell_;  // behind the start that is under way
   std::vector<Count> telling_numbers_, told_;
   std::shared_ptr<const Schedule> telling_;  // null: it is not that stage
   std::int64_t telling_since_ = 0;

@@ -196,7 +196,8 @@ Served make_persistent(MPI_Comm comm, const Arguments& arguments, MPI_Request* h
   Request* const request = take();
   if (!request) return pass(function, Passed::not_ready);
   request->persistent = std::make_unique<PersistentCall>();
-  const Served code = beside_pending(*c, [&](Worker& w) { return request->persistent->make(w, *c, arguments, native); });
+  const Served code =
+      beside_pending(*c, [&](Worker& w) { return request->persistent->make(w, *c, arguments, native); });
   if (code != MPI_SUCCESS) {
     request->persistent->detach();
     put_back(*request);
