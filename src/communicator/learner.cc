@@ -57,9 +57,11 @@ std::unique_ptr<Learner::CallClass> Learner::make_class(const Call& call) {
   one->bytes = learn::class_of(call.function, call.bytes);
   one->conditions = learn::conditions(one->call, one->bytes);
   const Choice choice = choose(*c_.rules_, one->call);
-  one->known = choice.line > 0 && !c_.rules_->place(choice.line).starts_with(shipped_name);
   // The shipped choice was made on another machine: until it has proved itself here, calls are left as they were.
-  one->candidates = {one->known ? learn::Candidate{choice.algorithm, choice.params} : learn::Candidate{}};
+  const bool ours = choice.line > 0 && !c_.rules_->place(choice.line).starts_with(shipped_name);
+  one->candidates = {ours ? learn::Candidate{choice.algorithm, choice.params} : learn::Candidate{}};
+  // Rules that were measured say where; others were predicted, or made by hand.
+  one->known = ours && c_.rules_->measured(choice.line);
   one->decisions.resize(1);
   one->until_open.fill(learn::Limits{}.before);
   return one;

@@ -94,7 +94,7 @@ class Learner {
     Candidates offered;     ///< what they will be then
     std::vector<ChoiceTable<Decision>> decisions;
     learn::Comparison comparison{1, 0, false};
-    bool known = false;                         ///< what serves it at first was measured, and is not the shipped choice
+    bool known = false;                         ///< what serves it at first was measured here
     bool opened = false;                        ///< it has been called often
     CountedAs form = CountedAs::blocking;       ///< once it is opened: the calls that take turns
     std::array<std::uint32_t, 2> until_open{};  ///< calls of each form

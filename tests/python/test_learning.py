@@ -156,6 +156,19 @@ def test_overrides_are_obeyed(built, tmp_path):
     assert not path.exists()
 
 
+@pytest.mark.parametrize("measured", [False, True])
+def test_rules_that_were_not_measured_are_compared(built, tmp_path, measured):
+    rules = tmp_path / "mine.rules"
+    machine = f"machine {stretto.this_machine(installed('mpich').title)}\n" if measured else ""
+    rules.write_text(f"stretto-rules 2\n{machine}allreduce -> ring\n")
+    variables = {"STRETTO_RULES": str(rules), "STRETTO_LEARN": str(tmp_path / "l.rules")}
+    done = learn(built, "mpich", 2, 300, "long", **variables)
+    assert re.search(r"learning: allreduce .*; at first ring", done.err)
+    served = done.summary["allreduce"].served
+    assert served["ring"] > 150
+    assert (served["ring"] == 300) is measured
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [
