@@ -7,7 +7,6 @@
 #include <nanobind/stl/vector.h>
 
 #include "checked.hpp"
-#include "learn/candidates.hpp"
 #include "register.hpp"
 
 namespace stretto::python {
@@ -142,15 +141,6 @@ void register_rules(nb::module_& m) {
       },
       nb::arg("rules"), nb::arg("call"), nb::arg("overrides") = std::vector<const Override*>(),
       "The algorithm of the first override that can be granted, else of the first rule that fits.");
-  m.def(
-      "learned_among",
-      [](const Rules& rules, const Call& call) {
-        std::vector<AlgorithmSpec> all;
-        for (const learn::Candidate& one : learn::candidates(rules, call)) all.push_back({one.algorithm, one.params});
-        return all;
-      },
-      nb::arg("rules"), nb::arg("call"),
-      "What a program that learns would compare for such calls, the native function first.");
   m.def("chosen_alike", &chosen_alike, nb::arg("rules"), nb::arg("call"),
         "The numbers of bytes for which the rules choose as for this call.");
   m.def("written", &written, nb::arg("algorithm").none(), nb::arg("params"),
