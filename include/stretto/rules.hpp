@@ -99,17 +99,21 @@ struct Rules {
   struct Part {
     int line;  ///< of the joined text, before the file's first
     std::string file;
+    bool says_machine = false;  ///< has it a machine line?
   };
   std::string file;
   std::string machine;      ///< the only one that they are for; empty: any
   int machine_line = 0;     ///< 0: there is none
   bool otherwise = false;   ///< where none fits, those decide that would without this file
-  std::vector<Part> parts;  ///< empty: there is one file
+  bool says_machine = false;  ///< has the first file a machine line?
+  std::vector<Part> parts;    ///< empty: there is one file
   std::vector<Rule> rules;
   std::vector<std::pair<Function, Override>> from_files = {};  ///< by algorithms that came with the rules
 
   /// "FILE:LINE", of a rule's line.
   std::string place(int line) const;
+  /// Has the file of this line a machine line? Then its rules were measured.
+  bool measured(int line) const;
 };
 
 /// Do binary blocks of ranks differ so little in size that reducing them one into the other pays? Where the exponents

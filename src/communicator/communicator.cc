@@ -145,6 +145,7 @@ void Communicator::disconnect() {
 
 std::shared_ptr<const Schedule> Communicator::schedule(const Algorithm& algorithm, const Shape& shape,
                                                        const Params& params) {
+  const std::lock_guard lock(schedules_mutex_);
   if (schedules_.size() >= most_schedules || schedule_bytes_ >= most_schedule_bytes) {
     schedules_.clear();
     schedule_bytes_ = 0;

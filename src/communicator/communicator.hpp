@@ -5,6 +5,7 @@
 
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
@@ -117,7 +118,7 @@ class Communicator {
   /// ranks alike, between the same two calls.
   void set_override(Function function, std::optional<Override> wanted);
 
-  /// My schedule, built when it is first asked for.
+  /// My schedule, built when it is first asked for. From any thread: starts of persistent calls ask for it, too.
   std::shared_ptr<const Schedule> schedule(const Algorithm& algorithm, const Shape& shape, const Params& params);
 
   /// Agrees with the other ranks on rules, and finds the connections to them. Collective; `cause` is the function
@@ -172,6 +173,7 @@ class Communicator {
   };
   std::array<Hint, std::size(all_functions)> hints_;
   ChoiceTable<Decision> decisions_;
+  std::mutex schedules_mutex_;
   std::map<ScheduleKey, std::shared_ptr<const Schedule>> schedules_;
   std::size_t schedule_bytes_ = 0;
 };

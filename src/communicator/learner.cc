@@ -57,18 +57,20 @@ std::unique_ptr<Learner::CallClass> Learner::make_class(const Call& call) {
   one->bytes = learn::class_of(call.function, call.bytes);
   one->conditions = learn::conditions(one->call, one->bytes);
   const Choice choice = choose(*c_.rules_, one->call);
-  one->known = choice.line > 0 && !c_.rules_->place(choice.line).starts_with(shipped_name);
   // The shipped choice was made on another machine: until it has proved itself here, calls are left as they were.
-  one->candidates = {one->known ? learn::Candidate{choice.algorithm, choice.params} : learn::Candidate{}};
+  const bool ours = choice.line > 0 && !c_.rules_->place(choice.line).starts_with(shipped_name);
+  one->candidates = {ours ? learn::Candidate{choice.algorithm, choice.params} : learn::Candidate{}};
+  // Rules that were measured say where; others were predicted, or made by hand.
+  one->known = ours && c_.rules_->measured(choice.line);
   one->decisions.resize(1);
   one->until_open.fill(learn::Limits{}.before);
   return one;
 }
 
 /// Are such calls served as the program or its user says, or is nothing learned about them?
-bool Learner::fixed(const Call& call) const {
-  if (!learn::learns(call.function)) return true;
-  return std::ranges::any_of(c_.overrides_for(call.function), [](const Override* one) { return one != nullptr; });
+bool Learner::fixed(Function function) const {
+  if (!learn::learns(function)) return true;
+  return std::ranges::any_of(c_.overrides_for(function), [](const Override* one) { return one != nullptr; });
 }
 
 /// Of calls of this form until something else is to be done than to serve them; null: they are not counted.
@@ -78,12 +80,13 @@ std::uint32_t* Learner::counter(CallClass& of, CountedAs form) {
 }
 
 const Decision* Learner::decide(const Call& call, CountedAs form) {
-  if (fixed(call)) return nullptr;
+  if (fixed(call.function)) return nullptr;
   if (of_call_ && form == CountedAs::blocking) {  // it turned out to be larger than it was taken for
     began_ = unknown;
     form = CountedAs::none;
   }
   CallClass& of = *class_of(call);
+  if (form == CountedAs::persistent) return decide_persistent(of, call);
   learn::Comparison& comparison = of.comparison;
   std::uint32_t* const left = form == CountedAs::none ? nullptr : counter(of, form);
   if (!left) {
@@ -143,15 +146,20 @@ void Learner::open(CallClass& of, CountedAs form, learn::Moment offered) {
   const bool taken = offered >= 0 && offered < std::ssize(of.candidates);
   if (taken)
     of.comparison.take_over(static_cast<std::size_t>(offered));
-  else if (!of.known)
+  else if (!of.known && form != CountedAs::persistent)
     of.comparison.quiet = 0;  // those calls have been made
+  if (form == CountedAs::persistent) return;
   c_.plans.clear();
+  log_opened(of, taken);
+}
+
+void Learner::log_opened(const CallClass& of, bool taken) const {
   if (!settings().log_select || c_.rank() != 0) return;
+  const auto forms = std::to_array({"", "; by nonblocking calls", "; by a persistent request"});
   std::string text = "select: learning: " + of.conditions + ": ";
   if (taken) return say(text + words(of.candidates[of.comparison.current()]) + ", as on another communicator");
   for (std::size_t k = 0; k < of.candidates.size(); ++k) text += (k > 0 ? ", " : "") + words(of.candidates[k]);
-  say(text + "; at first " + words(of.candidates[index]) +
-      (form == CountedAs::nonblocking ? "; by nonblocking calls" : ""));
+  say(text + "; at first " + words(of.candidates[of.comparison.current()]) + forms[static_cast<std::size_t>(of.form)]);
 }
 
 void Learner::open(CallClass& of) {
@@ -239,7 +247,8 @@ void Learner::log(const CallClass& of, const learn::Verdict& verdict, std::size_
 
 void Learner::observe_learned(const CallClass& of) const {
   const learn::Comparison& comparison = of.comparison;
-  observe::LearnedClass learned{.nonblocking = of.form == CountedAs::nonblocking,
+  const auto forms = std::to_array({"blocking", "nonblocking", "persistent"});
+  observe::LearnedClass learned{.form = forms[static_cast<std::size_t>(of.form)],
                                 .settled = comparison.settled(),
                                 .choice = words(of.candidates[comparison.current()]),
                                 .spent = comparison.spent(),

@@ -13,6 +13,7 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -21,6 +22,7 @@
 #include "learn/candidates.hpp"
 #include "learn/comparison.hpp"
 #include "learn/round.hpp"
+#include "learn/starts.hpp"
 #include "select/choice_table.hpp"
 
 namespace stretto::mpi {
@@ -75,6 +77,13 @@ class Learner {
   /// Of the nonblocking call that was decided last: empty if it is not one of a round.
   Turn taken() { return std::exchange(taken_, {}); }
 
+  /// A persistent request that is being made. decide() has left it here; null: its call is not as it must be.
+  class Persistent;
+  std::unique_ptr<Persistent> made();
+  /// Do starts of requests for `function` take turns? The same on all ranks. Where these tell each other sizes, a call
+  /// would have to do so for each candidate.
+  bool learns_by_starts(Function function) const { return !fixed(function) && facts(function).bytes_known; }
+
  private:
   using Candidates = std::vector<learn::Candidate>;
   struct CallClass {
@@ -85,7 +94,7 @@ class Learner {
     Candidates offered;     ///< what they will be then
     std::vector<ChoiceTable<Decision>> decisions;
     learn::Comparison comparison{1, 0, false};
-    bool known = false;                         ///< what serves it at first was measured, and is not the shipped choice
+    bool known = false;                         ///< what serves it at first was measured here
     bool opened = false;                        ///< it has been called often
     CountedAs form = CountedAs::blocking;       ///< once it is opened: the calls that take turns
     std::array<std::uint32_t, 2> until_open{};  ///< calls of each form
@@ -98,14 +107,16 @@ class Learner {
   std::unique_ptr<CallClass> make_class(const Call& call);
   const Decision& decision(CallClass& of, std::size_t candidate, const Call& call);
   std::uint32_t* counter(CallClass& of, CountedAs form);
-  bool fixed(const Call& call) const;
+  bool fixed(Function function) const;
   learn::Moment offer(CallClass& of);
   void open(CallClass& of, CountedAs form, learn::Moment offered);
+  void log_opened(const CallClass& of, bool taken) const;
   void open(CallClass& of);
   void begin_round(CallClass& of) const;
   void tell(CallClass& of);
   void conclude(CallClass& of, std::span<const learn::Moment> least);
   const Decision* decide_nonblocking(CallClass& of, const Call& call);
+  const Decision* decide_persistent(const CallClass& like, const Call& call);
   void log(const CallClass& of, const learn::Verdict& verdict, std::size_t before) const;
   void observe_learned(const CallClass& of) const;
   void keep(const CallClass& of) const;
@@ -122,7 +133,42 @@ class Learner {
   std::int64_t entered_ = 0, began_ = 0, ended_ = 0;
 
   Turn taken_;
+  std::unique_ptr<Persistent> made_;
   std::int64_t telling_ = 0;  ///< what ranks took last to tell each other something
+};
+
+/// What ranks learn by the starts of one persistent request, which is freed before its communicator.
+class Learner::Persistent {
+ public:
+  Persistent(Learner& learner, std::unique_ptr<CallClass> of, Call call);
+  ~Persistent();
+  Persistent(const Persistent&) = delete;
+  Persistent& operator=(const Persistent&) = delete;
+
+  /// What this rank has to say before open(), which takes the smallest that any rank said. Not negative.
+  learn::Moment offer();
+  void open(learn::Moment offered);
+  /// After open(): see learn::Starts.
+  bool goes_on() { return starts_->goes_on(); }
+  std::size_t next();
+  bool timed() const { return starts_->timed(); }
+  std::vector<learn::Moment> tells() const { return starts_->tells(); }
+  void told(std::span<const learn::Moment> least, learn::Moment begin);
+  void tell(learn::Span span) { starts_->set(span); }
+  /// So long took of this round what is done once only.
+  void add_beside(learn::Moment time);
+
+  std::size_t candidates() const;
+  std::size_t current() const;
+  /// Equal on all ranks.
+  const Decision& decision(std::size_t candidate);
+
+ private:
+  Learner& learner_;
+  std::unique_ptr<CallClass> of_;
+  Call call_;
+  std::optional<learn::Starts> starts_;
+  bool logged_ = false;
 };
 
 /// What the native function does of a call on `comm`, and its end.

@@ -7,7 +7,7 @@
 namespace stretto::mpi {
 
 std::vector<learn::Moment> Learner::tells(const Call& call) {
-  if (fixed(call)) return {};
+  if (fixed(call.function)) return {};
   CallClass& of = *class_of(call);
   const std::uint32_t* const left = counter(of, CountedAs::nonblocking);
   if (!left || *left > 0) return {};

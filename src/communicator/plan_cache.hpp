@@ -22,7 +22,7 @@ class Communicator;
 struct Decision;
 
 /// Among which calls one is counted, where ranks learn.
-enum class CountedAs : std::uint8_t { blocking, nonblocking, none };
+enum class CountedAs : std::uint8_t { blocking, nonblocking, persistent, none };
 /// Of calls that are learned about: how many more of each form are served alike; null: any.
 using Quiet = std::array<std::uint32_t*, 2>;
 

@@ -45,7 +45,7 @@ template <typename Init>
                                                Init native_init) {
   const auto began = mpi::observed_begin();
   mpi::Served served;
-  if (request) guarded([&] { served = mpi::make_persistent(comm, arguments, request, began); });
+  if (request) guarded([&] { served = mpi::make_persistent(comm, arguments, request, native_init, began); });
   if (served) return *served;
   return passed_on(native_init(request), comm, arguments, Form::persistent, began, request);
 }

@@ -21,7 +21,7 @@ LearnedClasses& mine() {
 
 /// What was found last counts; calls add up.
 void add(LearnedClass& known, const LearnedClass& more) {
-  known.nonblocking = more.nonblocking;
+  known.form = more.form;
   known.settled = more.settled;
   known.choice = more.choice;
   known.spent += more.spent;
@@ -47,7 +47,7 @@ void put_learned(Packet& packet) {
   packet.put(mine().size());
   for (const auto& [conditions, learned] : mine()) {
     packet.put_text(conditions);
-    packet.put(learned.nonblocking);
+    packet.put_text(learned.form);
     packet.put(learned.settled);
     packet.put_text(learned.choice);
     packet.put(learned.spent);
@@ -63,7 +63,7 @@ void get_learned(Packet& packet, LearnedClasses& all) {
   for (auto classes = packet.get<std::size_t>(); classes > 0; --classes) {
     const std::string conditions = packet.get_text();
     LearnedClass learned;
-    learned.nonblocking = packet.get<bool>();
+    learned.form = packet.get_text();
     learned.settled = packet.get<bool>();
     learned.choice = packet.get_text();
     learned.spent = packet.get<double>();
@@ -76,8 +76,7 @@ void get_learned(Packet& packet, LearnedClasses& all) {
 }
 
 std::string text_of(const std::string& conditions, const LearnedClass& learned) {
-  std::string text = "{\"class\":" + quoted(conditions) +
-                     ",\"form\":" + quoted(learned.nonblocking ? "nonblocking" : "blocking") +
+  std::string text = "{\"class\":" + quoted(conditions) + ",\"form\":" + quoted(learned.form) +
                      ",\"choice\":" + quoted(learned.choice) + ",\"settled\":" + (learned.settled ? "true" : "false") +
                      ",\"spent_seconds\":" + number(learned.spent) + ",\"tried\":[";
   bool first = true;

@@ -20,7 +20,7 @@ struct Tried {
 };
 
 struct LearnedClass {
-  bool nonblocking = false;            ///< the calls that took turns
+  std::string form;                    ///< of the calls that took turns: blocking, nonblocking, persistent
   bool settled = false;                ///< nothing is left to be compared
   std::string choice;                  ///< as in a rule; of the last communicator
   double spent = 0;                    ///< seconds that trying took

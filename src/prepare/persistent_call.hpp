@@ -2,6 +2,9 @@
 //
 // A persistent call: all that can be found out beforehand, the sizes of irregular calls too, is found out when it is
 // made, which may take messages. Starting it does nothing but post.
+//
+// Where ranks learn, starts take turns (communicator/learner): each candidate is prepared when its first turn comes,
+// which takes no message. The native function's is a persistent request of the native library, made beside this one.
 #pragma once
 
 #include "prepare/pending_call.hpp"
@@ -11,31 +14,69 @@ namespace stretto::mpi {
 class PersistentCall final : public PendingCall {
  public:
   ~PersistentCall() {
-    count();
+    retire();
     if (c_ && tag_) c_->return_persistent_tag(*tag_);
   }
   /// MPI's error code, not raised; or nothing: it is left to the native library, which has been counted. Collective;
-  /// `runner` does what takes messages.
-  Served make(Worker& runner, Communicator& c, const Arguments& arguments);
+  /// `runner` does what takes messages, `native` makes the native library's request.
+  Served make(Worker& runner, Communicator& c, const Arguments& arguments, FunctionRef<int(MPI_Request*)> native);
   void start();
-  /// Adds the starts since the last time to the statistics.
-  void count();
-  /// After make().
-  const Algorithm& algorithm() const { return *prepared_->decision().algorithm; }
+  /// It is started no more: counts its starts, and keeps what they found out.
+  void retire();
+  /// After make() and after the end of a start: of whom the profile is to know.
+  void observe_choice();
+  /// The program begins to wait for it.
+  void waited_for() {
+    if (turns_ && watch_.waited == 0) watch_.waited = execute::now();
+  }
+  /// After its end.
+  void tell_time();
 
   bool persists() const override { return true; }
+  void poll() override;
+  bool only_messages() const override { return !native_active_; }
+  void give_up() override;
   void ended(execute::Operation& operation) override;
 
  private:
-  const Schedule* schedule() const override { return prepared_->schedule().get(); }
+  /// It, prepared as one candidate does it.
+  struct Candidate {
+    execute::Arena memory;
+    std::optional<PreparedCall> own;
+    PreparedCall* call = nullptr;  ///< `own`, or that of the whole; null: the native library does it
+    const Algorithm* algorithm = nullptr;
+    execute::Work work;
+    execute::Plan plan;
+    bool has_plan = false;     ///< else the operation makes one for each segment
+    bool is_plain = false;     ///< nothing is to be packed or unpacked
+    std::uint64_t starts = 0;  ///< not yet counted
+  };
+
+  const Schedule* schedule() const override;
+  bool make_with_turns(FunctionRef<int(MPI_Request*)> native);
+  void bind(Candidate& candidate, PreparedCall& call);
+  void prepare(std::size_t candidate);
+  void start_turn();
+  void post_now();
+  void start_natively();
   int unpacked();
+  void over(int code);
+  void tell(int code);
 
   std::optional<transport::Tag> tag_;  // of each start: MPI matches them by the order in which the calls were made
-  execute::Work work_;
-  execute::Plan plan_;
-  bool has_plan_ = false;     // else the operation makes one for each segment
-  bool is_plain_ = false;     // nothing is to be packed or unpacked
-  std::uint64_t starts_ = 0;  // not yet counted
+  std::vector<std::unique_ptr<Candidate>> candidates_;
+  Candidate* now_ = nullptr;
+
+  std::unique_ptr<Learner::Persistent> turns_;  // null: nothing is learned
+  MPI_Request native_request_{};                // while turns_
+  bool native_active_ = false;
+  learn::Watch watch_;
+  std::uint64_t begun_ = 0;     // calls of the process when it began; 0: others were under way
+  std::vector<Count> to_tell_;  // behind the start that is under way
+  std::vector<Count> telling_numbers_, told_;
+  std::shared_ptr<const Schedule> telling_;  // null: it is not that stage
+  std::int64_t telling_since_ = 0;
+  int code_so_far_ = MPI_SUCCESS;
 };
 
 }  // namespace stretto::mpi

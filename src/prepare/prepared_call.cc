@@ -62,7 +62,7 @@ std::array<Rank, 2> PreparedCall::parts() const {
 }
 
 bool PreparedCall::choose() {
-  decision_ = &c_.decide(call_, counted_as_);
+  decision_ = given_ ? given_ : &c_.decide(call_, counted_as_);
   if (c_.learner && counted_as_ == CountedAs::nonblocking) [[unlikely]]
     turn_ = c_.learner->taken();
   return decision_->algorithm || leave(Passed::rules);

@@ -24,6 +24,8 @@ class PreparedCall {
 
   /// It may be one of those by which ranks learn (STRETTO_LEARN).
   void take_turn(CountedAs form) { counted_as_ = form; }
+  /// Or it is served by this one.
+  void take(const Decision& decision) { given_ = &decision; }
   /// Of a nonblocking one that is: empty if it is not, or not yet decided.
   const Learner::Turn& turn() const { return turn_; }
   /// Goes on to the next stage, when the last one has been run; `scratch` is where that one's scratch begins. True:
@@ -47,6 +49,9 @@ class PreparedCall {
   const std::shared_ptr<const Schedule>& schedule() const { return schedule_; }
   /// Parts of the input and of the output, where they have parts.
   std::array<Rank, 2> parts() const;
+  /// An operation by which all ranks get the smallest of their numbers, one by one; `schedule` is that of
+  /// combines_sizes.
+  static execute::Work smallest(const Schedule& schedule, std::span<const Count> mine, Count* least);
   /// What the call's plan may be kept by; null: it may not.
   const Arguments* keeps() const { return keep_ ? &arguments_ : nullptr; }
   /// Is work() all of it? Then it may be run as often as wanted, without pack_again() and end().
@@ -106,6 +111,8 @@ class PreparedCall {
 
   // What ranks tell each other before: sizes.cc
   Bytes known_bytes() const;
+  static execute::Work combining(const Schedule& schedule, Combine combine, std::span<const Count> mine,
+                                 Count* combined);
   void combine_numbers(Combine combine, std::span<const Count> mine, Count* combined);
   void combine_number(Combine combine, Bytes mine);
   bool padded() const { return stage_ == Stage::largest && decision_->algorithm->padded; }
@@ -129,6 +136,7 @@ class PreparedCall {
   bool reported_ = false;
   bool keep_ = false;
   CountedAs counted_as_ = CountedAs::none;
+  const Decision* given_ = nullptr;
   Learner::Turn turn_;
 
   Call call_{};

@@ -187,7 +187,8 @@ Served start_nonblocking(MPI_Comm comm, const Arguments& arguments, MPI_Request*
   return MPI_SUCCESS;
 }
 
-Served make_persistent(MPI_Comm comm, const Arguments& arguments, MPI_Request* handle, observe::Nanoseconds began) {
+Served make_persistent(MPI_Comm comm, const Arguments& arguments, MPI_Request* handle,
+                       FunctionRef<int(MPI_Request*)> native, observe::Nanoseconds began) {
   const Function function = arguments.signature.function;
   communicator(comm, mpi_name(function) + "_init, the first collective on this communicator");
   Communicator* const c = usable(comm, arguments.signature);
@@ -195,7 +196,8 @@ Served make_persistent(MPI_Comm comm, const Arguments& arguments, MPI_Request* h
   Request* const request = take();
   if (!request) return pass(function, Passed::not_ready);
   request->persistent = std::make_unique<PersistentCall>();
-  const Served code = beside_pending(*c, [&](Worker& w) { return request->persistent->make(w, *c, arguments); });
+  const Served code =
+      beside_pending(*c, [&](Worker& w) { return request->persistent->make(w, *c, arguments, native); });
   if (code != MPI_SUCCESS) {
     request->persistent->detach();
     put_back(*request);
@@ -206,7 +208,7 @@ Served make_persistent(MPI_Comm comm, const Arguments& arguments, MPI_Request* h
   if (c->records) [[unlikely]] {
     observe::PendingTimes& times = request->persistent->times;
     times.begin(*c->records, function, observed_bytes(*c, arguments), observe::Form::persistent, began);
-    times.served(request->persistent->algorithm());
+    request->persistent->observe_choice();
     times.made();
   }
   *handle = request->carrier;
@@ -255,7 +257,10 @@ int complete(Request& request, MPI_Request* handle) {
     request.call().times.complete();
   }
   const int code = request.call().end();
-  if (request.persistent) return code;
+  if (request.persistent) {
+    request.persistent->tell_time();
+    return code;
+  }
   if (request.nonblocking.needs_communicator()) {
     const Entered entered(process_worker());
     if (request.call().communicator()) request.nonblocking.tell_time();
@@ -290,7 +295,7 @@ void free_carriers() {
   Pool& p = pool();
   const auto locked = lock(p);
   for (Request& request : p.all) {
-    if (request.persistent) request.persistent->count();
+    if (request.persistent) request.persistent->retire();
     request.call().detach();
     free_carrier(request.carrier);
   }

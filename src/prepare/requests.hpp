@@ -23,7 +23,8 @@ struct Request {
   bool done() { return call().done(); }
   /// The program begins to wait for it.
   void waited_for() {
-    if (active && !persistent) nonblocking.waited_for();
+    if (!active) return;
+    persistent ? persistent->waited_for() : nonblocking.waited_for();
   }
 };
 
@@ -44,7 +45,8 @@ inline Request* request_of(MPI_Request handle) { return requests_exist() ? find_
 Served start_nonblocking(MPI_Comm comm, const Arguments& arguments, MPI_Request* request,
                          FunctionRef<NativeStart()> native, observe::Nanoseconds began);
 /// MPI_…_init, likewise. Collective.
-Served make_persistent(MPI_Comm comm, const Arguments& arguments, MPI_Request* request, observe::Nanoseconds began);
+Served make_persistent(MPI_Comm comm, const Arguments& arguments, MPI_Request* request,
+                       FunctionRef<int(MPI_Request*)> native, observe::Nanoseconds began);
 /// MPI_Start.
 int start(Request& request);
 /// MPI_Request_free.

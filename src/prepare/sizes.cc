@@ -33,15 +33,25 @@ void sum(const execute::Combiner&, const void* left, const void* right, void* ta
 
 }  // namespace
 
+execute::Work PreparedCall::combining(const Schedule& schedule, Combine combine, std::span<const Count> mine,
+                                      Count* combined) {
+  const auto layout = execute::Layout::whole(std::ssize(mine), schedule.blocks, 0);
+  return {.schedule = &schedule,
+          .element = one_count,
+          .combiner = {.combine = combine},
+          .input = {const_cast<Count*>(mine.data()), layout},
+          .output = {combined, layout},
+          .sizes = layout};
+}
+
+execute::Work PreparedCall::smallest(const Schedule& schedule, std::span<const Count> mine, Count* least) {
+  return combining(schedule, smaller, mine, least);
+}
+
 void PreparedCall::combine_numbers(Combine combine, std::span<const Count> mine, Count* combined) {
   static const Algorithm& algorithm = *find_algorithm(combines_sizes);
   schedule_ = c_.schedule(algorithm, {c_.ranks(), 0}, {});
-  const auto layout = execute::Layout::whole(std::ssize(mine), schedule_->blocks, 0);
-  work_ = {.element = one_count,
-           .combiner = {.combine = combine},
-           .input = {const_cast<Count*>(mine.data()), layout},
-           .output = {combined, layout},
-           .sizes = layout};
+  work_ = combining(*schedule_, combine, mine, combined);
 }
 
 void PreparedCall::combine_number(Combine combine, Bytes mine) {

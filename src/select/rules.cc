@@ -186,6 +186,7 @@ class RulesParser {
       rules_.machine += word;
     }
     rules_.machine_line = line_;
+    (rules_.parts.empty() ? rules_.says_machine : rules_.parts.back().says_machine) = true;
   }
 
   void rule(const std::vector<std::string_view>& words) {
@@ -329,6 +330,11 @@ std::string Rules::place(int line) const {
   if (after == parts.begin()) return file + ':' + std::to_string(line);
   const Part& part = *std::prev(after);
   return part.file + ':' + std::to_string(line - part.line);
+}
+
+bool Rules::measured(int line) const {
+  const auto after = std::ranges::upper_bound(parts, line, {}, &Part::line);
+  return after == parts.begin() ? says_machine : std::prev(after)->says_machine;
 }
 
 Rules parse_rules(std::string_view text, std::string_view file) { return RulesParser(text, file).take(); }

@@ -203,6 +203,9 @@ TEST(files_are_joined_and_go_on_with_the_shipped_rules) {
   CHECK(choose(rules, large).algorithm == find_algorithm("bcast/chain"));
   CHECK(choose(rules, large).reason.starts_with(site + ":"));
   const Call other = call_of(Function::barrier, 0);
+  CHECK(rules.measured(choose(rules, small).line) && rules.measured(choose(rules, large).line));
+  CHECK(!rules.measured(choose(rules, other).line));
+  CHECK(!parse_rules("stretto-rules 2\nbcast -> linear\n", "f").measured(2));
   CHECK_EQ(choose(rules, other).reason, choose(shipped_rules(), other).reason);
   CHECK(choose(rules, other).algorithm == choose(shipped_rules(), other).algorithm);
 

@@ -10,6 +10,7 @@
 //   threads   two threads call on communicators of their own
 //   nonblocking   calls are nonblocking ones, for most of which the program waits at once
 //   several   of these three are under way at once, and one ends late
+//   persistent   calls are starts of requests, now and then of two at once, by each rank in another order
 // Prints "all right", and how long the calls took.
 #include <mpi.h>
 #include <pthread.h>
@@ -150,6 +151,51 @@ static void several(int call) {
   if (call == calls - 1) MPI_Wait(&late, MPI_STATUS_IGNORE);
 }
 
+/// Of a type that the program frees when the requests are made.
+enum { places = 3 };
+static int given[most], sums[most], passed[2 * places];
+static MPI_Request kept[2];
+
+static void make_requests(int n) {
+  MPI_Datatype every_other;
+  MPI_Type_vector(places, 1, 2, MPI_INT, &every_other);
+  MPI_Type_commit(&every_other);
+  MPI_Allreduce_init(given, sums, n, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &kept[0]);
+  MPI_Bcast_init(passed, 1, every_other, 1, MPI_COMM_WORLD, MPI_INFO_NULL, &kept[1]);
+  MPI_Type_free(&every_other);
+}
+
+static void free_requests(void) {
+  for (int i = 0; i < 2; ++i) MPI_Request_free(&kept[i]);
+}
+
+static void wait_for_start(MPI_Request* request, int call) {
+  int flag = 0;
+  MPI_Start(request);
+  if (call % 11 == 10) MPI_Test(request, &flag, MPI_STATUS_IGNORE);
+  if (!flag) MPI_Wait(request, MPI_STATUS_IGNORE);
+}
+
+static void persistent(int n, int call) {
+  if (call % (calls / 2) == 0) {
+    if (call > 0) free_requests();
+    make_requests(n);
+  }
+  for (int i = 0; i < n; ++i) given[i] = rank + i + call;
+  for (int i = 0; i < 2 * places; ++i) passed[i] = rank == 1 ? call + i : -1;
+  if (call % 7 == 6) {
+    for (int i = 0; i < 2; ++i) MPI_Start(&kept[(i + rank) % 2]);
+    MPI_Waitall(2, kept, MPI_STATUSES_IGNORE);
+  } else {
+    for (int i = 0; i < 2; ++i) wait_for_start(&kept[i], call);
+  }
+  for (int i = 0; i < n; ++i)
+    if (sums[i] != ranks * (i + call) + ranks * (ranks - 1) / 2) wrong("allreduce by request", call);
+  for (int i = 0; i < 2 * places; ++i)
+    if (passed[i] != (rank == 1 || i % 2 == 0 ? call + i : -1)) wrong("bcast by request", call);
+  if (call == calls - 1) free_requests();
+}
+
 static void* in_thread(void* comm) {
   for (int call = 0; call < calls; ++call) allreduce(*(MPI_Comm*)comm, 2, call);
   return NULL;
@@ -194,6 +240,7 @@ int main(int argc, char** argv) {
       if (asked(argc, argv, "split"))
         for (int i = 0; i < 1 + rank % 2; ++i) allreduce(half, 3, call);
       if (asked(argc, argv, "pending")) pending(call);
+      if (asked(argc, argv, "persistent")) persistent(n, call);
       asked(argc, argv, "mixed") ? mixed(MPI_COMM_WORLD, call) : allreduce(MPI_COMM_WORLD, n, call);
     }
   }
