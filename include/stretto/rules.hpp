@@ -102,9 +102,9 @@ struct Rules {
     bool says_machine = false;  ///< has it a machine line?
   };
   std::string file;
-  std::string machine;      ///< the only one that they are for; empty: any
-  int machine_line = 0;     ///< 0: there is none
-  bool otherwise = false;   ///< where none fits, those decide that would without this file
+  std::string machine;        ///< the only one that they are for; empty: any
+  int machine_line = 0;       ///< 0: there is none
+  bool otherwise = false;     ///< where none fits, those decide that would without this file
   bool says_machine = false;  ///< has the first file a machine line?
   std::vector<Part> parts;    ///< empty: there is one file
   std::vector<Rule> rules;
