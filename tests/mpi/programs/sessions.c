@@ -72,6 +72,7 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (!wanted_level(&session)) {
     if (rank == 0) printf("skipped: a session gives no MPI_THREAD_MULTIPLE after MPI_Init\n");
+    if (session != MPI_SESSION_NULL) MPI_Session_finalize(&session);
     MPI_Finalize();
     return 0;
   }
