@@ -19,9 +19,17 @@ def is_plan(text: str) -> bool:
     return text.lstrip()[:1] in ("<", "{")
 
 
+def refuse_program(path: str | Path) -> None:
+    """Raises Error for an algorithm as its author wrote it, which says what to run instead."""
+    if Path(path).suffix == ".py":
+        hint = f'`python {path}`, with .save("FILE.stretto") in it, writes a file to read here'
+        raise Error(f"{path}: a Python program, not the schedules that it makes", hint)
+
+
 def read_algorithm(path: str | Path) -> _core.AlgorithmFile:
     """The algorithm whose schedules stand in a file, or that a plan says (docs/plans.md); raises
     Error that names file and line."""
+    refuse_program(path)
     text = read_text(path, HINT)
     if is_plan(text):
         from .plans.file import read_plan

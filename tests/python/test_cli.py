@@ -241,6 +241,16 @@ def test_check_file_that_is_none(tmp_path):
     assert refuse("check", "--file", file)
 
 
+def test_check_file_of_a_python_program(tmp_path):
+    """The algorithm as its author wrote it is not read, and what to do instead is said."""
+    file = tmp_path / "ring.py"
+    file.write_text("# SPDX\nimport stretto\n", encoding="utf-8")
+    for command in (["check"], ["simulate", "-p", 4]):
+        message = refuse(*command, "--file", file)
+        assert f"{file}: a Python program" in message
+        assert f"`python {file}`" in message and ".save(" in message
+
+
 def test_check_file_with_a_rank_missing(ring):
     text = ring.read_text(encoding="utf-8")
     ring.write_text(text[: text.rindex("schedule ")], encoding="utf-8")

@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from browser import seen_by_a_browser
 from commands import refuse, stretto
 from programs import PATIENT, finish, installed, stretto_run
 from stretto.compare.statistics import ratio_of
@@ -65,6 +66,8 @@ def test_a_program_that_is_served(program, tmp_path):
     rows = Texts(text).rows
     assert any(row[:1] == ["allreduce"] for row in rows) and text.count("<svg ") == 2
     assert one["verdict"].replace("'", "&#39;") in text
+    seen = seen_by_a_browser(page)
+    assert one["verdict"] in seen and seen.count("<svg ") == 2
 
 
 def test_the_table(program, openmpi):

@@ -76,3 +76,12 @@ def test_no_large_picture_is_kept():
     if listed.returncode:
         pytest.skip("not a git checkout")
     assert [n for n in listed.stdout.split() if (ROOT / n).stat().st_size > 64_000] == []
+
+
+def test_srun_is_shown_in_one_form():
+    """The variables are words for `env`: in a list for --export they would need commas."""
+    shown = [ROOT / "README.md", *ROOT.glob("docs/**/*.md"), *ROOT.glob("python/stretto/cli/*.py")]
+    lines = [line for path in shown for line in path.read_text(encoding="utf-8").split("\n")]
+    forms = [re.search(r"srun.*\$\(stretto env[^)]*\)", line) for line in lines]
+    found = {form[0] for form in forms if form}
+    assert found == {"srun -n 64 env $(stretto env --mpi /opt/mpich)"}

@@ -3,13 +3,15 @@
 
 import json
 import math
+from types import SimpleNamespace
 
 import pytest
 import stretto
 from commands import json_of, on_terminal, refuse, succeed
 from commands import stretto as run
 from figures import words_of
-from stretto.machine import shipped_machines
+from stretto import simulation
+from stretto.machine import machine_named, shipped_machines
 from stretto.plot.simulation import draw
 
 PLAIN = """\
@@ -146,6 +148,26 @@ def test_many_ranks_within_a_budget():
     assert "1048576 ranks take up to 1 s" in done.stderr
     assert "left out: allreduce/ring" in done.stderr
     assert "\ncirculant " in done.stdout
+
+
+def test_budget_holds_where_others_have_the_core(monkeypatch):
+    """Half of a core: what takes a second of work takes two by the clock."""
+    now = {"clock": 0.0, "work": 0.0}
+
+    def busy(call, algorithm, machine, value, order, tree, seconds):
+        now["work"] += seconds
+        now["clock"] += 2 * seconds
+        return [{"algorithm": algorithm.id, "seconds": 1.0}]
+
+    clocks = SimpleNamespace(monotonic=lambda: now["clock"], thread_time=lambda: now["work"])
+    monkeypatch.setattr(simulation, "time", clocks)
+    monkeypatch.setattr(simulation, "compare_one", busy)
+    names = ("ring", "linear", "recursive_doubling", "halving_doubling")
+    four = [a for a in stretto.all_algorithms() if a.id in {f"allreduce/{n}" for n in names}]
+    call = simulation.Call(stretto.Function.allreduce, 8, 1024)
+    rows, _ = simulation.compare(call, four, machine_named("flat"), budget=16)
+    assert len(rows) == 4
+    assert now["clock"] <= 16 + 2 * simulation.LEAST_SHARE
 
 
 def test_timeline_is_written_and_drawn(tmp_path, plain):

@@ -11,7 +11,7 @@ from ..algorithms import plain
 from ..errors import Error, FailureError
 from ..files import read_text
 from ..portfolio import verdict_of
-from ..schedule_files import is_plan
+from ..schedule_files import is_plan, refuse_program
 from ..units import intervals
 from .options import write_json
 
@@ -88,6 +88,7 @@ def _plan(file: str, wish: Wish) -> tuple[list[dict], list[str]]:
 
 def _rows(file: str, wish: Wish) -> tuple[list[dict], list[str]]:
     """A row for each set, and a sentence for each that is refused."""
+    refuse_program(file)
     if is_plan(read_text(file, "`stretto show --text` prints some")):
         return _plan(file, wish)
     sets, commutative = _sets_in(file)
