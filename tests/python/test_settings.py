@@ -235,3 +235,18 @@ def test_library_needs_no_mpi_and_little_else(flavour):
     names = {line.split()[0].rpartition("/")[2].partition(".so")[0] for line in listed.splitlines()}
     assert names <= {"linux-vdso", "libstdc++", "libm", "libgcc_s", "libc", "ld-linux-x86-64",
                      "libdl", "libpthread"}  # fmt: skip
+
+
+@pytest.mark.parametrize("library", ["mpich", "openmpi", "heap"])
+def test_library_defines_its_own_names_only(library):
+    """Instances of templates, say, would take the place of the program's own."""
+    path = from_environment("STRETTO_TEST_BUILD") / f"libstretto-{library}.so"
+    listed = subprocess.run(
+        ["nm", "--dynamic", "--defined-only", path], capture_output=True, text=True, check=True
+    ).stdout
+    names = {line.split()[-1].partition("@")[0] for line in listed.splitlines()}
+    allocator = "malloc calloc realloc free memalign aligned_alloc posix_memalign valloc pvalloc"
+    others = {name for name in names if not re.match("P?MPI_|stretto_", name)}
+    expected = {*allocator.split(), "malloc_usable_size"} if library == "heap" else set()
+    assert others == expected
+    assert library == "heap" or {"MPI_Allreduce", "MPI_Init"} <= names
