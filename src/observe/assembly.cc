@@ -4,10 +4,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
 #include <map>
 
 #include "settings/settings.hpp"
+#include "support/read_file.hpp"
 
 namespace stretto::mpi::observe {
 namespace {
@@ -19,10 +19,8 @@ constexpr std::size_t largest_part = std::size_t{1} << 30;  // MPI counts in int
 
 /// Whose clock it is: names of hosts may be the same in containers on different ones.
 std::string boot() {
-  std::ifstream file("/proc/sys/kernel/random/boot_id");
-  std::string id;
-  std::getline(file, id);
-  return id;
+  const std::string id = read_file("/proc/sys/kernel/random/boot_id");
+  return id.substr(0, id.find('\n'));
 }
 
 }  // namespace

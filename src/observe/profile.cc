@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <ctime>
-#include <fstream>
-#include <sstream>
 
 #include "observe/calls.hpp"
 #include "observe/learning.hpp"
@@ -12,6 +10,8 @@
 #include "observe/write.hpp"
 #include "settings/settings.hpp"
 #include "support/json.hpp"
+#include "support/read_file.hpp"
+#include "support/text.hpp"
 
 namespace stretto::mpi::observe {
 using json::number;
@@ -21,17 +21,15 @@ namespace {
 
 /// Since this process began.
 double wall_seconds() {
-  std::ifstream file("/proc/self/stat");
-  std::string text((std::istreambuf_iterator<char>(file)), {});
-  std::istringstream fields(text.substr(std::min(text.rfind(')') + 1, text.size())));  // the name may have blanks
-  std::string skipped;
-  for (int field = 3; field < 22; ++field) fields >> skipped;
-  double start = 0;
-  fields >> start;
+  const std::string text = read_file("/proc/self/stat");
+  const auto fields = words_of(std::string_view(text).substr(text.rfind(')') + 1));  // the name may have blanks
+  constexpr std::size_t start_field = 22 - 3;  // counted from 1; behind the name stands the third
+  if (fields.size() <= start_field) return 0;
+  const double start = std::strtod(fields[start_field].data(), nullptr);
   timespec now{};
   clock_gettime(CLOCK_BOOTTIME, &now);
   const double since_boot = static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-  return fields ? std::max(since_boot - start / static_cast<double>(sysconf(_SC_CLK_TCK)), 0.0) : 0;
+  return std::max(since_boot - start / static_cast<double>(sysconf(_SC_CLK_TCK)), 0.0);
 }
 
 /// One record of all ranks that have it.

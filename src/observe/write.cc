@@ -9,13 +9,13 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
 #include <vector>
 
 #include "mpi/bootstrap.hpp"
 #include "settings/settings.hpp"
 #include "support/file_kind.hpp"
 #include "support/launcher.hpp"
+#include "support/read_file.hpp"
 #include "support/say.hpp"
 
 namespace stretto::mpi::observe {
@@ -55,9 +55,10 @@ void Output::complain(const std::string& why) {
 }
 
 std::string program_name() {
-  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  const std::string text = read_file("/proc/self/cmdline");
   std::vector<std::string> words;
-  for (std::string word; words.size() < 8 && std::getline(file, word, '\0');) words.push_back(word);
+  for (std::size_t at = 0; words.size() < 8 && at < text.size(); at += words.back().size() + 1)
+    words.emplace_back(text.c_str() + at);
   if (words.empty()) return "?";
   const auto last_part = [](const std::string& path) { return path.substr(path.rfind('/') + 1); };
   std::string name = last_part(words[0]);

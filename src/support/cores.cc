@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <fstream>
 #include <string>
+
+#include "support/read_file.hpp"
+#include "support/text.hpp"
 
 namespace stretto {
 namespace {
@@ -16,10 +18,11 @@ namespace {
 int quota_of(std::string group) {
   int quota = no_quota;
   for (;;) {
-    std::ifstream file("/sys/fs/cgroup" + group + "/cpu.max");
-    double time = 0;
-    double period = 0;
-    if (file >> time >> period && period > 0) quota = std::min(quota, static_cast<int>(std::ceil(time / period)));
+    const std::string text = read_file(("/sys/fs/cgroup" + group + "/cpu.max").c_str());
+    const char* at = text.c_str();
+    const double time = number_from(at, 0);
+    const double period = number_from(at, 0);
+    if (time > 0 && period > 0) quota = std::min(quota, static_cast<int>(std::ceil(time / period)));
     if (group.empty()) return quota;
     group.resize(group.rfind('/') == std::string::npos ? 0 : group.rfind('/'));
   }
@@ -27,11 +30,14 @@ int quota_of(std::string group) {
 
 /// Version 1: two files, where the group's own tree is mounted as the root.
 int quota_of_first_version() {
-  std::ifstream time_file("/sys/fs/cgroup/cpu/cpu.cfs_quota_us");
-  std::ifstream period_file("/sys/fs/cgroup/cpu/cpu.cfs_period_us");
-  double time = 0;
-  double period = 0;
-  if (!(time_file >> time) || !(period_file >> period) || time <= 0 || period <= 0) return no_quota;
+  const auto number_in = [](const char* path) {
+    const std::string text = read_file(path);
+    const char* at = text.c_str();
+    return number_from(at, 0);
+  };
+  const double time = number_in("/sys/fs/cgroup/cpu/cpu.cfs_quota_us");
+  const double period = number_in("/sys/fs/cgroup/cpu/cpu.cfs_period_us");
+  if (time <= 0 || period <= 0) return no_quota;
   return static_cast<int>(std::ceil(time / period));
 }
 
@@ -59,9 +65,11 @@ CoreSet allowed_cores() {
 
 int core_quota() {
   int quota = quota_of_first_version();
-  std::ifstream groups("/proc/self/cgroup");
-  for (std::string line; std::getline(groups, line);)
-    if (line.starts_with("0::/")) quota = std::min(quota, quota_of(line.size() > 4 ? line.substr(3) : ""));
+  const std::string groups = read_file("/proc/self/cgroup");
+  for (std::string_view rest = groups; !rest.empty();) {
+    const std::string_view line = take_line(rest);
+    if (line.starts_with("0::/")) quota = std::min(quota, quota_of(std::string(line.size() > 4 ? line.substr(3) : "")));
+  }
   return quota;
 }
 

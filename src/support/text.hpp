@@ -26,14 +26,20 @@ inline std::vector<std::string_view> words_of(std::string_view line) {
   return words;
 }
 
+/// Takes the first line away, and gives it without its end.
+inline std::string_view take_line(std::string_view& text) {
+  const std::size_t end = text.find('\n');
+  const std::string_view line = text.substr(0, end);
+  text = end == std::string_view::npos ? std::string_view{} : text.substr(end + 1);
+  return line;
+}
+
 /// Calls `each(line, number)` for every line, numbered from 1, without its end and without a # comment.
 template <typename Each>
 void for_each_line(std::string_view text, Each each) {
   int number = 0;
   while (!text.empty()) {
-    const std::size_t end = text.find('\n');
-    std::string_view line = text.substr(0, end);
-    text = end == std::string_view::npos ? std::string_view{} : text.substr(end + 1);
+    const std::string_view line = take_line(text);
     each(line.substr(0, line.find('#')), ++number);
   }
 }

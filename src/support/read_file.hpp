@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Small files of the system, as under /proc. Not by std::ifstream: its locales are half a megabyte of code and data in
+// each process that is preloaded.
+#pragma once
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdlib>
+#include <string>
+
+namespace stretto {
+
+/// What a file says, of a long one no more than the first `most` bytes and 4096; empty where it cannot be read.
+inline std::string read_file(const char* path, std::size_t most = std::size_t{1} << 20) {
+  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return {};
+  std::string text;
+  char part[4096];
+  while (text.size() < most) {
+    const ssize_t n = read(file, part, sizeof part);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) break;
+    text.append(part, static_cast<std::size_t>(n));
+  }
+  close(file);
+  return text;
+}
+
+/// The number at the beginning of `text`, which moves on behind it; `otherwise` where there is none.
+inline double number_from(const char*& text, double otherwise) {
+  char* end = nullptr;
+  const double value = std::strtod(text, &end);
+  if (end == text) return otherwise;
+  text = end;
+  return value;
+}
+
+}  // namespace stretto
