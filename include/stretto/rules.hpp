@@ -94,6 +94,8 @@ struct Override {
   std::string text;  ///< for people: "STRETTO_ALLREDUCE=ring"
 };
 
+struct CompactRules;
+
 struct Rules {
   /// A file among several whose rules were joined: the first of them that fits decides.
   struct Part {
@@ -108,6 +110,8 @@ struct Rules {
   bool says_machine = false;  ///< has the first file a machine line?
   std::vector<Part> parts;    ///< empty: there is one file
   std::vector<Rule> rules;
+  const CompactRules* compiled = nullptr;  ///< rules behind these, as the library has them; null: there are none
+  int compiled_behind = 0;                 ///< lines before theirs
   std::vector<std::pair<Function, Override>> from_files = {};  ///< by algorithms that came with the rules
 
   /// "FILE:LINE", of a rule's line.

@@ -48,7 +48,7 @@ std::string text_of_rules(const std::string& path);
 /// Rules as text, and the sources above them that cannot be used, with the reason and what decides instead.
 struct FoundRules {
   std::string file;  ///< shipped_name or a path: of the first, where several are joined
-  std::string text;
+  std::string text;  ///< empty: the shipped rules alone
   std::vector<Error> refused;
 };
 

@@ -58,7 +58,7 @@ class Deciders:
 
     def rule_at(self, line: int) -> str:
         """A rule as it stands in the file, without its columns and comment."""
-        lines = self.found.text.split("\n")
+        lines = self.found.text.split("\n") if self.found.text else []
         if line > len(lines):  # the shipped ones stand behind them
             line, lines = line - len(lines), _core.shipped_rules_text().split("\n")
         return " ".join(lines[line - 1].partition("#")[0].split())

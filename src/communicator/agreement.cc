@@ -67,8 +67,10 @@ const Known& mine(bool speak) {
   if (speak && settings().log_select)
     say("select: by the " + (found.file == shipped_name ? found.file : "rules of " + found.file));
   const std::string files = read_algorithm_files(speak);
-  const bool as_shipped = found.file == shipped_name && files.empty();
-  current = as_shipped ? &shipped() : &keep(found.file, std::string(found.text), files);
+  if (found.text.empty() && files.empty())
+    current = &shipped();
+  else
+    current = &keep(found.file, found.text.empty() ? std::string(shipped_rules_text) : found.text, files);
   return *current;
 }
 

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "algorithms/patterns/powers.hpp"
+#include "select/shipped.hpp"
 #include "stretto/rules.hpp"
 
 namespace stretto {
@@ -30,8 +31,7 @@ bool bytes_hold(const Rule& rule, const Call& call) {
 bool asks_for_bytes(const Rule& rule) { return rule.balanced || !rule.bytes.all() || !rule.part.all(); }
 
 bool others_hold(const Rule& rule, const Call& call) {
-  if (rule.function != call.function || !rule.ranks.holds(call.shape.ranks) || !rule.per_node.holds(call.per_node) ||
-      !rule.to_node.holds(call.to_node))
+  if (!rule.ranks.holds(call.shape.ranks) || !rule.per_node.holds(call.per_node) || !rule.to_node.holds(call.to_node))
     return false;
   const bool power = patterns::is_power_of_two(call.shape.ranks);
   if (rule.ranks_are == RanksAre::power_of_two && !power) return false;
@@ -105,25 +105,32 @@ Choice choose(std::span<const Override* const> overrides, const Rules& rules, co
     not_granted += "; not " + one->text + ": " + refused;
   }
   std::string passed_over;
-  for (const Rule& rule : rules.rules) {
-    if (!holds(rule, call)) continue;
+  Choice choice;
+  each_rule(rules, call.function, [&](const Rule& rule) {
+    if (!holds(rule, call)) return false;
     const std::string refused = why_not(rule, call);
-    if (refused.empty())
-      return {rule.algorithm, rule.params, rules.place(rule.line) + passed_over + not_granted, rule.line};
+    if (refused.empty()) {
+      choice = {rule.algorithm, rule.params, rules.place(rule.line) + passed_over + not_granted, rule.line};
+      return true;
+    }
     passed_over +=
         "; not " + std::string(rule.algorithm->name()) + " (line " + std::to_string(rule.line) + "): " + refused;
-  }
-  return {nullptr, {}, "no rule of " + rules.file + " fits" + passed_over + not_granted, 0};
+    return false;
+  });
+  if (choice.reason.empty()) choice.reason = "no rule of " + rules.file + " fits" + passed_over + not_granted;
+  return choice;
 }
 
 bool bytes_matter(std::span<const Override* const> overrides, const Rules& rules, const Call& call) {
   for (const Override* one : overrides)
     if (one && why_not(one->spec.algorithm, one->spec.params, call).empty()) return false;
-  for (const Rule& rule : rules.rules) {
-    if (!others_hold(rule, call) || !why_not(rule, call).empty()) continue;
-    return asks_for_bytes(rule);
-  }
-  return false;
+  bool matter = false;
+  each_rule(rules, call.function, [&](const Rule& rule) {
+    if (!others_hold(rule, call) || !why_not(rule, call).empty()) return false;
+    matter = asks_for_bytes(rule);
+    return true;
+  });
+  return matter;
 }
 
 Between chosen_alike(const Rules& rules, const Call& call) {
@@ -139,12 +146,12 @@ Between chosen_alike(const Rules& rules, const Call& call) {
     if (condition.low > 0) split_after(condition.low * parts - 1);
     if (condition.high < most_bytes / parts) split_after(condition.high * parts + parts - 1);
   };
-  for (const Rule& rule : rules.rules) {
-    if (rule.function != call.function) continue;
+  each_rule(rules, call.function, [&](const Rule& rule) {
     split(rule.bytes, 1);
     if (rule.part.low <= most_bytes / call.shape.ranks) split(rule.part, call.shape.ranks);
     if (rule.balanced) split_after(balanced_from(call.shape.ranks) - 1);
-  }
+    return false;
+  });
   return alike;
 }
 

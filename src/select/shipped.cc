@@ -4,44 +4,10 @@
 #include "stretto/sources.hpp"
 
 namespace stretto {
-namespace {
-
-Params params_of(const CompactChoice& choice, std::span<const Rank> numbers) {
-  const auto list = numbers.subspan(choice.list_begin, choice.list_end - choice.list_begin);
-  return {choice.segment, choice.depth, choice.value, {list.begin(), list.end()}, choice.kernel_copy};
-}
-
-Rules rules_of(const CompactRules& table) {
-  Rules rules;
-  rules.file = shipped_name;
-  rules.rules.reserve(table.rules.size());
-  for (const CompactRule& r : table.rules) {
-    const CompactChoice& choice = table.choices[r.choice];
-    rules.rules.push_back(
-        {.function = r.function,
-         .bytes = table.ranges[r.bytes],
-         .part = table.ranges[r.part],
-         .ranks = table.ranges[r.ranks],
-         .per_node = table.ranges[r.per_node],
-         .to_node = table.ranges[r.to_node],
-         .balanced = r.balanced,
-         .ranks_are = r.ranks_are,
-         .operator_is = r.operator_is,
-         .nodes_are = r.nodes_are,
-         .cores_are = r.cores_are,
-         .kernel_is = r.kernel_is,
-         .algorithm = choice.algorithm < 0 ? nullptr : all_algorithms()[static_cast<std::size_t>(choice.algorithm)],
-         .params = params_of(choice, table.numbers),
-         .line = r.line});
-  }
-  return rules;
-}
-
-}  // namespace
 
 const Rules& shipped_rules() {
   // Never destroyed: a preloaded program may call MPI until its very end.
-  static const Rules& rules = *new Rules(rules_of(shipped_table));
+  static const Rules& rules = *new Rules{.file = std::string(shipped_name), .rules = {}, .compiled = &shipped_table};
   return rules;
 }
 

@@ -45,4 +45,18 @@ struct CompactRules {
 
 extern const CompactRules shipped_table;
 
+/// One of the table, with its line of the joined text.
+Rule rule_of(const CompactRules& table, const CompactRule& rule, int lines_before);
+
+/// Calls `each(rule)` for the function's rules in their order until it returns true. Those of a table are made one by
+/// one: all of them are 400 KB, and each process would have its own.
+template <typename Each>
+void each_rule(const Rules& rules, Function function, Each each) {
+  for (const Rule& rule : rules.rules)
+    if (rule.function == function && each(rule)) return;
+  if (!rules.compiled) return;
+  for (const CompactRule& rule : rules.compiled->rules)
+    if (rule.function == function && each(rule_of(*rules.compiled, rule, rules.compiled_behind))) return;
+}
+
 }  // namespace stretto

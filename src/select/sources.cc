@@ -9,10 +9,10 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 
 #include "select/shipped.hpp"
 #include "support/file_kind.hpp"
+#include "support/read_file.hpp"
 #include "support/text.hpp"
 
 namespace stretto {
@@ -20,11 +20,12 @@ namespace {
 
 /// The value of the first line of /proc/cpuinfo with this key; empty if there is none.
 std::string cpu_info(std::string_view key) {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);) {
+  const std::string text = read_file("/proc/cpuinfo", 4096);  // of the first core
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::string_view line = take_line(rest);
     const std::size_t colon = line.find(':');
-    if (colon == std::string::npos || !line.starts_with(key)) continue;
-    if (line.find_first_not_of(" \t", key.size()) == colon) return line.substr(colon + 1);
+    if (colon == std::string_view::npos || !line.starts_with(key)) continue;
+    if (line.find_first_not_of(" \t", key.size()) == colon) return std::string(line.substr(colon + 1));
   }
   return {};
 }
@@ -102,10 +103,7 @@ class Joiner {
     const bool shipped = found_.file.empty();
     const std::string decides = shipped ? "the " + std::string(shipped_name) : "the rules of " + found_.file;
     for (Error& e : found_.refused) e = Error(std::string(e.what()) + "; " + decides + " decide", e.hint());
-    if (shipped) {
-      found_.file = shipped_name;
-      found_.text = shipped_rules_text;
-    }
+    if (shipped) found_.file = shipped_name;
     return std::move(found_);
   }
 
@@ -227,14 +225,13 @@ FoundRules find_rules(const WantedRules& wanted, const std::function<std::string
 }
 
 Rules complete_rules(std::string_view text, std::string_view file) {
+  if (text.empty() && file == shipped_name) return shipped_rules();
   Rules rules = parse_rules(text, file);
   if (!rules.otherwise) return rules;
   const auto behind = static_cast<int>(std::ranges::count(text, '\n')) + 1;
   rules.parts.push_back({behind, std::string(shipped_name)});
-  for (Rule rule : shipped_rules().rules) {
-    rule.line += behind;
-    rules.rules.push_back(std::move(rule));
-  }
+  rules.compiled = &shipped_table;
+  rules.compiled_behind = behind;
   return rules;
 }
 

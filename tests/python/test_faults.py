@@ -14,7 +14,10 @@ from programs import (
     Finished,
     all_right,
     finish,
+    installed,
+    launch,
     mpi_of,
+    preloaded,
     said,
     stretto_run,
     stretto_words,
@@ -35,6 +38,21 @@ def growth(out: str) -> dict[str, int]:
         for n, unit in re.findall(r"(-?\d+) (?:KiB )?(\w+)", rest):
             found[f"{title}: {unit}"] = int(n)
     return found
+
+
+def test_memory_on_a_full_node(built):
+    """The pages that a rank has of 63 others', the library and its tables."""
+    program = built("resident.c", "mpich")
+
+    def resident(done: Finished) -> int:
+        kib = int(re.fullmatch(r"resident: (\d+) KiB\n", done.out)[1])
+        assert kib > 0
+        return kib
+
+    natively = resident(launch(installed("mpich"), 64, [program]).succeeded())
+    served = preloaded(installed("mpich"), 64, [program]).succeeded()
+    assert served.served("barrier") > 0
+    assert resident(served) - natively <= 5 * 1024 + 512
 
 
 @pytest.mark.parametrize("name", MPIS)

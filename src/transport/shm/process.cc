@@ -5,6 +5,16 @@
 #include <new>
 
 namespace stretto::transport::shm {
+namespace {
+
+/// Maps the page of a connection's first channel by writing nothing to it: a page that is read first brings up to 15
+/// around it into the resident set, and there is such a page for each peer. The other channels serve long messages.
+void touch(Channel& first) {
+  first.slots[0].key.fetch_add(0, std::memory_order_relaxed);
+  first.credits.fetch_add(0, std::memory_order_relaxed);
+}
+
+}  // namespace
 
 std::unique_ptr<Process> Process::create(Bytes most, std::string& why) {
   auto segment = Segment::create(most, why);
@@ -73,6 +83,7 @@ Address Process::address(const Connection& connection) const {
 void Process::connect(Connection& connection, const Address& theirs, std::byte* segment, Doorbell* doorbell,
                       std::int64_t process, PeerHeap* heap) {
   auto* first = reinterpret_cast<Channel*>(segment + theirs.channels);
+  touch(*first);
   for (std::size_t l = 0; l < channels; ++l) {
     connection.in[l].open(first + l, segment, theirs.start[l], process, heap);
     connection.out[l].set_receiver(process, heap);

@@ -177,6 +177,8 @@ std::unique_ptr<Mapping> Mapping::open(const SegmentHandle& handle, std::string&
   close(file);
   if (!memory) return nullptr;
   std::unique_ptr<Mapping> mapping(new Mapping(handle, memory));
+  // Written before it is read, as in Process::connect().
+  mapping->doorbell()->sleepers.fetch_add(0, std::memory_order_relaxed);
   // A process of that number may be another one, in another container.
   if (reinterpret_cast<const Header*>(memory)->token == handle.token) return mapping;
   why = path + " is of another process";
