@@ -7,7 +7,12 @@ namespace stretto {
 
 const Rules& shipped_rules() {
   // Never destroyed: a preloaded program may call MPI until its very end.
-  static const Rules& rules = *new Rules{.file = std::string(shipped_name), .rules = {}, .compiled = &shipped_table};
+  static const Rules& rules = *[] {
+    auto* shipped = new Rules;
+    shipped->file = shipped_name;
+    shipped->compiled = &shipped_table;
+    return shipped;
+  }();
   return rules;
 }
 

@@ -45,6 +45,16 @@ TEST(text_is_that_of_the_file) {
   CHECK_EQ(find_rules({std::string(shipped_word)}, nullptr).text, "");
 }
 
+TEST(two_neighbours_copy_by_the_kernel_where_it_may) {
+  for (const Function f : all_functions) {
+    if (!facts(facts(f).collective).neighbourhood) continue;
+    Call call{.function = f, .shape = {2}, .bytes = 2 << 20, .per_node = 2, .kernel_copy = KernelCopy::permitted};
+    CHECK(choose(shipped_rules(), call).params.kernel_copy);
+    call.kernel_copy = KernelCopy::refused;
+    CHECK(!choose(shipped_rules(), call).params.kernel_copy);
+  }
+}
+
 TEST(digests) {
   // Of FNV-1a, as its authors give them.
   CHECK_EQ(digest_of_rules(""), 0xcbf29ce484222325u);
