@@ -130,6 +130,7 @@ Rules read_rules(const std::string& path);
 
 /// The rules that are part of the library (rules/make): measured ones for one node, the model's for several.
 const Rules& shipped_rules();
+extern const std::string_view shipped_rules_text;  ///< of rules/default.rules, word for word
 
 /// Of the text of rules, never 0: the same in every build, so that ranks can compare what they have. FNV-1a.
 std::uint64_t digest_of_rules(std::string_view text);

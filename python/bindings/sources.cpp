@@ -38,8 +38,7 @@ void register_sources(nb::module_& m) {
   m.def("this_machine", &this_machine, nb::arg("mpi"),
         "What stands in a machine line: model and number of this node's cores, and the MPI's title.");
   m.def(
-      "shipped_rules_text", [] { return find_rules({std::string(shipped_word)}, nullptr).text; },
-      "The file that is part of the library, word for word.");
+      "shipped_rules_text", [] { return shipped_rules_text; }, "The file that is part of the library, word for word.");
   m.def(
       "config_folders",
       [] {

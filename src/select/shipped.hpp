@@ -12,8 +12,6 @@
 
 namespace stretto {
 
-extern const std::string_view shipped_rules_text;
-
 struct CompactChoice {
   int algorithm;  ///< its number in all_algorithms(); -1: the native library
   int depth;
