@@ -166,7 +166,11 @@ def test_pictures_without_matplotlib(tmp_path):
     (tmp_path / "sitecustomize.py").write_text(
         "import sys\nsys.modules['matplotlib'] = None\n", encoding="utf-8"
     )
-    for words in (["show", "allreduce/ring", "-o", tmp_path / "a.svg"], ["report", "profile"]):
+    for words in (
+        ["show", "allreduce/ring", "-o", tmp_path / "a.svg"],
+        ["report", "profile"],
+        ["compare", "-o", tmp_path / "a.html", "--", "true"],
+    ):
         said = refuse(*words, PYTHONPATH=str(tmp_path))
         assert "pictures are drawn by matplotlib, which is not installed" in said
         assert "pip install stretto[plot]" in said

@@ -82,6 +82,10 @@ def command(
 
     if os.environ.get("STRETTO_DISABLE", "0") != "0":
         raise Error("STRETTO_DISABLE is set: nothing can be compared", "unset STRETTO_DISABLE")
+    if output:
+        from ..plot.files import need_matplotlib
+
+        need_matplotlib()  # now, and not after all runs
     wish = Wish(repeat, limit, plain, same_output)
     outcomes: list[Outcome] = []
     for job in _jobs(list(program), ranks, mpis, launcher):
