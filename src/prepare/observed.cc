@@ -114,6 +114,7 @@ ObservedStart::~ObservedStart() {
 void ObservedWait::begin(int n, const MPI_Request* requests) {
   if (outermost || !requests) return;
   Seen seen{requests};
+  seen.began = execute::now();  // before any is asked for, which can end others: none has ended before it
   for (int i = 0; i < n; ++i) {
     if (requests[i] == constants().request_null) continue;
     if (Request* const own = request_of(requests[i])) {
@@ -129,7 +130,6 @@ void ObservedWait::begin(int n, const MPI_Request* requests) {
   }
   if (seen.own.empty() && seen.natives.empty()) return;
   outermost = this;
-  seen.began = execute::now();
   seen_ = std::make_unique<Seen>(std::move(seen));
 }
 
