@@ -27,6 +27,11 @@ int passed_on(int code, MPI_Comm comm, const mpi::Arguments& arguments, Form for
   return code;
 }
 
+template <typename Native, typename... Arguments>
+int call_with(const mpi::KeptArrays& kept, MPI_Request* to, Native* function, Arguments... arguments) {
+  return call_if_there(function, kept.of(arguments)..., to);
+}
+
 template <typename Start>
 [[gnu::always_inline]] inline int start_or_pass(MPI_Comm comm, const mpi::Arguments& arguments, MPI_Request* request,
                                                 Start native_start) {
@@ -37,7 +42,7 @@ template <typename Start>
       served = mpi::start_nonblocking(comm, arguments, request, [&] { return NativeStart(native_start); }, began);
     });
   if (served) return *served;
-  return passed_on(native_start(request), comm, arguments, Form::nonblocking, began, request);
+  return passed_on(native_start(request, {}), comm, arguments, Form::nonblocking, began, request);
 }
 
 template <typename Init>
@@ -52,10 +57,11 @@ template <typename Init>
 
 }  // namespace
 
-#define NONBLOCKING_ENTRY(name, parameters, arguments, ...)                                                          \
-  STRETTO_ENTRY(name, (STRETTO_LIST parameters, MPI_Request * request), (STRETTO_LIST arguments, request)) {         \
-    return start_or_pass(comm, __VA_ARGS__, request,                                                                 \
-                         [=](MPI_Request* to) { return call_if_there(native().name, STRETTO_LIST arguments, to); }); \
+#define NONBLOCKING_ENTRY(name, parameters, arguments, ...)                                                  \
+  STRETTO_ENTRY(name, (STRETTO_LIST parameters, MPI_Request * request), (STRETTO_LIST arguments, request)) { \
+    return start_or_pass(comm, __VA_ARGS__, request, [=](MPI_Request* to, const mpi::KeptArrays& kept) {     \
+      return call_with(kept, to, native().name, STRETTO_LIST arguments);                                     \
+    });                                                                                                      \
   }
 
 #define PERSISTENT_ENTRY(name, parameters, arguments, ...)                             \

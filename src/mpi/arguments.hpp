@@ -28,6 +28,14 @@ class Numbers {
   }
   bool given() const { return at_ != nullptr; }
   bool same_array(const Numbers& other) const { return at_ == other.at_; }
+  const void* data() const { return at_; }
+  std::size_t bytes_of_one() const { return wide_ ? sizeof(Count) : sizeof(int); }
+  /// The same numbers in another place.
+  Numbers moved_to(const void* at) const {
+    Numbers moved = *this;
+    moved.at_ = at;
+    return moved;
+  }
   Count operator[](Rank r) const {
     if (!wide_) return static_cast<const int*>(at_)[r];
     Count number = 0;

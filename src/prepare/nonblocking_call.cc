@@ -150,7 +150,7 @@ bool NonblockingCall::end_prepared() {
 bool NonblockingCall::start_natively() {
   times.passed(passed_call().reason);
   if (timed()) watch_.posted = execute::now();
-  const int begun = native_(&native_request_);
+  const int begun = native_(&native_request_, arrays_);
   if (timed()) watch_.returned = execute::now();
   decide();
   if (begun != MPI_SUCCESS) {

@@ -10,8 +10,8 @@
 
 namespace stretto::mpi {
 
-/// Begins the native library's nonblocking call.
-using NativeStart = std::function<int(MPI_Request*)>;
+/// Begins the native library's nonblocking call, with copies of the arrays that it was given.
+using NativeStart = std::function<int(MPI_Request*, const KeptArrays&)>;
 
 class NonblockingCall final : public PendingCall {
  public:

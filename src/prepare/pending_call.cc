@@ -15,6 +15,17 @@ namespace {
 
 std::uint64_t begun = 0;  // inside Entered
 
+/// Of how many parts this rank must say something, of the input and of the output.
+std::array<Rank, 2> parts_given(Communicator& c, const Signature& call) {
+  const CollectiveFacts& collective = facts(facts(call.function).collective);
+  if (collective.rooted && c.rank() != call.root) return {0, 0};
+  if (!collective.neighbourhood) return {collective.pairwise && call.in_place ? 0 : c.ranks(), c.ranks()};
+  const auto graph = c.graph();
+  if (!graph) return {0, 0};
+  const Neighbours& near = graph->of(c.rank());
+  return {static_cast<Rank>(near.destinations.size()), static_cast<Rank>(near.sources.size())};
+}
+
 }  // namespace
 
 std::uint64_t calls_begun() { return begun; }
@@ -22,11 +33,7 @@ std::uint64_t calls_begun() { return begun; }
 void PendingCall::describe(Communicator& c, const Arguments& arguments) {
   c_ = &c;
   arguments_ = arguments;
-  for (std::size_t side = 0; side < parts_.size(); ++side) {
-    if (!arguments.parts[side]) continue;
-    parts_[side] = *arguments.parts[side];
-    arguments_.parts[side] = &parts_[side];
-  }
+  if (arguments.parts[0] || arguments.parts[1]) arrays_.keep(arguments_, parts_given(c, arguments.signature));
 }
 
 void PendingCall::begin() {

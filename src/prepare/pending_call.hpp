@@ -6,6 +6,7 @@
 #include <atomic>
 
 #include "observe/pending.hpp"
+#include "prepare/kept_arrays.hpp"
 #include "prepare/prepared_call.hpp"
 #include "prepare/worker.hpp"
 
@@ -53,7 +54,7 @@ class PendingCall : public execute::Owner {
 
  protected:
   ~PendingCall() = default;
-  /// What will be started. Arrays that `arguments` refer to outlive the call, as MPI says.
+  /// What will be started.
   void describe(Communicator& c, const Arguments& arguments);
   /// It is under way.
   void begin();
@@ -69,6 +70,7 @@ class PendingCall : public execute::Owner {
 
   Communicator* c_ = nullptr;
   Arguments arguments_;
+  KeptArrays arrays_;  // that they refer to
   execute::Arena memory_;
   std::optional<PreparedCall> prepared_;
   HeldHandles held_;
@@ -76,7 +78,6 @@ class PendingCall : public execute::Owner {
   bool reported_ = false;  // the program has heard of code_
 
  private:
-  std::array<PartsArguments, 2> parts_;
   int code_ = MPI_SUCCESS;
   std::atomic<bool> done_{true};
 };

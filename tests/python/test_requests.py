@@ -27,6 +27,15 @@ MISUSES = [
 ]  # fmt: skip
 GONE = ["free-complete", "free-twice", "start-freed"]
 
+RULES_BY_SIZE = """\
+alltoallv  bytes>=16K -> pairwise
+alltoallw  bytes>=16K -> pairwise
+gatherv    bytes>=16K -> linear
+scatterv   bytes>=16K -> linear
+allgatherv bytes>=16K -> ring
+otherwise -> native
+"""
+
 every_mpi = pytest.mark.parametrize("name", PREFIXES)
 some_ranks = pytest.mark.parametrize("ranks", [2, 4])
 
@@ -97,6 +106,23 @@ def test_all_nonblocking_collectives(built, seed, ranks, name):
     calls = {key: called for key, (called, _, _) in counts(done).items()}
     assert min(calls.values()) > 0
     served_all(done, calls, may_pass_on(name))
+
+
+@pytest.mark.parametrize("name", ["mpich", "openmpi"])
+@pytest.mark.parametrize("rules", [None, RULES_BY_SIZE])
+def test_arrays_that_live_no_longer_than_the_function(built, tmp_path, rules, name):
+    """Calls of which only all ranks together know the algorithm, or that it is the MPI's own."""
+    variables = {}
+    if rules:
+        (tmp_path / "sizes.rules").write_text(rules)
+        variables["STRETTO_RULES"] = str(tmp_path / "sizes.rules")
+    for source, words in [
+        ("nonblocking_all.c", (1, 20, "converts")),
+        ("persistent_collectives.c", ("every", "converts")),
+    ]:
+        program = [built(source, name), *words]
+        done = stretto_run(3, program, mpi=installed(name), timeout=LIMIT, **variables)
+        served_all(done, passed={"rules"} if rules else ())
 
 
 @every_mpi

@@ -79,6 +79,7 @@ int main(int argc, char** argv) {
   own = common * 31 + world_rank;
   const int rounds = argc > 2 ? atoi(argv[2]) : 20;
   native = argc > 3 && !strcmp(argv[3], "native");
+  converts = argc > 3 && !strcmp(argv[3], "converts");
   for (int i = 0; i < rounds; ++i) run_round(comm);
   for (int c = 0; c < comms; ++c) MPI_Comm_free(&comm[c]);
   print_counts();

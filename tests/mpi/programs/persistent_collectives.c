@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // All 17 persistent collectives: made, started five times with new contents of the buffers, completed in every way,
-// freed. Arguments: case (every, order, mixed, inactive, freed, or all), and perhaps native, for a run without Stretto.
-// Prints how often rank 0 made and started what.
+// freed. Arguments: case (every, order, mixed, inactive, freed, or all), and perhaps native, for a run without Stretto,
+// or converts: see every_collective.c. Prints how often rank 0 made and started what.
 #include <mpi.h>
 #if MPI_VERSION >= 4 || OMPI_MAJOR_VERSION >= 5
 #define PERSISTENT
@@ -262,6 +262,7 @@ int main(int argc, char** argv) {
   } cases[] = {{"every", every}, {"order", order}, {"mixed", mixed}, {"inactive", inactive}, {"freed", freed}};
   const char* wanted = argc > 1 ? argv[1] : "all";
   native = argc > 2 && !strcmp(argv[2], "native");
+  converts = argc > 2 && !strcmp(argv[2], "converts");
   signal(SIGALRM, hangs);
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
