@@ -255,7 +255,8 @@ def finding(results: list[Found]) -> str:
 
     form = "nonblocking"
     return (
-        "In the geometric mean over functions and sizes up to 1 KiB, Stretto's I… + `MPI_Wait` takes\n"
+        "In the geometric mean over functions and sizes up to 1 KiB, Stretto's I… + `MPI_Wait` "
+        "takes\n"
         f"{means(OWN[form], OWN['blocking'])} times as long as\nStretto's blocking call, and the "
         f"MPI's own I… + `MPI_Wait` takes {means(NATIVE[form], OWN[form])} times as\nlong as "
         "Stretto's."
