@@ -17,7 +17,7 @@ from stretto.units import size_in_words
 
 OTHER_PAGE = "forms"  # benchmarks/nonblocking measures these
 OTHERS = """
-[Another page](nonblocking.md) is on nonblocking and persistent calls against blocking ones.
+[Another page](nonblocking.md) compares nonblocking and persistent calls with blocking ones.
 """
 HEAD = """\
 <!-- Written by benchmarks/node/guidelines. -->
@@ -26,38 +26,42 @@ HEAD = """\
 
 Is any collective of an MPI slower than what a user could put in its place? {finding}
 
-An MPI is consistent with itself if no function is slower than what a user could put in its place
-(Träff, Gropp and Thakur, "Self-consistent MPI performance guidelines", IEEE TPDS 2010; Hunold and
-Carpen-Amarie's PGMPI measures such guidelines). They need no other library to compare with: where
-one is violated, a faster way is at hand. `benchmarks/node/guidelines` repeats this page.
+A *guideline* says that a function should not be slower than other calls that do the same, for
+example that an allreduce should not be slower than a reduce followed by a bcast (Träff, Gropp and
+Thakur, "Self-consistent MPI performance guidelines", IEEE TPDS 2010; Hunold and Carpen-Amarie's
+PGMPI measures such guidelines). Guidelines need no other library to compare with: if an MPI
+violates one, the same MPI has a faster way. `benchmarks/node/guidelines` writes this page again.
+To measure your machine:
 
 ```sh
 stretto bench --guidelines                               # 2 ranks, some minutes
 stretto bench --guidelines -n 2,4 --sizes 8-1M --json    # several numbers of ranks, all sizes
-stretto bench --guidelines --collectives allreduce,scan  # those with one of these on the left
+stretto bench --guidelines --collectives allreduce,scan  # guidelines with one of these on the left
 ```
 
-measures this on your machine, and prints Stretto's violations, then the MPI's own. The exit code is
-1 if Stretto violates a guideline or a result was wrong, 2 if nothing could be measured, else 0.
+The command prints Stretto's violations, then the MPI's own. The exit code is 1 if Stretto violates
+a guideline or a result was wrong, 2 if nothing could be measured, and 0 otherwise.
 """
 READING = f"""\
 ## How to read it
 
-m is the size: bytes of the vector, or of each rank's part where a call moves parts, as in
-`stretto bench`. Both sides of a guideline work on one vector, all parts together, whatever they are
-made of; sizes are rounded so that counts divide. Of the copies that a user would need, only the one
-that takes a part out of a scatter's vector is counted. *Excess* is the left side's time over what
-the guideline allows it: above 1 the guideline is not kept.
+m is the size, as in `stretto bench`: the bytes of the vector, or of each rank's part if a call
+moves parts. Both sides of a guideline work on the same vector, all parts together; sizes are
+rounded so that counts divide. Of the copies that a user would need in addition, only the one that
+takes a part out of the vector of a scatter is counted. The *excess* is the time of the left side
+over the time that the guideline allows: above 1 the left side takes longer than it allows.
 
-Both sides, the MPI's and Stretto's, take turns in one process, in blocks of calls of a millisecond
-that follow each other without barriers; a block's time is the slowest rank's, and all results are
-compared. Blocks in which another program got a rank's core do not count, unless there are more
-ranks than cores; up to four times the time is spent to get enough others. The excess is the ratio
-of the medians over the blocks, with an interval that holds the true one with {1 - MISS:.0%},
-whatever the distribution: each median's by order statistics, for which nine blocks are needed. A
-guideline is **violated** only if the whole interval lies above {TOLERANCE} and does so in two runs,
-by different processes; the lesser excess is reported. What exceeds only once is *not repeated*;
-what has too few blocks in each of {RUNS} runs is *not judged*, as is much on a busy machine.
+The two sides of a guideline, by the MPI and by Stretto, take turns in the same processes, in blocks
+of calls of a millisecond without barriers between the calls. The time of a block is that of the
+slowest rank, and all results are compared. A block in which another program got the core of a rank
+does not count, unless there are more ranks than cores; up to four times the time is spent to get
+enough other blocks. The excess is the ratio of the medians over the blocks. Its interval contains
+the true ratio with a probability of {1 - MISS:.0%}, whatever the distribution; it comes from order
+statistics of both medians, which need nine blocks.
+
+A guideline is **violated** only if the whole interval is above {TOLERANCE} in two runs of different
+processes; the smaller excess is reported. If it is exceeded in one run only, it is *not repeated*.
+If each of {RUNS} runs has too few blocks, which is common on a busy machine, it is *not judged*.
 """
 
 

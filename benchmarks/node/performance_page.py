@@ -145,9 +145,9 @@ def page(document: dict, notes: str, figures: dict[View, str]) -> str:
     parts = [
         "<!-- Written by benchmarks/node/run; the explanations are benchmarks/node/notes.md. -->\n",
         "# Performance on one node\n",
-        "How long do Stretto's collectives take beside those of other MPIs, when all ranks are on "
-        "one node? A number is the time of the fastest of these MPIs over Stretto's: 2 means that "
-        "Stretto takes half.\n",
+        "How long do Stretto's collectives take compared with those of other MPIs, if all ranks "
+        "are on one node? The ratios below are the time of the fastest of these MPIs over "
+        "Stretto's time: 2 means that Stretto takes half as long.\n",
         f"Measured on {document['date']}: {peers}; Stretto {document['version']}. "
         "`benchmarks/node/run` repeats this.\n",
     ]
@@ -162,20 +162,22 @@ def page(document: dict, notes: str, figures: dict[View, str]) -> str:
         "## How it was measured\n",
         f"Machine: {facts['cpu']}, {facts['cores']} cores, {facts['system']}; "
         f"in the runs: {_state_line(document)}.\n",
-        "Native and Stretto take turns in one process, in blocks of calls between barriers of "
-        "their own side. *Back to back*: calls follow each other, and a block's time is the "
-        "slowest rank's mean. *Synchronised*: a barrier stands before each call, whose time is "
-        "that of its slowest rank, without the barrier. A time is the median over the blocks, a "
-        "ratio is native over Stretto within one run. In a round a cell is measured under one "
-        f"peer right after the other; {wish['rounds']} rounds, and up to {wish['repeats']} more in "
-        "place of those that do not count: a round counts if the machine's state, measured "
-        "before, between and after the peers, stayed within a factor of "
-        f"{document['agree']}: the time of a cache "
-        "line from core to core and, for large cells, the bandwidth of memory. Where less than "
-        "half of the rounds count, the cell is marked ~ and not judged. "
-        "*Against it* is the fastest peer's ratio; *slowest flavour* its time over that of the "
-        "slowest Stretto under any peer. The bound reads and writes every user buffer once at the "
-        "memory bandwidth measured beside the run; caches can beat it.\n",
+        "The MPI's own functions and Stretto's take turns in the same processes, in blocks of "
+        "calls; the barriers between blocks are those of the same library. *Back to back*: calls "
+        "follow each other, and the time of a block is the mean time of a call on the slowest "
+        "rank. *Synchronised*: a barrier precedes each call, and the time is that of the slowest "
+        "rank, without the barrier. A time is the median over the blocks; a ratio is the MPI's "
+        "time over Stretto's in the same run.\n",
+        "In a round, a cell is measured under all peers (the MPIs), one right after the other. "
+        f"There are {wish['rounds']} rounds, and up to {wish['repeats']} more in place of those "
+        "that do not count. A round counts if the speed of the machine, measured before, between "
+        f"and after the peers, stayed within a factor of {document['agree']}: the time of a cache "
+        "line from core to core and, for large cells, the bandwidth of memory. If less than half "
+        "of the rounds count, the cell is marked ~ and not judged.\n",
+        "*Against it* is the time of the fastest peer over the time of Stretto under that peer; "
+        "*slowest flavour* is the time of the fastest peer over the slowest time of Stretto under "
+        "any peer. The bound is the time to read and write every user buffer once at the memory "
+        "bandwidth measured next to the run; caches can beat it.\n",
         MEANING + "\n",
     ]
     for view in _views(document):

@@ -26,54 +26,59 @@ HEAD = """\
 
 # What nonblocking and persistent collectives take
 
-What do nonblocking and persistent collectives take beside blocking ones, and beside the MPI's
-own? {finding}
+How long do nonblocking and persistent collectives take, compared with blocking ones and with the
+MPI's own? "I… + `MPI_Wait`" stands for a nonblocking call such as `MPI_Iallreduce` and its wait.
+{finding}
 
 `benchmarks/nonblocking/run` repeats this. Measured on {day}, 2 ranks: {mpis}; Stretto {version}.
 
-Machine: {cpu}, {cores} cores, {system}; load average at the begin {load:.1f}.
+Machine: {cpu}, {cores} cores, {system}; load average at the beginning {load:.1f}.
 
-The driver of `stretto bench` makes all calls in one process: each function, natively and by
-Stretto, as a blocking call, as I… + `MPI_Wait` and as `MPI_Start` + `MPI_Wait`. Blocks of calls of
-these six take turns, and each round begins with another one. A time is the median over the rounds,
-{rounds} or more, of the slowest rank's mean, a ratio the median of the ratios within a round. All
-results are compared with the native ones. Bytes are those of the vector in bcast, reduce,
-allreduce, scan, exscan and (all ranks' parts together, at least one element each) reduce_scatter;
-elsewhere of one part. A barrier has none and counts once. {passed}
+The driver of `stretto bench` makes all calls in the same processes: each function, by the MPI and
+by Stretto, as a blocking call, as I… + `MPI_Wait`, and as `MPI_Start` + `MPI_Wait`. Blocks of these
+six take turns in rounds, and each round begins with another one. A time is the median over
+{rounds} or more rounds of the mean time of a call on the slowest rank. A ratio is the median of the
+ratios within a round. All results are compared with the native ones. {passed}
+
+In bcast, reduce, allreduce, scan, exscan and reduce_scatter, bytes are those of the vector (all
+ranks' parts together, at least one element each); in the others, those of one part. A barrier has
+no bytes and counts once.
 
 The cores are shared with other programs. Blocks in which a rank lost its core do not count, and a
-point is measured up to four times as long to get enough others: {interrupted} were lost.
-Where fewer than {enough} rounds are left, all count: the cell is marked ~ and not judged. The
-quartiles of what counts are, in the median over all times, {spread} of a time apart.
+point is measured up to four times as long to get enough other blocks; {interrupted} of the blocks
+were lost. If fewer than {enough} rounds are left, all count, and the cell is marked ~ and not
+judged. The quartiles of what counts are, in the median over all times, {spread} of a time apart.
 
 """
 
 BROKEN = """\
-Persistent collectives of {names} cannot be measured: those of 2021.18 give wrong results (gather
-and scatter send what the buffer held when the request was made) or crash (allgather), without
-Stretto as well.
+Persistent collectives of {names} cannot be measured: even without Stretto, those of 2021.18 give
+wrong results (gather and scatter send what the buffer held when the request was made) or crash
+(allgather).
 
 """
 
 NUMBERS = """\
 ## Numbers to reach
 
-Of sizes up to 1 KiB. Means are geometric, over all functions and sizes; the other numbers are those
-of the worst point, with the number of points that miss in brackets. The bounds leave 5 % for the
-error of a measurement.
+These numbers are for sizes up to 1 KiB. Means are geometric, over all functions and sizes. The
+other numbers are those of the worst point, followed in brackets by how many points miss. The bounds
+allow for measurement errors of 5 %.
 
 """
 
 OVERLAP = """\
 ## Overlap without a test
 
-`stretto bench --overlap`, as OSU's benchmarks and IMB-NBC have it: first I… + `MPI_Wait` alone,
-then with a computation of that length between the two, which calls no MPI. Overlap is the share of
-the call that the computation hides: 1 - (both - computation alone) / call alone, from 0 to 1.
-"Thread" is `STRETTO_PROGRESS=thread`. A cell has the overlap, then the call's own time in µs.
+This is measured by `stretto bench --overlap`, in the same way as by OSU's benchmarks and IMB-NBC:
+first I… + `MPI_Wait` alone, then with a computation of the same length between the two, which makes
+no MPI calls. Overlap is the share of the call that the computation hides: 1 - (both - computation
+alone) / call alone, from 0 to 1. "Thread" is with `STRETTO_PROGRESS=thread`. A cell has the
+overlap, then the call's own time in µs.
 
-A computation needs all of its core, and here each core has a rank: a thread that moves data takes
-from the computation the time that it needs. Overlap by a thread needs cores that are free.
+A computation needs all of its core, and here each core has a rank. A thread that moves data
+therefore takes the time that it needs from the computation. For a thread to overlap, cores must be
+free.
 
 """
 
@@ -240,7 +245,8 @@ def passed_on(results: list[Found]) -> str:
         for found in results
         if found.passed_on
     ]
-    return f"Stretto passed on: {'; '.join(said)}." if said else "Stretto served all."
+    passed = f"Stretto passed on these to the MPI: {'; '.join(said)}."
+    return passed if said else "Stretto served all calls."
 
 
 def finding(results: list[Found]) -> str:
@@ -249,7 +255,8 @@ def finding(results: list[Found]) -> str:
 
     form = "nonblocking"
     return (
-        "In the geometric mean over functions and sizes up to 1 KiB, I… + `MPI_Wait` takes\n"
+        "In the geometric mean over functions and sizes up to 1 KiB, Stretto's I… + `MPI_Wait` "
+        "takes\n"
         f"{means(OWN[form], OWN['blocking'])} times as long as\nStretto's blocking call, and the "
         f"MPI's own I… + `MPI_Wait` takes {means(NATIVE[form], OWN[form])} times as\nlong as "
         "Stretto's."

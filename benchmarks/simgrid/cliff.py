@@ -25,15 +25,15 @@ PATIENCE = 300.0  # seconds of real time
 PAGE = """\
 # One rank more than a power of two
 
-Does a collective take much longer on one rank more than a power of two? An algorithm in which the
-ranks beyond the power of two first hand their vector to another rank takes twice as long there.
-What Stretto chooses takes {worst:.2f} times as long at most.
+Does a collective take much longer on one rank more than a power of two? It takes twice as long with
+an algorithm in which the ranks beyond the power of two first send their vectors to other ranks.
+Stretto's choices take at most {worst:.2f} times as long.
 
 `benchmarks/simgrid/cliff` repeats this; all times are simulated by SimGrid, so they are the same on
-every machine. The hosts are on one switch, with one rank each; their links have 125 MB/s and 25 µs
-(gigabit) or 12.5 GB/s and 1 µs (fast). The first table has the time per byte of the vector (4 MiB,
-all parts together) on 2^k + 1 ranks over that on 2^k ranks. Stretto chooses by parameters that were
-fitted on 16 ranks and fewer ([how](simgrid.md)).
+every machine. The hosts are on one switch, with one rank each. Their links have 125 MB/s and 25 µs
+(gigabit) or 12.5 GB/s and 1 µs (fast). The vector has 4 MiB, all parts together. The first table
+has the time per byte on 2^k + 1 ranks over the time per byte on 2^k ranks. Stretto chooses by a
+model that was fitted to calls on at most 16 ranks ([how](simgrid.md)).
 
 | network | function | {heads} |
 |---|---|{bars}|

@@ -8,9 +8,9 @@ from .. import all_functions, facts
 from ..measure.points import BLOCKING, NONBLOCKING, PERSISTENT
 
 GROUPS = {
-    "composition": "A function is not slower than others that do its work.",
-    "regular": "On regular counts the irregular form costs at most a fifth more than the regular "
-    "one, and that no more than the irregular.",
+    "composition": "A function is not slower than other functions that do its work.",
+    "regular": "If all counts are equal, the irregular form costs at most a fifth more than the "
+    "regular one, and the regular one costs no more than the irregular one.",
     "monotony": "Less data does not take longer.",
     "split": "Twice the data does not take longer than two calls.",
     "forms": "A call that is completed at once costs little more than the blocking one, or, where "

@@ -21,12 +21,13 @@ CELLS = (
 SIZES = (8, 1 << 10, 24 << 10, 64 << 10, 320 << 10, 1 << 20, 5 << 20, 16 << 20)
 LARGEST = SIZES[-1]
 MEANING = """\
-Bytes are those of the vector in bcast, reduce, allreduce, scan, exscan and (all ranks' parts
-together) reduce_scatter_block; elsewhere of one part: what each rank contributes to allgather and
-gather, what it gets from scatter, what each rank sends to each in alltoall. The parts of allgatherv
-have these bytes on average: in the spike rank 0 has all data, in halving each part is half of the
-one before. Elements are doubles, added; in allreduce-maxloc they are pairs MPI_DOUBLE_INT of
-16 bytes. A cell has at least one element, in reduce_scatter_block one for each rank."""
+A cell is a function and a number of bytes. In bcast, reduce, allreduce, scan, exscan and
+reduce_scatter_block these are the bytes of the vector (all ranks' parts together). In the others
+they are the bytes of one part: what each rank contributes to allgather and gather, what it gets
+from scatter, what each rank sends to each other in alltoall. In allgatherv they are the mean of the
+parts: in the spike rank 0 has all data, in halving each part is half of the one before. Elements
+are doubles, which are added; in allreduce-maxloc they are pairs MPI_DOUBLE_INT of 16 bytes. A cell
+has at least one element, in reduce_scatter_block one for each rank."""
 
 
 def traffic(cell: str, size: int, ranks: int) -> int:
