@@ -44,6 +44,8 @@ def test_version():
 
 def test_without_arguments_it_is_help():
     assert succeed() == succeed("--help")
+    for group in ("rules", "topology"):
+        assert succeed(group) == succeed(group, "--help")
 
 
 def test_names_as_mpi_writes_them():
