@@ -71,6 +71,13 @@ def test_table():
     assert len(everything) > len(lines)
 
 
+def test_long_times_are_not_in_microseconds():
+    words = ("simulate", "bcast", "-p", 16, "--algorithms", "linear", "--machine")
+    for size, unit in (("8", "µs"), ("1M", "ms"), ("64M", "s")):
+        line = succeed(*words, "gigabit-ethernet", "--bytes", size).splitlines()[2]
+        assert line.split()[3] == unit, line
+
+
 def test_options_change_the_prediction(plain):
     def ring(*options: object) -> float:
         arguments = ("--bytes", "1M", "--machine", plain, "--algorithms", "ring", *options)
