@@ -222,10 +222,35 @@ def best_of_each(rows: list[dict]) -> list[dict]:
 
 
 def curve(
-    call: Call, algorithm: _core.Algorithm, machine: _core.Machine, sizes: list[int]
-) -> list[float]:
-    """Seconds for each number of bytes, with default parameters."""
-    simulator = call.simulator(algorithm, _core.Params())
-    return [
-        simulator.run(_core.Load(size, 0, 2, call.operation), machine).seconds for size in sizes
-    ]
+    call: Call, algorithm: _core.Algorithm, machine: _core.Machine, sizes: list[int],
+    seconds: float,
+) -> list[float]:  # fmt: skip
+    """Seconds for each number of bytes, with default parameters. Raises Error where that takes
+    more than `seconds`."""
+    end = time.thread_time() + seconds
+    simulator = call.simulator(algorithm, _core.Params(), min(seconds, LONGEST))
+    times: list[float] = []
+    for size in sizes:
+        if time.thread_time() > end:
+            raise Error(f"{algorithm.id} takes longer than its share of --budget")
+        times.append(simulator.run(_core.Load(size, 0, 2, call.operation), machine).seconds)
+    return times
+
+
+def curves(
+    call: Call, algorithms: list[_core.Algorithm], machine: _core.Machine, sizes: list[int],
+    advance: Callable[..., None], budget: float,
+) -> tuple[dict[str, list[float]], list[Error]]:  # fmt: skip
+    """Of each algorithm, and why some have none; `budget` is shared as in `compare`."""
+    found: dict[str, list[float]] = {}
+    refused: list[Error] = []
+    begin = time.monotonic()
+    for done, algorithm in enumerate(algorithms):
+        advance(done, None, f"drawing {algorithm.id}")
+        left = begin + budget - time.monotonic()
+        share = max(left / (len(algorithms) - done), LEAST_SHARE)
+        try:
+            found[algorithm.id] = curve(call, algorithm, machine, sizes, share)
+        except Error as error:
+            refused.append(error)
+    return found, refused

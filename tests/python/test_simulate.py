@@ -157,6 +157,28 @@ def test_many_ranks_within_a_budget():
     assert "\ncirculant " in done.stdout
 
 
+def test_budget_holds_for_pictures(monkeypatch):
+    """A simulation of a second is half a minute for a curve."""
+    now = {"work": 0.0}
+
+    def busy(load, machine):
+        now["work"] += 1
+        return SimpleNamespace(seconds=1.0)
+
+    clocks = SimpleNamespace(monotonic=lambda: now["work"], thread_time=lambda: now["work"])
+    monkeypatch.setattr(simulation, "time", clocks)
+    monkeypatch.setattr(simulation.Call, "simulator", lambda *_: SimpleNamespace(run=busy))
+    four = stretto.all_algorithms()[:4]
+    call = simulation.Call(stretto.Function.allreduce, 8, 1024)
+    told = []
+    found, refused = simulation.curves(
+        call, four, machine_named("flat"), [8] * 8, lambda *words: told.append(words[2]), 16
+    )
+    assert (len(found), len(refused)) == (0, 4) and now["work"] <= 16 + 4
+    assert told == [f"drawing {one.id}" for one in four]
+    assert "longer than its share of --budget" in str(refused[0])
+
+
 def test_budget_holds_where_others_have_the_core(monkeypatch):
     """Half of a core: what takes a second of work takes two by the clock."""
     now = {"clock": 0.0, "work": 0.0}
