@@ -223,7 +223,7 @@ def best_of_each(rows: list[dict]) -> list[dict]:
 
 def curve(
     call: Call, algorithm: _core.Algorithm, machine: _core.Machine, sizes: list[int],
-    seconds: float,
+    seconds: float = LONGEST,
 ) -> list[float]:  # fmt: skip
     """Seconds for each number of bytes, with default parameters. Raises Error where that takes
     more than `seconds`."""

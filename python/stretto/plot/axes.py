@@ -47,11 +47,28 @@ def frameless(axes: Axes) -> None:
     axes.spines[:].set_visible(False)
 
 
-def fill(axes: Axes, boxes: list[tuple[float, float, float, float]], colour: object) -> None:
-    """Boxes (x, y, width, height) of one colour, in one shape: the file is half as large."""
+Box = tuple[float, float, float, float]  # x, y, width, height
+
+
+def _joined(boxes: list[Box]) -> list[Box]:
+    """Boxes of one height that stand side by side are one."""
+    found: list[Box] = []
+    last: dict[tuple[float, float], int] = {}  # in this place and of this height
+    for x, y, w, h in boxes:
+        at = last.get((y, h))
+        if at is not None and found[at][0] + found[at][2] == x:
+            found[at] = (found[at][0], y, x + w - found[at][0], h)
+        else:
+            last[y, h] = len(found)
+            found.append((x, y, w, h))
+    return found
+
+
+def fill(axes: Axes, boxes: list[Box], colour: object) -> None:
+    """Boxes of one colour, in one shape: the file is half as large."""
     outlines = [
         Path([(x, y), (x + w, y), (x + w, y + h), (x, y + h), (x, y)], closed=True)
-        for x, y, w, h in boxes
+        for x, y, w, h in _joined(boxes)
     ]
     axes.add_patch(PathPatch(Path.make_compound_path(*outlines), facecolor=colour, linewidth=0))
 
