@@ -116,8 +116,10 @@ def _draw_panel(
 
 def _key_words(run: SymbolicRun, most: int) -> Iterator[tuple[str, str]]:
     yield INK, "row: sender; column: receiver"
-    yield STORE, "■ stored"
-    if run.reduces:
+    kinds = {message.combined for message in run.messages}
+    if False in kinds:
+        yield STORE, "■ stored"
+    if True in kinds:
         yield COMBINE, "■ combined with its own"
     if most > 1:
         yield INK, f"darker: more blocks, {most} at most"

@@ -245,8 +245,9 @@ def _draw_messages(axes: Axes, run: SymbolicRun, at: _Layout, step: int) -> None
 
 def _draw_legend(axes: Axes, run: SymbolicRun) -> None:
     x, y = MARGIN, 0.34
-    parts = [("stored" if has_data(run) else "empty message", STORE)]
-    if run.reduces:
+    kinds = {message.combined for message in run.messages}
+    parts = [("stored" if has_data(run) else "empty message", STORE)] if False in kinds else []
+    if True in kinds:
         parts.append(("combined with its own", COMBINE))
     for words, color in parts:
         axes.add_patch(_arrow((x, y), (x + 0.3, y), color=color, linewidth=1.1))
