@@ -11,6 +11,7 @@ from ..units import time_in_words
 
 INK = "#22333b"
 GRID = "#dde3e6"
+LETTER = 0.0098  # inches for each point of a title
 
 
 def bytes_in_words(value: float, _position: int = 0) -> str:
@@ -26,9 +27,17 @@ def figure_of(width: float, height: float, ground: str = "white") -> Figure:
     return Figure(figsize=(width, height), layout="constrained", facecolor=ground)
 
 
-def titled(axes: Axes, title: str, across: str = "", up: str = "", size: float = 9) -> None:
-    """With what the axes are."""
-    axes.set_title(title, fontsize=10, fontweight="bold", color=INK, loc="left")
+def title_size(title: str, room: float, most: float) -> float:
+    """In points: what lets bold letters fit into so many inches."""
+    return min(most, room / (LETTER * max(1, len(title))))
+
+
+def titled(
+    axes: Axes, title: str, across: str = "", up: str = "", size: float = 9, room: float = 9.0
+) -> None:
+    """With what the axes are; the title has `room` inches."""
+    points = title_size(title, room, 10)
+    axes.set_title(title, fontsize=points, fontweight="bold", color=INK, loc="left")
     axes.set_xlabel(across, fontsize=size, color=INK)
     axes.set_ylabel(up, fontsize=size, color=INK)
 

@@ -28,7 +28,7 @@ from .axes import (
     times_up,
     titled,
 )
-from .simulation import COLOURS, line_look
+from .simulation import BESIDE_KEY, COLOURS, line_look
 
 CHOSEN = {"color": INK, "marker": "o", "markersize": 5, "fillstyle": "none", "linestyle": ""}
 HERE = {"color": INK, "linewidth": 0.8, "linestyle": (0, (2, 2))}
@@ -144,7 +144,7 @@ def draw(question: Question, lines: Lines, winners: Winners, machine: str) -> Fi
     _draw_map(below, winners, colours, question)
     _legend(figure, lines, colours, won)
     where = f"{name}, {call.where}, machine {machine}"
-    titled(above, where, "bytes of the vector", "predicted time of a call")
+    titled(above, where, "bytes of the vector", "predicted time of a call", room=BESIDE_KEY)
     fastest = f"The fastest {name} with default parameters, by the model"
     titled(below, fastest, "ranks", "bytes of the vector")
     return figure

@@ -18,7 +18,7 @@ from ..errors import Error
 from ..picture import has_data, headline
 from ..symbolic_run import Cell, Message, SymbolicRun
 from ..units import intervals
-from .axes import INK
+from .axes import INK, title_size
 
 STORE = "#1f6f8b"
 COMBINE = "#d1495b"
@@ -281,10 +281,11 @@ def _key(run: SymbolicRun) -> str:
 
 
 def _draw_titles(axes: Axes, run: SymbolicRun, at: _Layout) -> None:
-    name, _, rest = headline(run).partition(":")
-    axes.text(0.15, at.height - 0.22, name, fontsize=11, fontweight="bold", color=INK, va="center")
-    axes.text(0.15, at.height - 0.45, rest.strip(), fontsize=8, color=INK, va="center")
+    name, _, rest = headline(run).partition(": ")
     bold = {"fontweight": "bold", "color": INK}
+    size = title_size(name, axes.get_xlim()[1] - 0.3, 11)
+    axes.text(0.15, at.height - 0.22, name, fontsize=size, **bold, va="center")
+    axes.text(0.15, at.height - 0.45, rest.strip(), fontsize=8, color=INK, va="center")
     for rank in range(at.ranks):
         place = (at.center(rank), at.height - TOP + 0.13)
         axes.text(*place, f"rank {rank}", fontsize=8, **bold, **CENTERED)

@@ -15,6 +15,7 @@ MARKERS = "sD^v<>Pp"
 EVERY = 8  # sizes from marker to marker of a line
 ALIKE = 0.01  # lines that differ by less everywhere are one
 LETTERS = 30  # of a line of the legend
+BESIDE_KEY = 6.0  # inches
 
 Curves = dict[str, list[float]]
 
@@ -74,7 +75,7 @@ def draw(curves: Curves, sizes: list[int], title: str) -> Figure:
     style(axes)
     bytes_across(axes)
     times_up(axes)
-    titled(axes, title, "bytes of the vector", "predicted time of a call")
+    titled(axes, title, "bytes of the vector", "predicted time of a call", room=BESIDE_KEY)
     figure.legend(
         loc="outside right upper",
         fontsize=8,
