@@ -170,6 +170,12 @@ def test_a_key_names_only_what_is_drawn():
         assert {f"{mark}stored", f"{mark}combined with its own"} <= set(words_in(draw(both)))
 
 
+def test_boxes_of_eight_ranks_fit_on_a_page():
+    """One of 12 inches would be shown at 60 %, with letters of 4 points."""
+    run = symbolic_run(algorithm_named("reduce_scatter/halving"), Shape(8))
+    assert schedule.draw(run).get_figwidth() < 9
+
+
 def test_a_timeline_names_its_axes():
     (axes,) = traced().axes
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("time from the first event on", "rank")

@@ -38,6 +38,7 @@ CELL_HEIGHT = 0.2
 NAMED_CELLS = 64  # of a rank; more are small and have no names
 SMALL = 0.1
 GAP = 0.34  # between ranks
+WIDEST, MOST_LINES = 11.0, 4  # of all boxes side by side; of a box that would be wider
 MARGIN = 0.75  # left of the first rank, for the names of the steps
 TOP = 1.0
 BOTTOM = 0.62
@@ -122,6 +123,12 @@ def _layout(run: SymbolicRun) -> _Layout:
     columns = group
     while columns > 1 and columns * cell > widest:
         columns = (columns + 1) // 2
+    # A page makes a wide picture smaller, and its letters with it.
+    while run.shape.ranks * (columns * cell + GAP) > WIDEST and columns > 1:
+        fewer = (columns + 1) // 2
+        if groups * -(-group // fewer) > MOST_LINES:
+            break
+        columns = fewer
     lines = groups * -(-group // columns)
     if group == 1:
         cell = max(cell, 0.5)
