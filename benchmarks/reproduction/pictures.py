@@ -28,19 +28,28 @@ ALGORITHMS = {
     "Rabenseifner's": "smpi/rab_rdb",
     "the ring": "the ring",
 }
+TIME = "time of a call"
 BLOCKS = {"pipelined, 32 KiB": 32 << 10, "pipelined, Stretto's block": 0}
 
 
 def _lines(axes: Axes, names: list[str], curves: dict[str, dict[int, float]], title: str) -> None:
-    """Seconds by size; a name has the same colour in all panels."""
-    for name, seconds in curves.items():
-        colour = COLOURS[names.index(name)]
-        axes.plot(list(seconds), list(seconds.values()), color=colour, linewidth=1.4, label=name)
+    """Seconds by size; a name has the same colour in all panels. Lines that are drawn later are
+    thinner, so that those below are seen."""
+    for above, (name, seconds) in enumerate(reversed(curves.items())):
+        look = {"color": COLOURS[names.index(name)], "linewidth": 1.2 + 1.3 * above}
+        axes.plot(list(seconds), list(seconds.values()), label=name, zorder=3 - 0.1 * above, **look)
     style(axes)
     bytes_across(axes)
     axes.set_yscale("log")
     axes.yaxis.set_major_formatter(FuncFormatter(lambda seconds, _: time_in_words(seconds)))
     axes.set_title(title, fontsize=9, fontweight="bold", color=INK, loc="left")
+
+
+def _key(figure: Figure, axes: Axes) -> None:
+    """Below all panels; these axes have all lines."""
+    handles, labels = axes.get_legend_handles_labels()
+    look = {"loc": "outside lower center", "fontsize": 8, "frameon": False}
+    figure.legend(handles[::-1], labels[::-1], ncols=len(labels), **look)
 
 
 def winners(model: Model) -> Figure:
@@ -88,10 +97,11 @@ def distributions(model: Model) -> Figure:
                 size: pipelined(model, one, GIGABIT, block, 4) for size, one in counts.items()
             }
         _lines(axes, list(curves), curves, distribution.__name__.replace("_", " "))
-    for axes in panels[1]:
+    for axes in panels.flat:
         axes.set_xlabel("base size in bytes", fontsize=8, color=INK)
-    handles, labels = panels[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=3, fontsize=8, frameon=False)
+    for axes in panels[:, 0]:
+        axes.set_ylabel(TIME, fontsize=8, color=INK)
+    _key(figure, panels[0, 0])
     return figure
 
 
@@ -111,8 +121,8 @@ def allreduces(smpi: Smpi) -> Figure:
         }
         _lines(axes, list(ALGORITHMS), curves, title)
         axes.set_xlabel("bytes of the vector", fontsize=8, color=INK)
-    handles, labels = panels[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=5, fontsize=8, frameon=False)
+    panels[0].set_ylabel(TIME, fontsize=8, color=INK)
+    _key(figure, panels[0])
     return figure
 
 

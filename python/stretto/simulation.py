@@ -4,7 +4,8 @@
 import itertools
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from math import inf
 
 from . import _core
@@ -19,6 +20,8 @@ SEGMENTS = (4, 16)  # into so many a vector is cut, for the candidates
 FEW_ROUNDS = (2, 3)
 LONGEST = 120.0  # seconds for the schedules of an algorithm
 LEAST_SHARE = 1.0  # seconds that each algorithm has, however many there are
+PROBE = 1 << 16  # ranks, of which a schedule takes no time
+LEAST_PROBE = 0.004  # seconds: twice as many say what more ranks take
 MOST_SEGMENT_ROUNDS = 1 << 19  # more would take a second for each candidate
 
 
@@ -48,10 +51,35 @@ class Call:
         self, algorithm: _core.Algorithm, params: _core.Params, seconds: float = LONGEST
     ) -> _core.Simulator:
         """Raises Error where its schedules take more `seconds` to build."""
+        if (first := self._first_schedule(algorithm, params)) > seconds:
+            raise Error(
+                f"{algorithm.id} on {self.ranks} ranks is too large to simulate: to build one "
+                f"schedule would take some {first:.0f} s",
+                "take fewer ranks, or an algorithm of fewer rounds",
+            )
+        return self._simulator(algorithm, params, seconds)
+
+    def _simulator(
+        self, algorithm: _core.Algorithm, params: _core.Params, seconds: float
+    ) -> _core.Simulator:
         return _core.Simulator(
             algorithm, self.shape(algorithm), params, self.placement,
             function=self.function, most_seconds=seconds,
         )  # fmt: skip
+
+    def _first_schedule(self, algorithm: _core.Algorithm, params: _core.Params) -> float:
+        """Seconds, told from fewer ranks: nothing stops it once it has begun."""
+        times = self.ranks // PROBE
+        if times < 2:
+            return 0.0
+        few = replace(self, ranks=self.ranks // times, root=0)
+        if _core.unsuitable(algorithm, few.shape(algorithm), params):
+            return 0.0
+        begin = time.thread_time()
+        with suppress(Error):
+            few._simulator(algorithm, params, LEAST_PROBE)
+        took = time.thread_time() - begin
+        return took * times if took > 2 * LEAST_PROBE else 0.0
 
 
 def suitable(call: Call, algorithms: Iterable[_core.Algorithm]) -> list[_core.Algorithm]:
@@ -196,7 +224,9 @@ def compare(
             seconds = min(end - time.thread_time(), LONGEST)
             try:
                 if seconds <= 0:
-                    raise Error(f"{algorithm.id} with other parameters: its time was up")
+                    some = any(row["algorithm"] == algorithm.id for row in rows)
+                    other = " with other parameters" if some else ""
+                    raise Error(f"{algorithm.id}{other}: its time was up")
                 rows += compare_one(call, algorithm, machine, value, order, tree, seconds)
             except Error as error:
                 refused.setdefault(algorithm.id, error)
@@ -222,10 +252,35 @@ def best_of_each(rows: list[dict]) -> list[dict]:
 
 
 def curve(
-    call: Call, algorithm: _core.Algorithm, machine: _core.Machine, sizes: list[int]
-) -> list[float]:
-    """Seconds for each number of bytes, with default parameters."""
-    simulator = call.simulator(algorithm, _core.Params())
-    return [
-        simulator.run(_core.Load(size, 0, 2, call.operation), machine).seconds for size in sizes
-    ]
+    call: Call, algorithm: _core.Algorithm, machine: _core.Machine, sizes: list[int],
+    seconds: float = LONGEST,
+) -> list[float]:  # fmt: skip
+    """Seconds for each number of bytes, with default parameters. Raises Error where that takes
+    more than `seconds`."""
+    end = time.thread_time() + seconds
+    simulator = call.simulator(algorithm, _core.Params(), min(seconds, LONGEST))
+    times: list[float] = []
+    for size in sizes:
+        if time.thread_time() > end:
+            raise Error(f"{algorithm.id} takes longer than its share of --budget")
+        times.append(simulator.run(_core.Load(size, 0, 2, call.operation), machine).seconds)
+    return times
+
+
+def curves(
+    call: Call, algorithms: list[_core.Algorithm], machine: _core.Machine, sizes: list[int],
+    advance: Callable[..., None], budget: float,
+) -> tuple[dict[str, list[float]], list[Error]]:  # fmt: skip
+    """Of each algorithm, and why some have none; `budget` is shared as in `compare`."""
+    found: dict[str, list[float]] = {}
+    refused: list[Error] = []
+    begin = time.monotonic()
+    for done, algorithm in enumerate(algorithms):
+        advance(done, None, f"drawing {algorithm.id}")
+        left = begin + budget - time.monotonic()
+        share = max(left / (len(algorithms) - done), LEAST_SHARE)
+        try:
+            found[algorithm.id] = curve(call, algorithm, machine, sizes, share)
+        except Error as error:
+            refused.append(error)
+    return found, refused

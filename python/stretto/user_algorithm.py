@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from . import _core
 from .errors import Error
 from .portfolio import roots_of
-from .units import intervals, size_in_words, time_in_words
+from .units import intervals, size_in_words, time_in_a_table, time_in_words
 
 if TYPE_CHECKING:
     from .measure.driver import Results
@@ -102,11 +102,12 @@ class Race:
     results: "Results"
 
     def __repr__(self) -> str:
-        lines = [self.title, "      size   native µs  Stretto µs   ratio"]
+        lines = [self.title, "      size      native     Stretto   ratio"]
         for cell in self.results.cells:
             lines.append(
-                f"{size_in_words(cell['bytes']):>10}{cell['native_us']:12.2f}"
-                f"{cell['stretto_us']:12.2f}{cell['ratio']:8.2f}"
+                f"{size_in_words(cell['bytes']):>10}"
+                f"{time_in_a_table(1e-6 * cell['native_us']):>12}"
+                f"{time_in_a_table(1e-6 * cell['stretto_us']):>12}{cell['ratio']:8.2f}"
             )
         return "\n".join(lines)
 

@@ -44,11 +44,14 @@ def test_version():
 
 def test_without_arguments_it_is_help():
     assert succeed() == succeed("--help")
+    for group in ("rules", "topology"):
+        assert succeed(group) == succeed(group, "--help")
 
 
 def test_names_as_mpi_writes_them():
     assert json_of("list", "MPI_Allgatherv") == json_of("list", "allgatherv")
     assert json_of("list", "BCAST/Binomial") == json_of("list", "bcast/binomial")
+    assert json_of("list", "ALLREDUCE") == json_of("list", "allreduce")
     assert succeed("show", "MPI_Bcast/binomial", "-p", 2) == succeed(
         "show", "bcast/binomial", "-p", 2
     )

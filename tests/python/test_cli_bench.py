@@ -11,14 +11,17 @@ import stretto.measure.driver as driver_module
 from commands import json_of, refuse, stretto, succeed
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from stretto import Error, all_functions, facts
+from stretto.cli.bench_ import _print_tables as print_race
+from stretto.cli.bench_overlap import _print as print_overlap
 from stretto.diagnosis import smoke
 from stretto.launch import all_mpis, choose_mpi
 from stretto.launch.library import installed_flavours
-from stretto.measure.driver import run_benchmark
+from stretto.measure.driver import Results, run_benchmark
 from stretto.measure.overlap import overlap_of
 from stretto.measure.points import FORMS, parse_sizes
 from stretto.plot.heat import draw as heat_map
 from stretto.plot.race import draw
+from stretto.user_algorithm import Race
 
 CELL = {
     "cell": "allreduce", "function": "allreduce", "bytes": 8, "ranks": 2,
@@ -184,6 +187,22 @@ def test_bench_table(mpi):
     lines = succeed("bench", *options, "--time-per-size", 0.02).splitlines()
     assert lines[0] == f"# bcast, 2 ranks, {mpi.title}"
     assert [line.split()[0] for line in lines[2:5]] == ["8", "16", "32"]
+
+
+def test_long_times_are_not_in_microseconds(capsys):
+    """From 10 ms on in ms, from 1 s on in s: in all tables of what was measured."""
+    cell = CELL | {"native_us": 2.5e6, "stretto_us": 12.5e3, "ratio": 200.0}
+    race = Results(cells=[cell])
+    print_race(race, "MPICH 9.8.7", 2)
+    sides = {
+        side: {"call_us": cell[f"{side}_us"], "overlap": 0.5, "clear": True}
+        for side in ("native", "stretto")
+    }
+    print_overlap([cell | sides], "MPICH 9.8.7", 2)
+    raced, overlapped = (line for line in capsys.readouterr().out.split("\n") if " s " in line)
+    assert raced.split()[1:5] == ["2.50", "s", "12.50", "ms"]
+    assert overlapped.split()[1:7] == ["2.50", "s", "50", "%", "12.50", "ms"]
+    assert repr(Race("title", race)).split("\n")[2].split()[1:5] == ["2.50", "s", "12.50", "ms"]
 
 
 @every_mpi

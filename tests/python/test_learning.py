@@ -224,7 +224,8 @@ def test_rules_are_listed_and_shown(kept):
     assert found["path"] == str(kept)
     assert (found["kind"], found["owner"], found["rules"]) == ("learned", "user", 2)
     mpi = installed("mpich").mpiexec
-    assert "ring segment=1K depth=2" in succeed("rules", "show", "--mpi", mpi)
+    shown = succeed("rules", "show", "--mpi", mpi)
+    assert "ring segment=1K depth=2" in shown and " 2.00 µs " in shown
     first, second = json_of("rules", "show", kept)["rules"]
     assert (first["us"], first["native_us"], first["pairs"], first["line"]) == (2.0, 5.0, 30, 3)
     assert (second["choice"], second["native_us"]) == ("native", None)

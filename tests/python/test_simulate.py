@@ -71,6 +71,13 @@ def test_table():
     assert len(everything) > len(lines)
 
 
+def test_long_times_are_not_in_microseconds():
+    words = ("simulate", "bcast", "-p", 16, "--algorithms", "linear", "--machine")
+    for size, unit in (("8", "µs"), ("1M", "ms"), ("64M", "s")):
+        line = succeed(*words, "gigabit-ethernet", "--bytes", size).splitlines()[2]
+        assert line.split()[3] == unit, line
+
+
 def test_options_change_the_prediction(plain):
     def ring(*options: object) -> float:
         arguments = ("--bytes", "1M", "--machine", plain, "--algorithms", "ring", *options)
@@ -148,6 +155,39 @@ def test_many_ranks_within_a_budget():
     assert "1048576 ranks take up to 1 s" in done.stderr
     assert "left out: allreduce/ring" in done.stderr
     assert "\ncirculant " in done.stdout
+
+
+def test_a_schedule_that_takes_longer_is_not_begun():
+    """Of 2^24 ranks that of a ring takes 7 GB, and nothing stops it before it is there."""
+    words = ("simulate", "allreduce", "-p", 1 << 24, "--algorithms", "circulant,ring,linear")
+    done = run(*words, "--budget", 2)
+    assert done.returncode == 0, done.stderr
+    for name in ("ring", "linear"):
+        left_out = f"left out: allreduce/{name} on 16777216 ranks is too large to simulate"
+        assert f"{left_out}: to build one schedule would take some" in done.stderr
+    assert "\ncirculant " in done.stdout
+
+
+def test_budget_holds_for_pictures(monkeypatch):
+    """A simulation of a second is half a minute for a curve."""
+    now = {"work": 0.0}
+
+    def busy(load, machine):
+        now["work"] += 1
+        return SimpleNamespace(seconds=1.0)
+
+    clocks = SimpleNamespace(monotonic=lambda: now["work"], thread_time=lambda: now["work"])
+    monkeypatch.setattr(simulation, "time", clocks)
+    monkeypatch.setattr(simulation.Call, "simulator", lambda *_: SimpleNamespace(run=busy))
+    four = stretto.all_algorithms()[:4]
+    call = simulation.Call(stretto.Function.allreduce, 8, 1024)
+    told = []
+    found, refused = simulation.curves(
+        call, four, machine_named("flat"), [8] * 8, lambda *words: told.append(words[2]), 16
+    )
+    assert (len(found), len(refused)) == (0, 4) and now["work"] <= 16 + 4
+    assert told == [f"drawing {one.id}" for one in four]
+    assert "longer than its share of --budget" in str(refused[0])
 
 
 def test_budget_holds_where_others_have_the_core(monkeypatch):

@@ -1,8 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The rules that `stretto tune` writes."""
 
+from types import SimpleNamespace
+
 from stretto import _core
+from stretto.cli.tune_own import _report
+from stretto.measure.points import BACK_TO_BACK
 from stretto.tune.own.choice import SHIPPED, Choice, Times, choices, gain_in_words
+from stretto.tune.own.journal import Entry, Journal, Measured
+from stretto.tune.own.learned import Learned
 from stretto.tune.own.points import Point, chosen_words
 from stretto.tune.own.rules import to_text
 
@@ -43,6 +49,25 @@ def test_the_last_line_says_what_the_choices_are_worth():
         "2 of 3 points get another choice than the shipped one: 4.00x as fast in the geometric "
         "mean, 8.00x at most (scan, 4 ranks, 1M)"
     )
+
+
+def test_the_command_ends_with_that_line(tmp_path, capsys):
+    point, machine = Point("bcast", 2, 1 << 20), "made-up processor, 8 cores, MPICH 5.0.2"
+    journal = Journal(tmp_path / "tuned.jsonl", machine)
+    times = {"native": 9.0, "linear": 3.0, "chain": 1.0}
+    entries = [Entry(words, "x", us, 0.1, 12, True) for words, us in times.items()]
+    for _ in range(2):
+        journal.add(Measured(point, "search", 0.1, entries))
+    session = SimpleNamespace(
+        journal=journal, shipped=lambda: {point: "linear"}, model=None, modes=[BACK_TO_BACK],
+        request=SimpleNamespace(ranks=[2]), points=lambda ranks: [point], one_node=True, cores=8,
+        learned=Learned(),
+    )  # fmt: skip
+    rules = tmp_path / "tuned.rules"
+    _report(session, rules, tmp_path / "machine.toml", machine, {}, None, False, False)
+    *_, wrote, last = capsys.readouterr().out.splitlines()
+    assert wrote == f"wrote {rules}"
+    assert last.startswith("1 of 1 points get another choice than the shipped one: 3.00x as fast")
 
 
 def test_rules_say_whether_ranks_shared_cores():

@@ -113,4 +113,4 @@ def test_pictures_want_the_extra(clean):
     stretto = shutil.which("stretto", path=clean["PATH"])
     done = finish([stretto, "show", "allreduce/ring", "-o", "ring.svg"], clean, 60)
     assert done.code == 2
-    assert "pip install stretto[plot]" in done.err
+    assert "-m pip install matplotlib" in done.err

@@ -3,7 +3,7 @@
 
 from ..errors import Error, FailureError
 from ..launch import choose_mpi
-from ..units import size_in_words
+from ..units import size_in_words, time_in_a_table
 from .options import write_json
 from .terminal import progress, say_first, stderr, stdout, table
 
@@ -22,15 +22,13 @@ def _print(cells: list[dict], title: str, ranks: int) -> None:
     console = stdout()
     for name in dict.fromkeys(cell["cell"] for cell in cells):
         console.print(f"# {name}, {ranks} ranks, {title}, overlap", markup=False)
-        grid = table(
-            ">size", ">native µs", ">overlap", ">Stretto µs", ">overlap", "algorithm", least=10
-        )
+        grid = table(">size", ">native", ">overlap", ">Stretto", ">overlap", "algorithm", least=10)
         for cell in (one for one in cells if one["cell"] == name):
             words = [size_in_words(cell["bytes"]) if cell["bytes"] else ""]
             for library in ("native", "stretto"):
                 of = cell[library]
                 words += [
-                    f"{of['call_us']:.2f}",
+                    time_in_a_table(1e-6 * of["call_us"]),
                     f"{100 * of['overlap']:.0f} %{'' if of['clear'] else ' ~'}",
                 ]
             grid.add_row(*words, cell["algorithm"])

@@ -65,6 +65,12 @@ def _show_version(ctx: click.Context, _parameter: click.Parameter, wanted: bool)
         ctx.exit()
 
 
+def help_if_alone(ctx: click.Context) -> None:
+    """What a group answers without a command: its help, which is no error."""
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
+
+
 @click.group(
     cls=LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -81,5 +87,4 @@ def _show_version(ctx: click.Context, _parameter: click.Parameter, wanted: bool)
 @click.pass_context
 def cli(ctx: click.Context) -> None:
     """Fast collective operations for any MPI program."""
-    if ctx.invoked_subcommand is None:
-        click.echo(ctx.get_help())
+    help_if_alone(ctx)

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from ..units import time_in_a_table
+from .group import help_if_alone
 from .options import functions_of, json_option, mpi_option, write_json
 
 path_argument = click.argument("path", required=False, type=click.Path(path_type=Path))
@@ -23,17 +25,19 @@ def _gain(us: float | None, native_us: float | None) -> str:
     return f"{native_us / us:.2f}" if us and native_us else "-"
 
 
-def _us(us: float | None) -> str:
-    return f"{us:.2f}" if us is not None else "-"
+def _time(us: float | None) -> str:
+    return time_in_a_table(1e-6 * us) if us is not None else "-"
 
 
-@click.group("rules")
-def command() -> None:
+@click.group("rules", invoke_without_command=True)
+@click.pass_context
+def command(ctx: click.Context) -> None:
     """Show, compare and forget the rules that are kept for this machine (docs/learning.md).
 
     What programs learned with `stretto run --learn` stands in one file for each machine and MPI, in
     ~/.config/stretto/learned; what `stretto tune` measured, beside it in tuned.
     """
+    help_if_alone(ctx)
 
 
 @command.command("list")
@@ -75,9 +79,9 @@ def show(path: Path | None, mpi_wish: str, as_json: bool) -> None:
         write_json({"path": str(path), "rules": [asdict(one) for one in found]})
         return
     click.echo(str(path))
-    grid = table("calls", "choice", ">µs", ">native µs", ">ratio", ">pairs")
+    grid = table("calls", "choice", ">time", ">native", ">ratio", ">pairs")
     for one in found:
-        times = (_us(one.us), _us(one.native_us), _gain(one.us, one.native_us))
+        times = (_time(one.us), _time(one.native_us), _gain(one.us, one.native_us))
         grid.add_row(one.conditions, one.choice, *times, str(one.pairs))
     stdout().print(grid)
 

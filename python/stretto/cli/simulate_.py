@@ -61,22 +61,21 @@ def _as_json(call: "Call", machine: str, rows: list[dict], refused: dict[str, Er
     }
 
 
-def _plot(call: "Call", algorithms: list["Algorithm"], machine, path: str) -> None:
+def _plot(call: "Call", algorithms: list["Algorithm"], machine, path: str, budget: float) -> None:
     from ..plot.simulation import draw
-    from ..simulation import curve
+    from ..simulation import curves
+    from .terminal import progress
 
     most = max(call.bytes, 1 << 20).bit_length() - 1
     exponents = {3 + (most - 3) * i // (SIZES_OF_PLOT - 1) for i in range(SIZES_OF_PLOT)}
     sizes = [1 << e for e in sorted(exponents)]
-    curves = {}
-    for algorithm in algorithms:
-        try:
-            curves[algorithm.id] = curve(call, algorithm, machine, sizes)
-        except Error as error:
-            click.echo(f"not drawn: {error}", err=True)
-    if not curves:
-        raise Error("nothing to draw", "take fewer ranks")
-    save_picture(draw(curves, sizes, _title(call, machine.name, sized=False)), path)
+    with progress("drawing", len(algorithms)) as advance:
+        found, refused = curves(call, algorithms, machine, sizes, advance, budget)
+    for why in refused:
+        click.echo(f"not drawn: {why}", err=True)
+    if not found:
+        raise Error("nothing to draw", "take fewer ranks, or a longer --budget")
+    save_picture(draw(found, sizes, _title(call, machine.name, sized=False)), path)
 
 
 def _write_timeline(
@@ -163,7 +162,8 @@ def _suitable(call: "Call", wanted: list["Algorithm"]) -> list["Algorithm"]:
 @click.option("--not-commutative", is_flag=True, help="The operator keeps rank order.")
 @click.option("--all", "everything", is_flag=True, help="All parameters, not each one's best.")
 @click.option("--budget", type=click.FloatRange(min=0), metavar="SECONDS", default=120,
-              show_default=True, help="For all; what takes longer is left out.")  # fmt: skip
+              show_default=True,
+              help="For all; what takes longer is left out. As long again for --plot.")  # fmt: skip
 @click.option("--plot", type=PictureType(), metavar="FILE", default=None,
               help="Draw time over bytes: .svg, .png, .pdf.")  # fmt: skip
 @click.option("--timeline", metavar="FILE", default=None,
@@ -225,6 +225,6 @@ def command(
     for why in refused.values():
         click.echo(f"left out: {why}", err=True)
     if plot is not None:
-        _plot(call, algorithms, machine, plot)
+        _plot(call, algorithms, machine, plot, budget)
     if timeline is not None:
         _write_timeline(call, algorithms, rows[0], machine, timeline)

@@ -7,12 +7,15 @@ import click
 
 from ..errors import Error
 from ..files import write_text
+from .group import help_if_alone
 from .options import say_notes
 
 
-@click.group("topology")
-def command() -> None:
+@click.group("topology", invoke_without_command=True)
+@click.pass_context
+def command(ctx: click.Context) -> None:
     """The network that ranks are on (docs/topology.md)."""
+    help_if_alone(ctx)
 
 
 @command.command("discover")

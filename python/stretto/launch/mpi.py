@@ -146,10 +146,14 @@ def _launchers() -> Iterator[tuple[Path, str]]:
     wheel = Path(sys.prefix) / "bin" / "mpiexec"
     if wheel.exists() and sys.prefix != "/usr":
         yield wheel, f"wheel in {sys.prefix}"
+    seen = set()
     for name in ("mpiexec", "mpirun", "mpiexec.mpich", "mpiexec.hydra", "mpirun.openmpi"):
-        found = shutil.which(name)
-        if found:
-            yield Path(found), "PATH"
+        for folder in os.get_exec_path():
+            found = shutil.which(name, path=folder)
+            # Most launchers have several names.
+            if found and Path(found).resolve() not in seen:
+                seen.add(Path(found).resolve())
+                yield Path(found), "PATH"
 
 
 def all_mpis() -> list[Mpi]:

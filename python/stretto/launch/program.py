@@ -123,7 +123,7 @@ def mpi_of_program(name: str, wish: str = "auto") -> tuple[Mpi, dict[str, str]]:
         # Scripts load their MPI at run time: for Python it is mostly a wheel beside it.
         found = _of_environment(program) if wish == "auto" and _is_python(program) else None
         mpi = found or choose_mpi(wish)
-        return mpi, _for_mpi4py(mpi) if modules and wish != "auto" else {}
+        return mpi, _for_mpi4py(mpi) if modules and found is None else {}
     flavour, library = libmpi
     wished = _of_library(flavour, library, program) if wish == "auto" else choose_mpi(wish)
     mpi = wished.of_flavour(flavour)

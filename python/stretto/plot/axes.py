@@ -11,6 +11,7 @@ from ..units import time_in_words
 
 INK = "#22333b"
 GRID = "#dde3e6"
+LETTER = 0.0098  # inches for each point of a title
 
 
 def bytes_in_words(value: float, _position: int = 0) -> str:
@@ -26,9 +27,17 @@ def figure_of(width: float, height: float, ground: str = "white") -> Figure:
     return Figure(figsize=(width, height), layout="constrained", facecolor=ground)
 
 
-def titled(axes: Axes, title: str, across: str = "", up: str = "", size: float = 9) -> None:
-    """With what the axes are."""
-    axes.set_title(title, fontsize=10, fontweight="bold", color=INK, loc="left")
+def title_size(title: str, room: float, most: float) -> float:
+    """In points: what lets bold letters fit into so many inches."""
+    return min(most, room / (LETTER * max(1, len(title))))
+
+
+def titled(
+    axes: Axes, title: str, across: str = "", up: str = "", size: float = 9, room: float = 9.0
+) -> None:
+    """With what the axes are; the title has `room` inches."""
+    points = title_size(title, room, 10)
+    axes.set_title(title, fontsize=points, fontweight="bold", color=INK, loc="left")
     axes.set_xlabel(across, fontsize=size, color=INK)
     axes.set_ylabel(up, fontsize=size, color=INK)
 
@@ -47,11 +56,28 @@ def frameless(axes: Axes) -> None:
     axes.spines[:].set_visible(False)
 
 
-def fill(axes: Axes, boxes: list[tuple[float, float, float, float]], colour: object) -> None:
-    """Boxes (x, y, width, height) of one colour, in one shape: the file is half as large."""
+Box = tuple[float, float, float, float]  # x, y, width, height
+
+
+def _joined(boxes: list[Box]) -> list[Box]:
+    """Boxes of one height that stand side by side are one."""
+    found: list[Box] = []
+    last: dict[tuple[float, float], int] = {}  # in this place and of this height
+    for x, y, w, h in boxes:
+        at = last.get((y, h))
+        if at is not None and found[at][0] + found[at][2] == x:
+            found[at] = (found[at][0], y, x + w - found[at][0], h)
+        else:
+            last[y, h] = len(found)
+            found.append((x, y, w, h))
+    return found
+
+
+def fill(axes: Axes, boxes: list[Box], colour: object) -> None:
+    """Boxes of one colour, in one shape: the file is half as large."""
     outlines = [
         Path([(x, y), (x + w, y), (x + w, y + h), (x, y + h), (x, y)], closed=True)
-        for x, y, w, h in boxes
+        for x, y, w, h in _joined(boxes)
     ]
     axes.add_patch(PathPatch(Path.make_compound_path(*outlines), facecolor=colour, linewidth=0))
 

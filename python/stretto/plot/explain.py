@@ -28,9 +28,10 @@ from .axes import (
     times_up,
     titled,
 )
-from .simulation import COLOURS, STYLES
+from .simulation import BESIDE_KEY, COLOURS, line_look
 
 CHOSEN = {"color": INK, "marker": "o", "markersize": 5, "fillstyle": "none", "linestyle": ""}
+HERE = {"color": INK, "linewidth": 0.8, "linestyle": (0, (2, 2))}
 FAINT = 0.45  # of white, in the colours of a second dozen of algorithms
 
 
@@ -50,8 +51,8 @@ def _colours(lines: Lines, winners: Winners) -> dict[str, tuple]:
 
 def _look(name: str, colours: dict[str, tuple], won: set[str]) -> dict[str, Any]:
     """Of a line: those that are the fastest somewhere in the map stand out."""
-    style = STYLES[list(colours).index(name) // len(COLOURS) % len(STYLES)]
-    return {"color": colours[name], "linestyle": style, "linewidth": 2.0 if name in won else 1.1}
+    place = list(colours).index(name)
+    return {"color": colours[name], "linewidth": 2.0 if name in won else 1.1, **line_look(place)}
 
 
 def _draw_lines(
@@ -62,10 +63,11 @@ def _draw_lines(
     served = [(s, t) for s, t in zip(lines.sizes, lines.chosen, strict=True) if t is not None]
     if served:
         axes.plot(*zip(*served, strict=True), **CHOSEN)
-    axes.axvline(max(1, question.call.bytes), color=INK, linewidth=0.8, linestyle=(0, (2, 2)))
+    axes.axvline(max(1, question.call.bytes), **HERE)
     style(axes)
     bytes_across(axes)
     times_up(axes)
+    axes.minorticks_off()  # they would be a third of the file
 
 
 def _runs(column: Iterable) -> Iterator[tuple[Any, int, int]]:
@@ -89,7 +91,7 @@ def _draw_map(axes: Axes, winners: Winners, colours: dict[str, tuple], question:
                 agreed.append([(x + 0.5, y + 0.2), (x + 0.5, y + height - 0.2)])
     for name, own in boxes.items():
         fill(axes, own, colours[name])
-    axes.add_collection(LineCollection(agreed, colors="white", linewidths=1.6))
+    axes.add_collection(LineCollection(agreed, colors="white", linewidths=1.6, clip_on=False))
     here = question.call
     if here.ranks in winners.ranks:
         row = max(0, here.bytes.bit_length() - winners.sizes[0].bit_length())
@@ -117,14 +119,16 @@ def _legend(figure: Figure, lines: Lines, colours: dict[str, tuple], won: set[st
     for name in colours:
         if name in lines.by_algorithm or name in won:
             line = Line2D([], [], **_look(name, colours, won))
+            if name in won:  # else its marker could not be seen on the box
+                line.set_markeredgecolor("white")
             handles.append((Patch(color=colours[name]), line) if name in won else line)
             labels.append(name)
     handles.append(Line2D([], [], **CHOSEN))
     labels.append("above: the rules' choice,\nwith its parameters")
     handles.append((Patch(color=INK), Line2D([], [], color="white", linewidth=1.6)))
     labels.append("below, white: the rules\nchoose the fastest")
-    handles.append(Patch(fill=False, edgecolor=INK))
-    labels.append("this call")
+    handles += [Line2D([], [], **HERE), Patch(fill=False, edgecolor=INK)]
+    labels += ["above: the bytes of this call", "below: this call"]
     figure.legend(handles, labels, fontsize=8, frameon=False, loc="outside right upper")
 
 
@@ -140,7 +144,7 @@ def draw(question: Question, lines: Lines, winners: Winners, machine: str) -> Fi
     _draw_map(below, winners, colours, question)
     _legend(figure, lines, colours, won)
     where = f"{name}, {call.where}, machine {machine}"
-    titled(above, where, "bytes of the vector", "predicted time of a call")
+    titled(above, where, "bytes of the vector", "predicted time of a call", room=BESIDE_KEY)
     fastest = f"The fastest {name} with default parameters, by the model"
     titled(below, fastest, "ranks", "bytes of the vector")
     return figure

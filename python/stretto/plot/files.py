@@ -4,6 +4,7 @@
 import importlib.util
 import io
 import re
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,7 +22,7 @@ def need_matplotlib() -> None:
     if importlib.util.find_spec("matplotlib") is None:
         raise Error(
             "pictures are drawn by matplotlib, which is not installed",
-            "`pip install stretto[plot]` brings it",
+            f"`{sys.executable} -m pip install matplotlib` brings it",
         )
 
 

@@ -13,6 +13,7 @@ from .race import LOSS, STRETTO
 
 ACROSS = "bytes of the vector, or of each rank's part"
 KEY = "\nblue, above 1: Stretto is faster; hatched: not judged"
+BESIDE = 1.7  # inches for the names of functions
 SPAN = 2.0  # the colours end at ratios of 2**-SPAN and 2**SPAN
 
 
@@ -21,7 +22,8 @@ def draw(cells: list[dict], ranks: int, mode: str) -> Figure:
     here = [cell for cell in cells if (cell["ranks"], cell["mode"]) == (ranks, mode)]
     names = list(dict.fromkeys(cell["cell"] for cell in here))
     sizes = sorted({cell["asked"] for cell in here if cell["asked"]}) or [0]
-    figure = figure_of(1.0 * len(sizes) + 2.6, 0.36 * len(names) + 1.2)
+    width = max(1.0 * len(sizes), 2.4) + 2.6
+    figure = figure_of(width, 0.36 * len(names) + 1.2)
     axes = figure.subplots()
     colours = LinearSegmentedColormap.from_list("ratio", [LOSS, "#ffffff", STRETTO])
     for cell in here:
@@ -46,5 +48,5 @@ def draw(cells: list[dict], ranks: int, mode: str) -> Figure:
     frameless(axes)
     axes.tick_params(length=0)
     title = f"The fastest MPI's time over Stretto's: {ranks} ranks, {mode.replace('-', ' ')}"
-    titled(axes, title, ACROSS + ("" if len(sizes) < 4 else KEY), size=8)
+    titled(axes, title, ACROSS + ("" if len(sizes) < 4 else KEY), size=8, room=width - BESIDE)
     return figure

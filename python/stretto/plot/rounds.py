@@ -19,7 +19,7 @@ from matplotlib.patches import Rectangle
 from ..errors import Error
 from ..picture import headline, some
 from ..symbolic_run import Message, SymbolicRun
-from .axes import GRID, INK, fill
+from .axes import GRID, INK, fill, title_size
 from .schedule import COMBINE, STORE
 
 MOST_PANELS = 144
@@ -116,8 +116,10 @@ def _draw_panel(
 
 def _key_words(run: SymbolicRun, most: int) -> Iterator[tuple[str, str]]:
     yield INK, "row: sender; column: receiver"
-    yield STORE, "■ stored"
-    if run.reduces:
+    kinds = {message.combined for message in run.messages}
+    if False in kinds:
+        yield STORE, "■ stored"
+    if True in kinds:
         yield COMBINE, "■ combined with its own"
     if most > 1:
         yield INK, f"darker: more blocks, {most} at most"
@@ -141,8 +143,9 @@ def draw(run: SymbolicRun) -> Figure:
     axes.set_xlim(0, width)
     axes.set_ylim(0, height)
     axes.set_axis_off()
-    name, _, rest = headline(run).partition(":")
-    axes.text(0.15, height - 0.26, name, fontsize=11, fontweight="bold", color=INK)
+    name, _, rest = headline(run).partition(": ")
+    bold = {"fontsize": title_size(name, width - 0.3, 11), "fontweight": "bold", "color": INK}
+    axes.text(0.15, height - 0.26, name, **bold)
     axes.text(0.15, height - 0.46, rest.strip(), fontsize=8, color=INK)
     most = max((blocks for panel in found for *_, blocks in panel.messages), default=0)
     for i, panel in enumerate(found):

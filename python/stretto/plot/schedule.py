@@ -18,7 +18,7 @@ from ..errors import Error
 from ..picture import has_data, headline
 from ..symbolic_run import Cell, Message, SymbolicRun
 from ..units import intervals
-from .axes import INK
+from .axes import INK, title_size
 
 STORE = "#1f6f8b"
 COMBINE = "#d1495b"
@@ -38,6 +38,7 @@ CELL_HEIGHT = 0.2
 NAMED_CELLS = 64  # of a rank; more are small and have no names
 SMALL = 0.1
 GAP = 0.34  # between ranks
+WIDEST, MOST_LINES = 11.0, 4  # of all boxes side by side; of a box that would be wider
 MARGIN = 0.75  # left of the first rank, for the names of the steps
 TOP = 1.0
 BOTTOM = 0.62
@@ -122,6 +123,12 @@ def _layout(run: SymbolicRun) -> _Layout:
     columns = group
     while columns > 1 and columns * cell > widest:
         columns = (columns + 1) // 2
+    # A page makes a wide picture smaller, and its letters with it.
+    while run.shape.ranks * (columns * cell + GAP) > WIDEST and columns > 1:
+        fewer = (columns + 1) // 2
+        if groups * -(-group // fewer) > MOST_LINES:
+            break
+        columns = fewer
     lines = groups * -(-group // columns)
     if group == 1:
         cell = max(cell, 0.5)
@@ -245,8 +252,9 @@ def _draw_messages(axes: Axes, run: SymbolicRun, at: _Layout, step: int) -> None
 
 def _draw_legend(axes: Axes, run: SymbolicRun) -> None:
     x, y = MARGIN, 0.34
-    parts = [("stored" if has_data(run) else "empty message", STORE)]
-    if run.reduces:
+    kinds = {message.combined for message in run.messages}
+    parts = [("stored" if has_data(run) else "empty message", STORE)] if False in kinds else []
+    if True in kinds:
         parts.append(("combined with its own", COMBINE))
     for words, color in parts:
         axes.add_patch(_arrow((x, y), (x + 0.3, y), color=color, linewidth=1.1))
@@ -280,10 +288,11 @@ def _key(run: SymbolicRun) -> str:
 
 
 def _draw_titles(axes: Axes, run: SymbolicRun, at: _Layout) -> None:
-    name, _, rest = headline(run).partition(":")
-    axes.text(0.15, at.height - 0.22, name, fontsize=11, fontweight="bold", color=INK, va="center")
-    axes.text(0.15, at.height - 0.45, rest.strip(), fontsize=8, color=INK, va="center")
+    name, _, rest = headline(run).partition(": ")
     bold = {"fontweight": "bold", "color": INK}
+    size = title_size(name, axes.get_xlim()[1] - 0.3, 11)
+    axes.text(0.15, at.height - 0.22, name, fontsize=size, **bold, va="center")
+    axes.text(0.15, at.height - 0.45, rest.strip(), fontsize=8, color=INK, va="center")
     for rank in range(at.ranks):
         place = (at.center(rank), at.height - TOP + 0.13)
         axes.text(*place, f"rank {rank}", fontsize=8, **bold, **CENTERED)

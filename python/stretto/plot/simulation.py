@@ -3,15 +3,19 @@
 
 from math import isclose
 from textwrap import fill
+from typing import Any
 
 from matplotlib.figure import Figure
 
 from .axes import bytes_across, figure_of, style, times_up, titled
 
-COLOURS = ("#1f6f8b", "#d1495b", "#e0a030", "#5b8c5a", "#7a5195", "#8d99a6", "#b5651d", "#22333b")
+COLOURS = ("#1f6f8b", "#d1495b", "#e0a030", "#5b8c5a", "#7a5195", "#6fa8dc", "#b5651d", "#22333b")
 STYLES = ("-", "--", ":", "-.")
+MARKERS = "sD^v<>Pp"
+EVERY = 8  # sizes from marker to marker of a line
 ALIKE = 0.01  # lines that differ by less everywhere are one
 LETTERS = 30  # of a line of the legend
+BESIDE_KEY = 6.0  # inches
 
 Curves = dict[str, list[float]]
 
@@ -35,6 +39,16 @@ def _label(group: list[str], wins: bool) -> str:
     return fill(names + (" *" if wins else ""), LETTERS, break_long_words=False)
 
 
+def line_look(place: int) -> dict[str, Any]:
+    """Of the line in this place. The markers of lines that lie on each other do not."""
+    return {
+        "linestyle": STYLES[place // len(COLOURS) % len(STYLES)],
+        "marker": MARKERS[place % len(MARKERS)],
+        "markersize": 4,
+        "markevery": (place % EVERY, EVERY),
+    }
+
+
 def draw(curves: Curves, sizes: list[int], title: str) -> Figure:
     """`curves`: for each algorithm the seconds at each of the sizes."""
     figure = figure_of(9.0, 5.4)
@@ -51,7 +65,7 @@ def draw(curves: Curves, sizes: list[int], title: str) -> Figure:
         axes.plot(
             sizes,
             curves[own[0]],
-            STYLES[place // len(COLOURS) % len(STYLES)],
+            **line_look(place),
             color=COLOURS[place % len(COLOURS)],
             linewidth=2.4 if wins else 1.0,
             alpha=1.0 if wins else 0.75,
@@ -61,7 +75,7 @@ def draw(curves: Curves, sizes: list[int], title: str) -> Figure:
     style(axes)
     bytes_across(axes)
     times_up(axes)
-    titled(axes, title, "bytes of the vector", "predicted time of a call")
+    titled(axes, title, "bytes of the vector", "predicted time of a call", room=BESIDE_KEY)
     figure.legend(
         loc="outside right upper",
         fontsize=8,

@@ -58,7 +58,7 @@ def draw(events: list[Event], title: str) -> Figure:
     step = -(-len(ranks) // 32)
     axes.set_yticks(range(0, len(ranks), step), [str(rank) for rank in ranks[::step]])
     axes.xaxis.set_major_formatter(FuncFormatter(_time))
-    titled(axes, title, up="rank")
+    titled(axes, title, "time from the first event on", "rank")
     shown = [a for a in ACTIVITIES if any(e.activity == a for e in events)]
     figure.legend(
         handles=[Patch(facecolor=LOOKS[activity][0], label=activity) for activity in shown],

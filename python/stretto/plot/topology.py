@@ -6,6 +6,7 @@ All lengths are inches.
 
 from dataclasses import dataclass, field
 from itertools import pairwise
+from textwrap import wrap
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -26,9 +27,11 @@ ARROW = {"arrowstyle": "-|>", "color": RING, "linewidth": 1.0, "shrinkA": 0, "sh
 # Of links, by the most messages of one step on them.
 HEAT = ("#9aa5ab", "#5b8c5a", "#e0a030", "#d1495b", "#8c1d40")
 HEAT_FROM = (0, 1, 2, 4, 8)
+HEAT_WORDS = ("none", "1", "2 or 3", "4 to 7", "8 or more")
 
 COLUMN, ROW = 0.62, 1.05
 SIDE, TOP, BOTTOM = 0.35, 0.55, 0.55
+LINE_HEIGHT, LETTER, SMALL_LETTER = 0.2, 0.096, 0.056  # of a title; a letter of the key
 MOST_LEAVES = 256
 
 
@@ -59,8 +62,8 @@ class _Layout:
         return x
 
 
-def _heat(messages: int) -> str:
-    return HEAT[max(i for i, least in enumerate(HEAT_FROM) if messages >= least)]
+def _level(messages: int) -> int:
+    return max(i for i, least in enumerate(HEAT_FROM) if messages >= least)
 
 
 def _link(
@@ -77,7 +80,7 @@ def _link(
     long = ((x1 - x0) ** 2 + (y1 - y0) ** 2) ** 0.5
     left, up = (y0 - y1) / long, (x1 - x0) / long
     for way, side in ((2 * vertex, 0.035), (2 * vertex + 1, -0.035)):
-        count, colour = traffic.most[way], _heat(traffic.most[way])
+        count, colour = traffic.most[way], HEAT[_level(traffic.most[way])]
         x, y = left * side, up * side
         axes.plot([x0 + x, x1 + x], [y0 + y, y1 + y], color=colour, linewidth=0.7 * width, zorder=1)
         if count > 1:
@@ -136,6 +139,16 @@ def _legend(topology: _core.Topology, traffic: _core.Traffic | None) -> str:
     )
 
 
+def _key(axes: Axes, traffic: _core.Traffic, links: list[int], x: float, y: float) -> None:
+    """What the colours mean that are there."""
+    levels = {_level(traffic.most[way]) for link in links for way in (2 * link, 2 * link + 1)}
+    parts = [("messages of one step on a link, at most:", INK)]
+    parts += [(f"■ {HEAT_WORDS[level]}", HEAT[level]) for level in sorted(levels)]
+    for words, colour in parts:
+        axes.text(x, y, words, fontsize=7.5, color=colour, va="center")
+        x += SMALL_LETTER * len(words) + 0.12
+
+
 def draw(topology: _core.Topology, traffic: _core.Traffic | None, title: str) -> Figure:
     """With `traffic`, links show what shares them; else the ring is drawn."""
     layout = _Layout(topology)
@@ -145,7 +158,10 @@ def draw(topology: _core.Topology, traffic: _core.Traffic | None, title: str) ->
             "without a file the tree is printed as text",
         )
     across = max((len(layout.leaves) - 1) * COLUMN, 5.4)
-    width, height = across + 2 * SIDE + 0.4, layout.depth * ROW + TOP + BOTTOM + 0.75
+    width = across + 2 * SIDE + 0.4
+    lines = wrap(title, int((width - 0.3) / LETTER), break_on_hyphens=False)
+    more = LINE_HEIGHT * max(0, len(lines) - 1)
+    height = layout.depth * ROW + TOP + BOTTOM + 0.75 + more
     figure = Figure(figsize=(width, height), facecolor="white")
     axes = figure.add_axes((0, 0, 1, 1))
     axes.set_axis_off()
@@ -160,10 +176,13 @@ def draw(topology: _core.Topology, traffic: _core.Traffic | None, title: str) ->
         _vertex(axes, layout, number, ranks.get(number, []))
     if traffic is None:
         _ring(axes, layout)
-    top = low + height
-    axes.text(left + 0.15, top - 0.2, title, fontsize=10, fontweight="bold", color=INK, va="center")
-    axes.text(left + 0.15, top - 0.42, title_of(topology), fontsize=8, color=INK, va="center")
-    axes.text(
-        left + 0.15, low + 0.14, _legend(topology, traffic), fontsize=7.5, color=INK, va="center"
-    )
+    x, top = left + 0.15, low + height
+    look = {"color": INK, "va": "center"}
+    for i, words in enumerate(lines):
+        axes.text(x, top - 0.2 - i * LINE_HEIGHT, words, fontsize=10, fontweight="bold", **look)
+    axes.text(x, top - 0.42 - more, title_of(topology), fontsize=8, **look)
+    axes.text(x, low + 0.14, _legend(topology, traffic), fontsize=7.5, **look)
+    if traffic is not None:
+        links = [i for i, vertex in enumerate(topology.vertices) if vertex.above >= 0]
+        _key(axes, traffic, links, x, low + 0.32)
     return figure
