@@ -25,7 +25,6 @@
 namespace stretto::mpi {
 namespace {
 
-using transport::shm::Address;
 using transport::shm::Connection;
 using transport::shm::Process;
 using transport::shm::SegmentHandle;
@@ -37,6 +36,7 @@ struct PeerInfo {
   SegmentHandle handle;
   CoreSet cores;
   const std::byte* probe = nullptr;  ///< probe_bytes for its neighbour to read, by the kernel
+  Bytes board = -1;                  ///< where the addresses for others will be, in its segment
   std::uint32_t number = 0;          ///< that it proposes for the communicator: mostly all propose the same one
 };
 
@@ -139,15 +139,16 @@ class NodeBootstrap {
   /// False, on all ranks alike: they cannot share memory.
   bool hold() {
     introduce();
-    std::vector<Address> mine(all_.size()), theirs(all_.size());
     for (std::size_t r = 0; r < all_.size() && refused_.empty() && node_.ok(); ++r)
-      if (r != me()) mine[r] = offer(r);
-    node_.alltoall(mine.data(), theirs.data(), sizeof(Address));
+      if (r != me()) offer(r);
     if (!agreed()) {
       for (const std::size_t r : new_) process()->retire(connections_[r]);
+      if (board_) process()->boards().give_back(board_, 0);
       return false;
     }
-    for (const std::size_t r : new_) process()->connect(*connections_[r], theirs[r]);
+    for (const std::size_t r : new_)
+      process()->connect(*connections_[r], process()->read_board(*connections_[r], all_[r].board, me()));
+    process()->boards().give_back(board_, static_cast<std::uint32_t>(new_.size()));  // for each of them it is new, too
     if (!own_) {
       const std::lock_guard lock(mutex);
       for (const std::size_t r : new_) connection_cache()[all_[r].handle.token] = connections_[r];
@@ -181,6 +182,9 @@ class NodeBootstrap {
     if (!own_) mine.number = propose_number();
     if (Process* p = process()) {
       mine.handle = p->segment().handle();
+      board_ = p->boards().take(all_.size());
+      if (board_) mine.board = p->segment().offset(board_);
+      if (!board_) refuse({"STRETTO_SHM_MEMORY is used up", true});
     } else {
       refused_ = "no memory can be shared on this node (" + made().why + "); messages go through the MPI";
       hint_ = "STRETTO_SHM=0 says that this is meant";
@@ -189,29 +193,30 @@ class NodeBootstrap {
     if (node_.ok()) count_cores();
   }
 
-  /// My end of the connection to rank `r` of the node.
-  Address offer(std::size_t r) {
+  void refuse(const transport::shm::Refusal& refusal) {
+    refused_ = "a communicator cannot use shared memory (" + refusal.why + "); its messages go through the MPI";
+    hint_ = refusal.full ? "STRETTO_SHM_MEMORY=256M gives more of it; STRETTO_SHM=0 uses none"
+                         : "ranks of one node must be of one user, in one user namespace, and see each other in "
+                           "/proc; STRETTO_SHM=0 says that this is meant";
+  }
+
+  /// Writes down my end of the connection to rank `r` of the node.
+  void offer(std::size_t r) {
     const SegmentHandle& handle = all_[r].handle;
     if (!own_) {
       const std::lock_guard lock(mutex);
       const auto found = connection_cache().find(handle.token);
       if (found != connection_cache().end()) {
         connections_[r] = found->second;
-        return {};
+        return;
       }
     }
-    if (handle.file < 0) return {};  // its process says so
+    if (handle.file < 0 || all_[r].board < 0) return;  // its process says so
     transport::shm::Refusal refusal;
     connections_[r] = process()->new_connection(handle, refusal);
-    if (!connections_[r]) {
-      refused_ = "a communicator cannot use shared memory (" + refusal.why + "); its messages go through the MPI";
-      hint_ = refusal.full ? "STRETTO_SHM_MEMORY=256M gives more of it; STRETTO_SHM=0 uses none"
-                           : "ranks of one node must be of one user, in one user namespace, and see each other in "
-                             "/proc; STRETTO_SHM=0 says that this is meant";
-      return {};
-    }
+    if (!connections_[r]) return refuse(refusal);
     new_.push_back(r);
-    return process()->address(*connections_[r]);
+    board_->addresses()[r] = process()->address(*connections_[r]);
   }
 
   /// Does no rank refuse? Else the first one that does says why, unless the ranks have heard of such a thing before.
@@ -267,6 +272,7 @@ class NodeBootstrap {
   std::vector<PeerInfo> all_;
   std::vector<Connection*> connections_;
   std::vector<std::size_t> new_;
+  transport::shm::Board* board_ = nullptr;  // mine
 };
 
 }  // namespace

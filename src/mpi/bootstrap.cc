@@ -6,10 +6,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <cstring>
 #include <thread>
 #include <utility>
-#include <vector>
 
 #include "settings/settings.hpp"
 #include "support/deadline.hpp"
@@ -35,24 +33,6 @@ void Bootstrap::allgather(const void* mine, void* all, std::size_t bytes) {
   const int n = static_cast<int>(bytes);
   MPI_Request request = constants().request_null;
   wait(native().Iallgather(mine, n, constants().byte, all, n, constants().byte, comm_, &request), request);
-}
-
-// Among a few ranks everybody gets everything: that takes fewer messages, and a tenth of the time where ranks share
-// cores.
-void Bootstrap::alltoall(const void* mine, void* theirs, std::size_t bytes) {
-  constexpr std::size_t largest_row = 1024;
-  const auto ranks = static_cast<std::size_t>(ranks_);
-  if (const std::size_t row = bytes * ranks; row <= largest_row) {
-    std::vector<std::byte> all(row * ranks);
-    allgather(mine, all.data(), row);
-    for (std::size_t r = 0; r < ranks; ++r)
-      std::memcpy(static_cast<std::byte*>(theirs) + r * bytes,
-                  all.data() + r * row + static_cast<std::size_t>(rank_) * bytes, bytes);
-    return;
-  }
-  const int n = static_cast<int>(bytes);
-  MPI_Request request = constants().request_null;
-  wait(native().Ialltoall(mine, n, constants().byte, theirs, n, constants().byte, comm_, &request), request);
 }
 
 void Bootstrap::minimum(std::span<const std::int64_t> mine, std::int64_t* least) {

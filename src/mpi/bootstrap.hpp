@@ -56,8 +56,6 @@ class Bootstrap {
 
   /// `bytes` from each rank to all of them.
   void allgather(const void* mine, void* all, std::size_t bytes);
-  /// `bytes` from each rank to each.
-  void alltoall(const void* mine, void* theirs, std::size_t bytes);
   /// The smallest that any rank gave, number by number.
   void minimum(std::span<const std::int64_t> mine, std::int64_t* least);
   /// From rank 0 to all, in small pieces: whether long messages arrive is not known.

@@ -197,6 +197,42 @@ TEST(a_way_serves_another_peer_once_all_is_read) {
   CHECK_EQ(a->address(*again).start[3], 1);
 }
 
+TEST(a_board_is_taken_again_when_all_have_read_it) {
+  const auto segment = segment_of(1 << 20);
+  Boards boards(*segment);
+  Board* first = boards.take(3);
+  CHECK(segment->offset(first->addresses() + Boards::first_places) <= 4096);
+  first->addresses()[1].channels = 640;
+  CHECK_EQ(first->addresses()[2].channels, -1);
+  Board* other = boards.take(3);
+  CHECK(other != first);
+  boards.give_back(first, 2);
+  boards.give_back(other, 0);
+  CHECK(boards.take(3) == other);  // the first one has not been read
+  CHECK_EQ(read_address(*first, 1).channels, 640);
+  read_address(*first, 2);
+  CHECK(boards.take(Boards::first_places + 1) != first);  // too small
+  CHECK(boards.take(2) == first);
+  CHECK_EQ(first->addresses()[1].channels, -1);
+  CHECK(!boards.take(1 << 20));
+}
+
+TEST(processes_meet_by_their_boards) {
+  const auto a = process_of(4 << 20), b = process_of(4 << 20);
+  Refusal refusal;
+  Connection* to_b = a->new_connection(b->segment().handle(), refusal);
+  Connection* to_a = b->new_connection(a->segment().handle(), refusal);
+  CHECK(to_a && to_b);
+  Board *of_a = a->boards().take(2), *of_b = b->boards().take(2);
+  of_a->addresses()[1] = a->address(*to_b);
+  of_b->addresses()[0] = b->address(*to_a);
+  a->connect(*to_b, a->read_board(*to_b, b->segment().offset(of_b), 0));
+  b->connect(*to_a, b->read_board(*to_a, a->segment().offset(of_a), 1));
+  CHECK_EQ(of_a->read.load(), 1);
+  to_b->out[0].post(0);
+  CHECK(to_a->in[0].next(0));
+}
+
 bool is_mapped_twice(Process& process) {
   std::ifstream maps("/proc/self/maps");
   struct stat found{};

@@ -12,16 +12,11 @@
 #include <string>
 #include <vector>
 
+#include "transport/shm/boards.hpp"
 #include "transport/shm/node.hpp"
 #include "transport/shm/segment.hpp"
 
 namespace stretto::transport::shm {
-
-/// Where the other process finds my channels of a connection, and at which fragment they stand.
-struct Address {
-  Bytes channels = -1;  ///< in the segment
-  std::array<std::uint64_t, shm::channels> start{};
-};
 
 /// Why there is no connection to another process.
 struct Refusal {
@@ -39,6 +34,7 @@ class Process {
   static std::unique_ptr<Process> create(Bytes most, std::string& why);
 
   Segment& segment() { return *segment_; }
+  Boards& boards() { return boards_; }
 
   /// My end of a connection to another process. Null: the segment is full, but for a quarter that is kept for staging
   /// rings. A thread without these could not do its calls, while a communicator without connections has the MPI.
@@ -51,6 +47,8 @@ class Process {
                       std::int64_t process, PeerHeap* heap = nullptr);
   /// The same for a connection to the process of a segment handle.
   void connect(Connection& connection, const Address& theirs);
+  /// The address at `place` of the board that the other process has at `board` in its segment.
+  Address read_board(const Connection& connection, Bytes board, std::size_t place);
   /// Once its last messages have been read, its memory serves a connection to another peer.
   void retire(Connection* connection);
 
@@ -62,12 +60,13 @@ class Process {
   void return_staging_rings(const StagingRings& rings);
 
  private:
-  explicit Process(std::unique_ptr<Segment> segment) : segment_(std::move(segment)) {}
+  explicit Process(std::unique_ptr<Segment> segment) : segment_(std::move(segment)), boards_(*segment_) {}
   Connection* unused_connection();
   void release(const Token& peer);
 
   std::mutex mutex_;
   std::unique_ptr<Segment> segment_;
+  Boards boards_;
   struct End {
     Channel* channels;
     Connection connection;

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "transport/shm/boards.hpp"
+
+#include <algorithm>
+#include <new>
+
+namespace stretto::transport::shm {
+
+Board* Boards::make(std::size_t places) {
+  std::byte* memory = segment_.take(static_cast<Bytes>(sizeof(Board) + places * sizeof(Address)));
+  if (!memory) return nullptr;
+  auto* board = new (memory) Board;
+  board->places = static_cast<std::uint32_t>(places);
+  return board;
+}
+
+Board* Boards::take(std::size_t places) {
+  const std::lock_guard lock(mutex_);
+  const auto fits = [places](const Free& f) {
+    return f.board->places >= places && f.board->read.load(std::memory_order_acquire) == f.readers;
+  };
+  Board* board = nullptr;
+  if (const auto found = std::ranges::find_if(free_, fits); found != free_.end()) {
+    board = found->board;
+    free_.erase(found);
+    board->read.store(0, std::memory_order_relaxed);
+  } else {
+    board = make(places);
+  }
+  if (board) std::uninitialized_fill_n(board->addresses(), places, Address{});
+  return board;
+}
+
+void Boards::give_back(Board* board, std::uint32_t readers) {
+  if (!board) return;
+  const std::lock_guard lock(mutex_);
+  free_.push_back({board, readers});
+}
+
+/// Written before it is read: see Process::connect(). To read it last says that the owner may overwrite it.
+Address read_address(Board& board, std::size_t place) {
+  board.read.fetch_add(0, std::memory_order_acquire);
+  const Address address = board.addresses()[place];
+  board.read.fetch_add(1, std::memory_order_release);
+  return address;
+}
+
+}  // namespace stretto::transport::shm

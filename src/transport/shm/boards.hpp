@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// How processes that meet tell each other where their connections are: each writes the addresses for all others into
+// its own segment, where every other one reads the one for it. The MPI would need a message for each pair.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include "transport/shm/segment.hpp"
+
+namespace stretto::transport::shm {
+
+/// Where the other process finds my channels of a connection, and at which fragment they stand.
+struct Address {
+  Bytes channels = -1;  ///< in the segment
+  std::array<std::uint64_t, shm::channels> start{};
+};
+
+/// Memory of a segment, whose addresses may be read by others once ranks have agreed that all have written theirs.
+struct Board {
+  std::atomic<std::uint32_t> read{0};  ///< how many have been
+  std::uint32_t places = 0;
+  Address* addresses() { return reinterpret_cast<Address*>(this + 1); }
+};
+
+/// Of one segment. For any thread.
+class Boards {
+ public:
+  /// The first one stands in the first page, which others map for the segment's header anyway, and is enough for most
+  /// nodes.
+  static constexpr std::size_t first_places = 80;
+
+  explicit Boards(Segment& segment) : segment_(segment) { give_back(make(first_places), 0); }
+
+  /// Null: the segment is full.
+  Board* take(std::size_t places);
+  /// It may be taken again when so many addresses have been read.
+  void give_back(Board* board, std::uint32_t readers);
+
+ private:
+  Board* make(std::size_t places);
+
+  struct Free {
+    Board* board;
+    std::uint32_t readers;
+  };
+  Segment& segment_;
+  std::mutex mutex_;
+  std::vector<Free> free_;
+};
+
+/// The address at `place` of another process's board.
+Address read_address(Board& board, std::size_t place);
+
+}  // namespace stretto::transport::shm
