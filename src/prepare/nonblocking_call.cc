@@ -107,7 +107,7 @@ void NonblockingCall::count(execute::Work& work) {
   const Decision& decision = prepared_->decision();
   times.served(*decision.algorithm);
   count_served(*c_, *decision.served, *decision.algorithm);
-  complete_work(*c_, decision, work);
+  complete_work(*c_, function(), decision, work);
   kept_ = keep_plan(*c_, *prepared_, work, false);
 }
 

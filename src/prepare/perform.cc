@@ -37,7 +37,7 @@ std::shared_ptr<PlanCache::Cached> count_and_keep(Communicator& c, const Prepare
   const Decision& decision = call.decision();
   count_served(c, *decision.served, *decision.algorithm);
   if (c.records) observe::served(*decision.algorithm, look_always(c));
-  complete_work(c, decision, work);
+  complete_work(c, call.function(), decision, work);
   return keep_plan(c, call, work, true);
 }
 
@@ -99,9 +99,9 @@ void count_served(Communicator& c, Counter& served, const Algorithm& algorithm) 
   ++c.calls;
 }
 
-void complete_work(const Communicator& c, const Decision& decision, execute::Work& work) {
+void complete_work(const Communicator& c, Function function, const Decision& decision, execute::Work& work) {
   work.depth = std::min(decision.params.depth, c.most_depth());
-  work.lend_from = decision.params.kernel_copy && settings().kernel_copy ? least_lent : 0;
+  work.lend_from = decision.params.kernel_copy && settings().kernel_copy ? c.lends_from(function) : 0;
   work.bypass_cache = bypass_cache(c, *decision.algorithm, work);
 }
 

@@ -17,7 +17,7 @@ class PreparedCall;
 /// A call that is served by `algorithm`, for which `served` counts.
 void count_served(Communicator& c, Counter& served, const Algorithm& algorithm);
 /// What `c` allows of it.
-void complete_work(const Communicator& c, const Decision& decision, execute::Work& work);
+void complete_work(const Communicator& c, Function function, const Decision& decision, execute::Work& work);
 /// Before the collective of `call` runs: keeps its plan if that may be, else null. Only one that a blocking call keeps
 /// samples those that follow.
 std::shared_ptr<PlanCache::Cached> keep_plan(Communicator& c, const PreparedCall& call, const execute::Work& work,

@@ -66,7 +66,7 @@ void PersistentCall::bind(Candidate& candidate, PreparedCall& call) {
   candidate.call = &call;
   candidate.algorithm = call.decision().algorithm;
   candidate.work = call.work();
-  complete_work(*c_, call.decision(), candidate.work);
+  complete_work(*c_, function(), call.decision(), candidate.work);
   candidate.has_plan = segments_of(candidate.work) == 1;
   if (candidate.has_plan) {
     candidate.plan.resolve(candidate.work, 0);
