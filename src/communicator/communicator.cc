@@ -170,13 +170,6 @@ Call Communicator::placed(Call call) const {
   return call;
 }
 
-/// Rules know from which sizes on the kernel's copy wins, if all ranks know sizes. For other functions each message
-/// decides: where the kernel is not fast, staging is faster up to these sizes (measured where it copies 5 GB/s).
-Bytes Communicator::lends_from(Function function) const {
-  if (facts(function).bytes_known || kernel_copy_ == KernelCopy::fast) return least_lent;
-  return oversubscribed_ ? 32 << 10 : 128 << 10;
-}
-
 Communicator::BothOverrides Communicator::overrides_for(Function function) const {
   return {variable_for(function, *rules_), override_for(overrides_, function)};
 }

@@ -68,7 +68,7 @@ class Communicator {
   bool threads() const { return threads_; }
   bool one_node() const { return ranks_ > 1 && per_node_ == ranks_; }  ///< all ranks share memory
   /// Messages of so many bytes are lent where a decision says copy=kernel.
-  Bytes lends_from(Function function) const;
+  Bytes lends_from(Function function) const { return stretto::lends_from(function, kernel_copy_, oversubscribed_); }
   /// Segments in flight that the connections of all ranks allow: their schedules would not match with more on some.
   int most_depth() const { return most_depth_; }
   Rank rank() const { return rank_; }

@@ -143,12 +143,11 @@ class NodeBootstrap {
       if (r != me()) offer(r);
     if (!agreed()) {
       for (const std::size_t r : new_) process()->retire(connections_[r]);
-      if (board_) process()->boards().give_back(board_, 0);
+      if (board_ && node_.ok()) process()->boards().give_back(board_, 0);  // else others may go by it
       return false;
     }
-    for (const std::size_t r : new_)
-      process()->connect(*connections_[r], process()->read_board(*connections_[r], all_[r].board, me()));
-    process()->boards().give_back(board_, static_cast<std::uint32_t>(new_.size()));  // for each of them it is new, too
+    for (const std::size_t r : new_) process()->connect(*connections_[r], all_[r].board, me());
+    process()->boards().give_back(board_, static_cast<std::uint32_t>(new_.size()));  // to each of which I am new, too
     if (!own_) {
       const std::lock_guard lock(mutex);
       for (const std::size_t r : new_) connection_cache()[all_[r].handle.token] = connections_[r];
@@ -183,14 +182,18 @@ class NodeBootstrap {
     if (Process* p = process()) {
       mine.handle = p->segment().handle();
       board_ = p->boards().take(all_.size());
-      if (board_) mine.board = p->segment().offset(board_);
-      if (!board_) refuse({"STRETTO_SHM_MEMORY is used up", true});
+      if (board_)
+        mine.board = p->segment().offset(board_);
+      else
+        refuse({"STRETTO_SHM_MEMORY is used up", true});
     } else {
       refused_ = "no memory can be shared on this node (" + made().why + "); messages go through the MPI";
       hint_ = "STRETTO_SHM=0 says that this is meant";
     }
     node_.allgather(&mine, all_.data(), sizeof mine);
-    if (node_.ok()) count_cores();
+    if (!node_.ok()) return;
+    count_cores();
+    if (refused_.empty()) kernel_copy_ = reads_next();  // now, for ranks have just met
   }
 
   void refuse(const transport::shm::Refusal& refusal) {
@@ -223,7 +226,7 @@ class NodeBootstrap {
   bool agreed() {
     const bool willing = refused_.empty() && node_.ok();
     const std::array<std::int64_t, 3> mine{willing ? node_.ranks() : node_.rank(), scarce ? 0 : 1,
-                                           static_cast<std::int64_t>(willing ? reads_next() : KernelCopy::refused)};
+                                           static_cast<std::int64_t>(kernel_copy_)};
     std::array<std::int64_t, 3> least{};
     node_.minimum(mine, least.data());
     oversubscribed_ = least[1] == 0;

@@ -37,7 +37,8 @@ class Finder {
   std::vector<Candidate> find() {
     found_.emplace_back();
     add_from(rules_, call_.bytes);
-    if (call_.kernel_copy != KernelCopy::refused && call_.per_node > 1 && call_.bytes >= least_lent)
+    if (call_.kernel_copy != KernelCopy::refused && call_.per_node > 1 &&
+        call_.bytes >= lends_from(call_.function, call_.kernel_copy, call_.oversubscribed))
       add_with_other_copies();
     const Rules& shipped = shipped_rules();
     add_from(shipped, call_.bytes);

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <span>
 
 namespace stretto::mpi {
 
@@ -27,11 +26,12 @@ const void* KeptArrays::copy_of(const void* given) const {
 
 void KeptArrays::keep(Arguments& arguments, std::array<Rank, 2> parts) {
   used_ = 0;
+  parts_ = {};
   for (std::size_t side = 0; side < parts.size(); ++side) {
     if (!arguments.parts[side]) continue;
     parts_[side] = *arguments.parts[side];
     arguments.parts[side] = &parts_[side];
-    const auto n = static_cast<std::size_t>(parts[side]);
+    const std::size_t n = given_[side] = static_cast<std::size_t>(parts[side]);
     for (const Numbers* numbers : {&parts_[side].counts, &parts_[side].displacements})
       add(numbers->data(), n * numbers->bytes_of_one());
     add(parts_[side].types, n * sizeof(MPI_Datatype));

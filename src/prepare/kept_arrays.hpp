@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstddef>
+#include <span>
 #include <type_traits>
 #include <vector>
 
@@ -19,12 +20,17 @@ class KeptArrays {
   /// need not give them, and they are not read.
   void keep(Arguments& arguments, std::array<Rank, 2> parts);
 
+  /// Those that are kept of a side, 0 or 1.
+  std::span<const MPI_Datatype> types(std::size_t side) const {
+    return {parts_[side].types, parts_[side].types ? given_[side] : 0};
+  }
+
   /// An argument of MPI's function: of an array that is kept, the copy.
   template <typename Argument>
   Argument of(Argument argument) const {
     using Target = std::remove_pointer_t<Argument>;
     if constexpr (std::is_pointer_v<Argument> && std::is_const_v<Target> && !std::is_void_v<Target>)
-      return static_cast<Argument>(copy_of(argument));
+      if (used_ > 0) return static_cast<Argument>(copy_of(argument));
     return argument;
   }
 
@@ -37,6 +43,7 @@ class KeptArrays {
   const void* copy_of(const void* given) const;
 
   std::array<PartsArguments, 2> parts_{};
+  std::array<std::size_t, 2> given_{};
   std::array<Array, 6> arrays_{};  // counts, displacements and types of both
   std::size_t used_ = 0;
   std::vector<std::byte> copies_;

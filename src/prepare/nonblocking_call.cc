@@ -51,22 +51,32 @@ bool NonblockingCall::start(Communicator& c, const Arguments& arguments, Functio
       leave();
       return false;
     }
-    if (prepared_) prepared_->hold_handles(held_);
-    if (!prepared_ || prepared_->is_collective()) return true;
-  } else {
-    queue();
+    if (!prepared_) return true;
+    if (prepared_->is_collective()) {
+      prepared_->hold_handles(held_);
+      return true;
+    }
   }
+  hold_arguments();
   native_ = native();
   undecided_ = true;
   c.undecided.push_back(this);
   return true;
 }
 
-/// Its turn comes later, and the program may free its handles before.
-void NonblockingCall::queue() {
-  PreparedCall call(*c_, arguments_, memory_);
-  if (call.servable()) call.hold_handles(held_);
-  memory_.trim();
+/// The program may free its handles before it is known who needs them, Stretto or the native library. What a rank need
+/// not give may be anything, whose freeing would then wait for the end of this call.
+void NonblockingCall::hold_arguments() {
+  const auto hold = [this](MPI_Datatype type) {
+    if (type != constants().type_null) held_.hold_type(type);
+  };
+  for (std::size_t side = 0; side < 2; ++side) {
+    if (arguments_.parts[side] && arguments_.parts[side]->types)
+      std::ranges::for_each(arrays_.types(side), hold);
+    else
+      hold(arguments_.signature.types[side]);
+  }
+  if (facts(facts(function()).collective).reduces) held_.hold_op(arguments_.signature.op);
 }
 
 /// Others may wait for it from now on.

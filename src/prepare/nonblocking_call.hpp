@@ -39,7 +39,7 @@ class NonblockingCall final : public PendingCall {
  private:
   bool start_new(Communicator& c, const Arguments& arguments, FunctionRef<NativeStart()> native);
   void begin_pending();
-  void queue();
+  void hold_arguments();
   bool start_kept(const Arguments& arguments);
   void count(execute::Work& work);
   void start_queued();

@@ -20,7 +20,7 @@ std::array<Rank, 2> parts_given(Communicator& c, const Signature& call) {
   const CollectiveFacts& collective = facts(facts(call.function).collective);
   if (collective.rooted && c.rank() != call.root) return {0, 0};
   if (!collective.neighbourhood) return {collective.pairwise && call.in_place ? 0 : c.ranks(), c.ranks()};
-  const auto graph = c.graph();
+  const auto& graph = c.graph();
   if (!graph) return {0, 0};
   const Neighbours& near = graph->of(c.rank());
   return {static_cast<Rank>(near.destinations.size()), static_cast<Rank>(near.sources.size())};

@@ -7,6 +7,12 @@
 #include "stretto/rules.hpp"
 
 namespace stretto {
+
+Bytes lends_from(Function function, KernelCopy kernel, bool oversubscribed) {
+  if (facts(function).bytes_known || kernel == KernelCopy::fast) return least_lent;
+  return oversubscribed ? 32 << 10 : 128 << 10;
+}
+
 namespace {
 
 bool nodes_hold(NodesAre wanted, const Call& call) {

@@ -226,8 +226,8 @@ TEST(processes_meet_by_their_boards) {
   Board *of_a = a->boards().take(2), *of_b = b->boards().take(2);
   of_a->addresses()[1] = a->address(*to_b);
   of_b->addresses()[0] = b->address(*to_a);
-  a->connect(*to_b, a->read_board(*to_b, b->segment().offset(of_b), 0));
-  b->connect(*to_a, b->read_board(*to_a, a->segment().offset(of_a), 1));
+  a->connect(*to_b, b->segment().offset(of_b), 0);
+  b->connect(*to_a, a->segment().offset(of_a), 1);
   CHECK_EQ(of_a->read.load(), 1);
   to_b->out[0].post(0);
   CHECK(to_a->in[0].next(0));

@@ -7,7 +7,9 @@
 namespace stretto::transport::shm {
 
 Board* Boards::make(std::size_t places) {
-  std::byte* memory = segment_.take(static_cast<Bytes>(sizeof(Board) + places * sizeof(Address)));
+  places = std::max(places, first_places);  // one serves for another
+  const auto bytes = static_cast<Bytes>(sizeof(Board) + places * sizeof(Address));
+  std::byte* memory = segment_.take(bytes, segment_.handle().bytes / 4);  // which is kept for staging rings
   if (!memory) return nullptr;
   auto* board = new (memory) Board;
   board->places = static_cast<std::uint32_t>(places);
@@ -37,10 +39,12 @@ void Boards::give_back(Board* board, std::uint32_t readers) {
   free_.push_back({board, readers});
 }
 
-/// Written before it is read: see Process::connect(). To read it last says that the owner may overwrite it.
+/// The page is written before it is read: see touch() in process.cc. The last reader's count tells the owner that it
+/// may overwrite the addresses.
 Address read_address(Board& board, std::size_t place) {
-  board.read.fetch_add(0, std::memory_order_acquire);
-  const Address address = board.addresses()[place];
+  Address& theirs = board.addresses()[place];
+  std::atomic_ref(theirs.channels).fetch_add(0, std::memory_order_acquire);
+  const Address address = theirs;
   board.read.fetch_add(1, std::memory_order_release);
   return address;
 }

@@ -91,16 +91,11 @@ void Process::connect(Connection& connection, const Address& theirs, std::byte* 
   connection.doorbell = doorbell;
 }
 
-void Process::connect(Connection& connection, const Address& theirs) {
+void Process::connect(Connection& connection, Bytes board, std::size_t place) {
   const std::lock_guard lock(mutex_);
   const Mapping& mapping = *mappings_.at(connection.peer).mapping;
+  const Address theirs = read_address(*reinterpret_cast<Board*>(mapping.memory() + board), place);
   connect(connection, theirs, mapping.memory(), mapping.doorbell(), mapping.process(), &mapping.heap());
-}
-
-Address Process::read_board(const Connection& connection, Bytes board, std::size_t place) {
-  const std::lock_guard lock(mutex_);
-  std::byte* const theirs = mappings_.at(connection.peer).mapping->memory();
-  return read_address(*reinterpret_cast<Board*>(theirs + board), place);
 }
 
 void Process::retire(Connection* connection) {

@@ -45,10 +45,9 @@ class Process {
   /// The other end: that of `process`, whose segment is here at `segment`, and whose heap may be mapped.
   static void connect(Connection& connection, const Address& theirs, std::byte* segment, Doorbell* doorbell,
                       std::int64_t process, PeerHeap* heap = nullptr);
-  /// The same for a connection to the process of a segment handle.
-  void connect(Connection& connection, const Address& theirs);
-  /// The address at `place` of the board that the other process has at `board` in its segment.
-  Address read_board(const Connection& connection, Bytes board, std::size_t place);
+  /// The same for a connection to the process of a segment handle, whose address is at `place` of the board that this
+  /// process has at `board` in its segment.
+  void connect(Connection& connection, Bytes board, std::size_t place);
   /// Once its last messages have been read, its memory serves a connection to another peer.
   void retire(Connection* connection);
 
