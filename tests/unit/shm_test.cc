@@ -251,7 +251,9 @@ TEST(a_segment_is_mapped_as_long_as_there_are_ways_to_it) {
   Connection* second = a->new_connection(b->segment().handle(), refusal);
   CHECK(first && second && is_mapped_twice(*b));
   Connection* back = b->new_connection(a->segment().handle(), refusal);
-  a->connect(*first, b->address(*back));
+  Board* board = b->boards().take(1);
+  board->addresses()[0] = b->address(*back);
+  a->connect(*first, b->segment().offset(board), 0);
   CHECK(!a->peer_died(*first));
   a->retire(second);
   CHECK(is_mapped_twice(*b));
