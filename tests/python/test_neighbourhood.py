@@ -11,8 +11,8 @@ ALGORITHMS = ["grid", "two_step", "three_step"]
 LIMIT = 100  # seconds: the ranks may be more than the cores
 
 
-def run(built, name: str, ranks: int, seed: int, **variables: str) -> Finished:
-    program = [built("neighbourhood.c", name), seed]
+def run(built, name: str, ranks: int, seed: int, *words: str, **variables: str) -> Finished:
+    program = [built("neighbourhood.c", name), seed, *words]
     done = stretto_run(ranks, program, mpi=installed(name), timeout=LIMIT, **variables)
     return all_right(done)
 
@@ -46,6 +46,18 @@ def test_by_way_of_other_ranks(built, algorithm, name, ranks, nodes):
 def test_shipped_rules_go_by_messages_to_a_node(built):
     by = served_by(run(built, "mpich", 8, 5, STRETTO_NODES="2x4"))
     assert all({"direct", "three_step"} <= found for found in by.values())
+
+
+def test_calls_that_are_decided_late(built, tmp_path):
+    """When all ranks know the size: some are then the MPI's own, with the arrays of their start."""
+    rules = tmp_path / "sizes.rules"
+    by_size = [f"{function} bytes>=1K -> direct" for function in FUNCTIONS]
+    rules.write_text("\n".join(["stretto-rules 2", *by_size, ""]), encoding="utf-8")
+    # MPICH 5.0.2 itself refuses its persistent ones in MPI_Testall.
+    done = run(built, "mpich", 3, 3, "nonblocking", STRETTO_RULES=str(rules))
+    for function in FUNCTIONS:
+        assert done.served(function) > 0
+        assert set(done.passed(function)) == {"rules"}
 
 
 @pytest.mark.parametrize("interface", ["", "-DUSE_MPI", "-DUSE_MPI_F08"])

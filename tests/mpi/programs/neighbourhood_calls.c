@@ -310,6 +310,11 @@ static void begin(struct job* j, MPI_Request* request) {
   if (call(j, request)) wrong("return code", j);
   if ((*request == MPI_REQUEST_NULL) != (j->form == blocking)) wrong("request", j);
   if (!needs_types(j)) free_types(j);
+  // Bindings of Fortran hand over converted arrays, which are gone when the function returns: Stretto keeps copies.
+  if (native) return;
+  memset(j->counts, 0x55, sizeof j->counts);
+  memset(j->places, 0x55, sizeof j->places);
+  memset(j->types, 0x55, sizeof j->types);
 }
 
 static void drop(struct job* j) {
