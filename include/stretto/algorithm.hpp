@@ -17,18 +17,22 @@ class AlgorithmFile;
 /// "file:ring.stretto": so begins the name of an algorithm whose schedules a file gives.
 inline constexpr std::string_view file_prefix = "file:";
 
+/// How long messages go from one rank to another on a node: twice through shared memory; once, by the kernel, where
+/// that is permitted; or each as measured of those before it, where the kernel is permitted to.
+enum class Copy : std::uint8_t { staged, kernel, measured };
+
 /// What the chooser may vary.
 struct Params {
-  Bytes segment = 0;         ///< the call is cut into segments of so many bytes of the vector; 0: not cut
-  int depth = 2;             ///< segments in flight
-  std::int64_t value = 0;    ///< of the algorithm's own parameter; 0: its default
-  std::vector<Rank> list;    ///< of the algorithm's own list; empty: its default
-  bool kernel_copy = false;  ///< long messages on a node are copied once, by the kernel where it permits that
+  Bytes segment = 0;                    ///< the call is cut into segments of so many bytes of the vector; 0: not cut
+  int depth = 2;                        ///< segments in flight
+  std::int64_t value = 0;               ///< of the algorithm's own parameter; 0: its default
+  std::vector<Rank> list;               ///< of the algorithm's own list; empty: its default
+  Copy copy = Copy::staged;             ///< of long messages on a node
   const AlgorithmFile* file = nullptr;  ///< the algorithm's own; set by resolved()
   bool operator==(const Params&) const = default;
 };
 
-/// With Params::kernel_copy: two copies of less are faster than one by the kernel.
+/// With other copies than staged ones: two copies of less are faster than one by the kernel.
 inline constexpr Bytes least_lent = 12 << 10;
 
 /// A number that an algorithm leaves open, such as the radix of a tree.

@@ -166,6 +166,9 @@ bool bytes_matter(std::span<const Override* const> overrides, const Rules& rules
 /// The numbers of bytes, with those of `call` among them, for which the rules choose alike if nothing else changes.
 Between chosen_alike(const Rules& rules, const Call& call);
 
+/// "staged", "kernel" or "measured": the value of copy= in a rule.
+std::string_view written(Copy copy);
+
 /// "ring segment=64K depth=4": an algorithm and parameters as they stand in a rule. Null is the native library.
 std::string written(const Algorithm* algorithm, const Params& params);
 

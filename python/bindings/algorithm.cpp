@@ -46,25 +46,26 @@ Schedule checked_schedule(const Algorithm& algorithm, const Shape& shape, Rank r
 }
 
 void register_params(nb::module_& m) {
+  nb::enum_<Copy>(m, "Copy", "How long messages go from one rank to another on a node.")
+      .value("staged", Copy::staged, "Twice, through shared memory.")
+      .value("kernel", Copy::kernel, "Once, by the kernel.")
+      .value("measured", Copy::measured, "Each in the one or the other way, as measured of those before it.");
   nb::class_<Params>(m, "Params", "What the chooser may vary.")
       .def(
           "__init__",
-          [](Params* self, Bytes segment, int depth, std::int64_t value, std::vector<Rank> list, bool kernel_copy) {
-            new (self) Params{.segment = segment,
-                              .depth = depth,
-                              .value = value,
-                              .list = std::move(list),
-                              .kernel_copy = kernel_copy};
+          [](Params* self, Bytes segment, int depth, std::int64_t value, std::vector<Rank> list, Copy copy) {
+            new (self)
+                Params{.segment = segment, .depth = depth, .value = value, .list = std::move(list), .copy = copy};
           },
           nb::arg("segment") = 0, nb::arg("depth") = 2, nb::arg("value") = 0, nb::arg("list") = std::vector<Rank>(),
-          nb::arg("kernel_copy") = false)
+          nb::arg("copy") = Copy::staged)
       .def_rw("segment", &Params::segment, "Segments of so many bytes of the vector; 0: not cut.")
       .def_rw("depth", &Params::depth, "Segments in flight.")
       .def_rw("value", &Params::value, "Of the algorithm's own parameter; 0: its default.")
       // In this class the name `list` is taken.
       .def_rw("list", &Params::list, nb::for_getter(nb::sig("def list(self) -> collections.abc.Sequence[int]")),
               "The algorithm's own list; empty: its default.")
-      .def_rw("kernel_copy", &Params::kernel_copy, "Long messages on a node are copied once, by the kernel.")
+      .def_rw("copy", &Params::copy, "Of long messages on a node.")
       .def("__eq__", [](const Params& a, const Params& b) { return a == b; }, nb::is_operator());
   nb::class_<Parameter>(m, "Parameter", "A number that an algorithm leaves open, such as the radix of a tree.")
       .def_ro("name", &Parameter::name)

@@ -120,15 +120,26 @@ void Buffers::combine_message(const Plan::Step& step, Count first, Count n, cons
   combine(step, first, n, unpacked);
 }
 
+bool Buffers::can_copy_in_pieces(const Plan::Step& step) const {
+  const std::byte* from = in_one_piece(step.source);
+  const std::byte* to = in_one_piece(step.target);
+  return from && to && std::abs(from - to) >= step.bytes;
+}
+
+void Buffers::copy_piece(const Plan::Step& step, Bytes first, Bytes bytes) const {
+  const std::byte* from = in_one_piece(step.source) + first;
+  std::byte* to = in_one_piece(step.target) + first;
+  if (step.non_temporal && bytes >= least_non_temporal)
+    copy_non_temporal(to, from, bytes);
+  else
+    std::memmove(to, from, static_cast<std::size_t>(bytes));
+}
+
 void Buffers::copy(const Plan::Step& step, Arena& arena) const {
   const std::byte* from = in_one_piece(step.source);
-  std::byte* to = in_one_piece(step.target);
+  const std::byte* to = in_one_piece(step.target);
   if (from && to) {
-    if (from == to) return;  // in place
-    if (step.non_temporal && step.bytes >= least_non_temporal)
-      copy_non_temporal(to, from, step.bytes);
-    else
-      std::memmove(to, from, static_cast<std::size_t>(step.bytes));
+    if (from != to) copy_piece(step, 0, step.bytes);  // else it is in place
     return;
   }
   if (step.source.count == 1 && step.target.count == 1 &&

@@ -29,6 +29,10 @@ class Buffers {
   /// The same, and are combined: step.target = message ∘ step.operand, or the other way round.
   void combine_message(const Plan::Step& step, Count first, Count n, const std::byte* packed, Arena& arena) const;
   void copy(const Plan::Step& step, Arena& arena) const;
+  /// Does it go from one piece of memory to another one, elsewhere?
+  bool can_copy_in_pieces(const Plan::Step& step) const;
+  /// Bytes first … first+bytes-1 of such a copy.
+  void copy_piece(const Plan::Step& step, Bytes first, Bytes bytes) const;
   void reduce(const Plan::Step& step, Arena& arena) const;
 
  private:

@@ -163,6 +163,19 @@ bool Operation::advance(Instance& in) {
   return true;
 }
 
+/// A long one in pieces, between which messages leave: else receivers would wait for their next fragments.
+void Operation::copy(Instance& in, const Plan::Step& step) {
+  constexpr Bytes piece = 128 << 10;
+  if (in.unsent.empty() || step.bytes <= piece || !in.buffers.can_copy_in_pieces(step)) {
+    in.buffers.copy(step, in.arena);
+    return;
+  }
+  for (Bytes first = 0; first < step.bytes; first += piece) {
+    in.buffers.copy_piece(step, first, std::min(piece, step.bytes - first));
+    if (!in.unsent.empty()) pump(in);
+  }
+}
+
 /// False: its message has not come, or what it writes has not left.
 bool Operation::carry_out(Instance& in, std::uint32_t index) {
   const Plan::Step& step = in.plan->steps[index];
@@ -171,7 +184,7 @@ bool Operation::carry_out(Instance& in, std::uint32_t index) {
     if (later) return false;
     const bool copies = step.kind == ActionKind::copy;
     const Nanoseconds begin = seen();
-    copies ? in.buffers.copy(step, in.arena) : in.buffers.reduce(step, in.arena);
+    copies ? copy(in, step) : in.buffers.reduce(step, in.arena);
     done(begin, copies ? Activity::copy : Activity::reduce, no_rank, step.bytes, in);
     return true;
   }

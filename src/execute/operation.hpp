@@ -117,7 +117,8 @@ class Operation {
     Bytes copied = 0;     // of a lent message, by this end
     bool shared = false;  // a lent message that its sender copies, too
     bool complete = false;
-    bool dropped = false;  // it has another size than awaited
+    bool dropped = false;                              // it has another size than awaited
+    std::chrono::steady_clock::time_point began = {};  // to be taken, if that is timed
   };
   static constexpr Bytes fragments_of_window = 4;
   /// A message to neighbours that has not been posted yet.
@@ -126,6 +127,7 @@ class Operation {
     std::uint32_t readers;              // this and the next sends: the same blocks
     Bytes window = 0;                   // of a message that does not fit into the staging ring at once, else 0
     std::byte* memory = nullptr;        // the window
+    bool new_pages = false;             // in it
     const std::byte* packed = nullptr;  // if fragments cut elements that have holes
     std::uint64_t reference = 0;        // of the window
     Bytes posted = 0;
@@ -169,6 +171,7 @@ class Operation {
   void begin_round(Instance& in, const Plan::Stage& stage);
   bool advance_all();
   bool advance(Instance& in);
+  void copy(Instance& in, const Plan::Step& step);
   bool carry_out(Instance& in, std::uint32_t step);
   /// Would write what the round has still to send.
   bool held(const Instance& in, const Plan::Step& step) const {
@@ -203,16 +206,26 @@ class Operation {
   void queue_sends(Instance& in, std::uint32_t first, std::uint32_t end);
   static void one_by_one(std::vector<SendState>& unsent);
   void cut_into_fragments(Instance& in, Bytes staging);
+  struct Part {
+    Bytes first, bytes;
+  };
+  void pack_staged(Instance& in, const Plan::Outgoing& send, Part part, std::byte* to, bool non_temporal);
   bool try_send(Instance& in, SendState& state);
   bool try_send_in_fragments(Instance& in, SendState& state);
   bool try_send_in_slots(Instance& in, SendState& state);
   bool pump(Instance& in);
   void unblock_sends(Instance& in);
+  void note_cost(const Plan::Step& step, const ReceiveState& receive, transport::shm::Inbox& box,
+                 const transport::shm::Fragment& last);
   bool take(Instance& in, std::uint32_t step, bool in_order, bool yielding);
   bool drain(Instance& in, bool yielding);
 
   // Lent messages: operation_lend.cc
-  bool may_lend(const Instance& in, const Plan::Outgoing& send) const;
+  bool may_lend(const Instance& in, const Plan::Outgoing& send);
+  static bool both_ends_copy(const Instance& in, const Plan::Outgoing& send);
+  void choose_copy(const Instance& in, SendState& state);
+  /// Do its ends time how such a message goes?
+  bool measured(Bytes message) const { return work_.copies_measured && message >= work_.lend_from; }
   static bool round_receives(const Instance& in);
   bool try_lend(Instance& in, SendState& state);
   transport::shm::Copied take_lent(Instance& in, const Plan::Step& step, ReceiveState& receive,

@@ -20,15 +20,33 @@ using transport::shm::Outbox;
 }  // namespace
 
 /// In one piece, and in memory that the receiver can read: by the kernel if the call is to do so, or in the heap.
-bool Operation::may_lend(const Instance& in, const Plan::Outgoing& send) const {
+bool Operation::may_lend(const Instance& in, const Plan::Outgoing& send) {
   const bool by_kernel = work_.lend_from > 0 && send.bytes >= work_.lend_from;
   if (!by_kernel && (send.bytes < least_in_place || !paths_.node->heap)) return false;
   const std::byte* message = in.buffers.in_one_piece(send.blocks);
-  return message && (by_kernel || paths_.node->in_heap(message, send.bytes)) &&
-         neighbour(send.peer)->out[in.channel].lends();
+  const bool in_heap = message && paths_.node->in_heap(message, send.bytes);
+  Outbox& box = neighbour(send.peer)->out[in.channel];
+  if (!message || !(by_kernel || in_heap) || !box.lends()) return false;
+  if (in_heap || !work_.copies_measured) return true;
+  return neighbour(send.peer)->lending_is_faster(send.bytes, both_ends_copy(in, send));
 }
 
-/// Where a round both sends and receives, each rank copies what it receives, and has no time to help others.
+/// Of a lent message. Where a round both sends and receives, each rank copies what it receives, and has no time to help
+/// others.
+bool Operation::both_ends_copy(const Instance& in, const Plan::Outgoing& send) {
+  return send.bytes >= transport::shm::least_shared && !round_receives(in);
+}
+
+/// Decides how a message that the kernel may copy goes. One that is staged after all goes in fragments where its
+/// receiver would copy while it is packed.
+void Operation::choose_copy(const Instance& in, SendState& state) {
+  const Plan::Outgoing& send = in.plan->sends[state.send];
+  state.lend = may_lend(in, send);
+  if (state.lend || !measured(send.bytes) || send.alike > 1 || !both_ends_copy(in, send)) return;
+  using transport::shm::StagingRing;
+  state.window = std::min(paths_.node->staging[in.channel]->bytes() / 2, StagingRing::rounded(send.bytes));
+}
+
 bool Operation::round_receives(const Instance& in) {
   const Plan::Stage& stage = in.plan->stages[in.round];
   const auto& steps = in.plan->steps;
@@ -42,8 +60,7 @@ bool Operation::try_lend(Instance& in, SendState& state) {
   Connection& peer = *neighbour(send.peer);
   if (state.lent == 0) {
     const std::byte* message = in.buffers.in_one_piece(send.blocks);
-    const bool helps = send.bytes >= transport::shm::least_shared && !round_receives(in);
-    const Help where = !helps ? Help::none : work_.lend_from > 0 ? Help::anywhere : Help::into_heaps;
+    const Help where = !both_ends_copy(in, send) ? Help::none : work_.lend_from > 0 ? Help::anywhere : Help::into_heaps;
     state.lent = transport::shm::post_lent(peer, in.channel, key_, message, send.bytes, where);
     if (state.lent == 0) return false;
   }

@@ -19,6 +19,7 @@ using transport::shm::Carried;
 using transport::shm::Connection;
 using transport::shm::Copied;
 using transport::shm::Fragment;
+using transport::shm::Inbox;
 using transport::shm::inline_payload;
 using transport::shm::Outbox;
 using transport::shm::post_inline;
@@ -35,8 +36,8 @@ void Operation::send_to_neighbours(Instance& in, const Plan::Stage& stage) {
     if (n == 0 || !neighbour(sends[stage.first_send].peer)) return;
     SendState only{.send = stage.first_send, .readers = 1};
     const Bytes bytes = sends[stage.first_send].bytes;
-    only.lend = may_lend(in, sends[stage.first_send]);
     if (bytes <= paths_.node->staging[in.channel]->bytes() / 2) {
+      choose_copy(in, only);
       if (!try_send(in, only)) in.unsent.push_back(only);
       return;
     }
@@ -52,7 +53,7 @@ void Operation::queue_sends(Instance& in, std::uint32_t first, std::uint32_t end
   Bytes largest = 0;
   for (std::uint32_t s = first; s < end;) {
     SendState state{.send = s, .readers = 0};
-    state.lend = neighbour(sends[s].peer) && may_lend(in, sends[s]);
+    if (neighbour(sends[s].peer)) choose_copy(in, state);
     const auto alike = state.lend ? 1 : static_cast<std::uint32_t>(sends[s].alike);
     ++pass_;
     for (; state.readers < alike; ++state.readers) {
@@ -116,6 +117,14 @@ bool Operation::pump(Instance& in) {
   return moved;
 }
 
+/// A part of a message into the staging ring, timed if that helps to choose how others go.
+void Operation::pack_staged(Instance& in, const Plan::Outgoing& send, Part part, std::byte* to, bool non_temporal) {
+  const auto pack = [&] { in.buffers.pack(send.blocks, part.first, part.bytes, to, non_temporal); };
+  if (!measured(send.bytes)) return pack();
+  const float seconds = transport::shm::seconds_of(pack);
+  neighbour(send.peer)->selector.packed(send.bytes, seconds / static_cast<float>(part.bytes));
+}
+
 /// True: the whole message is posted.
 bool Operation::try_send(Instance& in, SendState& state) {
   const Plan::Outgoing* send = &in.plan->sends[state.send];
@@ -138,7 +147,7 @@ bool Operation::try_send(Instance& in, SendState& state) {
   const auto peer = [&](std::uint32_t r) -> Connection& { return *neighbour(send[r].peer); };
   const auto pack = [&](std::byte* to, bool non_temporal) {
     begin = seen(send->peer);
-    in.buffers.pack(send->blocks, 0, bytes, to, non_temporal);
+    pack_staged(in, *send, {0, bytes}, to, non_temporal);
   };
   if (!post_staged(*paths_.node, stores_, in.channel, key_, bytes, state.readers, peer, pack)) return false;
   for (std::uint32_t r = 0; r < state.readers; ++r, begin = seen())
@@ -159,6 +168,7 @@ bool Operation::try_send_in_fragments(Instance& in, SendState& state) {
     StagingRing& staging = *paths_.node->staging[in.channel];
     state.memory = staging.take(state.window);
     if (!state.memory) return false;
+    state.new_pages = staging.has_new_pages();
     state.reference = staging.add_reference(box, StagingRing::not_posted, key_, true);
     if (!whole_elements && !element.dense) {
       std::byte* packed = in.arena.take(send.bytes);
@@ -176,8 +186,8 @@ bool Operation::try_send_in_fragments(Instance& in, SendState& state) {
     if (state.packed)
       std::memcpy(memory, state.packed + state.posted, static_cast<std::size_t>(bytes));
     else
-      stores_.write(
-          bytes, [&](bool non_temporal) { in.buffers.pack(send.blocks, state.posted, bytes, memory, non_temporal); });
+      stores_.write(bytes, state.new_pages && state.fragments < places,
+                    [&](bool non_temporal) { pack_staged(in, send, {state.posted, bytes}, memory, non_temporal); });
     state.posted += bytes;
     box.next().refer(paths_.node->offset(memory), bytes, state.posted == send.bytes);
     box.post(key_);
@@ -227,6 +237,14 @@ void Operation::unblock_sends(Instance& in) {
     if (!state.memory && !state.lend && in.plan->sends[state.send].bytes > inline_payload) state.in_slots = true;
 }
 
+/// What the message took is told to its sender, who chooses how the next ones go.
+void Operation::note_cost(const Plan::Step& step, const ReceiveState& receive, Inbox& box, const Fragment& last) {
+  if (!measured(step.bytes) || receive.dropped || last.unexpected) return;
+  if (last.carried == Carried::lent && box.in_place(last)) return;
+  const std::chrono::duration<float> took = std::chrono::steady_clock::now() - receive.began;
+  box.took(last.carried, step.bytes, took.count() / static_cast<float>(step.bytes));
+}
+
 /// Takes what has come of the message of a step. True: it is complete. Out of order it is bounced, unless it only has
 /// to be stored. One of another size than awaited is taken and dropped: the call fails, but other ranks, which may know
 /// nothing of it, get the messages they wait for. `yielding`: other operations' messages go to the
@@ -249,6 +267,8 @@ bool Operation::take(Instance& in, std::uint32_t index, bool in_order, bool yiel
     const Nanoseconds begin = seen(step.peer, true);
     if (!in_order && step.kind == ActionKind::receive_reduce && receive.got == 0 && !receive.bounce && !receive.dropped)
       receive.bounce = in.arena.take(step.bytes);
+    if (receive.got == 0 && receive.copied == 0 && measured(step.bytes))
+      receive.began = std::chrono::steady_clock::now();
     if (receive.dropped) {
       receive.got += bytes;
     } else if (fragment.carried == Carried::lent) {
@@ -266,7 +286,7 @@ bool Operation::take(Instance& in, std::uint32_t index, bool in_order, bool yiel
     if (box.release(key_, fragment)) ring(peer.doorbell);
     const bool combined = step.kind == ActionKind::receive_reduce && !receive.bounce;
     done(begin, combined ? Activity::reduce : Activity::receive, step.peer, bytes, in);
-    if (receive.complete) return true;
+    if (receive.complete) return note_cost(step, receive, peer.in[0], fragment), true;
   }
 }
 

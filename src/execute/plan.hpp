@@ -28,9 +28,10 @@ struct Work {
   Region output = {};
   Layout sizes = Layout::whole(0, 1, 0);  ///< of the blocks in scratch; it has as many segments as the sides, or more
   bool sizes_by_slot = false;             ///< `sizes` goes by slots of scratch, not by blocks
-  int depth = 1;              ///< segments in flight; equal on all ranks, at most shm::channels if any share memory
-  Bytes lend_from = 0;        ///< messages in one piece of so many bytes are lent to ranks of the node; 0: none are
-  bool bypass_cache = false;  ///< the buffers of all ranks of the node are larger than the cache
+  int depth = 1;                 ///< segments in flight; equal on all ranks, at most shm::channels if any share memory
+  Bytes lend_from = 0;           ///< messages in one piece of so many bytes are lent to ranks of the node; 0: none are
+  bool copies_measured = false;  ///< of these, those are staged that go faster so, by what copies have taken
+  bool bypass_cache = false;     ///< the buffers of all ranks of the node are larger than the cache
 };
 
 /// Elements of one buffer that lie one behind the other.

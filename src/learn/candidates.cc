@@ -69,7 +69,7 @@ class Finder {
   void add_with_other_copies() {
     const std::vector<Candidate> so_far = found_;
     for (Candidate one : so_far) {
-      one.params.kernel_copy = !one.params.kernel_copy;
+      one.params.copy = one.params.copy == Copy::staged ? Copy::measured : Copy::staged;
       add(std::move(one));
     }
   }
@@ -137,7 +137,7 @@ std::string conditions(const Call& call, const Between& bytes) {
 
 bool serves(const Candidate& candidate, const Call& call) {
   if (!candidate.algorithm) return true;
-  if (candidate.params.kernel_copy && call.kernel_copy == KernelCopy::refused) return false;
+  if (candidate.params.copy != Copy::staged && call.kernel_copy == KernelCopy::refused) return false;
   return unsuitable(*candidate.algorithm, call.function, call.shape, call.commutative, candidate.params).empty();
 }
 

@@ -101,7 +101,10 @@ void count_served(Communicator& c, Counter& served, const Algorithm& algorithm) 
 
 void complete_work(const Communicator& c, Function function, const Decision& decision, execute::Work& work) {
   work.depth = std::min(decision.params.depth, c.most_depth());
-  work.lend_from = decision.params.kernel_copy && settings().kernel_copy ? c.lends_from(function) : 0;
+  const bool lends = decision.params.copy != Copy::staged && settings().kernel_copy;
+  work.lend_from = lends ? c.lends_from(function) : 0;
+  // Who shares a core would measure others.
+  work.copies_measured = lends && decision.params.copy == Copy::measured && !c.oversubscribed();
   work.bypass_cache = bypass_cache(c, *decision.algorithm, work);
 }
 

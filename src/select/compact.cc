@@ -6,7 +6,7 @@ namespace {
 
 Params params_of(const CompactChoice& choice, std::span<const Rank> numbers) {
   const auto list = numbers.subspan(choice.list_begin, choice.list_end - choice.list_begin);
-  return {choice.segment, choice.depth, choice.value, {list.begin(), list.end()}, choice.kernel_copy};
+  return {choice.segment, choice.depth, choice.value, {list.begin(), list.end()}, choice.copy};
 }
 
 }  // namespace

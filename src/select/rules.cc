@@ -53,15 +53,18 @@ bool set_list(std::vector<Rank>& list, std::string_view text) {
   }
 }
 
-/// "segment=64K", "depth=4", "copy=kernel", or a parameter of the algorithm. False if it is none of these.
+/// "segment=64K", "depth=4", "copy=measured", or a parameter of the algorithm. False if it is none of these.
 bool set_parameter(const Algorithm* algorithm, Params& params, std::string_view word) {
   const std::size_t equals = word.find('=');
   if (equals == std::string_view::npos) return false;
   const std::string_view name = word.substr(0, equals), text = word.substr(equals + 1);
   if (algorithm && !algorithm->list.empty() && name == algorithm->list) return set_list(params.list, text);
   if (name == "copy") {
-    params.kernel_copy = text == "kernel";
-    return params.kernel_copy || text == "staged";
+    for (const Copy copy : {Copy::staged, Copy::kernel, Copy::measured}) {
+      params.copy = copy;
+      if (text == written(copy)) return true;
+    }
+    return false;
   }
   const auto value = parse_size(text);
   if (!value) return false;
@@ -79,7 +82,7 @@ bool set_parameter(const Algorithm* algorithm, Params& params, std::string_view 
 }
 
 std::string parameters_of(const Algorithm* algorithm) {
-  std::string text = "the parameters are segment=SIZE, depth=1…64, copy=kernel";
+  std::string text = "the parameters are segment=SIZE, depth=1…64, copy=staged|kernel|measured";
   if (algorithm && !algorithm->parameter.name.empty())
     text += ", " + std::string(algorithm->parameter.name) + "=" + std::to_string(algorithm->parameter.least) + "…" +
             std::to_string(algorithm->parameter.most);

@@ -62,7 +62,7 @@ std::string why_not(const Algorithm* algorithm, const Params& params, const Call
 
 /// An override is granted all the same: a message that may not be copied by the kernel is staged.
 std::string why_not(const Rule& rule, const Call& call) {
-  if (rule.params.kernel_copy && call.kernel_copy == KernelCopy::refused)
+  if (rule.params.copy != Copy::staged && call.kernel_copy == KernelCopy::refused)
     return "the kernel may not copy between these ranks";
   return why_not(rule.algorithm, rule.params, call);
 }
@@ -161,11 +161,20 @@ Between chosen_alike(const Rules& rules, const Call& call) {
   return alike;
 }
 
+std::string_view written(Copy copy) {
+  switch (copy) {
+    case Copy::staged: return "staged";
+    case Copy::kernel: return "kernel";
+    case Copy::measured: return "measured";
+  }
+  return {};
+}
+
 std::string written(const Algorithm* algorithm, const Params& params) {
   if (!algorithm) return "native";
   std::string text(algorithm->name());
   if (params.segment > 0) text += " segment=" + written_size(params.segment) + " depth=" + std::to_string(params.depth);
-  if (params.kernel_copy) text += " copy=kernel";
+  if (params.copy != Copy::staged) text += " copy=" + std::string(written(params.copy));
   if (!algorithm->parameter.name.empty() && params.value != 0)
     text += ' ' + std::string(algorithm->parameter.name) + '=' + std::to_string(params.value);
   for (std::size_t i = 0; i < params.list.size(); ++i)

@@ -18,7 +18,7 @@ struct CompactChoice {
   Bytes segment;
   std::int64_t value;
   std::uint32_t list_begin, list_end;  ///< among the table's numbers
-  bool kernel_copy;
+  Copy copy;
 };
 
 struct CompactRule {

@@ -42,10 +42,25 @@ def test_senders_that_may_not_help(built, name):
     assert run(built, name, 2, "linear,copy=kernel", REFUSE_HELP="1") == 2
 
 
+def test_each_message_goes_as_measured(built):
+    """Twice through shared memory where the kernel takes longer."""
+    counter = built("kernel_copy.c", "mpich", "-DLIBRARY", "-shared", "-fPIC")
+    program = [built("kernel_copy.c", "mpich"), "60"]
+
+    def copies(way: str) -> int:
+        asked = {f"STRETTO_{function}": f"linear,copy={way}" for function in FUNCTIONS}
+        variables = {"SLOW_KERNEL_COPY": "1", **OWN_COPIES, **asked}
+        done = preloaded(installed("mpich"), 2, program, counter, **variables)
+        all_right(done)
+        return sum(int(line.split()[-1]) for line in done.err.splitlines() if "asked" in line)
+
+    assert 0 < copies("measured") < copies("kernel") / 2
+
+
 def test_shipped_rules_copy_where_the_kernel_does(built):
     """And choose others where STRETTO_KERNEL_COPY=0 says that it shall not."""
     program = [built("kernel_copy.c", "mpich")]
-    for switch, words in (("1", "copy=kernel"), ("0", "the kernel may not copy")):
+    for switch, words in (("1", "copy=measured"), ("0", "the kernel may not copy")):
         variables = {"STRETTO_KERNEL_COPY": switch, "STRETTO_LOG": "select"}
         done = stretto_run(2, program, mpi=installed("mpich"), **variables)
         all_right(done)

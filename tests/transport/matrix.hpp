@@ -156,7 +156,8 @@ inline Bound::Bound(const MatrixCase& c, Rank rank, const References& references
            .output = region(buffers_.out, out_memory_),
            .sizes = layout(sizes_),  // what passes through scratch may be anybody's: the test knows all sizes
            .depth = c.depth,
-           .lend_from = (c.longest + rank) % 2};
+           .lend_from = (c.longest + rank) % 2,
+           .copies_measured = c.longest % 3 == 0};
 }
 
 inline const execute::Plan* Bound::plan() {

@@ -176,7 +176,7 @@ TEST(wrong_parameters_are_refused_by_line) {
   for (const std::string word : {"segment", "segment=", "segment=x", "segment=-1", "segment=5B", "depth=0", "depth=65",
                                  "depth=two", "width=3", "bytes<5", "->"})
     check_refused(head + "allreduce -> ring " + word + "\n", "my.rules:2: wrong parameter '" + word + "'",
-                  "the parameters are segment=SIZE, depth=1…64, copy=kernel");
+                  "the parameters are segment=SIZE, depth=1…64, copy=staged|kernel|measured");
 }
 
 // Parameters and lists of the algorithms' own.
@@ -210,8 +210,8 @@ TEST(parameters_of_algorithms) {
       CHECK(parse_algorithm_spec(function, std::string(a->name()) + ',' + word + ",depth=3").params == expected);
     }
     CHECK_EQ(params_of(parse_rules(rule_with(*a, name + "=4K"), "f")).value, 4096);
-    const std::string known = "the parameters are segment=SIZE, depth=1…64, copy=kernel, " + name + '=' + least + "…" +
-                              std::to_string(a->parameter.most);
+    const std::string known = "the parameters are segment=SIZE, depth=1…64, copy=staged|kernel|measured, " + name +
+                              '=' + least + "…" + std::to_string(a->parameter.most);
     for (const std::string& value : {std::to_string(a->parameter.least - 1), std::string("-1"), std::string("x"),
                                      std::string(), std::string("4:2")}) {
       const std::string word = name + '=' + value;
@@ -226,20 +226,21 @@ TEST(parameters_of_algorithms) {
   CHECK(seen > 0);
   // Another's parameter is none; nor has the native library any.
   check_refused(head + "allreduce -> ring radix=4\n", "my.rules:2: wrong parameter 'radix=4'",
-                "the parameters are segment=SIZE, depth=1…64, copy=kernel");
+                "the parameters are segment=SIZE, depth=1…64, copy=staged|kernel|measured");
   check_refused(head + "allreduce -> native radix=4\n", "my.rules:2: wrong parameter 'radix=4'",
-                "the parameters are segment=SIZE, depth=1…64, copy=kernel");
+                "the parameters are segment=SIZE, depth=1…64, copy=staged|kernel|measured");
 }
 
 TEST(copies_by_the_kernel) {
   const auto parsed = [](const std::string& words) {
     return parse_algorithm_spec(Function::alltoall, "linear" + words).params;
   };
-  CHECK(parsed(",copy=kernel").kernel_copy);
-  CHECK(!parsed("").kernel_copy && !parsed(",copy=kernel,copy=staged").kernel_copy);
+  CHECK(parsed(",copy=kernel").copy == Copy::kernel && parsed(",copy=measured").copy == Copy::measured);
+  CHECK(parsed("").copy == Copy::staged && parsed(",copy=kernel,copy=staged").copy == Copy::staged);
   const AlgorithmSpec spec = parse_algorithm_spec(Function::alltoall, "linear,copy=kernel,segment=1M");
   CHECK_EQ(written(spec.algorithm, spec.params), "linear segment=1M depth=2 copy=kernel");
-  check_refused(head + "alltoall -> linear copy=twice\n", "my.rules:2: wrong parameter 'copy=twice'", "copy=kernel");
+  check_refused(head + "alltoall -> linear copy=twice\n", "my.rules:2: wrong parameter 'copy=twice'",
+                "copy=staged|kernel|measured");
 }
 
 TEST(lists_of_algorithms) {
@@ -274,7 +275,7 @@ TEST(lists_of_algorithms) {
   }
   CHECK(seen > 0);
   check_refused(head + "allreduce -> native skips=4:2:1\n", "my.rules:2: wrong parameter 'skips=4:2:1'",
-                "the parameters are segment=SIZE, depth=1…64, copy=kernel");
+                "the parameters are segment=SIZE, depth=1…64, copy=staged|kernel|measured");
 }
 
 TEST(rules_ask_for_bytes_that_not_all_ranks_know) {
@@ -372,8 +373,9 @@ TEST(forced_values) {
   CHECK(refusal("circulant,skips=2:2").what.starts_with("'circulant skips=2:2' can serve no number of ranks: skip 2 "));
   for (const std::string word : {"depth=0", "size=4", "", "segment", "segment=x"}) {
     CHECK_EQ(refusal("ring,segment=1K," + word).what, "wrong parameter '" + word + "' of 'ring'");
-    CHECK_EQ(refusal("ring,segment=1K," + word).hint,
-             "the parameters are segment=SIZE, depth=1…64, copy=kernel, as in ring,segment=64K,depth=4");
+    CHECK_EQ(
+        refusal("ring,segment=1K," + word).hint,
+        "the parameters are segment=SIZE, depth=1…64, copy=staged|kernel|measured, as in ring,segment=64K,depth=4");
   }
 }
 

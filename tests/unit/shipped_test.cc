@@ -49,9 +49,9 @@ TEST(two_neighbours_copy_by_the_kernel_where_it_may) {
   for (const Function f : all_functions) {
     if (!facts(facts(f).collective).neighbourhood) continue;
     Call call{.function = f, .shape = {2}, .bytes = 2 << 20, .per_node = 2, .kernel_copy = KernelCopy::permitted};
-    CHECK(choose(shipped_rules(), call).params.kernel_copy);
+    CHECK(choose(shipped_rules(), call).params.copy == Copy::measured);
     call.kernel_copy = KernelCopy::refused;
-    CHECK(!choose(shipped_rules(), call).params.kernel_copy);
+    CHECK(choose(shipped_rules(), call).params.copy == Copy::staged);
   }
 }
 

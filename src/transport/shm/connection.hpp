@@ -30,6 +30,8 @@ class Outbox {
   void open_again() {
     lends_ = helps_ = true;
     channel_->refused.store(0, std::memory_order_relaxed);
+    channel_->taking.staged.clear();
+    channel_->taking.lent.clear();
   }
   /// Whose memory the kernel may copy to, and its heap, if it can be mapped.
   void set_receiver(std::int64_t process, PeerHeap* heap = nullptr) {
@@ -51,6 +53,7 @@ class Outbox {
 
   /// May messages be lent to the receiver, as far as known?
   bool lends() const { return lends_; }
+  const TakingCosts& taking() const { return channel_->taking; }
   /// Was fragment `number`, which has been released, lent in vain?
   bool refused(std::uint64_t number) {
     const std::uint64_t first = channel_->refused.load(std::memory_order_acquire);
@@ -139,6 +142,11 @@ class Inbox {
   const std::byte* in_place(const Fragment& lent) const {
     if (!heap_ || channel_->refused.load(std::memory_order_relaxed) != 0) return nullptr;
     return heap_->find(lent.content, lent.bytes);
+  }
+  /// Tells the sender what copies out of a message have taken.
+  void took(Carried carried, Bytes message, float seconds_per_byte) {
+    TakingCosts& taking = channel_->taking;
+    (carried == Carried::lent ? taking.lent : taking.staged).note(message, seconds_per_byte);
   }
   /// Copies a part of a lent fragment. False: that is not permitted, and the sender is to be told by refuse().
   bool copy(const Fragment& lent, Bytes first, Bytes bytes, std::byte* to, bool non_temporal = false) const {
@@ -278,6 +286,10 @@ struct Connection {
   Inbox in[channels];
   Doorbell* doorbell = nullptr;  ///< the peer's
   Token peer{};                  ///< of its segment
+  CopySelector selector;         ///< for messages to the peer
+
+  /// Is lending a message faster than staging it? What copies take is noted in the first channel for all.
+  bool lending_is_faster(Bytes message, bool shared) { return selector.lends(message, shared, out[0].taking()); }
 
   /// The last use of it at this end.
   void close() {

@@ -47,9 +47,14 @@ class StagingRing {
       provide(offset + n);
     newest_ = offset;
     end_at_ = offset + n;
+    newest_is_new_ = end_at_ > used_;
+    used_ = std::max(used_, end_at_);
     end_ += skipped + n;
     return memory_ + offset;
   }
+
+  /// Are pages of what was taken last written for the first time? That is slow.
+  bool has_new_pages() const { return newest_is_new_; }
 
   /// What was taken last is read by the receiver of fragment `number` of `box`, for the operation of `key`. The last
   /// reader of a chunk says so. Returns what posted() wants, where the number is not known yet.
@@ -178,6 +183,8 @@ class StagingRing {
   std::uint64_t begin_ = 0, end_ = 0;  // of what is in use; both grow for ever
   std::uint64_t end_at_ = 0;           // end_, from the beginning of the memory
   std::uint64_t newest_ = 0;           // where the chunk is that was taken last
+  std::uint64_t used_ = 0;             // bytes from the beginning that chunks have had
+  bool newest_is_new_ = false;         // a part of it no chunk before has had
   std::vector<Reference> references_;  // a ring; its size is a power of two
   std::uint64_t oldest_ = 0, next_ = 0;
   std::vector<Detached> detached_;

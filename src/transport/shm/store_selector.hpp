@@ -7,6 +7,7 @@
 #include <chrono>
 
 #include "support/memory.hpp"
+#include "transport/shm/probes.hpp"
 
 namespace stretto::transport::shm {
 
@@ -16,17 +17,18 @@ namespace stretto::transport::shm {
 /// cores of a virtual machine lie changes from minute to minute. So now and then both are timed.
 class StoreSelector {
  public:
+  /// Into new pages all stores are slow, which says nothing of others.
   template <typename Write>
-  void write(Bytes bytes, Write write) {
-    if (bytes < least) {
+  void write(Bytes bytes, bool new_pages, Write write) {
+    if (bytes < least || new_pages) {
       write(false);
       return;
     }
     Size& size = sizes_[std::min<std::size_t>(std::bit_width(static_cast<std::uint64_t>(bytes / least)), classes) - 1];
-    const std::uint32_t turn = size.turn++;
-    const bool probes = turn < first_probes || turn % probe_every == 0;  // of the other kind
-    const bool non_temporal = turn < first_probes ? turn % 2 == 1 : size.non_temporal() != probes;
-    if (!probes && turn % time_every != 0) {
+    size.probes.next();
+    const bool alternates = size.probes.alternates(), due = !alternates && size.probes.due();
+    const bool non_temporal = alternates ? size.probes.turn() % 2 == 0 : size.non_temporal() != due;
+    if (!alternates && !due && size.probes.turn() % time_every != 0) {
       write(non_temporal);
       return;
     }
@@ -39,17 +41,17 @@ class StoreSelector {
  private:
   static constexpr Bytes least = 1024;
   static constexpr std::size_t classes = 8;  // sizes that differ by a factor of two
-  static constexpr std::uint32_t first_probes = 8, probe_every = 256, time_every = 8;
+  static constexpr std::uint32_t time_every = 8;
 
   struct Size {
-    std::uint32_t turn = 0;
+    Probes<256> probes;
     float seconds_per_byte[2] = {0, 0};  // ordinary, non-temporal
 
     /// Only if it is much faster: the reader then has to fetch it from memory, which is not timed here.
     bool non_temporal() const { return seconds_per_byte[1] < seconds_per_byte[0] * 0.6f; }
     void note(bool is_non_temporal, float sample) {
       float& now = seconds_per_byte[is_non_temporal ? 1 : 0];
-      now = now == 0 ? sample : now + (std::min(sample, 8 * now) - now) / 4;  // an interrupt is no measurement
+      now = updated(now, sample);
     }
   };
   std::array<Size, classes> sizes_;

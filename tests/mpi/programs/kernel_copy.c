@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Collectives of long messages, some of them in place, with every value checked. As a library (-DLIBRARY): counts what
-// the kernel is asked to copy between processes, and with REFUSE_KERNEL_COPY=1 refuses it.
+// the kernel is asked to copy between processes, and with REFUSE_KERNEL_COPY=1 refuses it, with SLOW_KERNEL_COPY=1
+// takes a millisecond for it. An argument is the number of turns.
 #ifdef LIBRARY
 #define _GNU_SOURCE
 #include <errno.h>
@@ -24,6 +25,7 @@ ssize_t process_vm_readv(pid_t pid, const struct iovec* mine, unsigned long n, c
     errno = EPERM;
     return -1;
   }
+  if (getenv("SLOW_KERNEL_COPY")) usleep(1000);
   return syscall(SYS_process_vm_readv, pid, mine, n, theirs, m, flags);
 }
 
@@ -102,7 +104,8 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   double* in = malloc(sizeof(double) * most * (size_t)ranks);
   double* out = malloc(sizeof(double) * most * (size_t)ranks);
-  for (int turn = 0; turn < 12; ++turn) {
+  const int turns = argc > 1 ? atoi(argv[1]) : 12;
+  for (int turn = 0; turn < turns; ++turn) {
     const int n = turn % 3 == 2 ? most : 4000 + 1000 * turn;
     exchange(in, out, n, turn);
     gather_all(in, out, n, turn);

@@ -82,7 +82,7 @@ class Candidate:
 
     def changed(self, **others: Any) -> "Candidate":
         """The algorithm with some other parameters."""
-        names = ("segment", "depth", "value", "list", "kernel_copy")
+        names = ("segment", "depth", "value", "list", "copy")
         own = {name: getattr(self.params, name) for name in names}
         return candidate(self.algorithm, _core.Params(**own | others))
 
@@ -121,7 +121,7 @@ def does(point: Point, one: Candidate) -> tuple:
         _schedules[key] = tuple(_core.to_text(one).partition("\n")[2] for one in built)
     cut = one.params.segment < point.bytes and one.params.segment
     in_segments = cut and (one.params.segment, one.params.depth)
-    return _schedules[key], one.algorithm.forwards, in_segments, one.params.kernel_copy
+    return _schedules[key], one.algorithm.forwards, in_segments, one.params.copy
 
 
 _schedules: dict[tuple[str, int, int], tuple[str, ...]] = {}
@@ -166,7 +166,7 @@ def portfolio(
             ]
     if one_node and point.asked >= _core.least_lent:
         few = [one for one in found if one.params.segment in (0, SEGMENTS[-1])]
-        found += [one.changed(kernel_copy=True) for one in few]
+        found += [one.changed(copy=_core.Copy.kernel) for one in few]
     return different(point, found)
 
 

@@ -122,7 +122,7 @@ def own_key(point: Point, one: Candidate) -> tuple:
         shape = point.call(_core.Placement(point.ranks)).shape(one.algorithm)
         value = value or one.algorithm.parameter.default(shape)
     cut = _cut(point, one) and (one.params.segment, one.params.depth)
-    return one.id, value, cut, own, one.params.kernel_copy
+    return one.id, value, cut, own, one.params.copy
 
 
 def _log2(size: int) -> float:

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Of two ways to do the same that are timed as they are used.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace stretto::transport::shm {
+
+/// An average that falls sooner than it rises: an interrupt is no measurement. 0: nothing has been measured.
+inline float updated(float now, float sample) {
+  if (now == 0) return sample;
+  return now + (sample < now ? (sample - now) * 0.75f : (std::min(sample, 4 * now) - now) / 8);
+}
+
+/// When the way that seems slower is tried: often in the beginning, for who reads pages for the first time is slow.
+/// `longest`: so many turns are between two probes at the most.
+template <std::uint32_t longest>
+class Probes {
+ public:
+  /// Starts another turn.
+  void next() { ++turn_; }
+  std::uint32_t turn() const { return turn_; }
+  /// In the beginning the two ways alternate.
+  bool alternates() const { return turn_ <= first; }
+  /// Is it time for the other way? Asked once a turn.
+  bool due() {
+    if (turn_ < due_) return false;
+    due_ = turn_ + std::min(turn_ / 2, longest);
+    return true;
+  }
+
+ private:
+  static constexpr std::uint32_t first = 8;
+  std::uint32_t turn_ = 0;
+  std::uint32_t due_ = first + first / 2;
+};
+
+}  // namespace stretto::transport::shm

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Which of two ways to copy is taken, by what copies have taken before.
+#include <set>
+#include <vector>
+
+#include "support/test.hpp"
+#include "transport/shm/copy_selector.hpp"
+#include "transport/shm/store_selector.hpp"
+
+namespace stretto::transport::shm::selectors_test {
+namespace {
+
+constexpr Bytes long_message = 256 << 10;
+
+TEST(averages_fall_sooner_than_they_rise) {
+  CHECK_EQ(updated(0, 3), 3);
+  CHECK(updated(4, 1) < 2 && updated(4, 1) > 1);
+  CHECK(updated(4, 8) > 4 && updated(4, 8) < 5);
+  CHECK_EQ(updated(4, 1e9f), updated(4, 16));
+}
+
+TEST(probes_become_rare) {
+  Probes<64> probes;
+  std::vector<std::uint32_t> due;
+  for (int turn = 1; turn <= 1000; ++turn) {
+    probes.next();
+    if (probes.alternates())
+      CHECK(turn <= 8);
+    else if (probes.due())
+      due.push_back(probes.turn());
+  }
+  CHECK_EQ(due.front(), 12u);
+  for (std::size_t i = 1; i < due.size(); ++i) CHECK(due[i] - due[i - 1] <= 64);
+  CHECK_EQ(due[due.size() - 1] - due[due.size() - 2], 64u);
+}
+
+/// Messages of one size whose two ways take what is said here.
+struct Messages {
+  CopySelector selector = {};
+  TakingCosts taking = {};
+  float pack = 1, unpack = 1, lent = 1;
+  bool shared = false;
+
+  int lent_of(int messages, Bytes bytes = long_message) {
+    int count = 0;
+    for (int i = 0; i < messages; ++i) {
+      const bool lends = selector.lends(bytes, shared, taking);
+      if (!lends) selector.packed(bytes, pack);
+      (lends ? taking.lent : taking.staged).note(bytes, lends ? lent : unpack);
+      count += lends ? 1 : 0;
+    }
+    return count;
+  }
+};
+
+TEST(the_faster_copy_is_taken) {
+  Messages staged{.lent = 3};
+  CHECK_EQ(staged.lent_of(8), 4);
+  CHECK(staged.lent_of(1000) < 40);
+  Messages kernel{.lent = 1.5};
+  CHECK_EQ(kernel.lent_of(8), 4);
+  CHECK(kernel.lent_of(1000) > 960);
+}
+
+TEST(copies_of_both_ends_overlap) {
+  Messages messages{.lent = 1.5, .shared = true};  // staged: the first of four fragments is waited for
+  messages.lent_of(8);
+  CHECK(messages.lent_of(1000) < 40);
+}
+
+TEST(a_choice_changes_with_the_machine) {
+  Messages messages{.lent = 3};
+  messages.lent_of(1000);
+  messages.pack = messages.unpack = 4;
+  CHECK(messages.lent_of(1000) > 500);
+  CHECK(messages.lent_of(1000) > 960);
+}
+
+TEST(each_size_is_timed_alone) {
+  Messages messages{.lent = 3};
+  messages.lent_of(100);
+  messages.lent = 0.5;
+  CHECK_EQ(messages.lent_of(8, 4 * long_message), 4);
+  CHECK(messages.lent_of(100, 4 * long_message) > 80);
+  std::set<std::size_t> classes;
+  for (Bytes bytes = 12 << 10; bytes <= Bytes{1} << 40; bytes *= 2) classes.insert(CopyCosts::class_of(bytes));
+  CHECK_EQ(classes.size(), CopyCosts::classes);
+  CHECK_EQ(*classes.rbegin(), CopyCosts::classes - 1);
+}
+
+TEST(an_interrupt_is_no_measurement) {
+  Messages messages{.lent = 3};
+  messages.lent_of(100);
+  messages.taking.staged.note(long_message, 1e6f);
+  CHECK(messages.lent_of(64) < 6);
+}
+
+/// How many of so many writes are non-temporal, if these are slow or, else, the ordinary ones.
+int non_temporal_of(StoreSelector& selector, int writes, bool new_pages, bool slow_non_temporal) {
+  int count = 0;
+  for (int i = 0; i < writes; ++i)
+    selector.write(4096, new_pages, [&](bool non_temporal) {
+      count += non_temporal ? 1 : 0;
+      if (non_temporal != slow_non_temporal) return;
+      const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(20);
+      while (std::chrono::steady_clock::now() < end) {
+      }
+    });
+  return count;
+}
+
+TEST(the_faster_store_is_taken) {
+  StoreSelector ordinary, non_temporal;
+  CHECK(non_temporal_of(ordinary, 500, false, true) < 30);
+  CHECK(non_temporal_of(non_temporal, 500, false, false) > 450);
+}
+
+TEST(stores_into_new_pages_are_not_timed) {
+  StoreSelector selector;
+  CHECK_EQ(non_temporal_of(selector, 100, true, false), 0);
+  CHECK(non_temporal_of(selector, 500, false, true) < 30);
+}
+
+}  // namespace
+}  // namespace stretto::transport::shm::selectors_test
