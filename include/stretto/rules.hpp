@@ -167,7 +167,7 @@ bool bytes_matter(std::span<const Override* const> overrides, const Rules& rules
 Between chosen_alike(const Rules& rules, const Call& call);
 
 /// "staged", "kernel" or "measured": the value of copy= in a rule.
-std::string_view written(Copy copy);
+std::string_view name_of(Copy copy);
 
 /// "ring segment=64K depth=4": an algorithm and parameters as they stand in a rule. Null is the native library.
 std::string written(const Algorithm* algorithm, const Params& params);

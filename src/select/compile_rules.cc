@@ -67,7 +67,7 @@ class Table {
     const Params& params = rule.params;
     std::ostringstream out;
     out << algorithm << ", " << params.depth << ", " << params.segment << ", " << params.value << ", " << count_ << ", "
-        << count_ + params.list.size() << ", " << "Copy::" << written(params.copy);
+        << count_ + params.list.size() << ", " << "Copy::" << name_of(params.copy);
     for (const Rank item : params.list) numbers_ += std::to_string(item) + ", ";
     count_ += params.list.size();
     return choices_.number_of(out.str());

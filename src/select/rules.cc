@@ -62,7 +62,7 @@ bool set_parameter(const Algorithm* algorithm, Params& params, std::string_view 
   if (name == "copy") {
     for (const Copy copy : {Copy::staged, Copy::kernel, Copy::measured}) {
       params.copy = copy;
-      if (text == written(copy)) return true;
+      if (text == name_of(copy)) return true;
     }
     return false;
   }

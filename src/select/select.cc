@@ -161,7 +161,7 @@ Between chosen_alike(const Rules& rules, const Call& call) {
   return alike;
 }
 
-std::string_view written(Copy copy) {
+std::string_view name_of(Copy copy) {
   switch (copy) {
     case Copy::staged: return "staged";
     case Copy::kernel: return "kernel";
@@ -174,7 +174,7 @@ std::string written(const Algorithm* algorithm, const Params& params) {
   if (!algorithm) return "native";
   std::string text(algorithm->name());
   if (params.segment > 0) text += " segment=" + written_size(params.segment) + " depth=" + std::to_string(params.depth);
-  if (params.copy != Copy::staged) text += " copy=" + std::string(written(params.copy));
+  if (params.copy != Copy::staged) text += " copy=" + std::string(name_of(params.copy));
   if (!algorithm->parameter.name.empty() && params.value != 0)
     text += ' ' + std::string(algorithm->parameter.name) + '=' + std::to_string(params.value);
   for (std::size_t i = 0; i < params.list.size(); ++i)
