@@ -119,6 +119,7 @@ class Operation {
     bool complete = false;
     bool dropped = false;                              // it has another size than awaited
     std::chrono::steady_clock::time_point began = {};  // to be taken, if that is timed
+    float copying = 0;                                 // seconds of that
   };
   static constexpr Bytes fragments_of_window = 4;
   /// A message to neighbours that has not been posted yet.
@@ -209,13 +210,15 @@ class Operation {
   struct Part {
     Bytes first, bytes;
   };
-  void pack_staged(Instance& in, const Plan::Outgoing& send, Part part, std::byte* to, bool non_temporal);
+  void pack_staged(Instance& in, const SendState& state, Part part, std::byte* to, bool non_temporal);
   bool try_send(Instance& in, SendState& state);
   bool try_send_in_fragments(Instance& in, SendState& state);
   bool try_send_in_slots(Instance& in, SendState& state);
   bool pump(Instance& in);
   void unblock_sends(Instance& in);
-  void note_cost(const Plan::Step& step, const ReceiveState& receive, transport::shm::Inbox& box,
+  transport::shm::Copied take_content(Instance& in, const Plan::Step& step, ReceiveState& receive,
+                                      transport::shm::Inbox& box, const transport::shm::Fragment& fragment);
+  void note_cost(Instance& in, const Plan::Step& step, const ReceiveState& receive,
                  const transport::shm::Fragment& last);
   bool take(Instance& in, std::uint32_t step, bool in_order, bool yielding);
   bool drain(Instance& in, bool yielding);

@@ -24,6 +24,7 @@ using transport::shm::inline_payload;
 using transport::shm::Outbox;
 using transport::shm::post_inline;
 using transport::shm::post_staged;
+using transport::shm::seconds_of;
 using transport::shm::StagingRing;
 
 }  // namespace
@@ -118,11 +119,12 @@ bool Operation::pump(Instance& in) {
 }
 
 /// A part of a message into the staging ring, timed if that helps to choose how others go.
-void Operation::pack_staged(Instance& in, const Plan::Outgoing& send, Part part, std::byte* to, bool non_temporal) {
-  const auto pack = [&] { in.buffers.pack(send.blocks, part.first, part.bytes, to, non_temporal); };
-  if (!measured(send.bytes)) return pack();
-  const float seconds = transport::shm::seconds_of(pack);
-  neighbour(send.peer)->selector.packed(send.bytes, seconds / static_cast<float>(part.bytes));
+void Operation::pack_staged(Instance& in, const SendState& state, Part part, std::byte* to, bool non_temporal) {
+  const Plan::Outgoing* send = &in.plan->sends[state.send];
+  const auto pack = [&] { in.buffers.pack(send->blocks, part.first, part.bytes, to, non_temporal); };
+  if (!measured(send->bytes)) return pack();
+  const float seconds = seconds_of(pack) / static_cast<float>(part.bytes * state.readers);
+  for (std::uint32_t r = 0; r < state.readers; ++r) neighbour(send[r].peer)->selector.packed(send->bytes, seconds);
 }
 
 /// True: the whole message is posted.
@@ -147,7 +149,7 @@ bool Operation::try_send(Instance& in, SendState& state) {
   const auto peer = [&](std::uint32_t r) -> Connection& { return *neighbour(send[r].peer); };
   const auto pack = [&](std::byte* to, bool non_temporal) {
     begin = seen(send->peer);
-    pack_staged(in, *send, {0, bytes}, to, non_temporal);
+    pack_staged(in, state, {0, bytes}, to, non_temporal);
   };
   if (!post_staged(*paths_.node, stores_, in.channel, key_, bytes, state.readers, peer, pack)) return false;
   for (std::uint32_t r = 0; r < state.readers; ++r, begin = seen())
@@ -187,7 +189,7 @@ bool Operation::try_send_in_fragments(Instance& in, SendState& state) {
       std::memcpy(memory, state.packed + state.posted, static_cast<std::size_t>(bytes));
     else
       stores_.write(bytes, state.new_pages && state.fragments < places,
-                    [&](bool non_temporal) { pack_staged(in, send, {state.posted, bytes}, memory, non_temporal); });
+                    [&](bool non_temporal) { pack_staged(in, state, {state.posted, bytes}, memory, non_temporal); });
     state.posted += bytes;
     box.next().refer(paths_.node->offset(memory), bytes, state.posted == send.bytes);
     box.post(key_);
@@ -237,12 +239,39 @@ void Operation::unblock_sends(Instance& in) {
     if (!state.memory && !state.lend && in.plan->sends[state.send].bytes > inline_payload) state.in_slots = true;
 }
 
-/// What the message took is told to its sender, who chooses how the next ones go.
-void Operation::note_cost(const Plan::Step& step, const ReceiveState& receive, Inbox& box, const Fragment& last) {
+/// Timed, if that helps the sender to choose how other messages go.
+Copied Operation::take_content(Instance& in, const Plan::Step& step, ReceiveState& receive, Inbox& box,
+                               const Fragment& fragment) {
+  if (receive.dropped) {
+    receive.got += fragment.bytes;
+    return Copied::all;
+  }
+  const auto take = [&] {
+    if (fragment.carried == Carried::lent) return take_lent(in, step, receive, box, fragment);
+    if (fragment.bytes > 0) deliver(in, step, receive, fragment.content, fragment.bytes);
+    return Copied::all;
+  };
+  if (!measured(step.bytes)) return take();
+  if (receive.got == 0 && receive.copied == 0) receive.began = std::chrono::steady_clock::now();
+  Copied copied{};
+  receive.copying += seconds_of([&] { copied = take(); });
+  return copied;
+}
+
+/// Tells the sender what the message took: its copies if there was something else to do meanwhile, else the time from
+/// the first of it to the last.
+void Operation::note_cost(Instance& in, const Plan::Step& step, const ReceiveState& receive, const Fragment& last) {
+  Inbox& first_channel = neighbour(step.peer)->in[0];
   if (!measured(step.bytes) || receive.dropped || last.unexpected) return;
-  if (last.carried == Carried::lent && box.in_place(last)) return;
-  const std::chrono::duration<float> took = std::chrono::steady_clock::now() - receive.began;
-  box.took(last.carried, step.bytes, took.count() / static_cast<float>(step.bytes));
+  if (last.carried == Carried::lent && first_channel.in_place(last)) return;
+  const Plan::Stage& stage = in.plan->stages[in.round];
+  const auto& steps = in.plan->steps;
+  const bool alone = stage.first_send == stage.end_of_sends &&
+                     std::count_if(steps.begin() + stage.first_step, steps.begin() + stage.end_of_steps,
+                                   [](const Plan::Step& s) { return is_receive(s.kind); }) == 1;
+  const std::chrono::duration<float> since = std::chrono::steady_clock::now() - receive.began;
+  const float seconds = alone ? since.count() : receive.copying;
+  first_channel.took(last.carried, step.bytes, seconds / static_cast<float>(step.bytes));
 }
 
 /// Takes what has come of the message of a step. True: it is complete. Out of order it is bounced, unless it only has
@@ -267,26 +296,19 @@ bool Operation::take(Instance& in, std::uint32_t index, bool in_order, bool yiel
     const Nanoseconds begin = seen(step.peer, true);
     if (!in_order && step.kind == ActionKind::receive_reduce && receive.got == 0 && !receive.bounce && !receive.dropped)
       receive.bounce = in.arena.take(step.bytes);
-    if (receive.got == 0 && receive.copied == 0 && measured(step.bytes))
-      receive.began = std::chrono::steady_clock::now();
-    if (receive.dropped) {
-      receive.got += bytes;
-    } else if (fragment.carried == Carried::lent) {
-      const Copied copied = take_lent(in, step, receive, box, fragment);
-      if (copied == Copied::in_part) return false;
-      if (copied == Copied::refused) {
-        box.refuse();
-        ring(peer.doorbell);
-        continue;
-      }
-    } else if (bytes > 0) {
-      deliver(in, step, receive, fragment.content, bytes);
+    const Copied copied = take_content(in, step, receive, box, fragment);
+    if (copied == Copied::in_part) return false;
+    if (copied == Copied::refused) {
+      box.refuse();
+      ring(peer.doorbell);
+      continue;
     }
     receive.complete = fragment.last;
+    if (receive.complete) note_cost(in, step, receive, fragment);  // before the credit, in the same cache line
     if (box.release(key_, fragment)) ring(peer.doorbell);
     const bool combined = step.kind == ActionKind::receive_reduce && !receive.bounce;
     done(begin, combined ? Activity::reduce : Activity::receive, step.peer, bytes, in);
-    if (receive.complete) return note_cost(step, receive, peer.in[0], fragment), true;
+    if (receive.complete) return true;
   }
 }
 

@@ -61,13 +61,17 @@ double Sampler::quickest(int n, double patience) {
 }
 
 /// The first call connects, chooses and touches memory. Never fewer than were tried: one call after a barrier may cost
-/// nothing, where its data wait in a buffer, of which the eighth must wait for room.
+/// nothing, where its data wait in a buffer, of which the eighth must wait for room. Nor so many that their barriers
+/// take much longer: one of ranks that share cores may take a thousand times as long as the call.
 void Sampler::calibrate(double batch_seconds, double patience, int likely) {
+  constexpr double with_barriers = 8;
+  double most = 0;
   for (calls = std::max(likely / 3, 1);; calls *= 8) {
     one = quickest(calls, patience);
-    if (4 * calls * one > batch_seconds) break;
+    most = with_barriers * batch_seconds / slowest(pace);
+    if (4 * calls * one > batch_seconds || 8 * calls > most) break;
   }
-  calls *= static_cast<int>(std::max(std::ceil(batch_seconds / calls / one), 1.0));
+  calls *= static_cast<int>(std::max(std::ceil(std::min(batch_seconds / one, most) / calls), 1.0));
 }
 
 void Sampler::try_again(double patience) { one = std::min(one, quickest(calls, patience)); }

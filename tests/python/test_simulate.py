@@ -162,9 +162,9 @@ def test_a_schedule_that_takes_longer_is_not_begun():
     words = ("simulate", "allreduce", "-p", 1 << 24, "--algorithms", "circulant,ring,linear")
     done = run(*words, "--budget", 2)
     assert done.returncode == 0, done.stderr
-    for name in ("ring", "linear"):
-        left_out = f"left out: allreduce/{name} on 16777216 ranks is too large to simulate"
-        assert f"{left_out}: to build one schedule would take some" in done.stderr
+    left_out = "left out: allreduce/{} on 16777216 ranks is too large to simulate: to build"
+    assert f"{left_out.format('ring')} one schedule would take some" in done.stderr
+    assert left_out.format("linear") in done.stderr  # its schedule takes a third of the time
     assert "\ncirculant " in done.stdout
 
 

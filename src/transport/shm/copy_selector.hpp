@@ -20,7 +20,7 @@ namespace stretto::transport::shm {
 /// Seconds that a byte takes, by the size of messages. One thread notes them, others may look.
 class CopyCosts {
  public:
-  static constexpr std::size_t classes = 8;  ///< of sizes that differ by a factor of two
+  static constexpr std::size_t classes = 6;  ///< of sizes that differ by a factor of two
 
   static std::size_t class_of(Bytes message) {
     constexpr Bytes first_ends = 64 << 10;
@@ -42,7 +42,7 @@ class CopyCosts {
 };
 static_assert(std::atomic<float>::is_always_lock_free);
 
-/// What taking a message takes its receiver, from when it sees the first of it until it has all.
+/// What a message takes its receiver, see Operation::note_cost().
 struct TakingCosts {
   CopyCosts staged, lent;
 };

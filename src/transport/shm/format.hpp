@@ -78,14 +78,16 @@ inline std::uint32_t communicator_of(std::uint64_t key) { return static_cast<std
 inline constexpr std::uint64_t number_bits = 0xffff;  ///< of a key: more than a channel has slots
 
 /// Fragments from one process to another, in the sender's segment. The receiver writes nothing but the last three,
-/// which have cache lines of their own: it would otherwise take a slot away from the sender with each. Its part of a
+/// which have a cache line of their own: it would otherwise take a slot away from the sender with each. Its part of a
 /// loan is the exception: the sender does not fill that slot meanwhile.
 struct Channel {
   Slot slots[channel_slots];
   alignas(cache_line) std::atomic<std::uint64_t> credits{0};  ///< fragments released by the receiver, in order
   std::atomic<std::uint64_t> refused{0};  ///< of lent fragments: the first that it could not read, nor any after it
-  alignas(cache_line) TakingCosts taking;
+  TakingCosts taking;
 };
+
+static_assert(sizeof(Channel) == (channel_slots + 1) * cache_line);
 
 /// What the threads of a process sleep on.
 struct alignas(cache_line) Doorbell {

@@ -106,7 +106,7 @@ int main(int argc, char** argv) {
   double* out = malloc(sizeof(double) * most * (size_t)ranks);
   const int turns = argc > 1 ? atoi(argv[1]) : 12;
   for (int turn = 0; turn < turns; ++turn) {
-    const int n = turn % 3 == 2 ? most : 4000 + 1000 * turn;
+    const int n = turn % 3 == 2 ? most : 4000 + 1000 * (turn % 12);
     exchange(in, out, n, turn);
     gather_all(in, out, n, turn);
     from_a_root(in, out, n, turn);
