@@ -32,7 +32,7 @@ int main(int argc, char** argv) {
 PROJECT = """
 cmake_minimum_required(VERSION 3.22)
 project(linked C)
-find_package(stretto 0.2 REQUIRED COMPONENTS mpich)
+find_package(stretto 0.3 REQUIRED COMPONENTS mpich)
 add_executable(app app.c)
 target_link_libraries(app PRIVATE stretto::mpich)
 """
