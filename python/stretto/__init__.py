@@ -30,6 +30,7 @@ __all__ = [
     "Checked",
     "Choice",
     "Collective",
+    "Copy",
     "Error",
     "Function",
     "Link",

@@ -2,6 +2,7 @@
 #include "execute/buffers.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 #include "support/memory.hpp"

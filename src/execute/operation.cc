@@ -42,6 +42,7 @@ void Operation::abandon() {
   is_fast_ = false;
   for (Instance& in : instances_) {
     withdraw_lent(in);
+    give_windows_back(in);
     in.active = false;
     in.unsent.clear();
     in.leaving.clear();
@@ -166,13 +167,15 @@ bool Operation::advance(Instance& in) {
 /// A long one in pieces, between which messages leave: else receivers would wait for their next fragments.
 void Operation::copy(Instance& in, const Plan::Step& step) {
   constexpr Bytes piece = 128 << 10;
-  if (in.unsent.empty() || step.bytes <= piece || !in.buffers.can_copy_in_pieces(step)) {
-    in.buffers.copy(step, in.arena);
-    return;
-  }
-  for (Bytes first = 0; first < step.bytes; first += piece) {
-    in.buffers.copy_piece(step, first, std::min(piece, step.bytes - first));
-    if (!in.unsent.empty()) pump(in);
+  const bool in_pieces = step.bytes > piece &&
+                         std::ranges::any_of(in.unsent, [](const SendState& state) { return !state.lend; }) &&
+                         in.buffers.can_copy_in_pieces(step);
+  for (Bytes first = 0, bytes = in_pieces ? piece : step.bytes; first < step.bytes; first += bytes) {
+    bytes = std::min(bytes, step.bytes - first);
+    const Nanoseconds begin = seen();
+    in_pieces ? in.buffers.copy_piece(step, first, bytes) : in.buffers.copy(step, in.arena);
+    done(begin, Activity::copy, no_rank, bytes, in);
+    if (in_pieces && !in.unsent.empty()) pump(in);
   }
 }
 
@@ -182,10 +185,13 @@ bool Operation::carry_out(Instance& in, std::uint32_t index) {
   const bool later = held(in, step);
   if (step.kind == ActionKind::copy || step.kind == ActionKind::reduce) {
     if (later) return false;
-    const bool copies = step.kind == ActionKind::copy;
+    if (step.kind == ActionKind::copy) {
+      copy(in, step);
+      return true;
+    }
     const Nanoseconds begin = seen();
-    copies ? copy(in, step) : in.buffers.reduce(step, in.arena);
-    done(begin, copies ? Activity::copy : Activity::reduce, no_rank, step.bytes, in);
+    in.buffers.reduce(step, in.arena);
+    done(begin, Activity::reduce, no_rank, step.bytes, in);
     return true;
   }
   const ReceiveState& receive = in.receives[index - in.plan->stages[in.round].first_step];

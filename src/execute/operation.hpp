@@ -118,15 +118,15 @@ class Operation {
     bool shared = false;  // a lent message that its sender copies, too
     bool complete = false;
     bool dropped = false;                              // it has another size than awaited
-    std::chrono::steady_clock::time_point began = {};  // to be taken, if that is timed
-    float copying = 0;                                 // seconds of that
+    std::chrono::steady_clock::time_point began = {};  // when its first fragment was seen, if that is timed
+    float copying = 0;                                 // seconds, likewise
   };
-  static constexpr Bytes fragments_of_window = 4;
+  static constexpr Bytes fragments_of_window = transport::shm::CopySelector::fragments;
   /// A message to neighbours that has not been posted yet.
   struct SendState {
     std::uint32_t send;
     std::uint32_t readers;              // this and the next sends: the same blocks
-    Bytes window = 0;                   // of a message that does not fit into the staging ring at once, else 0
+    Bytes window = 0;                   // in which it goes in fragments; 0: it goes whole
     std::byte* memory = nullptr;        // the window
     bool new_pages = false;             // in it
     const std::byte* packed = nullptr;  // if fragments cut elements that have holes
@@ -136,6 +136,7 @@ class Operation {
     std::array<std::uint64_t, fragments_of_window> numbers{};  // of the last fragments
     bool in_slots = false;                                     // the staging ring is full of what nobody reads
     bool lend = false;                                         // to be copied from where it lies
+    bool timed = false;                                        // to choose how later ones go
     std::uint64_t lent = 0;                                    // the fragment by which it is
   };
   struct PostedSend {  // over paths_.messages
@@ -213,6 +214,7 @@ class Operation {
   void pack_staged(Instance& in, const SendState& state, Part part, std::byte* to, bool non_temporal);
   bool try_send(Instance& in, SendState& state);
   bool try_send_in_fragments(Instance& in, SendState& state);
+  void give_windows_back(Instance& in);
   bool try_send_in_slots(Instance& in, SendState& state);
   bool pump(Instance& in);
   void unblock_sends(Instance& in);
@@ -224,11 +226,14 @@ class Operation {
   bool drain(Instance& in, bool yielding);
 
   // Lent messages: operation_lend.cc
-  bool may_lend(const Instance& in, const Plan::Outgoing& send);
   static bool both_ends_copy(const Instance& in, const Plan::Outgoing& send);
   void choose_copy(const Instance& in, SendState& state);
+  bool needs_turns(const Instance& in) const;
+  Bytes window_for(const Instance& in, Bytes message) const;
   /// Do its ends time how such a message goes?
-  bool measured(Bytes message) const { return work_.copies_measured && message >= work_.lend_from; }
+  bool measured(Bytes message) const {
+    return work_.copies_measured && work_.lend_from > 0 && message >= work_.lend_from;
+  }
   static bool round_receives(const Instance& in);
   bool try_lend(Instance& in, SendState& state);
   transport::shm::Copied take_lent(Instance& in, const Plan::Step& step, ReceiveState& receive,

@@ -16,20 +16,9 @@ using transport::shm::Inbox;
 using transport::shm::least_in_place;
 using transport::shm::messages_in_place;
 using transport::shm::Outbox;
+using transport::shm::StagingRing;
 
 }  // namespace
-
-/// In one piece, and in memory that the receiver can read: by the kernel if the call is to do so, or in the heap.
-bool Operation::may_lend(const Instance& in, const Plan::Outgoing& send) {
-  const bool by_kernel = work_.lend_from > 0 && send.bytes >= work_.lend_from;
-  if (!by_kernel && (send.bytes < least_in_place || !paths_.node->heap)) return false;
-  const std::byte* message = in.buffers.in_one_piece(send.blocks);
-  const bool in_heap = message && paths_.node->in_heap(message, send.bytes);
-  Outbox& box = neighbour(send.peer)->out[in.channel];
-  if (!message || !(by_kernel || in_heap) || !box.lends()) return false;
-  if (in_heap || !work_.copies_measured) return true;
-  return neighbour(send.peer)->lending_is_faster(send.bytes, both_ends_copy(in, send));
-}
 
 /// Of a lent message. Where a round both sends and receives, each rank copies what it receives, and has no time to help
 /// others.
@@ -37,14 +26,40 @@ bool Operation::both_ends_copy(const Instance& in, const Plan::Outgoing& send) {
   return send.bytes >= transport::shm::least_shared && !round_receives(in);
 }
 
-/// Decides how a message that the kernel may copy goes. One that is staged after all goes in fragments where its
-/// receiver would copy while it is packed.
+/// Decides how a message goes. It may be lent if it is in one piece, and in memory that the receiver can read: by the
+/// kernel if the call is to do so, or in the heap. Where that is measured, the kernel copies it if that was faster.
 void Operation::choose_copy(const Instance& in, SendState& state) {
   const Plan::Outgoing& send = in.plan->sends[state.send];
-  state.lend = may_lend(in, send);
-  if (state.lend || !measured(send.bytes) || send.alike > 1 || !both_ends_copy(in, send)) return;
-  using transport::shm::StagingRing;
-  state.window = std::min(paths_.node->staging[in.channel]->bytes() / 2, StagingRing::rounded(send.bytes));
+  const bool by_kernel = work_.lend_from > 0 && send.bytes >= work_.lend_from;
+  if (!by_kernel && (send.bytes < least_in_place || !paths_.node->heap)) return;
+  const std::byte* message = in.buffers.in_one_piece(send.blocks);
+  const bool in_heap = message && paths_.node->in_heap(message, send.bytes);
+  Connection& peer = *neighbour(send.peer);
+  if (!message || !(by_kernel || in_heap) || !peer.out[in.channel].lends()) return;
+  const bool shared = both_ends_copy(in, send) && send.alike == 1 && !work_.cores_shared;
+  state.timed = !in_heap && measured(send.bytes) && !(work_.cores_shared && needs_turns(in));
+  // Who lends waits until the receiver has had a core.
+  const float handicap = work_.cores_shared ? 2 : 1;
+  state.lend = !state.timed || peer.lending_is_faster(send.bytes, shared, handicap);
+  if (!state.lend && shared) state.window = window_for(in, send.bytes);
+}
+
+/// Would receivers that a rank only sends to take turns with it to the end? Messages together are longer than the ring.
+bool Operation::needs_turns(const Instance& in) const {
+  if (round_receives(in)) return false;
+  const Plan::Stage& stage = in.plan->stages[in.round];
+  Bytes all = 0;
+  for (std::uint32_t s = stage.first_send; s < stage.end_of_sends; ++s) all += in.plan->sends[s].bytes;
+  return all >= paths_.node->staging[in.channel]->bytes();
+}
+
+/// For fragments of whole elements, which the receiver takes while others are packed. 0: elements are too long for
+/// that.
+Bytes Operation::window_for(const Instance& in, Bytes message) const {
+  const Bytes most = paths_.node->staging[in.channel]->bytes() / 2;
+  const Bytes size = work_.element.size;
+  const Bytes fragment = StagingRing::rounded((message + fragments_of_window - 1) / fragments_of_window + size - 1);
+  return size > fragment / 4 ? 0 : std::min(most, fragments_of_window * fragment);
 }
 
 bool Operation::round_receives(const Instance& in) {

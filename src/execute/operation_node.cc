@@ -65,9 +65,10 @@ void Operation::queue_sends(Instance& in, std::uint32_t first, std::uint32_t end
     s += std::max<std::uint32_t>(state.readers, 1);
     if (state.readers == 0) continue;
     in.unsent.push_back(state);
-    if (sends[state.send].bytes <= inline_payload) continue;
-    all += StagingRing::rounded(sends[state.send].bytes);
-    largest = std::max(largest, sends[state.send].bytes);
+    const Bytes bytes = sends[state.send].bytes;
+    if (bytes <= inline_payload) continue;
+    all += std::max(StagingRing::rounded(bytes), state.window);
+    largest = std::max({largest, bytes, state.window});
   }
   if (all > staging.capacity(largest)) cut_into_fragments(in, staging.bytes());
 }
@@ -87,8 +88,7 @@ void Operation::one_by_one(std::vector<SendState>& unsent) {
 void Operation::cut_into_fragments(Instance& in, Bytes staging) {
   one_by_one(in.unsent);
   const Bytes window = std::max<Bytes>(staging / 2 / static_cast<Bytes>(in.unsent.size()) / 64 * 64, 64);
-  for (SendState& state : in.unsent)
-    if (in.plan->sends[state.send].bytes > window) state.window = window;
+  for (SendState& state : in.unsent) state.window = in.plan->sends[state.send].bytes > window ? window : 0;
 }
 
 /// Posts what can be posted. A message does not overtake another one to the same rank, but does not wait for those to
@@ -122,7 +122,7 @@ bool Operation::pump(Instance& in) {
 void Operation::pack_staged(Instance& in, const SendState& state, Part part, std::byte* to, bool non_temporal) {
   const Plan::Outgoing* send = &in.plan->sends[state.send];
   const auto pack = [&] { in.buffers.pack(send->blocks, part.first, part.bytes, to, non_temporal); };
-  if (!measured(send->bytes)) return pack();
+  if (!state.timed) return pack();
   const float seconds = seconds_of(pack) / static_cast<float>(part.bytes * state.readers);
   for (std::uint32_t r = 0; r < state.readers; ++r) neighbour(send[r].peer)->selector.packed(send->bytes, seconds);
 }
@@ -201,6 +201,14 @@ bool Operation::try_send_in_fragments(Instance& in, SendState& state) {
   return true;
 }
 
+/// When their receivers have taken what has left of these messages.
+void Operation::give_windows_back(Instance& in) {
+  for (const SendState& state : in.unsent)
+    if (state.memory)
+      paths_.node->staging[in.channel]->posted(state.reference,
+                                               neighbour(in.plan->sends[state.send].peer)->out[in.channel].sent());
+}
+
 /// In fragments that fit into slots: slowly, but without the staging ring.
 bool Operation::try_send_in_slots(Instance& in, SendState& state) {
   const Plan::Outgoing& send = in.plan->sends[state.send];
@@ -252,7 +260,7 @@ Copied Operation::take_content(Instance& in, const Plan::Step& step, ReceiveStat
     return Copied::all;
   };
   if (!measured(step.bytes)) return take();
-  if (receive.got == 0 && receive.copied == 0) receive.began = std::chrono::steady_clock::now();
+  if (receive.began == std::chrono::steady_clock::time_point{}) receive.began = std::chrono::steady_clock::now();
   Copied copied{};
   receive.copying += seconds_of([&] { copied = take(); });
   return copied;
@@ -262,16 +270,20 @@ Copied Operation::take_content(Instance& in, const Plan::Step& step, ReceiveStat
 /// the first of it to the last.
 void Operation::note_cost(Instance& in, const Plan::Step& step, const ReceiveState& receive, const Fragment& last) {
   Inbox& first_channel = neighbour(step.peer)->in[0];
-  if (!measured(step.bytes) || receive.dropped || last.unexpected) return;
+  if (!measured(step.bytes) || receive.dropped || last.carried == Carried::inlined) return;
+  // It has its credit already: the sender may have given the channel to another receiver.
+  if (last.unexpected) return;
   if (last.carried == Carried::lent && first_channel.in_place(last)) return;
   const Plan::Stage& stage = in.plan->stages[in.round];
   const auto& steps = in.plan->steps;
-  const bool alone = stage.first_send == stage.end_of_sends &&
+  const bool alone = !work_.cores_shared && stage.first_send == stage.end_of_sends &&
                      std::count_if(steps.begin() + stage.first_step, steps.begin() + stage.end_of_steps,
                                    [](const Plan::Step& s) { return is_receive(s.kind); }) == 1;
   const std::chrono::duration<float> since = std::chrono::steady_clock::now() - receive.began;
   const float seconds = alone ? since.count() : receive.copying;
-  first_channel.took(last.carried, step.bytes, seconds / static_cast<float>(step.bytes));
+  // Of what the sender copied too, where that took time from the same cores.
+  const Bytes copied = work_.cores_shared && receive.copied > 0 ? receive.copied : step.bytes;
+  first_channel.took(last.carried, step.bytes, seconds / static_cast<float>(copied));
 }
 
 /// Takes what has come of the message of a step. True: it is complete. Out of order it is bounced, unless it only has

@@ -30,7 +30,8 @@ struct Work {
   bool sizes_by_slot = false;             ///< `sizes` goes by slots of scratch, not by blocks
   int depth = 1;                 ///< segments in flight; equal on all ranks, at most shm::channels if any share memory
   Bytes lend_from = 0;           ///< messages in one piece of so many bytes are lent to ranks of the node; 0: none are
-  bool copies_measured = false;  ///< of these, those are staged that go faster so, by what copies have taken
+  bool copies_measured = false;  ///< each of these is staged instead where that has been faster
+  bool cores_shared = false;     ///< a rank that waits may wait for its core
   bool bypass_cache = false;     ///< the buffers of all ranks of the node are larger than the cache
 };
 

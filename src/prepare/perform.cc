@@ -103,8 +103,8 @@ void complete_work(const Communicator& c, Function function, const Decision& dec
   work.depth = std::min(decision.params.depth, c.most_depth());
   const bool lends = decision.params.copy != Copy::staged && settings().kernel_copy;
   work.lend_from = lends ? c.lends_from(function) : 0;
-  // Who shares a core would measure others.
-  work.copies_measured = lends && decision.params.copy == Copy::measured && !c.shares_cores();
+  work.copies_measured = lends && decision.params.copy == Copy::measured;
+  work.cores_shared = c.shares_cores();
   work.bypass_cache = bypass_cache(c, *decision.algorithm, work);
 }
 

@@ -20,10 +20,10 @@ def test_long_messages_are_also_copied_by_the_kernel():
     short, long = Point("bcast", 2, 8 << 10), Point("bcast", 2, 2 << 20)
     assert portfolio(short, one_node=True) == portfolio(short)
     found = portfolio(long, depths=(2,))
-    assert not any(one.params.copy == _core.Copy.kernel for one in found)
+    assert not any(one.params.copy == _core.Copy.measured for one in found)
     both = portfolio(long, depths=(2,), one_node=True)
-    copies = [one for one in both if one.params.copy == _core.Copy.kernel]
-    assert {one.words for one in copies} >= {"linear,copy=kernel"}
+    copies = [one for one in both if one.params.copy == _core.Copy.measured]
+    assert {one.words for one in copies} >= {"linear,copy=measured"}
     assert {one.params.segment for one in copies} == {0, 1 << 20}
     assert {one.id for one in copies} == {one.id for one in found}
-    assert all(parsed(long, one.words).params.copy == _core.Copy.kernel for one in copies)
+    assert all(parsed(long, one.words).params.copy == _core.Copy.measured for one in copies)

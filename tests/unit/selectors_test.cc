@@ -21,18 +21,18 @@ TEST(averages_fall_sooner_than_they_rise) {
 }
 
 TEST(probes_become_rare) {
-  Probes<64> probes;
+  Probes<61> probes;
   std::vector<std::uint32_t> due;
   for (int turn = 1; turn <= 1000; ++turn) {
     probes.next();
-    if (probes.alternates())
+    if (probes.begins())
       CHECK(turn <= 8);
     else if (probes.due())
       due.push_back(probes.turn());
   }
   CHECK_EQ(due.front(), 12u);
-  for (std::size_t i = 1; i < due.size(); ++i) CHECK(due[i] - due[i - 1] <= 64);
-  CHECK_EQ(due[due.size() - 1] - due[due.size() - 2], 64u);
+  for (std::size_t i = 1; i < due.size(); ++i) CHECK(due[i] - due[i - 1] <= 61);
+  CHECK_EQ(due[due.size() - 1] - due[due.size() - 2], 61u);
 }
 
 /// Messages of one size whose two ways take what is said here.
@@ -84,9 +84,23 @@ TEST(each_size_is_timed_alone) {
   CHECK_EQ(messages.lent_of(8, 4 * long_message), 4);
   CHECK(messages.lent_of(100, 4 * long_message) > 80);
   std::set<std::size_t> classes;
-  for (Bytes bytes = 12 << 10; bytes <= Bytes{1} << 40; bytes *= 2) classes.insert(CopyCosts::class_of(bytes));
-  CHECK_EQ(classes.size(), CopyCosts::classes);
-  CHECK_EQ(*classes.rbegin(), CopyCosts::classes - 1);
+  for (Bytes bytes = 12 << 10; bytes <= Bytes{1} << 40; bytes *= 2) classes.insert(size_class(bytes));
+  CHECK_EQ(classes.size(), size_classes);
+  CHECK_EQ(*classes.rbegin(), size_classes - 1);
+}
+
+TEST(messages_may_alternate) {
+  CopySelector selector;
+  TakingCosts taking;
+  int lent = 0;
+  for (int i = 0; i < 1000; ++i) {
+    const bool slow = i % 2 == 0;  // whatever way it goes
+    const bool lends = selector.lends(long_message, false, taking);
+    if (!lends) selector.packed(long_message, 1);
+    (lends ? taking.lent : taking.staged).note(long_message, (slow ? 4.0f : 0) + (lends ? 3.0f : 1.0f));
+    lent += lends ? 1 : 0;
+  }
+  CHECK(lent < 300);
 }
 
 TEST(an_interrupt_is_no_measurement) {

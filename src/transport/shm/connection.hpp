@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "support/memory.hpp"
+#include "transport/shm/copy_selector.hpp"
 #include "transport/shm/format.hpp"
 #include "transport/shm/heap.hpp"
 #include "transport/shm/loan.hpp"
@@ -289,8 +290,15 @@ struct Connection {
   CopySelector selector;         ///< for messages to the peer
 
   /// Is lending a message faster than staging it? What copies take is noted in the first channel for all.
-  bool lending_is_faster(Bytes message, bool shared) { return selector.lends(message, shared, out[0].taking()); }
+  bool lending_is_faster(Bytes message, bool shared, float handicap) {
+    return selector.lends(message, shared, out[0].taking(), handicap);
+  }
 
+  /// For another peer.
+  void open_again() {
+    for (Outbox& box : out) box.open_again();
+    selector = {};
+  }
   /// The last use of it at this end.
   void close() {
     for (Inbox& box : in) box.close();

@@ -11,7 +11,7 @@
 #include <cstdint>
 
 #include "stretto/types.hpp"
-#include "transport/shm/copy_selector.hpp"
+#include "transport/shm/copy_costs.hpp"
 
 namespace stretto::transport::shm {
 
@@ -84,7 +84,7 @@ struct Channel {
   Slot slots[channel_slots];
   alignas(cache_line) std::atomic<std::uint64_t> credits{0};  ///< fragments released by the receiver, in order
   std::atomic<std::uint64_t> refused{0};  ///< of lent fragments: the first that it could not read, nor any after it
-  TakingCosts taking;
+  TakingCosts taking;                     ///< of messages from the sender, which clears them for another receiver
 };
 
 static_assert(sizeof(Channel) == (channel_slots + 1) * cache_line);

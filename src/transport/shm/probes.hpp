@@ -15,15 +15,18 @@ inline float updated(float now, float sample) {
 }
 
 /// When the way that seems slower is tried: often in the beginning, for who reads pages for the first time is slow.
-/// `longest`: so many turns are between two probes at the most.
+/// `longest`: so many turns are between two probes at the most. It is odd, for messages may alternate.
 template <std::uint32_t longest>
 class Probes {
+  static_assert(longest % 2 == 1);
+
  public:
   /// Starts another turn.
   void next() { ++turn_; }
   std::uint32_t turn() const { return turn_; }
-  /// In the beginning the two ways alternate.
-  bool alternates() const { return turn_ <= first; }
+  /// In the beginning both ways have their turns: in pairs, for messages may alternate, too.
+  bool begins() const { return turn_ <= first; }
+  bool second_way() const { return turn_ / 2 % 2 == 1; }
   /// Is it time for the other way? Asked once a turn.
   bool due() {
     if (turn_ < due_) return false;

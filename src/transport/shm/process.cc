@@ -56,7 +56,7 @@ Connection* Process::unused_connection() {
   if (drained != retired_.end()) {
     Connection* connection = *drained;
     retired_.erase(drained);
-    for (Outbox& box : connection->out) box.open_again();
+    connection->open_again();
     return connection;
   }
   std::byte* memory = segment_->take(sizeof(Channel) * channels, segment_->handle().bytes / 4);

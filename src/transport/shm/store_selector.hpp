@@ -26,9 +26,9 @@ class StoreSelector {
     }
     Size& size = sizes_[std::min<std::size_t>(std::bit_width(static_cast<std::uint64_t>(bytes / least)), classes) - 1];
     size.probes.next();
-    const bool alternates = size.probes.alternates(), due = !alternates && size.probes.due();
-    const bool non_temporal = alternates ? size.probes.turn() % 2 == 0 : size.non_temporal() != due;
-    if (!alternates && !due && size.probes.turn() % time_every != 0) {
+    const bool begins = size.probes.begins(), due = !begins && size.probes.due();
+    const bool non_temporal = begins ? size.probes.second_way() : size.non_temporal() != due;
+    if (!begins && !due && size.probes.turn() % time_every != 0) {
       write(non_temporal);
       return;
     }
@@ -44,7 +44,7 @@ class StoreSelector {
   static constexpr std::uint32_t time_every = 8;
 
   struct Size {
-    Probes<256> probes;
+    Probes<255> probes;
     float seconds_per_byte[2] = {0, 0};  // ordinary, non-temporal
 
     /// Only if it is much faster: the reader then has to fetch it from memory, which is not timed here.

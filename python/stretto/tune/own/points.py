@@ -148,7 +148,7 @@ def portfolio(
 ) -> list[Candidate]:
     """Every algorithm that can serve the point, with its parameters and in segments.
 
-    On one node, those with long messages also with copies by the kernel.
+    On one node, those with long messages also with copies by the kernel where these are faster.
     """
     call = point.call(_core.Placement(point.ranks))
     sized = _core.facts(point.function).bytes_known
@@ -166,7 +166,7 @@ def portfolio(
             ]
     if one_node and point.asked >= _core.least_lent:
         few = [one for one in found if one.params.segment in (0, SEGMENTS[-1])]
-        found += [one.changed(copy=_core.Copy.kernel) for one in few]
+        found += [one.changed(copy=_core.Copy.measured) for one in few]
     return different(point, found)
 
 
