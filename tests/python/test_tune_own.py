@@ -111,7 +111,10 @@ def test_the_file_chooses_what_was_measured(tmp_path):
     assert says(Point("allreduce-ordered", 2, 4096)) == NATIVE
     assert says(Point("allreduce", 9, 16384)) != "ring,segment=4K,depth=2", "never measured"
     assert says(Point("alltoall", 2, 4096)) == "pairwise_xor"
-    assert (says(Point("gatherv", 4, 8)), says(Point("gatherv", 4, 4096))) == (NATIVE, "linear")
+    assert (says(Point("gatherv", 4, 8)), says(Point("gatherv", 4, 4096))) == (
+        NATIVE,
+        "linear,copy=measured",
+    )
 
 
 def test_a_large_size_alone_says_nothing_of_small_ones(tmp_path):
