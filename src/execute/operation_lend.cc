@@ -44,7 +44,7 @@ void Operation::choose_copy(const Instance& in, SendState& state) {
   if (!state.lend && shared) state.window = window_for(in, send.bytes);
 }
 
-/// Would receivers that a rank only sends to take turns with it to the end? Messages together are longer than the ring.
+/// Would its receivers and this rank take turns, fragment by fragment? It only sends, and more than the ring holds.
 bool Operation::needs_turns(const Instance& in) const {
   if (round_receives(in)) return false;
   const Plan::Stage& stage = in.plan->stages[in.round];
