@@ -32,7 +32,7 @@ struct Params {
   bool operator==(const Params&) const = default;
 };
 
-/// With other copies than staged ones: two copies of less are faster than one by the kernel.
+/// Two copies of less are faster than one by the kernel.
 inline constexpr Bytes least_lent = 12 << 10;
 
 /// A number that an algorithm leaves open, such as the radix of a tree.

@@ -29,7 +29,7 @@ namespace stretto {
 /// Between the ranks of each node; `fast`, by a measurement in set-up: short messages as well.
 enum class KernelCopy : std::uint8_t { refused, permitted, fast };
 
-/// With Params::copy, messages of so many bytes are copied by the kernel. If all ranks know sizes, the rules say
+/// Where Params::copy lets the kernel copy, it copies messages of so many bytes. If all ranks know sizes, the rules say
 /// from which on that is faster. In other functions each message decides: where the kernel is not fast, staging is
 /// faster up to these sizes (measured where the kernel copies 5 GB/s).
 Bytes lends_from(Function function, KernelCopy kernel, bool oversubscribed);

@@ -68,7 +68,7 @@ class Communicator {
   bool threads() const { return threads_; }
   bool one_node() const { return ranks_ > 1 && per_node_ == ranks_; }  ///< all ranks share memory
   /// Has a node of its ranks fewer cores than ranks of the job? On all ranks alike.
-  bool shares_cores() const { return oversubscribed_; }
+  bool oversubscribed() const { return oversubscribed_; }
   /// Messages of so many bytes may be lent where a decision lets the kernel copy.
   Bytes lends_from(Function function) const { return stretto::lends_from(function, kernel_copy_, oversubscribed_); }
   /// Segments in flight that the connections of all ranks allow: their schedules would not match with more on some.

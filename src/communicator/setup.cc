@@ -150,7 +150,8 @@ void Communicator::find_nodes(Bootstrap& all) {
     bool oversubscribed;
     KernelCopy kernel_copy;
   };
-  Place mine{rank_, node_ ? node_->oversubscribed : oversubscribed(), node_ ? node_->kernel_copy : KernelCopy::fast};
+  Place mine{rank_, node_ ? node_->oversubscribed : mpi::oversubscribed(),
+             node_ ? node_->kernel_copy : KernelCopy::fast};
   if (node_) {
     const auto& near = node_->connections;
     const auto first = std::ranges::find_if(near, [](const auto* c) { return c != nullptr; });

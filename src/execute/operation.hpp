@@ -228,13 +228,9 @@ class Operation {
   // Lent messages: operation_lend.cc
   static bool both_ends_copy(const Instance& in, const Plan::Outgoing& send);
   void choose_copy(const Instance& in, SendState& state);
-  bool needs_turns(const Instance& in) const;
   Bytes window_for(const Instance& in, Bytes message) const;
   /// Do its ends time how such a message goes?
-  bool measured(Bytes message) const {
-    return work_.copies_measured && work_.lend_from > 0 && message >= work_.lend_from;
-  }
-  static bool round_receives(const Instance& in);
+  bool measured(Bytes message) const { return work_.copies_measured && message >= work_.lend_from; }
   bool try_lend(Instance& in, SendState& state);
   transport::shm::Copied take_lent(Instance& in, const Plan::Step& step, ReceiveState& receive,
                                    transport::shm::Inbox& box, const transport::shm::Fragment& fragment);

@@ -23,7 +23,7 @@ using transport::shm::StagingRing;
 /// Of a lent message. Where a round both sends and receives, each rank copies what it receives, and has no time to help
 /// others.
 bool Operation::both_ends_copy(const Instance& in, const Plan::Outgoing& send) {
-  return send.bytes >= transport::shm::least_shared && !round_receives(in);
+  return send.bytes >= transport::shm::least_shared && in.plan->stages[in.round].receives == 0;
 }
 
 /// Decides how a message goes. It may be lent if it is in one piece, and in memory that the receiver can read: by the
@@ -36,37 +36,24 @@ void Operation::choose_copy(const Instance& in, SendState& state) {
   const bool in_heap = message && paths_.node->in_heap(message, send.bytes);
   Connection& peer = *neighbour(send.peer);
   if (!message || !(by_kernel || in_heap) || !peer.out[in.channel].lends()) return;
-  const bool shared = both_ends_copy(in, send) && send.alike == 1 && !work_.cores_shared;
-  state.timed = !in_heap && measured(send.bytes) && !(work_.cores_shared && needs_turns(in));
+  const Plan::Stage& stage = in.plan->stages[in.round];
+  const bool shared = both_ends_copy(in, send) && send.alike == 1 && !work_.oversubscribed;
+  // Receivers of more than the ring holds would take turns with this rank's core, fragment by fragment.
+  const bool needs_turns =
+      work_.oversubscribed && stage.receives == 0 && stage.sent >= paths_.node->staging[in.channel]->bytes();
+  state.timed = !in_heap && !needs_turns && measured(send.bytes);
   // Who lends waits until the receiver has had a core.
-  const float handicap = work_.cores_shared ? 2 : 1;
+  const float handicap = work_.oversubscribed ? 2 : 1;
   state.lend = !state.timed || peer.lending_is_faster(send.bytes, shared, handicap);
   if (!state.lend && shared) state.window = window_for(in, send.bytes);
 }
 
-/// Would its receivers and this rank take turns, fragment by fragment? It only sends, and more than the ring holds.
-bool Operation::needs_turns(const Instance& in) const {
-  if (round_receives(in)) return false;
-  const Plan::Stage& stage = in.plan->stages[in.round];
-  Bytes all = 0;
-  for (std::uint32_t s = stage.first_send; s < stage.end_of_sends; ++s) all += in.plan->sends[s].bytes;
-  return all >= paths_.node->staging[in.channel]->bytes();
-}
-
-/// For fragments of whole elements, which the receiver takes while others are packed. 0: elements are too long for
-/// that.
+/// For fragments of whole elements, one of which is taken while the next is packed. 0: elements are too long.
 Bytes Operation::window_for(const Instance& in, Bytes message) const {
   const Bytes most = paths_.node->staging[in.channel]->bytes() / 2;
   const Bytes size = work_.element.size;
   const Bytes fragment = StagingRing::rounded((message + fragments_of_window - 1) / fragments_of_window + size - 1);
   return size > fragment / 4 ? 0 : std::min(most, fragments_of_window * fragment);
-}
-
-bool Operation::round_receives(const Instance& in) {
-  const Plan::Stage& stage = in.plan->stages[in.round];
-  const auto& steps = in.plan->steps;
-  return std::any_of(steps.begin() + stage.first_step, steps.begin() + stage.end_of_steps,
-                     [](const Plan::Step& step) { return is_receive(step.kind); });
 }
 
 /// True: the receiver has copied it. One that may not gets it through the staging ring.

@@ -275,14 +275,11 @@ void Operation::note_cost(Instance& in, const Plan::Step& step, const ReceiveSta
   if (last.unexpected) return;
   if (last.carried == Carried::lent && first_channel.in_place(last)) return;
   const Plan::Stage& stage = in.plan->stages[in.round];
-  const auto& steps = in.plan->steps;
-  const bool alone = !work_.cores_shared && stage.first_send == stage.end_of_sends &&
-                     std::count_if(steps.begin() + stage.first_step, steps.begin() + stage.end_of_steps,
-                                   [](const Plan::Step& s) { return is_receive(s.kind); }) == 1;
+  const bool alone = !work_.oversubscribed && stage.first_send == stage.end_of_sends && stage.receives == 1;
   const std::chrono::duration<float> since = std::chrono::steady_clock::now() - receive.began;
   const float seconds = alone ? since.count() : receive.copying;
   // Of what the sender copied too, where that took time from the same cores.
-  const Bytes copied = work_.cores_shared && receive.copied > 0 ? receive.copied : step.bytes;
+  const Bytes copied = work_.oversubscribed && receive.copied > 0 ? receive.copied : step.bytes;
   first_channel.took(last.carried, step.bytes, seconds / static_cast<float>(copied));
 }
 

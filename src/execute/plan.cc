@@ -51,6 +51,9 @@ class Plan::Resolver {
       for (std::uint32_t s = stage.end_of_sends; s-- > stage.first_send;)
         if (s + 1 < stage.end_of_sends && same(p_.sends[s].blocks, p_.sends[s + 1].blocks))
           p_.sends[s].alike = p_.sends[s + 1].alike + 1;
+      for (std::uint32_t s = stage.first_send; s < stage.end_of_sends; ++s) stage.sent += p_.sends[s].bytes;
+      for (std::uint32_t s = stage.first_step; s < stage.end_of_steps; ++s)
+        stage.receives += is_receive(p_.steps[s].kind) ? 1 : 0;
       p_.widest = std::max<std::size_t>(p_.widest, stage.end_of_steps - stage.first_step);
       p_.stages.push_back(stage);
     }

@@ -31,7 +31,7 @@ struct Work {
   int depth = 1;                 ///< segments in flight; equal on all ranks, at most shm::channels if any share memory
   Bytes lend_from = 0;           ///< messages in one piece of so many bytes are lent to ranks of the node; 0: none are
   bool copies_measured = false;  ///< each of these is staged instead where that has been faster
-  bool cores_shared = false;     ///< a rank that waits may wait for its core
+  bool oversubscribed = false;   ///< a rank that waits may wait for a core
   bool bypass_cache = false;     ///< the buffers of all ranks of the node are larger than the cache
 };
 
@@ -64,6 +64,8 @@ struct Plan {
   struct Stage {  ///< a round
     std::uint32_t first_send, end_of_sends;
     std::uint32_t first_step, end_of_steps;
+    std::uint32_t receives = 0;  ///< steps that do
+    Bytes sent = 0;              ///< by all sends
   };
 
   std::vector<Stage> stages;

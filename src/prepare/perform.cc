@@ -104,7 +104,7 @@ void complete_work(const Communicator& c, Function function, const Decision& dec
   const bool lends = decision.params.copy != Copy::staged && settings().kernel_copy;
   work.lend_from = lends ? c.lends_from(function) : 0;
   work.copies_measured = lends && decision.params.copy == Copy::measured;
-  work.cores_shared = c.shares_cores();
+  work.oversubscribed = c.oversubscribed();
   work.bypass_cache = bypass_cache(c, *decision.algorithm, work);
 }
 

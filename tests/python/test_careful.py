@@ -102,6 +102,7 @@ def test_short_messages_of_few_nodes_go_the_native_way(function):
         assert chosen(rules, Point(facts.name, ranks, 8), ranks).algorithm, "on one node"
 
 
-def test_they_stand_in_the_shipped_rules():
-    text = (RULES / "careful.rules").read_text(encoding="utf-8")
+@pytest.mark.parametrize("part", ["node", "neighbours", "careful"])
+def test_all_parts_stand_in_the_shipped_rules(part):
+    text = (RULES / f"{part}.rules").read_text(encoding="utf-8")
     assert text in (RULES / "default.rules").read_text(encoding="utf-8"), "run rules/make"

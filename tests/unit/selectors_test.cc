@@ -23,12 +23,13 @@ TEST(averages_fall_sooner_than_they_rise) {
 TEST(probes_become_rare) {
   Probes<61> probes;
   std::vector<std::uint32_t> due;
-  for (int turn = 1; turn <= 1000; ++turn) {
-    probes.next();
-    if (probes.begins())
-      CHECK(turn <= 8);
-    else if (probes.due())
-      due.push_back(probes.turn());
+  int second = 0;
+  for (int turn = 1; turn <= 8; ++turn) second += probes.second(true) ? 1 : 0;
+  CHECK_EQ(second, 4);
+  for (int turn = 9; turn <= 1000; ++turn) {
+    const bool is_second = probes.second(true);
+    CHECK_EQ(is_second, !probes.probes());
+    if (probes.probes()) due.push_back(probes.turn());
   }
   CHECK_EQ(due.front(), 12u);
   for (std::size_t i = 1; i < due.size(); ++i) CHECK(due[i] - due[i - 1] <= 61);

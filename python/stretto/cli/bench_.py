@@ -275,8 +275,10 @@ def _judge(race: "Results") -> None:
     if race.wrong:
         first = race.wrong[0]
         raise FailureError(
-            f"{first['cell']} of {first['bytes']} bytes by {first['algorithm']}: wrong result",
-            f"STRETTO_{first['function'].upper()}=native goes around it",
+            f"{first['cell']} of {first['bytes']} bytes: {first['algorithm']} and the native "
+            "function give different results",
+            f"with STRETTO_{first['function'].upper()}=native the native function is compared with "
+            "itself: if it differs then too, it is the one that is wrong",
         )
     if not race.cells:
         raise Error("the race measured nothing", "`stretto doctor` shows what works")

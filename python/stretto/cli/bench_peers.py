@@ -154,7 +154,7 @@ def command(
     if wrong:
         first = wrong[0]
         what = f"{first['cell']} of {first['bytes']} bytes, {first['ranks']} ranks"
-        what += f", {first['peer']}: wrong result"
+        what += f", {first['peer']}: Stretto's and the MPI's results differ"
         raise FailureError(what, "`stretto bench --collectives` races it alone")
     if not any(row["status"] != "failed" for row in document["records"]):
         raise Error("no peer could be measured", "`stretto doctor` shows what works")

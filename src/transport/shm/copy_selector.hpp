@@ -24,13 +24,9 @@ class CopySelector {
   /// kernel, so many times as fast it must be.
   bool lends(Bytes message, bool shared, const TakingCosts& taking, float handicap = 1) {
     const std::size_t its_class = size_class(message);
-    auto& probes = probes_[its_class];
-    probes.next();
-    if (probes.begins()) return !probes.second_way();
     const float pack = packing_[its_class], unpack = taking.staged.of(its_class);
     const float staged = unpack + (shared ? pack / float{fragments} : pack);
-    const bool kernel_is_faster = taking.lent.of(its_class) * handicap <= staged;
-    return kernel_is_faster != probes.due();
+    return !probes_[its_class].second(staged < taking.lent.of(its_class) * handicap);
   }
   /// A byte of such a message took so long on its way into the staging ring.
   void packed(Bytes message, float seconds) {

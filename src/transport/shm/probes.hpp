@@ -14,30 +14,30 @@ inline float updated(float now, float sample) {
   return now + (sample < now ? (sample - now) * 0.75f : (std::min(sample, 4 * now) - now) / 8);
 }
 
-/// When the way that seems slower is tried: often in the beginning, for who reads pages for the first time is slow.
-/// `longest`: so many turns are between two probes at the most. It is odd, for messages may alternate.
+/// Whose turn it is: that of the better way, and now and then, often in the beginning, that of the other. `longest`: so
+/// many turns are between two probes at the most; it is odd, for messages may alternate.
 template <std::uint32_t longest>
 class Probes {
   static_assert(longest % 2 == 1);
 
  public:
-  /// Starts another turn.
-  void next() { ++turn_; }
-  std::uint32_t turn() const { return turn_; }
-  /// In the beginning both ways have their turns: in pairs, for messages may alternate, too.
-  bool begins() const { return turn_ <= first; }
-  bool second_way() const { return turn_ / 2 % 2 == 1; }
-  /// Is it time for the other way? Asked once a turn.
-  bool due() {
-    if (turn_ < due_) return false;
-    due_ = turn_ + std::min(turn_ / 2, longest);
-    return true;
+  /// Starts a turn: is it the second way's?
+  bool second(bool is_better) {
+    ++turn_;
+    probes_ = turn_ <= first || turn_ >= due_;
+    if (turn_ <= first) return turn_ / 2 % 2 == 1;  // in pairs, for messages may alternate
+    if (probes_) due_ = turn_ + std::min(turn_ / 2, longest);
+    return is_better != probes_;
   }
+  std::uint32_t turn() const { return turn_; }
+  /// Is this turn for finding out?
+  bool probes() const { return probes_; }
 
  private:
   static constexpr std::uint32_t first = 8;
   std::uint32_t turn_ = 0;
   std::uint32_t due_ = first + first / 2;
+  bool probes_ = false;
 };
 
 }  // namespace stretto::transport::shm

@@ -25,10 +25,8 @@ class StoreSelector {
       return;
     }
     Size& size = sizes_[std::min<std::size_t>(std::bit_width(static_cast<std::uint64_t>(bytes / least)), classes) - 1];
-    size.probes.next();
-    const bool begins = size.probes.begins(), due = !begins && size.probes.due();
-    const bool non_temporal = begins ? size.probes.second_way() : size.non_temporal() != due;
-    if (!begins && !due && size.probes.turn() % time_every != 0) {
+    const bool non_temporal = size.probes.second(size.non_temporal());
+    if (!size.probes.probes() && size.probes.turn() % time_every != 0) {
       write(non_temporal);
       return;
     }
