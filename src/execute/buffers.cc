@@ -11,7 +11,9 @@ namespace stretto::execute {
 namespace {
 
 constexpr Bytes least_non_temporal = 4096;  // less does not pay for the fence at its end
-constexpr Bytes least_by_lines = 512;
+constexpr Bytes least_by_lines = 512;       // memcpy has no loop to enter for less
+
+bool is_aligned(const std::byte* packed) { return reinterpret_cast<std::uintptr_t>(packed) % 64 == 0; }
 
 }  // namespace
 
@@ -68,11 +70,15 @@ void Buffers::pack(Slice blocks, Bytes first, Bytes bytes, std::byte* to, bool n
   }
 }
 
-void Buffers::unpack(const std::byte* packed, Count n, std::byte* to, bool non_temporal) const {
+bool Buffers::may_go_by_lines(const Plan::Step& step, const std::byte* packed) const {
+  return element().dense && !step.non_temporal && step.target.count == 1 && is_aligned(packed);
+}
+
+void Buffers::unpack(const std::byte* packed, Count n, std::byte* to, bool non_temporal, bool by_lines) const {
   const Element& e = element();
   if (e.dense && non_temporal && n * e.size >= least_non_temporal)
     copy_non_temporal(to, packed, n * e.size);
-  else if (e.dense && n * e.size >= least_by_lines && reinterpret_cast<std::uintptr_t>(packed) % 64 == 0)
+  else if (e.dense && by_lines && n * e.size >= least_by_lines && is_aligned(packed))
     copy_lines(to, packed, n * e.size);
   else if (e.dense)
     std::memcpy(to, packed, static_cast<std::size_t>(n * e.size));
@@ -80,9 +86,9 @@ void Buffers::unpack(const std::byte* packed, Count n, std::byte* to, bool non_t
     e.unpack(e, packed, n, to);
 }
 
-void Buffers::store(const Plan::Step& step, Count first, Count n, const std::byte* packed) const {
+void Buffers::store(const Plan::Step& step, Count first, Count n, const std::byte* packed, bool by_lines) const {
   in_spans(step.target, first, n, [&](std::byte* to, Count here) {
-    unpack(packed, here, to, step.non_temporal);
+    unpack(packed, here, to, step.non_temporal, by_lines);
     packed += here * element().size;
   });
 }
@@ -117,7 +123,7 @@ void Buffers::combine_message(const Plan::Step& step, Count first, Count n, cons
     return;
   }
   std::byte* unpacked = room_for(arena, n);
-  unpack(packed, n, unpacked, false);
+  unpack(packed, n, unpacked, false, false);
   combine(step, first, n, unpacked);
 }
 

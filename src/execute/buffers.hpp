@@ -24,8 +24,10 @@ class Buffers {
 
   /// Bytes first … first+bytes-1 of a message of these blocks. Where elements have holes, whole elements.
   void pack(Slice blocks, Bytes first, Bytes bytes, std::byte* to, bool non_temporal = false) const;
-  /// Elements first … first+n-1 of a message arrive.
-  void store(const Plan::Step& step, Count first, Count n, const std::byte* packed) const;
+  /// Does such a fragment go into one piece of memory, by ordinary stores, from whole lines?
+  bool may_go_by_lines(const Plan::Step& step, const std::byte* packed) const;
+  /// Elements first … first+n-1 of a message arrive. `by_lines`: by copy_lines, where that is possible.
+  void store(const Plan::Step& step, Count first, Count n, const std::byte* packed, bool by_lines = false) const;
   /// The same, and are combined: step.target = message ∘ step.operand, or the other way round.
   void combine_message(const Plan::Step& step, Count first, Count n, const std::byte* packed, Arena& arena) const;
   void copy(const Plan::Step& step, Arena& arena) const;
@@ -39,7 +41,7 @@ class Buffers {
   std::byte* room_for(Arena& arena, Count n) const { return arena.take(footprint(element(), n)) - element().lower; }
   /// `other` are elements as they lie in memory.
   void combine(const Plan::Step& step, Count first, Count n, const std::byte* other) const;
-  void unpack(const std::byte* packed, Count n, std::byte* to, bool non_temporal) const;
+  void unpack(const std::byte* packed, Count n, std::byte* to, bool non_temporal, bool by_lines) const;
   Count elements(Slice blocks) const;
   template <typename Use>
   void in_spans(Slice blocks, Count first, Count n, Use use) const;

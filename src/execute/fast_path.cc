@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The fast path through a plan of short messages: there is nothing to cut, to pack or to buffer. It uses no state of
-// the operation but its scratch, and spins in each wait. Where spinning is not enough the operation is posted, and goes
-// on from the message that the fast path has reached.
+// The fast path through a plan of short messages: there is nothing to cut, to pack or to buffer. It uses no segments
+// and no rounds of the operation, and spins in each wait. Where spinning is not enough the operation is posted, and
+// goes on from the message that the fast path has reached.
 #include <cstring>
 #include <utility>
 
@@ -123,7 +123,7 @@ std::uint32_t Operation::send_fast(const Plan::Outgoing* send, const std::byte* 
       std::memcpy(to, from, static_cast<std::size_t>(bytes));
   };
   const auto readers = static_cast<std::uint32_t>(send->alike);
-  return post_staged(node, stores_, 0, key_, bytes, readers, peer, pack) ? readers : 0;
+  return post_staged(node, selectors_.stores, 0, key_, bytes, readers, peer, pack) ? readers : 0;
 }
 
 /// False: its message has not come, or is not what it should be.
@@ -157,8 +157,15 @@ bool Operation::step_fast(const Work& work, const Plan::Step& step, Address addr
     combine(fragment.content);
   else if (fragment.carried == transport::shm::Carried::inlined)
     copy_short(address(step.target), fragment.content, step.bytes);
+  else if (fragment.unexpected)
+    std::memcpy(address(step.target), fragment.content, static_cast<std::size_t>(step.bytes));
   else
-    copy_lines(address(step.target), fragment.content, step.bytes);
+    selectors_.loads.run(step.bytes, false, [&](bool as_memcpy) {
+      if (as_memcpy)
+        std::memcpy(address(step.target), fragment.content, static_cast<std::size_t>(step.bytes));
+      else
+        copy_lines(address(step.target), fragment.content, step.bytes);
+    });
   if (box.release(key_, fragment)) ring(peer.doorbell);
   return true;
 }

@@ -202,15 +202,19 @@ bool Operation::carry_out(Instance& in, std::uint32_t index) {
   return true;
 }
 
-/// A fragment of a message, `receive.got` bytes after its beginning.
+/// A fragment of a message, `receive.got` bytes after its beginning; `in_ring`: the sender has just written it.
 void Operation::deliver(Instance& in, const Plan::Step& step, ReceiveState& receive, const std::byte* fragment,
-                        Bytes bytes) {
+                        Bytes bytes, bool in_ring) {
   const Bytes size = work_.element.size;
   if (!receive.bounce && bytes % size != 0) receive.bounce = in.arena.take(step.bytes);  // a cut element
   if (receive.bounce)
     std::memcpy(receive.bounce + receive.got, fragment, static_cast<std::size_t>(bytes));
+  else if (step.kind == ActionKind::receive && in_ring && in.buffers.may_go_by_lines(step, fragment))
+    selectors_.loads.run(bytes, false, [&](bool as_memcpy) {
+      in.buffers.store(step, receive.got / size, bytes / size, fragment, !as_memcpy);
+    });
   else if (step.kind == ActionKind::receive)
-    in.buffers.store(step, receive.got / size, bytes / size, fragment);
+    in.buffers.store(step, receive.got / size, bytes / size, fragment, in_ring);
   else
     in.buffers.combine_message(step, receive.got / size, bytes / size, fragment, in.arena);
   receive.got += bytes;

@@ -53,10 +53,10 @@ class Operation {
  public:
   Owner* owner = nullptr;  ///< hears of its end; null: somebody waits for it
 
-  /// `number` tells it from the others of its Progress; `stores` is of the thread.
-  Operation(std::uint32_t number, transport::shm::StoreSelector& stores)
+  /// `number` tells it from the others of its Progress; `selectors` are of the thread.
+  Operation(std::uint32_t number, transport::shm::AccessSelectors& selectors)
       : number_(number),
-        stores_(stores),
+        selectors_(selectors),
         instances_(1) {}
   Operation(const Operation&) = delete;
   Operation& operator=(const Operation&) = delete;
@@ -179,7 +179,8 @@ class Operation {
   bool held(const Instance& in, const Plan::Step& step) const {
     return step.after_sends && (in.sends_left > 0 || !in.unsent.empty());
   }
-  void deliver(Instance& in, const Plan::Step& step, ReceiveState& receive, const std::byte* fragment, Bytes bytes);
+  void deliver(Instance& in, const Plan::Step& step, ReceiveState& receive, const std::byte* fragment, Bytes bytes,
+               bool in_ring = false);
   void deliver_bounced(Instance& in, const Plan::Step& step, const ReceiveState& receive);
 
   std::uint32_t send_fast(const Plan::Outgoing* send, const std::byte* from);
@@ -243,7 +244,7 @@ class Operation {
   transport::Tag tag(const Instance& in) const { return {paths_.tag.communicator, paths_.tag.sequence, in.channel}; }
 
   std::uint32_t number_;
-  transport::shm::StoreSelector& stores_;
+  transport::shm::AccessSelectors& selectors_;
   Work work_{};
   Paths paths_;
   transport::shm::Neighbours node_;

@@ -151,7 +151,7 @@ bool Operation::try_send(Instance& in, SendState& state) {
     begin = seen(send->peer);
     pack_staged(in, state, {0, bytes}, to, non_temporal);
   };
-  if (!post_staged(*paths_.node, stores_, in.channel, key_, bytes, state.readers, peer, pack)) return false;
+  if (!post_staged(*paths_.node, selectors_.stores, in.channel, key_, bytes, state.readers, peer, pack)) return false;
   for (std::uint32_t r = 0; r < state.readers; ++r, begin = seen())
     done(begin, Activity::send, send[r].peer, bytes, in);
   return true;
@@ -188,8 +188,9 @@ bool Operation::try_send_in_fragments(Instance& in, SendState& state) {
     if (state.packed)
       std::memcpy(memory, state.packed + state.posted, static_cast<std::size_t>(bytes));
     else
-      stores_.write(bytes, state.new_pages && state.fragments < places,
-                    [&](bool non_temporal) { pack_staged(in, state, {state.posted, bytes}, memory, non_temporal); });
+      selectors_.stores.run(bytes, state.new_pages && state.fragments < places, [&](bool non_temporal) {
+        pack_staged(in, state, {state.posted, bytes}, memory, non_temporal);
+      });
     state.posted += bytes;
     box.next().refer(paths_.node->offset(memory), bytes, state.posted == send.bytes);
     box.post(key_);
@@ -256,7 +257,8 @@ Copied Operation::take_content(Instance& in, const Plan::Step& step, ReceiveStat
   }
   const auto take = [&] {
     if (fragment.carried == Carried::lent) return take_lent(in, step, receive, box, fragment);
-    if (fragment.bytes > 0) deliver(in, step, receive, fragment.content, fragment.bytes);
+    const bool in_ring = fragment.carried == Carried::staged && !fragment.unexpected;
+    if (fragment.bytes > 0) deliver(in, step, receive, fragment.content, fragment.bytes, in_ring);
     return Copied::all;
   };
   if (!measured(step.bytes)) return take();

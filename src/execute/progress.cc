@@ -10,7 +10,7 @@ using transport::Outcome;
 
 Operation& Progress::unused() {
   if (unused_.empty()) {
-    all_.push_back(std::make_unique<Operation>(static_cast<std::uint32_t>(all_.size()), stores_));
+    all_.push_back(std::make_unique<Operation>(static_cast<std::uint32_t>(all_.size()), selectors_));
     unused_.push_back(all_.back().get());
   }
   return *unused_.back();

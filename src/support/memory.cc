@@ -10,6 +10,23 @@
 #include "support/non_temporal.hpp"
 
 namespace stretto {
+namespace {
+
+#if defined(__x86_64__)
+[[gnu::target("avx2")]] void copy_lines_avx2(char* to, const char* from, std::ptrdiff_t lines) {
+  auto* t = reinterpret_cast<__m256i*>(to);
+  const auto* f = reinterpret_cast<const __m256i*>(from);
+  for (; lines > 0; --lines, t += 2, f += 2) {
+    const __m256i low = _mm256_loadu_si256(f), high = _mm256_loadu_si256(f + 1);
+    _mm256_storeu_si256(t, low);
+    _mm256_storeu_si256(t + 1, high);
+  }
+}
+
+const bool has_avx2 = __builtin_cpu_supports("avx2");
+#endif
+
+}  // namespace
 
 void copy_non_temporal(void* to, const void* from, Bytes bytes) {
   auto* t = static_cast<char*>(to);
@@ -28,11 +45,17 @@ void copy_non_temporal(void* to, const void* from, Bytes bytes) {
 }
 
 void copy_lines(void* to, const void* from, Bytes bytes) {
+  constexpr auto line = static_cast<std::ptrdiff_t>(line_size);
   auto* t = static_cast<char*>(to);
   const auto* f = static_cast<const char*>(from);
-  const char* end = f + bytes;
-  for (; end - f >= static_cast<std::ptrdiff_t>(line_size); t += line_size, f += line_size) copy_line(t, f);
-  std::memcpy(t, f, static_cast<std::size_t>(end - f));
+  const std::ptrdiff_t lines = bytes / line;
+#if defined(__x86_64__)
+  if (has_avx2)
+    copy_lines_avx2(t, f, lines);
+  else
+#endif
+    for (std::ptrdiff_t i = 0; i < lines; ++i) copy_line(t + i * line, f + i * line);
+  std::memcpy(t + lines * line, f + lines * line, static_cast<std::size_t>(bytes % line));
 }
 
 Bytes last_level_cache() {

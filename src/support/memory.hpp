@@ -9,8 +9,8 @@ namespace stretto {
 /// on return like any other store.
 void copy_non_temporal(void* to, const void* from, Bytes bytes);
 
-/// memcpy from whole lines (`from` is aligned to 64 bytes) that another core has just written: it reads each line once.
-/// memcpy goes by lines of the target and reads most lines twice, which takes twice the time where they are not in this
+/// memcpy from lines that another core has just written: if `from` is aligned to 64 bytes it reads each line once.
+/// memcpy goes by lines of the target and may read most lines twice, which takes longer where they are not in this
 /// core's cache.
 void copy_lines(void* to, const void* from, Bytes bytes);
 

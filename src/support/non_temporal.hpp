@@ -47,12 +47,13 @@ inline constexpr std::size_t line_size = 64;
 #endif
 }
 
-/// `from` is aligned; `to` need not be.
+/// Neither need be aligned.
 [[gnu::always_inline]] static inline void copy_line(void* to, const void* from) {
 #if defined(__SSE2__)
   auto* t = static_cast<__m128i*>(to);
   const auto* f = static_cast<const __m128i*>(from);
-  const __m128i a = _mm_load_si128(f), b = _mm_load_si128(f + 1), c = _mm_load_si128(f + 2), d = _mm_load_si128(f + 3);
+  const __m128i a = _mm_loadu_si128(f), b = _mm_loadu_si128(f + 1), c = _mm_loadu_si128(f + 2),
+                d = _mm_loadu_si128(f + 3);
   _mm_storeu_si128(t, a);
   _mm_storeu_si128(t + 1, b);
   _mm_storeu_si128(t + 2, c);

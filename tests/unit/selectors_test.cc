@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "support/test.hpp"
+#include "transport/shm/access_selector.hpp"
 #include "transport/shm/copy_selector.hpp"
-#include "transport/shm/store_selector.hpp"
 
 namespace stretto::transport::shm::selectors_test {
 namespace {
@@ -111,30 +111,42 @@ TEST(an_interrupt_is_no_measurement) {
   CHECK(messages.lent_of(64) < 6);
 }
 
-/// How many of so many writes are non-temporal, if these are slow or, else, the ordinary ones.
-int non_temporal_of(StoreSelector& selector, int writes, bool new_pages, bool slow_non_temporal) {
+void wait_for_microseconds(int n) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(n);
+  while (std::chrono::steady_clock::now() < end) {
+  }
+}
+
+/// How many of so many accesses go the second way, where each way takes so many microseconds.
+template <typename Selector>
+int second_of(Selector& selector, int accesses, Bytes bytes, bool new_pages, int first_us, int second_us) {
   int count = 0;
-  for (int i = 0; i < writes; ++i)
-    selector.write(4096, new_pages, [&](bool non_temporal) {
-      count += non_temporal ? 1 : 0;
-      if (non_temporal != slow_non_temporal) return;
-      const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(20);
-      while (std::chrono::steady_clock::now() < end) {
-      }
+  for (int i = 0; i < accesses; ++i)
+    selector.run(bytes, new_pages, [&](bool second) {
+      count += second ? 1 : 0;
+      wait_for_microseconds(second ? second_us : first_us);
     });
   return count;
 }
 
 TEST(the_faster_store_is_taken) {
-  StoreSelector ordinary, non_temporal;
-  CHECK(non_temporal_of(ordinary, 500, false, true) < 30);
-  CHECK(non_temporal_of(non_temporal, 500, false, false) > 450);
+  StoreSelector ordinary, non_temporal, doubtful;
+  CHECK(second_of(ordinary, 500, 4096, false, 0, 20) < 30);
+  CHECK(second_of(non_temporal, 500, 4096, false, 20, 0) > 450);
+  CHECK(second_of(doubtful, 500, 4096, false, 20, 18) < 30);  // the reader has to fetch the data from memory
 }
 
 TEST(stores_into_new_pages_are_not_timed) {
   StoreSelector selector;
-  CHECK_EQ(non_temporal_of(selector, 100, true, false), 0);
-  CHECK(non_temporal_of(selector, 500, false, true) < 30);
+  CHECK_EQ(second_of(selector, 100, 4096, true, 20, 0), 0);
+  CHECK(second_of(selector, 500, 4096, false, 0, 20) < 30);
+}
+
+TEST(long_fragments_are_read_by_memcpy_unless_that_is_much_slower) {
+  LoadSelector is_near, is_far, is_short;
+  CHECK(second_of(is_near, 500, 64 << 10, false, 20, 20) > 300);
+  CHECK(second_of(is_far, 500, 64 << 10, false, 20, 40) < 30);
+  CHECK_EQ(second_of(is_short, 500, 8 << 10, false, 20, 0), 0);
 }
 
 }  // namespace

@@ -4,8 +4,8 @@
 // It leaves whole or not at all.
 #pragma once
 
+#include "transport/shm/access_selector.hpp"
 #include "transport/shm/node.hpp"
-#include "transport/shm/store_selector.hpp"
 
 namespace stretto::transport::shm {
 
@@ -46,7 +46,7 @@ bool post_staged(const Neighbours& node, StoreSelector& stores, int channel, std
   StagingRing& staging = *node.staging[static_cast<std::size_t>(channel)];
   std::byte* memory = staging.take(bytes);
   if (!memory) return false;
-  stores.write(bytes, staging.has_new_pages(), [&](bool non_temporal) { pack(memory, non_temporal); });
+  stores.run(bytes, staging.has_new_pages(), [&](bool non_temporal) { pack(memory, non_temporal); });
   for (std::uint32_t r = 0; r < readers; ++r) {
     Connection& reader = peer(r);
     Outbox& box = reader.out[channel];
