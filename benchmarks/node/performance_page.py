@@ -51,7 +51,7 @@ def _cells_table(document: dict, ranks: int, mode: str) -> str:
     head = ["cell"]
     for title in titles.values():
         head += [f"{title}, µs", "Stretto, µs", "ratio"]
-    head += ["fastest", "against it", "slowest flavour", "of the bound"]
+    head += ["closest", "against it", "of the bound"]
     by_key = {
         (r["cell"], r["asked"], r["peer"]): r
         for r in document["records"]
@@ -62,13 +62,12 @@ def _cells_table(document: dict, ranks: int, mode: str) -> str:
         line = [name_of(cell)]
         for peer in titles:
             line += _times(by_key.get((cell["cell"], cell["asked"], peer)))
-        if "best_peer" not in cell:
-            line += ["", "", "", ""]
+        if "closest" not in cell:
+            line += ["", "", ""]
         else:
             mark = "" if cell["status"] == "ok" else f" ({cell['status']})"
             bound = f"{100 * cell['of_bound']:.0f} %" if cell["of_bound"] >= 0.005 else ""
-            fastest, ratio = titles[cell["best_peer"]], f"**{cell['ratio']:.2f}**{mark}"
-            line += [fastest, ratio, f"{cell['least']:.2f}", bound]
+            line += [titles[cell["closest"]], f"**{cell['ratio']:.2f}**{mark}", bound]
         lines.append(line)
     return _table(head, lines)
 
@@ -137,17 +136,44 @@ def _state_line(document: dict) -> str:
     )
 
 
+def _method(document: dict) -> list[str]:
+    facts, wish = document["machine"], document["wish"]
+    return [
+        "## How it was measured\n",
+        f"Machine: {facts['cpu']}, {facts['cores']} cores, {facts['system']}; "
+        f"before the rounds: {_state_line(document)}.\n",
+        "The MPI's own functions and Stretto's take turns in the same processes, in blocks of "
+        "calls; the barriers between blocks are those of the same library. *Back to back*: calls "
+        "follow each other, and the time of a block is the mean time of a call on the slowest "
+        "rank. *Synchronised*: a barrier precedes each call, and the time is that of the slowest "
+        "rank, without the barrier. A time is the median over the blocks; a ratio is the MPI's "
+        "time over Stretto's in the same run.\n",
+        "In a round, every cell is measured under all peers (the MPIs), one right after the other. "
+        f"There are {wish['rounds']} rounds, if time allows, and up to {wish['repeats']} more for "
+        f"cells whose ratios do not agree. Ratios agree if they lie within a factor of "
+        f"{document['agree']} of their median. The tables have medians over the rounds, of the "
+        "ratios too. Times depend on the state in which the machine was; ratios hardly do, since "
+        "both times are of the same moment. A ratio is marked ~ if less than half of the rounds "
+        "agree, or only one of several, and a cell is not judged if the least of its ratios is. "
+        "What takes long is measured in one round only.\n",
+        "*Closest* is the peer with the least ratio, and *against it* that ratio. The bound is the "
+        "time to read and write every user buffer once at the best memory bandwidth that was "
+        "measured before the rounds; caches can beat it.\n",
+        MEANING + "\n",
+    ]
+
+
 def page(document: dict, notes: str, figures: dict[View, str]) -> str:
     """Markdown; `figures` has the path of each heat map."""
     goals = judge(document["records"], document["cells"])
-    facts, wish = document["machine"], document["wish"]
     peers = ", ".join(document["peers"].values())
     parts = [
         "<!-- Written by benchmarks/node/run; the explanations are benchmarks/node/notes.md. -->\n",
         "# Performance on one node\n",
         "How long do Stretto's collectives take compared with those of other MPIs, if all ranks "
-        "are on one node? The ratios below are the time of the fastest of these MPIs over "
-        "Stretto's time: 2 means that Stretto takes half as long.\n",
+        "are on one node? Each ratio below is the time of an MPI's own function over the time of "
+        "Stretto under that MPI, for the MPI that comes closest to Stretto: 2 means that Stretto "
+        "takes half as long.\n",
         f"Measured on {document['date']}: {peers}; Stretto {document['version']}. "
         "`benchmarks/node/run` repeats this.\n",
     ]
@@ -156,30 +182,9 @@ def page(document: dict, notes: str, figures: dict[View, str]) -> str:
         words = "" if mean is None else f": {mean:.2f} in the geometric mean"
         parts.append(f"**{_name(view)}**{words}.\n")
         if view in figures:
-            title = f"Time of the fastest MPI over Stretto's, {_name(view)}"
+            title = f"Time of the closest MPI over Stretto's, {_name(view)}"
             parts.append(f"![{title}]({figures[view]})\n")
-    parts += [
-        "## How it was measured\n",
-        f"Machine: {facts['cpu']}, {facts['cores']} cores, {facts['system']}; "
-        f"in the runs: {_state_line(document)}.\n",
-        "The MPI's own functions and Stretto's take turns in the same processes, in blocks of "
-        "calls; the barriers between blocks are those of the same library. *Back to back*: calls "
-        "follow each other, and the time of a block is the mean time of a call on the slowest "
-        "rank. *Synchronised*: a barrier precedes each call, and the time is that of the slowest "
-        "rank, without the barrier. A time is the median over the blocks; a ratio is the MPI's "
-        "time over Stretto's in the same run.\n",
-        "In a round, a cell is measured under all peers (the MPIs), one right after the other. "
-        f"There are {wish['rounds']} rounds, and up to {wish['repeats']} more in place of those "
-        "that do not count. A round counts if the speed of the machine, measured before, between "
-        f"and after the peers, stayed within a factor of {document['agree']}: the time of a cache "
-        "line from core to core and, for large cells, the bandwidth of memory. If less than half "
-        "of the rounds count, the cell is marked ~ and not judged.\n",
-        "*Against it* is the time of the fastest peer over the time of Stretto under that peer; "
-        "*slowest flavour* is the time of the fastest peer over the slowest time of Stretto under "
-        "any peer. The bound is the time to read and write every user buffer once at the memory "
-        "bandwidth measured next to the run; caches can beat it.\n",
-        MEANING + "\n",
-    ]
+    parts += _method(document)
     for view in _views(document):
         parts += [f"## {_name(view)}\n", _cells_table(document, *view)]
     parts += [

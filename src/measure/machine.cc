@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// stretto-machine: the state of two cores and of the memory at this moment, as one JSON object. `stretto bench --peers`
-// compares only times that were taken in the same state.
+// stretto-machine: the state of two cores and of the memory at this moment, as one JSON object.
 #include <sched.h>
 #include <unistd.h>
 
@@ -14,7 +13,6 @@
 #include <fstream>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <thread>
 #include <vector>
 #ifdef __SSE2__
@@ -191,12 +189,7 @@ Bandwidth memory(const std::vector<int>& cores) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  const bool brief = argc == 2 && std::string_view(argv[1]) == "--brief";
-  if (argc > 1 && !brief) {
-    std::fprintf(stderr, "usage: stretto-machine [--brief]   (--brief: without the memory)\n");
-    return 2;
-  }
+int main() {
   const std::vector<int> cores = two_cores();
   if (cores.size() < 2) {
     std::fprintf(stderr, "stretto-machine: there are no two cores to measure between\n");
@@ -204,12 +197,10 @@ int main(int argc, char** argv) {
   }
   const double seconds = latency(cores);
   const double between = transfer(cores);
+  const Bandwidth copied = memory(cores);
   std::printf("{\"latency_ns\":%.2f,\"transfer_gbs\":%.3f,", seconds * 1e9, between / 1e9);
-  if (!brief) {
-    const Bandwidth copied = memory(cores);
-    std::printf("\"memory_gbs\":%.3f,\"memory_plain_gbs\":%.3f,\"memory_non_temporal_gbs\":%.3f,",
-                std::max(copied.plain, copied.non_temporal) / 1e9, copied.plain / 1e9, copied.non_temporal / 1e9);
-  }
+  std::printf("\"memory_gbs\":%.3f,\"memory_plain_gbs\":%.3f,\"memory_non_temporal_gbs\":%.3f,",
+              std::max(copied.plain, copied.non_temporal) / 1e9, copied.plain / 1e9, copied.non_temporal / 1e9);
   std::printf("\"cores\":[%d,%d]}\n", cores[0], cores[1]);
   return 0;
 }

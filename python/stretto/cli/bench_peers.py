@@ -68,7 +68,8 @@ def _document(session: PeerSession, absent: dict[str, str]) -> dict:
     from dataclasses import asdict
 
     from .. import __version__
-    from ..peers.state import AGREE, machine_facts
+    from ..peers.agreement import FACTOR
+    from ..peers.state import machine_facts
     from ..peers.table import compare, records
 
     rows = records(session.rounds, session.wish)
@@ -79,7 +80,7 @@ def _document(session: PeerSession, absent: dict[str, str]) -> dict:
         "peers": {name: mpi.title for name, mpi in session.mpis.items()},
         "absent": absent,
         "machine": machine_facts(),
-        "agree": AGREE,
+        "agree": FACTOR,
         "wish": asdict(session.wish),
         "records": rows,
         "cells": cells,

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from .cells import LARGEST
 from .table import mean_ratio
 
-LEAST = 0.95  # on 2 ranks, of the best peer's time over Stretto's, in every cell
-MEANS = {None: 1.7, "mpich": 4.0, "openmpi": 3.0}  # on 2 ranks; None: the best peer of each cell
-TITLES = {None: "the best peer", "mpich": "MPICH", "openmpi": "Open MPI"}
+LEAST = 0.95  # on 2 ranks, of the closest peer's time over Stretto's, in every cell
+MEANS = {None: 1.7, "mpich": 4.0, "openmpi": 3.0}  # on 2 ranks; None: the closest peer of each cell
+TITLES = {None: "the closest peer", "mpich": "MPICH", "openmpi": "Open MPI"}
 LARGE = {
     "allreduce": 1.9,
     "allreduce-maxloc": 4.0,
@@ -23,11 +23,11 @@ LARGE = {
     "alltoall": 1.0,
     "gather": 1.0,
     "scatter": 1.0,
-}  # on 2 ranks, largest size, against the best peer
+}  # on 2 ranks, largest size, against the closest peer
 BOUND = 0.6  # of these cells: the share of the bound that memory sets
 CROWDED = (4, 8)  # numbers of ranks, more than cores
 LONG = 32 << 10  # bytes; of these cells
-LEAST_LONG, LEAST_SHORT = 0.9, 0.8  # the best peer's time over Stretto's
+LEAST_LONG, LEAST_SHORT = 0.9, 0.8  # the closest peer's time over Stretto's
 
 
 @dataclass
@@ -69,7 +69,7 @@ def judge(rows: list[dict], cells: list[dict]) -> list[Goal]:
 
 def _judge_mode(mode: str, rows: list[dict], cells: list[dict]) -> list[Goal]:
     two = [cell for cell in cells if cell["ranks"] == 2]
-    goals = [_floor(f"{mode}, 2 ranks, slowest cell against the best peer", LEAST, two)]
+    goals = [_floor(f"{mode}, 2 ranks, slowest cell against the closest peer", LEAST, two)]
     for peer, target in MEANS.items():
         those = two if peer is None else [r for r in rows if r["ranks"] == 2 and r["peer"] == peer]
         words = f"{mode}, 2 ranks, geometric mean against {TITLES[peer]}"
@@ -78,13 +78,13 @@ def _judge_mode(mode: str, rows: list[dict], cells: list[dict]) -> list[Goal]:
     for name, target in LARGE.items():
         here = [c for c in two if (c["cell"], c["asked"]) == (name, LARGEST)]
         words = f"{mode}, 2 ranks, 16 MiB, {name}"
-        goals.append(_floor(f"{words} against the best peer", target, here))
+        goals.append(_floor(f"{words} against the closest peer", target, here))
         goals.append(_floor(f"{words}: share of the bound", BOUND, here, "of_bound"))
     for ranks in CROWDED:
         here = [cell for cell in cells if cell["ranks"] == ranks]
         words = f"{mode}, {ranks} ranks, slowest cell"
         long = [cell for cell in here if cell["asked"] >= LONG]
         short = [cell for cell in here if cell["asked"] < LONG]
-        goals.append(_floor(f"{words} from 32 KiB on against the best peer", LEAST_LONG, long))
-        goals.append(_floor(f"{words} below 32 KiB against the best peer", LEAST_SHORT, short))
+        goals.append(_floor(f"{words} from 32 KiB on against the closest peer", LEAST_LONG, long))
+        goals.append(_floor(f"{words} below 32 KiB against the closest peer", LEAST_SHORT, short))
     return goals

@@ -1,24 +1,26 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rounds of runs: all peers one after the other, the state of the machine measured between them."""
+"""Rounds of runs: in each, every cell under all peers, one right after the other."""
 
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 
+from ..errors import Error
 from ..launch.mpi import Mpi
 from ..measure.points import MODES, benchmark_points
 from ..measure.session import Advance, Session, unseen
 from ..measure.waiting import CellError, WaitingDriver
-from .state import LARGE, State, agree, measure
+from .agreement import agreeing, ratio_of
+from .state import State, measure
 
 Cell = tuple[str, int, str]  # name, size asked for, mode
-DEAR = 8.0  # a cell that took so many times its share is measured in one round only
-LATEST_REPEAT = 22 * 60.0  # seconds after which nothing is repeated
-LONGEST = 25 * 60.0  # seconds; a round that would not end in them is not begun
+Key = tuple[int, str, int, str]  # ranks and cell
+DEAR = 8.0  # a cell that took so many times its share is measured once only
+LONGEST = 30 * 60.0  # seconds; a round that would not end in them is not begun
 
 
 @dataclass
 class Wish:
-    """What to measure; `repeats` rounds may replace those that did not agree."""
+    """What to measure; up to `repeats` rounds more where the ratios of the others do not agree."""
 
     ranks: list[int]
     cells: list[str]
@@ -27,7 +29,7 @@ class Wish:
     rounds: int = 3
     repeats: int = 6
     budget: float = 0.1
-    limit: float = 20.0  # seconds that a cell may take
+    limit: float = 10.0  # seconds that a cell may take
     all_rounds: bool = False  # however long they take
 
     def plan(self) -> list[Cell]:
@@ -39,28 +41,25 @@ class Wish:
         ]
 
     def enough(self) -> int:
-        """Rounds that must have agreed before a cell is compared."""
+        """Rounds that must agree before a cell is judged."""
         return -(-self.rounds // 2)
 
 
 @dataclass
 class Round:
-    """A cell under all peers, one right after the other, between states of the machine."""
+    """A cell under all peers, one right after the other."""
 
     number: int
     ranks: int
     cell: str
     asked: int
     mode: str
-    agreed: bool = False
-    samples: list[dict] = field(default_factory=list)  # as the driver wrote them, and the peer
+    samples: list[dict] = field(default_factory=list)  # the driver's, the peer, the state
     failures: list[dict] = field(default_factory=list)
 
-
-def between(before: State, after: State) -> dict[str, float]:
-    """The state during a run."""
-    later = after.as_row()
-    return {name: (value + later[name]) / 2 for name, value in before.as_row().items()}
+    @property
+    def key(self) -> Key:
+        return self.ranks, self.cell, self.asked, self.mode
 
 
 class PeerSession(Session):
@@ -71,24 +70,29 @@ class PeerSession(Session):
         self.mpis, self.wish = mpis, wish
         self.rounds: list[Round] = []
         self._once: set[tuple] = set()  # (peer, ranks, cell): not again
-        self._memory = 0.0  # GB/s, as measured last
+        self._last: State | None = None
+        self._next = 0.0  # seconds that the cells of this round take that the next one has as well
 
     def as_rows(self) -> list[dict]:
         return [asdict(one) for one in self.rounds]
 
     def run(self, advance: Advance = unseen) -> None:
-        """Every cell in every round; then again those whose rounds did not agree."""
+        """Every cell in every round; then again those whose rounds do not agree."""
         wish = self.wish
         cells = wish.plan()
         steps, done = wish.rounds * len(wish.ranks) * len(cells), 0
         for number in range(1, wish.rounds + wish.repeats + 1):
-            if number <= wish.rounds and number > 1 and self._too_late(number):
+            if 1 < number <= wish.rounds and self._too_late():
                 return
+            self._next = 0.0
             for ranks in wish.ranks:
                 todo = cells
                 if number > wish.rounds:
-                    todo = [one for one in cells if self._agreements(ranks, one) < wish.rounds]
+                    todo = [one for one in cells if self._is_unsteady(ranks, one)]
                     steps += len(todo)
+                if not todo:
+                    continue
+                state = self._state()
                 with ExitStack() as stack:
                     drivers = {
                         peer: stack.enter_context(
@@ -97,58 +101,58 @@ class PeerSession(Session):
                         for peer, mpi in self.mpis.items()
                     }
                     for cell in todo:
-                        if number > wish.rounds and self.elapsed() > LATEST_REPEAT:
+                        if number > wish.rounds and self.elapsed() > LONGEST:
                             return
                         what = f"{cell[0]}, {cell[2]}"
                         advance(done, steps, f"round {number}, {ranks} ranks, {what}")
-                        self._round(number, ranks, cell, drivers)
+                        self._round(Round(number, ranks, *cell), drivers, state)
                         done += 1
         advance(done, steps)
 
-    def _too_late(self, number: int) -> bool:
-        """Whether this round would not end in time, by the pace of those before it."""
-        return not self.wish.all_rounds and self.elapsed() * number / (number - 1) > LONGEST
+    def _too_late(self) -> bool:
+        """Whether the next round would not end in time, by the pace of the last one."""
+        return not self.wish.all_rounds and self.elapsed() + self._next > LONGEST
 
-    def _agreements(self, ranks: int, cell: Cell) -> int:
-        key = (ranks, *cell)
-        return sum(r.agreed for r in self.rounds if (r.ranks, r.cell, r.asked, r.mode) == key)
+    def _state(self) -> State:
+        """Now, or as it was last; raises Error if it was never measured."""
+        try:
+            self._last = measure()
+        except Error:
+            if self._last is None:
+                raise
+        return self._last
 
-    def _state(self, size: int, edge: bool) -> State:
-        """Of a round of that size; its memory is measured at the edges only, if it counts."""
-        again = not self._memory or (edge and size >= LARGE)
-        state = measure(None if again else self._memory)
-        self._memory = state.memory_gbs
-        return state
+    def _is_unsteady(self, ranks: int, cell: Cell) -> bool:
+        """Whether fewer rounds than asked for agree, under a peer that can be measured again."""
+        ratios: dict[str, list[float]] = {}
+        for one in self.rounds:
+            if one.key == (ranks, *cell):
+                for said in one.samples:
+                    ratios.setdefault(said["peer"], []).append(ratio_of(said))
+        return any(
+            agreeing(found) < self.wish.rounds
+            for peer, found in ratios.items()
+            if (peer, ranks, *cell) not in self._once
+        )
 
-    def _round(
-        self, number: int, ranks: int, cell: Cell, drivers: dict[str, WaitingDriver]
-    ) -> None:
-        name, size, mode = cell
-        todo = [peer for peer in drivers if (peer, ranks, *cell) not in self._once]
-        if not todo:
-            return
-        found = Round(number, ranks, name, size, mode)
-        states = [self._state(size, True)]
-        for peer in todo:
+    def _round(self, one: Round, drivers: dict[str, WaitingDriver], state: State) -> None:
+        for peer, driver in drivers.items():
+            once = (peer, *one.key)
+            if once in self._once:
+                continue
+            begun = self.elapsed()
             try:
-                said = drivers[peer].ask(name, size, mode)
+                said = driver.ask(one.cell, one.asked, one.mode)
             except CellError as error:
                 why = {"reason": str(error), "side": error.side, "peer": peer}
-                found.failures.append(why)
-                said = {}
-            states.append(self._state(size, peer == todo[-1]))
-            if said:
-                dear = said["seconds"] > DEAR * self.wish.budget
-                state = between(states[-2], states[-1])
-                found.samples.append({**said, **state, "peer": peer, "dear": dear})
-        found.agreed = agree(states, size)
-        self.rounds.append(found)
-        self._spare(found)
-
-    def _spare(self, found: Round) -> None:
-        """What takes long is measured once more only where the first round did not agree."""
-        dear = [said for said in found.samples if said["dear"]]
-        if not found.agreed and found.number == 1:
-            dear = []
-        for said in dear + found.failures:
-            self._once.add((said["peer"], found.ranks, found.cell, found.asked, found.mode))
+                one.failures.append(why)
+                self._once.add(once)
+                continue
+            dear = said["seconds"] > DEAR * self.wish.budget
+            if dear:
+                self._once.add(once)
+            else:
+                self._next += self.elapsed() - begun
+            one.samples.append({**said, **state.as_row(), "peer": peer, "dear": dear})
+        if one.samples or one.failures:
+            self.rounds.append(one)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The state of the machine: times are compared only if they were taken in the same one."""
+"""The state of the machine, which says what its memory and its cores could do at that time."""
 
 import json
 import os
@@ -12,8 +12,6 @@ from ..errors import Error
 from ..launch.ask import ask
 from ..launch.library import machine_program
 
-AGREE = 1.25  # the factor within which the states of one round lie
-LARGE = 1 << 20  # bytes of cells whose time is also that of memory
 PATIENCE = 60.0  # seconds
 
 
@@ -29,26 +27,17 @@ class State:
         return asdict(self)
 
 
-def measure(memory_gbs: float | None = None) -> State:
-    """Now; raises Error. What is known of the memory is not measured again: it takes longest."""
+def measure() -> State:
+    """Now; raises Error."""
     hint = "two cores and 200 MiB are needed; `stretto bench` without --peers needs neither"
-    done = ask([machine_program(), *(() if memory_gbs is None else ["--brief"])], PATIENCE)
+    done = ask([machine_program()], PATIENCE)
     if done is None:
         raise Error(f"stretto-machine did not end within {PATIENCE:.0f} s", hint)
     if done.returncode != 0:
         said = done.stderr.strip() or f"exit code {done.returncode}"
         raise Error(f"the state of the machine was not measured: {said}", hint)
     said = json.loads(done.stdout)
-    return State(said["latency_ns"], said["transfer_gbs"], said.get("memory_gbs", memory_gbs))
-
-
-def agree(states: list[State], size: int, factor: float = AGREE) -> bool:
-    """Whether all of them are one state, within the factor, in what a cell of that size uses."""
-    used = ["latency_ns", *(["memory_gbs"] if size >= LARGE else [])]
-    rows = [state.as_row() for state in states]
-    return all(
-        max(row[name] for row in rows) <= factor * min(row[name] for row in rows) for name in used
-    )
+    return State(said["latency_ns"], said["transfer_gbs"], said["memory_gbs"])
 
 
 def machine_facts() -> dict[str, object]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A heat map of the fastest peer's time over Stretto's: cells down, sizes across."""
+"""A heat map of the closest peer's time over Stretto's: cells down, sizes across."""
 
 from math import log2
 
@@ -47,6 +47,6 @@ def draw(cells: list[dict], ranks: int, mode: str) -> Figure:
     axes.set_yticks([i + 0.5 for i in range(len(names))], names)
     frameless(axes)
     axes.tick_params(length=0)
-    title = f"The fastest MPI's time over Stretto's: {ranks} ranks, {mode.replace('-', ' ')}"
+    title = f"The closest MPI's time over Stretto's: {ranks} ranks, {mode.replace('-', ' ')}"
     titled(axes, title, ACROSS + ("" if len(sizes) < 4 else KEY), size=8, room=width - BESIDE)
     return figure
