@@ -65,7 +65,8 @@ std::atomic<Process*> made_process{nullptr};  // once there is one
 
 struct Made {
   std::string why;  ///< there is none
-  Process* process = Process::create(settings().shared_memory, why).release();
+  std::uint64_t slots = oversubscribed() ? transport::shm::many_slots : transport::shm::few_slots;
+  Process* process = Process::create(settings().shared_memory, why, slots).release();
   Made() {
     made_process = process;
     show_heap();

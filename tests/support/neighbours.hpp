@@ -50,7 +50,8 @@ class Neighbourhood {
     using transport::shm::Process;
     for (Member& m : members_) {
       std::string why;
-      m.process = Process::create(Bytes{64} << 20, why);
+      const bool odd = (&m - members_.data()) % 2 == 1;  // the ends of a connection may differ
+      m.process = Process::create(Bytes{64} << 20, why, odd ? transport::shm::many_slots : transport::shm::few_slots);
       if (!m.process) throw std::runtime_error(why);
       m.connections.resize(size(ranks));
     }

@@ -15,15 +15,17 @@ namespace {
 
 /// A channel and both its ends.
 struct TestConnection {
-  Channel channel{};
+  Slot slots[few_slots];
+  Receipts receipts;  // behind them, as in a segment
+  Channel channel{slots, few_slots};
   std::byte memory[64]{};
   Outbox out;
   Inbox in;
 
   explicit TestConnection(std::uint64_t start = 0) {
-    channel.credits = start;
-    out.open(&channel, start);
-    in.open(&channel, memory, start, 0);
+    receipts.credits = start;
+    out.open(channel, start);
+    in.open(channel, memory, start, 0);
   }
   void post(std::uint32_t bytes = 0, bool inlined = true, std::uint64_t key = 0) {
     out.next().bytes = bytes;
@@ -45,7 +47,7 @@ TEST(lines_of_a_lane) {
     std::uint32_t sent = 0, read = 0;
     for (int turn = 0; turn < 5; ++turn) {
       for (; !connection.out.full(); ++sent) connection.post(sent);
-      CHECK(sent - read <= channel_slots && sent - read > channel_slots - credit_batch);
+      CHECK(sent - read <= few_slots && sent - read > few_slots - credit_batch);
       for (std::uint64_t i = 0; i < credit_batch + static_cast<std::uint64_t>(turn); ++i, ++read) {
         const Fragment fragment = connection.in.next(0);
         CHECK(fragment);
@@ -76,15 +78,15 @@ TEST(a_closed_lane_may_serve_another_peer) {
   TestConnection connection;
   connection.post(0, false);
   connection.release();
-  connection.channel.credits = 7;  // as the next peer says
+  connection.receipts.credits = 7;  // as the next peer says
   connection.in.close();
-  CHECK_EQ(connection.channel.credits.load(), 7u);
+  CHECK_EQ(connection.receipts.credits.load(), 7u);
 }
 
 TEST(a_part_lies_in_the_segment_of_its_sender) {
   TestConnection connection;
   std::byte segment[256]{};
-  connection.in.open(&connection.channel, segment, 0, 0);
+  connection.in.open(connection.channel, segment, 0, 0);
   connection.out.next().carried = Carried::staged;
   connection.out.next().at = 192;
   connection.out.post(0);
@@ -94,7 +96,7 @@ TEST(a_part_lies_in_the_segment_of_its_sender) {
 TEST(a_lent_message_is_given_back_by_its_credit) {
   TestConnection connection;
   const std::byte message[3]{std::byte{1}, std::byte{2}, std::byte{3}};
-  connection.in.open(&connection.channel, connection.memory, 0, getpid());
+  connection.in.open(connection.channel, connection.memory, 0, getpid());
   connection.out.next().lend(message, sizeof message, Help::none);
   connection.out.post(0);
   const Fragment lent = connection.in.next(0);
@@ -139,7 +141,7 @@ struct Loaned {
 
   Loaned(std::int64_t sender, std::int64_t receiver) {
     for (std::size_t i = 0; i < message.size(); ++i) message[i] = static_cast<std::byte>(i % 251);
-    connection.in.open(&connection.channel, connection.memory, 0, sender);
+    connection.in.open(connection.channel, connection.memory, 0, sender);
     connection.out.set_receiver(receiver);
     connection.out.next().lend(message.data(), bytes, Help::anywhere);
     connection.out.post(0);
@@ -209,7 +211,7 @@ TEST(a_withdrawn_buffer_is_not_written_any_more) {
 TEST(a_lent_message_of_another_operation_is_put_aside) {
   const std::uint64_t first = key_of(1, 1), second = key_of(2, 1);
   TestConnection connection;
-  connection.in.open(&connection.channel, connection.memory, 0, getpid());
+  connection.in.open(connection.channel, connection.memory, 0, getpid());
   const std::byte message[3]{std::byte{1}, std::byte{2}, std::byte{3}};
   connection.out.next().lend(message, sizeof message, Help::none);
   connection.out.post(first);

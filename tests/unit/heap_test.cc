@@ -190,7 +190,9 @@ struct InPlace {
   HeapRange shown;
   std::byte* begin = heap->show_in(notice, shown);
   PeerHeap peer{notice, begin};
-  Channel channel;
+  Slot slots[few_slots];
+  Receipts receipts;  // behind them, as in a segment
+  Channel channel{slots, few_slots};
   std::byte nothing[64]{};
   Outbox out;
   Inbox in;
@@ -200,9 +202,9 @@ struct InPlace {
 
   explicit InPlace(Help help) {
     for (Bytes i = 0; i < bytes; ++i) message[i] = static_cast<std::byte>(i % 251);
-    out.open(&channel, 0);
+    out.open(channel, 0);
     out.set_receiver(0, &peer);  // nobody whom the kernel would copy for
-    in.open(&channel, nothing, 0, 0, &peer);
+    in.open(channel, nothing, 0, 0, &peer);
     out.next().lend(message, bytes, help);
     out.post(0);
   }

@@ -144,9 +144,9 @@ TEST(a_process_that_ends_too_early_is_seen) {
   CHECK(!found_dead([](Segment& segment) { segment.depart(); }));
 }
 
-std::unique_ptr<Process> process_of(Bytes most) {
+std::unique_ptr<Process> process_of(Bytes most, std::uint64_t slots = few_slots) {
   std::string why;
-  auto process = Process::create(most, why);
+  auto process = Process::create(most, why, slots);
   if (!process) test::fail(__FILE__, __LINE__, why);
   return process;
 }
@@ -172,7 +172,7 @@ TEST(ways_leave_room_for_threads) {
 }
 
 TEST(a_way_serves_another_peer_once_all_is_read) {
-  const auto a = process_of(4 << 20), b = process_of(4 << 20);
+  const auto a = process_of(4 << 20), b = process_of(4 << 20, many_slots);
   Connection* to_b = a->new_connection();
   Connection* to_a = b->new_connection();
   const auto meet = [&](Connection& mine, Process& me, Connection& theirs, Process& other) {
@@ -195,6 +195,31 @@ TEST(a_way_serves_another_peer_once_all_is_read) {
   CHECK(again == to_b);
   meet(*again, *a, *b->new_connection(), *b);
   CHECK_EQ(a->address(*again).start[3], 1);
+}
+
+TEST(ends_of_a_connection_may_have_different_slots) {
+  for (const std::uint64_t slots : {few_slots, many_slots}) {
+    const auto a = process_of(4 << 20, slots), b = process_of(4 << 20);
+    Connection* to_b = a->new_connection();
+    Connection* to_a = b->new_connection();
+    Process::connect(*to_a, a->address(*to_b), const_cast<std::byte*>(a->segment().memory()), a->segment().doorbell(),
+                     0);
+    for (int l = 0; l < channels; ++l) {
+      std::uint64_t sent = 0;
+      for (int turn = 0; turn < 3; ++turn) {
+        for (; !to_b->out[l].full(); ++sent) {
+          to_b->out[l].next().bytes = static_cast<std::uint32_t>(sent);
+          to_b->out[l].next().carried = Carried::inlined;
+          to_b->out[l].post(0);
+        }
+        CHECK_EQ(sent, (l == 0 ? slots : few_slots) * static_cast<std::uint64_t>(turn + 1));
+        for (std::uint64_t read = to_a->in[l].next(0).bytes; read < sent; ++read) {
+          CHECK_EQ(to_a->in[l].next(0).bytes, read);
+          to_a->in[l].release(0, to_a->in[l].next(0));
+        }
+      }
+    }
+  }
 }
 
 TEST(a_board_is_taken_again_when_all_have_read_it) {

@@ -11,13 +11,15 @@
 #include <mutex>
 #include <vector>
 
+#include "transport/shm/format.hpp"
 #include "transport/shm/segment.hpp"
 
 namespace stretto::transport::shm {
 
 /// Where the other process finds my channels of a connection, and at which fragment they stand.
 struct Address {
-  Bytes channels = -1;  ///< in the segment
+  Bytes channels = -1;              ///< in the segment
+  std::uint64_t slots = few_slots;  ///< of the first one
   std::array<std::uint64_t, shm::channels> start{};
 };
 

@@ -22,42 +22,43 @@ namespace stretto::transport::shm {
 /// My end of the channel to a peer.
 class Outbox {
  public:
-  void open(Channel* channel, std::uint64_t start) {
+  void open(const Channel& channel, std::uint64_t start) {
     channel_ = channel;
+    receipts_ = channel.receipts();
     sent_ = start;
     credits_.store(start, std::memory_order_relaxed);
   }
   /// For another receiver.
   void open_again() {
     lends_ = helps_ = true;
-    channel_->refused.store(0, std::memory_order_relaxed);
-    channel_->taking.staged.clear();
-    channel_->taking.lent.clear();
+    receipts_->refused.store(0, std::memory_order_relaxed);
+    receipts_->taking.staged.clear();
+    receipts_->taking.lent.clear();
   }
   /// Whose memory the kernel may copy to, and its heap, if it can be mapped.
   void set_receiver(std::int64_t process, PeerHeap* heap = nullptr) {
     receiver_ = process;
     heap_ = heap;
   }
-  const Channel* channel() const { return channel_; }
+  const Channel& channel() const { return channel_; }
   std::uint64_t sent() const { return sent_; }
 
-  bool full() const { return sent_ >= channel_slots && !released(sent_ - channel_slots + 1); }
+  bool full() const { return sent_ >= channel_.count && !released(sent_ - channel_.count + 1); }
   /// Has the peer released fragment `number`? The peer's cache line is read only if the copy of its credits does not
   /// tell: each read of it is a transfer between cores.
   bool released(std::uint64_t number) const {
     if (credits_.load(std::memory_order_acquire) >= number) return true;
-    const std::uint64_t now = channel_->credits.load(std::memory_order_acquire);
+    const std::uint64_t now = receipts_->credits.load(std::memory_order_acquire);
     credits_.store(now, std::memory_order_release);
     return now >= number;
   }
 
   /// May messages be lent to the receiver, as far as known?
   bool lends() const { return lends_; }
-  const TakingCosts& taking() const { return channel_->taking; }
+  const TakingCosts& taking() const { return receipts_->taking; }
   /// Was fragment `number`, which has been released, lent in vain?
   bool refused(std::uint64_t number) {
-    const std::uint64_t first = channel_->refused.load(std::memory_order_acquire);
+    const std::uint64_t first = receipts_->refused.load(std::memory_order_acquire);
     if (first != 0) lends_ = false;
     return first != 0 && first <= number;
   }
@@ -69,7 +70,7 @@ class Outbox {
   void help(std::uint64_t number) { helps_ = transport::shm::help(loan(number), receiver_, heap_); }
 
   /// The next slot, to be filled and then posted for the operation of `key`. Not if full().
-  Slot& next() { return channel_->slots[sent_ % channel_slots]; }
+  Slot& next() { return channel_.slot(sent_); }
   /// Publishes the slot: the release makes its content visible before its key.
   void post(std::uint64_t key) {
     Slot& slot = next();
@@ -77,9 +78,10 @@ class Outbox {
   }
 
  private:
-  Loan& loan(std::uint64_t number) { return channel_->slots[(number - 1) % channel_slots].loan; }
+  Loan& loan(std::uint64_t number) { return channel_.slot(number - 1).loan; }
 
-  Channel* channel_ = nullptr;
+  Channel channel_;
+  Receipts* receipts_ = nullptr;
   std::uint64_t sent_ = 0;
   std::int64_t receiver_ = 0;
   PeerHeap* heap_ = nullptr;
@@ -105,9 +107,10 @@ enum class Copied { all, in_part, refused };
 /// My end of the channel from a peer.
 class Inbox {
  public:
-  void open(Channel* channel, const std::byte* segment, std::uint64_t start, std::int64_t process,
+  void open(const Channel& channel, const std::byte* segment, std::uint64_t start, std::int64_t process,
             PeerHeap* heap = nullptr) {
     channel_ = channel;
+    receipts_ = channel.receipts();
     segment_ = segment;
     process_ = process;
     heap_ = heap;
@@ -118,13 +121,13 @@ class Inbox {
   Fragment next(std::uint64_t key) {
     if (unexpected_) [[unlikely]]
       if (const Fragment fragment = find_unexpected(key)) return fragment;
-    const Slot& slot = channel_->slots[released_ % channel_slots];
+    const Slot& slot = channel_.slot(released_);
     if (slot.key.load(std::memory_order_acquire) != (key | ((released_ + 1) & number_bits))) {
       waited_ = true;
       return {};
     }
     // The sender is ahead: the next slot arrives while this one is worked on.
-    if (!waited_) __builtin_prefetch(&channel_->slots[(released_ + 1) % channel_slots]);
+    if (!waited_) __builtin_prefetch(&channel_.slot(released_ + 1));
     if (slot.carried == Carried::lent) [[unlikely]]
       return {slot.loan.address, slot.loan.bytes, Carried::lent, true};
     return {content(slot), slot.bytes, slot.carried, slot.last != 0};
@@ -141,12 +144,12 @@ class Inbox {
   }
   /// Where a lent fragment lies, if it can be read in place; else null.
   const std::byte* in_place(const Fragment& lent) const {
-    if (!heap_ || channel_->refused.load(std::memory_order_relaxed) != 0) return nullptr;
+    if (!heap_ || receipts_->refused.load(std::memory_order_relaxed) != 0) return nullptr;
     return heap_->find(lent.content, lent.bytes);
   }
   /// Tells the sender what copies out of a message have taken.
   void took(Carried carried, Bytes message, float seconds_per_byte) {
-    TakingCosts& taking = channel_->taking;
+    TakingCosts& taking = receipts_->taking;
     (carried == Carried::lent ? taking.lent : taking.staged).note(message, seconds_per_byte);
   }
   /// Copies a part of a lent fragment. False: that is not permitted, and the sender is to be told by refuse().
@@ -155,7 +158,7 @@ class Inbox {
       copy_in_place(to, here + first, bytes, non_temporal);
       return true;
     }
-    return channel_->refused.load(std::memory_order_relaxed) == 0 &&
+    return receipts_->refused.load(std::memory_order_relaxed) == 0 &&
            kernel_read(process_, to, lent.content + first, bytes) == bytes;
   }
   /// Where a lent fragment is to go: `in_heap` says that the sender may have that mapped.
@@ -166,12 +169,12 @@ class Inbox {
   };
   /// Copies all of it, together with the sender. `mine`: how much of it by this end so far.
   Copied copy_together(const Fragment& lent, const Target& to, Bytes& mine) {
-    Loan& loan = channel_->slots[released_ % channel_slots].loan;
+    Loan& loan = channel_.slot(released_).loan;
     const auto copy_all = [&] {
       return copy(lent, 0, lent.bytes, to.at, to.non_temporal) ? Copied::all : Copied::refused;
     };
     if (loan.helps < (to.in_heap ? Help::into_heaps : Help::anywhere)) return copy_all();
-    if (channel_->refused.load(std::memory_order_relaxed) != 0) return Copied::refused;
+    if (receipts_->refused.load(std::memory_order_relaxed) != 0) return Copied::refused;
     ask_for_help(loan, to.at);
     for (LoanPiece piece = take_piece(loan); piece.bytes > 0; piece = take_piece(loan)) {
       if (!copy(lent, piece.first, piece.bytes, to.at + piece.first, to.non_temporal)) return Copied::refused;
@@ -182,18 +185,18 @@ class Inbox {
     return mine + written == lent.bytes ? Copied::all : Copied::in_part;
   }
   /// The buffer that copy_together() was given goes away.
-  void withdraw(Bytes mine) { transport::shm::withdraw(channel_->slots[released_ % channel_slots].loan, mine); }
+  void withdraw(Bytes mine) { transport::shm::withdraw(channel_.slot(released_).loan, mine); }
   /// Gives a lent fragment back: the sender is to send the message in another way.
   void refuse() {
-    if (channel_->refused.load(std::memory_order_relaxed) == 0)
-      channel_->refused.store(released_ + 1, std::memory_order_relaxed);  // the credits are stored behind it
+    if (receipts_->refused.load(std::memory_order_relaxed) == 0)
+      receipts_->refused.store(released_ + 1, std::memory_order_relaxed);  // the credits are stored behind it
     release(false);
   }
 
   /// Is the fragment in front for another operation than that of `key`? Then it is copied into the unexpected-message
   /// buffer, so that those behind it can be seen.
   bool buffer_unexpected(std::uint64_t key) {
-    const Slot& slot = channel_->slots[released_ % channel_slots];
+    const Slot& slot = channel_.slot(released_);
     const std::uint64_t found = slot.key.load(std::memory_order_acquire);
     const std::uint64_t number = (released_ + 1) & number_bits;
     if ((found & number_bits) != number || found == (key | number)) return false;
@@ -216,9 +219,10 @@ class Inbox {
   /// Gives the credits that are left. If none are, the channel is not touched: the sender may use it for another peer
   /// already, or be gone.
   void close() {
-    if (released_ != credited_) channel_->credits.store(released_, std::memory_order_release);
+    if (released_ != credited_) receipts_->credits.store(released_, std::memory_order_release);
     credited_ = released_;
-    channel_ = nullptr;
+    channel_ = {};
+    receipts_ = nullptr;
     unexpected_.reset();
   }
 
@@ -243,7 +247,7 @@ class Inbox {
     const bool whole_batch = ++released_ % credit_batch == 0;
     if (inlined && !whole_batch) return false;
     credited_ = released_;
-    channel_->credits.store(released_, std::memory_order_release);
+    receipts_->credits.store(released_, std::memory_order_release);
     return true;
   }
 
@@ -272,7 +276,8 @@ class Inbox {
     if (unexpected_->empty()) unexpected_.reset();
   }
 
-  Channel* channel_ = nullptr;
+  Channel channel_;
+  Receipts* receipts_ = nullptr;
   const std::byte* segment_ = nullptr;
   std::int64_t process_ = 0;
   PeerHeap* heap_ = nullptr;

@@ -16,10 +16,13 @@
 namespace stretto::transport::shm {
 
 inline constexpr std::size_t cache_line = 64;
-inline constexpr int channels = 4;                  ///< of a connection: so many segments of a call are in flight
-inline constexpr std::uint64_t channel_slots = 16;  ///< of a channel, used in turn
-inline constexpr std::uint64_t credit_batch = 4;    ///< so many inlined fragments are credited at once
-inline constexpr Bytes inline_payload = 48;         ///< a message of so few bytes travels in its slot
+inline constexpr int channels = 4;              ///< of a connection: so many segments of a call are in flight
+inline constexpr std::uint64_t few_slots = 16;  ///< of a channel, used in turn
+/// Of a connection's first one where ranks share cores: a rank then sends more short messages before another has to
+/// run. Elsewhere few stay in the caches.
+inline constexpr std::uint64_t many_slots = 64;
+inline constexpr std::uint64_t credit_batch = 4;  ///< so many inlined fragments are credited at once
+inline constexpr Bytes inline_payload = 48;       ///< a message of so few bytes travels in its slot
 
 /// Where the bytes of a fragment are: in the slot, in the sender's segment, or where the sender's program has them. Of
 /// the last the receiver is lent the whole message: it reads it in place where it lies in a heap (heap.hpp), copies it
@@ -77,17 +80,32 @@ inline std::uint64_t key_of(std::uint32_t communicator, std::uint32_t sequence) 
 inline std::uint32_t communicator_of(std::uint64_t key) { return static_cast<std::uint32_t>(key >> 32); }
 inline constexpr std::uint64_t number_bits = 0xffff;  ///< of a key: more than a channel has slots
 
-/// Fragments from one process to another, in the sender's segment. The receiver writes nothing but the last three,
-/// which have a cache line of their own: it would otherwise take a slot away from the sender with each. Its part of a
-/// loan is the exception: the sender does not fill that slot meanwhile.
-struct Channel {
-  Slot slots[channel_slots];
-  alignas(cache_line) std::atomic<std::uint64_t> credits{0};  ///< fragments released by the receiver, in order
+/// What the receiver writes: a cache line of its own, for it would otherwise take a slot away from the sender with
+/// each. Its part of a loan is the exception: the sender does not fill that slot meanwhile.
+struct alignas(cache_line) Receipts {
+  std::atomic<std::uint64_t> credits{0};  ///< fragments released by the receiver, in order
   std::atomic<std::uint64_t> refused{0};  ///< of lent fragments: the first that it could not read, nor any after it
   TakingCosts taking;                     ///< of messages from the sender, which clears them for another receiver
 };
+static_assert(sizeof(Receipts) == cache_line);
 
-static_assert(sizeof(Channel) == (channel_slots + 1) * cache_line);
+/// Fragments from one process to another, in the sender's segment: slots, and the receipts behind them.
+struct Channel {
+  Slot* slots = nullptr;
+  std::uint64_t count = 0;  ///< of slots: a power of two
+
+  Slot& slot(std::uint64_t number) const { return slots[number & (count - 1)]; }
+  Receipts* receipts() const { return reinterpret_cast<Receipts*>(slots + count); }
+};
+
+/// Channel `number` of the connection whose channels begin at `first`; its first one has so many slots, the others few.
+inline Channel channel_at(Slot* first, int number, std::uint64_t slots) {
+  if (number == 0) return {first, slots};
+  return {first + slots + 1 + static_cast<std::uint64_t>(number - 1) * (few_slots + 1), few_slots};
+}
+inline Bytes bytes_of_channels(std::uint64_t slots) {
+  return static_cast<Bytes>((slots + 1 + (channels - 1) * (few_slots + 1)) * cache_line);
+}
 
 /// What the threads of a process sleep on.
 struct alignas(cache_line) Doorbell {

@@ -9,17 +9,17 @@ namespace {
 
 /// Maps the page of a connection's first channel by writing nothing to it: a page that is read first brings up to 15
 /// around it into the resident set, and there is such a page for each peer. The other channels serve long messages.
-void touch(Channel& first) {
+void touch(const Channel& first) {
   first.slots[0].key.fetch_add(0, std::memory_order_relaxed);
-  first.credits.fetch_add(0, std::memory_order_relaxed);
+  first.receipts()->credits.fetch_add(0, std::memory_order_relaxed);
 }
 
 }  // namespace
 
-std::unique_ptr<Process> Process::create(Bytes most, std::string& why) {
+std::unique_ptr<Process> Process::create(Bytes most, std::string& why, std::uint64_t slots) {
   auto segment = Segment::create(most, why);
   if (!segment) return nullptr;
-  std::unique_ptr<Process> process(new Process(std::move(segment)));
+  std::unique_ptr<Process> process(new Process(std::move(segment), slots));
   // Of one thread at least: whoever has told others of its connections must be able to send.
   const auto rings = process->take_staging_rings();
   if (!rings) {
@@ -59,12 +59,12 @@ Connection* Process::unused_connection() {
     connection->open_again();
     return connection;
   }
-  std::byte* memory = segment_->take(sizeof(Channel) * channels, segment_->handle().bytes / 4);
+  // Zeros, as all of it is in the beginning: pages that nobody needs are not touched.
+  std::byte* memory = segment_->take(bytes_of_channels(slots_), segment_->handle().bytes / 4);
   if (!memory) return nullptr;
-  End& end = ends_.emplace_back();
-  end.channels = reinterpret_cast<Channel*>(memory);
-  for (int l = 0; l < channels; ++l) end.connection.out[l].open(new (end.channels + l) Channel, 0);
-  return &end.connection;
+  Connection& connection = connections_.emplace_back();
+  for (int l = 0; l < channels; ++l) connection.out[l].open(channel_at(reinterpret_cast<Slot*>(memory), l, slots_), 0);
+  return &connection;
 }
 
 /// One connection less to that process.
@@ -75,17 +75,19 @@ void Process::release(const Token& peer) {
 
 Address Process::address(const Connection& connection) const {
   Address address;
-  address.channels = segment_->offset(connection.out[0].channel());
+  address.channels = segment_->offset(connection.out[0].channel().slots);
+  address.slots = connection.out[0].channel().count;
   for (std::size_t l = 0; l < channels; ++l) address.start[l] = connection.out[l].sent();
   return address;
 }
 
 void Process::connect(Connection& connection, const Address& theirs, std::byte* segment, Doorbell* doorbell,
                       std::int64_t process, PeerHeap* heap) {
-  auto* first = reinterpret_cast<Channel*>(segment + theirs.channels);
-  touch(*first);
-  for (std::size_t l = 0; l < channels; ++l) {
-    connection.in[l].open(first + l, segment, theirs.start[l], process, heap);
+  auto* first = reinterpret_cast<Slot*>(segment + theirs.channels);
+  touch(channel_at(first, 0, theirs.slots));
+  for (int l = 0; l < channels; ++l) {
+    const Channel channel = channel_at(first, l, theirs.slots);
+    connection.in[l].open(channel, segment, theirs.start[static_cast<std::size_t>(l)], process, heap);
     connection.out[l].set_receiver(process, heap);
   }
   connection.doorbell = doorbell;

@@ -30,8 +30,8 @@ class Process {
   /// last reader's cache is slow to write, because its ownership must be transferred first.
   static constexpr Bytes staging_bytes = Bytes{1} << 20;
 
-  /// Null: `why` says what failed.
-  static std::unique_ptr<Process> create(Bytes most, std::string& why);
+  /// Null: `why` says what failed. `slots` are those of each connection's first channel to a peer.
+  static std::unique_ptr<Process> create(Bytes most, std::string& why, std::uint64_t slots = few_slots);
 
   Segment& segment() { return *segment_; }
   Boards& boards() { return boards_; }
@@ -59,18 +59,18 @@ class Process {
   void return_staging_rings(const StagingRings& rings);
 
  private:
-  explicit Process(std::unique_ptr<Segment> segment) : segment_(std::move(segment)), boards_(*segment_) {}
+  Process(std::unique_ptr<Segment> segment, std::uint64_t slots)
+      : segment_(std::move(segment)),
+        slots_(slots),
+        boards_(*segment_) {}
   Connection* unused_connection();
   void release(const Token& peer);
 
   std::mutex mutex_;
   std::unique_ptr<Segment> segment_;
+  std::uint64_t slots_;
   Boards boards_;
-  struct End {
-    Channel* channels;
-    Connection connection;
-  };
-  std::deque<End> ends_;  // never freed: references in staging rings point to them
+  std::deque<Connection> connections_;  // never freed: references in staging rings point to them
   std::vector<Connection*> retired_;
   struct Mapped {
     std::unique_ptr<Mapping> mapping;
