@@ -198,6 +198,19 @@ def compare_one(
     return rows
 
 
+class Shares:
+    """Of a budget in seconds each of `parts` may take one, the larger the less those before it
+    took. The user waits by the clock; each has LEAST_SHARE, so that a short wait refuses nobody."""
+
+    def __init__(self, budget: float, parts: int) -> None:
+        self._end, self._parts = time.monotonic() + budget, parts
+
+    def next(self) -> float:
+        share = (self._end - time.monotonic()) / self._parts
+        self._parts -= 1
+        return max(share, LEAST_SHARE)
+
+
 def compare(
     call: Call,
     algorithms: list[_core.Algorithm],
@@ -207,17 +220,14 @@ def compare(
     budget: float = inf,
 ) -> tuple[list[dict], dict[str, Error]]:
     """All rows, the fastest first, and why some algorithms have none. On a topology algorithms
-    that take a list of where the ranks are get it, beside. Of the seconds of `budget` each
-    algorithm may take a share, the larger the less those before it have taken."""
+    that take a list of where the ranks are get it, beside. Each has its share of `budget`."""
     rows: list[dict] = []
     refused: dict[str, Error] = {}
     tree = OnTree(topology) if topology else None
-    begin = time.monotonic()
+    shares = Shares(budget, len(algorithms))
     for done, algorithm in enumerate(algorithms):
         advance(done, None, f"simulating {algorithm.id}")
-        # The user waits by the clock; a share is work, so that one short wait refuses nobody.
-        left = begin + budget - time.monotonic()
-        end = time.thread_time() + max(left / (len(algorithms) - done), LEAST_SHARE)
+        end = time.thread_time() + shares.next()
         lists = [[], list_for(algorithm, topology, call.ranks)] if topology else [[]]
         tried = itertools.product(values(call, algorithm), lists if any(lists) else [[]])
         for value, order in tried:
@@ -271,16 +281,14 @@ def curves(
     call: Call, algorithms: list[_core.Algorithm], machine: _core.Machine, sizes: list[int],
     advance: Callable[..., None], budget: float,
 ) -> tuple[dict[str, list[float]], list[Error]]:  # fmt: skip
-    """Of each algorithm, and why some have none; `budget` is shared as in `compare`."""
+    """Of each algorithm, and why some have none; each has its share of `budget`."""
     found: dict[str, list[float]] = {}
     refused: list[Error] = []
-    begin = time.monotonic()
+    shares = Shares(budget, len(algorithms))
     for done, algorithm in enumerate(algorithms):
         advance(done, None, f"drawing {algorithm.id}")
-        left = begin + budget - time.monotonic()
-        share = max(left / (len(algorithms) - done), LEAST_SHARE)
         try:
-            found[algorithm.id] = curve(call, algorithm, machine, sizes, share)
+            found[algorithm.id] = curve(call, algorithm, machine, sizes, shares.next())
         except Error as error:
             refused.append(error)
     return found, refused

@@ -10,6 +10,11 @@ def size_in_words(count: int) -> str:
     return str(count)
 
 
+def counted(count: int, one: str) -> str:
+    """1 and "point" as "1 point", 2 as "2 points"."""
+    return f"{count} {one}" if count == 1 else f"{count} {one}s"
+
+
 def time_in_words(seconds: float, digits: int = 4) -> str:
     """To so many digits; whole seconds from 1000 s on."""
     if seconds >= 1000:

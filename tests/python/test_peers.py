@@ -265,7 +265,7 @@ def two_peers(fake_mpi) -> dict:
 
 def test_a_cell_goes_through_all_peers_and_rounds_are_repeated(asked, fake_mpi, monkeypatch):
     calls = asked()
-    ratios = [2.0, 2.0, 3.0, 2.0, 2.0, 2.0]  # of two peers in turn
+    ratios = [2.0, 2.0, 4.0, 2.0, 2.0, 2.0]  # of two peers in turn
     answer = session_module.WaitingDriver.ask
     monkeypatch.setattr(
         session_module.WaitingDriver,

@@ -187,7 +187,7 @@ def test_the_report_and_the_files(as_json, tmp_path, capsys):
         row = ["bcast", "2", "512", "10.00", "µs", "5.00", "µs", "2.00x", "1.03x", "binomial"]
         assert row in [line.split() for line in out.splitlines()]
         assert out.splitlines()[-1] == (
-            "1 points are faster than by its own choice: 2.00x in the geometric mean, 2.00x at most"
+            "faster than by its own choice: 1 point, 2.00x in the geometric mean, 2.00x at most"
         )
         assert (
             f"use it: mpiexec -n 2 --mca coll_tuned_use_dynamic_rules 1 --mca {FILE} {rules}" in out

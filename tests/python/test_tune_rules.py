@@ -44,9 +44,9 @@ def test_the_last_line_says_what_the_choices_are_worth():
     same = Choice(Point("bcast", 2, 64), SHIPPED, 1.0, 2.0, 1.0)
     twice = Choice(Point("bcast", 2, 1 << 16), "linear", 1.0, 9.0, 2.0)
     eight = Choice(Point("scan", 4, 1 << 20), "chain", 1.0, 9.0, 8.0)
-    assert gain_in_words([same]) == "the shipped choice stays at all 1 points"
+    assert gain_in_words([same]) == "the shipped choice stays everywhere (1 point)"
     assert gain_in_words([same, twice, eight]) == (
-        "2 of 3 points get another choice than the shipped one: 4.00x as fast in the geometric "
+        "another choice than the shipped one at 2 of 3 points: 4.00x as fast in the geometric "
         "mean, 8.00x at most (scan, 4 ranks, 1M)"
     )
 
@@ -67,7 +67,7 @@ def test_the_command_ends_with_that_line(tmp_path, capsys):
     _report(session, rules, tmp_path / "machine.toml", machine, {}, None, False, False)
     *_, wrote, last = capsys.readouterr().out.splitlines()
     assert wrote == f"wrote {rules}"
-    assert last.startswith("1 of 1 points get another choice than the shipped one: 3.00x as fast")
+    assert last.startswith("another choice than the shipped one at 1 of 1 point: 3.00x as fast")
 
 
 def test_rules_say_whether_ranks_shared_cores():

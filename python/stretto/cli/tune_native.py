@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..units import size_in_words, time_in_a_table
+from ..units import counted, size_in_words, time_in_a_table
 from .options import ranks_of, say_notes, tunable, write_json
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def _report(
     faster = [1 / one.ratio for _, one in gains.values()]
     if faster:
         click.echo(
-            f"{len(faster)} points are faster than by its own choice: "
+            f"faster than by its own choice: {counted(len(faster), 'point')}, "
             f"{geometric_mean(faster):.2f}x in the geometric mean, {max(faster):.2f}x at most"
         )
 

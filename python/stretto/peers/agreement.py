@@ -6,7 +6,7 @@ The speed of the machine may change between rounds, and all times with it; the r
 
 from statistics import median
 
-FACTOR = 1.15  # of the median: within it, ratios agree
+FACTOR = 1.25  # of the median: within it, ratios agree
 
 
 def ratio_of(said: dict) -> float:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from statistics import geometric_mean, mean, median, variance
 
 from ...measure.points import BACK_TO_BACK
-from ...units import size_in_words
+from ...units import counted, size_in_words
 from .journal import Entry, Journal, Measured
 from .points import NATIVE, Point, parsed, serves_any
 from .smoothing import Noisy, smooth
@@ -213,10 +213,10 @@ def gain_in_words(chosen: Iterable[Choice]) -> str:
     gains = {one.point: one.shipped_us / one.us for one in every
              if one.words != SHIPPED and one.us and one.shipped_us}  # fmt: skip
     if not gains:
-        return f"the shipped choice stays at all {len(every)} points"
+        return f"the shipped choice stays everywhere ({counted(len(every), 'point')})"
     best = max(gains, key=gains.__getitem__)
     return (
-        f"{len(gains)} of {len(every)} points get another choice than the shipped one: "
+        f"another choice than the shipped one at {len(gains)} of {counted(len(every), 'point')}: "
         f"{geometric_mean(gains.values()):.2f}x as fast in the geometric mean, "
         f"{gains[best]:.2f}x at most ({best.name}, {best.ranks} ranks, {size_in_words(best.asked)})"
     )
