@@ -154,7 +154,8 @@ def _method(document: dict) -> list[str]:
         f"{document['agree']} of their median. The tables have medians over the rounds, of the "
         "ratios too. Times depend on the state in which the machine was; ratios hardly do, since "
         "both times are of the same moment. A ratio is marked ~ if less than half of the rounds "
-        "agree, or only one of several, and a cell is not judged if the least of its ratios is. "
+        f"agree, or fewer than {-(-wish['rounds'] // 2)}, and a cell is not judged if the least of "
+        "its ratios is marked. "
         "What takes long is measured in one round only.\n",
         "*Closest* is the peer with the least ratio, and *against it* that ratio. The bound is the "
         "time to read and write every user buffer once at the best memory bandwidth that was "

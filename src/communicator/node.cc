@@ -65,8 +65,7 @@ std::atomic<Process*> made_process{nullptr};  // once there is one
 
 struct Made {
   std::string why;  ///< there is none
-  std::uint64_t slots = oversubscribed() ? transport::shm::many_slots : transport::shm::few_slots;
-  Process* process = Process::create(settings().shared_memory, why, slots).release();
+  Process* process = Process::create(settings().shared_memory, why).release();
   Made() {
     made_process = process;
     show_heap();
@@ -217,7 +216,8 @@ class NodeBootstrap {
     }
     if (handle.file < 0 || all_[r].board < 0) return;  // its process says so
     transport::shm::Refusal refusal;
-    connections_[r] = process()->new_connection(handle, refusal);
+    const std::uint64_t slots = mpi::oversubscribed() ? transport::shm::many_slots : transport::shm::few_slots;
+    connections_[r] = process()->new_connection(handle, refusal, slots);
     if (!connections_[r]) return refuse(refusal);
     new_.push_back(r);
     board_->addresses()[r] = process()->address(*connections_[r]);

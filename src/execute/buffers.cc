@@ -11,9 +11,7 @@ namespace stretto::execute {
 namespace {
 
 constexpr Bytes least_non_temporal = 4096;  // less does not pay for the fence at its end
-constexpr Bytes least_by_lines = 512;       // memcpy has no loop to enter for less
-
-bool is_aligned(const std::byte* packed) { return reinterpret_cast<std::uintptr_t>(packed) % 64 == 0; }
+constexpr Bytes least_by_lines = 512;       // less is as fast by memcpy
 
 }  // namespace
 
@@ -71,14 +69,14 @@ void Buffers::pack(Slice blocks, Bytes first, Bytes bytes, std::byte* to, bool n
 }
 
 bool Buffers::may_go_by_lines(const Plan::Step& step, const std::byte* packed) const {
-  return element().dense && !step.non_temporal && step.target.count == 1 && is_aligned(packed);
+  return element().dense && !step.non_temporal && reinterpret_cast<std::uintptr_t>(packed) % 64 == 0;
 }
 
 void Buffers::unpack(const std::byte* packed, Count n, std::byte* to, bool non_temporal, bool by_lines) const {
   const Element& e = element();
   if (e.dense && non_temporal && n * e.size >= least_non_temporal)
     copy_non_temporal(to, packed, n * e.size);
-  else if (e.dense && by_lines && n * e.size >= least_by_lines && is_aligned(packed))
+  else if (by_lines && n * e.size >= least_by_lines)
     copy_lines(to, packed, n * e.size);
   else if (e.dense)
     std::memcpy(to, packed, static_cast<std::size_t>(n * e.size));

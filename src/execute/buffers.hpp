@@ -24,9 +24,9 @@ class Buffers {
 
   /// Bytes first … first+bytes-1 of a message of these blocks. Where elements have holes, whole elements.
   void pack(Slice blocks, Bytes first, Bytes bytes, std::byte* to, bool non_temporal = false) const;
-  /// Does such a fragment go into one piece of memory, by ordinary stores, from whole lines?
+  /// Does such a fragment go by ordinary stores, from whole lines?
   bool may_go_by_lines(const Plan::Step& step, const std::byte* packed) const;
-  /// Elements first … first+n-1 of a message arrive. `by_lines`: by copy_lines, where that is possible.
+  /// Elements first … first+n-1 of a message arrive. `by_lines`: which may_go_by_lines, by copy_lines.
   void store(const Plan::Step& step, Count first, Count n, const std::byte* packed, bool by_lines = false) const;
   /// The same, and are combined: step.target = message ∘ step.operand, or the other way round.
   void combine_message(const Plan::Step& step, Count first, Count n, const std::byte* packed, Arena& arena) const;

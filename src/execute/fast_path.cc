@@ -160,7 +160,7 @@ bool Operation::step_fast(const Work& work, const Plan::Step& step, Address addr
   else if (fragment.unexpected)
     std::memcpy(address(step.target), fragment.content, static_cast<std::size_t>(step.bytes));
   else
-    selectors_.loads.run(step.bytes, false, [&](bool as_memcpy) {
+    selectors_.loads.run(step.bytes, [&](bool as_memcpy) {
       if (as_memcpy)
         std::memcpy(address(step.target), fragment.content, static_cast<std::size_t>(step.bytes));
       else

@@ -210,11 +210,10 @@ void Operation::deliver(Instance& in, const Plan::Step& step, ReceiveState& rece
   if (receive.bounce)
     std::memcpy(receive.bounce + receive.got, fragment, static_cast<std::size_t>(bytes));
   else if (step.kind == ActionKind::receive && in_ring && in.buffers.may_go_by_lines(step, fragment))
-    selectors_.loads.run(bytes, false, [&](bool as_memcpy) {
-      in.buffers.store(step, receive.got / size, bytes / size, fragment, !as_memcpy);
-    });
+    selectors_.loads.run(
+        bytes, [&](bool as_memcpy) { in.buffers.store(step, receive.got / size, bytes / size, fragment, !as_memcpy); });
   else if (step.kind == ActionKind::receive)
-    in.buffers.store(step, receive.got / size, bytes / size, fragment, in_ring);
+    in.buffers.store(step, receive.got / size, bytes / size, fragment);
   else
     in.buffers.combine_message(step, receive.got / size, bytes / size, fragment, in.arena);
   receive.got += bytes;

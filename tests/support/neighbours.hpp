@@ -50,15 +50,15 @@ class Neighbourhood {
     using transport::shm::Process;
     for (Member& m : members_) {
       std::string why;
-      const bool odd = (&m - members_.data()) % 2 == 1;  // the ends of a connection may differ
-      m.process = Process::create(Bytes{64} << 20, why, odd ? transport::shm::many_slots : transport::shm::few_slots);
+      m.process = Process::create(Bytes{64} << 20, why);
       if (!m.process) throw std::runtime_error(why);
       m.connections.resize(size(ranks));
     }
     for (Rank a = 0; a < ranks; ++a)
       for (Rank b = 0; b < ranks; ++b)
         if (a != b && a / per_node == b / per_node)
-          members_[size(a)].connections[size(b)] = members_[size(a)].process->new_connection();
+          members_[size(a)].connections[size(b)] = members_[size(a)].process->new_connection(
+              a % 2 == 1 ? transport::shm::many_slots : transport::shm::few_slots);  // the ends may differ
     for (Rank a = 0; a < ranks; ++a)
       for (Rank b = 0; b < ranks; ++b) {
         Member& mine = members_[size(a)];

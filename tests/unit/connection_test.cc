@@ -15,15 +15,14 @@ namespace {
 
 /// A channel and both its ends.
 struct TestConnection {
-  Slot slots[few_slots];
-  Receipts receipts;  // behind them, as in a segment
-  Channel channel{slots, few_slots};
+  alignas(cache_line) std::byte lines[(few_slots + 1) * cache_line]{};
+  Channel channel = channel_at(reinterpret_cast<Slot*>(lines), 0, few_slots);
   std::byte memory[64]{};
   Outbox out;
   Inbox in;
 
   explicit TestConnection(std::uint64_t start = 0) {
-    receipts.credits = start;
+    channel.receipts->credits = start;
     out.open(channel, start);
     in.open(channel, memory, start, 0);
   }
@@ -78,9 +77,9 @@ TEST(a_closed_lane_may_serve_another_peer) {
   TestConnection connection;
   connection.post(0, false);
   connection.release();
-  connection.receipts.credits = 7;  // as the next peer says
+  connection.channel.receipts->credits = 7;  // as the next peer says
   connection.in.close();
-  CHECK_EQ(connection.receipts.credits.load(), 7u);
+  CHECK_EQ(connection.channel.receipts->credits.load(), 7u);
 }
 
 TEST(a_part_lies_in_the_segment_of_its_sender) {

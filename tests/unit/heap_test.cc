@@ -190,9 +190,8 @@ struct InPlace {
   HeapRange shown;
   std::byte* begin = heap->show_in(notice, shown);
   PeerHeap peer{notice, begin};
-  Slot slots[few_slots];
-  Receipts receipts;  // behind them, as in a segment
-  Channel channel{slots, few_slots};
+  alignas(cache_line) std::byte lines[(few_slots + 1) * cache_line]{};
+  Channel channel = channel_at(reinterpret_cast<Slot*>(lines), 0, few_slots);
   std::byte nothing[64]{};
   Outbox out;
   Inbox in;

@@ -144,9 +144,9 @@ TEST(a_process_that_ends_too_early_is_seen) {
   CHECK(!found_dead([](Segment& segment) { segment.depart(); }));
 }
 
-std::unique_ptr<Process> process_of(Bytes most, std::uint64_t slots = few_slots) {
+std::unique_ptr<Process> process_of(Bytes most) {
   std::string why;
-  auto process = Process::create(most, why, slots);
+  auto process = Process::create(most, why);
   if (!process) test::fail(__FILE__, __LINE__, why);
   return process;
 }
@@ -172,8 +172,8 @@ TEST(ways_leave_room_for_threads) {
 }
 
 TEST(a_way_serves_another_peer_once_all_is_read) {
-  const auto a = process_of(4 << 20), b = process_of(4 << 20, many_slots);
-  Connection* to_b = a->new_connection();
+  const auto a = process_of(4 << 20), b = process_of(4 << 20);
+  Connection* to_b = a->new_connection(many_slots);
   Connection* to_a = b->new_connection();
   const auto meet = [&](Connection& mine, Process& me, Connection& theirs, Process& other) {
     auto* memory = const_cast<std::byte*>(other.segment().memory());
@@ -186,39 +186,51 @@ TEST(a_way_serves_another_peer_once_all_is_read) {
   for (int l = 0; l < channels; ++l) to_b->out[l].post(0);
   a->retire(to_b);
   for (int l = 0; l < channels; ++l) {
-    Connection* other = a->new_connection();
+    Connection* other = a->new_connection(many_slots);
     CHECK(other != to_b);
     CHECK(to_a->in[l].next(0));
     to_a->in[l].release(0, to_a->in[l].next(0));
   }
-  Connection* again = a->new_connection();
+  CHECK(a->new_connection() != to_b);  // it has fewer slots
+  Connection* again = a->new_connection(many_slots);
   CHECK(again == to_b);
   meet(*again, *a, *b->new_connection(), *b);
   CHECK_EQ(a->address(*again).start[3], 1);
 }
 
-TEST(ends_of_a_connection_may_have_different_slots) {
-  for (const std::uint64_t slots : {few_slots, many_slots}) {
-    const auto a = process_of(4 << 20, slots), b = process_of(4 << 20);
-    Connection* to_b = a->new_connection();
+/// Fills all channels of `out` and says how many fragments that were, by channel.
+std::vector<std::uint64_t> filled(Connection& out) {
+  std::vector<std::uint64_t> sent;
+  for (Outbox& box : out.out) {
+    for (sent.push_back(0); !box.full(); ++sent.back()) {
+      box.next().bytes = static_cast<std::uint32_t>(sent.back());
+      box.next().carried = Carried::inlined;
+      box.post(0);
+    }
+  }
+  return sent;
+}
+
+TEST(a_connection_may_have_many_slots) {
+  const auto a = process_of(4 << 20), b = process_of(4 << 20);
+  for (const std::uint64_t slots : {few_slots, many_slots, many_slots}) {  // the last one is used again
+    Connection* to_b = a->new_connection(slots);
     Connection* to_a = b->new_connection();
-    Process::connect(*to_a, a->address(*to_b), const_cast<std::byte*>(a->segment().memory()), a->segment().doorbell(),
-                     0);
-    for (int l = 0; l < channels; ++l) {
-      std::uint64_t sent = 0;
-      for (int turn = 0; turn < 3; ++turn) {
-        for (; !to_b->out[l].full(); ++sent) {
-          to_b->out[l].next().bytes = static_cast<std::uint32_t>(sent);
-          to_b->out[l].next().carried = Carried::inlined;
-          to_b->out[l].post(0);
-        }
-        CHECK_EQ(sent, (l == 0 ? slots : few_slots) * static_cast<std::uint64_t>(turn + 1));
-        for (std::uint64_t read = to_a->in[l].next(0).bytes; read < sent; ++read) {
-          CHECK_EQ(to_a->in[l].next(0).bytes, read);
-          to_a->in[l].release(0, to_a->in[l].next(0));
+    auto* memory = const_cast<std::byte*>(a->segment().memory());
+    Process::connect(*to_a, a->address(*to_b), memory, a->segment().doorbell(), 0);
+    for (int turn = 0; turn < 3; ++turn) {
+      const std::vector<std::uint64_t> sent = filled(*to_b);
+      for (std::size_t l = 0; l < channels; ++l) {
+        CHECK_EQ(sent[l], l == 0 ? slots : few_slots);
+        for (std::uint64_t read = 0; read < sent[l]; ++read) {
+          const Fragment fragment = to_a->in[l].next(0);
+          CHECK(fragment);
+          CHECK_EQ(fragment.bytes, static_cast<Bytes>(read));
+          to_a->in[l].release(0, fragment);
         }
       }
     }
+    a->retire(to_b);
   }
 }
 

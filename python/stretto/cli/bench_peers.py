@@ -13,6 +13,7 @@ from ..launch.mpi import Mpi
 from ..peers.cells import CELLS, SIZES
 from ..peers.environments import BY_NAME, PEERS, default_folder, prepare
 from ..peers.session import PeerSession, Wish
+from ..units import counted
 from .options import names_of, say_notes, write_json
 
 QUICK = {"ranks": [2], "sizes": [8, 32 << 10, 1 << 20], "rounds": 1, "budget": 0.1}
@@ -107,7 +108,9 @@ def _say(document: dict) -> None:
     for goal in judge(document["records"], document["cells"]):
         if goal.value is not None:
             said = "reached" if goal.reached else "missed"
-            what = f"{goal.value:.2f} of {goal.target:.2f}, {len(goal.missed)} cells below"
+            what = (
+                f"{goal.value:.2f} of {goal.target:.2f}, {counted(len(goal.missed), 'cell')} below"
+            )
             click.echo(f"{said}: {goal.words}: {what}", err=True)
     left_out = [cell for cell in document["cells"] if cell["status"] != "ok"]
     if left_out:

@@ -19,7 +19,12 @@ namespace stretto::transport::shm {
 template <Bytes least, int percent, std::uint32_t time_every>
 class AccessSelector {
  public:
-  /// `access(second)` does it. New pages are slow in either way, which says nothing of others.
+  /// `access(second)` does it.
+  template <typename Access>
+  void run(Bytes bytes, Access access) {
+    run(bytes, false, access);
+  }
+  /// New pages are slow in either way, which says nothing of others.
   template <typename Access>
   void run(Bytes bytes, bool new_pages, Access access) {
     if (bytes < least || new_pages) {

@@ -24,16 +24,15 @@ class Outbox {
  public:
   void open(const Channel& channel, std::uint64_t start) {
     channel_ = channel;
-    receipts_ = channel.receipts();
     sent_ = start;
     credits_.store(start, std::memory_order_relaxed);
   }
   /// For another receiver.
   void open_again() {
     lends_ = helps_ = true;
-    receipts_->refused.store(0, std::memory_order_relaxed);
-    receipts_->taking.staged.clear();
-    receipts_->taking.lent.clear();
+    channel_.receipts->refused.store(0, std::memory_order_relaxed);
+    channel_.receipts->taking.staged.clear();
+    channel_.receipts->taking.lent.clear();
   }
   /// Whose memory the kernel may copy to, and its heap, if it can be mapped.
   void set_receiver(std::int64_t process, PeerHeap* heap = nullptr) {
@@ -48,17 +47,17 @@ class Outbox {
   /// tell: each read of it is a transfer between cores.
   bool released(std::uint64_t number) const {
     if (credits_.load(std::memory_order_acquire) >= number) return true;
-    const std::uint64_t now = receipts_->credits.load(std::memory_order_acquire);
+    const std::uint64_t now = channel_.receipts->credits.load(std::memory_order_acquire);
     credits_.store(now, std::memory_order_release);
     return now >= number;
   }
 
   /// May messages be lent to the receiver, as far as known?
   bool lends() const { return lends_; }
-  const TakingCosts& taking() const { return receipts_->taking; }
+  const TakingCosts& taking() const { return channel_.receipts->taking; }
   /// Was fragment `number`, which has been released, lent in vain?
   bool refused(std::uint64_t number) {
-    const std::uint64_t first = receipts_->refused.load(std::memory_order_acquire);
+    const std::uint64_t first = channel_.receipts->refused.load(std::memory_order_acquire);
     if (first != 0) lends_ = false;
     return first != 0 && first <= number;
   }
@@ -81,7 +80,6 @@ class Outbox {
   Loan& loan(std::uint64_t number) { return channel_.slot(number - 1).loan; }
 
   Channel channel_;
-  Receipts* receipts_ = nullptr;
   std::uint64_t sent_ = 0;
   std::int64_t receiver_ = 0;
   PeerHeap* heap_ = nullptr;
@@ -110,7 +108,6 @@ class Inbox {
   void open(const Channel& channel, const std::byte* segment, std::uint64_t start, std::int64_t process,
             PeerHeap* heap = nullptr) {
     channel_ = channel;
-    receipts_ = channel.receipts();
     segment_ = segment;
     process_ = process;
     heap_ = heap;
@@ -144,12 +141,12 @@ class Inbox {
   }
   /// Where a lent fragment lies, if it can be read in place; else null.
   const std::byte* in_place(const Fragment& lent) const {
-    if (!heap_ || receipts_->refused.load(std::memory_order_relaxed) != 0) return nullptr;
+    if (!heap_ || channel_.receipts->refused.load(std::memory_order_relaxed) != 0) return nullptr;
     return heap_->find(lent.content, lent.bytes);
   }
   /// Tells the sender what copies out of a message have taken.
   void took(Carried carried, Bytes message, float seconds_per_byte) {
-    TakingCosts& taking = receipts_->taking;
+    TakingCosts& taking = channel_.receipts->taking;
     (carried == Carried::lent ? taking.lent : taking.staged).note(message, seconds_per_byte);
   }
   /// Copies a part of a lent fragment. False: that is not permitted, and the sender is to be told by refuse().
@@ -158,7 +155,7 @@ class Inbox {
       copy_in_place(to, here + first, bytes, non_temporal);
       return true;
     }
-    return receipts_->refused.load(std::memory_order_relaxed) == 0 &&
+    return channel_.receipts->refused.load(std::memory_order_relaxed) == 0 &&
            kernel_read(process_, to, lent.content + first, bytes) == bytes;
   }
   /// Where a lent fragment is to go: `in_heap` says that the sender may have that mapped.
@@ -174,7 +171,7 @@ class Inbox {
       return copy(lent, 0, lent.bytes, to.at, to.non_temporal) ? Copied::all : Copied::refused;
     };
     if (loan.helps < (to.in_heap ? Help::into_heaps : Help::anywhere)) return copy_all();
-    if (receipts_->refused.load(std::memory_order_relaxed) != 0) return Copied::refused;
+    if (channel_.receipts->refused.load(std::memory_order_relaxed) != 0) return Copied::refused;
     ask_for_help(loan, to.at);
     for (LoanPiece piece = take_piece(loan); piece.bytes > 0; piece = take_piece(loan)) {
       if (!copy(lent, piece.first, piece.bytes, to.at + piece.first, to.non_temporal)) return Copied::refused;
@@ -188,8 +185,8 @@ class Inbox {
   void withdraw(Bytes mine) { transport::shm::withdraw(channel_.slot(released_).loan, mine); }
   /// Gives a lent fragment back: the sender is to send the message in another way.
   void refuse() {
-    if (receipts_->refused.load(std::memory_order_relaxed) == 0)
-      receipts_->refused.store(released_ + 1, std::memory_order_relaxed);  // the credits are stored behind it
+    if (channel_.receipts->refused.load(std::memory_order_relaxed) == 0)
+      channel_.receipts->refused.store(released_ + 1, std::memory_order_relaxed);  // the credits are stored behind it
     release(false);
   }
 
@@ -219,10 +216,9 @@ class Inbox {
   /// Gives the credits that are left. If none are, the channel is not touched: the sender may use it for another peer
   /// already, or be gone.
   void close() {
-    if (released_ != credited_) receipts_->credits.store(released_, std::memory_order_release);
+    if (released_ != credited_) channel_.receipts->credits.store(released_, std::memory_order_release);
     credited_ = released_;
     channel_ = {};
-    receipts_ = nullptr;
     unexpected_.reset();
   }
 
@@ -247,7 +243,7 @@ class Inbox {
     const bool whole_batch = ++released_ % credit_batch == 0;
     if (inlined && !whole_batch) return false;
     credited_ = released_;
-    receipts_->credits.store(released_, std::memory_order_release);
+    channel_.receipts->credits.store(released_, std::memory_order_release);
     return true;
   }
 
@@ -277,7 +273,6 @@ class Inbox {
   }
 
   Channel channel_;
-  Receipts* receipts_ = nullptr;
   const std::byte* segment_ = nullptr;
   std::int64_t process_ = 0;
   PeerHeap* heap_ = nullptr;

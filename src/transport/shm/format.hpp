@@ -7,6 +7,7 @@
 #pragma once
 
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -79,6 +80,8 @@ inline std::uint64_t key_of(std::uint32_t communicator, std::uint32_t sequence) 
 }
 inline std::uint32_t communicator_of(std::uint64_t key) { return static_cast<std::uint32_t>(key >> 32); }
 inline constexpr std::uint64_t number_bits = 0xffff;  ///< of a key: more than a channel has slots
+static_assert(std::has_single_bit(few_slots) && std::has_single_bit(many_slots) && many_slots < number_bits &&
+              few_slots % credit_batch == 0);
 
 /// What the receiver writes: a cache line of its own, for it would otherwise take a slot away from the sender with
 /// each. Its part of a loan is the exception: the sender does not fill that slot meanwhile.
@@ -89,22 +92,27 @@ struct alignas(cache_line) Receipts {
 };
 static_assert(sizeof(Receipts) == cache_line);
 
-/// Fragments from one process to another, in the sender's segment: slots, and the receipts behind them.
+/// Fragments from one process to another, in the sender's segment: slots, and the receipts behind them. All zeros where
+/// nothing has been sent: no constructor runs.
 struct Channel {
   Slot* slots = nullptr;
   std::uint64_t count = 0;  ///< of slots: a power of two
+  Receipts* receipts = nullptr;
 
   Slot& slot(std::uint64_t number) const { return slots[number & (count - 1)]; }
-  Receipts* receipts() const { return reinterpret_cast<Receipts*>(slots + count); }
 };
 
-/// Channel `number` of the connection whose channels begin at `first`; its first one has so many slots, the others few.
+/// Cache lines before channel `number` of a connection. Its first channel has so many slots, the others few.
+inline std::uint64_t lines_before(int number, std::uint64_t slots) {
+  return number == 0 ? 0 : slots + 1 + static_cast<std::uint64_t>(number - 1) * (few_slots + 1);
+}
 inline Channel channel_at(Slot* first, int number, std::uint64_t slots) {
-  if (number == 0) return {first, slots};
-  return {first + slots + 1 + static_cast<std::uint64_t>(number - 1) * (few_slots + 1), few_slots};
+  Slot* const begin = first + lines_before(number, slots);
+  const std::uint64_t count = number == 0 ? slots : few_slots;
+  return {begin, count, reinterpret_cast<Receipts*>(begin + count)};
 }
 inline Bytes bytes_of_channels(std::uint64_t slots) {
-  return static_cast<Bytes>((slots + 1 + (channels - 1) * (few_slots + 1)) * cache_line);
+  return static_cast<Bytes>(lines_before(channels, slots) * cache_line);
 }
 
 /// What the threads of a process sleep on.

@@ -7,19 +7,20 @@
 namespace stretto::transport::shm {
 namespace {
 
-/// Maps the page of a connection's first channel by writing nothing to it: a page that is read first brings up to 15
-/// around it into the resident set, and there is such a page for each peer. The other channels serve long messages.
+/// Maps the first and the last page of a connection's first channel by writing nothing to them: a page that is read
+/// first brings up to 15 around it into the resident set, and there are such pages for each peer. The other channels
+/// serve long messages.
 void touch(const Channel& first) {
   first.slots[0].key.fetch_add(0, std::memory_order_relaxed);
-  first.receipts()->credits.fetch_add(0, std::memory_order_relaxed);
+  first.receipts->credits.fetch_add(0, std::memory_order_relaxed);
 }
 
 }  // namespace
 
-std::unique_ptr<Process> Process::create(Bytes most, std::string& why, std::uint64_t slots) {
+std::unique_ptr<Process> Process::create(Bytes most, std::string& why) {
   auto segment = Segment::create(most, why);
   if (!segment) return nullptr;
-  std::unique_ptr<Process> process(new Process(std::move(segment), slots));
+  std::unique_ptr<Process> process(new Process(std::move(segment)));
   // Of one thread at least: whoever has told others of its connections must be able to send.
   const auto rings = process->take_staging_rings();
   if (!rings) {
@@ -30,17 +31,17 @@ std::unique_ptr<Process> Process::create(Bytes most, std::string& why, std::uint
   return process;
 }
 
-Connection* Process::new_connection() {
+Connection* Process::new_connection(std::uint64_t slots) {
   const std::lock_guard lock(mutex_);
-  return unused_connection();
+  return unused_connection(slots);
 }
 
-Connection* Process::new_connection(const SegmentHandle& peer, Refusal& refusal) {
+Connection* Process::new_connection(const SegmentHandle& peer, Refusal& refusal, std::uint64_t slots) {
   const std::lock_guard lock(mutex_);
   Mapped& mapped = mappings_[peer.token];
   ++mapped.connections;
   if (!mapped.mapping) mapped.mapping = Mapping::open(peer, refusal.why);
-  Connection* connection = mapped.mapping ? unused_connection() : nullptr;
+  Connection* connection = mapped.mapping ? unused_connection(slots) : nullptr;
   if (connection) {
     connection->peer = peer.token;
     return connection;
@@ -51,19 +52,20 @@ Connection* Process::new_connection(const SegmentHandle& peer, Refusal& refusal)
   return nullptr;
 }
 
-Connection* Process::unused_connection() {
-  const auto drained = std::ranges::find_if(retired_, [](const Connection* c) { return c->drained(); });
+Connection* Process::unused_connection(std::uint64_t slots) {
+  const auto drained = std::ranges::find_if(
+      retired_, [slots](const Connection* c) { return c->drained() && c->out[0].channel().count == slots; });
   if (drained != retired_.end()) {
     Connection* connection = *drained;
     retired_.erase(drained);
     connection->open_again();
     return connection;
   }
-  // Zeros, as all of it is in the beginning: pages that nobody needs are not touched.
-  std::byte* memory = segment_->take(bytes_of_channels(slots_), segment_->handle().bytes / 4);
+  // It is all zeros, as in empty slots, and not written here: pages that nobody needs stay untouched.
+  std::byte* memory = segment_->take(bytes_of_channels(slots), segment_->handle().bytes / 4);
   if (!memory) return nullptr;
   Connection& connection = connections_.emplace_back();
-  for (int l = 0; l < channels; ++l) connection.out[l].open(channel_at(reinterpret_cast<Slot*>(memory), l, slots_), 0);
+  for (int l = 0; l < channels; ++l) connection.out[l].open(channel_at(reinterpret_cast<Slot*>(memory), l, slots), 0);
   return &connection;
 }
 

@@ -30,17 +30,18 @@ class Process {
   /// last reader's cache is slow to write, because its ownership must be transferred first.
   static constexpr Bytes staging_bytes = Bytes{1} << 20;
 
-  /// Null: `why` says what failed. `slots` are those of each connection's first channel to a peer.
-  static std::unique_ptr<Process> create(Bytes most, std::string& why, std::uint64_t slots = few_slots);
+  /// Null: `why` says what failed.
+  static std::unique_ptr<Process> create(Bytes most, std::string& why);
 
   Segment& segment() { return *segment_; }
   Boards& boards() { return boards_; }
 
   /// My end of a connection to another process. Null: the segment is full, but for a quarter that is kept for staging
-  /// rings. A thread without these could not do its calls, while a communicator without connections has the MPI.
-  Connection* new_connection();
+  /// rings. A thread without these could not do its calls, while a communicator without connections has the MPI. Its
+  /// first channel to the peer has so many `slots`.
+  Connection* new_connection(std::uint64_t slots = few_slots);
   /// The same to a process whose segment is mapped as long as there are such connections to it. Null: refused.
-  Connection* new_connection(const SegmentHandle& peer, Refusal& refusal);
+  Connection* new_connection(const SegmentHandle& peer, Refusal& refusal, std::uint64_t slots = few_slots);
   Address address(const Connection& connection) const;
   /// The other end: that of `process`, whose segment is here at `segment`, and whose heap may be mapped.
   static void connect(Connection& connection, const Address& theirs, std::byte* segment, Doorbell* doorbell,
@@ -59,16 +60,12 @@ class Process {
   void return_staging_rings(const StagingRings& rings);
 
  private:
-  Process(std::unique_ptr<Segment> segment, std::uint64_t slots)
-      : segment_(std::move(segment)),
-        slots_(slots),
-        boards_(*segment_) {}
-  Connection* unused_connection();
+  explicit Process(std::unique_ptr<Segment> segment) : segment_(std::move(segment)), boards_(*segment_) {}
+  Connection* unused_connection(std::uint64_t slots);
   void release(const Token& peer);
 
   std::mutex mutex_;
   std::unique_ptr<Segment> segment_;
-  std::uint64_t slots_;
   Boards boards_;
   std::deque<Connection> connections_;  // never freed: references in staging rings point to them
   std::vector<Connection*> retired_;

@@ -13,6 +13,7 @@ from .points import Point, in_parts, reduces
 
 LARGE_STEP = 4.0  # beside the only size that was measured
 TINY = 64  # bytes: what holds for so few holds for fewer
+SHIPPED_BELOW = "# What was not measured, or is served best so: the shipped rules."
 MEASURED, PREDICTED = (22, 60), (20, 55)  # widths of the columns
 
 
@@ -242,6 +243,6 @@ def to_text(
             for where, own in _by_cores(group, one_node, cores):
                 lines += lines_of(own, near, where)
     lines += more
-    lines += ["", "# What was not measured, or is served best so: the shipped rules."]
+    lines += ["", SHIPPED_BELOW]
     rest = _core.shipped_rules_text().partition("\n")[2]
     return checked([*lines, rest.removesuffix("\n")])
