@@ -151,21 +151,22 @@ bool Operation::step_fast(const Work& work, const Plan::Step& step, Address addr
   }
   if (!fragment || fragment.bytes != step.bytes || !fragment.last || fragment.carried == transport::shm::Carried::lent)
     return false;
+  const auto copy = [&](bool as_memcpy) {
+    if (as_memcpy)
+      std::memcpy(address(step.target), fragment.content, static_cast<std::size_t>(step.bytes));
+    else
+      copy_lines(address(step.target), fragment.content, step.bytes);
+  };
   if (step.bytes == 0)
     ;
   else if (step.kind == ActionKind::receive_reduce)
     combine(fragment.content);
   else if (fragment.carried == transport::shm::Carried::inlined)
     copy_short(address(step.target), fragment.content, step.bytes);
-  else if (fragment.unexpected)
-    std::memcpy(address(step.target), fragment.content, static_cast<std::size_t>(step.bytes));
+  else if (fragment.in_ring())
+    selectors_.loads.run(step.bytes, copy);
   else
-    selectors_.loads.run(step.bytes, [&](bool as_memcpy) {
-      if (as_memcpy)
-        std::memcpy(address(step.target), fragment.content, static_cast<std::size_t>(step.bytes));
-      else
-        copy_lines(address(step.target), fragment.content, step.bytes);
-    });
+    copy(true);
   if (box.release(key_, fragment)) ring(peer.doorbell);
   return true;
 }

@@ -257,8 +257,7 @@ Copied Operation::take_content(Instance& in, const Plan::Step& step, ReceiveStat
   }
   const auto take = [&] {
     if (fragment.carried == Carried::lent) return take_lent(in, step, receive, box, fragment);
-    const bool in_ring = fragment.carried == Carried::staged && !fragment.unexpected;
-    if (fragment.bytes > 0) deliver(in, step, receive, fragment.content, fragment.bytes, in_ring);
+    if (fragment.bytes > 0) deliver(in, step, receive, fragment.content, fragment.bytes, fragment.in_ring());
     return Copied::all;
   };
   if (!measured(step.bytes)) return take();

@@ -108,9 +108,8 @@ def _say(document: dict) -> None:
     for goal in judge(document["records"], document["cells"]):
         if goal.value is not None:
             said = "reached" if goal.reached else "missed"
-            what = (
-                f"{goal.value:.2f} of {goal.target:.2f}, {counted(len(goal.missed), 'cell')} below"
-            )
+            below = counted(len(goal.missed), "cell")
+            what = f"{goal.value:.2f} of {goal.target:.2f}, {below} below"
             click.echo(f"{said}: {goal.words}: {what}", err=True)
     left_out = [cell for cell in document["cells"] if cell["status"] != "ok"]
     if left_out:

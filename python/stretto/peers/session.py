@@ -71,7 +71,7 @@ class PeerSession(Session):
         self.rounds: list[Round] = []
         self._once: set[tuple] = set()  # (peer, ranks, cell): not again
         self._last: State | None = None
-        self._next = 0.0  # seconds that the cells of this round take that the next one has as well
+        self._repeatable = 0.0  # seconds of this round, of cells that the next one has as well
 
     def as_rows(self) -> list[dict]:
         return [asdict(one) for one in self.rounds]
@@ -84,7 +84,7 @@ class PeerSession(Session):
         for number in range(1, wish.rounds + wish.repeats + 1):
             if 1 < number <= wish.rounds and self._too_late():
                 return
-            self._next = 0.0
+            self._repeatable = 0.0
             for ranks in wish.ranks:
                 todo = cells
                 if number > wish.rounds:
@@ -111,7 +111,7 @@ class PeerSession(Session):
 
     def _too_late(self) -> bool:
         """Whether the next round would not end in time, by the pace of the last one."""
-        return not self.wish.all_rounds and self.elapsed() + self._next > LONGEST
+        return not self.wish.all_rounds and self.elapsed() + self._repeatable > LONGEST
 
     def _state(self) -> State:
         """Now, or as it was last; raises Error if it was never measured."""
@@ -152,7 +152,7 @@ class PeerSession(Session):
             if dear:
                 self._once.add(once)
             else:
-                self._next += self.elapsed() - begun
+                self._repeatable += self.elapsed() - begun
             one.samples.append({**said, **state.as_row(), "peer": peer, "dear": dear})
         if one.samples or one.failures:
             self.rounds.append(one)

@@ -97,6 +97,8 @@ struct Fragment {
   bool unexpected = false;  ///< it stands in the unexpected-message buffer
 
   explicit operator bool() const { return content; }
+  /// Does it stand in the staging ring, where its sender has just written it?
+  bool in_ring() const { return carried == Carried::staged && !unexpected; }
 };
 
 /// What has become of a lent message.
