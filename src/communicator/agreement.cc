@@ -136,7 +136,19 @@ std::optional<std::uint32_t> agree_on_number(Bootstrap& bootstrap) {
 }
 
 Agreement agree(Bootstrap& bootstrap, const Terms& mine_terms) {
-  enum Term : std::size_t { variables, variables_, files, files_, node, node_, digest, threads, faults, terms };
+  enum Term : std::size_t {
+    variables,
+    variables_,
+    files,
+    files_,
+    node,
+    node_,
+    digest,
+    threads,
+    faults,
+    own_thread,
+    terms
+  };
   std::array<std::int64_t, terms> mine_now{}, least{};
   mine_now[variables] = static_cast<std::int64_t>(settings().fingerprint >> 1);
   mine_now[variables_] = -mine_now[variables];
@@ -147,6 +159,7 @@ Agreement agree(Bootstrap& bootstrap, const Terms& mine_terms) {
   mine_now[digest] = bootstrap.rank() == 0 ? mine(true).digest : none;
   mine_now[threads] = mine_terms.threads ? 0 : 1;
   mine_now[faults] = mine_terms.faults ? 0 : 1;
+  mine_now[own_thread] = mine_terms.own_thread ? 1 : 0;
   bootstrap.minimum(mine_now, least.data());
 
   // A rank that this did not reach does not know how it goes on: all hear of it, and of rules that some have not,
@@ -170,6 +183,7 @@ Agreement agree(Bootstrap& bootstrap, const Terms& mine_terms) {
   all.one_node = least[node] == -least[node_];
   all.threads = least[threads] == 0;
   all.faults = least[faults] == 0;
+  all.own_thread = least[own_thread] == 1;
   return all;
 }
 

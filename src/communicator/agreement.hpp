@@ -14,9 +14,10 @@ namespace stretto::mpi {
 
 /// What a rank brings to an agreement and, combined, what comes out of it.
 struct Terms {
-  std::int64_t node = 0;  ///< not negative, equal on ranks that may share memory
-  bool threads = false;   ///< MPI_THREAD_MULTIPLE, which the ranks of a job need not have in common
-  bool faults = false;    ///< failed processes are survived
+  std::int64_t node = 0;    ///< not negative, equal on ranks that may share memory
+  bool threads = false;     ///< MPI_THREAD_MULTIPLE, which the ranks of a job need not have in common
+  bool faults = false;      ///< failed processes are survived
+  bool own_thread = false;  ///< Stretto's own thread may call the MPI
 };
 
 struct Agreement {
@@ -27,6 +28,7 @@ struct Agreement {
   bool one_node = false;           ///< have all ranks the same node?
   bool threads = false;            ///< on any rank
   bool faults = false;             ///< likewise
+  bool own_thread = false;         ///< on all ranks
 };
 
 /// One that this process has proposed for no other communicator. Where all ranks propose the same one, it is agreed on.

@@ -2,6 +2,7 @@
 #include "communicator/communicator.hpp"
 #include "communicator/algorithm_files.hpp"
 #include "communicator/neighbourhood.hpp"
+#include "communicator/shared_messages.hpp"
 
 #include <algorithm>
 #include <mutex>
@@ -141,6 +142,7 @@ void Communicator::disconnect() {
   // With a failed rank that would not end.
   const bool whole = !survives_faults_ || flavour::fault_of(comm_) == MPI_SUCCESS;
   if (private_ != constants().comm_null && whole) native().Comm_free(&private_);
+  if (tags_ && whole && !(messages_ && messages_->abandoned())) return_tags(*tags_);
 }
 
 std::shared_ptr<const Schedule> Communicator::schedule(const Algorithm& algorithm, const Shape& shape,

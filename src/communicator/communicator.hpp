@@ -3,6 +3,7 @@
 // What Stretto keeps for a communicator: found in a few nanoseconds, freed with it.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -33,6 +34,7 @@ struct Decision {
   Quiet quiet = {};
 };
 
+struct Agreement;
 class PendingCall;
 class NonblockingCall;
 
@@ -66,6 +68,8 @@ class Communicator {
   const NodeView* node() const { return node_ ? &*node_ : nullptr; }
   /// May threads make calls at the same time, of which some may be on this communicator?
   bool threads() const { return threads_; }
+  /// May a thread of Stretto's own call the MPI on all ranks? False where ranks that had met did not ask each other.
+  bool own_thread() const { return own_thread_; }
   bool one_node() const { return ranks_ > 1 && per_node_ == ranks_; }  ///< all ranks share memory
   /// Has a node of its ranks fewer cores than ranks of the job? On all ranks alike.
   bool oversubscribed() const { return oversubscribed_; }
@@ -99,6 +103,7 @@ class Communicator {
   /// Calls of prepare/pending_call.hpp that are not complete or may be started again; and of these, in the order
   /// called, those that do not know their algorithm yet.
   std::vector<PendingCall*> pending;
+  std::atomic<int> persistent = 0;  ///< of them: any thread may start one, whatever others do
   /// The program has freed the communicator, which persistent calls still need; null: it has not.
   int (*free_when_left)(MPI_Comm*) = nullptr;
   std::vector<NonblockingCall*> undecided;
@@ -138,9 +143,10 @@ class Communicator {
   Call placed(Call call) const;
   BothOverrides overrides_for(Function function) const;
   bool connect_known(const std::vector<int>& world_ranks);
-  std::optional<NodeView> meet_on_node(Bootstrap& all, bool own);
+  void connect_nodes(Bootstrap& all, const Agreement& agreed, bool own, const std::vector<int>& world_ranks);
+  std::optional<NodeView> meet_on_node(Bootstrap& all, bool own, bool on_that_of_all);
   void find_nodes(Bootstrap& all);
-  void make_private(Bootstrap& all);
+  void make_private(Bootstrap& all, bool to_share);
   void gather_graph(Bootstrap& all);
   void number(Bootstrap& all);
   void refuse_failed();
@@ -150,6 +156,7 @@ class Communicator {
   MPI_Comm comm_;
   MPI_Comm private_;  ///< a duplicate that messages travel on, if any do
   std::optional<transport::MpiTransport> messages_;
+  std::optional<int> tags_;  ///< its part of those of shared_messages()
   transport::Tag tag_;
   std::uint32_t last_persistent_ = 0;
   std::set<std::uint32_t> persistent_tags_;  ///< in use
@@ -162,6 +169,7 @@ class Communicator {
   bool even_nodes_ = true;  ///< has each node as many?
   bool survives_faults_ = false;
   bool threads_ = false;
+  bool own_thread_ = false;
   std::optional<bool> same_files_;
   std::shared_ptr<const Graph> graph_;
   bool asked_for_graph_ = false;
@@ -185,6 +193,8 @@ class Communicator {
 /// In MPI_Init: does what set-up needs of this process alone, so that the first collective waits only for what ranks
 /// have to tell each other. Never collective; what it does not get to do is done when it is needed.
 void prepare_process();
+/// In MPI_Init, where all ranks have Stretto.
+void set_up_world(const std::string& cause);
 
 /// May the ranks of `comm` share memory, and know it? Then its set-up is no more than agreeing on a number. The same on
 /// all of them.

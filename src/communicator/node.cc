@@ -234,7 +234,8 @@ class NodeBootstrap {
     kernel_copy_ = static_cast<KernelCopy>(least[2]);
     if (node_.ok() && least[0] == node_.ranks()) return true;
     static std::atomic<bool> said{false};
-    if (!said.exchange(true) && least[0] == node_.rank() && !refused_.empty()) say(refused_, hint_);
+    const bool alone = node_.ranks() == 1;  // here to take part in what other nodes do
+    if (!alone && !said.exchange(true) && least[0] == node_.rank() && !refused_.empty()) say(refused_, hint_);
     return false;
   }
 
@@ -321,7 +322,7 @@ std::optional<NodeView> meet_neighbours(Bootstrap& node, bool own, const Rules& 
   if (!bootstrap.hold()) return std::nullopt;
   NodeView view{bootstrap.connections(), own,    bootstrap.oversubscribed(),
                 bootstrap.kernel_copy(), &rules, bootstrap.number()};
-  if (!own) remember(translate(node.comm(), constants().world), view);
+  if (!own) remember(translate(node.comm(), constants().world), view);  // `own` where it has more ranks than these
   return view;
 }
 

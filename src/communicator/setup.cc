@@ -10,11 +10,17 @@
 #include "communicator/communicator.hpp"
 #include "communicator/neighbourhood.hpp"
 #include "communicator/provenance.hpp"
+#include "communicator/shared_messages.hpp"
 #include "mpi/flavour/flavour.hpp"
 #include "support/launcher.hpp"
 #include "support/say.hpp"
 
 namespace stretto::mpi {
+namespace {
+
+thread_local bool in_init = false;  // the program has no other threads yet that make communicators of the world
+
+}  // namespace
 
 /// All calls go to the native library. Rank 0 says so, once.
 void Communicator::refuse(Passed reason, const char* what, const char* hint) {
@@ -22,6 +28,12 @@ void Communicator::refuse(Passed reason, const char* what, const char* hint) {
   static std::atomic<unsigned> said{0};
   const unsigned bit = 1u << static_cast<unsigned>(reason);
   if (rank_ == 0 && (said.fetch_or(bit) & bit) == 0) say(what, hint);
+}
+
+void set_up_world(const std::string& cause) {
+  in_init = true;
+  communicator(constants().world, cause);
+  in_init = false;
 }
 
 void prepare_process() {
@@ -54,17 +66,20 @@ void Communicator::connect(const std::string& cause) {
   const ErrorsReturned quiet(comm_);
   Bootstrap all(comm_, cause);
   if (provenance == Provenance::world && connect_known(world_ranks)) return number(all);
-  const Agreement agreed = agree(all, {node_id(), threads_at_once(), flavour::survives_faults()});
+  const Agreement agreed =
+      agree(all, {node_id(), threads_at_once(), flavour::survives_faults(), own_thread_may_call()});
   same_files_ = agreed.same_files;
   if (!agreed.usable && !agreed.same_variables)
     return refuse(Passed::communicator,
-                  "the ranks of a communicator have different STRETTO_ variables; its calls go to the native library",
-                  "export the same variables to all ranks, for example with `stretto run`");
+                  "the ranks of a communicator have different STRETTO_ variables or libraries; its calls go to the "
+                  "native library",
+                  "start all with the same library and variables, for example with `stretto run`");
   if (!agreed.usable)
     return refuse(Passed::communicator, "a communicator's set-up failed; its calls go to the native library",
                   "the MPI itself could not bring some small messages");
   rules_ = agreed.rules;
   survives_faults_ = careful = agreed.faults;
+  own_thread_ = agreed.own_thread;
   const bool own = agreed.threads || agreed.faults || provenance != Provenance::world;
   if (settings().shm && agreed.one_node) node_ = meet_neighbours(all, own, *rules_);
   if (node_) {
@@ -77,13 +92,28 @@ void Communicator::connect(const std::string& cause) {
       number(all);
     return;
   }
-  if (agreed.threads && !flavour::threads_may_make_communicators())
-    return refuse(Passed::communicator,
-                  "with MPI_THREAD_MULTIPLE, Open MPI's communicators that need more than shared memory are left to it",
-                  "with MPI_THREAD_SERIALIZED or less they are served");
-  if (settings().shm && !agreed.one_node) node_ = meet_on_node(all, own);
+  connect_nodes(all, agreed, own, world_ranks);
+}
+
+void Communicator::connect_nodes(Bootstrap& all, const Agreement& agreed, bool own,
+                                 const std::vector<int>& world_ranks) {
+  const bool in_init_only = agreed.threads && !flavour::threads_may_make_communicators();
+  if (in_init_only && !in_init) {
+    const bool may_share =
+        provenance_of(comm_) == Provenance::world && std::ranges::count(world_ranks, MPI_UNDEFINED) == 0;
+    tags_ = agree_on_tags(all, may_share);
+    if (!tags_)
+      return refuse(
+          Passed::communicator,
+          "with MPI_THREAD_MULTIPLE, Open MPI's communicators that need more than shared memory are left to it",
+          "they are served under `stretto run`, or with MPI_THREAD_SERIALIZED or less");
+  }
+  if (settings().shm && !agreed.one_node) node_ = meet_on_node(all, own, in_init_only && !in_init);
   find_nodes(all);
-  make_private(all);
+  if (tags_)
+    messages_.emplace(shared_messages(), *tags_, world_ranks);
+  else
+    make_private(all, in_init_only && transport::parts_of_tags() > 1);
   gather_graph(all);
   if (per_node_ == 1) most_depth_ = 64;
   if (!own) return number(all);
@@ -122,25 +152,30 @@ bool Communicator::connect_known(const std::vector<int>& world_ranks) {
   return true;
 }
 
-std::optional<NodeView> Communicator::meet_on_node(Bootstrap& all, bool own) {
+/// The ranks of a node meet on a communicator of their own, which scales, or, where there must be none, on that of all.
+std::optional<NodeView> Communicator::meet_on_node(Bootstrap& all, bool own, bool on_that_of_all) {
   std::vector<std::int64_t> ids(nodes_.size());
   const std::int64_t mine = node_id();
   all.allgather(&mine, ids.data(), sizeof mine);
-  const auto lowest = static_cast<int>(std::ranges::find(ids, mine) - ids.begin());
+  std::vector<Rank> members;
+  for (Rank r = 0; r < ranks_; ++r)
+    if (ids[static_cast<std::size_t>(r)] == mine) members.push_back(r);
   MPI_Comm node = constants().comm_null;
-  if (native().Comm_split(comm_, lowest, rank_, &node) != MPI_SUCCESS) {
+  std::optional<NodeView> view;
+  if (on_that_of_all) {
+    Bootstrap near(all, members);
+    view = meet_neighbours(near, own, *rules_);
+  } else if (native().Comm_split(comm_, members.front(), rank_, &node) != MPI_SUCCESS) {
     all.fail();
     return std::nullopt;
+  } else if (Bootstrap near(node, all.cause()); near.ranks() > 1) {
+    view = meet_neighbours(near, own, *rules_);
   }
-  std::optional<NodeView> view;
-  if (Bootstrap near(node, all.cause()); near.ranks() > 1) view = meet_neighbours(near, own, *rules_);
-  if (view) {
-    const std::vector<int> ranks = translate(node, comm_);
-    std::vector<transport::shm::Connection*> by_rank(nodes_.size());
-    for (std::size_t r = 0; r < ranks.size(); ++r) by_rank[static_cast<std::size_t>(ranks[r])] = view->connections[r];
-    view->connections.swap(by_rank);
-  }
-  native().Comm_free(&node);
+  if (node != constants().comm_null) native().Comm_free(&node);
+  if (!view || members.size() == 1) return std::nullopt;
+  std::vector<transport::shm::Connection*> by_rank(nodes_.size());
+  for (std::size_t i = 0; i < members.size(); ++i) by_rank[static_cast<std::size_t>(members[i])] = view->connections[i];
+  view->connections.swap(by_rank);
   return view;
 }
 
@@ -168,7 +203,7 @@ void Communicator::find_nodes(Bootstrap& all) {
   even_nodes_ = std::ranges::all_of(on_node, [&](Rank n) { return n == 0 || n == per_node_; });
 }
 
-void Communicator::make_private(Bootstrap& all) {
+void Communicator::make_private(Bootstrap& all, bool to_share) {
   // Not MPI_Comm_dup: that would copy the program's attributes, which calls its functions.
   MPI_Group group{};
   native().Comm_group(comm_, &group);
@@ -176,7 +211,12 @@ void Communicator::make_private(Bootstrap& all) {
   native().Group_free(&group);
   if (error == MPI_SUCCESS) {
     native().Comm_set_errhandler(private_, MPI_ERRORS_RETURN);
-    messages_.emplace(private_);
+    if (!to_share) {
+      messages_.emplace(private_);
+      return;
+    }
+    messages_.emplace(private_, first_tags, std::vector<int>());
+    share_messages(private_);
     return;
   }
   private_ = constants().comm_null;

@@ -14,6 +14,13 @@
 
 namespace stretto::execute {
 
+/// Of whoever moves operations on: what it may call. Of an operation: what has to be called to move it on.
+struct Rights {
+  bool mpi = true;        ///< functions of the MPI that communicate
+  bool operators = true;  ///< of the program
+  bool cover(const Rights& needed) const { return (mpi || !needed.mpi) && (operators || !needed.operators); }
+};
+
 /// How to reach the other ranks, and what tells this operation's messages from others'.
 struct Paths {
   transport::Transport* messages = nullptr;          ///< null: all are on this node
@@ -24,7 +31,7 @@ struct Paths {
   bool (*attend)(void* context) = nullptr;
   void* context = nullptr;
   Observer* observer = nullptr;
-  bool any_thread = false;  ///< may threads other than the program's move it on, which must not call the MPI?
+  Rights needed = {false, false};  ///< of those who move it on unasked
 
   Paths() = default;
   Paths(transport::Transport* m, const transport::shm::Neighbours* n) : messages(m), node(n) {}

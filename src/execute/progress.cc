@@ -87,26 +87,26 @@ Outcome Progress::finish(Operation& operation, const Deadline& deadline) {
   return outcome;
 }
 
-bool Progress::advance_all(bool for_any_thread) {
+bool Progress::advance_all(const Rights& rights) {
   bool moved = false;
   for (Operation* operation : posted_) {
-    if (!operation->active() || (for_any_thread && !operation->paths().any_thread)) continue;
+    if (!operation->active() || !rights.cover(operation->paths().needed)) continue;
     moved |= operation->advance();
     if (operation->owner && !operation->active()) ended_.push_back(operation);
   }
   return moved;
 }
 
-bool Progress::drain_all(bool for_any_thread) {
+bool Progress::drain_all(const Rights& rights) {
   bool moved = false;
   for (Operation* operation : posted_)
-    if (operation->active() && (!for_any_thread || operation->paths().any_thread)) moved |= operation->drain();
+    if (operation->active() && rights.cover(operation->paths().needed)) moved |= operation->drain();
   return moved;
 }
 
-void Progress::unblock_all() {
+void Progress::unblock_all(const Rights& rights) {
   for (Operation* operation : posted_)
-    if (operation->active()) operation->unblock_sends();
+    if (operation->active() && rights.cover(operation->paths().needed)) operation->unblock_sends();
 }
 
 void Progress::tell_owners() {
@@ -118,13 +118,13 @@ void Progress::tell_owners() {
 }
 
 // Whoever polls instead of waiting polls often: what wait() does after some time is done after some polls here.
-bool Progress::poll(bool for_any_thread) {
+bool Progress::poll(const Rights& rights) {
   constexpr unsigned before_draining = 16, before_unblocking = 4096;
-  bool moved = !for_any_thread && collect();
-  moved |= advance_all(for_any_thread);
+  bool moved = collect(rights);
+  moved |= advance_all(rights);
   if (!moved && ++idle_polls_ % before_draining == 0) {
-    moved = drain_all(for_any_thread);
-    if (idle_polls_ % before_unblocking == 0 && !for_any_thread) unblock_all();
+    moved = drain_all(rights);
+    if (idle_polls_ % before_unblocking == 0) unblock_all(rights);
   }
   if (moved) idle_polls_ = 0;
   tell_owners();
@@ -189,10 +189,10 @@ Outcome Progress::wait_until(Done done, const Paths& paths, Operation* only, boo
   return Outcome::ok;
 }
 
-bool Progress::collect() {
+bool Progress::collect(const Rights& rights) {
   bool moved = false;
   for (Operation* operation : posted_) {
-    if (operation->open() == 0) continue;
+    if (operation->open() == 0 || !rights.cover(operation->paths().needed)) continue;
     const Outcome outcome = operation->paths().messages->poll(done_);
     moved |= outcome != Outcome::ok || !done_.empty();
     tell();

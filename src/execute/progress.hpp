@@ -29,8 +29,8 @@ class Progress {
   Operation& post(const Work& work, const Paths& paths, const Plan* ready = nullptr, Owner* owner = nullptr);
   /// The same. Null: a call of short messages, and all of them were there; it is complete, without an operation.
   Operation* post_short(const Work& work, const Paths& paths, const Plan& ready, Owner* owner = nullptr);
-  /// Moves all on, without waiting. False: nothing could be done. `for_any_thread`: only those operations.
-  bool poll(bool for_any_thread = false);
+  /// Moves on what these rights suffice for, without waiting. False: nothing could be done.
+  bool poll(const Rights& rights = {});
   /// Until `operation` is complete. `deadline` is for each wait: its span begins anew when some message has come or
   /// gone. Others go on meanwhile.
   transport::Outcome wait(Operation& operation, const Deadline& deadline);
@@ -52,12 +52,12 @@ class Progress {
   Operation& unused();
   Operation& take_unused();
   transport::Outcome finish(Operation& operation, const Deadline& deadline);
-  bool advance_all(bool for_any_thread = false);
-  bool drain_all(bool for_any_thread = false);
-  void unblock_all();
+  bool advance_all(const Rights& rights = {});
+  bool drain_all(const Rights& rights = {});
+  void unblock_all(const Rights& rights = {});
   void tell_owners();
   /// Takes note of messages that have come or gone over transports.
-  bool collect();
+  bool collect(const Rights& rights = {});
   void tell();
   template <typename Done>
   transport::Outcome wait_until(Done done, const Paths& paths, Operation* only, bool may_block,

@@ -99,8 +99,10 @@ int made_by(Provenance provenance, const MPI_Comm* made, int error) {
 /// The end of a function that has initialized the MPI, if it succeeded.
 int initialized(int error, const char* cause) {
   if (error != MPI_SUCCESS || stretto::settings().disabled) return error;
-  guarded([] { mpi::prepare_process(); });
-  if (stretto::settings().children) set_up(mpi::constants().world, cause);  // all ranks have Stretto
+  guarded([cause] {
+    mpi::prepare_process();
+    if (stretto::settings().children) mpi::set_up_world(cause);  // all ranks have Stretto
+  });
   return error;
 }
 
@@ -130,6 +132,7 @@ ENTRY(Comm_free, (MPI_Comm * comm), (comm)) { return free_with_requests(comm, na
 ENTRY(Comm_disconnect, (MPI_Comm * comm), (comm)) { return free_with_requests(comm, native().Comm_disconnect); }
 
 ENTRY(Comm_set_info, (MPI_Comm comm, MPI_Info info), (comm, info)) {
+  if (mpi::requests_exist()) guarded([&] { mpi::await_decisions(comm); });  // which hints must not change on some ranks
   const int error = native().Comm_set_info(comm, info);
   // A rank whose own info is wrong takes part in the comparison all the same: the others wait there.
   guarded([&] { mpi::take_hints(comm, error == MPI_SUCCESS ? info : MPI_INFO_NULL, "MPI_Comm_set_info"); });
@@ -157,11 +160,13 @@ ENTRY(Alloc_mem, (MPI_Aint size, MPI_Info info, void* base), (size, info, base))
 
 ENTRY(Free_mem, (void* base), (base)) { return mpi::release_to_heap(base) ? MPI_SUCCESS : native().Free_mem(base); }
 
-ENTRY(Init, (int* argc, char*** argv), (argc, argv)) { return initialized(native().Init(argc, argv), "MPI_Init"); }
+ENTRY(Init, (int* argc, char*** argv), (argc, argv)) { return initialized(mpi::init(argc, argv), "MPI_Init"); }
 
 ENTRY(Init_thread, (int* argc, char*** argv, int required, int* provided), (argc, argv, required, provided)) {
-  return initialized(native().Init_thread(argc, argv, required, provided), "MPI_Init_thread");
+  return initialized(mpi::init_thread(argc, argv, required, provided), "MPI_Init_thread");
 }
+
+ENTRY(Query_thread, (int* provided), (provided)) { return mpi::query_thread(provided); }
 
 ENTRY(Finalize, (), ()) {
   guarded([] { mpi::before_finalize(); });

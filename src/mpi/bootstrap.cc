@@ -15,12 +15,6 @@
 
 namespace stretto::mpi {
 
-bool threads_at_once() {
-  int level = MPI_THREAD_SINGLE;
-  native().Query_thread(&level);
-  return level == MPI_THREAD_MULTIPLE;
-}
-
 Bootstrap::Bootstrap(MPI_Comm comm, std::string cause, std::optional<std::chrono::seconds> patience)
     : comm_(comm),
       cause_(std::move(cause)),
@@ -29,13 +23,37 @@ Bootstrap::Bootstrap(MPI_Comm comm, std::string cause, std::optional<std::chrono
   native().Comm_size(comm, &ranks_);
 }
 
+Bootstrap::Bootstrap(Bootstrap& whole, std::vector<Rank> members)
+    : whole_(&whole),
+      members_(std::move(members)),
+      comm_(whole.comm()),
+      cause_(whole.cause()),
+      rank_(static_cast<Rank>(std::ranges::find(members_, whole.rank()) - members_.begin())),
+      ranks_(static_cast<Rank>(members_.size())) {}
+
 void Bootstrap::allgather(const void* mine, void* all, std::size_t bytes) {
+  if (whole_) {
+    std::vector<std::byte> of_whole(bytes * static_cast<std::size_t>(whole_->ranks()));
+    whole_->allgather(mine, of_whole.data(), bytes);
+    auto* to = static_cast<std::byte*>(all);
+    for (const Rank r : members_) to = std::copy_n(of_whole.data() + bytes * static_cast<std::size_t>(r), bytes, to);
+    return;
+  }
   const int n = static_cast<int>(bytes);
   MPI_Request request = constants().request_null;
   wait(native().Iallgather(mine, n, constants().byte, all, n, constants().byte, comm_, &request), request);
 }
 
 void Bootstrap::minimum(std::span<const std::int64_t> mine, std::int64_t* least) {
+  if (whole_) {
+    std::vector<std::int64_t> all(mine.size() * members_.size());
+    allgather(mine.data(), all.data(), mine.size_bytes());
+    for (std::size_t i = 0; i < mine.size(); ++i) {
+      least[i] = mine[i];
+      for (std::size_t at = i; at < all.size(); at += mine.size()) least[i] = std::min(least[i], all[at]);
+    }
+    return;
+  }
   std::ranges::copy(mine, least);
   MPI_Request request = constants().request_null;
   wait(native().Iallreduce(mine.data(), least, static_cast<int>(mine.size()), MPI_INT64_T, MPI_MIN, comm_, &request),
@@ -52,10 +70,10 @@ void Bootstrap::broadcast(void* data, std::size_t bytes) {
 }
 
 bool Bootstrap::agreed() {
-  const std::int64_t mine = ok_ ? 1 : 0;
+  const std::int64_t mine = ok() ? 1 : 0;
   std::int64_t least = 0;
   minimum({&mine, 1}, &least);
-  return ok_ && least == 1;
+  return ok() && least == 1;
 }
 
 // Nonblocking calls and a wait of our own: it yields the core, where MPICH's would spin through whole time slices,

@@ -9,14 +9,13 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "mpi/native.hpp"
+#include "mpi/threads.hpp"
 #include "stretto/types.hpp"
 
 namespace stretto::mpi {
-
-/// May threads of this process make calls at the same time?
-bool threads_at_once();
 
 /// The program's error handler put aside: an MPI that runs out of communicators must not end the program, which could
 /// have done without this one. Not where other threads may need the handler meanwhile.
@@ -48,8 +47,11 @@ class Bootstrap {
   /// `cause` says in which call it began. `comm` outlives this. After `patience` a call fails that is still
   /// waiting for other ranks, and may end later in the caller's memory; without any, STRETTO_DEADLINE ends the job.
   Bootstrap(MPI_Comm comm, std::string cause, std::optional<std::chrono::seconds> patience = std::nullopt);
+  /// Of some ranks of `whole`, which outlives this. All ranks of `whole` make its calls, each for some ranks of its
+  /// own.
+  Bootstrap(Bootstrap& whole, std::vector<Rank> members);
 
-  MPI_Comm comm() const { return comm_; }
+  MPI_Comm comm() const { return comm_; }  ///< also of some of its ranks
   const std::string& cause() const { return cause_; }
   Rank rank() const { return rank_; }
   Rank ranks() const { return ranks_; }
@@ -58,12 +60,12 @@ class Bootstrap {
   void allgather(const void* mine, void* all, std::size_t bytes);
   /// The smallest that any rank gave, number by number.
   void minimum(std::span<const std::int64_t> mine, std::int64_t* least);
-  /// From rank 0 to all, in small pieces: whether long messages arrive is not known.
+  /// Not of some ranks. From rank 0 to all, in small pieces: whether long messages arrive is not known.
   void broadcast(void* data, std::size_t bytes);
 
   /// Has all that this rank did succeeded?
-  bool ok() const { return ok_; }
-  void fail() { ok_ = false; }
+  bool ok() const { return whole_ ? whole_->ok() : ok_; }
+  void fail() { whole_ ? whole_->fail() : void(ok_ = false); }
   /// The same on all ranks: has it on each of them?
   bool agreed();
 
@@ -72,6 +74,8 @@ class Bootstrap {
   void wait(int begun, MPI_Request& request);
   [[noreturn]] void expired() const;
 
+  Bootstrap* whole_ = nullptr;
+  std::vector<Rank> members_;
   MPI_Comm comm_;
   std::string cause_;
   std::optional<std::chrono::seconds> patience_;

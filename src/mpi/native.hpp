@@ -34,7 +34,7 @@ namespace stretto::mpi {
   X(Comm_dup_with_info) \
   X(Comm_free) X(Comm_get_parent) X(Comm_set_info) X(Comm_spawn) X(Comm_spawn_multiple) X(Comm_split) \
   X(Comm_split_type) X(Dist_graph_create) X(Dist_graph_create_adjacent) X(Finalize) X(Free_mem) X(Graph_create) \
-  X(Init) X(Init_thread) X(Intercomm_create) X(Intercomm_merge) X(Op_free) X(Request_free) X(Request_get_status) X(Start) X(Startall) \
+  X(Init) X(Init_thread) X(Intercomm_create) X(Intercomm_merge) X(Op_free) X(Query_thread) X(Request_free) X(Request_get_status) X(Start) X(Startall) \
   X(Test) X(Testall) X(Testany) X(Testsome) X(Type_free) X(Wait) X(Waitall) X(Waitany) X(Waitsome)
 
 // Of MPI 4, which an MPI need not have.
@@ -62,7 +62,7 @@ namespace stretto::mpi {
   X(Get_library_version) X(Graph_neighbors) X(Graph_neighbors_count) X(Grequest_complete) X(Grequest_start) X(Group_free) X(Group_size) X(Group_translate_ranks) \
   X(Info_create) X(Info_dup) X(Info_free) X(Info_get) X(Info_get_nkeys) \
   X(Info_get_nthkey) X(Info_get_valuelen) X(Info_set) X(Initialized) X(Irecv) X(Isend) \
-  X(Op_commutative) X(Pack) X(Query_thread) X(Recv) X(Recv_init) X(Reduce_local) X(Send) X(Topo_test) X(Type_get_contents) \
+  X(Op_commutative) X(Pack) X(Recv) X(Recv_init) X(Reduce_local) X(Send) X(Topo_test) X(Type_get_contents) \
   X(Type_get_envelope) X(Type_get_extent) X(Type_get_true_extent) X(Type_size) X(Type_size_x) X(Unpack)
 
 // Only tests and benchmarks use these: null in an MPI without them.

@@ -101,9 +101,9 @@ ByTool::~ByTool() {
       STRETTO_ENTRIES(STRETTO_NAME)
 #undef STRETTO_NAME
   };
-  // Nothing is served in MPI_Init: that tells nothing of the collectives.
-  const bool begins = entry_ == Entry::Init || entry_ == Entry::Init_thread;
-  if (!came_back_ && !begins) say_not_served(names[static_cast<std::size_t>(entry_)], tool_);
+  // These tell nothing of the collectives.
+  const bool others = entry_ == Entry::Init || entry_ == Entry::Init_thread || entry_ == Entry::Query_thread;
+  if (!came_back_ && !others) say_not_served(names[static_cast<std::size_t>(entry_)], tool_);
 }
 
 }  // namespace stretto::mpi

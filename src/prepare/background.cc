@@ -2,15 +2,21 @@
 #include "prepare/background.hpp"
 
 #include <pthread.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <condition_variable>
 #include <csignal>
+#include <cstdint>
 #include <mutex>
 #include <thread>
 
 #include "mpi/flavour/flavour.hpp"
 #include "mpi/operators.hpp"
+#include "mpi/threads.hpp"
 #include "prepare/worker.hpp"
 #include "settings/settings.hpp"
 
@@ -20,14 +26,26 @@ namespace {
 using namespace std::chrono_literals;
 
 /// Moves pending calls on, unless somebody is at it. False: there are none.
-bool poll_all(bool in_own_thread) {
+bool poll_all(const execute::Rights& rights) {
   if (pending_calls() == 0) return false;
   const Entered entered(process_worker(), std::try_to_lock);
-  if (entered.alone()) process_worker().progress.poll(in_own_thread);
+  if (entered.alone()) process_worker().progress.poll(rights);
   return true;
 }
 
-bool poll_in_the_programs_thread() { return poll_all(false); }
+/// May a function that the MPI calls in its progress communicate by the MPI in turn?
+bool calls_may_nest() {
+  static const bool may = flavour::calls_nest_beside_threads() || !own_thread_may_call();
+  return may;
+}
+
+bool poll_in_progress() { return poll_all({.mpi = calls_may_nest()}); }
+
+/// Operators of a program that asked for no threads know of none.
+bool poll_in_own_thread() {
+  static const execute::Rights rights{.mpi = own_thread_may_call(), .operators = threads_at_once()};
+  return poll_all(rights);
+}
 
 /// The thread, where there is one.
 struct Poller {
@@ -47,18 +65,45 @@ std::atomic<bool> asleep{true};
 /// does else, and must not take the core that ranks compute on.
 std::chrono::microseconds between_looks() { return settings().progress_thread ? 20us : 500us; }
 
+/// Who asks for short turns gets a core soon, even where all cores compute (Linux since 6.12; elsewhere nothing
+/// changes).
+void ask_for_short_turns() {
+  struct {
+    std::uint32_t size, policy;
+    std::uint64_t flags;
+    std::int32_t nice;
+    std::uint32_t priority;
+    std::uint64_t runtime, deadline, period;  // ns
+  } turns{};
+  static_assert(sizeof turns == 48);  // the kernel's first version of its sched_attr
+  constexpr std::uint64_t short_turn = 100'000;
+  constexpr unsigned long exact_sleep = 1'000;  // ns
+  prctl(PR_SET_TIMERSLACK, exact_sleep);
+  if (syscall(SYS_sched_getattr, 0, &turns, sizeof turns, 0) != 0 || turns.policy != SCHED_OTHER) return;
+  turns.runtime = short_turn;
+  syscall(SYS_sched_setattr, 0, &turns, 0);
+}
+
 void poll_for_ever() {
   constexpr int looks_before_sleep = 200;
+  ask_for_short_turns();
   Poller& p = poller();
   for (int idle = 0;;) {
-    idle = poll_all(true) ? 0 : idle + 1;
+    idle = poll_in_own_thread() ? 0 : idle + 1;
     if (idle < looks_before_sleep) {
       std::this_thread::sleep_for(between_looks());
       if (!p.ends) continue;
     }
     std::unique_lock lock(p.mutex);
     if (p.ends) return;
+    // A call that begins now sees that the thread sleeps, or is seen here.
     asleep.store(true, std::memory_order_seq_cst);
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    if (pending_calls() > 0) {
+      asleep.store(false, std::memory_order_relaxed);
+      idle = 0;
+      continue;
+    }
     p.changed.wait(lock, [&] { return p.ends || !asleep.load(std::memory_order_relaxed); });
     idle = 0;
   }
@@ -82,8 +127,10 @@ void wake_poller() {
 
 void background_begins() {
   static const bool in_progress = flavour::calls_in_progress();
-  if (in_progress) flavour::call_in_progress(poll_in_the_programs_thread);
-  if (polls_in_a_thread() && asleep.load(std::memory_order_relaxed)) wake_poller();
+  if (in_progress) flavour::call_in_progress(poll_in_progress);
+  if (!polls_in_a_thread()) return;
+  std::atomic_thread_fence(std::memory_order_seq_cst);  // behind count_pending()
+  if (asleep.load(std::memory_order_relaxed)) wake_poller();
 }
 
 void end_background() {
@@ -99,15 +146,29 @@ void end_background() {
 }
 
 bool polls_in_a_thread() {
-  static const bool needed = settings().progress_thread || !flavour::calls_in_progress();
+  static const bool needed = settings().progress_thread || !flavour::calls_in_progress() || !calls_may_nest();
   return needed;
 }
 
-bool progress_is_sure() { return flavour::calls_in_progress(); }
+execute::Rights needed_for(Communicator& c, bool own_operator, bool native_may_follow) {
+  // Where nobody but a thread without rights moves calls on, it has to take those that the native library may follow on
+  // as well.
+  const bool somebody_may = flavour::calls_in_progress() || own_thread_may_call();
+  return {.mpi = c.messages() || (native_may_follow && somebody_may), .operators = own_operator};
+}
+
+bool may_end_natively(const Communicator& c) { return flavour::calls_in_progress() || c.own_thread(); }
+
+bool progress_is_sure() {
+  const bool thread_has_all = threads_at_once() && !settings().progress_thread;  // else some ranks may have less
+  return flavour::calls_in_progress() && (calls_may_nest() || thread_has_all);
+}
 
 bool progress_is_sure(Communicator& c, const Signature& call) {
   if (progress_is_sure()) return true;
-  return !c.messages() && (!facts(facts(call.function).collective).reduces || is_standard(call.op));
+  const bool own_operator = facts(facts(call.function).collective).reduces && !is_standard(call.op);
+  if (flavour::calls_in_progress()) return !c.messages() || !own_operator;  // the thread has the messages
+  return (!c.messages() || c.own_thread()) && !own_operator;
 }
 
 }  // namespace stretto::mpi

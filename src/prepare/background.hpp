@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Nonblocking calls go on while the program is elsewhere: in any wait of the MPI, which calls back, or, where the MPI
-// cannot be asked to, by a thread that looks now and then.
+// Nonblocking calls go on while the program is elsewhere: in any wait of the MPI, which calls back, and, where the MPI
+// cannot be asked to or its progress must not call it again, by a thread that looks now and then.
 #pragma once
 
 #include "communicator/communicator.hpp"
+#include "execute/operation.hpp"
 
 namespace stretto::mpi {
 
@@ -13,8 +14,13 @@ void background_begins();
 /// Before MPI_Finalize.
 void end_background();
 
-/// Does a thread do it, too? It must not call the MPI, nor the program's operators.
+/// Does a thread do it, too?
 bool polls_in_a_thread();
+/// Of those who move an operation on `c` on: it combines by an operator of the program, or a call to the native library
+/// may follow on it.
+execute::Rights needed_for(Communicator& c, bool own_operator, bool native_may_follow);
+/// Does somebody move calls on who may pass them to the native library? The same on all ranks.
+bool may_end_natively(const Communicator& c);
 /// Does any nonblocking call go on whatever the program does meanwhile?
 bool progress_is_sure();
 /// Does that hold for this call on `c`? The same on all ranks.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "prepare/nonblocking_call.hpp"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -15,9 +17,9 @@ namespace {
 // so that tags are kept for all: the next call must not wait for that.
 constexpr std::uint32_t most_stages_before = 3;
 
-/// Not where a thread moves calls on: what ranks tell each other may end there, and the native library, which it must
-/// not call, may be next.
-CountedAs counted() { return polls_in_a_thread() ? CountedAs::none : CountedAs::nonblocking; }
+/// Not where nobody who moves calls on may call the MPI: what ranks tell each other may end there, and the native
+/// library may be next.
+CountedAs counted(const Communicator& c) { return may_end_natively(c) ? CountedAs::nonblocking : CountedAs::none; }
 
 }  // namespace
 
@@ -40,7 +42,7 @@ bool NonblockingCall::start(Communicator& c, const Arguments& arguments, Functio
   begun_ = pending_calls() == 1 ? calls_begun() : 0;
   if (c.undecided.empty()) {
     prepared_.emplace(c, arguments_, memory_);
-    prepared_->take_turn(counted());
+    prepared_->take_turn(counted(c));
     if (!step()) {
       if (timed()) {  // its end is to be seen
         native_ = native();
@@ -184,7 +186,7 @@ void NonblockingCall::decide() {
 void NonblockingCall::start_queued() {
   if (start_kept(arguments_)) return decide();
   prepared_.emplace(*c_, arguments_, memory_);
-  prepared_->take_turn(counted());
+  prepared_->take_turn(counted(*c_));
   step();
 }
 
@@ -244,12 +246,16 @@ const Schedule* NonblockingCall::schedule() const {
   return prepared_ ? prepared_->schedule().get() : nullptr;
 }
 
+// In turns with other threads that want the worker: what this one waits for may depend on what they start.
 void await_decisions(Communicator& c) {
-  while (!c.undecided.empty()) {
+  for (bool again = false;; again = true) {
+    if (again) sched_yield();
+    const Entered entered(process_worker());
+    if (c.undecided.empty()) return;
     NonblockingCall& first = *c.undecided.front();
     const auto decided = [&] {
       first.poll();
-      return c.undecided.empty() || c.undecided.front() != &first;
+      return c.undecided.empty() || c.undecided.front() != &first || process_worker().wanted();
     };
     switch (process_worker().wait(decided, c, true)) {
       case transport::Outcome::ok: break;

@@ -65,20 +65,23 @@ class NonblockingCall final : public PendingCall {
   std::uint64_t begun_ = 0;  // calls of the process when it began; 0: others were under way
 };
 
-/// Until all calls on `c` know their algorithms: what follows on it may go by what they found out. Inside Entered.
+/// Until all calls on `c` know their algorithms: what follows on it may go by what they found out.
 void await_decisions(Communicator& c);
 
 /// body(worker) of a call that blocks, beside what is pending.
 template <typename Body>
 [[gnu::always_inline]] inline auto beside_pending(Communicator& c, Body body) {
-  if (pending_calls() == 0) [[likely]]
+  const int persistent = c.threads() ? c.persistent.load(std::memory_order_relaxed) : 0;
+  if (pending_calls() == 0 && persistent == 0) [[likely]]
     return body(worker());
   if (c.threads()) {
-    await_all(c);  // which others may move on, by the same connections
+    if (!process_worker().shared) return body(worker());  // of a session: nothing is pending on it
+    await_decisions(c);
+    const StagesBeside beside(worker(), c);
     return body(worker());
   }
   const Entered entered(process_worker());
-  if (!c.undecided.empty()) await_decisions(c);
+  await_decisions(c);
   return body(process_worker());
 }
 

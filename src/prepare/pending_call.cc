@@ -36,10 +36,14 @@ void PendingCall::describe(Communicator& c, const Arguments& arguments) {
   if (arguments.parts[0] || arguments.parts[1]) arrays_.keep(arguments_, parts_given(c, arguments.signature));
 }
 
-void PendingCall::begin() {
+void PendingCall::begin_beside() {
   code_ = MPI_SUCCESS;
   reported_ = false;
   done_.store(false, std::memory_order_relaxed);
+}
+
+void PendingCall::begin() {
+  begin_beside();
   count_pending(1);
   ++begun;
   background_begins();
@@ -57,7 +61,9 @@ void PendingCall::leave() {
 
 void PendingCall::post(const execute::Work& work, transport::Tag tag, const execute::Plan* ready) {
   execute::Paths paths = process_worker().paths_of(*c_, tag);
-  paths.any_thread = !paths.messages && !(prepared_ && prepared_->runs_own_operator());
+  // Behind what persistent calls do nothing else follows.
+  const bool last = persists() || !prepared_ || prepared_->is_collective();
+  paths.needed = needed_for(*c_, last && prepared_ && prepared_->runs_own_operator(), !last);
   execute::Progress& progress = process_worker().progress;
   operation_ = ready ? progress.post_short(work, paths, *ready, this) : &progress.post(work, paths, nullptr, this);
 }
@@ -74,11 +80,10 @@ void PendingCall::release() {
 
 void PendingCall::finish(int code) {
   release();
-  code_ = code;
   count_pending(-1);
   if (times) [[unlikely]]
     times.over();
-  done_.store(true, std::memory_order_release);
+  settle(code);
 }
 
 int PendingCall::end() {
@@ -136,7 +141,8 @@ void await_all(Communicator& c) {
     }
     return nullptr;
   };
-  for (bool all = false; !all;) {
+  for (bool all = false, again = false; !all; again = true) {
+    if (again) sched_yield();
     const Entered entered(w);  // others' waits then end, so that one may start what this one depends on
     const PackingFor program(c.comm());
     if (!unfinished()) return;

@@ -38,6 +38,8 @@ class PendingCall : public execute::Owner {
   void wait_inside();
   /// The rank is stuck in it: says so, and ends the job.
   void expired();
+  /// After its end: MPI's error code, which nobody has heard of.
+  int code() const { return code_; }
   /// After its end: must it still be taken from its communicator, which has to raise its error or count it?
   bool needs_communicator() const { return persists() || code_ != MPI_SUCCESS || times; }
   /// After its end, where the program is done with it, or its communicator is freed.
@@ -66,6 +68,12 @@ class PendingCall : public execute::Owner {
   void post(const execute::Work& work, transport::Tag tag, const execute::Plan* ready);
   void release();
   void finish(int code);
+  /// begin() and finish() of what its function waits for itself: it does not count, and keeps its operation.
+  void begin_beside();
+  void settle(int code) {
+    code_ = code;
+    done_.store(true, std::memory_order_release);
+  }
   virtual const Schedule* schedule() const = 0;
 
   Communicator* c_ = nullptr;
@@ -86,7 +94,7 @@ class PendingCall : public execute::Owner {
 std::uint64_t calls_begun();
 /// Until it is done. Not inside Entered.
 void await(PendingCall& call);
-/// Until all on `c` are. Legal before any blocking call on it: all ranks have started them before. Not inside Entered.
+/// Until all on `c` are. Not inside Entered.
 void await_all(Communicator& c);
 
 }  // namespace stretto::mpi

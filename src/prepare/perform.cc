@@ -47,7 +47,7 @@ Served perform_with(Worker& w, Communicator& c, const Arguments& arguments) {
   if (c.learner) c.learner->begin_call();
   call.take_turn(CountedAs::blocking);
   const Function function = arguments.signature.function;
-  while (call.next(w.progress.scratch())) {
+  while (call.next(w.scratch())) {
     execute::Work work = call.work();
     const auto kept = call.is_collective() ? count_and_keep(c, call, work) : nullptr;
     if (c.learner) c.learner->begin_work();

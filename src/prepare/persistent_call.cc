@@ -18,7 +18,7 @@ Served PersistentCall::make(Worker& runner, Communicator& c, const Arguments& ar
   if (c.learner && c.learner->learns_by_starts(function()) && make_with_turns(native)) return MPI_SUCCESS;
   const PackingFor program(c.comm());
   prepared_.emplace(c, arguments_, memory_);
-  while (prepared_->next(runner.progress.scratch())) {
+  while (prepared_->next(runner.scratch())) {
     if (prepared_->is_collective()) {
       prepared_->hold_handles(held_);
       now_ = candidates_.emplace_back(std::make_unique<Candidate>()).get();

@@ -120,6 +120,7 @@ void leave_communicator(Request& request) {
   Communicator* const c = request.call().communicator();
   if (!c) return;
   std::erase(c->pending, &request.call());
+  if (request.persistent) c->persistent.fetch_sub(1, std::memory_order_relaxed);
   request.persistent.reset();
   request.nonblocking.detach();
   if (!c->free_when_left || !c->pending.empty()) return;
@@ -205,6 +206,7 @@ Served make_persistent(MPI_Comm comm, const Arguments& arguments, MPI_Request* h
   }
   const Entered entered(process_worker());
   c->pending.push_back(request->persistent.get());
+  c->persistent.fetch_add(1, std::memory_order_relaxed);
   if (c->records) [[unlikely]] {
     observe::PendingTimes& times = request->persistent->times;
     times.begin(*c->records, function, observed_bytes(*c, arguments), observe::Form::persistent, began);
@@ -275,6 +277,10 @@ int complete_at_once(Request& request, MPI_Request* handle) {
   put_back(request);
   *handle = constants().request_null;
   return MPI_SUCCESS;
+}
+
+void await_decisions(MPI_Comm comm) {
+  if (Communicator* const c = communicator_at_hand(comm)) await_decisions(*c);
 }
 
 bool finish_requests(MPI_Comm comm, int (*native_free)(MPI_Comm*)) {

@@ -60,6 +60,8 @@ int misused(Request& request);
 /// The same where nothing is known of a communicator: the native library says it.
 int misused();
 
+/// Until all calls on it know their algorithms.
+void await_decisions(MPI_Comm comm);
 /// Before `comm` is freed: waits for its nonblocking calls. True: persistent ones are left, and the last of them to be
 /// freed frees it.
 bool finish_requests(MPI_Comm comm, int (*native_free)(MPI_Comm*));

@@ -10,6 +10,7 @@
 #include "mpi/flavour/flavour.hpp"
 #include "mpi/progress.hpp"
 #include "prepare/background.hpp"
+#include "prepare/blocking_stage.hpp"
 #include "settings/settings.hpp"
 #include "support/say.hpp"
 
@@ -62,6 +63,8 @@ Worker& process_worker() {
   }();
   return only;
 }
+
+Worker::Worker() = default;
 
 Worker::~Worker() {
   if (staging_rings_) return_staging_rings(*staging_rings_);
@@ -160,6 +163,8 @@ int Worker::vain(Communicator& c) {
 }
 
 int Worker::run(Communicator& c, Function function, const execute::Work& work, const execute::Plan* ready) {
+  if (beside_) [[unlikely]]
+    return run_beside_pending(c, function, work, ready);
   execute::Paths paths = paths_of(c, c.next_tag());
   paths.observer = c.records ? &observe::observer() : nullptr;
   if (c.careful) [[unlikely]]
@@ -172,9 +177,40 @@ int Worker::run(Communicator& c, Function function, const execute::Work& work, c
   return expired(c, function, *work.schedule, progress.stalls());
 }
 
+int Worker::run_beside_pending(Communicator& c, Function function, const execute::Work& work,
+                               const execute::Plan* ready) {
+  if (!stage_) stage_ = std::make_unique<BlockingStage>();
+  try {
+    {
+      const Entered entered(process_worker());
+      stage_->start(c, function, work, ready);
+    }
+    await(*stage_);
+  } catch (...) {  // of the program's error handler: what the stage refers to is about to go
+    const Entered entered(process_worker());
+    stage_->forget();
+    throw;
+  }
+  return stage_->code();
+}
+
+const std::byte* Worker::scratch() const { return beside_ && stage_ ? stage_->scratch() : progress.scratch(); }
+
+StagesBeside::StagesBeside(Worker& worker, Communicator& c) : worker_(worker) {
+  const Entered entered(process_worker());
+  worker_.beside_ = !c.pending.empty();
+}
+
+StagesBeside::~StagesBeside() {
+  if (!std::exchange(worker_.beside_, false) || !worker_.stage_) return;
+  const Entered entered(process_worker());
+  worker_.stage_->forget();
+}
+
 Outcome Worker::wait(FunctionRef<bool()> done, Communicator& c, bool may_block) {
   const execute::Paths paths = paths_of(c, {});
   if (vain(c) != MPI_SUCCESS) return Outcome::failed;
+  if (shared) progress.poll();  // also where another thread wants the worker, so that the wait is over at once
   return progress.wait(done, paths, may_block, deadline());
 }
 

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <memory>
 #include <mutex>
 #include <optional>
 
@@ -13,11 +14,13 @@
 
 namespace stretto::mpi {
 
+class BlockingStage;
+
 /// Each thread has one for its blocking calls, and the process one for those that are pending, which any thread may
 /// move on.
 class Worker {
  public:
-  Worker() = default;
+  Worker();
   ~Worker();
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
@@ -29,6 +32,8 @@ class Worker {
   execute::Paths paths_of(Communicator& c, transport::Tag tag);
   /// Runs a stage of a blocking call. MPI's error code, not yet raised.
   int run(Communicator& c, Function function, const execute::Work& work, const execute::Plan* ready);
+  /// See Operation::scratch(): of the last stage that run() has ended, until the next one.
+  const std::byte* scratch() const;
   /// Waits until `done`, for an operation of a nonblocking call on `c`; `may_block`: nothing else ends the wait.
   transport::Outcome wait(FunctionRef<bool()> done, Communicator& c, bool may_block);
   /// After an operation on `c` that failed: why.
@@ -46,6 +51,7 @@ class Worker {
 
  private:
   friend class Entered;
+  friend class StagesBeside;
   static bool attend(void* worker);
   int vain(Communicator& c);
   transport::shm::Neighbours& neighbours_of(Communicator& c, const NodeView& view);
@@ -66,11 +72,28 @@ class Worker {
   transport::shm::Neighbours node_;
   std::uint64_t reaches_ = 0;  // serial() of the communicator that `node_` is of
 
+  int run_beside_pending(Communicator& c, Function function, const execute::Work& work, const execute::Plan* ready);
+  bool beside_ = false;                   // pending calls of the same communicator, as StagesBeside says
+  std::unique_ptr<BlockingStage> stage_;  // of those; null: there has been none
+
   // Of the wait that is under way:
   const Communicator* awaited_ = nullptr;
   const Communicator* watched_ = nullptr;  // that `died_` is of
   int fault_ = MPI_SUCCESS;                // why it is vain
   std::chrono::steady_clock::time_point next_look_ = {}, look_for_dead_ = {}, died_ = {};
+};
+
+/// While it lives, a worker runs the stages of a blocking call on `c` beside what is pending there, under
+/// MPI_THREAD_MULTIPLE. Waiting for that instead would be wrong: persistent calls need not be started in one order.
+class StagesBeside {
+ public:
+  StagesBeside(Worker& worker, Communicator& c);
+  ~StagesBeside();
+  StagesBeside(const StagesBeside&) = delete;
+  StagesBeside& operator=(const StagesBeside&) = delete;
+
+ private:
+  Worker& worker_;
 };
 
 /// The use of a worker beside nonblocking calls.
@@ -130,8 +153,8 @@ inline bool Worker::try_lock() {
 }
 
 /// Nonblocking calls under way, and persistent ones that were started.
-inline int pending_calls() { return detail::pending_calls.load(std::memory_order_relaxed); }
+inline int pending_calls() { return detail::pending_calls.load(std::memory_order_acquire); }
 /// Inside Entered, so that adding need not be atomic.
-inline void count_pending(int more) { detail::pending_calls.store(pending_calls() + more, std::memory_order_relaxed); }
+inline void count_pending(int more) { detail::pending_calls.store(pending_calls() + more, std::memory_order_release); }
 
 }  // namespace stretto::mpi

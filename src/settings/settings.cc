@@ -183,7 +183,7 @@ void complain_of_unknown() {
 
 Settings read() {
   Settings s;
-  std::string all = STRETTO_VERSION;
+  std::string all = STRETTO_VERSION STRETTO_LAYOUT;
   s.disabled = read_switch("STRETTO_DISABLE", false, "1 hands every call to the native library, 0 does not");
   read_log(s);
   read_deadline(s);
@@ -194,7 +194,8 @@ Settings read() {
   s.rules = variable("STRETTO_RULES");
   s.learn = variable("STRETTO_LEARN");
   if (s.learn == "0") s.learn.clear();
-  if (!s.learn.empty()) all += s.progress_thread ? "learn beside a thread\n" : "learn\n";
+  if (!s.learn.empty()) all += "learn\n";
+  if (s.progress_thread) all += "progress in a thread\n";
   read_overrides(s, all);
   complain_of_unknown();
   s.fingerprint = std::hash<std::string>{}(all);

@@ -45,7 +45,7 @@ struct Settings {
   std::string rules;                    ///< STRETTO_RULES: for find_rules()
   std::string learn;                    ///< STRETTO_LEARN: a file to keep what is learned; "1": that of this machine
   Overrides overrides;                  ///< STRETTO_ALLREDUCE=… and so on
-  std::uint64_t fingerprint = 0;        ///< equal on two ranks that will choose alike by the same rules
+  std::uint64_t fingerprint = 0;        ///< equal on ranks that choose alike by the same rules and share memory alike
 
   bool observes() const { return !profile.empty() || !trace.empty(); }
   /// The pretended node of a rank of the world; nothing if nodes are real.

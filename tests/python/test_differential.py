@@ -61,6 +61,7 @@ BUILDS = {"plain": "STRETTO_TEST_BUILD", "sanitized": "STRETTO_TEST_SANITIZED_BU
 PARAMETERS = ["", ",segment=4K,depth=3", ",segment=100,depth=7"]
 # How messages go: all through shared memory, some (between pretended nodes), none.
 WAYS = [{}, {"nodes": "2x2"}, {"shm": "0"}]
+WAY_SETTINGS = {key for way in WAYS for key in way}
 ROWS = 35  # settings: enough for four of most algorithms
 NAMES = [facts(f).name for f in all_functions()]
 # Choices that change with sizes of which no rank knows all. None is native: not all of these calls
@@ -133,6 +134,7 @@ class Driver:
     name: str
     build: str
     folder: Path  # for copies of the library, each with settings of its own
+    progress: str = ""  # that of half of them
 
     def library(self, number: int, forced: dict[str, str]) -> str:
         flavour = installed(self.name).flavour
@@ -156,6 +158,11 @@ class Driver:
         served.write_text("\n".join(kept) + "\n", encoding="utf-8")
         every = [{"rules": str(served)} | one for one in settings(ranks)]
         every.append({"rules": str(rules)})
+        if self.progress:
+            for one in every[::2]:
+                one["progress"] = self.progress
+            if self.name == "openmpi":  # between nodes it serves them itself, which not all allow
+                every = [{k: v for k, v in one.items() if k not in WAY_SETTINGS} for one in every]
         lines = [self.library(number, forced) for number, forced in enumerate(every)]
         listed.write_text("\n".join(lines) + "\n", encoding="utf-8")
         words += ["--stretto-libraries", listed, "--calls", calls, *options]
@@ -226,6 +233,22 @@ def test_random_calls_under_intel_mpi(ranks, tmp_path):
     drawn, least = INTEL_CALLS[ranks]
     by = Driver("intel", "plain", tmp_path).compared(ranks, drawn, "--seed", INTEL_SEEDS[ranks])
     assert sum(by.values()) >= least
+
+
+@pytest.mark.parametrize(
+    ("name", "progress", "kinds"),
+    [
+        ("mpich", "calls", "blocking,nonblocking,persistent"),
+        # Some persistent ones are left to MPICH then, whose MPI_Testall refuses its own.
+        ("mpich", "thread", "blocking,nonblocking"),
+        ("openmpi", "thread", "blocking,nonblocking,persistent"),
+    ],
+)
+def test_random_calls_with_threads(name, progress, kinds, tmp_path):
+    """With MPI_THREAD_MULTIPLE, and libraries that have a thread which moves calls on."""
+    options = ["--seed", 63, "--most-bytes", 1 << 16, "--threads", "--kinds", kinds]
+    by = Driver(name, "plain", tmp_path, progress).compared(3, 2000, *options)
+    assert sum(by.values()) >= 1700
 
 
 @pytest.mark.parametrize("name", ABI_CALLS)

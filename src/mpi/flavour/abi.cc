@@ -172,6 +172,7 @@ bool is_revoked(MPI_Comm) { return false; }
 bool calls_in_progress() { return false; }
 void call_in_progress(bool (*)()) {}
 void end_calls_in_progress() {}
+bool calls_nest_beside_threads() { return true; }
 
 int process_failed() { return MPI_ERR_PROC_ABORTED; }
 

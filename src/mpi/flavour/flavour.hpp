@@ -60,6 +60,8 @@ bool calls_in_progress();
 /// From now on it calls `poll`, at least until that says that there is nothing to do. Only if calls_in_progress().
 void call_in_progress(bool (*poll)());
 void end_calls_in_progress();
+/// May that function communicate by the MPI under MPI_THREAD_MULTIPLE? MPICH holds a lock of its progress meanwhile.
+bool calls_nest_beside_threads();
 
 /// The error class of a call that a failed process takes part in.
 int process_failed();

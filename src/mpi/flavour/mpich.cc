@@ -94,6 +94,8 @@ void end_calls_in_progress() {
   while (poll_of_ours.load()) drive_progress();
 }
 
+bool calls_nest_beside_threads() { return false; }
+
 int process_failed() { return 101; }  // MPIX_ERR_PROC_FAILED, which not all headers have
 
 }  // namespace stretto::mpi::flavour

@@ -107,6 +107,8 @@ void end_calls_in_progress() {
   if (poll_of_ours) extension<Registration>("opal_progress_unregister")(call_poll);
 }
 
+bool calls_nest_beside_threads() { return true; }
+
 int process_failed() { return survives_faults() ? failed_class : MPI_ERR_OTHER; }
 
 }  // namespace stretto::mpi::flavour

@@ -28,15 +28,35 @@ int polls_before_yield() {
   return polls;
 }
 
-}  // namespace
-
-MpiTransport::MpiTransport(MPI_Comm comm) : comm_(comm) {
+/// The same for all communicators, and an attribute of MPI_COMM_WORLD alone in Open MPI.
+int largest_tag() {
   constexpr int least = 32767;  // that MPI promises
   int* most = nullptr;
   int there = 0;
-  const int error = native().Comm_get_attr(comm, MPI_TAG_UB, &most, &there);
-  const int largest = error == MPI_SUCCESS && there ? *most : least;
-  sequences_ = std::min(static_cast<std::uint32_t>(largest / channels / 2), sequences_of_calls);
+  native().Initialized(&there);
+  if (!there || native().Comm_get_attr(constants().world, MPI_TAG_UB, &most, &there) != MPI_SUCCESS || !there)
+    return least;
+  return *most;
+}
+
+/// So many calls, and as many persistent ones, have tags of their own.
+std::uint32_t sequences_in(int tags) {
+  return std::min(static_cast<std::uint32_t>(tags / channels / 2), sequences_of_calls);
+}
+
+}  // namespace
+
+int parts_of_tags() {
+  constexpr int enough = 2 * channels * 255;  // tags: about as many as MPI promises for all
+  return std::clamp(largest_tag() / enough, 1, most_parts_of_tags);
+}
+
+MpiTransport::MpiTransport(MPI_Comm comm) : comm_(comm), sequences_(sequences_in(largest_tag())) {}
+
+MpiTransport::MpiTransport(MPI_Comm comm, int part, std::vector<int> ranks) : comm_(comm), ranks_(std::move(ranks)) {
+  const int tags = largest_tag() / parts_of_tags();
+  first_tag_ = part * tags;
+  sequences_ = sequences_in(tags);
 }
 
 /// Operations of a communicator are called in the same order on all ranks: one may have the tag of another that was
@@ -44,7 +64,7 @@ MpiTransport::MpiTransport(MPI_Comm comm) : comm_(comm) {
 int MpiTransport::mpi_tag(Tag tag) const {
   const bool persistent = (tag.sequence & sequences_of_calls) != 0;
   const std::uint32_t sequence = tag.sequence % sequences_of_calls % sequences_;
-  return static_cast<int>(sequence + (persistent ? sequences_ : 0)) * channels + tag.channel;
+  return first_tag_ + static_cast<int>(sequence + (persistent ? sequences_ : 0)) * channels + tag.channel;
 }
 
 void MpiTransport::note(int error) {
@@ -64,14 +84,14 @@ void MpiTransport::in_parts(Bytes bytes, Ticket ticket, bool receive, Post post)
 
 void MpiTransport::send(Rank peer, Tag tag, const void* data, Bytes bytes, Ticket ticket) {
   in_parts(bytes, ticket, false, [&](Bytes first, int count, MPI_Request* request) {
-    return native().Isend(static_cast<const char*>(data) + first, count, constants().byte, peer, mpi_tag(tag), comm_,
-                          request);
+    return native().Isend(static_cast<const char*>(data) + first, count, constants().byte, rank_of(peer), mpi_tag(tag),
+                          comm_, request);
   });
 }
 
 void MpiTransport::receive(Rank peer, Tag tag, void* data, Bytes bytes, Ticket ticket) {
   in_parts(bytes, ticket, true, [&](Bytes first, int count, MPI_Request* request) {
-    return native().Irecv(static_cast<char*>(data) + first, count, constants().byte, peer, mpi_tag(tag), comm_,
+    return native().Irecv(static_cast<char*>(data) + first, count, constants().byte, rank_of(peer), mpi_tag(tag), comm_,
                           request);
   });
 }
@@ -130,6 +150,7 @@ void MpiTransport::test_each(std::vector<Ticket>& done) {
 
 /// What is still posted must not write to memory that is used for something else later.
 void MpiTransport::abandon(std::uint32_t operation) {
+  abandoned_ = true;
   std::erase_if(posted_, [&](Posted& p) {
     if (operation_of(p.ticket) != operation) return false;
     if (p.request == constants().request_null) return true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Messages over the program's own MPI, on a private duplicate of the communicator: one object for each.
+// Messages over the program's own MPI, on a communicator without other messages: one object for each of the program's.
 #pragma once
 
 #include <utility>
@@ -11,10 +11,16 @@
 
 namespace stretto::transport {
 
+/// So many transports can share a communicator, each with a part of its tags. 1: the MPI has too few tags.
+int parts_of_tags();
+inline constexpr int most_parts_of_tags = 4096;
+
 class MpiTransport final : public Transport {
  public:
   /// `comm` must return its errors (MPI_ERRORS_RETURN) and carry no other messages.
   explicit MpiTransport(MPI_Comm comm);
+  /// Nor others with this part of its tags. Rank r is `ranks[r]` in it; empty: it has the same ranks.
+  MpiTransport(MPI_Comm comm, int part, std::vector<int> ranks);
 
   void send(Rank peer, Tag tag, const void* data, Bytes bytes, Ticket ticket) override;
   void receive(Rank peer, Tag tag, void* data, Bytes bytes, Ticket ticket) override;
@@ -23,6 +29,8 @@ class MpiTransport final : public Transport {
   void abandon(std::uint32_t operation) override;
   /// So many persistent calls have tags of their own.
   std::uint32_t persistent_sequences() const { return sequences_; }
+  /// Messages of operations that were abandoned may still come.
+  bool abandoned() const { return abandoned_; }
   /// Why it failed.
   int take_error() { return std::exchange(last_error_, MPI_SUCCESS); }
 
@@ -43,11 +51,15 @@ class MpiTransport final : public Transport {
   void take_complete(std::size_t i, std::vector<Ticket>& done);
   void note(int error);
   int mpi_tag(Tag tag) const;
+  int rank_of(Rank peer) const { return ranks_.empty() ? peer : ranks_[static_cast<std::size_t>(peer)]; }
 
   MPI_Comm comm_;
+  std::vector<int> ranks_;
+  int first_tag_ = 0;
   std::uint32_t sequences_;       ///< so many calls have tags of their own, and as many persistent ones
   int error_ = MPI_SUCCESS;       ///< of what is posted
   int last_error_ = MPI_SUCCESS;  ///< also after abandon()
+  bool abandoned_ = false;
   std::vector<Posted> posted_;
   std::vector<MPI_Request> requests_;  ///< of those, while they are tested
 };

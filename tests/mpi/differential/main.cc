@@ -61,7 +61,9 @@ Started parse(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     const std::string_view name = argv[i];
     const auto flag = [&](const char* its_name, bool& set) { return name == its_name && (set = true); };
-    if (flag("--plant", o.plant) || flag("--verbose", o.verbose) || flag("--distrust-native", o.distrust)) continue;
+    if (flag("--plant", o.plant) || flag("--verbose", o.verbose) || flag("--distrust-native", o.distrust) ||
+        flag("--threads", o.threads))
+      continue;
     if (i + 1 == argc) throw Error("option " + std::string(name) + " needs a value");
     const char* value = argv[++i];
     if (name == "--mpi-library") {
@@ -123,8 +125,10 @@ void compare_all(const Options& options, const std::vector<Library>& libraries) 
 int run(int argc, char** argv) {
   const Started started = parse(argc, argv);
   mpi::use_native(started.mpi.c_str());
+  const int level = started.options.threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE;
   int provided = 0;
-  mpi::native().Init_thread(&argc, &argv, MPI_THREAD_SINGLE, &provided);
+  mpi::native().Init_thread(&argc, &argv, level, &provided);
+  if (provided < level) throw Error("the MPI has no MPI_THREAD_MULTIPLE");
   const std::vector<Library> libraries(started.libraries.begin(), started.libraries.end());
   compare_all(started.options, libraries);
   libraries[0].finalize();

@@ -21,6 +21,7 @@ struct Options {
   std::vector<Kind> kinds;
   bool plant = false;     ///< damage one of Stretto's results: the test must find it
   bool distrust = false;  ///< make no native calls on derived types: Intel MPI 2021.18 damages memory there
+  bool threads = false;   ///< ask for MPI_THREAD_MULTIPLE
   bool verbose = false;   ///< name every call before it is made
 };
 

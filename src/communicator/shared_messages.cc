@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "communicator/shared_messages.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bitset>
+#include <mutex>
+
+#include "transport/mpi/mpi.hpp"
+
+namespace stretto::mpi {
+namespace {
+
+constexpr int none = transport::most_parts_of_tags;  // loses against any part
+
+std::mutex mutex;  // guards what follows
+MPI_Comm shared;
+bool shares = false;
+std::bitset<transport::most_parts_of_tags> taken;
+
+/// The first free part that is not below `wanted`, which is then taken; or none.
+int take(int wanted) {
+  const std::lock_guard lock(mutex);
+  if (!shares) return none;
+  for (int part = wanted; part < transport::parts_of_tags(); ++part) {
+    if (taken[static_cast<std::size_t>(part)]) continue;
+    taken.set(static_cast<std::size_t>(part));
+    return part;
+  }
+  return none;
+}
+
+}  // namespace
+
+void share_messages(MPI_Comm comm) {
+  const std::lock_guard lock(mutex);
+  shared = comm;
+  shares = true;
+  taken.set(first_tags);
+}
+
+MPI_Comm shared_messages() {
+  const std::lock_guard lock(mutex);
+  return shared;
+}
+
+std::optional<int> agree_on_tags(Bootstrap& bootstrap, bool may_share) {
+  for (int mine = may_share ? take(first_tags + 1) : none;;) {
+    const std::array<std::int64_t, 2> both{mine, -mine};
+    std::array<std::int64_t, 2> least{mine, -mine};
+    bootstrap.minimum(both, least.data());
+    const bool agreed = bootstrap.agreed();
+    const int most = static_cast<int>(-least[1]);
+    if (agreed && least[0] == most && most < none) return most;
+    if (!agreed || most == none) {
+      return_tags(mine);
+      return std::nullopt;
+    }
+    if (mine == most) continue;
+    return_tags(mine);
+    mine = take(most);
+  }
+}
+
+void return_tags(int part) {
+  const std::lock_guard lock(mutex);
+  if (part < none) taken.reset(static_cast<std::size_t>(part));
+}
+
+}  // namespace stretto::mpi
