@@ -38,6 +38,8 @@ void free_requests();
 
 /// Computation that touches no memory and calls no MPI: each step waits for the one before.
 void compute(std::int64_t steps);
+/// From now on a step takes a nanosecond of somebody else's core: the rank sleeps.
+void compute_elsewhere(bool elsewhere);
 /// From now on nonblocking functions compute that much before they wait.
 void overlap_with(std::int64_t steps);
 

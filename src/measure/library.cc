@@ -39,6 +39,7 @@ StrettoLibrary::StrettoLibrary(const std::string& path) {
 #undef STRETTO_FIND
   others = stretto_with_requests([&](const char* name) { return dlsym(handle, name); });
   if (!native_with_persistent()) others.persistent = {};  // it has entries, for MPIs that are newer
+  find(init, "MPI_Init_thread");
   find(finalize, "MPI_Finalize");
   find(free, "MPI_Comm_free");
   find(last_algorithm, "stretto_last_algorithm");

@@ -28,6 +28,7 @@ struct Library {
 struct StrettoLibrary : Library {
   explicit StrettoLibrary(const std::string& path);
 
+  decltype(&PMPI_Init_thread) init;
   decltype(&PMPI_Finalize) finalize;
   bool (*prefer)(MPI_Comm comm, const char* function, const char* words);
   decltype(&PMPI_Comm_free) free;

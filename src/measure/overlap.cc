@@ -12,7 +12,8 @@ using mpi::native;
 
 constexpr double batch_seconds = 0.5e-3;  // short, so that other programs let most of them alone
 constexpr int samples = 9;                // from which the length of a call is known
-constexpr double least_rounds = 15;
+/// What interrupts a long call is a small part of it.
+constexpr double least_rounds(double round_seconds) { return round_seconds < 1 ? 15 : 5; }
 
 enum Part { call, computation, both, parts };
 
@@ -74,7 +75,8 @@ class Overlapped {
 
 }  // namespace
 
-OverlapResult overlap(const Point& point, const Setting& setting) {
+OverlapResult overlap(const Point& point, const Setting& setting, bool elsewhere) {
+  constexpr double nanosecond = 1e-9;
   const double begun = native().Wtime();
   Runner runner(point);
   OverlapResult result{};
@@ -83,14 +85,16 @@ OverlapResult overlap(const Point& point, const Setting& setting) {
   setting.stretto.functions.Barrier(runner.comm());  // sets the communicator up
   result.algorithm = runner.call_and_name(setting.stretto.in(point.form), setting.stretto.last_algorithm);
   Overlapped of_stretto(runner, setting.stretto, true), of_native(runner, setting.native, false);
-  const double step = seconds_of_a_step();
+  compute_elsewhere(elsewhere);
+  const double step = elsewhere ? nanosecond : seconds_of_a_step();
   double round_seconds = of_stretto.prepare(setting.seconds / 8, step);
   setting.announce("native");
   round_seconds += of_native.prepare(setting.seconds / 8, step);
   setting.announce("both");
   result.correct = runner.equal();
+  round_seconds = slowest(round_seconds);
   const int rounds =
-      static_cast<int>(std::clamp(slowest(setting.seconds / round_seconds), least_rounds, 1.0 * most_batches));
+      static_cast<int>(std::clamp(setting.seconds / round_seconds, least_rounds(round_seconds), 1.0 * most_batches));
   for (int i = 0; i < rounds; ++i) {
     runner.refresh(i);
     for (const bool first : {true, false}) (first == (i % 2 == 0) ? of_stretto : of_native).round();

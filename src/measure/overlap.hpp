@@ -16,7 +16,8 @@ struct OverlapResult {
   double seconds;
 };
 
-/// Of a point with nonblocking, synchronised calls. Both libraries take turns.
-OverlapResult overlap(const Point& point, const Setting& setting);
+/// Of a point with nonblocking, synchronised calls. Both libraries take turns. `elsewhere`: the computation takes none
+/// of these cores, as if each rank had one of its own for it.
+OverlapResult overlap(const Point& point, const Setting& setting, bool elsewhere);
 
 }  // namespace stretto::measure

@@ -40,6 +40,7 @@ struct Options {
   bool smoke = false;
   bool native_only = false;
   bool overlap = false;     // of nonblocking calls with computation
+  bool elsewhere = false;   // that takes none of these cores
   bool reductions = false;  // nothing but the kernels, of rank 0
 };
 
@@ -56,7 +57,8 @@ Options parse(int argc, char** argv) {
   const std::map<std::string_view, bool*> flags{{"--smoke", &o.smoke},
                                                 {"--native-only", &o.native_only},
                                                 {"--reductions", &o.reductions},
-                                                {"--overlap", &o.overlap}};
+                                                {"--overlap", &o.overlap},
+                                                {"--compute-elsewhere", &o.elsewhere}};
   const std::map<std::string_view, std::function<void(std::string_view)>> valued{
       {"--mpi-library", [&](auto value) { o.mpi = value; }},
       {"--stretto-library", [&](auto value) { o.stretto = value; }},
@@ -171,7 +173,7 @@ struct Driver {
 
   bool compared(const Point& point) const {
     if (!setting.native.has(point.form)) throw Error("this MPI has no persistent collectives");
-    if (options.overlap) return printed(point, overlap(point, setting));
+    if (options.overlap) return printed(point, overlap(point, setting, options.elsewhere));
     return printed(point, options.native_only ? time_native(point, setting) : compare(point, setting));
   }
 
@@ -222,7 +224,7 @@ int run(int argc, char** argv) {
   const auto& mpi = mpi::native();
   const StrettoLibrary stretto(options.stretto);
   int provided = 0, rank = 0, ranks = 1;
-  mpi.Init_thread(&argc, &argv, MPI_THREAD_SINGLE, &provided);
+  stretto.init(&argc, &argv, MPI_THREAD_SINGLE, &provided);  // which may ask for more
   mpi.Comm_rank(mpi::constants().world, &rank);
   mpi.Comm_size(mpi::constants().world, &ranks);
   const int on_nodes = nodes();
