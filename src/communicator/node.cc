@@ -322,7 +322,7 @@ std::optional<NodeView> meet_neighbours(Bootstrap& node, bool own, const Rules& 
   if (!bootstrap.hold()) return std::nullopt;
   NodeView view{bootstrap.connections(), own,    bootstrap.oversubscribed(),
                 bootstrap.kernel_copy(), &rules, bootstrap.number()};
-  if (!own) remember(translate(node.comm(), constants().world), view);  // `own` where it has more ranks than these
+  if (!own) remember(translate(node.comm(), constants().world), view);  // else its communicator may have more ranks
   return view;
 }
 

@@ -97,8 +97,9 @@ void Communicator::connect(const std::string& cause) {
 
 void Communicator::connect_nodes(Bootstrap& all, const Agreement& agreed, bool own,
                                  const std::vector<int>& world_ranks) {
-  const bool in_init_only = agreed.threads && !flavour::threads_may_make_communicators();
-  if (in_init_only && !in_init) {
+  const bool shares = agreed.threads && !flavour::threads_may_make_communicators();
+  const bool makes_none = shares && !in_init;
+  if (makes_none) {
     const bool may_share =
         provenance_of(comm_) == Provenance::world && std::ranges::count(world_ranks, MPI_UNDEFINED) == 0;
     tags_ = agree_on_tags(all, may_share);
@@ -108,12 +109,12 @@ void Communicator::connect_nodes(Bootstrap& all, const Agreement& agreed, bool o
           "with MPI_THREAD_MULTIPLE, Open MPI's communicators that need more than shared memory are left to it",
           "they are served under `stretto run`, or with MPI_THREAD_SERIALIZED or less");
   }
-  if (settings().shm && !agreed.one_node) node_ = meet_on_node(all, own, in_init_only && !in_init);
+  if (settings().shm && !agreed.one_node) node_ = meet_on_node(all, own, makes_none);
   find_nodes(all);
   if (tags_)
     messages_.emplace(shared_messages(), *tags_, world_ranks);
   else
-    make_private(all, in_init_only && transport::parts_of_tags() > 1);
+    make_private(all, shares && transport::parts_of_tags() > 1);
   gather_graph(all);
   if (per_node_ == 1) most_depth_ = 64;
   if (!own) return number(all);

@@ -48,7 +48,7 @@ void Operation::abandon() {
     in.leaving.clear();
     in.sends_left = 0;
   }
-  if (open_ > 0) paths_.messages->abandon(number_);
+  if (paths_.messages) paths_.messages->abandon(number_);  // also what peers send later
   active_ = open_ = 0;
   trim();
 }

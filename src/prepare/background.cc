@@ -114,13 +114,13 @@ void wake_poller() {
   const std::lock_guard lock(p.mutex);
   asleep.store(false, std::memory_order_relaxed);
   if (p.running) return p.changed.notify_one();
-  p.running = true;
   // Signals are the program's: its handlers may expect its own threads.
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   p.thread = std::thread(poll_for_ever);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  p.running = true;
 }
 
 }  // namespace
@@ -153,7 +153,7 @@ bool polls_in_a_thread() {
 execute::Rights needed_for(Communicator& c, bool own_operator, bool native_may_follow) {
   // Where nobody but a thread without rights moves calls on, it has to take those that the native library may follow on
   // as well.
-  const bool somebody_may = flavour::calls_in_progress() || own_thread_may_call();
+  static const bool somebody_may = flavour::calls_in_progress() || own_thread_may_call();
   return {.mpi = c.messages() || (native_may_follow && somebody_may), .operators = own_operator};
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Nonblocking calls go on while the program is elsewhere: in any wait of the MPI, which calls back, and, where the MPI
-// cannot be asked to or its progress must not call it again, by a thread that looks now and then.
+// Nonblocking calls go on while the program is elsewhere: in any wait of the MPI, which calls Stretto, and by a thread
+// that looks now and then, where the MPI cannot be asked to call, where such a call must not communicate, and with
+// STRETTO_PROGRESS=thread.
 #pragma once
 
 #include "communicator/communicator.hpp"

@@ -8,12 +8,19 @@ void BlockingStage::start(Communicator& c, Function function, const execute::Wor
   c_ = &c;
   arguments_.signature.function = function;
   schedule_ = work.schedule;
-  begin_beside();
+  reset();
   post(work, c.next_tag(), ready);
   if (!operation_)
     settle(MPI_SUCCESS);
   else if (!operation_->active())
     ended(*operation_);
+}
+
+/// Nobody may move the operation on when the call has returned: what it refers to is gone then.
+void BlockingStage::give_up() {
+  const int code = process_worker().failure(*c_);
+  forget();
+  settle(code);
 }
 
 void BlockingStage::ended(execute::Operation& operation) {

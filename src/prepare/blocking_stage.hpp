@@ -12,11 +12,11 @@ namespace stretto::mpi {
 class BlockingStage final : public PendingCall {
  public:
   BlockingStage() = default;
-  ~BlockingStage() = default;  // after forget()
+  ~BlockingStage() = default;  // its operation must have been forgotten
 
   void start(Communicator& c, Function function, const execute::Work& work, const execute::Plan* ready);
   void ended(execute::Operation& operation) override;
-  void give_up() override { settle(process_worker().failure(*c_)); }
+  void give_up() override;
   /// Its operation is given up, or has ended and nobody asks for scratch() any more.
   void forget() { release(); }
   /// See Operation::scratch(). After the end, until forget() or the next start().

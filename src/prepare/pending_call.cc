@@ -36,14 +36,14 @@ void PendingCall::describe(Communicator& c, const Arguments& arguments) {
   if (arguments.parts[0] || arguments.parts[1]) arrays_.keep(arguments_, parts_given(c, arguments.signature));
 }
 
-void PendingCall::begin_beside() {
+void PendingCall::reset() {
   code_ = MPI_SUCCESS;
   reported_ = false;
   done_.store(false, std::memory_order_relaxed);
 }
 
 void PendingCall::begin() {
-  begin_beside();
+  reset();
   count_pending(1);
   ++begun;
   background_begins();

@@ -68,8 +68,8 @@ class PendingCall : public execute::Owner {
   void post(const execute::Work& work, transport::Tag tag, const execute::Plan* ready);
   void release();
   void finish(int code);
-  /// begin() and finish() of what its function waits for itself: it does not count, and keeps its operation.
-  void begin_beside();
+  /// Parts of begin() and finish(); alone for a call that its function waits for, which does not count as pending.
+  void reset();
   void settle(int code) {
     code_ = code;
     done_.store(true, std::memory_order_release);

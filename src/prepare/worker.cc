@@ -179,7 +179,9 @@ int Worker::run(Communicator& c, Function function, const execute::Work& work, c
 
 int Worker::run_beside_pending(Communicator& c, Function function, const execute::Work& work,
                                const execute::Plan* ready) {
+  // No observer hears of its waits: it belongs to a thread, and any may move the stage on.
   if (!stage_) stage_ = std::make_unique<BlockingStage>();
+  if (c.careful && vain(c) != MPI_SUCCESS) return failure(c);
   try {
     {
       const Entered entered(process_worker());

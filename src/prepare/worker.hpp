@@ -73,7 +73,7 @@ class Worker {
   std::uint64_t reaches_ = 0;  // serial() of the communicator that `node_` is of
 
   int run_beside_pending(Communicator& c, Function function, const execute::Work& work, const execute::Plan* ready);
-  bool beside_ = false;                   // pending calls of the same communicator, as StagesBeside says
+  bool beside_ = false;                   // do stages go on beside pending calls? StagesBeside sets it
   std::unique_ptr<BlockingStage> stage_;  // of those; null: there has been none
 
   // Of the wait that is under way:

@@ -48,7 +48,8 @@ std::uint32_t sequences_in(int tags) {
 
 int parts_of_tags() {
   constexpr int enough = 2 * channels * 255;  // tags: about as many as MPI promises for all
-  return std::clamp(largest_tag() / enough, 1, most_parts_of_tags);
+  static const int parts = std::clamp(largest_tag() / enough, 1, most_parts_of_tags);
+  return parts;
 }
 
 MpiTransport::MpiTransport(MPI_Comm comm) : comm_(comm), sequences_(sequences_in(largest_tag())) {}
