@@ -122,15 +122,19 @@ std::uint32_t propose(std::uint32_t wanted) {
 
 std::uint32_t propose_number() { return propose(0); }
 
+std::array<std::int64_t, 2> least_and_most(Bootstrap& bootstrap, std::int64_t mine) {
+  const std::array<std::int64_t, 2> both{mine, -mine};
+  std::array<std::int64_t, 2> least = both;
+  bootstrap.minimum(both, least.data());
+  return {least[0], -least[1]};
+}
+
 std::optional<std::uint32_t> agree_on_number(Bootstrap& bootstrap) {
   std::int64_t mine = propose_number();
   for (;;) {
-    const std::array<std::int64_t, 2> both{mine, -mine};
-    std::array<std::int64_t, 2> least{mine, -mine};
-    bootstrap.minimum(both, least.data());
+    const auto [least, most] = least_and_most(bootstrap, mine);
     if (!bootstrap.agreed()) return std::nullopt;
-    const std::int64_t most = -least[1];
-    if (least[0] == most) return static_cast<std::uint32_t>(most);
+    if (least == most) return static_cast<std::uint32_t>(most);
     if (mine < most) mine = propose(static_cast<std::uint32_t>(most));
   }
 }

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "communicator/shared_messages.hpp"
 
-#include <algorithm>
-#include <array>
 #include <bitset>
 #include <mutex>
 
+#include "communicator/agreement.hpp"
 #include "transport/mpi/mpi.hpp"
 
 namespace stretto::mpi {
@@ -46,19 +45,13 @@ MPI_Comm shared_messages() {
 
 std::optional<int> agree_on_tags(Bootstrap& bootstrap, bool may_share) {
   for (int mine = may_share ? take(first_tags + 1) : none;;) {
-    const std::array<std::int64_t, 2> both{mine, -mine};
-    std::array<std::int64_t, 2> least{mine, -mine};
-    bootstrap.minimum(both, least.data());
-    const bool agreed = bootstrap.agreed();
-    const int most = static_cast<int>(-least[1]);
-    if (agreed && least[0] == most && most < none) return most;
-    if (!agreed || most == none) {
-      return_tags(mine);
-      return std::nullopt;
-    }
-    if (mine == most) continue;
+    const auto [least, most] = least_and_most(bootstrap, mine);
+    const bool goes_on = bootstrap.agreed() && most < none;
+    if (goes_on && least == most) return mine;
+    if (goes_on && mine == most) continue;
     return_tags(mine);
-    mine = take(most);
+    if (!goes_on) return std::nullopt;
+    mine = take(static_cast<int>(most));
   }
 }
 
