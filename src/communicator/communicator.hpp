@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -37,6 +38,11 @@ struct Decision {
 struct Agreement;
 class PendingCall;
 class NonblockingCall;
+
+/// What a long wait has seen of dead peers, and when it looks again.
+struct FaultWatch {
+  std::chrono::steady_clock::time_point next_look = {}, look_for_dead = {}, died = {};
+};
 
 /// Used by one thread at a time, as MPI demands of collective calls on one communicator.
 class Communicator {
@@ -82,7 +88,8 @@ class Communicator {
   std::optional<Passed> unusable;  ///< set: every call is passed on
   std::uint64_t calls = 0;         ///< served, for the hang report
   bool careful = false;            ///< before a call it must be asked whether this communicator still works
-  bool serves_requests = false;    ///< nonblocking and persistent calls need not be looked at one by one
+  FaultWatch watched_by_thread, watched_by_process;  ///< by whose worker: both may wait at the same time
+  bool serves_requests = false;  ///< nonblocking and persistent calls need not be looked at one by one
   /// Does the job survive failed processes?
   bool survives_faults() const { return survives_faults_; }
   /// Do its ranks want the same of profile and trace? Nothing: nobody has asked.

@@ -94,6 +94,7 @@ bool Progress::advance_all(const Rights& rights) {
     moved |= operation->advance();
     if (operation->owner && !operation->active()) ended_.push_back(operation);
   }
+  moves_ += moved;
   return moved;
 }
 
@@ -101,6 +102,7 @@ bool Progress::drain_all(const Rights& rights) {
   bool moved = false;
   for (Operation* operation : posted_)
     if (operation->active() && rights.cover(operation->paths().needed)) moved |= operation->drain();
+  moves_ += moved;
   return moved;
 }
 
@@ -201,6 +203,7 @@ bool Progress::collect(const Rights& rights) {
     operation->fail();
     if (operation->owner) ended_.push_back(operation);
   }
+  moves_ += moved;
   return moved;
 }
 

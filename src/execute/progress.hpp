@@ -31,6 +31,8 @@ class Progress {
   Operation* post_short(const Work& work, const Paths& paths, const Plan& ready, Owner* owner = nullptr);
   /// Moves on what these rights suffice for, without waiting. False: nothing could be done.
   bool poll(const Rights& rights = {});
+  /// How often something has moved so far.
+  std::uint64_t moves() const { return moves_; }
   /// Until `operation` is complete. `deadline` is for each wait: its span begins anew when some message has come or
   /// gone. Others go on meanwhile.
   transport::Outcome wait(Operation& operation, const Deadline& deadline);
@@ -69,6 +71,7 @@ class Progress {
   std::vector<std::unique_ptr<Operation>> all_;
   std::vector<Operation*> unused_, posted_, ended_;  // ended_: their owners do not know yet
   unsigned idle_polls_ = 0;
+  std::uint64_t moves_ = 0;
   std::vector<transport::Ticket> done_;
   std::vector<Stall> stalls_;
   const std::byte* scratch_ = nullptr;

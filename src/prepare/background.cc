@@ -17,6 +17,7 @@
 #include "mpi/flavour/flavour.hpp"
 #include "mpi/operators.hpp"
 #include "mpi/threads.hpp"
+#include "mpi/types.hpp"
 #include "prepare/worker.hpp"
 #include "settings/settings.hpp"
 
@@ -29,7 +30,9 @@ using namespace std::chrono_literals;
 bool poll_all(const execute::Rights& rights) {
   if (pending_calls() == 0) return false;
   const Entered entered(process_worker(), std::try_to_lock);
-  if (entered.alone()) process_worker().progress.poll(rights);
+  if (!entered.alone()) return true;
+  const PackingFor nobody(constants().self);  // an error is not one of what is packed here next
+  process_worker().progress.poll(rights);
   return true;
 }
 

@@ -82,10 +82,11 @@ class Mixed {
   void wait_until(Done done) const {
     bool is_done = false;
     const auto ask = [&] { return is_done || (is_done = done()); };
+    SharedWait shared_wait;
     while (!ask()) {
       Request* const next = unfinished();
       if (next)
-        wait_for(*next, ask);
+        wait_for(*next, ask, shared_wait);
       else
         sched_yield();
     }
@@ -98,20 +99,21 @@ class Mixed {
     return nullptr;
   }
   template <typename Done>
-  void wait_for(Request& request, const Done& done) const {
-    Worker& w = process_worker();
-    const Entered entered(w, std::try_to_lock);
+  void wait_for(Request& request, const Done& done, SharedWait& shared_wait) const {
+    const Entered entered = shared_wait.enter(process_worker());
     if (!entered) {
       sched_yield();
       return;
     }
     if (request.call().done()) return;
+    shared_wait.is_for(request.call());
     const PackingFor program(request.call().communicator()->comm());
     const auto enough = [&] {
       request.call().poll();
-      return request.call().done() || w.wanted() || done();
+      return request.call().done() || done();
     };
-    switch (w.wait(enough, *request.call().communicator(), !any_native_ && request.call().only_messages())) {
+    switch (process_worker().wait(shared_wait, enough, *request.call().communicator(),
+                                  !any_native_ && request.call().only_messages())) {
       case transport::Outcome::ok: break;
       case transport::Outcome::failed: request.call().give_up(); break;
       case transport::Outcome::expired: request.call().expired();

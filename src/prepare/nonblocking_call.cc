@@ -248,16 +248,18 @@ const Schedule* NonblockingCall::schedule() const {
 
 // In turns with other threads that want the worker: what this one waits for may depend on what they start.
 void await_decisions(Communicator& c) {
+  SharedWait shared_wait;
   for (bool again = false;; again = true) {
     if (again) sched_yield();
     const Entered entered(process_worker());
     if (c.undecided.empty()) return;
     NonblockingCall& first = *c.undecided.front();
+    shared_wait.is_for(first);
     const auto decided = [&] {
       first.poll();
-      return c.undecided.empty() || c.undecided.front() != &first || process_worker().wanted();
+      return c.undecided.empty() || c.undecided.front() != &first;
     };
-    switch (process_worker().wait(decided, c, true)) {
+    switch (process_worker().wait(shared_wait, decided, c, true)) {
       case transport::Outcome::ok: break;
       case transport::Outcome::failed: first.give_up(); break;
       case transport::Outcome::expired: first.expired();

@@ -98,15 +98,14 @@ void PendingCall::expired() {
                            operation_ ? operation_->stalls() : std::vector<execute::Stall>{});
 }
 
-void PendingCall::wait_inside() {
+void PendingCall::wait_inside(SharedWait& shared_wait) {
   if (done() || spin()) return;
-  Worker& w = process_worker();
   const PackingFor program(c_->comm());
   const auto over = [&] {
     poll();
-    return done() || w.wanted();
+    return done();
   };
-  switch (w.wait(over, *c_, only_messages())) {
+  switch (process_worker().wait(shared_wait, over, *c_, only_messages())) {
     case transport::Outcome::ok: break;
     case transport::Outcome::failed: give_up(); break;
     case transport::Outcome::expired: expired();
@@ -114,16 +113,11 @@ void PendingCall::wait_inside() {
 }
 
 void await(PendingCall& call) {
-  constexpr int patience = 64;  // whoever uses the worker moves this call's messages on as well
-  for (int tries = 1; !call.done(); ++tries) {
-    if (tries % patience == 0) {
-      const Entered entered(process_worker());
-      call.wait_inside();
-      continue;
-    }
-    const Entered entered(process_worker(), std::try_to_lock);
+  SharedWait shared_wait;
+  while (!call.done()) {
+    const Entered entered = shared_wait.enter(process_worker());
     if (entered)
-      call.wait_inside();
+      call.wait_inside(shared_wait);
     else
       sched_yield();
   }
@@ -141,16 +135,21 @@ void await_all(Communicator& c) {
     }
     return nullptr;
   };
-  for (bool all = false, again = false; !all; again = true) {
+  SharedWait shared_wait;
+  for (bool again = false;; again = true) {
     if (again) sched_yield();
     const Entered entered(w);  // others' waits then end, so that one may start what this one depends on
     const PackingFor program(c.comm());
-    if (!unfinished()) return;
-    const auto enough = [&] { return (all = !unfinished()) || w.wanted(); };
-    const transport::Outcome outcome = w.wait(enough, c, false);
-    if (outcome == transport::Outcome::ok) continue;
-    while (PendingCall* const call = unfinished())
-      outcome == transport::Outcome::failed ? call->give_up() : call->expired();
+    PendingCall* const first = unfinished();
+    if (!first) return;
+    shared_wait.is_for(*first);
+    switch (w.wait(shared_wait, [&] { return unfinished() != first; }, c, false)) {
+      case transport::Outcome::ok: break;
+      case transport::Outcome::failed:
+        while (PendingCall* const call = unfinished()) call->give_up();
+        break;
+      case transport::Outcome::expired: first->expired();
+    }
   }
 }
 

@@ -35,7 +35,7 @@ class PendingCall : public execute::Owner {
   /// Waits a while for short messages on this node. True: it is done.
   bool spin();
   /// Waits for it, or until another thread wants the worker.
-  void wait_inside();
+  void wait_inside(SharedWait& shared_wait);
   /// The rank is stuck in it: says so, and ends the job.
   void expired();
   /// After its end: MPI's error code, which nobody has heard of.

@@ -70,7 +70,7 @@ Worker::~Worker() {
   if (staging_rings_) return_staging_rings(*staging_rings_);
 }
 
-/// Now and then in a long wait of the call in this thread. False: its end will not come.
+/// Now and then in a long wait. False: its end will not come.
 bool Worker::attend(void* worker) {
   using namespace std::chrono;
   constexpr milliseconds between{10};  // questions to the MPI about faults
@@ -78,19 +78,19 @@ bool Worker::attend(void* worker) {
   drive_progress();
   Worker& w = *static_cast<Worker*>(worker);
   const auto now = steady_clock::now();
-  if (now < w.next_look_) return true;
-  w.next_look_ = now + between;
-  const Communicator& c = *w.awaited_;
-  if (std::exchange(w.watched_, &c) != &c) w.died_ = {};
+  Communicator& c = *w.awaited_;
+  FaultWatch& watch = &w == &process_worker() ? c.watched_by_process : c.watched_by_thread;
+  if (now < watch.next_look) return true;
+  watch.next_look = now + between;
   if (c.survives_faults()) w.fault_ = flavour::fault_of(c.comm());
   if (w.fault_ != MPI_SUCCESS) return false;
-  if (!c.node() || now < w.look_for_dead_) return true;
-  w.look_for_dead_ = now + grace / 5;
+  if (!c.node() || now < watch.look_for_dead) return true;
+  watch.look_for_dead = now + grace / 5;
   if (!someone_died(*c.node())) {
-    w.died_ = {};
-  } else if (w.died_ == steady_clock::time_point{}) {
-    w.died_ = now;
-  } else if (now - w.died_ > grace) {
+    watch.died = {};
+  } else if (watch.died == steady_clock::time_point{}) {
+    watch.died = now;
+  } else if (now - watch.died > grace) {
     w.fault_ = flavour::process_failed();
   }
   return w.fault_ == MPI_SUCCESS;
@@ -121,7 +121,6 @@ transport::shm::Neighbours& Worker::neighbours_of(Communicator& c, const NodeVie
 
 execute::Paths Worker::paths_of(Communicator& c, transport::Tag tag) {
   const NodeView* view = c.node();
-  awaited_ = &c;
   execute::Paths paths(c.messages(), view ? &neighbours_of(c, *view) : nullptr);
   paths.tag = tag;
   paths.attend = attend;
@@ -166,6 +165,7 @@ int Worker::run(Communicator& c, Function function, const execute::Work& work, c
   if (beside_) [[unlikely]]
     return run_beside_pending(c, function, work, ready);
   execute::Paths paths = paths_of(c, c.next_tag());
+  awaited_ = &c;
   paths.observer = c.records ? &observe::observer() : nullptr;
   if (c.careful) [[unlikely]]
     if (vain(c) != MPI_SUCCESS) return failure(c);
@@ -209,11 +209,19 @@ StagesBeside::~StagesBeside() {
   worker_.stage_->forget();
 }
 
-Outcome Worker::wait(FunctionRef<bool()> done, Communicator& c, bool may_block) {
+Outcome Worker::wait(SharedWait& shared_wait, FunctionRef<bool()> done, Communicator& c, bool may_block) {
   const execute::Paths paths = paths_of(c, {});
+  awaited_ = &c;
   if (vain(c) != MPI_SUCCESS) return Outcome::failed;
-  if (shared) progress.poll();  // also where another thread wants the worker, so that the wait is over at once
-  return progress.wait(done, paths, may_block, deadline());
+  if (!shared) return progress.wait(done, paths, may_block, deadline());
+  progress.poll();  // also where another thread wants the worker, so that the wait is over at once
+  if (done()) return Outcome::ok;
+  if (shared_wait.begin_turn(progress.moves(), deadline())) {
+    if (!paths.go_on()) return Outcome::failed;
+    if (shared_wait.expired()) return Outcome::expired;
+  }
+  const auto enough = [&] { return done() || wanted(); };
+  return progress.wait(enough, paths, may_block, deadline());
 }
 
 }  // namespace stretto::mpi

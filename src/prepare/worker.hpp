@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <utility>
 
 #include "communicator/communicator.hpp"
 #include "execute/progress.hpp"
@@ -15,6 +16,7 @@
 namespace stretto::mpi {
 
 class BlockingStage;
+class SharedWait;
 
 /// Each thread has one for its blocking calls, and the process one for those that are pending, which any thread may
 /// move on.
@@ -34,8 +36,9 @@ class Worker {
   int run(Communicator& c, Function function, const execute::Work& work, const execute::Plan* ready);
   /// See Operation::scratch(): of the last stage that run() has ended, until the next one.
   const std::byte* scratch() const;
-  /// Waits until `done`, for an operation of a nonblocking call on `c`; `may_block`: nothing else ends the wait.
-  transport::Outcome wait(FunctionRef<bool()> done, Communicator& c, bool may_block);
+  /// A turn of a wait for an operation of a nonblocking call on `c`: until `done`, or until another thread wants the
+  /// worker; both are `ok`. `may_block`: nothing else ends the wait.
+  transport::Outcome wait(SharedWait& shared_wait, FunctionRef<bool()> done, Communicator& c, bool may_block);
   /// After an operation on `c` that failed: why.
   int failure(Communicator& c);
   /// Says what the job hangs in, and ends it.
@@ -77,10 +80,8 @@ class Worker {
   std::unique_ptr<BlockingStage> stage_;  // of those; null: there has been none
 
   // Of the wait that is under way:
-  const Communicator* awaited_ = nullptr;
-  const Communicator* watched_ = nullptr;  // that `died_` is of
-  int fault_ = MPI_SUCCESS;                // why it is vain
-  std::chrono::steady_clock::time_point next_look_ = {}, look_for_dead_ = {}, died_ = {};
+  Communicator* awaited_ = nullptr;
+  int fault_ = MPI_SUCCESS;  // why it is vain
 };
 
 /// While it lives, a worker runs the stages of a blocking call on `c` beside what is pending there, under
@@ -128,6 +129,37 @@ class Entered {
 
  private:
   Worker* worker_;
+};
+
+/// A wait that shares the worker with those of other threads. Each has it in turns that end when another one wants it,
+/// so that no single turn tells whether the wait is long.
+class SharedWait {
+ public:
+  /// Whoever uses the worker moves this wait's messages on as well; in the long run it is asked to let go.
+  Entered enter(Worker& worker) {
+    constexpr int patience = 64;
+    return ++tries_ % patience == 0 ? Entered(worker) : Entered(worker, std::try_to_lock);
+  }
+  /// At the beginning of a turn, where Progress::moves() is `moves`. True: nothing has moved for a while.
+  bool begin_turn(std::uint64_t moves, const Deadline& deadline) {
+    constexpr std::chrono::milliseconds a_while{1};
+    if (std::exchange(moves_, moves) == moves) return long_from_.expired();
+    long_from_ = Deadline::in(a_while);
+    expires_ = deadline;
+    return false;
+  }
+  bool expired() const { return expires_.expired(); }
+  /// From now on it is for `call`: of another one than before nothing has been awaited yet.
+  void is_for(const PendingCall& call) {
+    if (std::exchange(call_, &call) != &call) moves_ = none;
+  }
+
+ private:
+  static constexpr std::uint64_t none = ~std::uint64_t{0};
+  int tries_ = 0;
+  const PendingCall* call_ = nullptr;
+  std::uint64_t moves_ = none;
+  Deadline long_from_, expires_;
 };
 
 /// Of this thread's blocking calls.

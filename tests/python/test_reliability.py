@@ -74,6 +74,15 @@ def test_deadline_of_native_calls(built, name):
     assert done.said("hint: ")
 
 
+@pytest.mark.parametrize("name", MPIS)
+def test_deadline_of_threads_that_wait_in_turns(built, name):
+    program = built("waiting_threads.c", name, "-pthread")
+    done = stretto_run(3, [program], mpi=mpi_of(name), STRETTO_DEADLINE="2")
+    assert done.code != 0
+    assert "came to the end" not in done.out
+    assert sum("hangs in MPI_Allreduce" in line for line in done.err.splitlines()) >= 2
+
+
 def errors(done: Finished) -> dict[str, str]:
     lines = [line.split(": ") for line in done.succeeded().out.splitlines() if ": " in line]
     return dict(lines)

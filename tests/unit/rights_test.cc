@@ -2,6 +2,7 @@
 //
 // Who may move an operation on.
 #include "stretto/builder.hpp"
+#include "support/test.hpp"
 #include "support/work.hpp"
 
 namespace stretto::execute::rights_test {
