@@ -58,8 +58,8 @@ std::map<transport::shm::Token, Connection*>& connection_cache() {
   static auto& map = *new std::map<transport::shm::Token, Connection*>;
   return map;
 }
-std::atomic<int> polls_before_yield{1};  // before the core is yielded
-std::atomic<bool> scarce{false};         // cores; it stays, for a later, smaller bootstrap does not see all ranks
+std::atomic<bool> has_core{false};  // for itself
+std::atomic<bool> scarce{false};    // cores; it stays, for a later, smaller bootstrap does not see all ranks
 
 std::atomic<Process*> made_process{nullptr};  // once there is one
 
@@ -152,7 +152,7 @@ class NodeBootstrap {
       const std::lock_guard lock(mutex);
       for (const std::size_t r : new_) connection_cache()[all_[r].handle.token] = connections_[r];
     }
-    polls_before_yield = scarce || flavour::yields_when_idle() ? 1 : transport::shm::WaitPolicy{}.polls;
+    has_core = !scarce && !flavour::yields_when_idle();
     return true;
   }
 
@@ -371,6 +371,8 @@ transport::shm::Neighbours neighbours(const NodeView& view, const transport::shm
           .heap = &shown_heap()};
 }
 
-transport::shm::WaitPolicy wait_policy() { return {.polls = polls_before_yield.load(std::memory_order_relaxed)}; }
+transport::shm::WaitPolicy wait_policy() {
+  return has_core.load(std::memory_order_relaxed) ? transport::shm::WaitPolicy{} : transport::shm::sharing_cores;
+}
 
 }  // namespace stretto::mpi

@@ -8,11 +8,16 @@
 
 namespace stretto::transport::shm {
 
-/// When a wait goes on to its next stage.
+/// When a wait goes on to its next stage. By default that of a rank with a core of its own. A peer that lost its core
+/// to another program is back after some milliseconds: whoever blocks before, leaves a core idle to which the kernel
+/// moves one of them, so that two ranks share a core for a while.
 struct WaitPolicy {
-  int polls = 2000;                            ///< with the core kept, before it is yielded
-  std::chrono::microseconds yield_time{3000};  ///< of yielding between polls, before the thread blocks
+  int polls = 2000;                              ///< with the core kept, before it is yielded
+  std::chrono::microseconds yield_time{40'000};  ///< of yielding between polls, before the thread blocks
 };
+
+/// Of ranks that share cores.
+inline constexpr WaitPolicy sharing_cores{.polls = 1, .yield_time = std::chrono::microseconds(3000)};
 
 /// The wait for one thing.
 class Backoff {
