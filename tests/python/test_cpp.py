@@ -39,11 +39,15 @@ def test_unit(name, build):
     run(build, "unit_tests", name)
 
 
-@pytest.mark.parametrize("build", ["plain", "address+undefined"])
+# Without sanitizers they see nothing else, and programs of real processes are plain ones anyway.
+PLAIN = pytest.param("plain", marks=pytest.mark.thorough)
+
+
+@pytest.mark.parametrize("build", [PLAIN, "address+undefined"])
 def test_messages_of_threads(build):
     run(build, "conformance_threads")
 
 
-@pytest.mark.parametrize("build", BUILDS)
+@pytest.mark.parametrize("build", [PLAIN, *list(BUILDS)[1:]])
 def test_shared_memory_of_threads(build):
     run(build, "conformance_node")

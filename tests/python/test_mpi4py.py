@@ -94,7 +94,7 @@ def compare(name: str, ranks: int, suite: Path, modules: list[str], folder: Path
     ("name", "ranks"),
     [
         pytest.param(name, ranks, marks=() if chosen else pytest.mark.thorough)
-        for name, usual in (("mpich", (1, 4)), ("openmpi", (3,)))
+        for name, usual in (("mpich", (1, 2)), ("openmpi", (3,)))
         for ranks in range(1, 5)
         for chosen in [ranks in usual]
     ],
