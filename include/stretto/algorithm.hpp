@@ -26,7 +26,7 @@ struct Params {
   Bytes segment = 0;                    ///< the call is cut into segments of so many bytes of the vector; 0: not cut
   int depth = 2;                        ///< segments in flight
   std::int64_t value = 0;               ///< of the algorithm's own parameter; 0: its default
-  std::vector<Rank> list;               ///< of the algorithm's own list; empty: its default
+  std::vector<Rank> list{};             ///< of the algorithm's own list; empty: its default
   Copy copy = Copy::staged;             ///< of long messages on a node
   const AlgorithmFile* file = nullptr;  ///< the algorithm's own; set by resolved()
   bool operator==(const Params&) const = default;

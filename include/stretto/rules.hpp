@@ -80,7 +80,7 @@ struct Rule {
   Between part;  ///< bytes of each rank's part, on average
   Between ranks;
   Between per_node;       ///< ranks of the fullest node
-  Between to_node;        ///< of a neighbourhood: messages_to_node()
+  Between to_node{};      ///< of a neighbourhood: messages_to_node()
   bool balanced = false;  ///< demands blocks_balanced()
   RanksAre ranks_are = RanksAre::any;
   OperatorIs operator_is = OperatorIs::any;
@@ -113,7 +113,7 @@ struct Rules {
   int machine_line = 0;       ///< 0: there is none
   bool otherwise = false;     ///< where none fits, those decide that would without this file
   bool says_machine = false;  ///< has the first file a machine line?
-  std::vector<Part> parts;    ///< empty: there is one file
+  std::vector<Part> parts{};  ///< empty: there is one file
   std::vector<Rule> rules;
   const CompactRules* compiled = nullptr;  ///< rules behind these, as the library has them; null: there are none
   int compiled_behind = 0;                 ///< lines before theirs
