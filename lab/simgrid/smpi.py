@@ -46,13 +46,15 @@ def smpirun() -> str:
 
 
 def built(folder: Path = BUILD, core: Path | None = None) -> Path:
-    """The driver, after a build; `core` is the libstretto_core.a of another build."""
+    """The driver, after a build; `core` is the libstretto_core.a of another build. The program
+    stretto-learner is beside it."""
     if given := os.environ.get("STRETTO_SMPI_DRIVER"):
         return Path(given)
     smpirun()
     own = ["--preset", "smpi"]
     alone = ["-S", "lab/simgrid", "-B", folder, f"-DSTRETTO_CORE={core}", "-G", "Ninja"]
-    for arguments in (alone if core else own, ["--build", folder, "--target", "stretto-smpi"]):
+    build = ["--build", folder, "--target", "stretto-smpi", "stretto-learner"]
+    for arguments in (alone if core else own, build):
         command = ["cmake", *map(str, arguments)]
         try:
             done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)

@@ -19,6 +19,8 @@ class Tree:
     bandwidth: float = 125e6  # bytes a second, of every link and in each direction
     latency: float = 25e-6  # seconds, of every link
     cores: int = 1  # of a host
+    uplinks: tuple[float, ...] | None = None
+    """Bytes a second of the link from each switch but the first to its parent; None: as others."""
 
     def __post_init__(self) -> None:
         if not self.hosts or min(self.hosts) < 0 or not sum(self.hosts):
@@ -34,7 +36,12 @@ class Tree:
                     f"the parent of switch {switch} is {parent}",
                     f"a switch stands behind its parent: name one of 0 to {switch - 1}",
                 )
-        if self.bandwidth <= 0 or self.latency < 0:
+        if self.uplinks is not None and len(self.uplinks) != len(self.upward):
+            raise Error(
+                f"{len(self.uplinks)} bandwidths for {len(self.upward)} links between switches",
+                "give one for every switch but the first",
+            )
+        if min((self.bandwidth, *(self.uplinks or ()))) <= 0 or self.latency < 0:
             raise Error("a link needs a bandwidth above 0", "and a latency of 0 or more")
 
     @property
@@ -68,10 +75,12 @@ def parsed(
 
 def xml(tree: Tree) -> str:
     """The platform's file. Links have two directions that do not disturb each other."""
-    link = (
-        f'bandwidth="{tree.bandwidth:g}Bps" latency="{tree.latency:g}s" '
-        'sharing_policy="SPLITDUPLEX"'
-    )
+
+    def link(bandwidth: float) -> str:
+        return (
+            f'bandwidth="{bandwidth:g}Bps" latency="{tree.latency:g}s" sharing_policy="SPLITDUPLEX"'
+        )
+
     lines = [
         '<?xml version="1.0"?>', '<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">',
         '<platform version="4.1">', '<zone id="tree" routing="Floyd">',
@@ -81,7 +90,12 @@ def xml(tree: Tree) -> str:
     lines += [f'<router id="s{i}"/>' for i in range(len(tree.hosts))]
     lines += [f'<host id="{host}" speed="{SPEED}" core="{tree.cores}"/>' for host, _ in ends]
     both = [*ends, *uplinks]
-    lines += [f'<link id="l-{down}" {link}/>' for down, _ in both]
+    speeds = [tree.bandwidth] * len(ends)
+    speeds += tree.uplinks or [tree.bandwidth] * len(uplinks)
+    lines += [
+        f'<link id="l-{down}" {link(speed)}/>'
+        for (down, _), speed in zip(both, speeds, strict=True)
+    ]
     lines += [
         f'<route src="{down}" dst="{up}"><link_ctn id="l-{down}" direction="UP"/></route>'
         for down, up in both

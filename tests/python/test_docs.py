@@ -16,6 +16,7 @@ TEMPLATES = {
     "benchmarks/netcluster/page.md",
     "benchmarks/reproduction/page.md",
     "benchmarks/selection/page.md",
+    "benchmarks/simgrid/learned.md",
     "benchmarks/simgrid/page.md",
     "benchmarks/simgrid/trees.md",
 }
@@ -49,7 +50,7 @@ def test_links_lead_somewhere(page):
 
 def test_the_index_names_the_results():
     index = (RESULTS / "README.md").read_text(encoding="utf-8")
-    rows = re.findall(r"\]\((\w+\.md)\) \|.*\| `(\S+)` \|$", index, re.MULTILINE)
+    rows = re.findall(r"\]\(([\w-]+\.md)\) \|.*\| `(\S+)` \|$", index, re.MULTILINE)
     pages = {path.name for path in RESULTS.glob("*.md")} - {"README.md"}
     assert {page for page, _ in rows} == pages
     for page, command in rows:

@@ -15,7 +15,7 @@ import stretto
 from stretto import _core
 from stretto.simulation import suitable, takes_segments
 from stretto.topology import read_topology
-from stretto.tune.own.points import Point, candidate
+from stretto.tune.own.points import Point, candidate, chosen_words
 from stretto.tune.own.topology_aware import OnTopology
 
 ROOT = Path(__file__).parents[2]
@@ -24,6 +24,7 @@ sys.path.append(str(LAB))
 
 import choose  # noqa: E402
 import fit  # noqa: E402
+import learner  # noqa: E402
 import smpi  # noqa: E402
 import tree as trees  # noqa: E402
 
@@ -69,6 +70,15 @@ def test_platform_is_a_tree(tmp_path):
     assert routes == [*hosts, ("s1", "s0"), ("s2", "s0")]
     assert {one.get("bandwidth") for one in zone.findall("link")} == {"1.25e+09Bps"}
     assert (tmp_path / "net.hosts").read_text().split() == ["n0", "n1", "n2", "n3", "n4"]
+
+
+def test_links_between_switches_have_their_own_bandwidth(tmp_path):
+    trees.write(trees.Tree((1, 1, 1), uplinks=(1e9, 2e6)), tmp_path, "net", [])
+    zone = ET.parse(tmp_path / "net.xml").getroot().find("zone")
+    found = {one.get("id"): float(one.get("bandwidth")[:-3]) for one in zone.findall("link")}
+    assert found == {"l-n0": 125e6, "l-n1": 125e6, "l-n2": 125e6, "l-s1": 1e9, "l-s2": 2e6}
+    with pytest.raises(stretto.Error, match="1 bandwidths for 2 links"):
+        trees.Tree((1, 1, 1), uplinks=(1e9,))
 
 
 def test_placements_are_shuffled_by_a_seed():
@@ -205,6 +215,31 @@ def test_the_choice_for_more_ranks_than_were_measured(driver):
         times = network.run(chooser.hosts(32), plan, nodes=nodes)
         us = {one.words: one.us for one in times}
         assert us[words[0]] <= 1.05 * min(us.values())
+
+
+def test_the_learner_compares_what_the_library_would(driver, tmp_path):
+    own = learner.Learner.beside(driver)
+    point = Point("allreduce", 32, 1 << 20)
+    (found,) = own.candidates([point])
+    assert (found.words[0], found.first) == ("native", 0)
+    assert chosen_words(_core.shipped_rules(), point, 1) in found.words
+    assert 4 <= len(found.words) <= 8
+    rules = tmp_path / "net.rules"
+    rules.write_text("stretto-rules 2\nallreduce ranks=32 -> logical_ring segment=64K depth=8\n")
+    (found,) = own.candidates([point], rules)
+    assert found.words[found.first] == "logical_ring,segment=64K,depth=8"
+
+
+def test_the_learner_ends_with_the_fastest(driver):
+    own = learner.Learner.beside(driver)
+    times = [1e-3, 3e-3, 0.99e-3, 0.5e-3, 0.7e-3]
+    found, stays, rules = own.plays([(times, 0, 1e-5), (times[:3], 0, 1e-5), (times, 1, 1e-5)])
+    assert found.settled and found.current == 3
+    assert 1 < found.worst <= 1.05
+    assert stays.settled and stays.current == 0  # for one part in a hundred nothing is changed
+    assert rules.current == 3 and rules.worst == pytest.approx(3, rel=0.01)
+    with pytest.raises(stretto.Error, match="takes no time"):
+        own.plays([([1e-3, 0.0], 0, 1e-5)])
 
 
 def test_the_prediction_on_a_tree_finds_what_is_fastest(driver, tmp_path):

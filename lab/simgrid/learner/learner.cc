@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What a program that learns would do with calls of one class, asked for line by line, with a line of JSON for each
+// answer:
+//
+//   candidates FUNCTION RANKS BYTES [RULES]   what is compared, of ranks on as many nodes, and which one serves at
+//                                             first: what such a file chooses, else the native function
+//   play FIRST TELLING SECONDS…               what becomes of candidates that take so long in every call, if the first
+//                                             one serves at first and ranks take TELLING seconds to tell each other
+//                                             the times of a round; the native function is candidate 0
+#include <algorithm>
+#include <cstdio>
+#include <iostream>
+#include <numeric>
+#include <sstream>
+
+#include "learn/candidates.hpp"
+#include "learn/comparison.hpp"
+#include "learn/round.hpp"
+#include "stretto/error.hpp"
+
+namespace stretto::lab {
+namespace {
+
+template <typename T>
+T next(std::istream& words, const char* what) {
+  T value;
+  if (!(words >> value))
+    throw Error("there is no " + std::string(what), "lab/simgrid/learner/learner.cc has the lines");
+  return value;
+}
+
+/// As on a communicator whose ranks have met: each has a node of its own, and no memory in common with others.
+Call call_of(std::istream& words) {
+  const std::string name = next<std::string>(words, "function");
+  const auto function = function_named(name);
+  if (!function) throw Error("'" + name + "' is no function", "allreduce");
+  Call call{.function = *function, .shape = {next<Rank>(words, "number of ranks"), 0, {}, {}}};
+  call.bytes = next<Bytes>(words, "size");
+  call.shape.nodes.resize(static_cast<std::size_t>(call.shape.ranks));
+  std::iota(call.shape.nodes.begin(), call.shape.nodes.end(), 0);
+  call.kernel_copy = KernelCopy::refused;
+  return call;
+}
+
+void candidates(std::istream& words) {
+  const Call call = call_of(words);
+  std::string path;
+  words >> path;
+  const Rules own = path.empty() ? Rules{} : read_rules(path);
+  const std::vector<learn::Candidate> found = learn::candidates(path.empty() ? shipped_rules() : own, call);
+  const Choice choice = choose(own, call);
+  const auto first = std::ranges::find(found, learn::Candidate{choice.algorithm, choice.params}) - found.begin();
+  std::printf("{\"first\": %td, \"words\": [", choice.line > 0 && first < std::ssize(found) ? first : 0);
+  const char* between = "";
+  for (const learn::Candidate& one : found) {
+    std::string text = written(one.algorithm, one.params);
+    std::ranges::replace(text, ' ', ',');  // as in STRETTO_ALLREDUCE
+    std::printf("%s\"%s\"", between, text.c_str());
+    between = ", ";
+  }
+  std::printf("]}\n");
+}
+
+/// Of a class's calls; times go the way of those that ranks measure.
+class Program {
+ public:
+  Program(std::vector<double> seconds, std::size_t first, double telling)
+      : seconds_(std::move(seconds)),
+        telling_(telling),
+        comparison_(seconds_.size(), first, false) {}
+
+  void play() {
+    round_.begin(0);
+    while (!comparison_.settled() && calls_ < most_calls) {
+      if (comparison_.quiet > 0) {
+        make(comparison_.current(), comparison_.quiet);
+        comparison_.quiet = 0;
+        continue;
+      }
+      const learn::Comparison::Turn turn = comparison_.next_turn();
+      const auto begin = static_cast<learn::Moment>(spent_ * 1e9);
+      make(turn.candidate, 1);
+      round_.set(round_.add(), {begin, begin + static_cast<learn::Moment>(seconds_[turn.candidate] * 1e9)});
+      if (turn.last) conclude();
+    }
+  }
+
+  void report() const {
+    std::printf("{\"current\": %zu, \"settled\": %s, \"calls\": %llu, \"worst\": %.6f}\n", comparison_.current(),
+                comparison_.settled() ? "true" : "false", static_cast<unsigned long long>(calls_), worst_);
+  }
+
+ private:
+  static constexpr std::uint64_t most_calls = 100'000'000;
+
+  void make(std::size_t candidate, std::uint64_t calls) {
+    calls_ += calls;
+    spent_ += static_cast<double>(calls) * seconds_[candidate];
+    compare();
+  }
+
+  void conclude() {
+    const auto told = learn::Round::conclude(round_.numbers(0));
+    spent_ += telling_;
+    compare();
+    comparison_.conclude(told.seconds, telling_);
+    round_.begin(0);
+  }
+
+  /// With as many native calls.
+  void compare() { worst_ = std::max(worst_, spent_ / (static_cast<double>(calls_) * seconds_[0])); }
+
+  std::vector<double> seconds_;
+  double telling_;
+  learn::Comparison comparison_;
+  learn::Round round_;
+  std::uint64_t calls_ = 0;
+  double spent_ = 0;  // seconds
+  double worst_ = 0;
+};
+
+void play(std::istream& words) {
+  const auto first = next<std::size_t>(words, "candidate");
+  const auto telling = next<double>(words, "time of telling");
+  std::vector<double> seconds;
+  for (double one; words >> one;) seconds.push_back(one);
+  if (first >= seconds.size()) throw Error("there is no candidate " + std::to_string(first), "the first one is 0");
+  if (std::ranges::min(seconds) <= 0) throw Error("a call takes no time", "seconds above 0");
+  Program program(std::move(seconds), first, telling);
+  program.play();
+  program.report();
+}
+
+void answer(const std::string& line) {
+  std::istringstream words(line);
+  const auto what = next<std::string>(words, "question");
+  if (what == "candidates") return candidates(words);
+  if (what == "play") return play(words);
+  throw Error("'" + what + "' is no question", "candidates, or play");
+}
+
+}  // namespace
+}  // namespace stretto::lab
+
+int main() {
+  try {
+    for (std::string line; std::getline(std::cin, line);) stretto::lab::answer(line);
+  } catch (const stretto::Error& e) {
+    std::fprintf(stderr, "error: %s\nhint: %s\n", e.what(), e.hint().c_str());
+    return 2;
+  }
+  return 0;
+}
