@@ -137,7 +137,7 @@ class SharedWait {
  public:
   /// Whoever uses the worker moves this wait's messages on as well; in the long run it is asked to let go.
   Entered enter(Worker& worker) {
-    constexpr int patience = 64;
+    constexpr unsigned patience = 64;
     return ++tries_ % patience == 0 ? Entered(worker) : Entered(worker, std::try_to_lock);
   }
   /// At the beginning of a turn, where Progress::moves() is `moves`. True: nothing has moved for a while.
@@ -156,7 +156,7 @@ class SharedWait {
 
  private:
   static constexpr std::uint64_t none = ~std::uint64_t{0};
-  int tries_ = 0;
+  unsigned tries_ = 0;
   const PendingCall* call_ = nullptr;
   std::uint64_t moves_ = none;
   Deadline long_from_, expires_;

@@ -39,7 +39,7 @@ def test_unit(name, build):
     run(build, "unit_tests", name)
 
 
-# Without sanitizers they see nothing else, and programs of real processes are plain ones anyway.
+# These try all cases, builds with sanitizers a sample of them.
 PLAIN = pytest.param("plain", marks=pytest.mark.thorough)
 
 

@@ -46,13 +46,15 @@ TEST(one_node) {
   std::set<std::string_view> done;
   for (const Rank ranks : {1, 2, 3, 4, 5, 7, 8, 9, 16, 17})
     if (ranks <= effort.most_ranks && failures() == 0)
-      done.merge(run_on_nodes(ranks, ranks, {.polls = ranks == 2 ? 2000 : 1}, static_cast<std::uint32_t>(ranks)));
+      done.merge(run_on_nodes(ranks, ranks, ranks == 2 ? WaitPolicy{} : transport::shm::sharing_cores,
+                              static_cast<std::uint32_t>(ranks)));
   for (const Algorithm* a : all_algorithms()) CHECK_EQ(done.count(a->id), 1);
 }
 
 TEST(several_nodes) {
   for (const auto& [ranks, per_node] : {std::pair{3, 2}, {4, 2}, {6, 3}, {8, 4}, {9, 4}, {9, 1}})
-    if (failures() == 0) run_on_nodes(ranks, per_node, {.polls = 1}, static_cast<std::uint32_t>(ranks * 7 + per_node));
+    if (failures() == 0)
+      run_on_nodes(ranks, per_node, transport::shm::sharing_cores, static_cast<std::uint32_t>(ranks * 7 + per_node));
 }
 
 /// Buffers of which some lie in a shared heap, in which neighbours read and write them.
@@ -77,7 +79,7 @@ void play_long_messages(bool reductions) {
   constexpr Count longest = 40000;
   for (const Rank ranks : {2, 3, 5}) {
     const References references(ranks);
-    Neighbourhood node(ranks, ranks, {.polls = ranks == 2 ? 2000 : 1});
+    Neighbourhood node(ranks, ranks, ranks == 2 ? WaitPolicy{} : transport::shm::sharing_cores);
     on_threads(ranks, 500, [&](transport::Transport& t, Rank r) {
       Player player({t, r, ranks, &node.of(r)}, references);
       for (Rank turn = 0; turn < effort.long_turns; ++turn)
@@ -107,7 +109,8 @@ TEST(long_messages_stay_in_shared_heaps) {
 TEST(several_nodes_with_shared_heaps) {
   const SomeBuffersShared some;
   for (const auto& [ranks, per_node] : {std::pair{4, 4}, {6, 3}})
-    if (failures() == 0) run_on_nodes(ranks, per_node, {.polls = 1}, static_cast<std::uint32_t>(ranks));
+    if (failures() == 0)
+      run_on_nodes(ranks, per_node, transport::shm::sharing_cores, static_cast<std::uint32_t>(ranks));
 }
 
 TEST(many_operations_at_once) {
@@ -115,9 +118,9 @@ TEST(many_operations_at_once) {
   std::atomic<std::size_t> done{0};
   std::uint32_t seed = 0;
   for (const auto& [ranks, per_node] : {std::pair{2, 2}, {3, 3}, {5, 5}, {8, 8}, {4, 2}, {6, 4}, {5, 1}})
-    for (const int polls : {1, 2000}) {
-      if (failures() > 0 || (polls > 1 && ranks > 2)) continue;
-      Neighbourhood node(ranks, per_node, {.polls = polls});
+    for (const WaitPolicy& policy : {transport::shm::sharing_cores, WaitPolicy{}}) {
+      if (failures() > 0 || (policy.polls > 1 && ranks > 2)) continue;
+      Neighbourhood node(ranks, per_node, policy);
       ++seed;
       on_threads(ranks, 500, [&, r_ = ranks](transport::Transport& t, Rank r) {
         done += many_at_once({t, r, r_, &node.of(r)}, references, {.batches = effort.batches, .seed = seed});

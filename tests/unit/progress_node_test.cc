@@ -26,7 +26,7 @@ using transport::shm::Process;
 
 /// Runs `body(paths, rank)` on a thread for each rank of one node.
 template <typename Body>
-void on_node(Rank ranks, Body body, transport::shm::WaitPolicy policy = {.polls = 1}) {
+void on_node(Rank ranks, Body body, transport::shm::WaitPolicy policy = transport::shm::sharing_cores) {
   const Neighbourhood node(ranks, ranks, policy);
   test::on_threads(ranks, 0, [&](transport::Transport&, Rank r) { body(Paths(nullptr, &node.of(r)), r); });
 }

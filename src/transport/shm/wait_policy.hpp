@@ -29,7 +29,7 @@ class Backoff {
 
   /// To be called after every poll that found nothing. `may_block`: whoever ends the wait rings the doorbell.
   void wait(bool may_block) {
-    if (++polls_ < policy_.polls) {
+    if (polls_ < policy_.polls && ++polls_ < policy_.polls) {
       pause();
       return;
     }
@@ -62,7 +62,7 @@ class Backoff {
   WaitPolicy policy_;
   Doorbell* doorbell_;
   int polls_ = 0;
-  int yields_ = 0;
+  unsigned yields_ = 0;
   bool announced_ = false;   // counted among the sleepers: blocks if the next poll finds nothing either
   std::uint32_t heard_ = 0;  // rings when announced
   Deadline::Clock::time_point since_{};
