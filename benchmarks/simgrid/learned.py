@@ -190,13 +190,12 @@ def written(every: list[Row], arguments: str) -> str:
     rows, tree = ([row for row in every if row.tree == knows] for knows in (False, True))
     losses, knowing = ([row.loss for row in own] for own in (rows, tree))
     misses = sorted((row for row in rows if row.loss > LOSSES[1]), key=lambda row: -row.loss)
-    hosts = sorted({row.point.ranks for row in rows})
     return PAGE.read_text(encoding="utf-8").format(
-        hosts=f"{hosts[0]} to {hosts[-1]}", arguments=arguments,
-        points=len(rows), summary=summary(rows),
+        least=min(r.place.ranks for r in rows), most=max(r.place.ranks for r in rows),
+        arguments=arguments, points=len(rows), summary=summary(rows),
         mean=f"{mean(losses):.1%}", high=f"{percentile(losses):.1%}", tree=summary(tree),
         tree_mean=f"{mean(knowing or [0]):.1%}", tree_high=f"{percentile(knowing or [0]):.1%}",
-        native=f"{max(row.to_native for row in rows):.1%}", selector=SELECTOR,
+        native=f"{max(0, *(row.to_native for row in rows)):.1%}", selector=SELECTOR,
         segments=f"{mean(row.loss_with_segments for row in rows):.1%}",
         faster=sum(row.wide_loss > row.loss for row in rows), stays=sum(r.stays for r in every),
         both=len(every), moment=f"{max(row.outcome.worst for row in rows) - 1:.1%}",

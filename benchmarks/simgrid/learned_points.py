@@ -28,7 +28,7 @@ NETWORKS = {
     "thin link": (trees.Tree((8, 64, 56), uplinks=(125e6, 31.25e6)), "by turns"),
 }
 # Bytes of the vector, or of each rank's part; and on how many ranks at most they are simulated.
-VECTORS = {8: 128, 1000: 128, 20_000: 128, 256 << 10: 64, 1_500_000: 32, 4 << 20: 32}
+VECTORS = {8: 128, 1000: 128, 20_000: 64, 256 << 10: 64, 1_500_000: 32, 4 << 20: 32}
 PARTS = {8: 128, 520: 128, 4 << 10: 64, 20_000: 32, 128 << 10: 32}
 SIZES = {
     "bcast": VECTORS, "reduce": VECTORS, "allreduce": VECTORS, "reduce_scatter_block": VECTORS,
