@@ -226,7 +226,9 @@ def part(request) -> int:
     [pytest.param(*one, marks=() if one in USUAL else pytest.mark.thorough) for one in DRAWS],
 )
 def test_random_calls(name, build, ranks, tmp_path, request):
-    drawn, least = (calls // part(request) for calls in CALLS[build][ranks])
+    drawn, least = CALLS[build][ranks]
+    if drawn > 3000:  # of fewer some algorithms would get none
+        drawn, least = drawn // part(request), least // part(request)
     options = ["--seed", SEEDS[ranks], "--most-bytes", 1 << 16]
     by = Driver(name, build, tmp_path).compared(ranks, drawn, *options)
     assert sum(by.values()) >= least
