@@ -84,11 +84,14 @@ class Mixed {
     const auto ask = [&] { return is_done || (is_done = done()); };
     SharedWait shared_wait;
     while (!ask()) {
-      Request* const next = unfinished();
-      if (next)
-        wait_for(*next, ask, shared_wait);
-      else
-        sched_yield();
+      if (Request* const next = unfinished()) {
+        const Entered entered = shared_wait.enter(process_worker());
+        if (entered) {
+          next->call().wait_inside(shared_wait, ask, !any_native_);
+          continue;
+        }
+      }
+      sched_yield();
     }
   }
 
@@ -97,27 +100,6 @@ class Mixed {
     for (Request* one : ours_)
       if (one && !over(*one)) return one;
     return nullptr;
-  }
-  template <typename Done>
-  void wait_for(Request& request, const Done& done, SharedWait& shared_wait) const {
-    const Entered entered = shared_wait.enter(process_worker());
-    if (!entered) {
-      sched_yield();
-      return;
-    }
-    if (request.call().done()) return;
-    shared_wait.is_for(request.call());
-    const PackingFor program(request.call().communicator()->comm());
-    const auto enough = [&] {
-      request.call().poll();
-      return request.call().done() || done();
-    };
-    switch (process_worker().wait(shared_wait, enough, *request.call().communicator(),
-                                  !any_native_ && request.call().only_messages())) {
-      case transport::Outcome::ok: break;
-      case transport::Outcome::failed: request.call().give_up(); break;
-      case transport::Outcome::expired: request.call().expired();
-    }
   }
 
   Requests all_;

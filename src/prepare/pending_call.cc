@@ -98,14 +98,15 @@ void PendingCall::expired() {
                            operation_ ? operation_->stalls() : std::vector<execute::Stall>{});
 }
 
-void PendingCall::wait_inside(SharedWait& shared_wait) {
-  if (done() || spin()) return;
+void PendingCall::wait_inside(SharedWait& shared_wait, FunctionRef<bool()> enough, bool alone) {
+  if (done()) return;
+  shared_wait.is_for(*this);
   const PackingFor program(c_->comm());
   const auto over = [&] {
     poll();
-    return done();
+    return done() || enough();
   };
-  switch (process_worker().wait(shared_wait, over, *c_, only_messages())) {
+  switch (process_worker().wait(shared_wait, over, *c_, alone && only_messages())) {
     case transport::Outcome::ok: break;
     case transport::Outcome::failed: give_up(); break;
     case transport::Outcome::expired: expired();
@@ -116,10 +117,10 @@ void await(PendingCall& call) {
   SharedWait shared_wait;
   while (!call.done()) {
     const Entered entered = shared_wait.enter(process_worker());
-    if (entered)
-      call.wait_inside(shared_wait);
-    else
+    if (!entered)
       sched_yield();
+    else if (!call.done() && !call.spin())
+      call.wait_inside(shared_wait, [] { return false; }, true);
   }
 }
 

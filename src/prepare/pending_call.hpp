@@ -34,8 +34,9 @@ class PendingCall : public execute::Owner {
   int end();
   /// Waits a while for short messages on this node. True: it is done.
   bool spin();
-  /// Waits for it, or until another thread wants the worker.
-  void wait_inside(SharedWait& shared_wait);
+  /// Waits for it, or until `enough`, or until another thread wants the worker. `alone`: nothing but its own end is
+  /// waited for.
+  void wait_inside(SharedWait& shared_wait, FunctionRef<bool()> enough, bool alone);
   /// The rank is stuck in it: says so, and ends the job.
   void expired();
   /// After its end: MPI's error code, which nobody has heard of.

@@ -213,15 +213,16 @@ Outcome Worker::wait(SharedWait& shared_wait, FunctionRef<bool()> done, Communic
   const execute::Paths paths = paths_of(c, {});
   awaited_ = &c;
   if (vain(c) != MPI_SUCCESS) return Outcome::failed;
-  if (!shared) return progress.wait(done, paths, may_block, deadline());
+  const Deadline limit = deadline();
+  if (!shared) return progress.wait(done, paths, may_block, limit);
   progress.poll();  // also where another thread wants the worker, so that the wait is over at once
   if (done()) return Outcome::ok;
-  if (shared_wait.begin_turn(progress.moves(), deadline())) {
+  if (shared_wait.begin_turn(progress.moves(), limit)) {
     if (!paths.go_on()) return Outcome::failed;
     if (shared_wait.expired()) return Outcome::expired;
   }
   const auto enough = [&] { return done() || wanted(); };
-  return progress.wait(enough, paths, may_block, deadline());
+  return progress.wait(enough, paths, may_block, limit);
 }
 
 }  // namespace stretto::mpi

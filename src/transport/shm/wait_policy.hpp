@@ -9,8 +9,8 @@
 namespace stretto::transport::shm {
 
 /// When a wait goes on to its next stage. By default that of a rank with a core of its own. A peer that lost its core
-/// to another program is back after some milliseconds: whoever blocks before, leaves a core idle to which the kernel
-/// moves one of them, so that two ranks share a core for a while.
+/// to another program has it back after some milliseconds. A rank that blocks before leaves its own core idle: the
+/// kernel may move the peer there, and then two ranks share a core for a while.
 struct WaitPolicy {
   int polls = 2000;                              ///< with the core kept, before it is yielded
   std::chrono::microseconds yield_time{40'000};  ///< of yielding between polls, before the thread blocks
