@@ -42,7 +42,7 @@ DRAWS = [
     for ranks in of
     if build == "plain" or name == "mpich"
 ]
-# Those of every run of the tests, half as many calls of each; the others are thorough ones.
+# Those of every run of the tests, most with half as many calls; the others are thorough ones.
 USUAL = {
     ("mpich", "plain", 7),
     *(("openmpi", "plain", ranks) for ranks in (3, 4)),
@@ -216,6 +216,7 @@ def check_served(by: dict[str, int], ranks: int) -> None:
             assert calls > 0, f"no algorithm served {name}: {by}"
 
 
+@pytest.fixture
 def part(request) -> int:
     """Of the calls of a thorough run, one in so many."""
     return 1 if request.config.getoption("--thorough") else 2
@@ -225,10 +226,10 @@ def part(request) -> int:
     ("name", "build", "ranks"),
     [pytest.param(*one, marks=() if one in USUAL else pytest.mark.thorough) for one in DRAWS],
 )
-def test_random_calls(name, build, ranks, tmp_path, request):
+def test_random_calls(name, build, ranks, tmp_path, part):
     drawn, least = CALLS[build][ranks]
     if drawn > 3000:  # of fewer some algorithms would get none
-        drawn, least = drawn // part(request), least // part(request)
+        drawn, least = drawn // part, least // part
     options = ["--seed", SEEDS[ranks], "--most-bytes", 1 << 16]
     by = Driver(name, build, tmp_path).compared(ranks, drawn, *options)
     assert sum(by.values()) >= least
@@ -236,8 +237,8 @@ def test_random_calls(name, build, ranks, tmp_path, request):
 
 
 @pytest.mark.parametrize("ranks", INTEL_CALLS)
-def test_random_calls_under_intel_mpi(ranks, tmp_path, request):
-    drawn, least = (calls // part(request) for calls in INTEL_CALLS[ranks])
+def test_random_calls_under_intel_mpi(ranks, tmp_path, part):
+    drawn, least = (calls // part for calls in INTEL_CALLS[ranks])
     by = Driver("intel", "plain", tmp_path).compared(ranks, drawn, "--seed", INTEL_SEEDS[ranks])
     assert sum(by.values()) >= least
 
@@ -251,11 +252,11 @@ def test_random_calls_under_intel_mpi(ranks, tmp_path, request):
         ("openmpi", "thread", "blocking,nonblocking,persistent"),
     ],
 )
-def test_random_calls_with_threads(name, progress, kinds, tmp_path, request):
+def test_random_calls_with_threads(name, progress, kinds, tmp_path, part):
     """With MPI_THREAD_MULTIPLE, and libraries that have a thread which moves calls on."""
     options = ["--seed", 63, "--most-bytes", 1 << 16, "--threads", "--kinds", kinds]
-    by = Driver(name, "plain", tmp_path, progress).compared(3, 2000 // part(request), *options)
-    assert sum(by.values()) >= 1700 // part(request)
+    by = Driver(name, "plain", tmp_path, progress).compared(3, 2000 // part, *options)
+    assert sum(by.values()) >= 1700 // part
 
 
 @pytest.mark.parametrize("name", ABI_CALLS)
