@@ -11,6 +11,9 @@
 
 #include "communicator/algorithm_files.hpp"
 #include "communicator/learned.hpp"
+#include "communicator/own_process.hpp"
+#include "mpi/flavour/flavour.hpp"
+#include "mpi/threads.hpp"
 #include "select/shipped.hpp"
 #include "settings/settings.hpp"
 #include "stretto/sources.hpp"
@@ -108,6 +111,40 @@ const Known* of_rank_0(Bootstrap& bootstrap) {
   return &keep(texts[0], texts[1], texts[2]);
 }
 
+/// Terms as numbers, of which the least of all ranks tells what they agree on.
+struct Term {
+  enum : std::size_t { variables, variables_, files, files_, node, node_, digest, threads, faults, own_thread, count };
+};
+using Numbers = std::array<std::int64_t, Term::count>;
+
+Numbers numbers(const Terms& t) {
+  Numbers n{};
+  n[Term::variables] = t.variables;
+  n[Term::variables_] = -t.variables;
+  n[Term::files] = t.files;
+  n[Term::files_] = -n[Term::files];
+  n[Term::node] = t.node;
+  n[Term::node_] = -t.node;
+  n[Term::digest] = t.rules;
+  n[Term::threads] = t.threads ? 0 : 1;
+  n[Term::faults] = t.faults ? 0 : 1;
+  n[Term::own_thread] = t.own_thread ? 1 : 0;
+  return n;
+}
+
+Agreement agreement(const Numbers& least) {
+  Agreement all;
+  all.same_variables = least[Term::variables] == -least[Term::variables_];
+  all.same_files = least[Term::files] == -least[Term::files_];
+  all.digest = least[Term::digest];
+  if (const Known* rules = known(all.digest)) all.rules = rules->rules;
+  all.one_node = least[Term::node] == -least[Term::node_];
+  all.threads = least[Term::threads] == 0;
+  all.faults = least[Term::faults] == 0;
+  all.own_thread = least[Term::own_thread] == 1;
+  return all;
+}
+
 /// Numbers that this process has proposed for one communicator are proposed for no other.
 std::atomic<std::uint32_t> next_number{1};
 
@@ -139,56 +176,49 @@ std::optional<std::uint32_t> agree_on_number(Bootstrap& bootstrap) {
   }
 }
 
-Agreement agree(Bootstrap& bootstrap, const Terms& mine_terms) {
-  enum Term : std::size_t {
-    variables,
-    variables_,
-    files,
-    files_,
-    node,
-    node_,
-    digest,
-    threads,
-    faults,
-    own_thread,
-    terms
-  };
-  std::array<std::int64_t, terms> mine_now{}, least{};
-  mine_now[variables] = static_cast<std::int64_t>(settings().fingerprint >> 1);
-  mine_now[variables_] = -mine_now[variables];
-  mine_now[files] = (settings().profile.empty() ? 0 : 1) + (settings().trace.empty() ? 0 : 2);
-  mine_now[files_] = -mine_now[files];
-  mine_now[node] = mine_terms.node;
-  mine_now[node_] = -mine_terms.node;
-  mine_now[digest] = bootstrap.rank() == 0 ? mine(true).digest : none;
-  mine_now[threads] = mine_terms.threads ? 0 : 1;
-  mine_now[faults] = mine_terms.faults ? 0 : 1;
-  mine_now[own_thread] = mine_terms.own_thread ? 1 : 0;
-  bootstrap.minimum(mine_now, least.data());
+Terms Terms::own(Rank rank) {
+  Terms terms;
+  terms.variables = static_cast<std::int64_t>(settings().fingerprint >> 1);
+  terms.rules = rank == 0 ? mine(true).digest : none;
+  terms.node = node_id();
+  terms.files = static_cast<std::uint8_t>((settings().profile.empty() ? 0 : 1) + (settings().trace.empty() ? 0 : 2));
+  terms.threads = threads_at_once();
+  terms.faults = flavour::survives_faults();
+  terms.own_thread = own_thread_may_call();
+  return terms;
+}
 
-  // A rank that this did not reach does not know how it goes on: all hear of it, and of rules that some have not,
-  // first.
-  const Known* rules = bootstrap.ok() ? known(least[digest]) : nullptr;
-  const std::array<std::int64_t, 2> mine_then{bootstrap.ok() ? 1 : 0, rules ? 1 : 0};
-  std::array<std::int64_t, 2> verdict{};
-  bootstrap.minimum(mine_then, verdict.data());
-  Agreement all;
-  if (!bootstrap.ok() || verdict[0] == 0) return all;
-  all.same_variables = least[variables] == -least[variables_];
-  all.same_files = least[files] == -least[files_];
+Agreement combined(std::span<const Terms> all) {
+  Numbers least = numbers(all.front());
+  for (const Terms& one : all.subspan(1))
+    std::ranges::transform(numbers(one), least, least.begin(), [](auto a, auto b) { return std::min(a, b); });
+  return agreement(least);
+}
+
+// A rank that this did not reach does not know how it goes on: all hear of it first.
+Agreement settle(Bootstrap& bootstrap, Agreement all, bool all_came, bool rules_known) {
+  if (!bootstrap.ok() || !all_came) return {};
   if (!all.same_variables) return all;
-  if (verdict[1] == 0) {
+  const Known* rules = known(all.digest);
+  if (!rules_known) {
     rules = of_rank_0(bootstrap);
     if (!bootstrap.agreed()) return all;
   }
   go_by(*rules);
-  all.usable = true;
   all.rules = rules->rules;
-  all.one_node = least[node] == -least[node_];
-  all.threads = least[threads] == 0;
-  all.faults = least[faults] == 0;
-  all.own_thread = least[own_thread] == 1;
+  all.usable = true;
   return all;
+}
+
+Agreement agree(Bootstrap& bootstrap, const Terms& mine) {
+  const Numbers own = numbers(mine);
+  Numbers least = own;
+  bootstrap.minimum(own, least.data());
+  const Agreement found = bootstrap.ok() ? agreement(least) : Agreement{};
+  const std::array<std::int64_t, 2> mine_then{bootstrap.ok() ? 1 : 0, found.rules ? 1 : 0};
+  std::array<std::int64_t, 2> verdict{};
+  bootstrap.minimum(mine_then, verdict.data());
+  return settle(bootstrap, found, verdict[0] == 1, verdict[1] == 1);
 }
 
 const Rules& own_rules() { return *mine(launched_rank() <= 0).rules; }

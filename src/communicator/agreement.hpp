@@ -7,25 +7,33 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 
 #include "mpi/bootstrap.hpp"
 #include "stretto/rules.hpp"
 
 namespace stretto::mpi {
 
-/// What a rank brings to an agreement and, combined, what comes out of it.
+/// What a rank brings to an agreement. Copied as bytes.
 struct Terms {
-  std::int64_t node = 0;    ///< not negative, equal on ranks that may share memory
-  bool threads = false;     ///< MPI_THREAD_MULTIPLE, which the ranks of a job need not have in common
-  bool faults = false;      ///< failed processes are survived
-  bool own_thread = false;  ///< Stretto's own thread may call the MPI
+  std::int64_t variables = 0;  ///< a digest of those that must be the same
+  std::int64_t rules = 0;      ///< of rank 0, which reads them if it has none yet: their digest
+  std::int64_t node = 0;       ///< not negative, equal on ranks that may share memory
+  std::uint8_t files = 0;      ///< that it writes
+  bool threads = false;        ///< MPI_THREAD_MULTIPLE, which the ranks of a job need not have in common
+  bool faults = false;         ///< failed processes are survived
+  bool own_thread = false;     ///< Stretto's own thread may call the MPI
+
+  /// Of this process, `rank` of the communicator.
+  static Terms own(Rank rank);
 };
 
 struct Agreement {
   bool usable = false;             ///< else: the ranks have different variables, or messages do not arrive
   bool same_variables = true;      ///< only if not usable
   std::optional<bool> same_files;  ///< do all ranks want the same of profile and trace? Nothing: it was not found out
-  const Rules* rules = nullptr;    ///< those of rank 0, which reads them if it has none yet
+  std::int64_t digest = 0;         ///< of rank 0's rules
+  const Rules* rules = nullptr;    ///< those; null, on some ranks: not known here yet
   bool one_node = false;           ///< have all ranks the same node?
   bool threads = false;            ///< on any rank
   bool faults = false;             ///< likewise
@@ -42,7 +50,13 @@ std::array<std::int64_t, 2> least_and_most(Bootstrap& bootstrap, std::int64_t mi
 /// nothing: it could not be agreed on.
 std::optional<std::uint32_t> agree_on_number(Bootstrap& bootstrap);
 
-/// The same on all ranks.
+/// Of all ranks. It is usable when each has come so far, and has the rules: see settle().
+Agreement combined(std::span<const Terms> all);
+
+/// Of whether all ranks have come so far, and have the rules, which else come from rank 0. The same on all ranks.
+Agreement settle(Bootstrap& bootstrap, Agreement combined, bool all_came, bool rules_known);
+
+/// All of this for any number of ranks. The same on all of them.
 Agreement agree(Bootstrap& bootstrap, const Terms& mine);
 
 /// The rules that this process agreed on last, or reads now: for a communicator of one rank.

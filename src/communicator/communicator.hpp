@@ -17,6 +17,7 @@
 #include "communicator/learner.hpp"
 #include "communicator/node.hpp"
 #include "communicator/plan_cache.hpp"
+#include "communicator/provenance.hpp"
 #include "mpi/native.hpp"
 #include "observe/records.hpp"
 #include "observe/statistics.hpp"
@@ -35,6 +36,7 @@ struct Decision {
   Quiet quiet = {};
 };
 
+class Bootstrap;
 struct Agreement;
 class PendingCall;
 class NonblockingCall;
@@ -150,6 +152,7 @@ class Communicator {
   Call placed(Call call) const;
   BothOverrides overrides_for(Function function) const;
   bool connect_known(const std::vector<int>& world_ranks);
+  Agreement agree_and_meet(Bootstrap& all, Provenance provenance);
   void connect_nodes(Bootstrap& all, const Agreement& agreed, bool own, const std::vector<int>& world_ranks);
   std::optional<NodeView> meet_on_node(Bootstrap& all, bool own, bool on_that_of_all);
   void find_nodes(Bootstrap& all);

@@ -8,10 +8,13 @@
 
 #include "communicator/agreement.hpp"
 #include "communicator/communicator.hpp"
+#include "communicator/meeting.hpp"
 #include "communicator/neighbourhood.hpp"
+#include "communicator/own_process.hpp"
 #include "communicator/provenance.hpp"
 #include "communicator/shared_messages.hpp"
 #include "mpi/flavour/flavour.hpp"
+#include "mpi/translate.hpp"
 #include "support/launcher.hpp"
 #include "support/say.hpp"
 
@@ -19,6 +22,20 @@ namespace stretto::mpi {
 namespace {
 
 thread_local bool in_init = false;  // the program has no other threads yet that make communicators of the world
+
+/// Need the ranks connections that serve no other communicator?
+bool needs_own(const Agreement& agreed, Provenance provenance) {
+  return agreed.threads || agreed.faults || provenance != Provenance::world;
+}
+
+/// What each of few ranks tells all others, before it is known whether messages arrive: the native library brings half
+/// of all letters at once, which must not be more than the 4 KiB that it sends without any help of the receiver.
+struct Letter {
+  Terms terms;
+  PeerInfo memory;
+};
+constexpr Rank most_to_meet_at_once = 32;
+static_assert(most_to_meet_at_once / 2 * sizeof(Letter) <= 4096);
 
 }  // namespace
 
@@ -66,8 +83,8 @@ void Communicator::connect(const std::string& cause) {
   const ErrorsReturned quiet(comm_);
   Bootstrap all(comm_, cause);
   if (provenance == Provenance::world && connect_known(world_ranks)) return number(all);
-  const Agreement agreed =
-      agree(all, {node_id(), threads_at_once(), flavour::survives_faults(), own_thread_may_call()});
+  const bool few = ranks_ <= most_to_meet_at_once;
+  const Agreement agreed = few ? agree_and_meet(all, provenance) : agree(all, Terms::own(rank_));
   same_files_ = agreed.same_files;
   if (!agreed.usable && !agreed.same_variables)
     return refuse(Passed::communicator,
@@ -80,8 +97,8 @@ void Communicator::connect(const std::string& cause) {
   rules_ = agreed.rules;
   survives_faults_ = careful = agreed.faults;
   own_thread_ = agreed.own_thread;
-  const bool own = agreed.threads || agreed.faults || provenance != Provenance::world;
-  if (settings().shm && agreed.one_node) node_ = meet_neighbours(all, own, *rules_);
+  const bool own = needs_own(agreed, provenance);
+  if (!few && settings().shm && agreed.one_node) node_ = meet_neighbours(all, own, !agreed.faults, *rules_);
   if (node_) {
     per_node_ = ranks_;
     oversubscribed_ = node_->oversubscribed;
@@ -93,6 +110,30 @@ void Communicator::connect(const std::string& cause) {
     return;
   }
   connect_nodes(all, agreed, own, world_ranks);
+}
+
+/// One native collective does, where all is well and all ranks are on one node.
+Agreement Communicator::agree_and_meet(Bootstrap& all, Provenance provenance) {
+  Meeting meeting(all);
+  Letter mine{Terms::own(rank_), {}};
+  if (settings().shm) mine.memory = meeting.introduce();
+  std::vector<Letter> letters(static_cast<std::size_t>(ranks_));
+  all.allgather(&mine, letters.data(), sizeof mine);
+  Agreement agreed;
+  if (all.ok()) {
+    std::vector<Terms> terms(letters.size());
+    std::ranges::transform(letters, terms.begin(), &Letter::terms);
+    agreed = combined(terms);
+  }
+  if (all.ok() && settings().shm && agreed.same_variables && agreed.one_node) {
+    std::vector<PeerInfo> infos(letters.size());
+    std::ranges::transform(letters, infos.begin(), &Letter::memory);
+    meeting.connect(std::move(infos), needs_own(agreed, provenance));
+  }
+  const Verdict verdict = meeting.conclude(agreed.rules != nullptr, !agreed.faults);
+  agreed = settle(all, agreed, verdict.all_came, verdict.rules_known);
+  if (agreed.usable && verdict.memory_shared) node_ = meeting.view(*agreed.rules);
+  return agreed;
 }
 
 void Communicator::connect_nodes(Bootstrap& all, const Agreement& agreed, bool own,
@@ -165,12 +206,12 @@ std::optional<NodeView> Communicator::meet_on_node(Bootstrap& all, bool own, boo
   std::optional<NodeView> view;
   if (on_that_of_all) {
     Bootstrap near(all, members);
-    view = meet_neighbours(near, own, *rules_);
+    view = meet_neighbours(near, own, false, *rules_);
   } else if (native().Comm_split(comm_, members.front(), rank_, &node) != MPI_SUCCESS) {
     all.fail();
     return std::nullopt;
   } else if (Bootstrap near(node, all.cause()); near.ranks() > 1) {
-    view = meet_neighbours(near, own, *rules_);
+    view = meet_neighbours(near, own, !survives_faults_, *rules_);
   }
   if (node != constants().comm_null) native().Comm_free(&node);
   if (!view || members.size() == 1) return std::nullopt;

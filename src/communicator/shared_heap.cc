@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "communicator/node.hpp"
+#include "communicator/own_process.hpp"
 #include "settings/settings.hpp"
 #include "support/say.hpp"
 

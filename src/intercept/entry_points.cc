@@ -96,13 +96,15 @@ int made_by(Provenance provenance, const MPI_Comm* made, int error) {
   return error;
 }
 
-/// The end of a function that has initialized the MPI, if it succeeded.
-int initialized(int error, const char* cause) {
-  if (error != MPI_SUCCESS || stretto::settings().disabled) return error;
-  guarded([cause] {
-    mpi::prepare_process();
-    if (stretto::settings().children) mpi::set_up_world(cause);  // all ranks have Stretto
-  });
+/// Initializes the MPI by `native`. What this process can do alone comes first: all ranks leave that function together,
+/// and the first one would then wait for the last in its first collective.
+template <typename Init>
+int initialize(const char* cause, Init native) {
+  const bool serves = !stretto::settings().disabled;
+  if (serves) guarded([] { mpi::prepare_process(); });
+  const int error = native();
+  if (error != MPI_SUCCESS || !serves) return error;
+  if (stretto::settings().children) guarded([cause] { mpi::set_up_world(cause); });  // all ranks have Stretto
   return error;
 }
 
@@ -160,10 +162,12 @@ ENTRY(Alloc_mem, (MPI_Aint size, MPI_Info info, void* base), (size, info, base))
 
 ENTRY(Free_mem, (void* base), (base)) { return mpi::release_to_heap(base) ? MPI_SUCCESS : native().Free_mem(base); }
 
-ENTRY(Init, (int* argc, char*** argv), (argc, argv)) { return initialized(mpi::init(argc, argv), "MPI_Init"); }
+ENTRY(Init, (int* argc, char*** argv), (argc, argv)) {
+  return initialize("MPI_Init", [=] { return mpi::init(argc, argv); });
+}
 
 ENTRY(Init_thread, (int* argc, char*** argv, int required, int* provided), (argc, argv, required, provided)) {
-  return initialized(mpi::init_thread(argc, argv, required, provided), "MPI_Init_thread");
+  return initialize("MPI_Init_thread", [=] { return mpi::init_thread(argc, argv, required, provided); });
 }
 
 ENTRY(Query_thread, (int* provided), (provided)) { return mpi::query_thread(provided); }

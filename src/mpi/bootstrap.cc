@@ -80,13 +80,20 @@ bool Bootstrap::agreed() {
 // and it has a deadline.
 void Bootstrap::wait(int begun, MPI_Request& request) {
   if (begun != MPI_SUCCESS) return fail();
+  await([&] {
+    int done = 0;
+    if (native().Test(&request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS) return done != 0;
+    fail();
+    return true;
+  });
+}
+
+void Bootstrap::await(FunctionRef<bool()> done) {
   const auto& seconds = settings().deadline;
   const Deadline deadline = patience_ ? Deadline::in(*patience_)
                             : seconds ? Deadline::in(std::chrono::duration<double>(*seconds))
                                       : Deadline();
-  for (int done = 0;;) {
-    if (native().Test(&request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) return fail();
-    if (done) return;
+  while (!done()) {
     sched_yield();
     if (!deadline.expired()) continue;
     if (patience_) return fail();

@@ -14,6 +14,7 @@
 #include "mpi/native.hpp"
 #include "mpi/threads.hpp"
 #include "stretto/types.hpp"
+#include "support/function_ref.hpp"
 
 namespace stretto::mpi {
 
@@ -62,6 +63,9 @@ class Bootstrap {
   void minimum(std::span<const std::int64_t> mine, std::int64_t* least);
   /// Not of some ranks. From rank 0 to all, in small pieces: whether long messages arrive is not known.
   void broadcast(void* data, std::size_t bytes);
+
+  /// Not of some ranks. Until others have done, in shared memory, what `done` looks for.
+  void await(FunctionRef<bool()> done);
 
   /// Has all that this rank did succeeded?
   bool ok() const { return whole_ ? whole_->ok() : ok_; }

@@ -8,6 +8,7 @@
 
 #include "communicator/raise.hpp"
 #include "mpi/carrier.hpp"
+#include "mpi/threads.hpp"
 #include "prepare/background.hpp"
 #include "prepare/observed.hpp"
 

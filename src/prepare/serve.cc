@@ -2,7 +2,7 @@
 #include "prepare/serve.hpp"
 
 #include "communicator/learned.hpp"
-#include "communicator/node.hpp"
+#include "communicator/own_process.hpp"
 #include "communicator/shared_heap.hpp"
 #include "mpi/progress.hpp"
 #include "mpi/types.hpp"

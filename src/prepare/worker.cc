@@ -9,6 +9,7 @@
 
 #include "mpi/flavour/flavour.hpp"
 #include "mpi/progress.hpp"
+#include "mpi/threads.hpp"
 #include "prepare/background.hpp"
 #include "prepare/blocking_stage.hpp"
 #include "settings/settings.hpp"

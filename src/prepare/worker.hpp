@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "communicator/communicator.hpp"
+#include "communicator/own_process.hpp"
 #include "execute/progress.hpp"
 
 namespace stretto::mpi {

@@ -247,10 +247,13 @@ TEST(a_board_is_taken_again_when_all_have_read_it) {
   boards.give_back(other, 0);
   CHECK(boards.take(3) == other);  // the first one has not been read
   CHECK_EQ(read_address(*first, 1).channels, 640);
-  read_address(*first, 2);
+  first->notice = 1;
+  finish_reading(*first);
+  finish_reading(*first);
   CHECK(boards.take(Boards::first_places + 1) != first);  // too small
   CHECK(boards.take(2) == first);
   CHECK_EQ(first->addresses()[1].channels, -1);
+  CHECK_EQ(first->notice.load(), 0);
   CHECK(!boards.take(1 << 20));
 }
 
@@ -263,8 +266,12 @@ TEST(processes_meet_by_their_boards) {
   Board *of_a = a->boards().take(2), *of_b = b->boards().take(2);
   of_a->addresses()[1] = a->address(*to_b);
   of_b->addresses()[0] = b->address(*to_a);
-  a->connect(*to_b, b->segment().offset(of_b), 0);
-  b->connect(*to_a, a->segment().offset(of_a), 1);
+  of_a->notice = 5;
+  Board& seen_by_b = b->board_of(*to_a, a->segment().offset(of_a));
+  CHECK_EQ(seen_by_b.notice.load(), 5);
+  a->connect(*to_b, a->board_of(*to_b, b->segment().offset(of_b)), 0);
+  b->connect(*to_a, seen_by_b, 1);
+  finish_reading(seen_by_b);
   CHECK_EQ(of_a->read.load(), 1);
   to_b->out[0].post(0);
   CHECK(to_a->in[0].next(0));
@@ -290,7 +297,7 @@ TEST(a_segment_is_mapped_as_long_as_there_are_ways_to_it) {
   Connection* back = b->new_connection(a->segment().handle(), refusal);
   Board* board = b->boards().take(1);
   board->addresses()[0] = b->address(*back);
-  a->connect(*first, b->segment().offset(board), 0);
+  a->connect(*first, a->board_of(*first, b->segment().offset(board)), 0);
   CHECK(!a->peer_died(*first));
   a->retire(second);
   CHECK(is_mapped_twice(*b));

@@ -26,6 +26,7 @@ Board* Boards::take(std::size_t places) {
     board = found->board;
     free_.erase(found);
     board->read.store(0, std::memory_order_relaxed);
+    board->notice.store(0, std::memory_order_relaxed);
   } else {
     board = make(places);
   }
@@ -39,14 +40,11 @@ void Boards::give_back(Board* board, std::uint32_t readers) {
   free_.push_back({board, readers});
 }
 
-/// The page is written before it is read: see touch() in process.cc. The last reader's count tells the owner that it
-/// may overwrite the addresses.
+/// The page is written before it is read: see touch() in process.cc.
 Address read_address(Board& board, std::size_t place) {
   Address& theirs = board.addresses()[place];
   std::atomic_ref(theirs.channels).fetch_add(0, std::memory_order_acquire);
-  const Address address = theirs;
-  board.read.fetch_add(1, std::memory_order_release);
-  return address;
+  return theirs;
 }
 
 }  // namespace stretto::transport::shm

@@ -23,9 +23,10 @@ struct Address {
   std::array<std::uint64_t, shm::channels> start{};
 };
 
-/// Memory of a segment, whose addresses may be read by others once ranks have agreed that all have written theirs.
-struct Board {
-  std::atomic<std::uint32_t> read{0};  ///< how many have been
+/// Memory of a segment, whose addresses may be read by others once ranks know that all have written theirs.
+struct alignas(Address) Board {
+  std::atomic<std::uint32_t> read{0};    ///< by how many others
+  std::atomic<std::uint32_t> notice{0};  ///< what its owner tells all of them, the addresses written; 0: nothing yet
   std::uint32_t places = 0;
   Address* addresses() { return reinterpret_cast<Address*>(this + 1); }
 };
@@ -41,7 +42,7 @@ class Boards {
 
   /// Null: the segment is full.
   Board* take(std::size_t places);
-  /// It may be taken again when so many addresses have been read.
+  /// It may be taken again when so many others have read it.
   void give_back(Board* board, std::uint32_t readers);
 
  private:
@@ -58,5 +59,7 @@ class Boards {
 
 /// The address at `place` of another process's board.
 Address read_address(Board& board, std::size_t place);
+/// That was all: the board need not stay for this process.
+inline void finish_reading(Board& board) { board.read.fetch_add(1, std::memory_order_release); }
 
 }  // namespace stretto::transport::shm

@@ -95,10 +95,15 @@ void Process::connect(Connection& connection, const Address& theirs, std::byte* 
   connection.doorbell = doorbell;
 }
 
-void Process::connect(Connection& connection, Bytes board, std::size_t place) {
+Board& Process::board_of(const Connection& connection, Bytes offset) {
+  const std::lock_guard lock(mutex_);
+  return *reinterpret_cast<Board*>(mappings_.at(connection.peer).mapping->memory() + offset);
+}
+
+void Process::connect(Connection& connection, Board& board, std::size_t place) {
   const std::lock_guard lock(mutex_);
   const Mapping& mapping = *mappings_.at(connection.peer).mapping;
-  const Address theirs = read_address(*reinterpret_cast<Board*>(mapping.memory() + board), place);
+  const Address theirs = read_address(board, place);
   connect(connection, theirs, mapping.memory(), mapping.doorbell(), mapping.process(), &mapping.heap());
 }
 

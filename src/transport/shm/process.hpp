@@ -46,9 +46,10 @@ class Process {
   /// The other end: that of `process`, whose segment is here at `segment`, and whose heap may be mapped.
   static void connect(Connection& connection, const Address& theirs, std::byte* segment, Doorbell* doorbell,
                       std::int64_t process, PeerHeap* heap = nullptr);
-  /// The same for a connection to the process of a segment handle, whose address is at `place` of the board that this
-  /// process has at `board` in its segment.
-  void connect(Connection& connection, Bytes board, std::size_t place);
+  /// The board at `offset` of the segment of the process at the other end, which was found by its handle.
+  Board& board_of(const Connection& connection, Bytes offset);
+  /// Connects to it by the address at `place` of its board.
+  void connect(Connection& connection, Board& board, std::size_t place);
   /// Once its last messages have been read, its memory serves a connection to another peer.
   void retire(Connection* connection);
 

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "communicator/own_process.hpp"
+
+#include <fcntl.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <string>
+
+#include "communicator/shared_heap.hpp"
+#include "mpi/flavour/flavour.hpp"
+#include "mpi/native.hpp"
+#include "settings/settings.hpp"
+#include "support/launcher.hpp"
+#include "support/say.hpp"
+
+namespace stretto::mpi {
+namespace {
+
+using transport::shm::Process;
+
+std::atomic<bool> has_core{false};  // for itself
+std::atomic<bool> scarce{false};    // cores; it stays, for a later, smaller bootstrap does not see all ranks
+
+std::atomic<Process*> made_process{nullptr};  // once there is one
+
+struct Made {
+  std::string why;  ///< there is none
+  Process* process = Process::create(settings().shared_memory, why).release();
+  Made() {
+    made_process = process;
+    show_heap();
+  }
+};
+const Made& made() {
+  static const Made& once = *new Made;
+  return once;
+}
+/// What cannot be found out keeps this process alone: it is not known to be near any other.
+std::uint64_t alone(const char* file, int error) {
+  if (settings().shm)
+    say("no memory can be shared by this process (" + std::string(file) + ": " + std::strerror(error) +
+            "); its messages go through the MPI",
+        "STRETTO_SHM=0 says that this is meant");
+  std::uint64_t number = 0;
+  while (getrandom(&number, sizeof number, 0) != sizeof number) {
+  }
+  return number;
+}
+
+/// A machine that was copied while it ran keeps its boot_id, hence the name; and a process of another PID namespace
+/// cannot be found in /proc.
+std::uint64_t machine_id() {
+  constexpr const char* boot_id = "/proc/sys/kernel/random/boot_id";
+  constexpr const char* pid_namespace = "/proc/self/ns/pid";
+  char host[256] = {}, space[64] = {};
+  gethostname(host, sizeof host - 1);
+  char boot[64] = {};
+  const int file = open(boot_id, O_RDONLY | O_CLOEXEC);
+  const bool was_read = file >= 0 && read(file, boot, sizeof boot - 1) > 0;
+  const int error = errno;
+  if (file >= 0) close(file);
+  if (!was_read) return alone(boot_id, error);
+  if (readlink(pid_namespace, space, sizeof space - 1) < 0) return alone(pid_namespace, errno);
+  return std::hash<std::string>{}(std::string(boot) + host + '\n' + space);
+}
+
+std::uint64_t machine() {
+  static const std::uint64_t id = machine_id();
+  return id;
+}
+
+/// Cores of the node that this process may use, its quota of them if it has one.
+int core_limit() {
+  static const int limit = static_cast<int>(std::min<long>(sysconf(_SC_NPROCESSORS_ONLN), core_quota()));
+  return limit;
+}
+
+}  // namespace
+
+void prepare_node() {
+  if (!settings().shm) return;
+  machine();
+  core_limit();
+  own_process();
+}
+
+std::int64_t node_id() {
+  std::uint64_t id = machine();
+  if (settings().nodes) {
+    int rank = 0;
+    native().Comm_rank(constants().world, &rank);
+    id ^= 0x9e3779b97f4a7c15u * static_cast<std::uint64_t>(*settings().pretended_node(rank) + 1);
+  }
+  return static_cast<std::int64_t>(id >> 2);
+}
+
+Process* own_process() { return made().process; }
+
+const std::string& why_it_shares_nothing() { return made().why; }
+
+transport::shm::Segment* segment_at_hand() {
+  Process* const p = made_process;
+  return p ? &p->segment() : nullptr;
+}
+
+void depart() {
+  if (Process* p = made_process) p->segment().depart();
+}
+
+void count_cores(const CoreSet& own, const std::vector<CoreSet>& all) {
+  CoreSet together;
+  for (const CoreSet& one : all) together.add(one);
+  const auto as_mine = std::ranges::count(all, own);
+  const int ranks = std::max(launched_here(), static_cast<int>(all.size()));
+  if (ranks > std::min(together.size(), core_limit()) || as_mine > own.size()) scarce = true;
+}
+
+bool cores_are_scarce() { return scarce; }
+
+bool oversubscribed() { return scarce || launched_here() > core_limit(); }
+
+void have_met() { has_core = !scarce && !flavour::yields_when_idle(); }
+
+transport::shm::WaitPolicy wait_policy() {
+  return has_core.load(std::memory_order_relaxed) ? transport::shm::WaitPolicy{} : transport::shm::sharing_cores;
+}
+
+transport::shm::StagingRings take_staging_rings() {
+  const auto rings = own_process()->take_staging_rings();
+  if (!rings) {
+    say("there is no shared memory for one more thread", "set STRETTO_SHM_MEMORY=256M or more");
+    native().Abort(constants().world, 1);
+  }
+  return *rings;
+}
+
+void return_staging_rings(const transport::shm::StagingRings& rings) { own_process()->return_staging_rings(rings); }
+
+}  // namespace stretto::mpi
