@@ -25,9 +25,9 @@ std::string text_of(int code) {
 
 }  // namespace
 
-int raise(const Communicator& c, Function function, int code) {
+int raise(const Communicator& c, const std::string& called, int code) {
   if (is_fatal(c.comm())) {
-    say("fatal error in " + mpi_name(function) + " on rank " + std::to_string(c.rank()) + " of " +
+    say("fatal error in " + called + " on rank " + std::to_string(c.rank()) + " of " +
         std::to_string(c.ranks()) + ": " + text_of(code));
     native().Abort(c.comm(), code);
   }

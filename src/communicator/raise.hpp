@@ -9,6 +9,6 @@ namespace stretto::mpi {
 
 /// Hands `code` to the error handler of the communicator and returns it. If that is to end the program, says first in
 /// which call, and on which rank: the native library would name a function that the program never called.
-int raise(const Communicator& c, Function function, int code);
+int raise(const Communicator& c, const std::string& called, int code);
 
 }  // namespace stretto::mpi

@@ -15,7 +15,7 @@ constexpr double likely_gain = 0.96;    // … unless the median is less
 constexpr std::size_t most_pairs_of_round = 16;
 constexpr std::size_t most_times = 64;  // kept of a candidate
 constexpr std::size_t most_overheads = 15;
-constexpr double behind = 1.5;       // a challenger is clearly behind if every ratio is larger
+constexpr double behind = 1.5;       // a challenger is clearly behind if every ratio is larger, or ahead if smaller
 constexpr double far_behind = 3;     // it is not even looked at later
 constexpr double most_charged = 10;  // calls, or 100 µs, for a first time: it may be the machine's doing
 constexpr double always_charged = 1e-4;
@@ -48,7 +48,8 @@ Comparison::Comparison(std::size_t candidates, std::size_t current, bool known, 
   for (std::size_t k = 0; k < candidates; ++k)
     if (k != current) left_.push_back(k);
   choose_challenger();
-  quiet = limits_.before;
+  round_pairs_ = pairs_of_next();
+  quiet = compares_with_native() ? limits_.native_before : limits_.before;
   calls_ = quiet;
 }
 
@@ -131,7 +132,9 @@ Verdict Comparison::judge() {
   const double size = static_cast<double>(n);
   const auto beyond = static_cast<std::size_t>(std::max(0.0, std::floor((size - deviations * std::sqrt(size)) / 2)));
   const bool enough = n >= most_pairs;
-  const bool better = n >= fewest && (sorted[n - 1 - beyond] < least_gain || (enough && verdict.ratio < likely_gain));
+  const bool ahead = n >= without_first - 1 && sorted[n - 1] * behind < 1;
+  const bool better =
+      ahead || (n >= fewest && (sorted[n - 1 - beyond] < least_gain || (enough && verdict.ratio < likely_gain)));
   const bool worse = (n >= 2 && sorted[0] > behind) || (n >= fewest && sorted[beyond] > least_gain) || enough;
   if (better) {
     verdict.event = Event::better;
@@ -252,6 +255,7 @@ std::size_t Comparison::pairs_of_next() const {
   const Candidate& next = candidates_[challenger_];
   if (next.ratios.size() == 1 && next.ratios[0] > behind) return 1;
   constexpr std::size_t at_first = 4;
+  if (compares_with_native() && next.ratios.empty()) return at_first;
   return next.ratios.empty() ? std::min(pairs, at_first) : pairs;
 }
 
@@ -271,8 +275,12 @@ void Comparison::plan_round() {
     const double paid = (spent() + expected_cost(round_pairs_)) / (limits_.share * usual);
     calls = std::max(paid - static_cast<double>(calls_), 0.0);
   }
+  if (!looking_ && !compares_with_native() && candidates_[challenger_].timed == 0)
+    calls = std::max(calls, static_cast<double>(limits_.before) - static_cast<double>(calls_));
   // Calls of which nothing can be told, as several are under way at once: ever more seldom.
-  if (vain_ > 0) calls = std::max(calls, std::min(std::ldexp(double{limits_.before}, vain_), double{limits_.rarest}));
+  if (vain_ > 0)
+    calls = std::max(
+        calls, std::min(std::ldexp(static_cast<double>(limits_.before), vain_), static_cast<double>(limits_.rarest)));
   if (looking_) calls = std::max(calls, static_cast<double>(doubted_ ? limits_.check / 2 : until_look_));
   quiet = static_cast<std::uint32_t>(std::min(std::ceil(calls), static_cast<double>(longest_quiet)));
   calls_ += quiet;

@@ -19,8 +19,9 @@ namespace stretto::learn {
 
 /// How much trying may cost, and when it begins.
 struct Limits {
-  double share = 0.02;         ///< of the time of the class's calls, that trying may add
-  std::uint32_t before = 100;  ///< calls before the first round: share · before pays one call that takes thrice as long
+  double share = 0.02;              ///< of the time of the class's calls, that trying may add
+  std::uint32_t native_before = 16;  ///< calls before the native function is tried, which may cost what it will
+  std::uint32_t before = 250;  ///< … before any other is: share · before pays one call that takes six times as long
   std::uint32_t check = 4096;  ///< calls from the end of the comparison to the first look whether it still holds
   std::uint32_t rarest = 65536;  ///< between later looks
 };
@@ -44,8 +45,8 @@ struct Verdict {
 
 class Comparison {
  public:
-  /// Candidates 0, 1, … in the order in which they are to be tried. `known`: `current` is known to be the best, and is
-  /// only looked at now and then.
+  /// Candidates 0, 1, … in the order in which they are to be tried. The first is the native function, than which
+  /// nothing may be slower. `known`: `current` is known to be the best, and is only looked at now and then.
   Comparison(std::size_t candidates, std::size_t current, bool known, const Limits& limits = {});
 
   /// Calls that the current candidate serves before the next round; whoever makes them counts them down. At 0 the next
@@ -103,6 +104,7 @@ class Comparison {
   double expected_cost(std::size_t pairs) const;
   double overhead() const;
   std::size_t pairs_of_next() const;
+  bool compares_with_native() const { return !looking_ && challenger_ == 0; }
   void plan_round();
   void choose_challenger();
   Verdict judge();

@@ -4,6 +4,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <cctype>
 #include <utility>
 
 #include "mpi/types.hpp"
@@ -234,6 +235,12 @@ void NonblockingCall::poll() {
   native_request_ = constants().request_null;
   reported_ = true;
   finish(code);
+}
+
+std::string NonblockingCall::called() const {
+  const std::string blocking = mpi_name(function());  // MPI_Reduce: MPI_Ireduce
+  constexpr std::size_t prefix = 4;
+  return "MPI_I" + std::string(1, static_cast<char>(std::tolower(blocking[prefix]))) + blocking.substr(prefix + 1);
 }
 
 void NonblockingCall::give_up() {

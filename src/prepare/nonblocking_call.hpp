@@ -34,6 +34,7 @@ class NonblockingCall final : public PendingCall {
   void poll() override;
   bool only_messages() const override { return !undecided_ && native_request_ == constants().request_null; }
   void give_up() override;
+  std::string called() const override;
   void ended(execute::Operation& operation) override;
 
  private:

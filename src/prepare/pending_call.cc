@@ -88,13 +88,15 @@ void PendingCall::finish(int code) {
 
 int PendingCall::end() {
   if (code_ == MPI_SUCCESS || reported_ || !c_) return code_;
-  return raise(*c_, function(), code_);
+  return raise(*c_, called(), code_);
 }
+
+std::string PendingCall::called() const { return mpi_name(function()); }
 
 void PendingCall::expired() {
   const Schedule none{};
   const Schedule* const known = schedule();
-  process_worker().expired(*c_, function(), known ? *known : none,
+  process_worker().expired(*c_, called(), known ? *known : none,
                            operation_ ? operation_->stalls() : std::vector<execute::Stall>{});
 }
 

@@ -52,6 +52,8 @@ class PendingCall : public execute::Owner {
   /// Null after detach().
   Communicator* communicator() const { return c_; }
   Function function() const { return arguments_.signature.function; }
+  /// The function that the program called.
+  virtual std::string called() const;
 
   observe::PendingTimes times;  ///< of the call that is under way, if it is observed
 

@@ -52,13 +52,13 @@ Served perform_with(Worker& w, Communicator& c, const Arguments& arguments) {
     const auto kept = call.is_collective() ? count_and_keep(c, call, work) : nullptr;
     if (c.learner) c.learner->begin_work();
     const int code = w.run(c, function, work, kept ? &kept->plan : nullptr);
-    if (code != MPI_SUCCESS) return raise(c, function, code);
+    if (code != MPI_SUCCESS) return raise(c, mpi_name(function), code);
   }
   if (!c.records && call.always_native() && !(c.learner && c.learner->timed()))
     c.plans.keep_native(arguments, call.decision(), statistics().of(function, Passed::rules));
   const Served code = call.end();
   if (c.learner && code) c.learner->end_work();
-  return code && *code != MPI_SUCCESS && !call.reported() ? raise(c, function, *code) : code;
+  return code && *code != MPI_SUCCESS && !call.reported() ? raise(c, mpi_name(function), *code) : code;
 }
 
 [[gnu::always_inline]] inline Served find_and_run(Worker& w, Communicator& c, const Arguments& arguments, bool& left) {
@@ -82,7 +82,7 @@ Served perform_with(Worker& w, Communicator& c, const Arguments& arguments) {
     code = w.run(c, function, cached.work, &cached.plan);
     cached.sampled.end(cached.calls);
   }
-  return code == MPI_SUCCESS ? code : raise(c, function, code);
+  return code == MPI_SUCCESS ? code : raise(c, mpi_name(function), code);
 }
 
 }  // namespace

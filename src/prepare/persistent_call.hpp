@@ -36,6 +36,7 @@ class PersistentCall final : public PendingCall {
   void poll() override;
   bool only_messages() const override { return !native_active_; }
   void give_up() override;
+  std::string called() const override { return "a start of " + mpi_name(function()) + "_init"; }
   void ended(execute::Operation& operation) override;
 
  private:

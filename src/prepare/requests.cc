@@ -203,7 +203,7 @@ Served make_persistent(MPI_Comm comm, const Arguments& arguments, MPI_Request* h
   if (code != MPI_SUCCESS) {
     request->persistent->detach();
     put_back(*request);
-    return code ? raise(*c, function, *code) : code;
+    return code ? raise(*c, mpi_name(function) + "_init", *code) : code;
   }
   const Entered entered(process_worker());
   c->pending.push_back(request->persistent.get());
@@ -226,7 +226,7 @@ int misused() {
 
 int misused(Request& request) {
   const Communicator* const c = request.call().communicator();
-  return c ? raise(*c, request.call().function(), MPI_ERR_REQUEST) : misused();
+  return c ? raise(*c, request.call().called(), MPI_ERR_REQUEST) : misused();
 }
 
 int start(Request& request) {

@@ -144,10 +144,10 @@ int Worker::failure(Communicator& c) {
   return code;
 }
 
-int Worker::expired(const Communicator& c, Function function, const Schedule& schedule,
+int Worker::expired(const Communicator& c, const std::string& called, const Schedule& schedule,
                     const std::vector<execute::Stall>& stalls) {
   char call[128];
-  std::snprintf(call, sizeof call, "%s (call %llu on this communicator, after %g s)", mpi_name(function).c_str(),
+  std::snprintf(call, sizeof call, "%s (call %llu on this communicator, after %g s)", called.c_str(),
                 static_cast<unsigned long long>(c.calls), *settings().deadline);
   say(execute::stall_report(schedule, stalls, call),
       "compare the reports of all ranks: the one that waits for nobody's message left early or never came");
@@ -175,7 +175,7 @@ int Worker::run(Communicator& c, Function function, const execute::Work& work, c
     case Outcome::failed: return failure(c);
     case Outcome::expired: break;
   }
-  return expired(c, function, *work.schedule, progress.stalls());
+  return expired(c, mpi_name(function), *work.schedule, progress.stalls());
 }
 
 int Worker::run_beside_pending(Communicator& c, Function function, const execute::Work& work,

@@ -43,7 +43,7 @@ class Worker {
   /// After an operation on `c` that failed: why.
   int failure(Communicator& c);
   /// Says what the job hangs in, and ends it.
-  int expired(const Communicator& c, Function function, const Schedule& schedule,
+  int expired(const Communicator& c, const std::string& called, const Schedule& schedule,
               const std::vector<execute::Stall>& stalls);
 
   /// Must whoever polls yield the core, for a peer may need it?

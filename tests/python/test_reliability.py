@@ -80,7 +80,7 @@ def test_deadline_of_threads_that_wait_in_turns(built, name):
     done = stretto_run(3, [program], mpi=mpi_of(name), STRETTO_DEADLINE="2")
     assert done.code != 0
     assert "came to the end" not in done.out
-    assert sum("hangs in MPI_Allreduce" in line for line in done.err.splitlines()) >= 2
+    assert sum("hangs in MPI_Iallreduce" in line for line in done.err.splitlines()) >= 2
 
 
 def errors(done: Finished) -> dict[str, str]:

@@ -25,9 +25,10 @@ struct Played {
 
 constexpr double telling = 2e-6;
 
-/// A program of `calls` calls; candidate 0 is the native function, and current at first.
-Played play(std::size_t candidates, std::uint64_t calls, const Times& times, bool known = false) {
-  Comparison comparison(candidates, 0, known);
+/// A program of `calls` calls; candidate 0 is the native function.
+Played play(std::size_t candidates, std::uint64_t calls, const Times& times, bool known = false,
+            std::size_t first = 0) {
+  Comparison comparison(candidates, first, known);
   Played played;
   played.calls.resize(candidates);
   std::vector<double> round;
@@ -95,6 +96,24 @@ TEST(at_no_moment_more_than_a_twentieth_is_lost) {
     const Played p = play(seconds.size(), calls, noisy(seconds, 0, 1));
     CHECK(p.seconds <= 1.05 * unit * static_cast<double>(calls) + telling);
   }
+}
+
+TEST(one_bad_candidate_costs_less_than_a_twentieth) {
+  const double unit = 1e-3;
+  for (std::uint64_t calls = 1; calls < 2000; ++calls) {
+    const Played p = play(3, calls, noisy({unit, 12 * unit, 1.1 * unit}, 0, 1));
+    CHECK(p.seconds <= 1.05 * unit * static_cast<double>(calls) + telling);
+  }
+}
+
+TEST(what_rules_choose_is_soon_compared_with_the_native_function) {
+  const double unit = 1e-3;
+  const Times times = noisy({unit, 3 * unit, 2 * unit, 0.9 * unit}, 0.05, 1);
+  const Played soon = play(4, 100, times, false, 2);
+  CHECK_EQ(soon.current, std::size_t{0});
+  CHECK_EQ(soon.calls[1] + soon.calls[3], std::size_t{0});  // which may be slower, have to wait
+  CHECK(soon.calls[2] <= 24);
+  CHECK_EQ(play(4, 4000, times, false, 2).current, std::size_t{3});
 }
 
 TEST(who_is_clearly_behind_is_given_up_in_its_first_calls) {

@@ -104,8 +104,8 @@ TEST(starts_that_nobody_waits_for_are_left_as_they_are) {
 }
 
 TEST(a_request_that_is_started_seldom_is_never_tried_on) {
-  const Played p = play({20'000, 5'000}, 100, false);
-  CHECK_EQ(p.served[0], std::size_t{100});
+  const Played p = play({20'000, 5'000}, 250, false);
+  CHECK_EQ(p.served[0], std::size_t{250});
   CHECK_EQ(p.told, std::size_t{1});  // the beginning of the first round
 }
 
