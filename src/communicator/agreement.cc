@@ -115,10 +115,10 @@ const Known* of_rank_0(Bootstrap& bootstrap) {
 struct Term {
   enum : std::size_t { variables, variables_, files, files_, node, node_, digest, threads, faults, own_thread, count };
 };
-using Numbers = std::array<std::int64_t, Term::count>;
+using Proposal = std::array<std::int64_t, Term::count>;
 
-Numbers numbers(const Terms& t) {
-  Numbers n{};
+Proposal proposal(const Terms& t) {
+  Proposal n{};
   n[Term::variables] = t.variables;
   n[Term::variables_] = -t.variables;
   n[Term::files] = t.files;
@@ -132,7 +132,7 @@ Numbers numbers(const Terms& t) {
   return n;
 }
 
-Agreement agreement(const Numbers& least) {
+Agreement agreement(const Proposal& least) {
   Agreement all;
   all.same_variables = least[Term::variables] == -least[Term::variables_];
   all.same_files = least[Term::files] == -least[Term::files_];
@@ -189,9 +189,9 @@ Terms Terms::own(Rank rank) {
 }
 
 Agreement combined(std::span<const Terms> all) {
-  Numbers least = numbers(all.front());
+  Proposal least = proposal(all.front());
   for (const Terms& one : all.subspan(1))
-    std::ranges::transform(numbers(one), least, least.begin(), [](auto a, auto b) { return std::min(a, b); });
+    std::ranges::transform(proposal(one), least, least.begin(), [](auto a, auto b) { return std::min(a, b); });
   return agreement(least);
 }
 
@@ -211,8 +211,8 @@ Agreement settle(Bootstrap& bootstrap, Agreement all, bool all_came, bool rules_
 }
 
 Agreement agree(Bootstrap& bootstrap, const Terms& mine) {
-  const Numbers own = numbers(mine);
-  Numbers least = own;
+  const Proposal own = proposal(mine);
+  Proposal least = own;
   bootstrap.minimum(own, least.data());
   const Agreement found = bootstrap.ok() ? agreement(least) : Agreement{};
   const std::array<std::int64_t, 2> mine_then{bootstrap.ok() ? 1 : 0, found.rules ? 1 : 0};

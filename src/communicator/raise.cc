@@ -27,8 +27,8 @@ std::string text_of(int code) {
 
 int raise(const Communicator& c, const std::string& called, int code) {
   if (is_fatal(c.comm())) {
-    say("fatal error in " + called + " on rank " + std::to_string(c.rank()) + " of " +
-        std::to_string(c.ranks()) + ": " + text_of(code));
+    say("fatal error in " + called + " on rank " + std::to_string(c.rank()) + " of " + std::to_string(c.ranks()) +
+        ": " + text_of(code));
     native().Abort(c.comm(), code);
   }
   native().Comm_call_errhandler(c.comm(), code);

@@ -19,10 +19,10 @@ namespace stretto::learn {
 
 /// How much trying may cost, and when it begins.
 struct Limits {
-  double share = 0.02;              ///< of the time of the class's calls, that trying may add
+  double share = 0.02;               ///< of the time of the class's calls, that trying may add
   std::uint32_t native_before = 16;  ///< calls before the native function is tried, which may cost what it will
-  std::uint32_t before = 250;  ///< … before any other is: share · before pays one call that takes six times as long
-  std::uint32_t check = 4096;  ///< calls from the end of the comparison to the first look whether it still holds
+  std::uint32_t before = 250;    ///< … before any other is: share · before pays one call that takes six times as long
+  std::uint32_t check = 4096;    ///< calls from the end of the comparison to the first look whether it still holds
   std::uint32_t rarest = 65536;  ///< between later looks
 };
 
