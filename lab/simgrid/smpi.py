@@ -97,9 +97,11 @@ class Network:
         selector: str = "",
         patience: float = PATIENCE,
         nodes: Iterable[int] = (),
+        graph: str = "",
     ) -> Iterator[Time]:
         """A rank on each of `hosts`, where a host may stand several times. What takes longer than
-        `patience` has an infinite time. `nodes` tells algorithms that go by them where ranks are.
+        `patience` has an infinite time. `nodes` tells algorithms that go by them where ranks are,
+        `graph` who are neighbours.
         """
         told = ":".join(map(str, nodes))
         left = [(cell, list(words)) for cell, words in plan if words]
@@ -114,7 +116,7 @@ class Network:
                     "-hostfile", str(hostfile), *SETTINGS,
                     *([f"--cfg=smpi/{_setting(selector)}"] if selector else []),
                     *(f"--cfg={one}" for one in self.settings),
-                    str(self.driver), str(folder / "plan"), *([told] if told else []),
+                    str(self.driver), str(folder / "plan"), *filter(None, [told, graph]),
                 ]  # fmt: skip
                 for line in _lines(command, patience):
                     yield Time(**json.loads(line))

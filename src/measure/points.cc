@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <numeric>
 
 #include "stretto/error.hpp"
+#include "stretto/graph.hpp"
 
 namespace stretto::measure {
 namespace {
@@ -108,16 +110,27 @@ std::vector<int> nearest(Rank rank, Rank ranks) {
   return near;
 }
 
-/// The world with nearest() as sources and destinations. Never freed.
+std::shared_ptr<const Graph> graph;  // null: nearest() in both directions
+
+Neighbours neighbours_of(Rank rank, Rank ranks) {
+  if (!graph) return {nearest(rank, ranks), nearest(rank, ranks)};
+  Neighbours near = graph->of(rank);
+  for (auto* side : {&near.sources, &near.destinations}) std::erase(*side, no_rank);
+  return near;
+}
+
+/// The world with these neighbours. Never freed.
 MPI_Comm neighbours_of_world(Rank rank, Rank ranks) {
   static MPI_Comm made = mpi::constants().comm_null;
   if (made != mpi::constants().comm_null) return made;
-  std::vector<int> near = nearest(rank, ranks);
-  const auto n = static_cast<int>(near.size());
-  near.resize(near.size() + 1);
-  const std::vector<int> weights(near.size(), 1);  // MPI_UNWEIGHTED may be a variable of the library
-  mpi::native().Dist_graph_create_adjacent(mpi::constants().world, n, near.data(), weights.data(), n, near.data(),
-                                           weights.data(), MPI_INFO_NULL, 0, &made);
+  Neighbours near = neighbours_of(rank, ranks);
+  const auto sources = static_cast<int>(near.sources.size()), destinations = static_cast<int>(near.destinations.size());
+  for (auto* side : {&near.sources, &near.destinations}) side->resize(side->size() + 1);  // never null
+  // MPI_UNWEIGHTED may be a variable of the library.
+  const std::vector<int> weights(std::max(near.sources.size(), near.destinations.size()), 1);
+  mpi::native().Dist_graph_create_adjacent(mpi::constants().world, sources, near.sources.data(), weights.data(),
+                                           destinations, near.destinations.data(), weights.data(), MPI_INFO_NULL, 0,
+                                           &made);
   return made;
 }
 
@@ -155,6 +168,8 @@ Benchmark benchmark_named(std::string_view name) {
   throw Error("unknown function '" + std::string(name) + "'");
 }
 
+void take_graph(std::string_view text, int ranks) { graph = parse_graph(std::string(text), ranks); }
+
 Point point_of(const Benchmark& benchmark, Bytes asked, int ranks) {
   if (benchmark.function == Function::barrier) return {benchmark, 0, 0};
   const Bytes unit = element_bytes(benchmark) * (cuts(benchmark) ? ranks : 1);
@@ -178,9 +193,16 @@ Runner::Runner(const Point& point)
   if (near(benchmark_.function)) comm_ = neighbours_of_world(rank_, ranks_);
   count(point);
   if (irregular(benchmark_.function) && facts(facts(benchmark_.function).collective).pairwise) describe_pairs();
-  in_.resize(room(in));
-  for (auto& buffer : between_) buffer.resize(room(between));
-  for (auto& buffer : out_) buffer.resize(room(out));
+  // MPIs refuse null, also where there are no neighbours.
+  const auto provide = [](auto& buffer, std::size_t size) {
+    buffer.reserve(std::max<std::size_t>(size, 1));
+    buffer.resize(size);
+  };
+  provide(in_, room(in));
+  for (auto& buffer : between_) provide(buffer, room(between));
+  for (auto& buffer : out_) provide(buffer, room(out));
+  for (auto* list : {&counts_, &displacements_, &in_counts_, &in_displacements_, &in_bytes_, &out_bytes_})
+    provide(*list, list->size());
   for (const bool stretto : {false, true})
     for (const Component& component : components()) calls_[stretto ? 1 : 0].push_back(prepared(component, stretto));
 }
@@ -197,7 +219,12 @@ void Runner::count(const Point& point) {
   const auto each = parts(benchmark_, one_part ? elements : elements / ranks_, ranks_);
   std::vector<Rank> sources(each.size());
   std::iota(sources.begin(), sources.end(), 0);
-  if (near(benchmark_.function)) sources = nearest(rank_, ranks_);
+  destinations_ = sources.size();
+  if (near(benchmark_.function)) {
+    const Neighbours own = neighbours_of(rank_, ranks_);
+    sources = own.sources;
+    destinations_ = own.destinations.size();
+  }
   std::int64_t at = 0;
   for (const Rank source : sources) {
     counts_.push_back(static_cast<int>(each[static_cast<std::size_t>(source)]));
@@ -210,23 +237,23 @@ void Runner::count(const Point& point) {
 
 /// Rank s sends the same to all: the counts fall with s.
 void Runner::describe_pairs() {
-  in_counts_.assign(counts_.size(), mine_);
-  for (std::size_t i = 0; i < counts_.size(); ++i) {
+  in_counts_.assign(destinations_, mine_);
+  for (std::size_t i = 0; i < destinations_; ++i) {
     in_displacements_.push_back(static_cast<int>(i) * mine_);
     in_bytes_.push_back(in_displacements_.back() * static_cast<int>(sizeof(double)));
-    out_bytes_.push_back(displacements_[i] * static_cast<int>(sizeof(double)));
   }
+  for (const int at : displacements_) out_bytes_.push_back(at * static_cast<int>(sizeof(double)));
   in_far_.assign(in_bytes_.begin(), in_bytes_.end());
   out_far_.assign(out_bytes_.begin(), out_bytes_.end());
-  types_.assign(counts_.size(), type_);
+  types_.assign(std::max(counts_.size(), destinations_), type_);
 }
 
 /// The doubles that the components read or write there.
 std::size_t Runner::room(Buffer which) const {
   std::int64_t most = 0;
   const auto fit = [&](Amount extent, bool input) {
-    const std::int64_t all =
-        input && !in_counts_.empty() ? static_cast<std::int64_t>(in_counts_.size()) * mine_ : vector_;
+    const bool sends_parts = input && (!in_counts_.empty() || near(benchmark_.function));
+    const std::int64_t all = sends_parts ? static_cast<std::int64_t>(destinations_) * mine_ : vector_;
     most = std::max<std::int64_t>(most, extent == Amount::nothing ? 0 : extent == Amount::part ? mine_ : all);
   };
   for (const Component& component : components()) {

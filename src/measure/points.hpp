@@ -48,6 +48,10 @@ struct Point {
   Form form = Form::blocking;
 };
 
+/// From now on functions that want neighbours have those of this graph, as parse_graph() reads it. Throws
+/// stretto::Error.
+void take_graph(std::string_view text, int ranks);
+
 /// The sizes that can be measured: whole elements, one for each rank where a vector is cut into parts.
 Point point_of(const Benchmark& benchmark, Bytes asked, int ranks);
 
@@ -110,6 +114,7 @@ class Runner {
   std::size_t doubles_ = 1;  // an element takes the room of so many
   int mine_ = 0;
   std::int64_t vector_ = 0;
+  std::size_t destinations_ = 0;  // of parts that I send, one for each rank or neighbour
   std::vector<int> counts_, displacements_;
   std::vector<int> in_counts_, in_displacements_, in_bytes_, out_bytes_;  // of those with parts for each and own sizes
   std::vector<MPI_Aint> in_far_, out_far_;

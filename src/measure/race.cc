@@ -35,6 +35,7 @@ struct Options {
   std::vector<PointSpec> points;               // or these, and nothing else
   std::vector<std::vector<PointSpec>> groups;  // likewise
   std::string plan;                            // or this file's points, each with candidates
+  std::string graph;                           // of neighbours
   std::string orders;                          // or what comes through the pipes in this folder
   double seconds = 0.2;                        // for each point
   bool smoke = false;
@@ -64,6 +65,7 @@ Options parse(int argc, char** argv) {
       {"--stretto-library", [&](auto value) { o.stretto = value; }},
       {"--plan", [&](auto value) { o.plan = value; }},
       {"--orders", [&](auto value) { o.orders = value; }},
+      {"--graph", [&](auto value) { o.graph = value; }},
       {"--budget", [&](auto value) { o.seconds = std::strtod(value.data(), nullptr); }},
       {"--collectives", words_into(o.benchmarks, benchmark_named)},
       {"--modes", words_into(o.modes, mode_of)},
@@ -227,6 +229,7 @@ int run(int argc, char** argv) {
   stretto.init(&argc, &argv, MPI_THREAD_SINGLE, &provided);  // which may ask for more
   mpi.Comm_rank(mpi::constants().world, &rank);
   mpi.Comm_size(mpi::constants().world, &ranks);
+  if (!options.graph.empty()) take_graph(options.graph, ranks);
   const int on_nodes = nodes();
   if (rank == 0) print_machine(ranks, on_nodes, options.mpi);
   const Library native = native_library();

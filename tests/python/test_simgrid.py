@@ -165,6 +165,21 @@ def test_every_algorithm_is_right(driver, ranks, sizes):
     assert [one for one in found if not (one.correct and one.checked)] == []
 
 
+@pytest.mark.parametrize("graph", ["random=2", "random=5", "stencil=4x2"])
+def test_neighbourhoods_are_right(driver, graph):
+    names = ("neighbor_alltoall", "neighbor_allgather")
+    words = ["native", "direct", "grid", "two_step", "three_step"]
+    plan = [(f"{name}:{size}", words) for name in names for size in (8, 1000)]
+    network = smpi.Network(trees.Tree((2,), cores=4), driver)
+    hosts, nodes = trees.placed(network.tree), [r // 4 for r in range(8)]
+    found = list(network.run(hosts, plan, nodes=nodes, graph=graph))
+    assert len(found) == len(plan) * len(words)
+    assert [one for one in found if not (one.correct and one.checked)] == []
+    direct = {(one.cell, one.asked, one.words): one.us for one in found}
+    for name in names:  # it is what the native functions do
+        assert direct[name, 8, "direct"] == pytest.approx(direct[name, 8, "native"], rel=1e-3)
+
+
 def test_a_tree_takes_as_long_by_smpi_as_by_stretto(driver):
     network = smpi.Network(trees.Tree((8,)), driver)
     plan = [("reduce:8", ["native", "binomial"]), ("barrier:0", ["native", "dissemination"])]

@@ -39,7 +39,9 @@ Player::Player(const Cell& cell, Rank rank, const Shape& shape)
       collective_(facts(cell.function).collective),
       shape_(shape),
       rank_(rank),
-      parts_(facts(collective_).per_rank ? shape.ranks : 1) {
+      parts_(facts(collective_).neighbourhood ? static_cast<Rank>(graph_of(shape)->slots())
+             : facts(collective_).per_rank    ? shape.ranks
+                                              : 1) {
   const Bytes unit =
       facts(collective_).reduces && facts(collective_).per_rank ? sizeof(double) * shape.ranks : sizeof(double);
   each_ = collective_ == Collective::barrier ? 0 : std::max<Count>(cell.asked / unit, 1);
@@ -64,7 +66,11 @@ Bytes Player::needed(Rank ranks) const {
   const auto of = [this](Rank rank) {
     return static_cast<Bytes>(doubles(side(Buffer::input, rank)) + doubles(side(Buffer::output, rank))) * 8;
   };
-  return of(0) + (ranks - 1) * of(ranks - 1);  // the root is rank 0, the others are alike
+  if (!facts(collective_).neighbourhood)
+    return of(0) + (ranks - 1) * of(ranks - 1);  // the root is rank 0, the others are alike
+  Bytes all = 0;
+  for (Rank r = 0; r < ranks; ++r) all += of(r);
+  return all;
 }
 
 Player::Side Player::side(Buffer which, Rank rank) const {
@@ -85,6 +91,7 @@ double* Player::allocate(const Side& s) {
 
 /// Of the contributor's vector, the number of the first element of a part: of that for me, in an alltoall's output.
 Count Player::label(Buffer which, Rank part) const {
+  if (facts(collective_).neighbourhood) return block_of(collective_, shape_, rank_, which, part) * each_;
   return (facts(collective_).pairwise && which == Buffer::output ? rank_ : part) * each_;
 }
 
@@ -121,6 +128,20 @@ bool Player::correct() const {
   return right;
 }
 
+/// What MPIs do in neighbourhoods, as far as we know all of them; SMPI 3.32 has no such functions.
+void Player::send_to_neighbours() const {
+  const Neighbours& near = shape_.graph->of(rank_);
+  const auto n = static_cast<int>(each_);
+  std::vector<MPI_Request> requests;
+  for (std::size_t i = 0; i < near.sources.size(); ++i)
+    MPI_Irecv(output_.at + static_cast<Count>(i) * each_, n, MPI_DOUBLE, near.sources[i], 0, MPI_COMM_WORLD,
+              &requests.emplace_back());
+  for (std::size_t i = 0; i < near.destinations.size(); ++i)
+    MPI_Isend(input_.at + (facts(collective_).pairwise ? static_cast<Count>(i) * each_ : 0), n, MPI_DOUBLE,
+              near.destinations[i], 0, MPI_COMM_WORLD, &requests.emplace_back());
+  MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+}
+
 void Player::native() const {
   const void* in = input_.at;
   void* out = output_.at;
@@ -137,6 +158,8 @@ void Player::native() const {
     case Function::allreduce: MPI_Allreduce(in, out, n, MPI_DOUBLE, MPI_SUM, comm); return;
     case Function::reduce_scatter_block: MPI_Reduce_scatter_block(in, out, n, MPI_DOUBLE, MPI_SUM, comm); return;
     case Function::scan: MPI_Scan(in, out, n, MPI_DOUBLE, MPI_SUM, comm); return;
+    case Function::neighbor_allgather:
+    case Function::neighbor_alltoall: send_to_neighbours(); return;
     default: std::abort();  // the plan has been checked
   }
 }

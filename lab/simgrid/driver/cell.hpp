@@ -43,6 +43,7 @@ class Player {
   template <typename Each>
   void for_each(const Side& side, Each each) const;
   Count label(Buffer which, Rank part) const;
+  void send_to_neighbours() const;
   execute::Work work(const Schedule& schedule, const Params& params) const;
 
   Function function_;

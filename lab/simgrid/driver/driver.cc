@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Times collectives on a simulated network: smpirun -no-privatize … stretto-smpi PLAN [NODES]. A line of the plan is a
-// cell and its candidates, "allreduce:64K native ring,segment=16K": SMPI's own choice, and algorithms of Stretto. A
-// JSON object is written for each. NODES, "0:0:1:1", says to algorithms that go by nodes where each rank is. All ranks
-// are in this one process and take turns, so that they can share variables.
+// Times collectives on a simulated network: smpirun -no-privatize … stretto-smpi PLAN [NODES] [GRAPH]. A line of the
+// plan is a cell and its candidates, "allreduce:64K native ring,segment=16K": SMPI's own choice, and algorithms of
+// Stretto. A JSON object is written for each. NODES, "0:0:1:1", says to algorithms that go by nodes where each rank is;
+// GRAPH, "random=20", who are neighbours. All ranks are in this one process and take turns, so that they can share
+// variables.
 #include <smpi/mpi.h>
 #include <unistd.h>
 
@@ -37,12 +38,12 @@ Planned planned(const std::string& line, Shape shape) {
   words >> word;
   const std::size_t colon = word.find(':');
   const auto function = function_named(word.substr(0, colon));
-  if (!function || facts(*function).irregular || facts(*function).collective == Collective::exscan ||
-      facts(facts(*function).collective).neighbourhood)
+  if (!function || facts(*function).irregular || facts(*function).collective == Collective::exscan)
     throw Error("'" + word + "' is no cell of this driver", "functions whose parts are alike, as in allreduce:64K");
   const auto bytes = colon == word.npos ? std::nullopt : parse_size(word.substr(colon + 1));
   if (!bytes) throw Error("'" + word + "' has no size", "write allreduce:64K");
-  if (*bytes * (facts(facts(*function).collective).per_rank ? shape.ranks : 1) > INT_MAX)
+  const CollectiveFacts& of = facts(facts(*function).collective);
+  if (*bytes * (of.neighbourhood ? graph_of(shape)->slots() : of.per_rank ? shape.ranks : 1) > INT_MAX)
     throw Error("'" + word + "' is too large", "a vector has at most 2 GiB, all parts together");
   Planned p{{*function, *bytes}, {}};
   while (words >> word) {
@@ -86,9 +87,13 @@ struct Board {
 
 Board& board(int argc, char** argv, Rank ranks) {
   static Board one = [&] {
-    if (argc != 2 && argc != 3) throw Error("there is no plan", "smpirun … stretto-smpi PLAN [NODES]");
+    if (argc < 2 || argc > 4) throw Error("there is no plan", "smpirun … stretto-smpi PLAN [NODES] [GRAPH]");
     Shape shape{ranks, 0, {}, {}};
-    if (argc == 3) shape.nodes = read_nodes(argv[2], ranks);
+    for (int i = 2; i < argc; ++i)
+      if (std::string_view(argv[i]).find('=') == std::string_view::npos)
+        shape.nodes = read_nodes(argv[i], ranks);
+      else
+        shape.graph = parse_graph(argv[i], ranks);
     return Board{shape, read_plan(argv[1], shape), simgrid::s4u::Barrier::create(static_cast<unsigned>(ranks))};
   }();
   return one;

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 
 TABLE = "it has a table and --json"  # instead of a picture
+NEIGHBOUR = "neighbor_"  # functions of neighbourhoods
 
 
 def _refuse(options: dict[str, object], why: str, hint: str) -> None:
@@ -88,6 +89,12 @@ def _refuse(options: dict[str, object], why: str, hint: str) -> None:
     is_flag=True,
     help="How much of a nonblocking call goes on while the program computes?",
 )
+@click.option(
+    "--graph",
+    metavar="KIND",
+    help="Of neighbourhood collectives, such as torus=4x4 or random=3.  [default: the eight nearest"
+    " ranks on a ring]",
+)
 @click.option("--plot", type=PictureType(), metavar="FILE", default=None,
               help="Draw into FILE: .svg, .png or .pdf.")  # fmt: skip
 @json_option
@@ -121,6 +128,7 @@ def command(
     buffers: str | None,
     form: str | None,
     overlap: bool,
+    graph: str | None,
     plot: str | None,
     as_json: bool,
     peers: str | None,
@@ -134,18 +142,18 @@ def command(
     if file:
         others = {"peers": peers, "guidelines": guidelines}
         _refuse(others, "does not go with --file", "a file is raced against the native function")
+    of_race = {"plot": plot, "mode": mode, "buffers": buffers, "form": form, "graph": graph}
     if peers:
         from .bench_peers import command as run_peers
 
-        others = {"collectives": collectives, "time-per-size": time_per_size, "plot": plot}
-        others |= {"mpi": mpi_wish != "auto", "guidelines": guidelines, "buffers": buffers}
-        others |= {"form": form, "overlap": overlap}
+        others = {**of_race, "mode": None, "collectives": collectives, "overlap": overlap,
+                  "time-per-size": time_per_size, "mpi": mpi_wish != "auto",
+                  "guidelines": guidelines}  # fmt: skip
         _refuse(others, "does not go with --peers", "it has --cells, --time-per-cell and --output")
         run_peers(peers, ranks, sizes, as_json, mode=mode, **of_peers)
         return
     words = {name.replace("_", "-"): value for name, value in of_peers.items()}
     _refuse(words, "goes only with --peers", "`stretto bench --help` shows what goes together")
-    of_race = {"plot": plot, "mode": mode, "buffers": buffers, "form": form}
     if guidelines:
         from .bench_guidelines import command as run_guidelines
 
@@ -153,11 +161,9 @@ def command(
         names = functions_of(collectives)
         run_guidelines(ranks or (2,), mpi_wish, names, sizes, time_per_size, as_json)
         return
-    if ranks is not None and len(ranks) != 1:
-        raise Error("--ranks: a race is run by one number of ranks", "write -n 4")
+    n = _one_number(ranks)
     from ..measure.points import BACK_TO_BACK, BLOCKING, modes_of
 
-    n = 2 if ranks is None else ranks[0]
     if overlap:
         from .bench_overlap import command as run_overlap
 
@@ -167,8 +173,15 @@ def command(
     modes = modes_of(mode or BACK_TO_BACK)
     _refuse_many(plot, modes, form)
     names = functions_in(file, n, collectives) if file else collectives or "all"
-    how = (modes, form or BLOCKING, time_per_size or 0.3, buffers == "shared")
+    graph = _checked_graph(graph, n, collectives)
+    how = (modes, form or BLOCKING, time_per_size or 0.3, buffers == "shared", graph)
     _race_by(file, n, mpi_wish, names, sizes or "8-1M", *how, plot, as_json)
+
+
+def _one_number(ranks: tuple[int, ...] | None) -> int:
+    if ranks is not None and len(ranks) != 1:
+        raise Error("--ranks: a race is run by one number of ranks", "write -n 4")
+    return 2 if ranks is None else ranks[0]
 
 
 def _refuse_many(plot: str | None, modes: list[str], form: str | None) -> None:
@@ -176,6 +189,20 @@ def _refuse_many(plot: str | None, modes: list[str], form: str | None) -> None:
         raise Error("--plot: one picture shows one mode", "write --mode synchronised")
     if plot and form == "all":
         raise Error("--plot: one picture shows one form", "write --form nonblocking")
+
+
+def _checked_graph(graph: str | None, ranks: int, collectives: str | None) -> str:
+    """Empty: there is none. Raises Error if it has not so many ranks or no function needs it."""
+    from .. import Shape
+    from ..measure.driver import VARIANTS
+
+    if not graph:
+        return ""
+    Shape(ranks, graph=graph)
+    if not any(name.startswith(NEIGHBOUR) for name in functions_of(collectives, VARIANTS)):
+        hint = "write --collectives neighbor_alltoallv"
+        raise Error("--graph: none of these functions has one", hint)
+    return graph
 
 
 def functions_in(file: str, ranks: int, collectives: str | None) -> str:
@@ -218,6 +245,7 @@ def _race(
     form: str,
     time_per_size: float,
     shared_buffers: bool,
+    graph: str,
     plot: str | None,
     as_json: bool,
     file: str | None,
@@ -238,17 +266,9 @@ def _race(
     points = len(names) * len(numbers) * len(modes) * (len(FORMS) if form == "all" else 1)
     with progress(f"racing under {mpi.title}", points) as advance:
         race = run_benchmark(
-            mpi,
-            ranks,
-            names,
-            numbers,
-            time_per_size,
-            advance,
-            modes,
-            form,
-            shared_buffers,
-            variables,
-        )
+            mpi, ranks, names, numbers, time_per_size, advance, modes, form, shared_buffers,
+            variables, graph,
+        )  # fmt: skip
     if file:
         check_served(file, race)
     if as_json:
@@ -257,13 +277,14 @@ def _race(
                 "mpi": mpi.title,
                 "flavour": mpi.flavour,
                 "ranks": ranks,
+                **({"graph": graph} if graph else {}),
                 "machine": race.machine,
                 "cells": race.cells,
                 "geometric_mean": race.ratio,
             }
         )
     else:
-        _print_tables(race, mpi.title, ranks)
+        _print_tables(race, mpi.title, ranks, graph)
     if plot:
         from ..plot.race import draw
 
@@ -300,12 +321,15 @@ def _ratio_text(cell: dict) -> str:
     return f"[{color}]{cell['ratio']:.2f}[/]"
 
 
-def _print_tables(race: "Results", title: str, ranks: int) -> None:
+def _print_tables(race: "Results", title: str, ranks: int, graph: str = "") -> None:
     from .terminal import stderr, stdout, table
 
     console = stdout()
     for name, manner in dict.fromkeys((cell["cell"], _manner(cell)) for cell in race.cells):
-        console.print(f"# {name}, {ranks} ranks, {title}" + (f", {manner}" if manner else ""))
+        said = [f"{ranks} ranks", title, *filter(None, [manner])]
+        if graph and name.startswith(NEIGHBOUR):
+            said.append(graph)
+        console.print(f"# {name}, {', '.join(said)}")
         grid = table(">size", ">native", ">Stretto", ">ratio", "algorithm", least=10)
         for cell in race.cells:
             if (cell["cell"], _manner(cell)) == (name, manner):

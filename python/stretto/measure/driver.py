@@ -76,15 +76,19 @@ def run_benchmark(
     form: str = BLOCKING,
     shared_buffers: bool = False,
     variables: dict[str, str] | None = None,
+    graph: str = "",
 ) -> Results:
     """Races in these MODES and in one of the FORMS or `all`, with `variables` for the ranks; raises
     Error if the driver fails or hangs.
 
-    `shared_buffers` lie in each rank's shared heap, if they have 64 KiB or more.
+    `shared_buffers` lie in each rank's shared heap, if they have 64 KiB or more. `graph` is that of
+    neighbourhood functions; without one the eight nearest ranks on a ring are neighbours.
     """
     results = Results()
     arguments = ["--collectives", ",".join(functions), "--sizes", ",".join(map(str, sizes))]
     arguments += ["--modes", ",".join(modes), "--forms", form]
+    if graph:
+        arguments += ["--graph", graph]
     if shared_buffers:
         heap = {"LD_PRELOAD": str(heap_library()), "STRETTO_SHARED_HEAP": "64K"}
         variables = heap | (variables or {})
