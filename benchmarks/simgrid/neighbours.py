@@ -100,7 +100,7 @@ def finding(rows: list[Row]) -> str:
             f"part by itself on average,\n{min(gains):.2f} to {max(gains):.2f}; with the best "
             f"algorithm it would be {geometric_mean(best):.2f} times as fast"
         )
-    return ".\nThere ".join(said) + "."
+    return ";\n".join(said) + "."
 
 
 def main() -> None:

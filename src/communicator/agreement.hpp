@@ -53,8 +53,9 @@ std::optional<std::uint32_t> agree_on_number(Bootstrap& bootstrap);
 /// Of all ranks. It is usable when each has come so far, and has the rules: see settle().
 Agreement combined(std::span<const Terms> all);
 
-/// Of whether all ranks have come so far, and have the rules, which else come from rank 0. The same on all ranks.
-Agreement settle(Bootstrap& bootstrap, Agreement combined, bool all_came, bool rules_known);
+/// Makes `all`, which each rank has combined by itself, usable where all of them have: `all_came`. If not all have the
+/// rules, these come from rank 0. The same on all ranks.
+Agreement settle(Bootstrap& bootstrap, Agreement all, bool all_came, bool rules_known);
 
 /// All of this for any number of ranks. The same on all of them.
 Agreement agree(Bootstrap& bootstrap, const Terms& mine);

@@ -200,8 +200,8 @@ class Communicator {
   std::size_t schedule_bytes_ = 0;
 };
 
-/// In MPI_Init: does what set-up needs of this process alone, so that the first collective waits only for what ranks
-/// have to tell each other. Never collective; what it does not get to do is done when it is needed.
+/// Before the MPI's own MPI_Init: does what set-up needs of this process alone, so that the first collective waits only
+/// for what ranks have to tell each other. Never collective; what it does not get to do is done when it is needed.
 void prepare_process();
 /// In MPI_Init, where all ranks have Stretto.
 void set_up_world(const std::string& cause);

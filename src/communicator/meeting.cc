@@ -116,17 +116,14 @@ void Meeting::connect(std::size_t rank) {
   board_->addresses()[rank] = own_process()->address(*connections_[rank]);
 }
 
-std::uint32_t Meeting::opinion(bool is_willing) const {
-  return said + (is_willing ? willing : 0) + (cores_are_scarce() ? scarce : 0) +
-         copies * static_cast<std::uint32_t>(kernel_copy_);
-}
-
-// Who cannot map the memory of all others stands back, and everyone who can sees that: either all look at all and find
-// them willing, or none ends here.
+// Who cannot map the memory of all others, or lacks the rules, stands back, and all who look see that: either all find
+// all willing, or none ends without the MPI.
 Verdict Meeting::conclude(bool rules_known, bool may_look) {
-  const bool is_willing = tried_ && refused_.empty() && node_.ok();
-  if (board_) board_->notice.store(opinion(is_willing && rules_known), std::memory_order_release);
-  if (may_look && is_willing && rules_known && all_are_willing()) {
+  const bool agrees = is_willing() && rules_known;
+  const std::uint32_t mine = said + (agrees ? willing : 0) + (cores_are_scarce() ? scarce : 0) +
+                             copies * static_cast<std::uint32_t>(kernel_copy_);
+  if (board_) board_->notice.store(mine, std::memory_order_release);
+  if (may_look && agrees && all_are_willing(mine)) {
     finish(true);
     return {true, true, true};
   }
@@ -139,8 +136,9 @@ transport::shm::Board& Meeting::board_of(std::size_t rank) const {
   return own_process()->board_of(*connections_[rank], all_[rank].board);
 }
 
-bool Meeting::all_are_willing() {
-  std::uint32_t together = opinion(true);
+/// `mine` is my notice: what others see of me, whatever this process learns meanwhile.
+bool Meeting::all_are_willing(std::uint32_t mine) {
+  std::uint32_t together = mine;
   KernelCopy least = kernel_copy_;
   std::size_t r = 0;
   int looks = 0;
@@ -149,6 +147,7 @@ bool Meeting::all_are_willing() {
     if (peer == me()) continue;
     if (!connections_[peer] || all_[peer].board < 0) return false;
     boards[peer] = &board_of(peer);
+    boards[peer]->read.fetch_add(0, std::memory_order_relaxed);  // see touch() in transport/shm/process.cc
   }
   node_.await([&] {
     for (; r < all_.size() && (together & willing); ++r) {
@@ -164,7 +163,7 @@ bool Meeting::all_are_willing() {
     }
     return true;
   });
-  if (!(together & willing)) return false;
+  if (!node_.ok() || !(together & willing)) return false;
   oversubscribed_ = together & scarce;
   kernel_copy_ = least;
   return true;
@@ -172,9 +171,8 @@ bool Meeting::all_are_willing() {
 
 /// If not all share memory, the first rank that does not says why, unless the ranks have heard of such a thing before.
 Verdict Meeting::by_messages(bool rules_known) {
-  const bool is_willing = tried_ && refused_.empty() && node_.ok();
   const std::array<std::int64_t, 5> mine{node_.ok() ? 1 : 0, rules_known ? 1 : 0,
-                                         is_willing ? node_.ranks() : node_.rank(), cores_are_scarce() ? 0 : 1,
+                                         is_willing() ? node_.ranks() : node_.rank(), cores_are_scarce() ? 0 : 1,
                                          static_cast<std::int64_t>(kernel_copy_)};
   std::array<std::int64_t, 5> least{};
   node_.minimum(mine, least.data());
@@ -216,6 +214,12 @@ std::optional<std::uint32_t> Meeting::number() const {
   const std::uint32_t first = all_.front().number;
   if (own_ || !std::ranges::all_of(all_, [&](const PeerInfo& i) { return i.number == first; })) return std::nullopt;
   return first;
+}
+
+void Meeting::drop() {
+  if (!own_) return;  // others use them, or will
+  for (Connection* c : connections_)
+    if (c) own_process()->retire(c);
 }
 
 NodeView Meeting::view(const Rules& rules) {

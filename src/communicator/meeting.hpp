@@ -44,22 +44,24 @@ class Meeting {
   PeerInfo introduce();
   /// My ends of the connections to all, who have told this. `own`: they shall serve no other communicator.
   void connect(std::vector<PeerInfo> all, bool own);
-  /// Collective, whatever has failed before. Where all share memory, nothing has, and ranks `may_look` there, they read
-  /// of each other that it is so: native messages are needed only if some rank stands back.
+  /// Collective, whatever has failed before. If ranks `may_look`, which is the same on all, those that are willing read
+  /// each other's notices; only if one stands back do all ask each other by the MPI.
   Verdict conclude(bool rules_known, bool may_look);
-  /// Once memory is known to be shared, by ranks that go by these rules.
+  /// Once memory is known to be shared: either, by ranks that go by these rules …
   NodeView view(const Rules& rules);
+  /// … or these ranks shall not use it after all.
+  void drop();
 
  private:
   /// Bits of the notice on a board; the last one begins a number, the KernelCopy.
   static constexpr std::uint32_t said = 1, willing = 2, scarce = 4, copies = 8;
 
   std::size_t me() const { return static_cast<std::size_t>(node_.rank()); }
-  std::uint32_t opinion(bool is_willing) const;
+  bool is_willing() const { return tried_ && refused_.empty() && node_.ok(); }
   void refuse(const transport::shm::Refusal& refusal);
   void connect(std::size_t rank);
   transport::shm::Board& board_of(std::size_t rank) const;
-  bool all_are_willing();
+  bool all_are_willing(std::uint32_t mine);
   Verdict by_messages(bool rules_known);
   void finish(bool shared);
   std::optional<std::uint32_t> number() const;

@@ -30,7 +30,7 @@ transport::shm::Segment* segment_at_hand();
 /// Before MPI_Finalize: this process ends as it should.
 void depart();
 
-/// Of ranks that share this node, those which this process may use first: are there too few?
+/// Of the ranks of this node, the cores that each may use, and `own` of this one: notes if these are too few.
 void count_cores(const CoreSet& own, const std::vector<CoreSet>& all);
 /// Has this process met more ranks than there are cores for them?
 bool cores_are_scarce();

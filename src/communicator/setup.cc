@@ -4,6 +4,7 @@
 // connections.
 #include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <vector>
 
 #include "communicator/agreement.hpp"
@@ -29,12 +30,14 @@ bool needs_own(const Agreement& agreed, Provenance provenance) {
 }
 
 /// What each of few ranks tells all others, before it is known whether messages arrive: the native library brings half
-/// of all letters at once, which must not be more than the 4 KiB that it sends without any help of the receiver.
-struct Letter {
+/// of all letters at once, which must not be more than the 4 KiB that it sends without any help of the receiver. Always
+/// as long, and beginning with the digest of variables and layout: ranks with another build shall be told, not hang.
+struct alignas(256) Letter {
   Terms terms;
   PeerInfo memory;
 };
 constexpr Rank most_to_meet_at_once = 32;
+static_assert(sizeof(Letter) == 256 && offsetof(Letter, terms) == 0 && offsetof(Terms, variables) == 0);
 static_assert(most_to_meet_at_once / 2 * sizeof(Letter) <= 4096);
 
 }  // namespace
@@ -132,7 +135,11 @@ Agreement Communicator::agree_and_meet(Bootstrap& all, Provenance provenance) {
   }
   const Verdict verdict = meeting.conclude(agreed.rules != nullptr, !agreed.faults);
   agreed = settle(all, agreed, verdict.all_came, verdict.rules_known);
-  if (agreed.usable && verdict.memory_shared) node_ = meeting.view(*agreed.rules);
+  if (!verdict.memory_shared) return agreed;
+  if (agreed.usable)
+    node_ = meeting.view(*agreed.rules);
+  else
+    meeting.drop();
   return agreed;
 }
 

@@ -15,7 +15,8 @@ constexpr double likely_gain = 0.96;    // … unless the median is less
 constexpr std::size_t most_pairs_of_round = 16;
 constexpr std::size_t most_times = 64;  // kept of a candidate
 constexpr std::size_t most_overheads = 15;
-constexpr double behind = 1.5;       // a challenger is clearly behind if every ratio is larger, or ahead if smaller
+constexpr double behind =
+    1.5;  // a challenger is clearly behind if every ratio is larger, ahead if smaller than 1/behind
 constexpr double far_behind = 3;     // it is not even looked at later
 constexpr double most_charged = 10;  // calls, or 100 µs, for a first time: it may be the machine's doing
 constexpr double always_charged = 1e-4;
@@ -132,7 +133,8 @@ Verdict Comparison::judge() {
   const double size = static_cast<double>(n);
   const auto beyond = static_cast<std::size_t>(std::max(0.0, std::floor((size - deviations * std::sqrt(size)) / 2)));
   const bool enough = n >= most_pairs;
-  const bool ahead = n >= without_first - 1 && sorted[n - 1] * behind < 1;
+  constexpr std::size_t fewest_ahead = 3;
+  const bool ahead = n >= fewest_ahead && sorted.back() * behind < 1;
   const bool better =
       ahead || (n >= fewest && (sorted[n - 1 - beyond] < least_gain || (enough && verdict.ratio < likely_gain)));
   const bool worse = (n >= 2 && sorted[0] > behind) || (n >= fewest && sorted[beyond] > least_gain) || enough;

@@ -203,6 +203,8 @@ Runner::Runner(const Point& point)
   for (auto& buffer : out_) provide(buffer, room(out));
   for (auto* list : {&counts_, &displacements_, &in_counts_, &in_displacements_, &in_bytes_, &out_bytes_})
     provide(*list, list->size());
+  for (auto* list : {&in_far_, &out_far_}) provide(*list, list->size());
+  provide(types_, types_.size());
   for (const bool stretto : {false, true})
     for (const Component& component : components()) calls_[stretto ? 1 : 0].push_back(prepared(component, stretto));
 }

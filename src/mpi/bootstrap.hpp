@@ -42,7 +42,8 @@ class ErrorsReturned {
 };
 
 /// All ranks make the same calls in the same order, whatever fails on some of them; agreed() then tells all whether
-/// something did, but for one that the MPI fails to tell even that. Nothing that a call brings may be relied on before.
+/// something did, but for one that the MPI fails to tell even that. What a call brings may be looked at before, and be
+/// relied on only then.
 class Bootstrap {
  public:
   /// `cause` says in which call it began. `comm` outlives this. After `patience` a call fails that is still
@@ -64,7 +65,8 @@ class Bootstrap {
   /// Not of some ranks. From rank 0 to all, in small pieces: whether long messages arrive is not known.
   void broadcast(void* data, std::size_t bytes);
 
-  /// Not of some ranks. Until others have done, in shared memory, what `done` looks for.
+  /// Until others have done, in shared memory, what `done` looks for. Only where no patience ends: some ranks would go
+  /// on while others wait.
   void await(FunctionRef<bool()> done);
 
   /// Has all that this rank did succeeded?

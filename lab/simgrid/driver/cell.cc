@@ -130,15 +130,19 @@ bool Player::correct() const {
 
 /// What MPIs do in neighbourhoods, as far as we know all of them; SMPI 3.32 has no such functions.
 void Player::send_to_neighbours() const {
-  const Neighbours& near = shape_.graph->of(rank_);
+  const auto graph = graph_of(shape_);
+  const Neighbours& near = graph->of(rank_);
   const auto n = static_cast<int>(each_);
   std::vector<MPI_Request> requests;
-  for (std::size_t i = 0; i < near.sources.size(); ++i)
-    MPI_Irecv(output_.at + static_cast<Count>(i) * each_, n, MPI_DOUBLE, near.sources[i], 0, MPI_COMM_WORLD,
+  for (const Block slot : graph->arrivals(rank_))  // parts of one source in its order
+    MPI_Irecv(output_.at + (slot - output_.first) * each_, n, MPI_DOUBLE, near.sources[static_cast<std::size_t>(slot)],
+              0, MPI_COMM_WORLD, &requests.emplace_back());
+  for (std::size_t slot = 0; slot < near.destinations.size(); ++slot) {
+    if (near.destinations[slot] == no_rank) continue;
+    const Count part = facts(collective_).pairwise ? static_cast<Count>(slot) - input_.first : 0;
+    MPI_Isend(input_.at + part * each_, n, MPI_DOUBLE, near.destinations[slot], 0, MPI_COMM_WORLD,
               &requests.emplace_back());
-  for (std::size_t i = 0; i < near.destinations.size(); ++i)
-    MPI_Isend(input_.at + (facts(collective_).pairwise ? static_cast<Count>(i) * each_ : 0), n, MPI_DOUBLE,
-              near.destinations[i], 0, MPI_COMM_WORLD, &requests.emplace_back());
+  }
   MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
 }
 
