@@ -139,7 +139,7 @@ def test_threads(built, tmp_path, words):
 
 def test_a_communicator_takes_over_what_another_one_found(built, tmp_path):
     path = tmp_path / "l.rules"
-    done = learn(built, "mpich", 2, 3000, "freed", STRETTO_LEARN=str(path))
+    done = learn(built, "mpich", 2, 10000, "freed", STRETTO_LEARN=str(path))
     if path.exists():
         assert ", as on another communicator" in done.err
 

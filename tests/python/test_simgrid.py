@@ -165,7 +165,9 @@ def test_every_algorithm_is_right(driver, ranks, sizes):
     assert [one for one in found if not (one.correct and one.checked)] == []
 
 
-@pytest.mark.parametrize("graph", ["", "random=2", "random=5", "stencil=4x2", "grid=4x2", "torus=4x2"])
+@pytest.mark.parametrize(
+    "graph", ["", "random=2", "random=5", "stencil=4x2", "grid=4x2", "torus=4x2"]
+)
 def test_neighbourhoods_are_right(driver, graph):
     names = ("neighbor_alltoall", "neighbor_allgather")
     words = ["native", "direct", "grid", "two_step", "three_step"]
