@@ -125,5 +125,4 @@ if __name__ == "__main__":
     try:
         main()
     except Error as error:
-        print(f"error: {error}\nhint: {error.hint}", file=sys.stderr)
-        sys.exit(2)
+        sys.exit(f"error: {error}\nhint: {error.hint}")

@@ -192,7 +192,9 @@ Agreement combined(std::span<const Terms> all) {
   Proposal least = proposal(all.front());
   for (const Terms& one : all.subspan(1))
     std::ranges::transform(proposal(one), least, least.begin(), [](auto a, auto b) { return std::min(a, b); });
-  return agreement(least);
+  Agreement found = agreement(least);
+  for (const Terms& one : all) found.nodes.push_back(one.node);
+  return found;
 }
 
 // A rank that this did not reach does not know how it goes on: all hear of it first.

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "mpi/bootstrap.hpp"
 #include "stretto/rules.hpp"
@@ -29,15 +30,16 @@ struct Terms {
 };
 
 struct Agreement {
-  bool usable = false;             ///< else: the ranks have different variables, or messages do not arrive
-  bool same_variables = true;      ///< only if not usable
-  std::optional<bool> same_files;  ///< do all ranks want the same of profile and trace? Nothing: it was not found out
-  std::int64_t digest = 0;         ///< of rank 0's rules
-  const Rules* rules = nullptr;    ///< those; null, on some ranks: not known here yet
-  bool one_node = false;           ///< have all ranks the same node?
-  bool threads = false;            ///< on any rank
-  bool faults = false;             ///< likewise
-  bool own_thread = false;         ///< on all ranks
+  bool usable = false;              ///< else: the ranks have different variables, or messages do not arrive
+  bool same_variables = true;       ///< only if not usable
+  std::optional<bool> same_files;   ///< do all ranks want the same of profile and trace? Nothing: it was not found out
+  std::int64_t digest = 0;          ///< of rank 0's rules
+  const Rules* rules = nullptr;     ///< those; null, on some ranks: not known here yet
+  std::vector<std::int64_t> nodes;  ///< of each rank; empty: they have not told each other
+  bool one_node = false;            ///< have all ranks the same node?
+  bool threads = false;             ///< on any rank
+  bool faults = false;              ///< likewise
+  bool own_thread = false;          ///< on all ranks
 };
 
 /// One that this process has proposed for no other communicator. Where all ranks propose the same one, it is agreed on.

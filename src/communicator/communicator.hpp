@@ -154,7 +154,7 @@ class Communicator {
   bool connect_known(const std::vector<int>& world_ranks);
   Agreement agree_and_meet(Bootstrap& all, Provenance provenance);
   void connect_nodes(Bootstrap& all, const Agreement& agreed, bool own, const std::vector<int>& world_ranks);
-  std::optional<NodeView> meet_on_node(Bootstrap& all, bool own, bool on_that_of_all);
+  std::optional<NodeView> meet_on_node(Bootstrap& all, const Agreement& agreed, bool own, bool on_that_of_all);
   void find_nodes(Bootstrap& all);
   void make_private(Bootstrap& all, bool to_share);
   void gather_graph(Bootstrap& all);

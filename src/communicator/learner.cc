@@ -63,8 +63,7 @@ std::unique_ptr<Learner::CallClass> Learner::make_class(const Call& call) {
   // Rules that were measured say where; others were predicted, or made by hand.
   one->known = ours && c_.rules_->measured(choice.line);
   one->decisions.resize(1);
-  const learn::Limits limits;
-  one->until_open.fill(ours && !one->known && choice.algorithm ? limits.native_before : limits.before);
+  one->until_open.fill(learn::Limits{}.first_round(one->known || !one->candidates[0].algorithm));
   return one;
 }
 

@@ -32,6 +32,13 @@ std::map<transport::shm::Token, Connection*>& connection_cache() {
   return map;
 }
 
+/// Memory of this process, in pages of its own.
+const std::byte* probe() {
+  static std::byte bytes[probe_bytes];
+  [[maybe_unused]] static const auto* filled = std::memset(bytes, 1, sizeof bytes);
+  return bytes;
+}
+
 /// Of the memory of `next` by this process. The best of some copies counts: the first ones touch memory, and others may
 /// have the cores now and then.
 KernelCopy kernel_copy_of(const PeerInfo& next) {
@@ -59,10 +66,8 @@ Meeting::~Meeting() { finish(false); }
 
 PeerInfo Meeting::introduce() {
   PeerInfo mine;
-  static std::byte probe[probe_bytes];
   mine.cores = allowed_cores();
-  std::memset(probe, 1, sizeof probe);  // pages of its own
-  mine.probe = probe;
+  mine.probe = probe();
   mine.number = propose_number();
   if (transport::shm::Process* p = own_process()) {
     mine.handle = p->segment().handle();

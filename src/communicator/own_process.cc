@@ -40,6 +40,7 @@ const Made& made() {
   static const Made& once = *new Made;
   return once;
 }
+
 /// What cannot be found out keeps this process alone: it is not known to be near any other.
 std::uint64_t alone(const char* file, int error) {
   if (settings().shm)

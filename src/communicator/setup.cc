@@ -157,7 +157,7 @@ void Communicator::connect_nodes(Bootstrap& all, const Agreement& agreed, bool o
           "with MPI_THREAD_MULTIPLE, Open MPI's communicators that need more than shared memory are left to it",
           "they are served under `stretto run`, or with MPI_THREAD_SERIALIZED or less");
   }
-  if (settings().shm && !agreed.one_node) node_ = meet_on_node(all, own, makes_none);
+  if (settings().shm && !agreed.one_node) node_ = meet_on_node(all, agreed, own, makes_none);
   find_nodes(all);
   if (tags_)
     messages_.emplace(shared_messages(), *tags_, world_ranks);
@@ -202,10 +202,14 @@ bool Communicator::connect_known(const std::vector<int>& world_ranks) {
 }
 
 /// The ranks of a node meet on a communicator of their own, which scales, or, where there must be none, on that of all.
-std::optional<NodeView> Communicator::meet_on_node(Bootstrap& all, bool own, bool on_that_of_all) {
-  std::vector<std::int64_t> ids(nodes_.size());
+std::optional<NodeView> Communicator::meet_on_node(Bootstrap& all, const Agreement& agreed, bool own,
+                                                   bool on_that_of_all) {
+  std::vector<std::int64_t> ids = agreed.nodes;
   const std::int64_t mine = node_id();
-  all.allgather(&mine, ids.data(), sizeof mine);
+  if (ids.empty()) {
+    ids.resize(nodes_.size());
+    all.allgather(&mine, ids.data(), sizeof mine);
+  }
   std::vector<Rank> members;
   for (Rank r = 0; r < ranks_; ++r)
     if (ids[static_cast<std::size_t>(r)] == mine) members.push_back(r);

@@ -15,8 +15,7 @@ constexpr double likely_gain = 0.96;    // … unless the median is less
 constexpr std::size_t most_pairs_of_round = 16;
 constexpr std::size_t most_times = 64;  // kept of a candidate
 constexpr std::size_t most_overheads = 15;
-constexpr double behind =
-    1.5;  // a challenger is clearly behind if every ratio is larger, ahead if smaller than 1/behind
+constexpr double behind = 1.5;       // a challenger is clearly behind if every ratio is larger, ahead below 1/behind
 constexpr double far_behind = 3;     // it is not even looked at later
 constexpr double most_charged = 10;  // calls, or 100 µs, for a first time: it may be the machine's doing
 constexpr double always_charged = 1e-4;
@@ -50,7 +49,7 @@ Comparison::Comparison(std::size_t candidates, std::size_t current, bool known, 
     if (k != current) left_.push_back(k);
   choose_challenger();
   round_pairs_ = pairs_of_next();
-  quiet = compares_with_native() ? limits_.native_before : limits_.before;
+  quiet = limits_.first_round(current == 0);
   calls_ = quiet;
 }
 

@@ -19,6 +19,9 @@ namespace stretto::learn {
 
 /// How much trying may cost, and when it begins.
 struct Limits {
+  /// Calls before the first round.
+  std::uint32_t first_round(bool native_serves) const { return native_serves ? before : native_before; }
+
   double share = 0.02;               ///< of the time of the class's calls, that trying may add
   std::uint32_t native_before = 16;  ///< calls before the native function is tried, which may cost what it will
   std::uint32_t before = 250;    ///< … before any other is: share · before pays one call that takes six times as long
