@@ -19,15 +19,15 @@ constexpr std::string_view native_word = "native";
 constexpr char reference = '+';
 constexpr double shortest_batch = 0.2;  // of the usual one
 constexpr int steady_calls = 16;        // of a batch, or 5 ms: the first ones find nobody else under way
-constexpr double patience = 10e-3;  // for the tries with one number of calls: more than a time slice of another process
-constexpr double hopeless = 2;      // times the fastest when the first calls were counted, twice: no batch is timed
-constexpr double cold_native = 1e-3;  // seconds that its first call may take for connections and the like,
-constexpr double cold = 10;           // or times the fastest: where it takes longer that call will do
-constexpr double far_too_long = 5;    // seconds beyond those given: then even few batches are too many
-constexpr std::size_t few = 3;        // batches: fewer say nothing
-constexpr std::size_t sure = 6;       // as many as time allows: of fewer many a good one would be dropped
-constexpr std::size_t enough = 20;    // for the last that is left
-constexpr std::size_t plenty = 40;    // for several that cannot be told apart
+constexpr double patience =
+    10e-3;                      // for the tries with one number of calls: more than a time slice of another process.
+                                // Where the first native call takes longer it is the only one of the warm-up
+constexpr double hopeless = 2;  // times the fastest when the first calls were counted, twice: no batch is timed
+constexpr double far_too_long = 5;  // seconds beyond those given: then even few batches are too many
+constexpr std::size_t few = 3;      // batches: fewer say nothing
+constexpr std::size_t sure = 6;     // as many as time allows: of fewer many a good one would be dropped
+constexpr std::size_t enough = 20;  // for the last that is left
+constexpr std::size_t plenty = 40;  // for several that cannot be told apart
 
 /// Times that are beyond doubt: three quarters of the one's batches took longer than three quarters of the other's.
 bool slower(const std::vector<double>& one, const std::vector<double>& other) {
@@ -115,7 +115,8 @@ double renew(Runner& runner, const Library& oracle, std::size_t round) {
   return slowest(native().Wtime() - begun, oracle.functions.Allreduce);
 }
 
-/// First calls, and how many fill a batch. The native one has been called: it may take longer than all others together.
+/// First calls, and how many fill a batch. The native one has been called, with peers that came late and connections to
+/// make; it may take longer than all others together.
 void warm_up(Candidates& all, double batch_seconds, double natively, const StrettoLibrary& library,
              const Announce& announce) {
   double best = 0;
@@ -137,7 +138,7 @@ void warm_up(Candidates& all, double batch_seconds, double natively, const Stret
     one->enter();
     if (!one->is_native)
       one->sampler.try_again(2 * batch_seconds);  // it may have been disturbed
-    else if (natively < std::max(cold_native, cold * best))
+    else if (natively < patience)
       one->prepare(batch_seconds, 1);
     one->in = one->sampler.one <= hopeless * best;
   }
