@@ -22,7 +22,7 @@ struct Effort {
 #if defined(__SANITIZE_THREAD__)
 constexpr Effort effort{96, 9, 20, 2};
 #elif defined(__SANITIZE_ADDRESS__)
-constexpr Effort effort{8, 17, 100, 6};
+constexpr Effort effort{12, 9, 100, 4};
 #else
 constexpr Effort effort{1, 17, 300, 12};
 #endif

@@ -19,7 +19,7 @@ struct Effort {
 #if defined(__SANITIZE_THREAD__)
 constexpr Effort effort{256, 1, 4, 9, 5};
 #elif defined(__SANITIZE_ADDRESS__)
-constexpr Effort effort{32, 1, 7, 17, 5};
+constexpr Effort effort{64, 1, 7, 9, 5};
 #else
 constexpr Effort effort{8, 4, 9, 17, 12};
 #endif
