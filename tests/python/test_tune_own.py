@@ -14,12 +14,12 @@ from commands import json_of, refuse
 from programs import installed, stretto_run
 from stretto import _core
 from stretto.launch.mpi import Mpi
-from stretto.measure.points import BACK_TO_BACK, MODES
+from stretto.measure.points import BACK_TO_BACK
 from stretto.measure.session import Request
 from stretto.tune.own import model
 from stretto.tune.own.choice import SHIPPED, Times, along, choices, times_of
 from stretto.tune.own.journal import Entry, Journal, Measured
-from stretto.tune.own.paired_benchmark import Place, measure
+from stretto.tune.own.paired_benchmark import Place
 from stretto.tune.own.points import (
     NATIVE,
     Candidate,
@@ -252,23 +252,6 @@ def test_what_hangs_is_given_up_and_the_rest_goes_on(tmp_path, monkeypatch):
     assert len(plans) == before, "nothing is measured twice"
     with pytest.raises(stretto.Error, match="holds another measurement"):
         Journal(tmp_path / "tuned.jsonl", "another machine")
-
-
-def test_paired_benchmarks_have_right_results_of_every_function(tmp_path):
-    functions = [stretto.facts(function) for function in stretto.all_functions()]
-    names = [one.name for one in functions if not stretto.facts(one.collective).neighbourhood]
-    points = points_of([*names, "scan-ordered"], 3, [512])
-    plan = [(point, MODES[i % 2], ["native", "linear"]) for i, point in enumerate(points)]
-    heard: list[dict] = []
-    silent = measure(installed("mpich"), 3, plan, 0.02, tmp_path, heard.append)
-    assert not silent
-    assert [(said["cell"], said.get("mode")) for said in heard] == [
-        (point.name, mode) for point, mode, _ in plan
-    ]
-    for said in heard:
-        served = {one["words"]: (one["algorithm"], one["correct"]) for one in said["candidates"]}
-        collective = stretto.facts(stretto.function_named(said["function"])).collective.name
-        assert served == {"native": ("native", True), "linear": (f"{collective}/linear", True)}
 
 
 def test_a_cell_that_hangs_as_a_whole_is_tried_once(tmp_path, monkeypatch):
