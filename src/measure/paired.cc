@@ -19,15 +19,13 @@ constexpr std::string_view native_word = "native";
 constexpr char reference = '+';
 constexpr double shortest_batch = 0.2;  // of the usual one
 constexpr int steady_calls = 16;        // of a batch, or 5 ms: the first ones find nobody else under way
-constexpr double patience =
-    10e-3;                      // for the tries with one number of calls: more than a time slice of another process.
-                                // Where the first native call takes longer it is the only one of the warm-up
-constexpr double hopeless = 2;  // times the fastest when the first calls were counted, twice: no batch is timed
-constexpr double far_too_long = 5;  // seconds beyond those given: then even few batches are too many
-constexpr std::size_t few = 3;      // batches: fewer say nothing
-constexpr std::size_t sure = 6;     // as many as time allows: of fewer many a good one would be dropped
-constexpr std::size_t enough = 20;  // for the last that is left
-constexpr std::size_t plenty = 40;  // for several that cannot be told apart
+constexpr double patience = 10e-3;      // for the tries with one number of calls: more than another's time slice
+constexpr double hopeless = 2;          // times the fastest when the first calls were counted, twice: no batch is timed
+constexpr double far_too_long = 5;      // seconds beyond those given: then even few batches are too many
+constexpr std::size_t few = 3;          // batches: fewer say nothing
+constexpr std::size_t sure = 6;         // as many as time allows: of fewer many a good one would be dropped
+constexpr std::size_t enough = 20;      // for the last that is left
+constexpr std::size_t plenty = 40;      // for several that cannot be told apart
 
 /// Times that are beyond doubt: three quarters of the one's batches took longer than three quarters of the other's.
 bool slower(const std::vector<double>& one, const std::vector<double>& other) {
@@ -138,7 +136,7 @@ void warm_up(Candidates& all, double batch_seconds, double natively, const Stret
     one->enter();
     if (!one->is_native)
       one->sampler.try_again(2 * batch_seconds);  // it may have been disturbed
-    else if (natively < patience)
+    else if (natively < patience)                 // else that call will do
       one->prepare(batch_seconds, 1);
     one->in = one->sampler.one <= hopeless * best;
   }
