@@ -15,6 +15,7 @@
 namespace {
 
 using stretto::Function;
+using stretto::FunctionRef;
 using stretto::mpi::call_if_there;
 using stretto::mpi::combines;
 using stretto::mpi::guarded;
@@ -36,9 +37,7 @@ struct EndOfCall {
   }
 };
 
-/// Apart from serve_or_pass(), which would else be too large to be part of each entry.
-template <typename Pass>
-[[gnu::noinline, gnu::cold]] int watched(MPI_Comm comm, Pass pass) {
+int watched(MPI_Comm comm, FunctionRef<int()> pass) {
   const auto [function, reason] = mpi::passed_call();
   const mpi::WatchedCall call(function, reason, comm);
   mpi::begin_native_work(comm);
@@ -47,12 +46,18 @@ template <typename Pass>
   return code;
 }
 
+/// Apart from serve_or_pass(), which would else be too large to be part of each entry.
+template <typename Pass>
+[[gnu::noinline, gnu::cold]] int pass_on(MPI_Comm comm, Pass pass) {
+  return watched(comm, pass);
+}
+
 template <typename Pass>
 [[gnu::always_inline]] inline int serve_or_pass(MPI_Comm comm, const mpi::Arguments& arguments, Pass pass) {
   const EndOfCall end;
   mpi::Served served;
   guarded([&] { served = mpi::serve(comm, arguments); });
-  return served ? *served : watched(comm, pass);
+  return served ? *served : pass_on(comm, pass);
 }
 
 /// The end of a function that has given `info` to `comm`, if it succeeded.

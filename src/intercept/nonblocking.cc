@@ -8,6 +8,7 @@
 namespace {
 
 using stretto::Function;
+using stretto::FunctionRef;
 using stretto::mpi::call_if_there;
 using stretto::mpi::combines;
 using stretto::mpi::guarded;
@@ -32,22 +33,17 @@ int call_with(const mpi::KeptArrays& kept, MPI_Request* to, Native* function, Ar
   return call_if_there(function, kept.of(arguments)..., to);
 }
 
-template <typename Start>
-[[gnu::always_inline]] inline int start_or_pass(MPI_Comm comm, const mpi::Arguments& arguments, MPI_Request* request,
-                                                Start native_start) {
+int start_or_pass(MPI_Comm comm, const mpi::Arguments& arguments, MPI_Request* request,
+                  const NativeStart& native_start) {
   const auto began = mpi::observed_begin();
   mpi::Served served;
-  if (request)
-    guarded([&] {
-      served = mpi::start_nonblocking(comm, arguments, request, [&] { return NativeStart(native_start); }, began);
-    });
+  if (request) guarded([&] { served = mpi::start_nonblocking(comm, arguments, request, native_start, began); });
   if (served) return *served;
   return passed_on(native_start(request, {}), comm, arguments, Form::nonblocking, began, request);
 }
 
-template <typename Init>
-[[gnu::always_inline]] inline int init_or_pass(MPI_Comm comm, const mpi::Arguments& arguments, MPI_Request* request,
-                                               Init native_init) {
+int init_or_pass(MPI_Comm comm, const mpi::Arguments& arguments, MPI_Request* request,
+                 FunctionRef<int(MPI_Request*)> native_init) {
   const auto began = mpi::observed_begin();
   mpi::Served served;
   if (request) guarded([&] { served = mpi::make_persistent(comm, arguments, request, native_init, began); });
@@ -59,9 +55,10 @@ template <typename Init>
 
 #define NONBLOCKING_ENTRY(name, parameters, arguments, ...)                                                  \
   STRETTO_ENTRY(name, (STRETTO_LIST parameters, MPI_Request * request), (STRETTO_LIST arguments, request)) { \
-    return start_or_pass(comm, __VA_ARGS__, request, [=](MPI_Request* to, const mpi::KeptArrays& kept) {     \
+    const NativeStart native_start([=](MPI_Request* to, const mpi::KeptArrays& kept) {                       \
       return call_with(kept, to, native().name, STRETTO_LIST arguments);                                     \
     });                                                                                                      \
+    return start_or_pass(comm, __VA_ARGS__, request, native_start);                                          \
   }
 
 #define PERSISTENT_ENTRY(name, parameters, arguments, ...)                             \

@@ -24,7 +24,7 @@ CountedAs counted(const Communicator& c) { return may_end_natively(c) ? CountedA
 
 }  // namespace
 
-bool NonblockingCall::start(Communicator& c, const Arguments& arguments, FunctionRef<NativeStart()> native) {
+bool NonblockingCall::start(Communicator& c, const Arguments& arguments, const NativeStart& native) {
   c_ = &c;
   turn_ = {};
   tag_ = c.next_tag((facts(arguments.signature.function).bytes_known ? 0 : most_stages_before) + (c.learner ? 1 : 0));
@@ -35,7 +35,7 @@ bool NonblockingCall::start(Communicator& c, const Arguments& arguments, Functio
 
 /// Not one whose plan is kept, or others must decide before.
 [[gnu::noinline]] bool NonblockingCall::start_new(Communicator& c, const Arguments& arguments,
-                                                  FunctionRef<NativeStart()> native) {
+                                                  const NativeStart& native) {
   describe(c, arguments);
   begin_pending();
   prepares_ = true;
@@ -46,7 +46,7 @@ bool NonblockingCall::start(Communicator& c, const Arguments& arguments, Functio
     prepared_->take_turn(counted(c));
     if (!step()) {
       if (timed()) {  // its end is to be seen
-        native_ = native();
+        native_ = native;
         return start_natively();
       }
       prepares_ = false;
@@ -61,7 +61,7 @@ bool NonblockingCall::start(Communicator& c, const Arguments& arguments, Functio
     }
   }
   hold_arguments();
-  native_ = native();
+  native_ = native;
   undecided_ = true;
   c.undecided.push_back(this);
   return true;
@@ -207,7 +207,7 @@ void NonblockingCall::finish(int code) {
   if (std::exchange(prepares_, false)) {
     prepared_.reset();
     memory_.trim();
-    native_ = nullptr;
+    native_ = {};
     held_.release();
     decide();
   }

@@ -4,20 +4,16 @@
 // whoever moves it on.
 #pragma once
 
-#include <functional>
-
+#include "prepare/native_start.hpp"
 #include "prepare/pending_call.hpp"
 
 namespace stretto::mpi {
 
-/// Begins the native library's nonblocking call, with copies of the arrays that it was given.
-using NativeStart = std::function<int(MPI_Request*, const KeptArrays&)>;
-
 class NonblockingCall final : public PendingCall {
  public:
-  /// False: it is left to the native library, which has been counted. `native` is asked for if that may be found out
+  /// False: it is left to the native library, which has been counted. `native` is kept if that may be found out
   /// later.
-  bool start(Communicator& c, const Arguments& arguments, FunctionRef<NativeStart()> native);
+  bool start(Communicator& c, const Arguments& arguments, const NativeStart& native);
 
   /// After start(): is it complete, and not even observed?
   bool was_at_once() const { return !c_; }
@@ -38,7 +34,7 @@ class NonblockingCall final : public PendingCall {
   void ended(execute::Operation& operation) override;
 
  private:
-  bool start_new(Communicator& c, const Arguments& arguments, FunctionRef<NativeStart()> native);
+  bool start_new(Communicator& c, const Arguments& arguments, const NativeStart& native);
   void begin_pending();
   void hold_arguments();
   bool start_kept(const Arguments& arguments);

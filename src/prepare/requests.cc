@@ -164,8 +164,8 @@ std::atomic<int> detail::requests_in_use{0};
 
 Request* find_request(MPI_Request handle) { return table.find(handle); }
 
-Served start_nonblocking(MPI_Comm comm, const Arguments& arguments, MPI_Request* handle,
-                         FunctionRef<NativeStart()> native, observe::Nanoseconds began) {
+Served start_nonblocking(MPI_Comm comm, const Arguments& arguments, MPI_Request* handle, const NativeStart& native,
+                         observe::Nanoseconds began) {
   const Function function = arguments.signature.function;
   Communicator* const c = usable(comm, arguments.signature);
   if (!c) return std::nullopt;

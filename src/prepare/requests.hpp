@@ -42,8 +42,8 @@ inline Request* request_of(MPI_Request handle) { return requests_exist() ? find_
 
 /// MPI_I…: MPI's return code, or nothing if the native library is to do it. `native`: how it would. `began`: when, if
 /// the call is observed.
-Served start_nonblocking(MPI_Comm comm, const Arguments& arguments, MPI_Request* request,
-                         FunctionRef<NativeStart()> native, observe::Nanoseconds began);
+Served start_nonblocking(MPI_Comm comm, const Arguments& arguments, MPI_Request* request, const NativeStart& native,
+                         observe::Nanoseconds began);
 /// MPI_…_init, likewise. Collective.
 Served make_persistent(MPI_Comm comm, const Arguments& arguments, MPI_Request* request,
                        FunctionRef<int(MPI_Request*)> native, observe::Nanoseconds began);
