@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Every order of nonblocking collectives, waits and other calls that MPI allows must end. Arguments: case (those in
-// main(), or all), and perhaps native, for a run without Stretto. Says which case hangs after a minute.
+// Every order of nonblocking collectives, waits and other calls that MPI allows must end. Arguments: cases (those
+// in main()), and perhaps native, for a run without Stretto. Says which case hangs after a minute.
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "arguments.c"
 
 enum what { sums, copies, exchanges, whats };  // MPI_Iallreduce, MPI_Ibcast from rank root, MPI_Ialltoall
 enum { sizes = 3, comms = 3, patience = 60 };
@@ -354,8 +356,7 @@ int main(int argc, char** argv) {
     void (*run)(int size);
   } cases[] = {{"crossed", crossed}, {"reversed", reversed}, {"ahead", ahead}, {"blocking", blocking},
                {"freed", freed},     {"fresh", fresh},       {"types", types}, {"sitting", sitting}};
-  const char* wanted = argc > 1 ? argv[1] : "all";
-  native = argc > 2 && !strcmp(argv[2], "native");
+  native = is_given(argc, argv, "native");
   signal(SIGALRM, hangs);
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -366,7 +367,7 @@ int main(int argc, char** argv) {
   }
   for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i)
     for (int size = 0; size < sizes; ++size) {
-      if (strcmp(wanted, "all") != 0 && strcmp(wanted, cases[i].name) != 0) continue;
+      if (!is_given(argc, argv, cases[i].name)) continue;
       enter(cases[i].name, "at its beginning", bytes[size]);
       cases[i].run(bytes[size]);
     }

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // All 17 persistent collectives: made, started five times with new contents of the buffers, completed in every way,
-// freed. Arguments: case (every, order, mixed, inactive, freed, or all), and perhaps native, for a run without Stretto,
-// or converts: see every_collective.c. Prints how often rank 0 made and started what.
+// freed. Arguments: cases (every, order, mixed, inactive, freed), and perhaps native, for a run without Stretto, or
+// converts: see every_collective.c. Prints how often rank 0 made and started what.
 #include <mpi.h>
 #if MPI_VERSION >= 4 || OMPI_MAJOR_VERSION >= 5
 #define PERSISTENT
 #include <signal.h>
 #include <unistd.h>
 
+#include "arguments.c"
 #include "every_collective.c"
 #include "every_wait.c"
 
@@ -260,16 +261,15 @@ int main(int argc, char** argv) {
     const char* name;
     void (*run)(void);
   } cases[] = {{"every", every}, {"order", order}, {"mixed", mixed}, {"inactive", inactive}, {"freed", freed}};
-  const char* wanted = argc > 1 ? argv[1] : "all";
-  native = argc > 2 && !strcmp(argv[2], "native");
-  converts = argc > 2 && !strcmp(argv[2], "converts");
+  native = is_given(argc, argv, "native");
+  converts = is_given(argc, argv, "converts");
   signal(SIGALRM, hangs);
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   own = world_rank + 1;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i)
-    if (!strcmp(wanted, "all") || !strcmp(wanted, cases[i].name)) {
+    if (is_given(argc, argv, cases[i].name)) {
       under_way = cases[i].name;
       alarm(60);
       cases[i].run();

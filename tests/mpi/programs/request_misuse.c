@@ -2,11 +2,13 @@
 //
 // What no program may do to the requests of collectives, with MPI_ERRORS_RETURN: prints the class of the error. Where
 // there was one, nothing has happened: a collective that is under way is completed, its result right, and so are those
-// that follow. Argument: the case (those in main()).
+// that follow. Arguments: cases (those in main()).
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "arguments.c"
 
 #if MPI_VERSION >= 4 || OMPI_MAJOR_VERSION >= 5
 #define HAS_PERSISTENT
@@ -143,7 +145,7 @@ int main(int argc, char** argv) {
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
   for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i)
-    if (argc > 1 && !strcmp(argv[1], cases[i].name)) cases[i].misuse(cases[i].name, cases[i].which, cases[i].wrongly);
+    if (is_given(argc, argv, cases[i].name)) cases[i].misuse(cases[i].name, cases[i].which, cases[i].wrongly);
   MPI_Finalize();
   if (rank == 0) puts("all right");
   return 0;

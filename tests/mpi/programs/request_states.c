@@ -2,13 +2,15 @@
 //
 // What is complete when: arrays of a message and a collective, of which one or the other is held back by the other
 // ranks until all ways to ask have found it incomplete; arrays in which a message is truncated; long arrays.
-// Arguments: case (held, truncated, many, or all), and perhaps native, for a run without Stretto.
+// Arguments: cases (held, truncated, many), and perhaps native, for a run without Stretto.
 #include <mpi.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "arguments.c"
 
 #if MPI_VERSION >= 4 || OMPI_MAJOR_VERSION >= 5
 #define HAS_PERSISTENT
@@ -276,18 +278,16 @@ static void many(void) {
 }
 
 int main(int argc, char** argv) {
-  const char* wanted = argc > 1 ? argv[1] : "all";
-  const int all = !strcmp(wanted, "all");
-  native = argc > 2 && !strcmp(argv[2], "native");
+  native = is_given(argc, argv, "native");
   alarm(90);  // rather than to hang
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   MPI_Barrier(comm);  // from now on nonblocking calls are served as well
-  if (all || !strcmp(wanted, "held")) held();
-  if (all || !strcmp(wanted, "truncated")) truncated();
-  if (all || !strcmp(wanted, "many")) many();
+  if (is_given(argc, argv, "held")) held();
+  if (is_given(argc, argv, "truncated")) truncated();
+  if (is_given(argc, argv, "many")) many();
   MPI_Comm_free(&comm);
   MPI_Finalize();
   if (rank == 0) puts("all right");
