@@ -42,7 +42,9 @@ class Row:
     place: Place
     tree: bool  # are there rules for its switches?
     point: Point
-    tried: dict[str, float]  # by candidate of the learner, the native function first
+    tried: dict[
+        str, float
+    ]  # by candidate of the learner, also of those that its choice is refined by
     others: dict[str, float]  # all that was measured of Stretto
     selectors: dict[str, float]  # of other native functions
     outcome: Outcome
@@ -57,7 +59,7 @@ class Row:
 
     @property
     def choice(self) -> str:
-        return list(self.tried)[self.outcome.current]
+        return self.outcome.choice
 
     @property
     def us(self) -> float:
@@ -110,14 +112,39 @@ def rows_of(times: Times, learner: Learner, points: list[Point]) -> list[Row]:
             point: {w: own[point][w] if w == NATIVE else every[point][w] for w in one.words}
             for point, one in compared.items()
         }
-        plays = [
-            ([time * 1e-6 for time in us[point].values()], one.first, twice)
-            for point, one in compared.items()
-        ]
-        for (point, tried), outcome in zip(us.items(), learner.plays(plays), strict=True):
+        for point, outcome in played(times, learner, compared, us, twice).items():
             others = {name: selectors[name][point][NATIVE] for name in SELECTORS[1:]}
+            tried = {words: us[point][words] for words in outcome.compared}
             rows.append(Row(times.place, tree, point, tried, every[point], others, outcome))
     return rows
+
+
+def played(
+    times: Times,
+    learner: Learner,
+    compared: dict[Point, Compared],
+    us: dict[Point, dict[str, float]],
+    telling: float,
+) -> dict[Point, Outcome]:
+    """What choices are refined by is measured when it is asked for, and added to the times. What
+    would be simulated for minutes is left out."""
+    while True:
+        seconds = {
+            point: {w: time * 1e-6 if math.isfinite(time) else 0 for w, time in own.items()}
+            for point, own in us.items()
+        }
+        outcomes = learner.plays(compared, seconds, telling)
+        unknown = {point: one.unknown for point, one in outcomes.items() if one.unknown}
+        if not unknown:
+            return outcomes
+        for point, words in unknown.items():
+            us[point] |= dict.fromkeys(words, math.inf)
+        plan = [
+            (point, [one for one in words if given.simulated_soon(point, parsed(point, one))])
+            for point, words in unknown.items()
+        ]
+        for point, found in times.of(plan).items():
+            us[point] |= found
 
 
 def simulated(asked: dict[Point, Compared]) -> dict[Point, Compared]:

@@ -15,10 +15,12 @@ from stretto.tune.own.points import Point
 class Outcome:
     """Of a comparison by times that never change."""
 
-    current: int  # the candidate that it ends with
+    choice: str  # that it ends with
     settled: bool
     calls: int  # until then
     worst: float  # at any moment: the time of all calls so far over that of as many native ones
+    compared: list[str]
+    unknown: list[str]  # by which the choice would be refined, but that have no times
 
 
 @dataclass(frozen=True)
@@ -45,14 +47,18 @@ class Learner:
         asked = [f"candidates {p.function.name} {p.ranks} {p.bytes}{last}" for p in points]
         return [Compared(**one) for one in self._answers(asked)]
 
-    def plays(self, calls: Iterable[tuple[list[float], int, float]]) -> list[Outcome]:
-        """For each class of calls: the candidates' seconds, the native function's first; which one
-        serves at first; and the seconds in which ranks tell each other the times of a round."""
+    def plays(
+        self, calls: dict[Point, Compared], times: dict[Point, dict[str, float]], telling: float
+    ) -> dict[Point, Outcome]:
+        """What becomes of calls whose candidates take so many seconds, and those that the choice is
+        refined by. 0: it is left out. Ranks tell each other the times of a round in `telling`."""
         asked = []
-        for seconds, first, telling in calls:
-            numbers = " ".join(f"{one:.9e}" for one in (telling, *seconds))
-            asked.append(f"play {first} {numbers}")
-        return [Outcome(**one) for one in self._answers(asked)]
+        for p, own in calls.items():
+            later = [words for words in times[p] if words not in own.words]
+            known = " ".join(f"{one} {times[p][one]:.9e}" for one in (*own.words, *later))
+            numbers = f"{own.first} {telling:.9e} {len(own.words)}"
+            asked.append(f"play {p.function.name} {p.ranks} {p.bytes} {numbers} {known}")
+        return {p: Outcome(**one) for p, one in zip(calls, self._answers(asked), strict=True)}
 
     def _answers(self, lines: list[str]) -> list[dict]:
         asked = "".join(f"{line}\n" for line in lines)

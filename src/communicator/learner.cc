@@ -7,6 +7,7 @@
 
 #include "communicator/communicator.hpp"
 #include "communicator/learned.hpp"
+#include "learn/refinements.hpp"
 #include "mpi/bootstrap.hpp"
 #include "observe/learning.hpp"
 #include "stretto/sources.hpp"
@@ -124,14 +125,14 @@ const Decision& Learner::decision(CallClass& of, std::size_t candidate, const Ca
   return table.add(here, of.bytes, std::move(made));
 }
 
-/// The class has been called often: what else could serve it? Rank 0 then says which of these it knows to be the best
-/// from another communicator, and else how many they are.
+/// The class has been called often: what else could serve it? Rank 0 then says which one it knows to be the best from
+/// another communicator, if any.
 learn::Moment Learner::offer(CallClass& of) {
   of.offered = learn::candidates(*c_.rules_, of.call);
   if (std::ranges::find(of.offered, of.candidates[0]) == of.offered.end()) of.offered.push_back(of.candidates[0]);
   if (c_.rank() != 0) return unknown;
   const auto before = learned_before(of.conditions);
-  return before ? std::ranges::find(of.offered, *before) - of.offered.begin() : std::ssize(of.offered);
+  return before ? learn::code_of(*before, of.offered) : 0;
 }
 
 void Learner::open(CallClass& of, CountedAs form, learn::Moment offered) {
@@ -139,18 +140,37 @@ void Learner::open(CallClass& of, CountedAs form, learn::Moment offered) {
   of.form = form;
   const auto at = std::ranges::find(of.offered, of.candidates[0]);
   const auto index = static_cast<std::size_t>(at - of.offered.begin());
+  const auto taken = learn::decoded(offered, of.offered);
   of.candidates = std::exchange(of.offered, {});
+  if (taken && std::ranges::find(of.candidates, *taken) == of.candidates.end()) of.candidates.push_back(*taken);
   of.decisions.clear();
   of.decisions.resize(of.candidates.size());
   of.comparison = learn::Comparison(of.candidates.size(), index, of.known);
-  const bool taken = offered >= 0 && offered < std::ssize(of.candidates);
   if (taken)
-    of.comparison.take_over(static_cast<std::size_t>(offered));
+    of.comparison.take_over(static_cast<std::size_t>(std::ranges::find(of.candidates, *taken) - of.candidates.begin()));
   else if (!of.known && form != CountedAs::persistent)
     of.comparison.quiet = 0;  // those calls have been made
   if (form == CountedAs::persistent) return;
   c_.plans.clear();
-  log_opened(of, taken);
+  log_opened(of, taken.has_value());
+}
+
+/// All have been compared: what differs a little from the choice is next, until nothing of that is better.
+void Learner::refine(CallClass& of, const learn::Verdict& verdict) const {
+  const bool ended = verdict.event == learn::Event::better || verdict.event == learn::Event::settled;
+  if (!ended || !of.comparison.settled()) return;
+  const std::size_t before = of.candidates.size();
+  for (learn::Candidate& one : learn::refinements(of.candidates[of.comparison.current()], of.call))
+    if (of.candidates.size() < learn::most_refined && std::ranges::find(of.candidates, one) == of.candidates.end())
+      of.candidates.push_back(std::move(one));
+  if (of.candidates.size() == before) return;
+  of.decisions.resize(of.candidates.size());
+  of.comparison.add(of.candidates.size() - before);
+  if (!settings().log_select || c_.rank() != 0) return;
+  std::string text = "select: learning: " + of.conditions + ": also";
+  for (std::size_t k = before; k < of.candidates.size(); ++k)
+    text += (k > before ? ", " : " ") + words(of.candidates[k]);
+  say(text);
 }
 
 void Learner::log_opened(const CallClass& of, bool taken) const {
@@ -220,6 +240,7 @@ void Learner::conclude(CallClass& of, std::span<const learn::Moment> least) {
   const std::size_t before = of.comparison.current();
   const learn::Verdict verdict = of.comparison.conclude(outcome.seconds, outcome.overhead);
   if (of.comparison.current() != before) c_.plans.clear();
+  refine(of, verdict);
   if (settings().log_select && c_.rank() == 0) log(of, verdict, before);
 }
 

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <array>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
@@ -90,9 +91,9 @@ class Learner {
     Call call;  ///< the first one, with where its ranks are
     Between bytes;
     std::string conditions;
-    Candidates candidates;  ///< until it is opened, the one that serves it
-    Candidates offered;     ///< what they will be then
-    std::vector<ChoiceTable<Decision>> decisions;
+    Candidates candidates;                        ///< until it is opened, the one that serves it
+    Candidates offered;                           ///< what they will be then
+    std::deque<ChoiceTable<Decision>> decisions;  ///< of each candidate; they stay where they are
     learn::Comparison comparison{1, 0, false};
     bool known = false;                         ///< what serves it at first was measured here
     bool opened = false;                        ///< it has been called often
@@ -110,6 +111,7 @@ class Learner {
   bool fixed(Function function) const;
   learn::Moment offer(CallClass& of);
   void open(CallClass& of, CountedAs form, learn::Moment offered);
+  void refine(CallClass& of, const learn::Verdict& verdict) const;
   void log_opened(const CallClass& of, bool taken) const;
   void open(CallClass& of);
   void begin_round(CallClass& of) const;

@@ -43,6 +43,7 @@ std::size_t Learner::Persistent::next() {
 void Learner::Persistent::told(std::span<const learn::Moment> least, learn::Moment begin) {
   const std::size_t before = current();
   const auto verdict = starts_->told(least, begin, execute::now());
+  if (verdict) learner_.refine(*of_, *verdict);
   if (verdict && settings().log_select && learner_.c_.rank() == 0) learner_.log(*of_, *verdict, before);
 }
 

@@ -206,6 +206,15 @@ void Comparison::make_current(std::size_t candidate) {
   since_ = calls_ - quiet;
 }
 
+void Comparison::add(std::size_t more) {
+  for (; more > 0; --more) {
+    left_.push_back(candidates_.size());
+    candidates_.emplace_back();
+  }
+  calls_ -= quiet;  // a look at the choice is not due yet
+  plan_round();
+}
+
 void Comparison::take_over(std::size_t current) {
   if (settled()) calls_ -= quiet;  // else those before the first round have been made
   quiet = 0;

@@ -72,6 +72,8 @@ class Comparison {
     quiet = calls;
     calls_ += calls;
   }
+  /// When it has settled: so many candidates more are to be compared with the current one.
+  void add(std::size_t more);
   /// Another communicator of this kind has found out: `current` is the best.
   void take_over(std::size_t current);
 

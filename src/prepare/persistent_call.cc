@@ -77,6 +77,7 @@ void PersistentCall::bind(Candidate& candidate, PreparedCall& call) {
 
 /// The next start is that candidate's. Sizes are known and arguments were looked at: the first stage is the collective.
 void PersistentCall::prepare(std::size_t candidate) {
+  if (candidate >= candidates_.size()) candidates_.resize(turns_->candidates());
   auto& slot = candidates_[candidate];
   if (!slot) {
     slot = std::make_unique<Candidate>();

@@ -15,7 +15,7 @@ import stretto
 from stretto import _core
 from stretto.simulation import suitable, takes_segments
 from stretto.topology import read_topology
-from stretto.tune.own.points import Point, candidate, chosen_words
+from stretto.tune.own.points import Point, candidate, chosen_words, parsed
 from stretto.tune.own.topology_aware import OnTopology
 
 ROOT = Path(__file__).parents[2]
@@ -249,14 +249,47 @@ def test_the_learner_compares_what_the_library_would(driver, tmp_path):
 
 def test_the_learner_ends_with_the_fastest(driver):
     own = learner.Learner.beside(driver)
-    times = [1e-3, 3e-3, 0.99e-3, 0.5e-3, 0.7e-3]
-    found, stays, rules = own.plays([(times, 0, 1e-5), (times[:3], 0, 1e-5), (times, 1, 1e-5)])
-    assert found.settled and found.current == 3
+    seconds = {
+        "native": 1e-3, "linear": 3e-3, "bruck": 0.99e-3, "recursive_doubling": 0.5e-3,
+        "ring": 0.7e-3,
+    }  # fmt: skip
+    point = Point("allgather", 16, 8)
+
+    def play(words: list[str], first: int = 0) -> learner.Outcome:
+        compared = {point: learner.Compared(words, first)}
+        return own.plays(compared, {point: seconds}, 1e-5)[point]
+
+    found = play(list(seconds))
+    assert found.settled and found.choice == "recursive_doubling"
+    assert found.compared == list(seconds) and found.unknown == []
     assert 1 < found.worst <= 1.05
-    assert stays.settled and stays.current == 0  # for one part in a hundred nothing is changed
-    assert rules.current == 3 and rules.worst == pytest.approx(3, rel=0.01)
+    stays = play(["native", "linear", "bruck"])
+    assert stays.settled and stays.choice == "native"  # for one part in a hundred nothing changes
+    rules = play(list(seconds), 1)
+    assert rules.choice == "recursive_doubling"
+    assert rules.worst == pytest.approx(3, rel=0.01)
+    seconds["ring"] = 0
     with pytest.raises(stretto.Error, match="takes no time"):
-        own.plays([([1e-3, 0.0], 0, 1e-5)])
+        play(list(seconds))
+
+
+def test_the_learner_refines_what_it_ends_with(driver):
+    own = learner.Learner.beside(driver)
+    point = Point("allreduce", 16, 1 << 20)
+    compared = {point: learner.Compared(["native", "ring"], 0)}
+    seconds = {"native": 1e-3, "ring": 0.8e-3}
+    asked = []
+    while True:
+        outcome = own.plays(compared, {point: seconds}, 1e-5)[point]
+        if not outcome.unknown:
+            break
+        asked += outcome.unknown
+        for words in outcome.unknown:  # the more segments, the faster
+            params = parsed(point, words).params
+            seconds[words] = 0.7e-3 - 4e-6 * (params.segment and (1 << 20) // params.segment)
+    assert "ring,segment=256K,depth=2" in asked and "ring,segment=64K,depth=8" in asked
+    assert outcome.choice == "ring,segment=16K,depth=8"
+    assert outcome.settled and set(asked) | set(seconds) == set(outcome.compared)
 
 
 def test_the_prediction_on_a_tree_finds_what_is_fastest(driver, tmp_path):

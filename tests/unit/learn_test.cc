@@ -192,6 +192,31 @@ TEST(times_that_nobody_can_tell_count_for_nothing) {
   CHECK(!comparison.settled());
 }
 
+TEST(more_candidates_are_compared_with_what_was_found) {
+  const std::vector<double> seconds{10e-6, 8e-6, 12e-6, 7e-6, 9e-6};
+  Comparison comparison(3, 0, false);
+  const auto settle = [&] {
+    std::vector<double> round;
+    for (int calls = 0; !comparison.settled() && calls < 100'000; ++calls) {
+      comparison.quiet = 0;
+      const auto turn = comparison.next_turn();
+      round.push_back(seconds[turn.candidate]);
+      if (!turn.last) continue;
+      comparison.conclude(round, telling);
+      round.clear();
+    }
+  };
+  settle();
+  CHECK_EQ(comparison.current(), std::size_t{1});
+  comparison.add(2);
+  CHECK(!comparison.settled());
+  CHECK(comparison.quiet < 100'000);  // not a look at a settled choice
+  settle();
+  CHECK(comparison.settled());
+  CHECK_EQ(comparison.current(), std::size_t{3});
+  CHECK(comparison.timed(4) > 0);
+}
+
 TEST(one_candidate_needs_no_comparison) {
   const Comparison comparison(1, 0, false);
   CHECK(comparison.quiet > 1000000);

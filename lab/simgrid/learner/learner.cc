@@ -5,17 +5,22 @@
 //
 //   candidates FUNCTION RANKS BYTES [RULES]   what is compared, of ranks on as many nodes, and which one serves at
 //                                             first: what such a file chooses, else the native function
-//   play FIRST TELLING SECONDS…               what becomes of candidates that take so long in every call, if the first
-//                                             one serves at first and ranks take TELLING seconds to tell each other
-//                                             the times of a round; the native function is candidate 0
+//   play FUNCTION RANKS BYTES FIRST TELLING OFFERED (CANDIDATE SECONDS)…
+//                                             what becomes of such candidates, if they take so long in every call. Of
+//                                             them, OFFERED are compared from the beginning, the native function
+//                                             first; number FIRST serves at first. Ranks take TELLING seconds to tell
+//                                             each other the times of a round. Where the choice is refined by what
+//                                             has no time yet, the answer says so. 0 seconds: it is left out.
 #include <algorithm>
 #include <cstdio>
 #include <iostream>
+#include <map>
 #include <numeric>
 #include <sstream>
 
 #include "learn/candidates.hpp"
 #include "learn/comparison.hpp"
+#include "learn/refinements.hpp"
 #include "learn/round.hpp"
 #include "stretto/error.hpp"
 
@@ -43,6 +48,19 @@ Call call_of(std::istream& words) {
   return call;
 }
 
+/// As in STRETTO_ALLREDUCE.
+std::string text_of(const learn::Candidate& candidate) {
+  std::string text = written(candidate.algorithm, candidate.params);
+  std::ranges::replace(text, ' ', ',');
+  return text;
+}
+
+std::string list_of(const std::vector<learn::Candidate>& candidates) {
+  std::string text;
+  for (const learn::Candidate& one : candidates) text += (text.empty() ? "\"" : ", \"") + text_of(one) + '"';
+  return '[' + text + ']';
+}
+
 void candidates(std::istream& words) {
   const Call call = call_of(words);
   std::string path;
@@ -51,27 +69,41 @@ void candidates(std::istream& words) {
   const std::vector<learn::Candidate> found = learn::candidates(path.empty() ? shipped_rules() : own, call);
   const Choice choice = choose(own, call);
   const auto first = std::ranges::find(found, learn::Candidate{choice.algorithm, choice.params}) - found.begin();
-  std::printf("{\"first\": %td, \"words\": [", choice.line > 0 && first < std::ssize(found) ? first : 0);
-  const char* between = "";
-  for (const learn::Candidate& one : found) {
-    std::string text = written(one.algorithm, one.params);
-    std::ranges::replace(text, ' ', ',');  // as in STRETTO_ALLREDUCE
-    std::printf("%s\"%s\"", between, text.c_str());
-    between = ", ";
-  }
-  std::printf("]}\n");
+  std::printf("{\"first\": %td, \"words\": %s}\n", choice.line > 0 && first < std::ssize(found) ? first : 0,
+              list_of(found).c_str());
 }
 
 /// Of a class's calls; times go the way of those that ranks measure.
 class Program {
  public:
-  Program(std::vector<double> seconds, std::size_t first, double telling)
-      : seconds_(std::move(seconds)),
+  Program(Call call, std::vector<learn::Candidate> candidates, std::map<std::string, double> known, std::size_t first,
+          double telling)
+      : call_(std::move(call)),
+        candidates_(std::move(candidates)),
+        known_(std::move(known)),
         telling_(telling),
-        comparison_(seconds_.size(), first, false) {}
+        comparison_(candidates_.size(), first, false) {
+    for (const learn::Candidate& one : candidates_) seconds_.push_back(known_.at(text_of(one)));
+  }
 
   void play() {
     round_.begin(0);
+    do {
+      compare_all();
+    } while (comparison_.settled() && refine());
+  }
+
+  void report() const {
+    std::printf(
+        "{\"choice\": \"%s\", \"settled\": %s, \"calls\": %llu, \"worst\": %.6f, \"compared\": %s, \"unknown\": %s}\n",
+        text_of(candidates_[comparison_.current()]).c_str(), comparison_.settled() ? "true" : "false",
+        static_cast<unsigned long long>(calls_), worst_, list_of(candidates_).c_str(), list_of(unknown_).c_str());
+  }
+
+ private:
+  static constexpr std::uint64_t most_calls = 100'000'000;
+
+  void compare_all() {
     while (!comparison_.settled() && calls_ < most_calls) {
       if (comparison_.quiet > 0) {
         make(comparison_.current(), comparison_.quiet);
@@ -86,13 +118,23 @@ class Program {
     }
   }
 
-  void report() const {
-    std::printf("{\"current\": %zu, \"settled\": %s, \"calls\": %llu, \"worst\": %.6f}\n", comparison_.current(),
-                comparison_.settled() ? "true" : "false", static_cast<unsigned long long>(calls_), worst_);
+  /// Is there more to compare?
+  bool refine() {
+    const std::size_t before = candidates_.size();
+    for (const learn::Candidate& one : learn::refinements(candidates_[comparison_.current()], call_)) {
+      if (std::ranges::find(candidates_, one) != candidates_.end()) continue;
+      const auto found = known_.find(text_of(one));
+      if (found == known_.end()) {
+        unknown_.push_back(one);
+      } else if (found->second > 0 && candidates_.size() < learn::most_refined) {
+        candidates_.push_back(one);
+        seconds_.push_back(found->second);
+      }
+    }
+    if (!unknown_.empty() || candidates_.size() == before) return false;
+    comparison_.add(candidates_.size() - before);
+    return true;
   }
-
- private:
-  static constexpr std::uint64_t most_calls = 100'000'000;
 
   void make(std::size_t candidate, std::uint64_t calls) {
     calls_ += calls;
@@ -111,7 +153,10 @@ class Program {
   /// With as many native calls.
   void compare() { worst_ = std::max(worst_, spent_ / (static_cast<double>(calls_) * seconds_[0])); }
 
-  std::vector<double> seconds_;
+  Call call_;
+  std::vector<learn::Candidate> candidates_, unknown_;
+  std::map<std::string, double> known_;
+  std::vector<double> seconds_;  // of each candidate
   double telling_;
   learn::Comparison comparison_;
   learn::Round round_;
@@ -121,13 +166,23 @@ class Program {
 };
 
 void play(std::istream& words) {
+  Call call = call_of(words);
   const auto first = next<std::size_t>(words, "candidate");
   const auto telling = next<double>(words, "time of telling");
-  std::vector<double> seconds;
-  for (double one; words >> one;) seconds.push_back(one);
-  if (first >= seconds.size()) throw Error("there is no candidate " + std::to_string(first), "the first one is 0");
-  if (std::ranges::min(seconds) <= 0) throw Error("a call takes no time", "seconds above 0");
-  Program program(std::move(seconds), first, telling);
+  const auto offered = next<std::size_t>(words, "number of candidates");
+  std::vector<learn::Candidate> candidates;
+  std::map<std::string, double> known;
+  for (std::string candidate; words >> candidate;) {
+    const AlgorithmSpec spec = parse_algorithm_spec(call.function, candidate);
+    const auto seconds = next<double>(words, "time");
+    if (candidates.size() < offered) {
+      candidates.push_back({spec.algorithm, spec.params});
+      if (seconds <= 0) throw Error("a call takes no time", "seconds above 0");
+    }
+    known[candidate] = seconds;
+  }
+  if (first >= candidates.size()) throw Error("there is no candidate " + std::to_string(first), "the first one is 0");
+  Program program(std::move(call), std::move(candidates), std::move(known), first, telling);
   program.play();
   program.report();
 }

@@ -3,6 +3,7 @@
 // Many calls, whose results are checked, for tests of learning. Arguments: how many calls; then words:
 //   apart     ranks come to a call at different times
 //   large     calls are longer
+//   long      and still longer: they can be cut into segments
 //   mixed     several functions and sizes take turns, one of them with sizes that only some ranks know
 //   split     half of the ranks has a communicator of its own, on which it calls more often
 //   freed     calls are on communicators that are made and freed again and again
@@ -225,7 +226,7 @@ int main(int argc, char** argv) {
   nonblocking = asked(argc, argv, "nonblocking");
   MPI_Barrier(MPI_COMM_WORLD);
   MPI_Barrier(half);
-  const int n = asked(argc, argv, "large") ? 2000 : 2;
+  const int n = asked(argc, argv, "long") ? most : asked(argc, argv, "large") ? 2000 : 2;
   const double begin = MPI_Wtime();
   if (asked(argc, argv, "several")) {
     for (int call = 0; call < calls; ++call) several(call);

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "learn/refinements.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+namespace stretto::learn {
+namespace {
+
+constexpr Bytes least_segment = 8 << 10;
+constexpr int least_depth = 2, most_depth = 32;
+constexpr Bytes step = 4;  // of segments and of their number in flight
+
+class Refiner {
+ public:
+  Refiner(const Candidate& choice, const Call& call) : choice_(choice), call_(call) {}
+
+  std::vector<Candidate> refine() {
+    const auto& of = facts(call_.function);
+    if (of.bytes_known && of.collective != Collective::barrier) {
+      if (choice_.params.segment == 0)
+        begin_to_cut();
+      else
+        cut_otherwise();
+    }
+    change_parameter();
+    return std::move(found_);
+  }
+
+ private:
+  void add(Params params) {
+    Candidate one{choice_.algorithm, std::move(params)};
+    if (one != choice_ && serves(one, call_)) found_.push_back(std::move(one));
+  }
+
+  void add_cut(Bytes segment, int depth) {
+    Params params = choice_.params;
+    params.segment = segment;
+    params.depth = depth;
+    add(std::move(params));
+  }
+
+  void begin_to_cut() {
+    struct Cut {
+      Bytes parts;
+      int depth;
+    };
+    for (const Cut& cut : {Cut{2, 2}, Cut{4, 2}, Cut{16, 8}}) {
+      const auto segment = static_cast<Bytes>(std::bit_floor(static_cast<std::uint64_t>(call_.bytes / cut.parts)));
+      if (segment >= least_segment) add_cut(segment, cut.depth);
+    }
+  }
+
+  void cut_otherwise() {
+    const auto [segment, depth] = std::pair(choice_.params.segment, choice_.params.depth);
+    if (segment * step < call_.bytes)
+      add_cut(segment * step, depth);
+    else
+      add_cut(0, Params{}.depth);
+    if (segment / step >= least_segment) add_cut(segment / step, depth);
+    const int more = depth * static_cast<int>(step), fewer = depth / static_cast<int>(step);
+    if (more <= most_depth && depth * segment < call_.bytes) add_cut(segment, more);
+    if (fewer >= least_depth) add_cut(segment, fewer);
+  }
+
+  void change_parameter() {
+    const Parameter& parameter = choice_.algorithm->parameter;
+    if (!parameter.default_value || choice_.algorithm->needs.counts) return;
+    const std::int64_t usual = parameter.default_value(call_.shape);
+    const std::int64_t own = choice_.params.value > 0 ? choice_.params.value : usual;
+    const std::int64_t most = std::min(parameter.most, std::max<std::int64_t>(call_.shape.ranks, 8 * usual));
+    for (const std::int64_t value : {2 * own, own / 2}) {
+      if (value < parameter.least || value > most) continue;
+      Params params = choice_.params;
+      params.value = value == usual ? 0 : value;
+      add(std::move(params));
+    }
+  }
+
+  const Candidate& choice_;
+  const Call& call_;
+  std::vector<Candidate> found_;
+};
+
+/// Of a candidate's numbers, behind its place in the list.
+constexpr int bits_of_place = 6, bits_of_depth = 6, bits_of_value = 14;
+constexpr int shift_of_value = bits_of_place + bits_of_depth, shift_of_segment = shift_of_value + bits_of_value;
+constexpr int bits_of_segment = 60 - shift_of_segment;
+
+constexpr bool fits(std::int64_t number, int bits) { return number >= 0 && number < std::int64_t{1} << bits; }
+constexpr std::int64_t bits_at(std::int64_t code, int shift, int bits) {
+  return code >> shift & ((std::int64_t{1} << bits) - 1);
+}
+
+/// `candidate` with the numbers of another one.
+Candidate with_numbers(Candidate candidate, Bytes segment, int depth, std::int64_t value) {
+  candidate.params.segment = segment;
+  candidate.params.depth = depth;
+  candidate.params.value = value;
+  return candidate;
+}
+
+}  // namespace
+
+std::vector<Candidate> refinements(const Candidate& choice, const Call& call) {
+  return choice.algorithm ? Refiner(choice, call).refine() : std::vector<Candidate>{};
+}
+
+std::int64_t code_of(const Candidate& candidate, std::span<const Candidate> list) {
+  const auto& [segment, depth, value, ranks, copy, file] = candidate.params;
+  if (!fits(segment, bits_of_segment) || !fits(depth, bits_of_depth) || !fits(value, bits_of_value)) return 0;
+  for (std::size_t i = 0; i < list.size() && fits(static_cast<std::int64_t>(i) + 1, bits_of_place); ++i)
+    if (with_numbers(list[i], segment, depth, value) == candidate)
+      return (static_cast<std::int64_t>(i) + 1) | std::int64_t{depth} << bits_of_place | value << shift_of_value |
+             segment << shift_of_segment;
+  return 0;
+}
+
+std::optional<Candidate> decoded(std::int64_t code, std::span<const Candidate> list) {
+  const auto place = static_cast<std::size_t>(bits_at(code, 0, bits_of_place));
+  if (place == 0 || place > list.size()) return std::nullopt;
+  return with_numbers(list[place - 1], bits_at(code, shift_of_segment, bits_of_segment),
+                      static_cast<int>(bits_at(code, bits_of_place, bits_of_depth)),
+                      bits_at(code, shift_of_value, bits_of_value));
+}
+
+}  // namespace stretto::learn
