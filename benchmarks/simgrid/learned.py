@@ -115,6 +115,7 @@ def rows_of(times: Times, learner: Learner, points: list[Point]) -> list[Row]:
         for point, outcome in played(times, learner, compared, us, twice).items():
             others = {name: selectors[name][point][NATIVE] for name in SELECTORS[1:]}
             tried = {words: us[point][words] for words in outcome.compared}
+            every[point] |= {words: time for words, time in us[point].items() if words != NATIVE}
             rows.append(Row(times.place, tree, point, tried, every[point], others, outcome))
     return rows
 

@@ -33,6 +33,12 @@ std::string share(double ratio) {
   return text;
 }
 
+/// Which calls take turns, for people.
+const char* by_calls(CountedAs form) {
+  static constexpr auto forms = std::to_array({"", "; by nonblocking calls", "; by a persistent request"});
+  return forms[static_cast<std::size_t>(form)];
+}
+
 std::string words(const learn::Candidate& candidate) { return written(candidate.algorithm, candidate.params); }
 
 }  // namespace
@@ -140,7 +146,8 @@ void Learner::open(CallClass& of, CountedAs form, learn::Moment offered) {
   of.form = form;
   const auto at = std::ranges::find(of.offered, of.candidates[0]);
   const auto index = static_cast<std::size_t>(at - of.offered.begin());
-  const auto taken = learn::decoded(offered, of.offered);
+  auto taken = learn::decoded(offered, of.offered);
+  if (taken && !learn::serves(*taken, of.call)) taken.reset();  // other ranks are on other nodes
   of.candidates = std::exchange(of.offered, {});
   if (taken && std::ranges::find(of.candidates, *taken) == of.candidates.end()) of.candidates.push_back(*taken);
   of.decisions.clear();
@@ -170,16 +177,15 @@ void Learner::refine(CallClass& of, const learn::Verdict& verdict) const {
   std::string text = "select: learning: " + of.conditions + ": also";
   for (std::size_t k = before; k < of.candidates.size(); ++k)
     text += (k > before ? ", " : " ") + words(of.candidates[k]);
-  say(text);
+  say(text + by_calls(of.form));
 }
 
 void Learner::log_opened(const CallClass& of, bool taken) const {
   if (!settings().log_select || c_.rank() != 0) return;
-  const auto forms = std::to_array({"", "; by nonblocking calls", "; by a persistent request"});
   std::string text = "select: learning: " + of.conditions + ": ";
   if (taken) return say(text + words(of.candidates[of.comparison.current()]) + ", as on another communicator");
   for (std::size_t k = 0; k < of.candidates.size(); ++k) text += (k > 0 ? ", " : "") + words(of.candidates[k]);
-  say(text + "; at first " + words(of.candidates[of.comparison.current()]) + forms[static_cast<std::size_t>(of.form)]);
+  say(text + "; at first " + words(of.candidates[of.comparison.current()]) + by_calls(of.form));
 }
 
 void Learner::open(CallClass& of) {

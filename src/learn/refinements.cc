@@ -19,7 +19,7 @@ class Refiner {
   std::vector<Candidate> refine() {
     const auto& of = facts(call_.function);
     if (of.bytes_known && of.collective != Collective::barrier) {
-      if (choice_.params.segment == 0)
+      if (choice_.params.segment == 0 || choice_.params.segment >= call_.bytes)
         begin_to_cut();
       else
         cut_otherwise();
@@ -54,7 +54,7 @@ class Refiner {
 
   void cut_otherwise() {
     const auto [segment, depth] = std::pair(choice_.params.segment, choice_.params.depth);
-    if (segment * step < call_.bytes)
+    if (segment < call_.bytes / step)
       add_cut(segment * step, depth);
     else
       add_cut(0, Params{}.depth);
@@ -84,7 +84,7 @@ class Refiner {
 };
 
 /// Of a candidate's numbers, behind its place in the list.
-constexpr int bits_of_place = 6, bits_of_depth = 6, bits_of_value = 14;
+constexpr int bits_of_place = 6, bits_of_depth = 7, bits_of_value = 17;
 constexpr int shift_of_value = bits_of_place + bits_of_depth, shift_of_segment = shift_of_value + bits_of_value;
 constexpr int bits_of_segment = 60 - shift_of_segment;
 
@@ -108,7 +108,9 @@ std::vector<Candidate> refinements(const Candidate& choice, const Call& call) {
 }
 
 std::int64_t code_of(const Candidate& candidate, std::span<const Candidate> list) {
-  const auto& [segment, depth, value, ranks, copy, file] = candidate.params;
+  const Bytes segment = candidate.params.segment;
+  const int depth = candidate.params.depth;
+  const std::int64_t value = candidate.params.value;
   if (!fits(segment, bits_of_segment) || !fits(depth, bits_of_depth) || !fits(value, bits_of_value)) return 0;
   for (std::size_t i = 0; i < list.size() && fits(static_cast<std::int64_t>(i) + 1, bits_of_place); ++i)
     if (with_numbers(list[i], segment, depth, value) == candidate)

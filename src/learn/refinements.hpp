@@ -15,13 +15,13 @@ namespace stretto::learn {
 /// Candidates of a class, with refinements.
 inline constexpr std::size_t most_refined = 32;
 
-/// What differs from `choice` in one number: segments four times as long or as short, four times as many of them in
-/// flight or as few, twice the algorithm's own parameter or half of it. The native function has none. The same on all
-/// ranks.
+/// What differs from `choice` a little: segments, where there are none; segments four times as long or as short, four
+/// times as many of them in flight or as few, twice the algorithm's own parameter or half of it. The native function
+/// has none. The same on all ranks.
 std::vector<Candidate> refinements(const Candidate& choice, const Call& call);
 
 /// How a rank names a candidate to others that have the same list: one of the list, or one that differs from it in the
-/// numbers that refinements() change. 0: it is neither. Below 2^60.
+/// numbers that refinements() change. 0: it is neither, or a number is too large. Below 2^60.
 std::int64_t code_of(const Candidate& candidate, std::span<const Candidate> list);
 /// Nothing of 0.
 std::optional<Candidate> decoded(std::int64_t code, std::span<const Candidate> list);

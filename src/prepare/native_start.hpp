@@ -22,6 +22,7 @@ class NativeStart {
           return (*std::launder(reinterpret_cast<const Closure*>(bytes)))(request, arrays);
         }) {
     static_assert(std::is_trivially_copyable_v<Closure> && sizeof(Closure) <= sizeof closure_);
+    static_assert(alignof(Closure) <= alignof(void*));
     new (closure_) Closure(closure);
   }
 

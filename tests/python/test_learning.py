@@ -84,18 +84,22 @@ def test_a_program_learns_and_the_next_one_knows(built, config, tmp_path, name):
         assert done.served("allreduce") == 300
 
 
-@pytest.mark.parametrize("words", [(), ("persistent",)])
-def test_the_choice_is_refined(built, tmp_path, words):
-    """By what differs from it in one number, after all else has been compared."""
+@pytest.mark.parametrize(
+    ("words", "form"), [((), ""), (("persistent",), "; by a persistent request")]
+)
+def test_the_choice_is_refined(built, tmp_path, words, form):
+    """By what differs from it a little, after all else has been compared."""
+    also = rf"learning: allreduce .* bytes>=16K bytes<32K: also ([^;]*){form}$"
     for calls in (20000, 80000, 320000):
         path = tmp_path / f"{calls}.rules"  # what is known is not compared
         done = learn(built, "mpich", 2, calls, "long", *words, STRETTO_LEARN=str(path))
         assert refused(done) == []
-        found = re.search(r"learning: allreduce .* bytes>=16K bytes<32K: also (.*)", done.err)
-        if found and "settled after" in done.err:
-            break
-    assert found and "segment=8K" in found[1]
-    assert any(f"{one} (" in done.err for one in found[1].split(", "))  # they had their turns
+        found = re.search(also, done.err, re.MULTILINE)
+        if found and any(f"{one} (" in done.err for one in found[1].split(", ")):  # had their turns
+            return
+    if re.search(r"learned: allreduce .*: native \(.*settled after", done.err):
+        pytest.skip("the native function is the fastest here")
+    raise AssertionError(done.err)
 
 
 @pytest.mark.parametrize(

@@ -122,11 +122,12 @@ class Program {
   bool refine() {
     const std::size_t before = candidates_.size();
     for (const learn::Candidate& one : learn::refinements(candidates_[comparison_.current()], call_)) {
+      if (candidates_.size() + unknown_.size() >= learn::most_refined) break;
       if (std::ranges::find(candidates_, one) != candidates_.end()) continue;
       const auto found = known_.find(text_of(one));
       if (found == known_.end()) {
         unknown_.push_back(one);
-      } else if (found->second > 0 && candidates_.size() < learn::most_refined) {
+      } else if (found->second > 0) {
         candidates_.push_back(one);
         seconds_.push_back(found->second);
       }

@@ -59,6 +59,7 @@ static int report(const char* name, int code) {
 static void misuse(const char* name, int persistent, int (*wrongly)(MPI_Request*)) {
   MPI_Request request;
   int class = MPI_SUCCESS;
+  sum = -1;
   make(persistent, &request);
   if (rank == 0) {
     start(persistent, &request);
