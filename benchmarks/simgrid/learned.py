@@ -42,9 +42,7 @@ class Row:
     place: Place
     tree: bool  # are there rules for its switches?
     point: Point
-    tried: dict[
-        str, float
-    ]  # by candidate of the learner, also of those that its choice is refined by
+    tried: dict[str, float]  # by candidate of the learner, those that refine its choice as well
     others: dict[str, float]  # all that was measured of Stretto
     selectors: dict[str, float]  # of other native functions
     outcome: Outcome

@@ -146,20 +146,20 @@ void Learner::open(CallClass& of, CountedAs form, learn::Moment offered) {
   of.form = form;
   const auto at = std::ranges::find(of.offered, of.candidates[0]);
   const auto index = static_cast<std::size_t>(at - of.offered.begin());
-  auto taken = learn::decoded(offered, of.offered);
-  if (taken && !learn::serves(*taken, of.call)) taken.reset();  // other ranks are on other nodes
+  const auto known = learn::decoded(offered, of.offered);
+  const bool taken = known && learn::serves(*known, of.call);  // there ranks may have been on other nodes
   of.candidates = std::exchange(of.offered, {});
-  if (taken && std::ranges::find(of.candidates, *taken) == of.candidates.end()) of.candidates.push_back(*taken);
+  if (taken && std::ranges::find(of.candidates, *known) == of.candidates.end()) of.candidates.push_back(*known);
   of.decisions.clear();
   of.decisions.resize(of.candidates.size());
   of.comparison = learn::Comparison(of.candidates.size(), index, of.known);
   if (taken)
-    of.comparison.take_over(static_cast<std::size_t>(std::ranges::find(of.candidates, *taken) - of.candidates.begin()));
+    of.comparison.take_over(static_cast<std::size_t>(std::ranges::find(of.candidates, *known) - of.candidates.begin()));
   else if (!of.known && form != CountedAs::persistent)
     of.comparison.quiet = 0;  // those calls have been made
   if (form == CountedAs::persistent) return;
   c_.plans.clear();
-  log_opened(of, taken.has_value());
+  log_opened(of, taken);
 }
 
 /// All have been compared: what differs a little from the choice is next, until nothing of that is better.

@@ -42,13 +42,8 @@ std::size_t Learner::Persistent::next() {
 
 void Learner::Persistent::told(std::span<const learn::Moment> least, learn::Moment begin) {
   const std::size_t before = current();
-  const learn::Moment now = execute::now();
-  const auto verdict = starts_->told(least, begin, now);
-  if (verdict) {
-    learner_.refine(*of_, *verdict);
-    // Whose round may be the next start.
-    if (of_->comparison.quiet == 0 && !learner_.c_.one_node()) of_->round.begin(now);
-  }
+  const auto verdict = starts_->told(least, begin, execute::now());
+  if (verdict) learner_.refine(*of_, *verdict);
   if (verdict && settings().log_select && learner_.c_.rank() == 0) learner_.log(*of_, *verdict, before);
 }
 

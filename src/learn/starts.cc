@@ -18,7 +18,7 @@ std::size_t Starts::next() {
     return candidate_ = comparison_.current();
   }
   const Comparison::Turn turn = comparison_.next_turn();
-  if (turn.first && one_clock_) round_.begin(0);
+  if (turn.first) round_.begin(zero_);
   call_ = round_.add();
   if (turn.last) {
     over_ = true;
@@ -42,7 +42,7 @@ std::optional<Verdict> Starts::told(std::span<const Moment> least, Moment begin,
     const Round::Outcome outcome = Round::conclude(least);
     verdict = comparison_.conclude(outcome.seconds, outcome.overhead);
   }
-  if (comparison_.quiet == 0 && !one_clock_) round_.begin(now);
+  if (!one_clock_) zero_ = now;
   return verdict;
 }
 

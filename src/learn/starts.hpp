@@ -45,6 +45,7 @@ class Starts {
   bool timed_ = false;
   std::size_t candidate_;
   std::size_t call_ = 0;  ///< of the round
+  Moment zero_ = 0;       ///< of the next round: ranks with several clocks left the last stage together
   Moment telling_ = 0;    ///< what ranks took to tell each other something, at least
 };
 

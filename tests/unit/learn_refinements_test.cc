@@ -32,7 +32,7 @@ std::set<std::string> words_of(const std::vector<Candidate>& candidates) {
   return words;
 }
 
-TEST(one_number_is_changed) {
+TEST(segments_and_their_number_in_flight_are_changed) {
   const Call call = call_of(Function::allreduce, 1 << 20, 16, 1);
   const auto refined = [&](const std::string& words) {
     return words_of(refinements(candidate(Function::allreduce, words), call));

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <memory>
 #include <random>
+#include <utility>
 
 #include "support/test.hpp"
 
@@ -32,14 +33,15 @@ struct Played {
   bool settled = false;
 };
 
-/// `took` has each candidate's nanoseconds. Ranks come to a start at different times, and leave it together.
-Played play(const std::vector<Moment>& took, int starts, bool one_clock, bool waits = true) {
+/// `took` has each candidate's nanoseconds; the last `later` ones are compared when the others have been. Ranks come to
+/// a start at different times, and leave it together.
+Played play(const std::vector<Moment>& took, int starts, bool one_clock, bool waits = true, std::size_t later = 0) {
   constexpr Moment telling = 2000;
   std::mt19937 random(5);
   std::uniform_int_distribution<Moment> late(0, 3000);
   std::vector<std::unique_ptr<Rank>> ranks;
   for (Moment r = 0; r < 3; ++r)
-    ranks.push_back(std::make_unique<Rank>(took.size(), one_clock, one_clock ? 0 : r * 1'000'000'000));
+    ranks.push_back(std::make_unique<Rank>(took.size() - later, one_clock, one_clock ? 0 : r * 1'000'000'000));
   Played played;
   played.served.resize(took.size());
   std::size_t last = 0;
@@ -69,6 +71,9 @@ Played play(const std::vector<Moment>& took, int starts, bool one_clock, bool wa
     for (const auto& one : told)
       for (std::size_t k = 0; k < least.size(); ++k) least[k] = std::min(least[k], one[k]);
     for (auto& rank : ranks) rank->starts.told(least, end + rank->clock, end + telling + rank->clock);
+    if (ranks[0]->comparison.settled())
+      for (const std::size_t more = std::exchange(later, 0); auto& rank : ranks)
+        if (more > 0) rank->comparison.add(more);
     now += telling;
   }
   played.current = ranks[0]->comparison.current();
@@ -86,6 +91,16 @@ TEST(the_fastest_serves_on_all_ranks) {
     // Neither that a rank came late counts, nor what its clock says.
     CHECK(p.seconds > 11.99e-6 && p.seconds < 12.01e-6);
   }
+}
+
+TEST(candidates_that_come_later_have_rounds_of_their_own) {
+  for (const bool one_clock : {true, false})
+    for (const Moment usual : {20'000, 40'000}) {
+      const Played p = play({usual, usual, usual, 4'000, 8'000, 3'000}, 20'000, one_clock, true, 2);
+      CHECK_EQ(p.current, std::size_t{5});
+      CHECK(p.settled);
+      CHECK(p.served[4] < 10);
+    }
 }
 
 TEST(once_decided_nothing_is_told) {

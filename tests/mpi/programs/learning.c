@@ -20,15 +20,11 @@
 #include <string.h>
 #include <time.h>
 
+#include "arguments.c"
+
 enum { most = 4096 };
 
 static int rank, ranks, calls, nonblocking;
-
-static int asked(int argc, char** argv, const char* word) {
-  for (int i = 2; i < argc; ++i)
-    if (strcmp(argv[i], word) == 0) return 1;
-  return 0;
-}
 
 static void wrong(const char* what, int call) {
   fprintf(stderr, "rank %d: wrong result of %s, call %d\n", rank, what, call);
@@ -217,32 +213,32 @@ static void threads(void) {
 
 int main(int argc, char** argv) {
   int level = MPI_THREAD_SINGLE;
-  MPI_Init_thread(&argc, &argv, asked(argc, argv, "threads") ? MPI_THREAD_MULTIPLE : level, &level);
+  MPI_Init_thread(&argc, &argv, is_given(argc, argv, "threads") ? MPI_THREAD_MULTIPLE : level, &level);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   calls = atoi(argv[1]);
   MPI_Comm half;
   MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
-  nonblocking = asked(argc, argv, "nonblocking");
+  nonblocking = is_given(argc, argv, "nonblocking");
   MPI_Barrier(MPI_COMM_WORLD);
   MPI_Barrier(half);
-  const int n = asked(argc, argv, "long") ? most : asked(argc, argv, "large") ? 2000 : 2;
+  const int n = is_given(argc, argv, "long") ? most : is_given(argc, argv, "large") ? 2000 : 2;
   const double begin = MPI_Wtime();
-  if (asked(argc, argv, "several")) {
+  if (is_given(argc, argv, "several")) {
     for (int call = 0; call < calls; ++call) several(call);
-  } else if (asked(argc, argv, "freed")) {
+  } else if (is_given(argc, argv, "freed")) {
     freed();
-  } else if (asked(argc, argv, "threads")) {
+  } else if (is_given(argc, argv, "threads")) {
     threads();
   } else {
     for (int call = 0; call < calls; ++call) {
-      if (asked(argc, argv, "apart") && call % 16 == rank % 16)
+      if (is_given(argc, argv, "apart") && call % 16 == rank % 16)
         nanosleep(&(struct timespec){.tv_nsec = 20000 * (1 + rank)}, NULL);
-      if (asked(argc, argv, "split"))
+      if (is_given(argc, argv, "split"))
         for (int i = 0; i < 1 + rank % 2; ++i) allreduce(half, 3, call);
-      if (asked(argc, argv, "pending")) pending(call);
-      if (asked(argc, argv, "persistent")) persistent(n, call);
-      asked(argc, argv, "mixed") ? mixed(MPI_COMM_WORLD, call) : allreduce(MPI_COMM_WORLD, n, call);
+      if (is_given(argc, argv, "pending")) pending(call);
+      if (is_given(argc, argv, "persistent")) persistent(n, call);
+      is_given(argc, argv, "mixed") ? mixed(MPI_COMM_WORLD, call) : allreduce(MPI_COMM_WORLD, n, call);
     }
   }
   const double end = MPI_Wtime();
