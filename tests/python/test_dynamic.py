@@ -138,8 +138,10 @@ def test_communicators_of_threads_of_a_preloaded_program(built):
 
 @pytest.mark.parametrize("name", ALL_MPIS)
 def test_threads_of_a_session(built, name):
-    program = built("sessions.c", name, "-pthread")
-    done = preloaded(installed(name), 3, [program]).succeeded()
+    """Intel MPI that was initialized for one thread gives a session MPI_THREAD_MULTIPLE, but has no
+    locks then: threads that only make groups, without Stretto, may end in a segmentation fault."""
+    program = [built("sessions.c", name, "-pthread"), *["multiple"] * (name == "intel")]
+    done = preloaded(installed(name), 3, program).succeeded()
     if "skipped: " in done.out:
         pytest.skip(done.out.strip())
     all_right(done)

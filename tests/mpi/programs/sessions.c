@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// MPI is initialized for one thread; a session wants many. Threads use communicators of the session, and duplicates and
-// parts of them, while the main thread uses MPI_COMM_WORLD.
+// MPI is initialized for one thread, or with the argument "multiple" for many; a session wants many. Threads use
+// communicators of the session, and duplicates and parts of them, while the main thread uses MPI_COMM_WORLD.
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -66,9 +66,10 @@ static int wanted_level(MPI_Session* session) {
 int main(int argc, char** argv) {
   MPI_Session session = MPI_SESSION_NULL;
   MPI_Group group;
-  int rank, numbers[threads];
+  int rank, provided, numbers[threads];
   pthread_t all[threads];
-  MPI_Init(&argc, &argv);
+  const int many = argc > 1 && !strcmp(argv[1], "multiple");
+  MPI_Init_thread(&argc, &argv, many ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (!wanted_level(&session)) {
     if (rank == 0) printf("skipped: a session gives no MPI_THREAD_MULTIPLE after MPI_Init\n");
