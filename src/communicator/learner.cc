@@ -162,14 +162,12 @@ void Learner::open(CallClass& of, CountedAs form, learn::Moment offered) {
   log_opened(of, taken);
 }
 
-/// All have been compared: what differs a little from the choice is next, until nothing of that is better.
+/// All have been compared: what differs a little from the fastest is next, until nothing of that is better.
 void Learner::refine(CallClass& of, const learn::Verdict& verdict) const {
   const bool ended = verdict.event == learn::Event::better || verdict.event == learn::Event::settled;
   if (!ended || !of.comparison.settled()) return;
   const std::size_t before = of.candidates.size();
-  for (learn::Candidate& one : learn::refinements(of.candidates[of.comparison.current()], of.call))
-    if (of.candidates.size() < learn::most_refined && std::ranges::find(of.candidates, one) == of.candidates.end())
-      of.candidates.push_back(std::move(one));
+  std::ranges::move(learn::next_refinements(of.candidates, of.comparison, of.call), std::back_inserter(of.candidates));
   if (of.candidates.size() == before) return;
   of.decisions.resize(of.candidates.size());
   of.comparison.add(of.candidates.size() - before);

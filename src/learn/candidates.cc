@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "stretto/cost.hpp"
 
@@ -42,7 +43,8 @@ class Finder {
       add_with_other_copies();
     const Rules& shipped = shipped_rules();
     add_from(shipped, call_.bytes);
-    add_predicted(3);
+    add_with_lists();
+    add_predicted(4);
     if (facts(call_.function).bytes_known && facts(call_.function).collective != Collective::barrier)
       for (const Bytes factor : {4, 16, 64})
         for (const Bytes bytes : {call_.bytes / factor, call_.bytes * factor})
@@ -74,6 +76,33 @@ class Finder {
     }
   }
 
+  /// What the rules know of where the ranks are (lists of nodes, orders), they know for all functions and sizes.
+  void add_with_lists() {
+    constexpr std::size_t most_lists = 2;
+    std::vector<std::pair<std::string_view, const std::vector<Rank>*>> lists;
+    for (const Rule& rule : rules_.rules) {
+      if (lists.size() >= most_lists) break;
+      if (!rule.algorithm || rule.params.list.empty() || !rule.ranks.holds(call_.shape.ranks)) continue;
+      const bool there = std::ranges::any_of(
+          lists, [&](const auto& l) { return l.first == rule.algorithm->list && *l.second == rule.params.list; });
+      if (!there) lists.emplace_back(rule.algorithm->list, &rule.params.list);
+    }
+    for (const auto& [name, list] : lists)
+      for (const Algorithm* a : all_algorithms())
+        if (a->collective == facts(call_.function).collective && a->list == name && !a->needs.counts)
+          add({a, {.list = *list}});
+  }
+
+  /// Of its own parameter: the usual one, and larger ones.
+  std::vector<std::int64_t> values(const Algorithm& algorithm) const {
+    std::vector<std::int64_t> all{0};
+    if (!algorithm.parameter.default_value || algorithm.needs.counts) return all;
+    const std::int64_t usual = algorithm.parameter.default_value(call_.shape);
+    for (const std::int64_t value : {2 * usual, 4 * usual})
+      if (value <= std::min<std::int64_t>(algorithm.parameter.most, call_.shape.ranks)) all.push_back(value);
+    return all;
+  }
+
   void add_predicted(std::size_t how_many) {
     struct Predicted {
       double seconds;
@@ -83,13 +112,15 @@ class Finder {
     const Machine machine = usual_machine();
     for (const Algorithm* a : all_algorithms()) {
       if (a->collective != facts(call_.function).collective || a->needs.counts) continue;
-      for (const Bytes segment : {Bytes{0}, Bytes{64} << 10, Bytes{512} << 10}) {
-        if (segment > 0 && 2 * segment > call_.bytes) continue;
-        Candidate one{a, {.segment = segment, .list = {}}};
-        if (!serves(one, call_)) continue;
-        const Load load{.bytes = call_.bytes, .segment = segment};
-        all.push_back({formula(*a, call_.shape, one.params, load, machine, {call_.per_node}).seconds, std::move(one)});
-      }
+      for (const Bytes segment : {Bytes{0}, Bytes{64} << 10, Bytes{512} << 10})
+        for (const std::int64_t value : values(*a)) {
+          if (segment > 0 && 2 * segment > call_.bytes) continue;
+          Candidate one{a, {.segment = segment, .value = value, .list = {}}};
+          if (!serves(one, call_)) continue;
+          const Load load{.bytes = call_.bytes, .segment = segment};
+          all.push_back(
+              {formula(*a, call_.shape, one.params, load, machine, {call_.per_node}).seconds, std::move(one)});
+        }
     }
     std::ranges::stable_sort(all, {}, &Predicted::seconds);
     const std::size_t before = found_.size();

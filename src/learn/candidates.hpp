@@ -27,9 +27,10 @@ struct Candidate {
   bool operator==(const Candidate&) const = default;
 };
 
-/// What may serve `call` best: the native function first, then what the rules choose, for this size and for others, and
-/// what the model of a machine predicts to be fast. No more than `most`, none twice. The same on all ranks.
-std::vector<Candidate> candidates(const Rules& rules, const Call& call, std::size_t most = 8);
+/// What may serve `call` best: the native function first, then what the rules choose, for this size and for others,
+/// what can use the lists that the rules give these ranks, and what the model of a machine predicts to be fast. No more
+/// than `most`, none twice. The same on all ranks.
+std::vector<Candidate> candidates(const Rules& rules, const Call& call, std::size_t most = 12);
 
 /// Can it serve the call?
 bool serves(const Candidate& candidate, const Call& call);

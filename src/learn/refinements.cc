@@ -70,10 +70,13 @@ class Refiner {
     const std::int64_t usual = parameter.default_value(call_.shape);
     const std::int64_t own = choice_.params.value > 0 ? choice_.params.value : usual;
     const std::int64_t most = std::min(parameter.most, std::max<std::int64_t>(call_.shape.ranks, 8 * usual));
-    for (const std::int64_t value : {2 * own, own / 2}) {
+    for (const std::int64_t value : {2 * own, own / 2, 4 * own, own / 4}) {
       if (value < parameter.least || value > most) continue;
       Params params = choice_.params;
       params.value = value == usual ? 0 : value;
+      add(params);
+      if (std::exchange(params.segment, 0) == 0) continue;
+      params.depth = Params{}.depth;
       add(std::move(params));
     }
   }
@@ -82,6 +85,24 @@ class Refiner {
   const Call& call_;
   std::vector<Candidate> found_;
 };
+
+/// The choice, then the fastest call of each other algorithm; whatever takes longer than `near` times the choice's
+/// time is hardly to be made the fastest by other numbers.
+std::vector<std::size_t> bases(std::span<const Candidate> compared, const Comparison& comparison) {
+  constexpr double near = 1.3;
+  std::vector<std::size_t> by_time;
+  for (std::size_t k = 0; k < compared.size(); ++k)
+    if (k != comparison.current() && comparison.seconds(k) > 0) by_time.push_back(k);
+  std::ranges::stable_sort(by_time, {}, [&](std::size_t k) { return comparison.seconds(k); });
+  std::vector<std::size_t> found{comparison.current()};
+  for (const std::size_t k : by_time) {
+    if (comparison.seconds(k) > near * comparison.seconds(comparison.current())) break;
+    const bool there = std::ranges::any_of(
+        found, [&](std::size_t other) { return compared[other].algorithm == compared[k].algorithm; });
+    if (!there) found.push_back(k);
+  }
+  return found;
+}
 
 /// Of a candidate's numbers, behind its place in the list.
 constexpr int bits_of_place = 6, bits_of_depth = 7, bits_of_value = 17;
@@ -105,6 +126,21 @@ Candidate with_numbers(Candidate candidate, Bytes segment, int depth, std::int64
 
 std::vector<Candidate> refinements(const Candidate& choice, const Call& call) {
   return choice.algorithm ? Refiner(choice, call).refine() : std::vector<Candidate>{};
+}
+
+std::vector<Candidate> next_refinements(std::span<const Candidate> compared, const Comparison& comparison,
+                                        const Call& call, std::span<const Candidate> left_out) {
+  const auto among = [](std::span<const Candidate> all, const Candidate& one) {
+    return std::ranges::find(all, one) != all.end();
+  };
+  std::vector<Candidate> found;
+  for (const std::size_t base : bases(compared, comparison)) {
+    for (Candidate& one : refinements(compared[base], call))
+      if (compared.size() + found.size() < most_refined && !among(compared, one) && !among(left_out, one))
+        found.push_back(std::move(one));
+    if (!found.empty()) break;
+  }
+  return found;
 }
 
 std::int64_t code_of(const Candidate& candidate, std::span<const Candidate> list) {

@@ -48,16 +48,96 @@ TEST(segments_and_their_number_in_flight_are_changed) {
          std::set<std::string>{"ring segment=64K depth=32", "ring segment=16K depth=8"}));
 }
 
-TEST(parameters_are_doubled_and_halved) {
+TEST(parameters_are_doubled_and_halved_twice) {
   const Call call = call_of(Function::gather, 64, 32, 1);
   const auto refined = [&](const std::string& words) {
     return words_of(refinements(candidate(Function::gather, words), call));
   };
-  CHECK((refined("knomial radix=12") == std::set<std::string>{"knomial radix=24", "knomial radix=6"}));
-  CHECK((refined("knomial radix=20") == std::set<std::string>{"knomial radix=10"}));  // of 32 ranks
+  CHECK(
+      (refined("knomial radix=12") == std::set<std::string>{"knomial radix=24", "knomial radix=6", "knomial radix=3"}));
+  CHECK((refined("knomial radix=20") == std::set<std::string>{"knomial radix=10", "knomial radix=5"}));  // of 32 ranks
+  CHECK(refined("knomial radix=8").contains("knomial radix=32"));
   const auto of_usual = refined("knomial");
   CHECK(!of_usual.empty());
   for (const std::string& words : of_usual) CHECK(refined(words).contains("knomial"));  // with no radix in words
+}
+
+TEST(parameters_are_changed_with_segments_and_without) {
+  const Call call = call_of(Function::reduce, 100'000, 32, 1);
+  const auto refined = words_of(refinements(candidate(Function::reduce, "knomial segment=16K depth=8 radix=8"), call));
+  for (const std::string radix : {"4", "16", "32"}) {
+    const std::string own = radix == "4" ? "" : " radix=" + radix;  // the usual one
+    CHECK(refined.contains("knomial segment=16K depth=8" + own));
+    CHECK(refined.contains("knomial" + own));
+  }
+}
+
+/// Lets each candidate take its time until all have been compared.
+void compare(Comparison& comparison, const std::vector<double>& seconds) {
+  std::vector<double> round;
+  for (int calls = 0; !comparison.settled() && calls < 1'000'000; ++calls) {
+    comparison.quiet = 0;
+    const Comparison::Turn turn = comparison.next_turn();
+    round.push_back(seconds[turn.candidate]);
+    if (!turn.last) continue;
+    comparison.conclude(round, 1e-6);
+    round.clear();
+  }
+  CHECK(comparison.settled());
+}
+
+TEST(others_that_are_near_are_refined_when_the_choice_cannot_be) {
+  const Call call = call_of(Function::allreduce, 1 << 20, 16, 1);
+  std::vector<Candidate> compared{
+      {}, candidate(Function::allreduce, "ring"), candidate(Function::allreduce, "halving_doubling")};
+  Comparison comparison(compared.size(), 0, false);
+  std::vector<double> seconds{9e-3, 1e-3, 1.2e-3};
+  compare(comparison, seconds);
+  const std::vector<Candidate> first = next_refinements(compared, comparison, call);
+  CHECK(words_of(first) == words_of(refinements(compared[1], call)));
+  const std::vector<Candidate> second = next_refinements(compared, comparison, call, first);
+  CHECK(words_of(second) == words_of(refinements(compared[2], call)));
+
+  for (const auto* all : {&first, &second}) compared.insert(compared.end(), all->begin(), all->end());
+  comparison.add(compared.size() - seconds.size());
+  seconds.resize(compared.size(), 5e-3);
+  compare(comparison, seconds);
+  CHECK_EQ(comparison.current(), std::size_t{1});
+  CHECK(next_refinements(compared, comparison, call).empty());
+}
+
+TEST(what_is_far_behind_is_not_refined) {
+  const Call call = call_of(Function::allreduce, 1 << 20, 16, 1);
+  const std::vector<Candidate> compared{{}, candidate(Function::allreduce, "ring")};
+  Comparison comparison(compared.size(), 0, false);
+  compare(comparison, {1e-3, 1.4e-3});
+  CHECK(next_refinements(compared, comparison, call).empty());
+}
+
+TEST(no_more_are_compared_than_the_most) {
+  const Call call = call_of(Function::allreduce, 1 << 20, 16, 1);
+  const Candidate ring = candidate(Function::allreduce, "ring");
+  std::vector<Candidate> compared{ring};
+  while (compared.size() < most_refined - 1) {
+    compared.push_back(ring);
+    compared.back().params.segment = (32 + static_cast<Bytes>(compared.size())) << 10;
+  }
+  const Comparison comparison(compared.size(), 0, true);
+  CHECK_EQ(next_refinements(compared, comparison, call).size(), std::size_t{1});
+}
+
+TEST(lists_of_the_rules_make_candidates) {
+  const Rules rules = parse_rules(
+      "stretto-rules 2\n"
+      "bcast ranks=6 bytes>=1M -> lanes nodes=0:1:0:1:0:1\n"
+      "bcast ranks=8 -> lanes nodes=0:1:0:1:0:1:0:1\n"
+      "allgather ranks=6 -> logical_ring order=0:2:4:1:3:5\n",
+      "lists.rules");
+  const auto all = words_of(candidates(rules, call_of(Function::allreduce, 4096, 6, 1)));
+  CHECK(all.contains("lanes nodes=0:1:0:1:0:1"));
+  CHECK(all.contains("leaders nodes=0:1:0:1:0:1"));
+  CHECK(all.contains("logical_ring order=0:2:4:1:3:5"));
+  CHECK(!all.contains("lanes nodes=0:1:0:1:0:1:0:1"));
 }
 
 TEST(all_serve_the_call_and_have_codes) {

@@ -121,20 +121,26 @@ class Program {
   /// Is there more to compare?
   bool refine() {
     const std::size_t before = candidates_.size();
-    for (const learn::Candidate& one : learn::refinements(candidates_[comparison_.current()], call_)) {
-      if (candidates_.size() + unknown_.size() >= learn::most_refined) break;
-      if (std::ranges::find(candidates_, one) != candidates_.end()) continue;
-      const auto found = known_.find(text_of(one));
-      if (found == known_.end()) {
-        unknown_.push_back(one);
-      } else if (found->second > 0) {
-        candidates_.push_back(one);
-        seconds_.push_back(found->second);
-      }
+    while (candidates_.size() == before && unknown_.empty()) {
+      const auto more = learn::next_refinements(candidates_, comparison_, call_, left_out_);
+      if (more.empty()) return false;
+      for (const learn::Candidate& one : more) add(one);
     }
-    if (!unknown_.empty() || candidates_.size() == before) return false;
+    if (!unknown_.empty()) return false;
     comparison_.add(candidates_.size() - before);
     return true;
+  }
+
+  void add(const learn::Candidate& one) {
+    const auto found = known_.find(text_of(one));
+    if (found == known_.end()) {
+      unknown_.push_back(one);
+    } else if (found->second > 0) {
+      candidates_.push_back(one);
+      seconds_.push_back(found->second);
+    } else {
+      left_out_.push_back(one);
+    }
   }
 
   void make(std::size_t candidate, std::uint64_t calls) {
@@ -155,7 +161,7 @@ class Program {
   void compare() { worst_ = std::max(worst_, spent_ / (static_cast<double>(calls_) * seconds_[0])); }
 
   Call call_;
-  std::vector<learn::Candidate> candidates_, unknown_;
+  std::vector<learn::Candidate> candidates_, unknown_, left_out_;
   std::map<std::string, double> known_;
   std::vector<double> seconds_;  // of each candidate
   double telling_;
