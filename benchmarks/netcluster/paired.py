@@ -14,7 +14,7 @@ from pathlib import Path
 import cluster as clusters
 from openmpi import on_cluster
 from stretto import _core, parse_topology
-from stretto.errors import Error
+from stretto.errors import Error, run_script
 from stretto.launch import Mpi
 from stretto.measure.driver import Results, SilenceError, drive
 from stretto.measure.points import BACK_TO_BACK
@@ -118,8 +118,4 @@ def lab(mpi: Mpi, tree: Tree, place: str, per_host: int = 1) -> Iterator[Lab]:
 def as_program(main: Callable[[], None]) -> None:
     """Runs it; errors are told in two lines, and the cluster goes whatever ends it."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    try:
-        main()
-    except Error as error:
-        print(f"error: {error}\nhint: {error.hint}", file=sys.stderr)
-        sys.exit(2)
+    run_script(main)

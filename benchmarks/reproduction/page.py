@@ -14,7 +14,7 @@ import thakur2005_allreduce
 import traff
 from claims import FAILS, HOLDS, LATENCIES, MACHINES, OPEN, PARTLY, Claim, Finding, Model
 from clusters import CLUSTERS, Smpi
-from stretto.errors import Error
+from stretto.errors import run_script
 from stretto.machine import machine_named
 
 PAPERS = {
@@ -150,7 +150,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except Error as error:
-        sys.exit(f"error: {error}\nhint: {error.hint}")
+    run_script(main)

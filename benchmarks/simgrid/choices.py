@@ -15,7 +15,7 @@ from choose import Chooser
 from fit import fitted
 from smpi import SELECTORS, Network, built
 from stretto import _core
-from stretto.errors import Error
+from stretto.errors import Error, run_script
 from stretto.tune.own.points import Point, chosen_words
 from stretto.units import size_in_words
 
@@ -162,7 +162,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except Error as error:
-        sys.exit(f"error: {error}\nhint: {error.hint}")
+    run_script(main)

@@ -11,7 +11,7 @@ import tree as trees
 from choose import Chooser
 from fit import fitted
 from smpi import Network, Time
-from stretto.errors import Error
+from stretto.errors import Error, run_script
 from stretto.tune.own.points import Point, in_parts
 
 NETWORKS = {
@@ -97,7 +97,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except Error as error:
-        sys.exit(f"error: {error}\nhint: {error.hint}")
+    run_script(main)

@@ -18,7 +18,7 @@ from learned_points import NETWORKS, RANKS, Place, Times, points_of, portfolio_o
 from learner import Compared, Learner, Outcome
 from smpi import SELECTORS, built
 from stretto.cli.calls import shortened
-from stretto.errors import Error
+from stretto.errors import run_script
 from stretto.tune.own.points import NATIVE, Point, parsed
 from stretto.units import size_in_words
 
@@ -267,7 +267,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except Error as error:
-        sys.exit(f"error: {error}\nhint: {error.hint}")
+    run_script(main)

@@ -11,7 +11,7 @@ import tree as trees
 from smpi import Network, Time, built
 from stretto import _core
 from stretto.algorithms import function_named
-from stretto.errors import Error
+from stretto.errors import Error, run_script
 from stretto.explain import Question
 from stretto.simulation import Call
 from stretto.tune.own.points import candidate
@@ -122,7 +122,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except Error as error:
-        sys.exit(f"error: {error}\nhint: {error.hint}")
+    run_script(main)

@@ -15,7 +15,7 @@ from fit import near
 from smpi import ALLREDUCES, SELECTORS, Network, built
 from stretto import _core
 from stretto.cli.calls import shortened
-from stretto.errors import Error
+from stretto.errors import Error, run_script
 from stretto.topology import read_topology
 from stretto.tune.own.points import Point, chosen_words
 from stretto.tune.own.topology_aware import OnTopology, best_few, rules_for
@@ -177,7 +177,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except Error as error:
-        sys.exit(f"error: {error}\nhint: {error.hint}")
+    run_script(main)

@@ -17,7 +17,7 @@ import cluster as clusters
 import openmpi
 import tree as trees
 from stretto.cli.options import mpi_option
-from stretto.errors import Error
+from stretto.errors import run_script
 
 RAW = {"ignore_unknown_options": True, "allow_interspersed_args": False}
 
@@ -112,8 +112,4 @@ def _become(command: list[str], environment: dict[str, str] | None = None) -> No
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except Error as error:
-        print(f"error: {error}\nhint: {error.hint}", file=sys.stderr)
-        sys.exit(2)
+    run_script(main)

@@ -4,7 +4,6 @@
 import argparse
 import json
 import math
-import sys
 from dataclasses import asdict
 from pathlib import Path
 
@@ -12,7 +11,7 @@ import tree as trees
 from smpi import ALLREDUCES, SELECTORS, Network, Time, built
 from stretto import _core
 from stretto.algorithms import function_named
-from stretto.errors import Error
+from stretto.errors import Error, run_script
 from stretto.simulation import suitable
 from stretto.tune.own.points import Point, candidate, shipped
 from stretto.units import size_in_words
@@ -107,16 +106,12 @@ def show(found: list[tuple[str, Time]]) -> None:
 
 def main() -> None:
     wish = options()
-    try:
-        if wish.command == "run":
-            run(wish)
-        else:
-            tree = tree_of(wish)
-            trees.write(tree, wish.name.parent, wish.name.name, trees.placed(tree, wish.shuffle))
-    except Error as error:
-        print(f"error: {error}\nhint: {error.hint}", file=sys.stderr)
-        sys.exit(2)
+    if wish.command == "run":
+        run(wish)
+    else:
+        tree = tree_of(wish)
+        trees.write(tree, wish.name.parent, wish.name.name, trees.placed(tree, wish.shuffle))
 
 
 if __name__ == "__main__":
-    main()
+    run_script(main)

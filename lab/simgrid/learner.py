@@ -20,7 +20,7 @@ class Outcome:
     calls: int  # until then
     worst: float  # at any moment: the time of all calls so far over that of as many native ones
     compared: list[str]
-    unknown: list[str]  # by which the choice would be refined, but that have no times
+    unknown: list[str]  # that would be compared next, but have no times
 
 
 @dataclass(frozen=True)
@@ -50,8 +50,8 @@ class Learner:
     def plays(
         self, calls: dict[Point, Compared], times: dict[Point, dict[str, float]], telling: float
     ) -> dict[Point, Outcome]:
-        """What becomes of calls whose candidates take so many seconds, and those that the choice is
-        refined by. 0: it is left out. Ranks tell each other the times of a round in `telling`."""
+        """What becomes of calls whose candidates take so many seconds, and their refinements.
+        0: it is left out. Ranks tell each other the times of a round in `telling`."""
         asked = []
         for p, own in calls.items():
             later = [words for words in times[p] if words not in own.words]

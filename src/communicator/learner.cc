@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
 #include <utility>
 
 #include "communicator/communicator.hpp"
@@ -67,8 +68,8 @@ std::unique_ptr<Learner::CallClass> Learner::make_class(const Call& call) {
   // The shipped choice was made on another machine: until it has proved itself here, calls are left as they were.
   const bool ours = choice.line > 0 && !c_.rules_->place(choice.line).starts_with(shipped_name);
   one->candidates = {ours ? learn::Candidate{choice.algorithm, choice.params} : learn::Candidate{}};
-  // Rules that were measured say where; others were predicted, or made by hand.
-  one->known = ours && c_.rules_->measured(choice.line);
+  // Rules that were measured say where; others were predicted, or made by hand. A list says where ranks were then.
+  one->known = ours && c_.rules_->measured(choice.line) && choice.params.list.empty();
   one->decisions.resize(1);
   one->until_open.fill(learn::Limits{}.first_round(one->known || !one->candidates[0].algorithm));
   return one;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <set>
 #include <utility>
 
 #include "stretto/cost.hpp"
@@ -76,21 +77,28 @@ class Finder {
     }
   }
 
-  /// What the rules know of where the ranks are (lists of nodes, orders), they know for all functions and sizes.
+  /// Lists that the rules give as many ranks, for whatever function and size: nodes, or an order.
   void add_with_lists() {
     constexpr std::size_t most_lists = 2;
-    std::vector<std::pair<std::string_view, const std::vector<Rank>*>> lists;
+    std::set<std::pair<std::string_view, std::vector<Rank>>> seen;
+    std::size_t used = 0;
     for (const Rule& rule : rules_.rules) {
-      if (lists.size() >= most_lists) break;
+      if (used >= most_lists) return;
       if (!rule.algorithm || rule.params.list.empty() || !rule.ranks.holds(call_.shape.ranks)) continue;
-      const bool there = std::ranges::any_of(
-          lists, [&](const auto& l) { return l.first == rule.algorithm->list && *l.second == rule.params.list; });
-      if (!there) lists.emplace_back(rule.algorithm->list, &rule.params.list);
-    }
-    for (const auto& [name, list] : lists)
+      if (rule.algorithm->list != "nodes" && rule.algorithm->list != "order") continue;
+      if (!seen.emplace(rule.algorithm->list, rule.params.list).second) continue;
+      const std::size_t before = found_.size();
       for (const Algorithm* a : all_algorithms())
-        if (a->collective == facts(call_.function).collective && a->list == name && !a->needs.counts)
-          add({a, {.list = *list}});
+        if (a->collective == facts(call_.function).collective && a->list == rule.algorithm->list && !a->needs.counts)
+          add_with_list(*a, rule.params.list);
+      used += found_.size() > before;
+    }
+  }
+
+  void add_with_list(const Algorithm& algorithm, const std::vector<Rank>& list) {
+    Candidate one{&algorithm, {.list = list}};
+    if (serves(one, call_) && resolved(algorithm, call_.shape, one.params) != resolved(algorithm, call_.shape, {}))
+      add(std::move(one));
   }
 
   /// Of its own parameter: the usual one, and larger ones.
@@ -112,22 +120,19 @@ class Finder {
     const Machine machine = usual_machine();
     for (const Algorithm* a : all_algorithms()) {
       if (a->collective != facts(call_.function).collective || a->needs.counts) continue;
-      for (const Bytes segment : {Bytes{0}, Bytes{64} << 10, Bytes{512} << 10})
-        for (const std::int64_t value : values(*a)) {
-          if (segment > 0 && 2 * segment > call_.bytes) continue;
-          Candidate one{a, {.segment = segment, .value = value, .list = {}}};
-          if (!serves(one, call_)) continue;
-          const Load load{.bytes = call_.bytes, .segment = segment};
-          all.push_back(
-              {formula(*a, call_.shape, one.params, load, machine, {call_.per_node}).seconds, std::move(one)});
-        }
+      for (const std::int64_t value : values(*a)) {
+        Candidate one{a, {.value = value, .list = {}}};
+        if (!serves(one, call_)) continue;
+        const Load load{.bytes = call_.bytes};
+        all.push_back({formula(*a, call_.shape, one.params, load, machine, {call_.per_node}).seconds, std::move(one)});
+      }
     }
     std::ranges::stable_sort(all, {}, &Predicted::seconds);
     const std::size_t before = found_.size();
     for (Predicted& one : all) {
-      // With one segmentation each: others of the same algorithm differ less.
-      const bool there =
-          std::ranges::any_of(found_, [&](const Candidate& c) { return c.algorithm == one.candidate.algorithm; });
+      // One of each algorithm: others of the same one differ less.
+      const bool there = std::ranges::any_of(
+          found_, [&](const Candidate& c) { return c.algorithm == one.candidate.algorithm && c.params.list.empty(); });
       if (!there) add(std::move(one.candidate));
       if (found_.size() >= before + how_many) return;
     }

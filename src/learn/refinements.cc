@@ -14,12 +14,16 @@ constexpr Bytes step = 4;  // of segments and of their number in flight
 
 class Refiner {
  public:
-  Refiner(const Candidate& choice, const Call& call) : choice_(choice), call_(call) {}
+  Refiner(const Candidate& choice, const Call& call) : choice_(choice), call_(call) {
+    if (choice_.params.segment < call.bytes) return;
+    choice_.params.segment = 0;  // one that is longer than the vector
+    choice_.params.depth = Params{}.depth;
+  }
 
   std::vector<Candidate> refine() {
     const auto& of = facts(call_.function);
     if (of.bytes_known && of.collective != Collective::barrier) {
-      if (choice_.params.segment == 0 || choice_.params.segment >= call_.bytes)
+      if (choice_.params.segment == 0)
         begin_to_cut();
       else
         cut_otherwise();
@@ -67,7 +71,7 @@ class Refiner {
   void change_parameter() {
     const Parameter& parameter = choice_.algorithm->parameter;
     if (!parameter.default_value || choice_.algorithm->needs.counts) return;
-    const std::int64_t usual = parameter.default_value(call_.shape);
+    const std::int64_t usual = resolved(*choice_.algorithm, call_.shape, {.list = choice_.params.list}).value;
     const std::int64_t own = choice_.params.value > 0 ? choice_.params.value : usual;
     const std::int64_t most = std::min(parameter.most, std::max<std::int64_t>(call_.shape.ranks, 8 * usual));
     for (const std::int64_t value : {2 * own, own / 2, 4 * own, own / 4}) {
@@ -81,7 +85,7 @@ class Refiner {
     }
   }
 
-  const Candidate& choice_;
+  Candidate choice_;
   const Call& call_;
   std::vector<Candidate> found_;
 };

@@ -9,8 +9,8 @@
 //                                             what becomes of such candidates, if they take so long in every call. Of
 //                                             them, OFFERED are compared from the beginning, the native function
 //                                             first; number FIRST serves at first. Ranks take TELLING seconds to tell
-//                                             each other the times of a round. Where the choice is refined by what
-//                                             has no time yet, the answer says so. 0 seconds: it is left out.
+//                                             each other the times of a round. What is to be compared next, but has no
+//                                             time yet, is in the answer. 0 seconds: it is left out.
 #include <algorithm>
 #include <cstdio>
 #include <iostream>
