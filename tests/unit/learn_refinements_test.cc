@@ -131,7 +131,7 @@ TEST(no_more_are_compared_than_the_most) {
 TEST(lists_of_the_rules_make_candidates) {
   const Rules rules = parse_rules(
       "stretto-rules 2\n"
-      "reduce_scatter ranks=6 -> circulant skips=4:2:1\n"  // there is no such list of allreduce's
+      "reduce_scatter ranks=6 -> circulant skips=4:2:1\n"  // not of where ranks are
       "bcast ranks=6 bytes>=1M -> lanes nodes=0:1:0:1:0:1\n"
       "bcast ranks=8 -> lanes nodes=0:1:0:1:0:1:0:1\n"
       "reduce ranks=6 -> lanes nodes=0:1:2:3:4:5\n"  // as they are
