@@ -55,9 +55,7 @@ class Finder {
 
  private:
   void add(Candidate one) {
-    // Segments longer than the vector are none.
-    if (one.params.segment >= call_.bytes) one.params.segment = 0;
-    if (one.params.segment == 0) one.params.depth = Params{}.depth;
+    one.params = normalized(std::move(one.params), call_.bytes);
     if (found_.size() >= most_ || !one.algorithm || !serves(one, call_)) return;
     if (std::ranges::find(found_, one) == found_.end()) found_.push_back(std::move(one));
   }
@@ -169,6 +167,12 @@ std::string conditions(const Call& call, const Between& bytes) {
                               : " operator=user";
   if (!bytes.all()) text += " bytes>=" + size_text(bytes.low) + " bytes<" + size_text(bytes.high + 1);
   return text;
+}
+
+Params normalized(Params params, Bytes bytes) {
+  if (params.segment >= bytes) params.segment = 0;
+  if (params.segment == 0) params.depth = Params{}.depth;
+  return params;
 }
 
 bool serves(const Candidate& candidate, const Call& call) {

@@ -32,6 +32,9 @@ struct Candidate {
 /// than `most`, none twice. The same on all ranks.
 std::vector<Candidate> candidates(const Rules& rules, const Call& call, std::size_t most = 12);
 
+/// As candidates have them: one segment as long as the vector is none, and then depth is the default.
+Params normalized(Params params, Bytes bytes);
+
 /// Can it serve the call?
 bool serves(const Candidate& candidate, const Call& call);
 

@@ -14,11 +14,9 @@ constexpr Bytes step = 4;  // of segments and of their number in flight
 
 class Refiner {
  public:
-  Refiner(const Candidate& choice, const Call& call) : choice_(choice), call_(call) {
-    if (choice_.params.segment < call.bytes) return;
-    choice_.params.segment = 0;  // one that is longer than the vector
-    choice_.params.depth = Params{}.depth;
-  }
+  Refiner(const Candidate& choice, const Call& call)
+      : choice_{choice.algorithm, normalized(choice.params, call.bytes)},
+        call_(call) {}
 
   std::vector<Candidate> refine() {
     const auto& of = facts(call_.function);
@@ -34,7 +32,7 @@ class Refiner {
 
  private:
   void add(Params params) {
-    Candidate one{choice_.algorithm, std::move(params)};
+    Candidate one{choice_.algorithm, normalized(std::move(params), call_.bytes)};
     if (one != choice_ && serves(one, call_)) found_.push_back(std::move(one));
   }
 
@@ -58,10 +56,7 @@ class Refiner {
 
   void cut_otherwise() {
     const auto [segment, depth] = std::pair(choice_.params.segment, choice_.params.depth);
-    if (segment < call_.bytes / step)
-      add_cut(segment * step, depth);
-    else
-      add_cut(0, Params{}.depth);
+    add_cut(segment < call_.bytes / step ? segment * step : 0, depth);
     if (segment / step >= least_segment) add_cut(segment / step, depth);
     const int more = depth * static_cast<int>(step), fewer = depth / static_cast<int>(step);
     if (more <= most_depth && depth * segment < call_.bytes) add_cut(segment, more);
@@ -79,9 +74,7 @@ class Refiner {
       Params params = choice_.params;
       params.value = value == usual ? 0 : value;
       add(params);
-      if (std::exchange(params.segment, 0) == 0) continue;
-      params.depth = Params{}.depth;
-      add(std::move(params));
+      if (std::exchange(params.segment, 0) > 0) add(std::move(params));
     }
   }
 
