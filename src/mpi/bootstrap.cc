@@ -93,8 +93,13 @@ void Bootstrap::await(FunctionRef<bool()> done) {
   const Deadline deadline = patience_ ? Deadline::in(*patience_)
                             : seconds ? Deadline::in(std::chrono::duration<double>(*seconds))
                                       : Deadline();
-  while (!done()) {
-    sched_yield();
+  // Where ranks share cores, many that poll take most of the cores from those they wait for.
+  constexpr int yields = 100;
+  for (int waits = 0; !done(); ++waits) {
+    if (waits < yields)
+      sched_yield();
+    else
+      std::this_thread::sleep_for(std::chrono::microseconds(1));  // the system makes it some fifty
     if (!deadline.expired()) continue;
     if (patience_) return fail();
     expired();

@@ -44,6 +44,20 @@ TEST(a_segment_has_an_end) {
   CHECK(more > 200000 && more < 300000);
 }
 
+TEST(what_others_read_first_stands_near_the_header) {
+  std::string why;
+  const auto process = Process::create(64 << 20, why);
+  if (!process) return test::fail(__FILE__, __LINE__, why);
+  constexpr int others = 31;  // as many as meet at once
+  for (int r = 0; r < others; ++r) {
+    const Connection* connection = process->new_connection(many_slots);
+    if (!connection) return test::fail(__FILE__, __LINE__, "there is no connection");
+    const Channel& first = connection->out[0].channel();
+    CHECK(process->segment().offset(first.receipts) < 2 << 20);  // one page table
+  }
+  CHECK(process->segment().offset(process->boards().take(others + 1)) < 4096);
+}
+
 TEST(segments_that_cannot_be) {
   std::string why;
   CHECK(!Segment::create(Bytes{1} << 62, why));

@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <new>
@@ -22,6 +23,8 @@ namespace stretto::transport::shm {
 namespace {
 
 constexpr Bytes page = 4096;
+constexpr Bytes most_near_header = 512 << 10;  ///< connections to all ranks that meet at once
+constexpr Bytes near_step = 32 << 10;          ///< provided at once: a call of the system for each connection is slow
 
 struct Header {
   Token token;
@@ -33,6 +36,7 @@ struct Header {
 constexpr char name[] = "stretto";  // shown in /proc
 
 constexpr Bytes rounded(Bytes bytes, Bytes to) { return (bytes + to - 1) / to * to; }
+constexpr Bytes alignment(Bytes bytes) { return bytes % page == 0 ? page : static_cast<Bytes>(cache_line); }
 
 std::string said(const char* call) { return std::string(call) + ": " + std::strerror(errno); }
 
@@ -119,6 +123,7 @@ std::unique_ptr<Segment> Segment::create(Bytes most, std::string& why) {
     why = said("mmap");
     return nullptr;
   }
+  s->near_end_ = s->reserved_ = std::min(most_near_header, handle.bytes / 8 / page * page);
   std::byte* head = s->take(sizeof(Header));
   if (!head) {
     why = said("fallocate");
@@ -136,7 +141,7 @@ Segment::~Segment() {
 
 std::byte* Segment::reserve(Bytes bytes, Bytes kept) {
   const std::lock_guard lock(mutex_);
-  const Bytes first = rounded(reserved_, bytes % page == 0 ? page : static_cast<Bytes>(cache_line));
+  const Bytes first = rounded(reserved_, alignment(bytes));
   if (first + bytes > handle_.bytes - kept) return nullptr;
   reserved_ = first + bytes;
   return memory_ + first;
@@ -149,7 +154,22 @@ bool Segment::provide(const std::byte* at, Bytes bytes) {
   return uninterrupted([&] { return fallocate(static_cast<int>(handle_.file), 0, first, end - first); }) == 0;
 }
 
+std::byte* Segment::take_near_header(Bytes bytes) {
+  const std::lock_guard lock(mutex_);
+  const Bytes first = rounded(near_taken_, alignment(bytes));
+  const Bytes end = first + bytes;
+  if (end > near_end_) return nullptr;
+  if (end > near_provided_) {
+    const Bytes more = std::min(rounded(end, near_step), near_end_) - near_provided_;
+    if (!provide(memory_ + near_provided_, more)) return nullptr;
+    near_provided_ += more;
+  }
+  near_taken_ = end;
+  return memory_ + first;
+}
+
 std::byte* Segment::take(Bytes bytes, Bytes kept) {
+  if (std::byte* near = take_near_header(bytes)) return near;
   std::byte* memory = reserve(bytes, kept);
   return memory && provide(memory, bytes) ? memory : nullptr;
 }

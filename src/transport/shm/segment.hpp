@@ -47,7 +47,8 @@ class Segment {
   std::byte* reserve(Bytes bytes, Bytes kept = 0);
   /// Zeroed memory for reserved addresses; what has been provided already stays as it is. False: the system has none.
   bool provide(const std::byte* at, Bytes bytes);
-  /// Both.
+  /// Both. What others read when they meet this process stands together near the header, as long as there is room: they
+  /// then need few pages and one page table for it.
   std::byte* take(Bytes bytes, Bytes kept = 0);
   /// Makes the file as long as that, without any memory: the system provides it when it is touched.
   bool grow(Bytes end);
@@ -61,11 +62,15 @@ class Segment {
 
  private:
   Segment() = default;
+  std::byte* take_near_header(Bytes bytes);
 
   std::mutex mutex_;
   SegmentHandle handle_;
   std::byte* memory_ = nullptr;
   Doorbell* doorbell_ = nullptr;
+  Bytes near_taken_ = 0;     ///< of the first near_end_ bytes
+  Bytes near_provided_ = 0;  ///< likewise
+  Bytes near_end_ = 0;
   Bytes reserved_ = 0;
   Bytes grown_ = 0;
 };
