@@ -44,7 +44,7 @@ const std::byte* probe() {
 KernelCopy kernel_copy_of(const PeerInfo& next) {
   using Clock = std::chrono::steady_clock;
   const int copies = cores_are_scarce() ? 1 : 10;  // who shares a core would measure others
-  constexpr double fast = 14e9;                    // bytes a second, out of a cache, while the next one reads as well
+  constexpr double fast = 9e9;                     // bytes a second, out of a cache, while the next one reads as well
   if (!settings().kernel_copy) return KernelCopy::refused;
   static std::byte read[probe_bytes];
   auto best = Clock::duration::max();
