@@ -28,12 +28,6 @@ void copy_short(std::byte* to, const std::byte* from, Bytes bytes) {
 
 }  // namespace
 
-bool Operation::has_fast_path(const Paths& paths, const Plan& plan) {
-  const Plan::FastPath& fast = plan.fast_path;
-  return fast.fits && paths.node && !paths.messages && !(paths.observer && paths.observer->closely()) &&
-         fast.staged <= paths.node->staging[0]->capacity(fast.largest);
-}
-
 Operation::Position Operation::beginning_of(const Plan& plan) {
   return plan.stages.empty() ? Position{} : Position{0, plan.stages[0].first_send, plan.stages[0].first_step};
 }

@@ -105,7 +105,11 @@ class Operation {
 
     bool operator==(const Position&) const = default;
   };
-  static bool has_fast_path(const Paths& paths, const Plan& plan);
+  static bool has_fast_path(const Paths& paths, const Plan& plan) {
+    const Plan::FastPath& fast = plan.fast_path;
+    return fast.fits && paths.node && !paths.messages && !(paths.observer && paths.observer->closely()) &&
+           fast.staged <= paths.node->staging[0]->capacity(fast.largest);
+  }
   static Position beginning_of(const Plan& plan);
   /// From `at` on. True: the whole plan is done. False: `at` is how far it came, for resume().
   bool run_fast(const Work& work, const Paths& paths, const Plan& plan, Position& at, int polls) {

@@ -8,12 +8,9 @@ namespace stretto::execute {
 
 using transport::Outcome;
 
-Operation& Progress::unused() {
-  if (unused_.empty()) {
-    all_.push_back(std::make_unique<Operation>(static_cast<std::uint32_t>(all_.size()), selectors_));
-    unused_.push_back(all_.back().get());
-  }
-  return *unused_.back();
+void Progress::add_unused() {
+  all_.push_back(std::make_unique<Operation>(static_cast<std::uint32_t>(all_.size()), selectors_));
+  unused_.push_back(all_.back().get());
 }
 
 /// Gives up an operation that is left by an exception: the program's error handler may throw one when a type of its own

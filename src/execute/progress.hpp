@@ -51,7 +51,12 @@ class Progress {
 
  private:
   class Guard;
-  Operation& unused();
+  Operation& unused() {
+    if (unused_.empty()) [[unlikely]]
+      add_unused();
+    return *unused_.back();
+  }
+  void add_unused();
   Operation& take_unused();
   transport::Outcome finish(Operation& operation, const Deadline& deadline);
   bool advance_all(const Rights& rights = {});

@@ -20,21 +20,12 @@ namespace {
 
 using transport::Outcome;
 
-[[gnu::tls_model("initial-exec")]] thread_local Worker* mine = nullptr;
-
 struct Release {
   ~Release() {
-    delete mine;
-    mine = nullptr;
+    delete detail::own_worker;
+    detail::own_worker = nullptr;
   }
 };
-
-// A program may call MPI from the destructor of a global object, when this thread's own objects are gone already: then
-// it gets a new worker, which nobody frees.
-Worker& new_worker() {
-  static thread_local Release at_end_of_thread;
-  return *(mine = new Worker);
-}
 
 Deadline deadline() {
   const auto& seconds = settings().deadline;
@@ -43,10 +34,16 @@ Deadline deadline() {
 
 }  // namespace
 
-Worker& worker() { return mine ? *mine : new_worker(); }
-
 constinit std::atomic<int> detail::pending_calls{0};
 constinit thread_local const char detail::this_thread = 0;
+constinit thread_local Worker* detail::own_worker = nullptr;
+
+// A program may call MPI from the destructor of a global object, when this thread's own objects are gone already: then
+// it gets a new worker, which nobody frees.
+Worker& detail::new_worker() {
+  static thread_local Release at_end_of_thread;
+  return *(own_worker = new Worker);
+}
 
 /// Seldom: whoever uses it is asked to let go.
 void Worker::lock() {
@@ -60,12 +57,13 @@ Worker& process_worker() {
   static Worker& only = []() -> Worker& {
     auto& made = *new Worker;
     made.shared = threads_at_once() || polls_in_a_thread();
+    made.of_process_ = true;
     return made;
   }();
   return only;
 }
 
-Worker::Worker() = default;
+Worker::Worker() : patience_(deadline()) {}
 
 Worker::~Worker() {
   if (staging_rings_) return_staging_rings(*staging_rings_);
@@ -80,7 +78,7 @@ bool Worker::attend(void* worker) {
   Worker& w = *static_cast<Worker*>(worker);
   const auto now = steady_clock::now();
   Communicator& c = *w.awaited_;
-  FaultWatch& watch = &w == &process_worker() ? c.watched_by_process : c.watched_by_thread;
+  FaultWatch& watch = w.of_process_ ? c.watched_by_process : c.watched_by_thread;
   if (now < watch.next_look) return true;
   watch.next_look = now + between;
   if (c.survives_faults()) w.fault_ = flavour::fault_of(c.comm());
@@ -104,7 +102,7 @@ transport::shm::Neighbours& Worker::neighbours_of(Communicator& c, const NodeVie
     ++rings_taken_;
     reaches_ = 0;
   }
-  if (this == &process_worker()) {
+  if (of_process_) {
     if (c.neighbours_rings != rings_taken_) [[unlikely]] {
       c.neighbours = neighbours(view, *staging_rings_);
       c.neighbours_rings = rings_taken_;
@@ -170,7 +168,7 @@ int Worker::run(Communicator& c, Function function, const execute::Work& work, c
   paths.observer = c.records ? &observe::observer() : nullptr;
   if (c.careful) [[unlikely]]
     if (vain(c) != MPI_SUCCESS) return failure(c);
-  switch (progress.run(work, paths, deadline(), ready)) {
+  switch (progress.run(work, paths, patience_, ready)) {
     case Outcome::ok: return MPI_SUCCESS;
     case Outcome::failed: return failure(c);
     case Outcome::expired: break;
@@ -214,7 +212,7 @@ Outcome Worker::wait(SharedWait& shared_wait, FunctionRef<bool()> done, Communic
   const execute::Paths paths = paths_of(c, {});
   awaited_ = &c;
   if (vain(c) != MPI_SUCCESS) return Outcome::failed;
-  const Deadline limit = deadline();
+  const Deadline limit = patience_.renewed();
   if (!shared) return progress.wait(done, paths, may_block, limit);
   progress.poll();  // also where another thread wants the worker, so that the wait is over at once
   if (done()) return Outcome::ok;

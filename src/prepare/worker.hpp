@@ -56,6 +56,7 @@ class Worker {
  private:
   friend class Entered;
   friend class StagesBeside;
+  friend Worker& process_worker();
   static bool attend(void* worker);
   int vain(Communicator& c);
   transport::shm::Neighbours& neighbours_of(Communicator& c, const NodeView& view);
@@ -65,6 +66,9 @@ class Worker {
   void unlock() {
     if (--depth_ == 0) owner_.store(nullptr, std::memory_order_release);
   }
+
+  const Deadline patience_;  // how long a wait may last, by the settings; of each wait, renewed
+  bool of_process_ = false;  // is it the one of all pending calls?
 
   // A lock of its own: it costs one atomic operation each time. Those who wait for it yield the core, for it is held
   // for long only by a wait, which ends when it is wanted.
@@ -163,12 +167,15 @@ class SharedWait {
   Deadline long_from_, expires_;
 };
 
-/// Of this thread's blocking calls.
-Worker& worker();
 namespace detail {
 extern std::atomic<int> pending_calls;
 [[gnu::tls_model("initial-exec")]] extern constinit thread_local const char this_thread;
+[[gnu::tls_model("initial-exec")]] extern constinit thread_local Worker* own_worker;
+Worker& new_worker();
 }  // namespace detail
+
+/// Of this thread's blocking calls.
+inline Worker& worker() { return detail::own_worker ? *detail::own_worker : detail::new_worker(); }
 
 /// Of pending calls: used inside Entered.
 Worker& process_worker();
