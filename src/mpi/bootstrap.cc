@@ -2,6 +2,7 @@
 #include "mpi/bootstrap.hpp"
 
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -11,6 +12,7 @@
 
 #include "settings/settings.hpp"
 #include "support/deadline.hpp"
+#include "support/launcher.hpp"
 #include "support/say.hpp"
 
 namespace stretto::mpi {
@@ -76,7 +78,7 @@ bool Bootstrap::agreed() {
   return ok() && least == 1;
 }
 
-// Nonblocking calls and a wait of our own: it yields the core, where MPICH's would spin through whole time slices,
+// Nonblocking calls and a wait of our own: it gives up the core, where MPICH's would spin through whole time slices,
 // and it has a deadline.
 void Bootstrap::wait(int begun, MPI_Request& request) {
   if (begun != MPI_SUCCESS) return fail();
@@ -93,13 +95,15 @@ void Bootstrap::await(FunctionRef<bool()> done) {
   const Deadline deadline = patience_ ? Deadline::in(*patience_)
                             : seconds ? Deadline::in(std::chrono::duration<double>(*seconds))
                                       : Deadline();
-  // Where ranks share cores, many that poll take most of the cores from those they wait for.
-  constexpr int yields = 100;
-  for (int waits = 0; !done(); ++waits) {
-    if (waits < yields)
-      sched_yield();
-    else
+  // Many ranks that poll would take most of the cores from those they wait for.
+  static const bool sleeps = launched_here() > sysconf(_SC_NPROCESSORS_ONLN);
+  for (int yields = 0; !done();) {
+    if (sleeps && yields == 100) {
       std::this_thread::sleep_for(std::chrono::microseconds(1));  // the system makes it some fifty
+    } else {
+      sched_yield();
+      yields += sleeps;
+    }
     if (!deadline.expired()) continue;
     if (patience_) return fail();
     expired();

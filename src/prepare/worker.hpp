@@ -67,7 +67,7 @@ class Worker {
     if (--depth_ == 0) owner_.store(nullptr, std::memory_order_release);
   }
 
-  const Deadline patience_;  // how long a wait may last, by the settings; of each wait, renewed
+  const Deadline patience_;  // its span is STRETTO_DEADLINE; its moment is in the past, so that it must be renewed
   bool of_process_ = false;  // is it the one of all pending calls?
 
   // A lock of its own: it costs one atomic operation each time. Those who wait for it yield the core, for it is held

@@ -48,14 +48,35 @@ TEST(what_others_read_first_stands_near_the_header) {
   std::string why;
   const auto process = Process::create(64 << 20, why);
   if (!process) return test::fail(__FILE__, __LINE__, why);
-  constexpr int others = 31;  // as many as meet at once
-  for (int r = 0; r < others; ++r) {
+  const Segment& segment = process->segment();
+  CHECK(segment.offset(segment.doorbell()) < 4096);
+  Bytes end = segment.offset(process->boards().take(1)), all = 0;
+  CHECK(end < 4096);
+  bool near = true;
+  for (int r = 0; r < 100; ++r) {  // more than there is room for
     const Connection* connection = process->new_connection(many_slots);
     if (!connection) return test::fail(__FILE__, __LINE__, "there is no connection");
-    const Channel& first = connection->out[0].channel();
-    CHECK(process->segment().offset(first.receipts) < 2 << 20);  // one page table
+    const auto* memory = reinterpret_cast<std::byte*>(connection->out[0].channel().slots);
+    const Bytes bytes = bytes_of_channels(many_slots), begin = segment.offset(memory);
+    CHECK(begin >= end);                           // nothing lies on another thing
+    CHECK(r >= 31 || begin + bytes <= 256 << 10);  // all ranks that meet at once
+    if (begin > 512 << 10) near = false;
+    CHECK(near || begin >= (512 << 10) + 4 * Process::staging_bytes);  // behind the first thread's rings
+    for (Bytes i = 0; i < bytes; ++i) all += static_cast<Bytes>(memory[i]);
+    end = begin + bytes;
   }
-  CHECK(process->segment().offset(process->boards().take(others + 1)) < 4096);
+  CHECK(!near);
+  CHECK_EQ(all, 0);
+}
+
+TEST(a_segment_does_not_get_shorter) {
+  const auto segment = segment_of(1 << 20);
+  const std::byte* memory = segment->take(64);
+  CHECK(segment->grow(4096));
+  struct stat found{};
+  CHECK_EQ(fstat(static_cast<int>(segment->handle().file), &found), 0);
+  CHECK(found.st_size >= 32 << 10);  // provided with it
+  CHECK(*memory == std::byte{0});
 }
 
 TEST(segments_that_cannot_be) {

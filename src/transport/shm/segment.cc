@@ -125,7 +125,7 @@ std::unique_ptr<Segment> Segment::create(Bytes most, std::string& why) {
   }
   s->near_end_ = s->reserved_ = std::min(most_near_header, handle.bytes / 8 / page * page);
   std::byte* head = s->take(sizeof(Header));
-  if (!head) {
+  if (head != s->memory_) {  // where all look for it
     why = said("fallocate");
     return nullptr;
   }
@@ -163,6 +163,7 @@ std::byte* Segment::take_near_header(Bytes bytes) {
     const Bytes more = std::min(rounded(end, near_step), near_end_) - near_provided_;
     if (!provide(memory_ + near_provided_, more)) return nullptr;
     near_provided_ += more;
+    grown_ = std::max(grown_, near_provided_);
   }
   near_taken_ = end;
   return memory_ + first;

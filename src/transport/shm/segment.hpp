@@ -32,8 +32,8 @@ struct HeapNotice {
 
 class PeerHeap;
 
-/// My own segment: memory is taken from it and never given back. Its file is as long as what has been provided, so that
-/// mlockall() fills no more than that.
+/// My own segment: memory is taken from it and never given back. Its file ends with what has been provided, so that
+/// mlockall() fills little more than that.
 class Segment {
  public:
   /// `most` bytes at most. Null: `why` says what failed.
@@ -48,7 +48,7 @@ class Segment {
   /// Zeroed memory for reserved addresses; what has been provided already stays as it is. False: the system has none.
   bool provide(const std::byte* at, Bytes bytes);
   /// Both. What others read when they meet this process stands together near the header, as long as there is room: they
-  /// then need few pages and one page table for it.
+  /// then need few pages and one page table for it, seldom two.
   std::byte* take(Bytes bytes, Bytes kept = 0);
   /// Makes the file as long as that, without any memory: the system provides it when it is touched.
   bool grow(Bytes end);
