@@ -55,6 +55,23 @@ TEST(two_neighbours_copy_by_the_kernel_where_it_may) {
   }
 }
 
+// What ten copies say when processes meet must not decide for functions that only copy.
+TEST(two_ranks_copy_as_measured_whether_the_kernel_seemed_fast_or_not) {
+  const Function functions[] = {Function::bcast,      Function::gather,   Function::scatter, Function::allgather,
+                                Function::allgatherv, Function::alltoall, Function::exscan};
+  for (const Function f : functions) {
+    for (const Bytes bytes : {128 << 10, 512 << 10, 2 << 20, 32 << 20}) {  // parts of 64 KiB or more
+      Call call{.function = f, .shape = {2}, .bytes = bytes, .per_node = 2};
+      for (const KernelCopy kernel_copy : {KernelCopy::permitted, KernelCopy::fast}) {
+        call.kernel_copy = kernel_copy;
+        CHECK(choose(shipped_rules(), call).params.copy == Copy::measured);
+      }
+      call.kernel_copy = KernelCopy::refused;
+      CHECK(choose(shipped_rules(), call).params.copy == Copy::staged);
+    }
+  }
+}
+
 TEST(digests) {
   // Of FNV-1a, as its authors give them.
   CHECK_EQ(digest_of_rules(""), 0xcbf29ce484222325u);
