@@ -146,7 +146,6 @@ bool Meeting::all_are_willing(std::uint32_t mine) {
   std::uint32_t together = mine;
   KernelCopy least = kernel_copy_;
   std::size_t r = 0;
-  unsigned looks = 0;
   std::vector<Board*> boards(all_.size());
   for (std::size_t peer = 0; peer < all_.size(); ++peer) {
     if (peer == me()) continue;
@@ -159,8 +158,7 @@ bool Meeting::all_are_willing(std::uint32_t mine) {
       if (!boards[r]) continue;
       const std::uint32_t theirs = boards[r]->notice.load(std::memory_order_acquire);
       if (!theirs) {
-        // It may still wait for what this process has to send. Later looks are far apart: see Bootstrap::await().
-        if (++looks % 16 == 0 || looks > 100) drive_progress();
+        drive_progress();  // it may still wait for what this process has to send
         return false;
       }
       if (!(theirs & willing)) together &= ~willing;

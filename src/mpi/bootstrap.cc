@@ -2,7 +2,6 @@
 #include "mpi/bootstrap.hpp"
 
 #include <sched.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -96,7 +95,7 @@ void Bootstrap::await(FunctionRef<bool()> done) {
                             : seconds ? Deadline::in(std::chrono::duration<double>(*seconds))
                                       : Deadline();
   // Many ranks that poll would take most of the cores from those they wait for.
-  static const bool sleeps = launched_here() > sysconf(_SC_NPROCESSORS_ONLN);
+  static const bool sleeps = more_ranks_than_cores();
   for (int yields = 0; !done();) {
     if (sleeps && yields == 100) {
       std::this_thread::sleep_for(std::chrono::microseconds(1));  // the system makes it some fifty

@@ -3,6 +3,8 @@
 // What the launcher tells its processes in the environment: hints, on which no choice may rest unless all ranks agree.
 #pragma once
 
+#include <unistd.h>
+
 #include <cstdlib>
 #include <initializer_list>
 
@@ -21,5 +23,8 @@ inline int launched_rank() { return first_number({"PMI_RANK", "OMPI_COMM_WORLD_R
 inline int launched_here() {
   return first_number({"MPI_LOCALNRANKS", "OMPI_COMM_WORLD_LOCAL_SIZE", "PMI_LOCAL_SIZE", "SLURM_NTASKS_PER_NODE"});
 }
+
+/// Has the node more ranks than cores, as far as the launcher says?
+inline bool more_ranks_than_cores() { return launched_here() > sysconf(_SC_NPROCESSORS_ONLN); }
 
 }  // namespace stretto

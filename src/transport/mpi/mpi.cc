@@ -2,7 +2,6 @@
 #include "transport/mpi/mpi.hpp"
 
 #include <sched.h>
-#include <unistd.h>
 
 #include <algorithm>
 
@@ -21,10 +20,7 @@ constexpr Bytes largest_part = Bytes{1} << 30;  // MPI counts in int
 /// Before the core is yielded. On an oversubscribed node the peer may be waiting for this very core; elsewhere some
 /// polls more are cheaper than a call to the kernel.
 int polls_before_yield() {
-  static const int polls = [] {
-    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    return launched_here() > cores || mpi::flavour::yields_when_idle() ? 1 : 1000;
-  }();
+  static const int polls = more_ranks_than_cores() || mpi::flavour::yields_when_idle() ? 1 : 1000;
   return polls;
 }
 
