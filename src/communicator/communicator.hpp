@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -91,7 +92,9 @@ class Communicator {
   std::uint64_t calls = 0;         ///< served, for the hang report
   bool careful = false;            ///< before a call it must be asked whether this communicator still works
   FaultWatch watched_by_thread, watched_by_process;  ///< by whose worker: both may wait at the same time
-  bool serves_requests = false;  ///< nonblocking and persistent calls need not be looked at one by one
+  /// Nonblocking and persistent calls that need not be looked at one by one.
+  enum class Sure : std::uint8_t { none, without_own_operators, all };
+  Sure sure_requests = Sure::none;
   /// Does the job survive failed processes?
   bool survives_faults() const { return survives_faults_; }
   /// Do its ranks want the same of profile and trace? Nothing: nobody has asked.

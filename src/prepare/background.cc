@@ -15,7 +15,6 @@
 #include <thread>
 
 #include "mpi/flavour/flavour.hpp"
-#include "mpi/operators.hpp"
 #include "mpi/threads.hpp"
 #include "mpi/types.hpp"
 #include "prepare/worker.hpp"
@@ -162,16 +161,11 @@ execute::Rights needed_for(Communicator& c, bool own_operator, bool native_may_f
 
 bool may_end_natively(const Communicator& c) { return flavour::calls_in_progress() || c.own_thread(); }
 
-bool progress_is_sure() {
+bool progress_is_sure(Communicator& c, bool own_operator) {
+  if (!flavour::calls_in_progress()) return (!c.messages() || c.own_thread()) && !own_operator;
   const bool thread_has_all = threads_at_once() && !settings().progress_thread;  // else some ranks may have less
-  return flavour::calls_in_progress() && (calls_may_nest() || thread_has_all);
-}
-
-bool progress_is_sure(Communicator& c, const Signature& call) {
-  if (progress_is_sure()) return true;
-  const bool own_operator = facts(facts(call.function).collective).reduces && !is_standard(call.op);
-  if (flavour::calls_in_progress()) return !c.messages() || !own_operator;  // the thread has the messages
-  return (!c.messages() || c.own_thread()) && !own_operator;
+  if (calls_may_nest() || thread_has_all) return true;
+  return !c.messages() || !own_operator;  // the thread has the messages
 }
 
 }  // namespace stretto::mpi

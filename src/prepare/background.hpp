@@ -22,9 +22,8 @@ bool polls_in_a_thread();
 execute::Rights needed_for(Communicator& c, bool own_operator, bool native_may_follow);
 /// Does somebody move calls on who may pass them to the native library? The same on all ranks.
 bool may_end_natively(const Communicator& c);
-/// Does any nonblocking call go on whatever the program does meanwhile?
-bool progress_is_sure();
-/// Does that hold for this call on `c`? The same on all ranks.
-bool progress_is_sure(Communicator& c, const Signature& call);
+/// Do nonblocking calls on `c`, with an operator of the program or without, go on whatever it does meanwhile? The same
+/// on all ranks.
+bool progress_is_sure(Communicator& c, bool own_operator);
 
 }  // namespace stretto::mpi

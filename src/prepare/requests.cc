@@ -8,6 +8,7 @@
 
 #include "communicator/raise.hpp"
 #include "mpi/carrier.hpp"
+#include "mpi/operators.hpp"
 #include "mpi/threads.hpp"
 #include "prepare/background.hpp"
 #include "prepare/observed.hpp"
@@ -138,21 +139,29 @@ bool is_alone(MPI_Comm comm) {
   return native().Comm_size(comm, &ranks) == MPI_SUCCESS && ranks == 1;
 }
 
+bool has_own_operator(const Signature& call) {
+  return facts(facts(call.function).collective).reduces && !is_standard(call.op);
+}
+
 /// The state of `comm`, if nonblocking calls on it can be served; else null, and that is counted.
 Communicator* usable(MPI_Comm comm, const Signature& call) {
+  using Sure = Communicator::Sure;
   Communicator* c = communicator_at_hand(comm);
-  if (c && c->serves_requests && !c->unusable) [[likely]]
-    return c;
+  if (c && !c->unusable) {
+    if (c->sure_requests == Sure::all) [[likely]]
+      return c;
+    if (c->sure_requests == Sure::without_own_operators && !has_own_operator(call)) return c;
+  }
   const Function function = call.function;
   if (!c && is_alone(comm)) c = communicator(comm, function);
   if (settings().disabled)
     pass(function, Passed::disabled);
   else if (!c || c->unusable)
     pass(function, c ? *c->unusable : Passed::not_ready);
-  else if (!progress_is_sure(*c, call) || (c->threads() && !threads_at_once()))
+  else if (!progress_is_sure(*c, has_own_operator(call)) || (c->threads() && !threads_at_once()))
     pass(function, Passed::progress);
   else {
-    c->serves_requests = progress_is_sure();
+    c->sure_requests = progress_is_sure(*c, true) ? Sure::all : Sure::without_own_operators;
     return c;
   }
   return nullptr;

@@ -3,6 +3,7 @@
 // Carries out the program's collective calls: arguments in, a served call or the reason why it is left native.
 #pragma once
 
+#include <limits>
 #include <optional>
 
 #include "mpi/arguments.hpp"
@@ -10,8 +11,21 @@
 
 namespace stretto::mpi {
 
-/// MPI's return code of a served call; nothing if the native library is to do it (which has been counted).
-using Served = std::optional<int>;
+/// MPI's return code of a served call; nothing if the native library is to do it (which has been counted). One number:
+/// an std::optional is stored in two parts and loaded as one, and a load that spans two recent stores has to wait.
+class Served {
+ public:
+  constexpr Served() = default;
+  constexpr Served(std::nullopt_t) {}
+  constexpr Served(int code) : code_(code) {}
+  constexpr explicit operator bool() const { return code_ != nothing; }
+  constexpr int operator*() const { return code_; }
+  friend constexpr bool operator==(Served served, int code) { return served.code_ == code; }
+
+ private:
+  static constexpr int nothing = std::numeric_limits<int>::min();  // no code of any MPI
+  int code_ = nothing;
+};
 
 Served serve(MPI_Comm comm, const Arguments& arguments);
 
