@@ -4,6 +4,7 @@
 import os
 import shutil
 import subprocess
+from collections import Counter, defaultdict
 from pathlib import Path
 
 import programs
@@ -43,16 +44,60 @@ def compile_c(source: str, *arguments: object) -> None:
 def pytest_addoption(parser):
     parser.addoption(
         "--thorough", action="store_true",
-        help="also the tests marked thorough: the same as others on more ranks, MPIs and builds",
+        help="also tests that try the same as others on more ranks, MPIs and builds",
     )  # fmt: skip
 
 
+@pytest.hookimpl(trylast=True)  # of those that -k leaves
 def pytest_collection_modifyitems(config, items):
     if config.getoption("--thorough"):
         return
-    left_out = [item for item in items if item.get_closest_marker("thorough")]
-    config.hook.pytest_deselected(items=left_out)
-    items[:] = [item for item in items if item not in left_out]
+    usual = [item for item in items if not item.get_closest_marker("thorough")]
+    kept = with_each_value(usual)
+    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+    items[:] = [item for item in usual if item in kept]
+
+
+def with_each_value(items: list) -> set:
+    """All; of one marked `each_value` as many as give each value to each of its parameters."""
+    kept = set()
+    tests = defaultdict(dict)
+    for item in items:
+        mark = item.get_closest_marker("each_value")
+        if mark and hasattr(item, "callspec"):
+            values = values_of(item.callspec.params, mark.kwargs.get("together", ()))
+            tests[item.parent.nodeid, item.originalname][item] = values
+        else:
+            kept.add(item)
+    for cases in tests.values():
+        kept |= covering(cases)
+    return kept
+
+
+def values_of(parameters: dict, together: tuple) -> set:
+    """What a case tries. Debian's MPIs may not be there: with them nothing else counts as tried."""
+    values = {(name, repr(value)) for name, value in parameters.items() if name not in together}
+    values |= {(together, repr([parameters[name] for name in together]))} if together else set()
+    may_lack = {(name, value) for name, value in values if "debian" in value}
+    return may_lack or values
+
+
+def covering(cases: dict) -> set:
+    """As many as try each value that any of them tries."""
+    used = Counter()
+    missing = set().union(*cases.values())
+
+    def worth(case):
+        # Of several that of values which were tried least: else all first ones meet.
+        return len(cases[case] & missing), -sum(used[value] for value in cases[case])
+
+    chosen = set()
+    while missing:
+        best = max(cases, key=worth)
+        chosen.add(best)
+        used.update(cases[best])
+        missing -= cases[best]
+    return chosen
 
 
 @pytest.fixture(scope="session", autouse=True)

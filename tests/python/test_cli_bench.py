@@ -23,6 +23,8 @@ from stretto.plot.heat import draw as heat_map
 from stretto.plot.race import draw
 from stretto.user_algorithm import Race
 
+pytestmark = pytest.mark.each_value
+
 CELL = {
     "cell": "allreduce", "function": "allreduce", "bytes": 8, "ranks": 2,
     "native_us": 2.0, "stretto_us": 1.0, "ratio": 2.0,

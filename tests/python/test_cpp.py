@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs the C++ tests, from the plain build and from those with sanitizers."""
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -16,38 +17,38 @@ BUILDS = {
 }
 
 
-def run(build: str, name: str, *tests: str) -> None:
-    program = from_environment(BUILDS[build]) / "tests" / name
-    result = subprocess.run([program, *tests], capture_output=True, text=True, timeout=240)
-    assert result.returncode == 0, result.stdout[-4000:] + result.stderr[-4000:]
-    assert "passed" in result.stdout
+# In thorough runs only; how ranks share memory is tried with each sanitizer in every run.
+SANITIZED = pytest.param("address+undefined", marks=pytest.mark.thorough)
 
 
-# Their plain runs are long enough; with sanitizers they see little that other tests do not.
-LONG = ("algorithms_test", "simulate_test")
+@pytest.fixture
+def run(request):
+    """Runs a program of a build, which tries all cases in a thorough run only."""
+    one_in = 1 if request.config.getoption("--thorough") else 8  # then each takes seconds
+
+    def run(build: str, name: str, *tests: str) -> None:
+        program = from_environment(BUILDS[build]) / "tests" / name
+        environment = {**os.environ, "STRETTO_TEST_ONE_IN": str(one_in)}
+        result = subprocess.run(
+            [program, *tests], capture_output=True, text=True, timeout=240, env=environment
+        )
+        assert result.returncode == 0, result.stdout[-4000:] + result.stderr[-4000:]
+        assert "passed" in result.stdout
+
+    return run
 
 
-@pytest.mark.parametrize(
-    ("name", "build"),
-    [
-        pytest.param(name, build, marks=pytest.mark.thorough if sanitized and name in LONG else ())
-        for name in UNIT_TESTS
-        for build, sanitized in (("plain", False), ("address+undefined", True))
-    ],
-)
-def test_unit(name, build):
+@pytest.mark.parametrize("build", ["plain", SANITIZED])
+@pytest.mark.parametrize("name", UNIT_TESTS)
+def test_unit(run, name, build):
     run(build, "unit_tests", name)
 
 
-# These try all cases, builds with sanitizers a sample of them.
-PLAIN = pytest.param("plain", marks=pytest.mark.thorough)
-
-
-@pytest.mark.parametrize("build", [PLAIN, "address+undefined"])
-def test_messages_of_threads(build):
+@pytest.mark.parametrize("build", ["plain", SANITIZED])
+def test_messages_of_threads(run, build):
     run(build, "conformance_threads")
 
 
-@pytest.mark.parametrize("build", [PLAIN, "address+undefined", "thread"])
-def test_shared_memory_of_threads(build):
+@pytest.mark.parametrize("build", ["plain", "address+undefined", "thread"])
+def test_shared_memory_of_threads(run, build):
     run(build, "conformance_node")

@@ -23,6 +23,8 @@ from programs import (
     stretto_words,
 )
 
+pytestmark = pytest.mark.each_value
+
 MPIS = ["mpich", "openmpi"]
 OWN_NAMESPACE = (["unshare", "--mount"], ["unshare", "--mount", "--map-root-user"])
 SHM = Path("/dev/shm")

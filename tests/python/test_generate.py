@@ -137,6 +137,7 @@ def written(ranks: int, which: int) -> dict[str, str]:
     return files
 
 
+@pytest.mark.thorough
 def test_every_algorithm_on_five_ranks(tmp_path):
     files = written(5, 0)
     assert len(files) == len(of_all_ranks()) - 4  # those that need an even number

@@ -18,6 +18,8 @@ from programs import (
 )
 from stretto.learned import read_learned
 
+pytestmark = pytest.mark.each_value
+
 FLAVOURS = ["mpich", "openmpi"]
 ENOUGH = (1000, 4000, 16000)  # on a quiet machine, on a busy one, with very bad luck
 LOG = {"STRETTO_LOG": "select,summary"}
@@ -85,7 +87,11 @@ def test_a_program_learns_and_the_next_one_knows(built, config, tmp_path, name):
 
 
 @pytest.mark.parametrize(
-    ("words", "form"), [((), ""), (("persistent",), "; by a persistent request")]
+    ("words", "form"),
+    [
+        ((), ""),
+        pytest.param(("persistent",), "; by a persistent request", marks=pytest.mark.thorough),
+    ],
 )
 def test_the_choice_is_refined(built, tmp_path, words, form):
     """By what differs from it a little, after all else has been compared."""

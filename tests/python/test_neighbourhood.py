@@ -4,6 +4,8 @@
 import pytest
 from programs import DEBIAN, PREFIXES, Finished, all_right, installed, mpi_of, stretto_run
 
+pytestmark = pytest.mark.each_value
+
 FUNCTIONS = ["neighbor_allgather", "neighbor_allgatherv"] + [
     f"neighbor_alltoall{kind}" for kind in ("", "v", "w")
 ]

@@ -20,6 +20,8 @@ from programs import (
     stretto_run,
 )
 
+pytestmark = pytest.mark.each_value
+
 # Of each the programs make one call.
 PARTS = (
     "gather", "gatherv", "scatter", "scatterv", "allgatherv", "alltoallv", "alltoallw",

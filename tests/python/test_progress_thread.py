@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from programs import ABI, PREFIXES, Finished, all_right, installed, stretto_run
 
+pytestmark = pytest.mark.each_value
+
 LIMIT = 100  # seconds for each run: the ranks may be more than the cores
 SERVED = {"STRETTO_ALLREDUCE": "recursive_doubling", "STRETTO_BCAST": "binomial"}
 PAPERS = str(Path(__file__).parents[2] / "rules" / "papers.rules")
@@ -43,7 +45,9 @@ def test_every_legal_order_ends(built, name, case):
     run(built, "nonblocking_order.c", name, case, STRETTO_NODES="2x2")
 
 
-@every_mpi
+@pytest.mark.parametrize(
+    "name", ["mpich", *(pytest.param(n, marks=pytest.mark.thorough) for n in ("openmpi", "intel"))]
+)
 def test_all_collectives_between_nodes(built, name):
     served = {"STRETTO_NODES": "2x2", "STRETTO_RULES": PAPERS}
     run(built, "nonblocking_all.c", name, 1, 20, **served)
@@ -54,6 +58,7 @@ def test_all_collectives_between_nodes(built, name):
 
 
 @every_mpi
+@pytest.mark.each_value(together=("case", "name"))
 @pytest.mark.parametrize("case", ["blocking", "types", "sitting"])
 def test_orders_of_a_program_with_threads(built, name, case):
     """MPICH holds a lock while it calls Stretto, which must not call MPICH then."""

@@ -19,6 +19,8 @@ from programs import (
 )
 from stretto.launch import library_of
 
+pytestmark = pytest.mark.each_value
+
 MPIS = ["mpich", "openmpi"]
 ALL_MPIS = [*MPIS, "intel"]
 SHARED = ("-shared", "-fPIC")

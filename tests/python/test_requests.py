@@ -17,6 +17,8 @@ from programs import (
     stretto_run,
 )
 
+pytestmark = pytest.mark.each_value
+
 LIMIT = 100  # seconds for each run: the ranks may be more than the cores
 # What one start of a program tries, one after the other.
 ORDERS = [["crossed", "reversed", "ahead", "blocking", "sitting"], ["freed", "fresh"], ["types"]]
@@ -86,6 +88,7 @@ def served_some(done: Finished, *functions: str, passed: Collection[str] = ()) -
 
 @every_mpi
 @some_ranks
+@pytest.mark.each_value(together=("cases", "name"))
 @pytest.mark.parametrize("cases", ORDERS, ids=" ".join)
 def test_every_legal_order_ends(built, cases, ranks, name):
     done = run(built, "nonblocking_order.c", name, ranks, *cases)

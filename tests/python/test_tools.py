@@ -22,6 +22,8 @@ from programs import (
 from stretto.launch import Mpi, library_of
 from stretto.launch.mpi import inspect
 
+pytestmark = pytest.mark.each_value
+
 SHARED = ("-shared", "-fPIC")
 ORDERS = ["preloaded before", "preloaded behind", "linked", "compiled in"]
 

@@ -333,7 +333,7 @@ def test_another_launcher():
     assert own.command(0, ["./driver"], {"A": "b"}) == ["srun", "-n4", "env", "A=b", "./driver"]
 
 
-@pytest.mark.parametrize("name", ["mpich", "openmpi"])
+@pytest.mark.parametrize("name", [pytest.param("mpich", marks=pytest.mark.thorough), "openmpi"])
 def test_a_program_obeys_what_was_tuned(name, built, tmp_path, monkeypatch):
     """Two runs: the second finds the first one's journal. Then the file decides by itself."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))

@@ -4,6 +4,8 @@
 // has one TEST_MAIN().
 #pragma once
 
+#include <cstdint>
+#include <cstdlib>
 #include <exception>
 #include <iostream>
 #include <mutex>
@@ -59,6 +61,19 @@ void check_equal(const A& a, const B& b, const char* file, int line, const char*
   else
     equal = a == b;
   if (!equal) fail(file, line, std::string(what) + ": " + shown(a) + " against " + shown(b));
+}
+
+/// Long tests try one case in so many: all, if STRETTO_TEST_ONE_IN is not set.
+inline std::uint32_t one_in() {
+  const char* text = std::getenv("STRETTO_TEST_ONE_IN");
+  const int number = text ? std::atoi(text) : 1;
+  return number > 1 ? static_cast<std::uint32_t>(number) : 1;
+}
+
+/// `all`, or `some` of them where one case in so many is tried.
+template <typename T>
+std::vector<T> all_or(std::vector<T> all, std::vector<T> some) {
+  return one_in() == 1 ? all : some;
 }
 
 constexpr std::string_view stem(std::string_view path) {
