@@ -129,8 +129,8 @@ class Operation {
     bool shared = false;  // a lent message that its sender copies, too
     bool complete = false;
     bool dropped = false;                              // it has another size than awaited
-    std::chrono::steady_clock::time_point began = {};  // when its first fragment was seen, if that is timed
-    float copying = 0;                                 // seconds, likewise
+    std::chrono::steady_clock::time_point began = {};  // when it was first looked for, if takes_one()
+    float copying = 0;                                 // seconds, else, if that is timed
   };
   static constexpr Bytes fragments_of_window = transport::shm::CopySelector::fragments;
   /// A message to neighbours that has not been posted yet.
@@ -147,7 +147,7 @@ class Operation {
     std::array<std::uint64_t, fragments_of_window> numbers{};  // of the last fragments
     bool in_slots = false;                                     // the staging ring is full of what nobody reads
     bool lend = false;                                         // to be copied from where it lies
-    bool timed = false;                                        // to choose how later ones go
+    bool timed = false;                                        // packing it, to choose how later ones go
     std::uint64_t lent = 0;                                    // the fragment by which it is
   };
   struct PostedSend {  // over paths_.messages
@@ -230,6 +230,7 @@ class Operation {
   bool try_send_in_slots(Instance& in, SendState& state);
   bool pump(Instance& in);
   void unblock_sends(Instance& in);
+  bool takes_one(const Instance& in) const;
   transport::shm::Copied take_content(Instance& in, const Plan::Step& step, ReceiveState& receive,
                                       transport::shm::Inbox& box, const transport::shm::Fragment& fragment);
   void note_cost(Instance& in, const Plan::Step& step, const ReceiveState& receive,

@@ -41,10 +41,12 @@ void Operation::choose_copy(const Instance& in, SendState& state) {
   // Receivers of more than the ring holds would take turns with this rank's core, fragment by fragment.
   const bool needs_turns =
       work_.oversubscribed && stage.receives == 0 && stage.sent >= paths_.node->staging[in.channel]->bytes();
-  state.timed = !in_heap && !needs_turns && measured(send.bytes);
+  const bool chosen = !in_heap && !needs_turns && measured(send.bytes);
+  const bool one_way = stage.receives == 0 && !work_.oversubscribed;
+  state.timed = chosen && !one_way;
   // Who lends waits until the receiver has had a core.
   const float handicap = work_.oversubscribed ? 2 : 1;
-  state.lend = !state.timed || peer.lending_is_faster(send.bytes, shared, handicap);
+  state.lend = !chosen || peer.lending_is_faster(send.bytes, one_way, handicap);
   if (!state.lend && shared) state.window = window_for(in, send.bytes);
 }
 

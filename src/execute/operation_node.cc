@@ -248,6 +248,12 @@ void Operation::unblock_sends(Instance& in) {
     if (!state.memory && !state.lend && in.plan->sends[state.send].bytes > inline_payload) state.in_slots = true;
 }
 
+/// Has this rank nothing to do in the round but to take one message, on a core of its own?
+bool Operation::takes_one(const Instance& in) const {
+  const Plan::Stage& stage = in.plan->stages[in.round];
+  return !work_.oversubscribed && stage.first_send == stage.end_of_sends && stage.receives == 1;
+}
+
 /// Timed, if that helps the sender to choose how other messages go.
 Copied Operation::take_content(Instance& in, const Plan::Step& step, ReceiveState& receive, Inbox& box,
                                const Fragment& fragment) {
@@ -260,25 +266,22 @@ Copied Operation::take_content(Instance& in, const Plan::Step& step, ReceiveStat
     if (fragment.bytes > 0) deliver(in, step, receive, fragment.content, fragment.bytes, fragment.in_ring());
     return Copied::all;
   };
-  if (!measured(step.bytes)) return take();
-  if (receive.began == std::chrono::steady_clock::time_point{}) receive.began = std::chrono::steady_clock::now();
+  if (!measured(step.bytes) || takes_one(in)) return take();
   Copied copied{};
   receive.copying += seconds_of([&] { copied = take(); });
   return copied;
 }
 
 /// Tells the sender what the message took: its copies if there was something else to do meanwhile, else the time from
-/// the first of it to the last.
+/// when it was first looked for.
 void Operation::note_cost(Instance& in, const Plan::Step& step, const ReceiveState& receive, const Fragment& last) {
   Inbox& first_channel = neighbour(step.peer)->in[0];
   if (!measured(step.bytes) || receive.dropped || last.carried == Carried::inlined) return;
   // It has its credit already: the sender may have given the channel to another receiver.
   if (last.unexpected) return;
   if (last.carried == Carried::lent && first_channel.in_place(last)) return;
-  const Plan::Stage& stage = in.plan->stages[in.round];
-  const bool alone = !work_.oversubscribed && stage.first_send == stage.end_of_sends && stage.receives == 1;
-  const std::chrono::duration<float> since = std::chrono::steady_clock::now() - receive.began;
-  const float seconds = alone ? since.count() : receive.copying;
+  const auto since = [&] { return std::chrono::duration<float>(std::chrono::steady_clock::now() - receive.began); };
+  const float seconds = takes_one(in) ? since().count() : receive.copying;
   // Of what the sender copied too, where that took time from the same cores.
   const Bytes copied = work_.oversubscribed && receive.copied > 0 ? receive.copied : step.bytes;
   first_channel.took(last.carried, step.bytes, seconds / static_cast<float>(copied));
@@ -293,6 +296,8 @@ bool Operation::take(Instance& in, std::uint32_t index, bool in_order, bool yiel
   ReceiveState& receive = in.receives[index - in.plan->stages[in.round].first_step];
   Connection& peer = *neighbour(step.peer);
   auto& box = peer.in[in.channel];
+  if (measured(step.bytes) && receive.began == decltype(receive.began){} && takes_one(in))
+    receive.began = std::chrono::steady_clock::now();
   for (;;) {
     const Fragment fragment = box.next(key_);
     if (!fragment) {

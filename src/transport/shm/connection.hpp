@@ -292,8 +292,8 @@ struct Connection {
   CopySelector selector;         ///< for messages to the peer
 
   /// Is lending a message faster than staging it? What copies take is noted in the first channel for all.
-  bool lending_is_faster(Bytes message, bool shared, float handicap) {
-    return selector.lends(message, shared, out[0].taking(), handicap);
+  bool lending_is_faster(Bytes message, bool one_way, float handicap) {
+    return selector.lends(message, one_way, out[0].taking(), handicap);
   }
 
   /// For another peer.

@@ -2,8 +2,9 @@
 //
 // Is a long message lent, to be copied once by the kernel, or staged, to be copied twice? That depends on what a call
 // of the kernel and the transfer of a cache line cost, and on the size of caches; and where the cores of a virtual
-// machine lie changes from minute to minute. So both ends time their copies, the receiver tells the sender what its own
-// take, and the sender chooses, message by message: a receiver takes them as they come.
+// machine lie changes from minute to minute. It also depends on the program: who lends waits for its receiver, who
+// stages may be ahead of it. So both ends time messages, the receiver tells the sender what they take there, and the
+// sender chooses, message by message: a receiver takes them as they come.
 #pragma once
 
 #include <array>
@@ -16,16 +17,15 @@ namespace stretto::transport::shm {
 /// At the sender's end of a connection.
 class CopySelector {
  public:
-  static constexpr Bytes fragments = 4;  ///< of a staged message, if it is `shared`
+  static constexpr Bytes fragments = 4;  ///< of a staged message whose sender receives nothing meanwhile, if it is long
 
-  /// Is this message to be lent? `shared`: both ends copy a lent one, and a staged one goes in fragments, so that both
-  /// copy at the same time as well: only the first of them is waited for. Else each end has messages of its own to
-  /// take. Messages of both kinds have the same times: mostly calls of one size are of one kind. `handicap`: of the
-  /// kernel, so many times as fast it must be.
-  bool lends(Bytes message, bool shared, const TakingCosts& taking, float handicap = 1) {
+  /// Is this message to be lent? `one_way`: its receiver has nothing else to do, and notes how long it has waited as
+  /// well: for the copy into the staging ring, or for a lender to begin, but not for a sender that was ahead of it.
+  /// Else each end has messages of its own to take. Messages of both kinds have the same times: mostly calls of one
+  /// size are of one kind. `handicap`: of the kernel, so many times as fast it must be.
+  bool lends(Bytes message, bool one_way, const TakingCosts& taking, float handicap = 1) {
     const std::size_t its_class = size_class(message);
-    const float pack = packing_[its_class], unpack = taking.staged.of(its_class);
-    const float staged = unpack + (shared ? pack / float{fragments} : pack);
+    const float staged = taking.staged.of(its_class) + (one_way ? 0 : packing_[its_class]);
     return !probes_[its_class].second(staged < taking.lent.of(its_class) * handicap);
   }
   /// A byte of such a message took so long on its way into the staging ring.
@@ -36,7 +36,7 @@ class CopySelector {
 
  private:
   std::array<float, size_classes> packing_{};
-  std::array<Probes<61>, size_classes> probes_{};
+  std::array<Probes<121, 2>, size_classes> probes_{};
 };
 
 template <typename Copying>

@@ -15,19 +15,24 @@ inline float updated(float now, float sample) {
 }
 
 /// Whose turn it is: that of the better way, and now and then, often in the beginning, that of the other. `longest`: so
-/// many turns are between two probes at the most; it is odd, for messages may alternate.
-template <std::uint32_t longest>
+/// many turns are between two probes at the most; it is odd, for messages may alternate. A probe may have more turns
+/// than one: where those behind another one of the same way are what counts.
+template <std::uint32_t longest, std::uint32_t turns = 1>
 class Probes {
-  static_assert(longest % 2 == 1);
+  static_assert(longest % 2 == 1 && turns > 0);
 
  public:
   /// Starts a turn: is it the second way's?
   bool second(bool is_better) {
     ++turn_;
-    probes_ = turn_ <= first || turn_ >= due_;
-    if (turn_ <= first) return turn_ / 2 % 2 == 1;  // in pairs, for messages may alternate
-    if (probes_) due_ = turn_ + std::min(turn_ / 2, longest);
-    return is_better != probes_;
+    if (turn_ <= first) {
+      probes_ = true;
+      return turn_ / 2 % 2 == 1;  // in pairs, for messages may alternate
+    }
+    if (!probes_) probed_ = !is_better;
+    probes_ = turn_ >= due_;
+    if (turn_ + 1 >= due_ + turns) due_ = turn_ + std::min(turn_ / 2, longest);
+    return probes_ ? probed_ : is_better;
   }
   std::uint32_t turn() const { return turn_; }
   /// Is this turn for finding out?
@@ -38,6 +43,7 @@ class Probes {
   std::uint32_t turn_ = 0;
   std::uint32_t due_ = first + first / 2;
   bool probes_ = false;
+  bool probed_ = false;  ///< the way of the probe
 };
 
 }  // namespace stretto::transport::shm
