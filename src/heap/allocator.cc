@@ -26,7 +26,6 @@ using stretto::transport::shm::Heap;
 
 constexpr std::size_t usual_least = std::size_t{256} << 10;
 constexpr std::size_t smallest_least = std::size_t{64} << 10;  // more than this file itself ever asks for
-constexpr std::size_t page = 4096;
 
 std::atomic<std::size_t> least{
     SIZE_MAX};                         // of a block that comes from the heap; until the constructor below: none does
@@ -134,7 +133,7 @@ class ErrorKept {
 };
 
 /// Null block: the next allocator is to do it.
-Heap::Block allocate(std::size_t bytes, std::size_t alignment = page) {
+Heap::Block allocate(std::size_t bytes, std::size_t alignment = 1) {
   const ErrorKept error;
   if (bytes > static_cast<std::size_t>(PTRDIFF_MAX) || alignment > static_cast<std::size_t>(PTRDIFF_MAX)) return {};
   Heap* const from = heap();

@@ -2,6 +2,7 @@
 //
 // Memory of the program that peers map: blocks, what a child of fork() has of them, and messages read in place.
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,52 +19,76 @@
 namespace stretto::transport::shm::heap_test {
 namespace {
 
-constexpr Bytes page = BlockMap::page;
+constexpr Bytes page = 4096;
+const Bytes system_page = sysconf(_SC_PAGESIZE);
 #if defined(__SANITIZE_THREAD__)
 constexpr bool no_grandchildren = true;  // a child of its child ends in the sanitizer's own fork()
 #else
 constexpr bool no_grandchildren = false;
 #endif
 
-TEST(blocks_do_not_overlap) {
-  BlockMap map(page, 4096 * page);
+bool forgotten(Bytes, Bytes) { return true; }
+
+void check_blocks(Bytes page, Bytes base) {
+  BlockMap map(page, 4096 * page, page, base);
   std::map<Bytes, Bytes> blocks;
   std::minstd_rand random(1);
   const auto some = [&](Bytes n) { return static_cast<Bytes>(random() % static_cast<unsigned>(n)); };
-  for (int turn = 0; turn < 20000; ++turn) {
+  for (int turn = 0; turn < 10000; ++turn) {
     if (blocks.empty() || some(5) < 2) {
       const Bytes bytes = 1 + some(100 * page), alignment = page << some(4);
       const auto taken = map.take(bytes, alignment);
       if (!taken) continue;
-      CHECK_EQ(taken->at % alignment, 0);
-      blocks[taken->at] = BlockMap::rounded(bytes);
+      CHECK_EQ((base + taken->at) % alignment, 0);
+      blocks[taken->at] = map.rounded(bytes);
     } else {
       const auto one = std::next(blocks.begin(), some(static_cast<Bytes>(blocks.size())));
       CHECK_EQ(map.size(one->first), one->second);
       const Bytes wanted = 1 + some(100 * page);
       if (some(2) == 0 && map.resize(one->first, wanted)) {
-        one->second = BlockMap::rounded(wanted);
+        one->second = map.rounded(wanted);
       } else {
         CHECK_EQ(map.give(one->first), one->second);
         blocks.erase(one);
       }
     }
-    if (some(50) == 0) map.strip(some(200 * page), [](Bytes, Bytes) {});
+    if (some(50) == 0) map.strip(some(200 * page), [&](Bytes, Bytes) { return some(3) > 0; });
     Bytes end = page;
     for (const auto& [at, bytes] : blocks) {
-      CHECK(at >= end);
+      CHECK(at >= end && at % page == 0 && bytes % page == 0);
       end = at + bytes;
     }
     CHECK(end <= 4096 * page);
   }
   for (const auto& [at, bytes] : blocks) map.give(at);
-  map.strip(0, [](Bytes, Bytes) {});
+  map.strip(0, forgotten);
   const auto all = map.take(4095 * page);
   CHECK(all && all->at == page && all->zeros);
 }
 
+TEST(blocks_do_not_overlap) {
+  check_blocks(page, 0);
+  check_blocks(page, Bytes{0x7f0000003} * page);
+  check_blocks(16 * page, 3 * 16 * page);
+}
+
+TEST(what_the_system_does_not_take_back_stays_as_it_is) {
+  BlockMap map(page, 1024 * page, page);
+  const Bytes dirty = map.take(8 * page)->at, between = map.take(page)->at, other = map.take(4 * page)->at;
+  map.give(dirty);
+  map.give(other);
+  int asked = 0;
+  map.strip(0, [&](Bytes at, Bytes) { return ++asked, at != dirty; });
+  CHECK_EQ(asked, 1);
+  CHECK_EQ(map.kept(), 12 * page);
+  const auto again = map.take(8 * page);
+  CHECK(again->at == dirty && !again->zeros && between == dirty + 8 * page);
+  map.strip(0, forgotten);
+  CHECK_EQ(map.kept(), 0);
+}
+
 TEST(what_was_freed_is_handed_out_first) {
-  BlockMap map(page, 1024 * page);
+  BlockMap map(page, 1024 * page, page);
   const auto first = map.take(8 * page), second = map.take(8 * page);
   CHECK(first->zeros && second->zeros);
   CHECK_EQ(map.give(first->at), 8 * page);
@@ -89,17 +114,46 @@ TEST(a_heap_gives_memory_and_takes_it_back) {
   auto* memory = static_cast<char*>(heap->allocate(bytes).at);
   CHECK(memory && heap->owns(memory) && heap->owns(memory + bytes - 1));
   CHECK(heap->range().contains(memory, bytes) && !heap->range().contains(memory, Bytes{256} << 20));
-  CHECK_EQ(heap->size(memory), BlockMap::rounded(bytes));
+  CHECK_EQ(heap->size(memory), (bytes / system_page + 1) * system_page);
   std::fill_n(memory, bytes, 'x');
   heap->release(memory);  // more than is kept
   const Heap::Block again = heap->allocate(bytes);
   CHECK(again.at == memory && again.zeros);
   CHECK(std::all_of(memory, memory + bytes, [](char c) { return c == 0; }));
-  CHECK(heap->resize(memory, 1000) && heap->size(memory) == page);
+  CHECK(heap->resize(memory, 1000) && heap->size(memory) == system_page);
   CHECK(heap->resize(memory, bytes));
   CHECK(!heap->allocate(Bytes{200} << 20).at && !heap->allocate(Bytes{1} << 60).at);
   const int outside = 0;
   CHECK(!heap->owns(&outside) && !heap->range().contains(&outside, 4));
+}
+
+TEST(blocks_are_aligned_as_addresses) {
+  const auto heap = heap_of(Bytes{512} << 20);
+  for (const int shift : {12, 16, 21, 26}) {  // 64 MiB: where the system maps the heap is seldom aligned to that
+    const Bytes alignment = Bytes{1} << shift;
+    const void* const block = heap->allocate(1 << 20, alignment).at;
+    CHECK(block != nullptr);
+    CHECK_EQ(reinterpret_cast<std::intptr_t>(block) % alignment, 0);
+  }
+  CHECK(!heap->allocate(1 << 20, Bytes{1} << 62).at);
+}
+
+TEST(locked_memory_is_given_back_as_well) {
+  const auto heap = heap_of(Bytes{256} << 20);
+  HeapNotice notice;
+  HeapRange shown;
+  heap->show_in(notice, shown);
+  constexpr Bytes bytes = Bytes{80} << 20;  // more than is kept
+  auto* memory = static_cast<char*>(heap->allocate(bytes).at);
+  std::fill_n(memory, bytes, 'x');
+  if (mlock(memory, 1) != 0) return;  // not permitted here
+  heap->release(memory);
+  struct stat file{};
+  CHECK_EQ(fstat(static_cast<int>(notice.handle.file), &file), 0);
+  CHECK(file.st_blocks * 512 < bytes / 2);
+  const Heap::Block again = heap->allocate(bytes);
+  CHECK(again.at == memory && again.zeros);
+  CHECK(std::all_of(memory, memory + bytes, [](char c) { return c == 0; }));
 }
 
 /// Exit code of a child that does this.

@@ -19,23 +19,25 @@ namespace stretto::transport::shm {
 /// it, and reads as zeros. Kept parts are handed out first: touching bare ones costs a page fault each page.
 class BlockMap {
  public:
-  static constexpr Bytes page = 4096;
-  static constexpr Bytes rounded(Bytes bytes) { return (bytes + page - 1) / page * page; }
-
-  /// Offsets from `begin` to `end`, whole pages, all of them bare.
-  BlockMap(Bytes begin, Bytes end) { add(begin, end - begin, State::bare); }
+  /// Offsets from `begin` to `end`, whole pages, all of them bare. `page` is the system's, which is not 4 KiB
+  /// everywhere: asked to take back less, it would take what lies behind as well. `base` is the address of offset 0, a
+  /// multiple of that.
+  BlockMap(Bytes begin, Bytes end, Bytes page, Bytes base = 0) : page_(page), base_(base) {
+    add(begin, end - begin, State::bare);
+  }
+  Bytes rounded(Bytes bytes) const { return (bytes + page_ - 1) / page_ * page_; }
 
   struct Taken {
     Bytes at;
     bool zeros;
   };
-  /// Nothing: no free part is large enough. `alignment` is a power of two.
-  std::optional<Taken> take(Bytes bytes, Bytes alignment = page) {
+  /// Nothing: no free part is large enough. `alignment` is that of the address, a power of two.
+  std::optional<Taken> take(Bytes bytes, Bytes alignment = 1) {
     bytes = rounded(std::max<Bytes>(bytes, 1));
-    alignment = std::max(alignment, page);
+    alignment = std::max(alignment, page_);
     for (const State state : {State::kept, State::bare})
       for (auto found = free(state).lower_bound({bytes, 0}); found != free(state).end(); ++found) {
-        const Bytes at = (found->second + alignment - 1) / alignment * alignment;
+        const Bytes at = (base_ + found->second + alignment - 1) / alignment * alignment - base_;
         if (at + bytes > found->second + found->first) continue;
         const Part part{found->second, found->first};
         erase(part.at);
@@ -93,13 +95,13 @@ class BlockMap {
   /// Bytes of all kept parts.
   Bytes kept() const { return kept_; }
   /// Makes kept parts bare, the largest first, until no more than `most` bytes are kept: forget(at, bytes) gives the
-  /// memory of each back.
+  /// memory of each back. Where it cannot and returns false, that part stays kept, and so do the others.
   template <typename Forget>
   void strip(Bytes most, Forget forget) {
     while (kept_ > most) {
       const auto [bytes, at] = *std::prev(free(State::kept).end());
+      if (!forget(at, bytes)) return;
       erase(at);
-      forget(at, bytes);
       join(at, bytes, State::bare);
     }
   }
@@ -156,6 +158,8 @@ class BlockMap {
     add(at, bytes, state);
   }
 
+  Bytes page_;
+  Bytes base_;
   std::map<Bytes, Extent> parts_;  // by offset; they cover everything
   std::array<BySize, 2> free_;
   Bytes kept_ = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "transport/shm/heap.hpp"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -18,6 +19,9 @@ namespace {
 constexpr Bytes most_kept = Bytes{64} << 20;  // of freed blocks: as much as malloc of glibc keeps
 
 Heap* in_forks = nullptr;  // the one that survives them
+
+/// What the system gives and takes back at once: 4 KiB, but 16 or 64 on some machines.
+Bytes system_page() { return sysconf(_SC_PAGESIZE); }
 
 /// Of what has been touched: to read the rest would make the system provide it.
 template <typename Use>
@@ -45,7 +49,7 @@ std::byte* map_private(Bytes bytes) {
 
 Heap::Heap(std::unique_ptr<Segment> segment)
     : segment_(std::move(segment)),
-      blocks_(BlockMap::page, segment_->handle().bytes) {
+      blocks_(system_page(), segment_->handle().bytes, system_page(), reinterpret_cast<std::intptr_t>(address(0))) {
   std::byte* const memory = address(0);
   const auto bytes = static_cast<std::size_t>(segment_->handle().bytes);
   // A child that is made without fork(), and does not become another program at once, has no part in it.
@@ -56,7 +60,8 @@ Heap::Heap(std::unique_ptr<Segment> segment)
 }
 
 std::unique_ptr<Heap> Heap::create(Bytes most, std::string& why) {
-  auto segment = Segment::create(BlockMap::rounded(most), why);
+  const Bytes page = system_page();
+  auto segment = Segment::create((most + page - 1) / page * page, why);
   return segment ? std::unique_ptr<Heap>(new Heap(std::move(segment))) : nullptr;
 }
 
@@ -69,7 +74,7 @@ Bytes Heap::usual_size() {
     most = std::min(most, static_cast<Bytes>(limit.rlim_cur / 8));
   if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
     most = std::min(most, static_cast<Bytes>(limit.rlim_cur));
-  return std::max(most / BlockMap::page, Bytes{1}) * BlockMap::page;
+  return std::max(most / system_page(), Bytes{1}) * system_page();
 }
 
 Heap::Block Heap::allocate(Bytes bytes, Bytes alignment) {
@@ -78,11 +83,11 @@ Heap::Block Heap::allocate(Bytes bytes, Bytes alignment) {
   if (!range_.is_open()) return {};  // a child's
   auto taken = blocks_.take(bytes, alignment);
   if (!taken) {  // kept parts may lie between others that are free
-    blocks_.strip(0, [&](Bytes at, Bytes size) { madvise(address(at), static_cast<std::size_t>(size), MADV_REMOVE); });
+    blocks_.strip(0, [&](Bytes at, Bytes size) { return forget(at, size); });
     taken = blocks_.take(bytes, alignment);
   }
   if (!taken) return {};
-  if (segment_->grow(taken->at + BlockMap::rounded(bytes))) return {address(taken->at), taken->zeros};
+  if (segment_->grow(taken->at + blocks_.rounded(bytes))) return {address(taken->at), taken->zeros};
   blocks_.give(taken->at);
   return {};
 }
@@ -97,7 +102,7 @@ bool Heap::resize(void* block, Bytes bytes) {
   const Bytes now = blocks_.size(offset(block));
   const bool child = !range_.is_open();
   if (bytes > now && (child || bytes > segment_->handle().bytes)) return false;
-  if (bytes > now && !segment_->grow(std::min(offset(block) + BlockMap::rounded(bytes), segment_->handle().bytes)))
+  if (bytes > now && !segment_->grow(std::min(offset(block) + blocks_.rounded(bytes), segment_->handle().bytes)))
     return false;
   return child || blocks_.resize(offset(block), bytes);
 }
@@ -109,10 +114,16 @@ void Heap::release(void* block) {
     madvise(block, static_cast<std::size_t>(bytes), MADV_DONTNEED);
     return;
   }
+  if (blocks_.kept() > most_kept) blocks_.strip(most_kept / 2, [&](Bytes at, Bytes size) { return forget(at, size); });
+}
+
+/// Gives memory back, which then reads as zeros. False: it stays, with what is in it.
+bool Heap::forget(Bytes at, Bytes bytes) {
   // By madvise(), of which libraries that have registered the memory with a network card want to hear.
-  if (blocks_.kept() > most_kept)
-    blocks_.strip(most_kept / 2,
-                  [&](Bytes at, Bytes size) { madvise(address(at), static_cast<std::size_t>(size), MADV_REMOVE); });
+  if (madvise(address(at), static_cast<std::size_t>(bytes), MADV_REMOVE) == 0) return true;
+  // It refuses memory that the program has locked, as by mlockall(); the file does not ask who has.
+  return fallocate(static_cast<int>(segment_->handle().file), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, at, bytes) ==
+         0;
 }
 
 std::byte* Heap::show_in(HeapNotice& notice, HeapRange& shown) const {

@@ -48,7 +48,8 @@ class Heap {
     void* at = nullptr;  ///< null: there is none so large
     bool zeros = false;  ///< does it read as zeros?
   };
-  Block allocate(Bytes bytes, Bytes alignment = BlockMap::page);
+  /// At a page, or at a multiple of `alignment`, a power of two.
+  Block allocate(Bytes bytes, Bytes alignment = 1);
   /// Of a block; whole pages.
   Bytes size(const void* block);
   /// Where it is. False: it stays as it is.
@@ -74,6 +75,7 @@ class Heap {
   explicit Heap(std::unique_ptr<Segment> segment);
   Bytes offset(const void* at) const { return segment_->offset(at); }
   std::byte* address(Bytes at) const { return const_cast<std::byte*>(segment_->memory()) + at; }
+  bool forget(Bytes at, Bytes bytes);
   void before_fork();
   void after_fork(bool child);
   void copy_blocks();
