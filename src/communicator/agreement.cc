@@ -6,6 +6,7 @@
 #include <atomic>
 #include <limits>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 
@@ -43,14 +44,13 @@ std::map<std::int64_t, Known>& all_known() {
 
 std::int64_t positive(std::uint64_t digest) { return static_cast<std::int64_t>(digest >> 2 | 1); }
 
-/// The texts are those of valid rules and schedules.
+/// The texts are those of rules and schedules. Throws where they are not valid.
 const Known& keep(const std::string& file, const std::string& text, const std::string& files) {
   const std::int64_t digest = positive(digest_of_rules(files.empty() ? text : text + '\0' + files));
-  Known& k = all_known()[digest];
-  if (k.rules) return k;
-  auto* rules = new Rules(complete_rules(text, file));
+  if (const auto found = all_known().find(digest); found != all_known().end()) return found->second;
+  auto rules = std::make_unique<Rules>(complete_rules(text, file));
   add_algorithm_files(files, *rules);
-  return k = {file, text, files, rules, digest};
+  return all_known()[digest] = {file, text, files, rules.release(), digest};
 }
 
 const Known& shipped() {
@@ -67,13 +67,18 @@ const Known& mine(bool speak) {
   const FoundRules found = find_rules({settings().rules, learned_path()}, title_of_mpi);
   for (const Error& e : found.refused)
     if (speak) say(e.what(), e.hint());
-  if (speak && settings().log_select)
-    say("select: by the " + (found.file == shipped_name ? found.file : "rules of " + found.file));
   const std::string files = read_algorithm_files(speak);
-  if (found.text.empty() && files.empty())
-    current = &shipped();
-  else
-    current = &keep(found.file, found.text.empty() ? std::string(shipped_rules_text) : found.text, files);
+  if (!found.text.empty()) {
+    try {
+      current = &keep(found.file, found.text, files);
+    } catch (const Error& e) {  // each file was valid: what is wrong with all of them must not end the program
+      if (speak) say(std::string(e.what()) + "; the " + std::string(shipped_name) + " decide", e.hint());
+    }
+  }
+  if (!current)
+    current = files.empty() ? &shipped() : &keep(std::string(shipped_name), std::string(shipped_rules_text), files);
+  if (speak && settings().log_select)
+    say("select: by the " + (current->file == shipped_name ? current->file : "rules of " + current->file));
   return *current;
 }
 
@@ -108,7 +113,12 @@ const Known* of_rank_0(Bootstrap& bootstrap) {
   }
   if (!bootstrap.ok()) return nullptr;
   const std::lock_guard lock(mutex);
-  return &keep(texts[0], texts[1], texts[2]);
+  try {
+    return &keep(texts[0], texts[1], texts[2]);
+  } catch (const Error&) {  // rank 0 could read them: what came is something else
+    bootstrap.fail();
+    return nullptr;
+  }
 }
 
 /// Terms as numbers, of which the least of all ranks tells what they agree on.

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
@@ -16,6 +17,7 @@
 
 #include "stretto/error.hpp"
 #include "stretto/sources.hpp"
+#include "support/file_limit.hpp"
 #include "support/text.hpp"
 
 namespace stretto::learn {
@@ -25,10 +27,13 @@ constexpr std::string_view head =
     "# What programs learned here (STRETTO_LEARN, docs/learning.md): of each class of calls the choice that took the\n"
     "# slowest rank least. A class has one line; `stretto rules` shows, compares and forgets them.\n";
 
+constexpr std::size_t most_bytes = std::size_t{1} << 20;  // a longer file would not be read: text_of_rules()
+
+/// Not by printf, which writes a comma where the program's locale has one.
 std::string microseconds(double seconds) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.2f us", seconds * 1e6);
-  return text;
+  char text[320];  // the largest number has 309 digits
+  const auto written = std::to_chars(text, text + sizeof text, seconds * 1e6, std::chars_format::fixed, 2);
+  return std::string(text, written.ptr) + " us";
 }
 
 std::string line_of(const Learned& one) {
@@ -49,6 +54,31 @@ using Lines = std::map<std::pair<bool, std::string>, std::string>;
 
 void add(Lines& lines, const std::string& conditions, std::string line) {
   lines[{conditions.find(" bytes") == std::string::npos, conditions}] = std::move(line);
+}
+
+/// Of the calls that a line rests on: the number at its end. 0: it does not say.
+std::size_t pairs_of(std::string_view line) {
+  const std::vector<std::string_view> words = words_of(line);
+  std::size_t pairs = 0;
+  if (words.size() > 1 && words.back() == "pairs") {
+    const std::string_view number = words[words.size() - 2];
+    std::from_chars(number.data(), number.data() + number.size(), pairs);
+  }
+  return pairs;
+}
+
+/// Drops lines until the others have no more than `most` bytes: first those that rest on the fewest calls.
+void shorten(Lines& lines, std::size_t most) {
+  std::size_t bytes = 0;
+  for (const auto& [conditions, line] : lines) bytes += line.size() + 1;
+  if (bytes <= most) return;
+  std::vector<std::pair<std::size_t, Lines::iterator>> all;
+  for (auto one = lines.begin(); one != lines.end(); ++one) all.emplace_back(pairs_of(one->second), one);
+  std::ranges::stable_sort(all, {}, &decltype(all)::value_type::first);
+  for (auto least = all.begin(); bytes > most; ++least) {
+    bytes -= least->second->second.size() + 1;
+    lines.erase(least->second);
+  }
 }
 
 class OpenFile {
@@ -87,6 +117,7 @@ void lock(const OpenFile& file, const std::string& path) {
 /// In the place of the file that is there, all at once.
 void replace(const std::string& path, const std::string& text) {
   const std::string beside = path + '.' + std::to_string(getpid()) + ".new";
+  const NoSignalAtFileLimit no_signal;
   {
     const OpenFile file(beside, O_WRONLY | O_CREAT | O_TRUNC);
     if (file.number() < 0) cannot(beside, errno);
@@ -135,8 +166,11 @@ std::string merged(const std::string& before, const std::string& path, const std
   for (const Learned& one : learned) add(lines, one.conditions, line_of(one));
   std::string text = "stretto-rules 2\nmachine " + machine + '\n';
   text += head;
+  constexpr std::string_view tail = "otherwise\n";
+  shorten(lines, most_bytes - std::min(most_bytes, text.size() + tail.size()));
   for (const auto& [conditions, line] : lines) text += line + '\n';
-  return text + "otherwise\n";
+  text += tail;
+  return text;
 }
 
 void merge_into(const std::string& path, const std::string& machine, const std::vector<Learned>& learned) {

@@ -20,8 +20,8 @@ struct Learned {
 };
 
 /// The text of the file `before` (empty: there is none) with `learned` in it: a class has one line, and what was
-/// learned last counts. Throws stretto::Error, with `path` and the line, if `before` is not rules that were learned
-/// with `machine`.
+/// learned last counts. If that were more than can be read again, the lines that rest on the fewest calls are left out.
+/// Throws stretto::Error, with `path` and the line, if `before` is not rules that were learned with `machine`.
 std::string merged(const std::string& before, const std::string& path, const std::string& machine,
                    const std::vector<Learned>& learned);
 

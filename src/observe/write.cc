@@ -22,10 +22,7 @@ namespace stretto::mpi::observe {
 
 Output::Output(const char* variable, const std::string& path) : variable_(variable), path_(path) {
   // Whatever the path names, the program must come to its end. A FIFO would have it wait for a reader, and a reader
-  // that goes would end it by a signal; so would a file that grows beyond `ulimit -f`.
-  struct sigaction ignore{};
-  ignore.sa_handler = SIG_IGN;
-  sigaction(SIGXFSZ, &ignore, &at_limit_);
+  // that goes would end it by a signal.
   struct stat found{};
   if (stat(path.c_str(), &found) == 0 && !S_ISREG(found.st_mode) && !S_ISCHR(found.st_mode)) {
     complain("it is " + std::string(kind_of_file(found.st_mode)));
@@ -39,7 +36,6 @@ Output::Output(const char* variable, const std::string& path) : variable_(variab
 
 Output::~Output() {
   if (file_ && std::fclose(file_) != 0) complain(std::strerror(errno));
-  sigaction(SIGXFSZ, &at_limit_, nullptr);
 }
 
 void Output::write(const std::string& text) {

@@ -3,12 +3,12 @@
 // The files of STRETTO_PROFILE and STRETTO_TRACE, written by rank 0.
 #pragma once
 
-#include <csignal>
 #include <cstdio>
 #include <optional>
 #include <string>
 
 #include "observe/assembly.hpp"
+#include "support/file_limit.hpp"
 
 namespace stretto::mpi::observe {
 
@@ -34,7 +34,7 @@ class Output {
   const char* variable_;
   std::string path_;
   std::FILE* file_ = nullptr;
-  struct sigaction at_limit_{};  ///< what the program does at its limit on the size of files
+  NoSignalAtFileLimit no_signal_;
 };
 
 /// What the program is called: "app", or "python script.py".

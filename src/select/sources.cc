@@ -42,6 +42,14 @@ std::string in_one_line(std::string text) {
   return line;
 }
 
+/// A path as it stands in the `file` line of joined rules, which has no comments and begins with no blank.
+std::string in_file_line(std::string path) {
+  for (char& c : path)
+    if (c == '#' || static_cast<unsigned char>(c) < ' ') c = '?';
+  if (path.starts_with(' ')) path.front() = '?';
+  return path;
+}
+
 std::string cpu_model() {
   if (const std::string model = cpu_info("model name"); !model.empty()) return model;
   // ARM tells numbers: who made it and which design it is.
@@ -115,7 +123,9 @@ class Joiner {
       return;
     }
     if (!found_.text.ends_with('\n')) found_.text += '\n';
-    found_.text += "file " + path + '\n' + text;
+    constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";  // means nothing but at the beginning of it all
+    const std::size_t begin = text.starts_with(byte_order_mark) ? byte_order_mark.size() : 0;
+    found_.text += "file " + in_file_line(path) + '\n' + text.substr(begin);
   }
 
   const std::function<std::string()>& mpi_;

@@ -3,7 +3,7 @@
 // Texts and numbers as JSON has them.
 #pragma once
 
-#include <cstdio>
+#include <charconv>
 #include <string>
 #include <string_view>
 
@@ -19,10 +19,11 @@ inline std::string quoted(std::string_view text) {
   return all + '"';
 }
 
+/// Nine digits. Not by printf, which writes a comma where the program's locale has one.
 inline std::string number(double value) {
   char text[32];
-  std::snprintf(text, sizeof text, "%.9g", value);
-  return text;
+  const auto written = std::to_chars(text, text + sizeof text, value, std::chars_format::general, 9);
+  return std::string(text, written.ptr);
 }
 
 }  // namespace stretto::json

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Candidates, and the file that keeps what was learned.
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <clocale>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -11,6 +14,7 @@
 #include "learn/file.hpp"
 #include "stretto/error.hpp"
 #include "stretto/sources.hpp"
+#include "support/json.hpp"
 #include "support/test.hpp"
 
 namespace stretto::learn::learn_file_test {
@@ -162,6 +166,44 @@ TEST(jobs_that_write_at_once_lose_nothing) {
   CHECK_EQ(parse_rules(contents(path), path).rules.size(), std::size_t{jobs * classes});
 }
 
+TEST(numbers_are_written_alike_in_all_locales) {
+  for (const char* name : {"C", "de_DE.UTF-8", "de_DE.utf8", "de_DE", "fr_FR.UTF-8", "fr_FR.utf8", "fr_FR"}) {
+    if (!std::setlocale(LC_NUMERIC, name)) continue;  // not installed here
+    CHECK_EQ(json::number(1234.5), "1234.5");
+    CHECK_EQ(json::number(1.25e-7), "1.25e-07");
+    CHECK_EQ(json::number(2.0 / 3), "0.666666667");
+    CHECK_EQ(json::number(3), "3");
+    const std::string text = merged("", "f.rules", machine, {learned(call_of(Function::bcast, 8), "linear")});
+    CHECK(text.find("# 12.00 us, native 20.00 us, 30 pairs") != std::string::npos);
+  }
+  std::setlocale(LC_NUMERIC, "C");
+}
+
+TEST(a_file_stays_short_enough_to_be_read) {
+  const Folder folder;
+  const std::string path = folder.file("l.rules");
+  std::vector<Learned> all;
+  Learned one = learned(call_of(Function::bcast, 8), "linear");
+  for (int ranks = 2; ranks < 14000; ++ranks) {
+    one.conditions = "bcast ranks=" + std::to_string(ranks) + " per-node=2 bytes>=4K bytes<8K";
+    one.pairs = static_cast<std::size_t>(ranks == 7000 ? 1 : 20 + ranks % 100);
+    all.push_back(one);
+  }
+  merge_into(path, machine, all);
+  const std::string first = text_of_rules(path);
+  CHECK(first.size() > 1'000'000);
+  const auto knows = [](const std::string& text, int ranks) {
+    return text.find("\nbcast ranks=" + std::to_string(ranks) + ' ') != std::string::npos;
+  };
+  CHECK(!knows(first, 7000));
+  CHECK(knows(first, 99) && knows(first, 13999));
+  one.conditions = "bcast ranks=7000 per-node=2 bytes>=4K bytes<8K";
+  one.pairs = 50;
+  merge_into(path, machine, {one});
+  const std::string second = text_of_rules(path);
+  CHECK(knows(second, 7000) && second.ends_with("\notherwise\n"));
+}
+
 TEST(a_file_that_cannot_be_written_is_named) {
   const Folder folder;
   std::ofstream(folder.file("file")) << "x";
@@ -183,6 +225,26 @@ TEST(a_full_disk_leaves_the_file_as_it_was) {
     said = e.what();
   }
   CHECK(said.find("/dev/full") != std::string::npos);
+}
+
+TEST(the_limit_on_the_size_of_files_does_not_end_the_program) {
+  const Folder folder;
+  const std::string path = folder.file("l.rules");
+  const auto handler = std::signal(SIGXFSZ, SIG_DFL);
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  const rlimit less{10, before.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &less);
+  std::string said;
+  try {
+    merge_into(path, machine, {learned(call_of(Function::bcast, 8), "linear")});
+  } catch (const Error& e) {
+    said = e.what();
+  }
+  setrlimit(RLIMIT_FSIZE, &before);
+  CHECK_EQ(said, "what was learned is not kept: cannot write " + path + ": File too large");
+  CHECK(!fs::exists(path));
+  CHECK(std::signal(SIGXFSZ, handler) == SIG_DFL);
 }
 
 TEST(files_are_joined_and_go_on_with_the_shipped_rules) {

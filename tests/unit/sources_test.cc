@@ -131,6 +131,29 @@ TEST(files_that_are_no_rules) {
            large + ":1: this is not a rules file: it has more than 1M; the shipped rules decide");
 }
 
+TEST(files_that_are_valid_alone_are_valid_joined) {
+  const Folder folder;
+  const fs::path before = fs::current_path();
+  fs::current_path(fs::temp_directory_path() / ("stretto-sources-test-" + std::to_string(getpid())));
+  const std::string learned = folder.write("learned.rules", head + here() + "otherwise\n");
+  const std::pair<std::string, std::string> names[] = {{"my.rules", "my.rules"},
+                                                       {"two words.rules", "two words.rules"},
+                                                       {"two\nlines.rules", "two?lines.rules"},
+                                                       {"a#b.rules", "a?b.rules"},
+                                                       {"#", "?"},
+                                                       {" ", "?"}};
+  for (const char* mark : {"", "\xEF\xBB\xBF"})
+    for (const auto& [name, shown] : names) {
+      folder.write(name, mark + head + rule);
+      const FoundRules found = find_rules({.named = name, .learning = learned}, mpi);
+      CHECK(found.refused.empty());
+      const Rules rules = complete_rules(found.text, found.file);
+      CHECK_EQ(rules.rules.size(), 1);
+      CHECK_EQ(rules.place(rules.rules.at(0).line), shown + ":2");
+    }
+  fs::current_path(before);
+}
+
 TEST(what_is_no_file_is_refused_at_once) {
   const Folder folder;
   const std::string tuned = config_folders().user + "/tuned.rules";
