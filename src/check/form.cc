@@ -38,6 +38,9 @@ void check_question(std::span<const Schedule> schedules, const Question& questio
                 std::to_string(i) + " of " + std::to_string(shape.ranks));
     if (s.blocks != schedules[0].blocks || s.blocks < 0)
       malformed(who + "has " + counted(s.blocks, "block") + ", schedule 0 has " + std::to_string(schedules[0].blocks));
+    // Then nothing would be sent, and there would be no result to be wrong. Parts say themselves who has none.
+    if (s.blocks == 0 && !collective.per_rank && question.collective != Collective::barrier)
+      malformed(who + "the vector is cut into no blocks");
     if (s.parts != schedules[0].parts) malformed(who + "has other parts than schedule 0");
     if ((collective.pairwise || collective.neighbourhood) && !s.parts.first.empty())
       malformed(who + "has parts, but the blocks of " + name + " are not cut");

@@ -106,6 +106,19 @@ TEST(questions_that_do_not_fit) {
            "malformed: schedule 0: is for rank 1 of 3, not for rank 0 of 3");
 }
 
+TEST(a_vector_is_cut_into_at_least_one_block) {
+  const auto nothing = [](const Builder&) {};
+  for (const Collective c : all_collectives)
+    if (!facts(c).per_rank)
+      CHECK_EQ(verdict(check(all_ranks(2, 0, nothing), {.collective = c, .shape = {2, 0}})).substr(0, 9),
+               c == Collective::barrier ? "wrong res" : "malformed");
+  CHECK_EQ(verdict(check(all_ranks(2, 0, nothing), {.collective = Collective::bcast, .shape = {2, 0}})),
+           "malformed: schedule 0: the vector is cut into no blocks");
+  // Parts may all be empty: as many blocks as there are data.
+  const Question gather{.collective = Collective::allgather, .shape = {2, 0}};
+  CHECK_EQ(verdict(check(all_ranks(2, 0, nothing, {{0, 0, 0}}), gather)), "proved");
+}
+
 // What each collective demands in the end.
 
 /// The verdict on what `build` writes for all ranks; the root is rank 0.
