@@ -61,6 +61,24 @@ def write_bytes(path: str | Path, data: bytes) -> None:
             beside.unlink(missing_ok=True)
 
 
+def refuse_unwritable(path: str | Path) -> None:
+    """Before work whose result it is to hold; raises OSError that names it."""
+    path = Path(path)
+    with naming(path):
+        where = path if path.exists() else path.resolve().parent
+        if path.is_dir():
+            wrong = errno.EISDIR
+        elif not where.exists():
+            wrong = errno.ENOENT
+        elif where != path and not where.is_dir():
+            wrong = errno.ENOTDIR
+        elif not os.access(where, os.W_OK):
+            wrong = errno.EACCES
+        else:
+            return
+        raise OSError(wrong, os.strerror(wrong))
+
+
 def _may_be_replaced(path: Path, target: Path) -> bool:
     """Not a device or a pipe, nor what another process has open as its output."""
     if path.exists() and not path.is_file():

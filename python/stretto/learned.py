@@ -8,12 +8,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from . import _core
 from .errors import Error
 from .files import naming, read_text, write_text
 
 HINT = "`stretto rules list` names the files"
+MOST_RANKS = 2**31 - 1  # of a communicator
 PATIENCE = 10.0  # seconds to wait for a program that writes the file
 
 
@@ -52,7 +54,7 @@ def parse_learned(text: str, path: str) -> list[Learned]:
     """Of any rules file; raises Error, with the line, if it is none."""
     _core.parse_rules(text, path)
     found = []
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.split("\n"), 1):
         rule, _, note = line.partition("#")
         conditions, arrow, choice = rule.partition("->")
         if not arrow:
@@ -61,9 +63,9 @@ def parse_learned(text: str, path: str) -> list[Learned]:
             Learned(
                 " ".join(conditions.split()),
                 " ".join(choice.split()),
-                _number(r"^ *([\d.]+) us", note),
-                _number(r"native ([\d.]+) us", note),
-                int(_number(r"(\d+) pairs", note) or 0),
+                _number(r"^ *(\d+\.?\d*) us", note),
+                _number(r"native (\d+\.?\d*) us", note),
+                int(_number(r"\b(\d{1,9}) pairs", note) or 0),
                 number,
             )
         )
@@ -109,9 +111,14 @@ class Difference:
     other: str | None
 
 
+def _first_choices(rules: list[Learned]) -> dict[str, str]:
+    """By the conditions: of several rules of a class the first decides."""
+    return {each.conditions: each.choice for each in reversed(rules)}
+
+
 def differences(one: list[Learned], other: list[Learned]) -> list[Difference]:
     """Of two files: the classes that they serve differently."""
-    left, right = ({each.conditions: each.choice for each in rules} for rules in (one, other))
+    left, right = _first_choices(one), _first_choices(other)
     return [
         Difference(conditions, left.get(conditions), right.get(conditions))
         for conditions in sorted({*left, *right})
@@ -120,64 +127,91 @@ def differences(one: list[Learned], other: list[Learned]) -> list[Difference]:
 
 
 def from_shipped(path: Path) -> list[Difference]:
-    """Of a file and the shipped rules, for the smallest call of each class."""
+    """Of a file and the shipped rules, for the smallest call of each class; not of classes whose
+    smallest call another rule of the file decides."""
     text = read_text(path, HINT)
     rules, shipped = _core.parse_rules(text, str(path)), _core.shipped_rules()
     by_line = {each.line: each for each in parse_learned(text, str(path))}
     found = []
     for rule in rules.rules:
-        own = by_line[rule.line]
-        choice = _core.choose(shipped, _call(rule, own.conditions))
-        other = _core.written(choice.algorithm, choice.params)
-        if other != own.choice:
-            found.append(Difference(own.conditions, own.choice, other))
+        call = _smallest_call(rule)
+        own = _core.choose(rules, call) if call else None
+        if own is None or own.line != rule.line:
+            continue
+        other = _core.choose(shipped, call)
+        words = [_core.written(each.algorithm, each.params) for each in (own, other)]
+        if words[0] != words[1]:
+            found.append(Difference(by_line[rule.line].conditions, *words))
     return found
 
 
-def _call(rule: "_core.Rule", conditions: str) -> "_core.Call":
-    ranks = max(rule.ranks.low, 1)
-    one_node = "nodes=1" in conditions
-    user = "operator=user" in conditions
-    ordered = "operator=not-commutative" in conditions
+def _smallest_ranks(rule: "_core.Rule") -> int:
+    one_node = rule.nodes_are == _core.NodesAre.one
+    several = rule.nodes_are in (_core.NodesAre.several, _core.NodesAre.even)
+    ranks = max(rule.ranks.low, rule.per_node.low + several, 2 if one_node else 1)
+    if rule.ranks_are == _core.RanksAre.power_of_two:
+        return 1 << (ranks - 1).bit_length()
+    if rule.ranks_are == _core.RanksAre.not_power_of_two and ranks & (ranks - 1) == 0:
+        return max(ranks + 1, 3)
+    return ranks
+
+
+def _smallest_call(rule: "_core.Rule") -> "_core.Call | None":
+    """None where it has more ranks or bytes than a call can have."""
+    ranks = _smallest_ranks(rule)
+    size = max(rule.bytes.low, rule.part.low * ranks)
+    if ranks > MOST_RANKS or size > rule.bytes.high:
+        return None
+    one_node = rule.nodes_are == _core.NodesAre.one
+    user = rule.operator_is == _core.OperatorIs.user
+    ordered = rule.operator_is == _core.OperatorIs.not_commutative
     return _core.Call(
-        rule.function, _core.Shape(ranks, 0), rule.bytes.low, not ordered, not (user or ordered),
-        ranks if one_node else max(rule.per_node.low, 1), "nodes>1" not in conditions,
-        "cores=shared" in conditions,
+        rule.function, _core.Shape(ranks, 0), size, not ordered, not (user or ordered),
+        ranks if one_node else max(rule.per_node.low, 1),
+        rule.nodes_are != _core.NodesAre.several, rule.cores_are == _core.CoresAre.shared,
+        rule.to_node.low,
     )  # fmt: skip
 
 
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    """As programs lock it when they write."""
+    """As programs lock it when they write; raises Error if it is no file."""
+    if not path.exists():
+        raise Error(f"{path}: there is no such file", HINT)
+    if not path.is_file():
+        raise Error(f"{path}: this is not a file", HINT)
     beside = path.with_name(path.name + ".lock")
-    with naming(beside), beside.open("a") as file:
-        end = time.monotonic() + PATIENCE
-        while True:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if time.monotonic() > end:
-                    raise Error(f"{path} is locked by a program", "try again later") from None
-                time.sleep(0.01)
+    with naming(beside):
+        file = beside.open("a")
+    with file:
+        with naming(beside):
+            _wait_for(file, path)
         yield
+
+
+def _wait_for(lock: IO[str], path: Path) -> None:
+    end = time.monotonic() + PATIENCE
+    while True:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            if time.monotonic() > end:
+                raise Error(f"{path} is locked by a program", "try again later") from None
+            time.sleep(0.01)
 
 
 def forget(path: Path, which: Callable[[Learned], bool]) -> int:
     """Takes the classes out of the file for which `which` is true; says how many."""
-    if not path.exists():
-        raise Error(f"{path}: there is no such file", HINT)
     with _locked(path):
         text = read_text(path, HINT)
         gone = {each.line for each in parse_learned(text, str(path)) if which(each)}
-        lines = text.splitlines(keepends=True)
-        write_text(path, "".join(line for n, line in enumerate(lines, 1) if n not in gone))
+        lines = text.split("\n")
+        write_text(path, "\n".join(line for n, line in enumerate(lines, 1) if n not in gone))
     return len(gone)
 
 
 def forget_all(path: Path) -> None:
     """Also a file that is damaged."""
-    if not path.exists():
-        raise Error(f"{path}: there is no such file", HINT)
     with _locked(path), naming(path):
         path.unlink()

@@ -8,7 +8,7 @@ from . import _core
 from .algorithms import near
 from .errors import Error
 from .files import read_text
-from .toml_file import TomlFile
+from .toml_file import TomlFile, number_of
 
 FOLDER = Path(__file__).parent / "machines"
 LINK_NUMBERS = ("alpha", "beta", "f_alpha", "f_beta", "send_overhead", "receive_overhead")
@@ -19,6 +19,7 @@ KEYS = {
     "network": LINK_NUMBERS + LINK_POINTS,
     "processor": ("cores", "copy", "wait", "in_turn"),
 }
+MOST_CORES = 2**31 - 1
 PAGE = "docs/simulation.md describes machine files"
 
 
@@ -31,25 +32,23 @@ def _table(file: TomlFile, name: str) -> dict:
     return file.known(name, file.table(name), KEYS[name])
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
 def _number(file: TomlFile, table: str, key: str, value: object) -> float:
-    if not _is_number(value):
+    number = number_of(value)
+    if number is None:
         raise file.error(table, key, f"'{key}' is no number", "times are in seconds: 2e-6")
-    return float(value)
+    return number
 
 
 def _points(file: TomlFile, table: str, key: str, value: object) -> list[tuple[float, float]]:
-    fits = isinstance(value, list) and value
-    for point in value if fits else []:
-        fits = fits and isinstance(point, list) and len(point) == 2 and all(map(_is_number, point))
-    if not fits:
+    points = []
+    for point in value if isinstance(value, list) else []:
+        numbers = list(map(number_of, point)) if isinstance(point, list) else []
+        points.append(None if len(numbers) != 2 or None in numbers else tuple(numbers))
+    if not points or None in points:
         raise file.error(
             table, key, f"'{key}' is no list of points", "write [[0, 2e-6], [65536, 9e-6]]"
         )
-    return [(float(at), float(number)) for at, number in value]
+    return points
 
 
 def _link(file: TomlFile, name: str) -> _core.Link:
@@ -94,7 +93,8 @@ def _speeds(file: TomlFile, table: dict) -> list[_core.Speed]:
             continue
         types = value if isinstance(value, dict) else {"": value}
         for kind, gamma in types.items():
-            if not _is_number(gamma) or gamma < 0:
+            number = number_of(gamma)
+            if number is None or number < 0:
                 raise file.error(
                     "reduction", name, f"'{name}' is no time", "write sum.f64 = 1.5e-10, s per byte"
                 )
@@ -102,14 +102,14 @@ def _speeds(file: TomlFile, table: dict) -> list[_core.Speed]:
                 operation = operation_named(f"{name}.{kind}" if kind else name)
             except Error as error:
                 raise file.error("reduction", name, str(error), error.hint) from None
-            speeds.append(_core.Speed(operation, float(gamma)))
+            speeds.append(_core.Speed(operation, number))
     return speeds
 
 
 def _processor(file: TomlFile) -> dict:
     table = _table(file, "processor")
     for key, wanted in (("cores", int), ("in_turn", bool)):
-        if not isinstance(table.get(key, wanted()), wanted):
+        if type(table.get(key, wanted())) is not wanted:  # true is no whole number
             words = "a whole number" if wanted is int else "true or false"
             raise file.error("processor", key, f"'{key}' is not {words}")
     for key in ("copy", "wait"):
@@ -118,6 +118,8 @@ def _processor(file: TomlFile) -> dict:
     for key, value in table.items():
         if value < 0:
             raise file.error("processor", key, f"'{key}' is negative")
+    if table.get("cores", 0) > MOST_CORES:
+        raise file.error("processor", "cores", f"'cores' is more than {MOST_CORES}")
     return table
 
 

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """TOML files that people write: errors name file and line."""
 
+import math
 import re
 
 from .algorithms import near
 from .errors import Error
+
+MOST_NESTED = 100  # what is refused is nested deeper
 
 
 class TomlFile:
@@ -18,7 +21,7 @@ class TomlFile:
 
     def __init__(self, text: str, name: str, page: str, kind: str, tables: tuple[str, ...]) -> None:
         self.name, self.page = name, page
-        self.lines = text.splitlines()
+        self.lines = text.split("\n")
         self.data = read_toml(text, name, page)
         first = f"stretto-{kind}"
         if self.data.pop(first, None) != self.VERSION:
@@ -61,16 +64,46 @@ class TomlFile:
         return Error(f"{self.name}:{self.line(table, key)}: {what}", hint or self.page)
 
 
+def number_of(value: object) -> float | None:
+    """None if it is no number, or none to reckon with: infinite, or too large."""
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:  # of an integer of hundreds of digits
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _place_of_depth(text: str) -> int:
+    """Where brackets are open MOST_NESTED deep; 0 if they nowhere are."""
+    depth = 0
+    for at, letter in enumerate(text):
+        depth += (letter in "[{") - (letter in "]}")
+        if depth > MOST_NESTED:
+            return at
+    return 0
+
+
 def read_toml(text: str, name: str, page: str) -> dict:
+    """Raises Error that names the line."""
     try:
         import tomllib
     except ModuleNotFoundError:  # Python 3.10
         import tomli as tomllib
 
+    def refused(at: int, what: str) -> Error:
+        return Error(f"{name}:{text.count(chr(10), 0, at) + 1}: {what}", page)
+
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         at = re.search(r"\(at line (\d+), column \d+\)", str(error))
-        line = at[1] if at else str(len(text.splitlines()))
+        line = at[1] if at else str(text.removesuffix("\n").count("\n") + 1)
         what = re.sub(r"\s*\(at .*\)$", "", str(error))
         raise Error(f"{name}:{line}: {what[:1].lower()}{what[1:]}", page) from None
+    except RecursionError:
+        raise refused(_place_of_depth(text), "it is nested too deeply") from None
+    except ValueError:  # Python does not read integers of thousands of digits
+        longest = max(re.finditer(r"[\d_]+", text), key=lambda digits: len(digits[0]))
+        raise refused(longest.start(), "a number of too many digits") from None

@@ -17,12 +17,11 @@ def counted(count: int, one: str) -> str:
 
 def time_in_words(seconds: float, digits: int = 4) -> str:
     """To so many digits; whole seconds from 1000 s on."""
-    if seconds >= 1000:
-        return f"{seconds:,.0f} s"
-    for unit, name in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
-        if seconds >= unit:
-            return f"{seconds / unit:.{digits}g} {name}"
-    return f"{seconds / 1e-9:.{digits}g} ns"
+    for unit, name in ((1e-9, "ns"), (1e-6, "µs"), (1e-3, "ms"), (1.0, "s")):
+        words = f"{seconds / unit:.{digits}g}"
+        if float(words) < 1000:  # as it is rounded: 999.7 µs to three digits are 1 ms
+            return f"{words} {name}"
+    return f"{seconds:,.0f} s"
 
 
 def time_in_a_table(seconds: float) -> str:

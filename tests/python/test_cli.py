@@ -133,7 +133,7 @@ def test_unknown_algorithm_names_the_nearest():
     assert "allgather/ring or allreduce/ring" in refuse("check", "ring")
 
 
-@pytest.mark.parametrize("ranks", ["0", "x", "5-3", "1-", "", "1,,2", "1-999999999"])
+@pytest.mark.parametrize("ranks", ["0", "x", "5-3", "1-", "", "1,,2", "1-999999999", "9" * 5000])
 def test_bad_ranks(ranks):
     assert "write 8, 1-70 or 2,4,8-16" in refuse("check", "--ranks", ranks)
 
@@ -258,6 +258,9 @@ def test_check_file_with_a_rank_missing(ring):
     text = ring.read_text(encoding="utf-8")
     ring.write_text(text[: text.rindex("schedule ")], encoding="utf-8")
     assert "holds 3 schedules" in refuse("check", "--file", ring)
+    ring.write_text(text.replace("ranks=4", "ranks=2147483647"), encoding="utf-8")
+    message = refuse("check", "--file", ring)
+    assert "holds 4 schedules, not one for each of the 2147483647 ranks" in message
 
 
 def test_file_options_need_a_file():

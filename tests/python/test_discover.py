@@ -130,4 +130,7 @@ def test_the_command_on_one_machine(tmp_path):
     done = run_command("topology", "discover", "-n", 2, "--mpi", mpi.mpiexec, "-o", file)
     assert done.returncode == 0 and "there is no network to look at" in done.stderr, done.stderr
     assert stretto.read_topology(str(file)).ranks == 2
+    done = run_command("topology", "discover", "-n", 2, "--mpi", mpi.mpiexec, "-o", "/dev/full")
+    assert done.returncode == 1 and "/dev/full: no space left" in done.stderr
+    assert stretto.parse_topology(done.stdout).ranks == 2  # what took long is not lost
     assert "neither ranks nor a launcher" in refuse("topology", "discover")

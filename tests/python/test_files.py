@@ -74,6 +74,22 @@ def test_a_folder_for_a_file_and_a_home_that_nobody_knows(tmp_path):
         files.read_text(tmp_path / "bytes", "")
 
 
+def test_where_nothing_can_be_written_is_known_before_the_work(tmp_path):
+    files.refuse_unwritable(tmp_path / "new")
+    files.refuse_unwritable("/dev/full")
+    (tmp_path / "file").write_text("")
+    files.refuse_unwritable(tmp_path / "file")
+    for path in (tmp_path, tmp_path / "none" / "new", tmp_path / "file" / "new"):
+        with pytest.raises(OSError) as caught:
+            files.refuse_unwritable(path)
+        assert caught.value.filename == str(path)
+    missing = tmp_path / "none" / "my.rules"
+    assert f"{missing}: no such file" in refuse("tune", "--predict", "cluster", "-o", missing)
+    assert not missing.parent.exists()
+    asked = ("topology", "discover", "-n", 2, "--mpi", "none", "-o", missing)
+    assert f"{missing}: no such file" in refuse(*asked)  # and not that there is no such MPI
+
+
 def test_no_home_no_path(tmp_path):
     nowhere = {**os.environ, "HOME": "/proc/none", "XDG_CONFIG_HOME": "/proc/none", "PATH": ""}
     command = [sys.executable, "-m", "stretto"]

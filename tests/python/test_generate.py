@@ -268,6 +268,8 @@ def test_refusals(tree):
     assert "no ring serves 'alltoall'" in refuse("generate", "alltoall", "--topology", tree)
     assert "neither a topology nor hosts" in refuse("generate", "bcast")
     assert "rank 5 has no machine" in refuse("generate", "bcast", "--topology", tree, "-p", 6)
+    few = hosts_in(tree.parent)
+    assert f"{few}:3: rank 3 has no machine" in refuse("generate", "bcast", "--hosts", few, "-p", 9)
     assert "for how many ranks?" in refuse("generate", "bcast/chain")
     assert "'alltoallw' cannot be written" in refuse("generate", "alltoallw/linear", "-p", 4)
     assert "no algorithm is called" in refuse("generate", "bcast/chian", "-p", 4)

@@ -16,7 +16,7 @@ from programs import (
     said,
     stretto_run,
 )
-from stretto.learned import read_learned
+from stretto.learned import differences, forget, from_shipped, parse_learned, read_learned
 
 pytestmark = pytest.mark.each_value
 
@@ -270,9 +270,51 @@ def test_rules_are_compared(kept, tmp_path):
     assert "alike" in succeed("rules", "diff", kept, kept)
 
 
+@pytest.mark.parametrize(
+    ("rules", "classes"),
+    [
+        ("allreduce ranks=4 -> ring\nallreduce ranks=4 -> linear", {"allreduce ranks=4": "ring"}),
+        ("allreduce -> ring\nallreduce ranks=4 -> linear", {"allreduce": "ring"}),
+        ("# \x0c \x85 \u2028\nallreduce -> ring", {"allreduce": "ring"}),
+        ("allreduce ranks>=9999999999 -> ring", {}),
+        ("allgather part>4611686018427387903 ranks=9 -> ring", {}),
+        ("bcast per-node>=4 nodes>1 -> linear", {"bcast per-node>=4 nodes>1": "linear"}),
+        ("allgather part>=64K ranks!=2^k -> bruck", {"allgather part>=64K ranks!=2^k": "bruck"}),
+        ("allreduce -> ring  # 1.2.3 us, " + "9" * 5000 + " pairs", {"allreduce": "ring"}),
+    ],
+)
+def test_what_differs_from_the_shipped_rules_is_what_a_file_decides(rules, classes, tmp_path):
+    file = tmp_path / "my.rules"
+    file.write_text(f"stretto-rules 2\n{rules}\n", encoding="utf-8")
+    assert {each.conditions: each.one for each in from_shipped(file)} == classes
+
+
+def test_of_rules_of_one_class_the_first_is_compared():
+    first, second = (f"stretto-rules 2\nbcast -> {name}\n" for name in ("linear", "binomial"))
+    both = parse_learned(first + "bcast -> binomial\n", "both")
+    assert differences(both, parse_learned(first, "one")) == []
+    [found] = differences(both, parse_learned(second, "other"))
+    assert (found.one, found.other) == ("linear", "binomial")
+
+
+def test_an_error_while_a_file_is_locked_names_the_file(kept, tmp_path, monkeypatch):
+    for words in ((), ("--collectives", "bcast")):
+        assert f"{tmp_path}: this is not a file" in refuse("rules", "forget", tmp_path, *words)
+    assert not tmp_path.with_name(f"{tmp_path.name}.lock").exists()
+
+    def full(path: Path, text: str) -> None:
+        raise OSError(28, "No space left on device", str(path))
+
+    monkeypatch.setattr("stretto.learned.write_text", full)
+    with pytest.raises(OSError, match="No space left") as caught:
+        forget(kept, lambda one: one.function == "bcast")
+    assert caught.value.filename == str(kept)
+
+
 def test_rules_are_forgotten(kept):
     assert "1 class forgotten" in succeed("rules", "forget", kept, "--collectives", "bcast")
     assert [each.function for each in read_learned(kept)] == ["allreduce"]
+    assert kept.read_text().endswith("pairs\notherwise\n")
     assert stretto.read_rules(str(kept)).otherwise
     assert "is gone" in succeed("rules", "forget", kept)
     assert not kept.exists()

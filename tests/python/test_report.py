@@ -2,6 +2,7 @@
 """`stretto report`, and the commands of docs/profile.md."""
 
 import json
+import math
 import os
 import re
 import shutil
@@ -16,6 +17,7 @@ from browser import seen_by_a_browser
 from commands import refuse, stretto
 from programs import installed
 from stretto import Error
+from stretto.report.cells import seconds
 from stretto.report.page import page as page_from
 from stretto.report.read import read
 
@@ -58,6 +60,23 @@ def document() -> dict:
             record("bcast", 1 << 20, "native", 10, 0.3, reason="rules"),
         ],
     }  # fmt: skip
+
+
+# Of the first record, or of the communicator.
+DAMAGE = [
+    {"ranks": 0}, {"bytes_from": math.inf}, {"bytes_from": -1}, {"calls": {"max": 10**400}},
+    {"calls": {"max": math.nan}}, {"how_many": math.inf}, {"how_many": None},
+]  # fmt: skip
+
+
+def damaged(change: dict) -> dict:
+    """A document in which that is said; what is None is left out."""
+    found = document()
+    part = found["communicators" if "how_many" in change else "records"][0]
+    part |= change
+    for name in [name for name, value in change.items() if value is None]:
+        del part[name]
+    return found
 
 
 @pytest.fixture
@@ -207,12 +226,18 @@ def test_page_of_a_program_without_collectives(profile):
         (document() | {"version": 2}, "is a profile of version 2", "the Stretto that wrote it"),
         (document() | {"records": [{}]}, "is damaged", "STRETTO_PROFILE=FILE"),
         (document() | {"learned": [{}]}, "is damaged", "STRETTO_PROFILE=FILE"),
+        (document() | {"by_rank": []}, "is damaged", "STRETTO_PROFILE=FILE"),
+        *((damaged(change), "is damaged", "STRETTO_PROFILE=FILE") for change in DAMAGE),
     ],
 )
 def test_other_files_are_refused(profile, content, says, hint):
     with pytest.raises(Error, match=says) as raised:
         read(profile(content))
     assert hint in raised.value.hint
+
+
+def test_times_are_rounded_into_their_unit():
+    assert [seconds(us * 1e-6).text for us in (999.4, 999.7)] == ["999 µs", "1 ms"]
 
 
 def test_command_says_what_is_wrong(profile):

@@ -120,6 +120,9 @@ def test_refusals(tmp_path):
     assert "has no root" in refuse("show", "allreduce/ring", "--root", 1)
     assert "root 9 is not one" in refuse("show", "bcast/binomial", "-p", 4, "--root", 9)
     assert "rank 7 is not one" in refuse("show", "bcast/binomial", "-p", 4, "--text", "--rank", 7)
+    for words in (("--root", 10**14), ("--root", -(10**14)), ("--text", "--rank", 10**14)):
+        message = refuse("show", "bcast/binomial", *words)
+        assert f"{words[-1]} is not one of the 8 ranks" in message
     words = ("show", "allreduce/ring", "-p", 40, "--form", "boxes", "-o", tmp_path / "x.svg")
     large = refuse(*words)
     assert "too large to look at" in large and "--form matrix" in large

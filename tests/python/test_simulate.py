@@ -14,6 +14,7 @@ from stretto import simulation
 from stretto.machine import machine_named, shipped_machines
 from stretto.plot.simulation import draw
 
+HUGE = "9" * 400  # digits of an integer that no float holds
 PLAIN = """\
 stretto-machine = 1
 [machine]
@@ -323,6 +324,16 @@ def test_machine_files_may_begin_with_a_byte_order_mark(tmp_path):
         (("[reduction]", "[processor]\ncores = 1.5\n[reduction]"), "8: 'cores' is not a whole"),
         (("[reduction]", "[processor]\nin_turn = 1\n[reduction]"), "8: 'in_turn' is not true or"),
         (("[reduction]", "[processor]\nwait = -1.0\n[reduction]"), "8: 'wait' is negative"),
+        (("alpha = 1e-6", f"alpha = {HUGE}"), "5: 'alpha' is no number"),
+        (("alpha = 1e-6", f"contention = [[1, {HUGE}]]"), "5: 'contention' is no list of points"),
+        (("alpha = 1e-6", f"alpha = {'9' * 5000}"), "5: a number of too many digits"),
+        (("alpha = 1e-6", f"alpha = {'[' * 5000}"), "5: it is nested too deeply"),
+        (("gamma = 1e-10", "gamma = nan"), "8: 'gamma' is no number"),
+        (("sum.f64 = 5e-11", f"sum.f64 = {HUGE}"), "9: 'sum' is no time"),
+        (("sum.f64 = 5e-11", "sum.f64 = inf"), "9: 'sum' is no time"),
+        (("[reduction]", "[processor]\ncopy = inf\n[reduction]"), "8: 'copy' is no number"),
+        (("[reduction]", "[processor]\ncores = true\n[reduction]"), "8: 'cores' is not a whole"),
+        (("[reduction]", "[processor]\ncores = 9999999999\n[reduction]"), "8: 'cores' is more"),
         (('name = "plain"', "name = 3"), "3: 'name' is no text"),
     ],
 )

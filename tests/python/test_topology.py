@@ -126,6 +126,7 @@ def test_hosts_of_any_topology(file):
     flat = stretto.read_topology(None, hosts=str(hosts))
     assert edges_of(flat) == {"network": None, "n04": "network", "n00": "network", "n02": "network"}
     assert machines_of(flat) == ["n04", "n00", "n00", "n02"]
+    assert machines_of(stretto.read_topology(None, 2, str(hosts))) == ["n04", "n00"]
 
 
 def test_files_may_begin_with_a_byte_order_mark(file):
@@ -153,6 +154,14 @@ WRONG = [
     (TOML, ('switches = ["s1"]', ""), ":12: s1 does not hang together with s0"),
     (TOML, ("10 Gbit/s", "10 Gbits"), ":14: '10 Gbits' is no bandwidth"),
     (TOML, ("25 us", "25 days"), ":6: '25 days' is no time"),
+    (TOML, ('"1 Gbit/s"', "inf"), ":5: 'inf' is no bandwidth"),
+    (TOML, ('"1 Gbit/s"', "9" * 400), f":5: '{'9' * 400}' is no bandwidth"),
+    (TOML, ('"1 Gbit/s"', "0x" + "9" * 5000), ":5: this is no bandwidth"),
+    (TOML, ('"1 Gbit/s"', "9" * 5000), ":5: a number of too many digits"),
+    (TOML, ('"25 us"', '"1e400 s"'), ":6: '1e400 s' is no time"),
+    (TOML, ('"25 us"', "[" * 5000), ":6: it is nested too deeply"),
+    (TOML, ('1\n', '1  # \x85 \u2028\nx = 3\n'), ":2: unknown 'x'"),
+    (TOML, ('"n[2-3]"', '"n[0-999][0-999][0-999]"'), ":13: 'machines' is no list of names"),
     (TOML, ("latency", "latancy"), ":6: [link] has no 'latancy'"),
     (TOML, ("[link]", "[links]"), ":4: unknown 'links'"),
     (TOML, ("[switch.s1]\n", "[switch.s1]\nup = 1\n"), ":13: [switch.s1] has no 'up'"),
@@ -168,6 +177,7 @@ WRONG = [
     (SLURM, ("Nodes=n[00-01]", "Switches=s0"), ":5: a cycle: s0 and s1"),
     (SLURM, ("SwitchName=s0 Switches=s[1-2]", ""), ":3: s2 does not hang together with s1"),
     (SLURM, ("SwitchName=s0", "BlockName=s0"), ":5: 'BlockName' belongs to topology/block"),
+    (SLURM, ("leaves", "\x0c \x85\nSpeed=1"), ":2: cannot read 'Speed=1'"),
     (SLURM, ("LinkSpeed", "Speed"), ":3: cannot read 'Speed=10'"),
     (SLURM, ("SwitchName=s0 ", ""), ":5: a line without SwitchName"),
     (SIMGRID, ('src="s1" dst="s0"', 'src="n1" dst="s0"'), ":10: machine n1 has a second link"),
@@ -210,6 +220,9 @@ def test_refusals_of_the_command(file, tmp_path):
     message = refuse("explain", "bcast", "-p", 4, "--topology", tree, "--hosts", few)
     assert f"{few}:2: rank 2 has no machine" in message
     assert "is no machine" in refuse("show", "--hosts", file("odd", "n0 n1\n"))
+    assert f"{few}:2: rank 2 has no machine" in refuse("show", "--hosts", few, "-p", 4)
+    marked = file("marked", f"# \x0c \x85 \u2028\nn0:{'9' * 5000}\n")
+    assert f"{marked}:2: 'n0:999" in refuse("show", "--hosts", marked)
     assert "there is no machine" in refuse("show", "--hosts", file("empty", "# none\n"))
     assert "no such file" in refuse("show", "--topology", tmp_path / "none.toml")
     assert "no place for 9 ranks" in refuse("show", "--topology", "2x4", "--ranks", 9)
@@ -301,10 +314,14 @@ def test_names_and_measures():
     assert names_of("n[0-2,5],head") == ["n0", "n1", "n2", "n5", "head"]
     assert names_of("r[1-2]n[08-10]") == [f"r{r}n{n}" for r in (1, 2) for n in ("08", "09", "10")]
     assert [names_of(text) for text in ("", "n[", "n[2-1]", "a b", "n[x]")] == [None] * 5
+    many = ("a[0-999][0-999][0-999]", "a[0-65535],b", "a[0-65535,7]", f"a[{'9' * 5000}]")
+    assert [names_of(text) for text in many] == [None] * 4
     assert bandwidth_of("1 Gbit/s") == bandwidth_of("1Gbps") == bandwidth_of("125MBps") == 1.25e8
     assert bandwidth_of("1MiB/s") == 2**20
     assert bandwidth_of(5) == 5
     assert [bandwidth_of(text) for text in ("fast", 0, "-1", True, "1 Gb/h")] == [None] * 5
+    large = (float("inf"), float("nan"), 10**400, "1e400")
+    assert [bandwidth_of(one) for one in large] == [seconds_of(one) for one in large] == [None] * 4
     assert seconds_of("25us") == seconds_of("25 µs") == seconds_of("2.5e-5") == 2.5e-5
     assert [seconds_of(text) for text in ("soon", -1, "5 min")] == [None] * 3
 

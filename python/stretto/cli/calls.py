@@ -34,7 +34,7 @@ def placement_of(
         return placement_on(topology)
     if nodes is None:
         return Placement(min(per_node or 1, ranks))
-    found = re.fullmatch(r"(\d+)x(\d+)", nodes)
+    found = re.fullmatch(r"(\d{1,9})x(\d{1,9})", nodes)
     if per_node is not None:
         raise Error("both --nodes and --ranks-per-node", "leave one out")
     if not found or int(found[1]) * int(found[2]) != ranks:

@@ -38,7 +38,8 @@ def _sets_in(file: str) -> tuple[dict[tuple[int, int], list[_core.Schedule]], bo
     for schedule in sorted(read.schedules, key=lambda one: one.rank):
         sets[schedule.ranks, schedule.root].append(schedule)
     for (ranks, _), schedules in sets.items():
-        if [one.rank for one in schedules] != list(range(ranks)):
+        # No list of all ranks unless there are so many: the file may say any number.
+        if len(schedules) != ranks or [one.rank for one in schedules] != list(range(ranks)):
             raise Error(
                 f"{file}: holds {len(schedules)} schedules, not one for each of the {ranks} ranks",
                 "`stretto show --text` without --rank prints all",

@@ -33,7 +33,7 @@ class RanksType(click.ParamType):
         found: set[int] = set()
         hint = "write 8, 1-70 or 2,4,8-16"
         for part in str(value).split(","):
-            match = re.fullmatch(r"\s*(\d+)(?:-(\d+))?\s*", part)
+            match = re.fullmatch(r"\s*(\d{1,9})(?:-(\d{1,9}))?\s*", part)
             if not match:
                 raise Error(f"--ranks: '{value}' is not a number of ranks", hint)
             low, high = int(match[1]), int(match[2] or match[1])

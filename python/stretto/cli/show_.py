@@ -38,6 +38,14 @@ def _arrows() -> tuple[str, str]:
     return ARROWS
 
 
+def _refuse_unless_one(what: str, number: int, ranks: int) -> None:
+    """What the core says of roots and ranks, which takes no number of more than 32 bits."""
+    if not 0 <= number < ranks:
+        raise Error(
+            f"{what} {number} is not one of the {ranks} ranks", f"ranks count from 0 to {ranks - 1}"
+        )
+
+
 def shape_of(
     algorithm: "Algorithm", ranks: int | None, root: int, counts: list[int], graph: str = ""
 ) -> "Shape":
@@ -51,7 +59,9 @@ def shape_of(
             f"{algorithm.id} does not go by the sizes of the ranks' parts", "leave --counts out"
         )
     check_graph(graph, algorithm.collective)
-    return Shape(ranks or len(counts) or 8, root, counts, graph=graph)
+    ranks = ranks or len(counts) or 8
+    _refuse_unless_one("root", root, ranks)
+    return Shape(ranks, root, counts, graph=graph)
 
 
 def _draw_timeline(trace: str, output: str | None) -> None:
@@ -90,6 +100,7 @@ def _print_text(algorithm: "Algorithm", shape: "Shape", params: "Params", rank: 
     from .. import build_schedule, schedules_to_text
 
     if rank is not None:
+        _refuse_unless_one("rank", rank, shape.ranks)
         click.echo(str(build_schedule(algorithm, shape, rank, params)), nl=False)
         return
     schedules = [build_schedule(algorithm, shape, one, params) for one in range(shape.ranks)]

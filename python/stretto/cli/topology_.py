@@ -6,7 +6,7 @@ from dataclasses import replace
 import click
 
 from ..errors import Error
-from ..files import write_text
+from ..files import refuse_unwritable, write_text
 from .group import help_if_alone
 from .options import say_notes
 
@@ -44,6 +44,8 @@ def discover(
         raise Error("neither ranks nor a launcher", "write -n 8, or -- srun -n 8")
     if ranks and launcher:
         raise Error("--ranks does not go with a launcher", "let the launcher say it: -- srun -n 8")
+    if output:
+        refuse_unwritable(output)
     mpi = replace(choose_mpi(mpi_wish), launcher=launcher)
     say_notes(mpi)
     with progress("starting", None) as advance, probing(mpi, ranks or 1) as probe:
@@ -51,8 +53,16 @@ def discover(
     for remark in found.remarks:
         say(remark)
     text = found.toml([f"By `stretto topology discover`: {found.asked} measurements."])
+    _write(text, output)
+
+
+def _write(text: str, output: str | None) -> None:
     if output:
-        write_text(output, text)
+        try:
+            write_text(output, text)
+        except OSError:
+            click.echo(text, nl=False)  # it took minutes to find
+            raise
         click.echo(f"wrote {output}", err=True)
     else:
         click.echo(text, nl=False)

@@ -2,6 +2,7 @@
 """`stretto tune`: Stretto's own choice."""
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,6 +35,14 @@ def _output(wish: str | None, machine: str = "") -> Path:
     if Path(path).is_dir():
         raise Error(f"--output: {path} is a folder", "name a file in it: --output tuned.rules")
     return Path(path)
+
+
+def _of_predictions(wish: str | None, machine: str) -> Path:
+    """Where no file is named, its folder is made; a folder that is named may be mistyped."""
+    path = _output(wish, machine)
+    if not wish:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    return path
 
 
 def _names(collectives: str | None, operators: str | None) -> list[str]:
@@ -92,7 +101,7 @@ def run(
 
         used = {"a launcher": launcher, "--ranks": ranks, "--mpi": mpi, "--fresh": fresh}
         _nothing_is_measured({**used, "--up-to": up_to, "--mode": mode})
-        predict_rules(predict, collectives, lambda name: _output(output, name), topology, hosts)
+        predict_rules(predict, collectives, partial(_of_predictions, output), topology, hosts)
         return
     _of_predictions_only(topology, hosts)
     from ..measure.points import modes_of, parse_sizes

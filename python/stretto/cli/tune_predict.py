@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..files import write_text
+from ..files import refuse_unwritable, write_text
 from .calls import topology_of
 from .options import tunable
 
@@ -45,7 +45,7 @@ def predict(
     model, names = machine_named(machine), tunable(collectives)
     tree = topology_of(topology, hosts, None, model)
     path = path_of(model.fingerprint)
-    path.parent.mkdir(parents=True, exist_ok=True)  # before the work
+    refuse_unwritable(path)
     head = _head(machine, topology, hosts)
     if model.fingerprint:
         head = f"machine {model.fingerprint}\n{head}"

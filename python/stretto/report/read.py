@@ -9,6 +9,8 @@ from ..errors import Error
 from ..files import read_text
 
 VERSION = 1
+LARGEST = 1 << 64  # no count and no time is larger
+DAMAGE = (KeyError, IndexError, TypeError, ValueError, OverflowError, AttributeError)
 WRITE_ONE = "STRETTO_PROFILE=FILE in the program's environment writes one"
 
 
@@ -143,26 +145,41 @@ def title_of(communicator: dict) -> str:
     return f"{name} ({ranks})" if name else f"ranks {ranks}"
 
 
-def _row(record: dict, communicators: list[dict]) -> Row:
+def _number(value: object) -> float:
+    """Raises ValueError for what cannot be added up and drawn, such as infinity."""
+    found = float(value)  # type: ignore[arg-type]
+    if not abs(found) <= LARGEST:
+        raise ValueError(f"{found} is no number of a profile")
+    return found
+
+
+def _whole(value: object, least: int = 0) -> int:
+    found = int(value)  # type: ignore[call-overload]
+    if not least <= found <= LARGEST:
+        raise ValueError("a number is out of range")
+    return found
+
+
+def _row(record: dict, titles: list[str]) -> Row:
     return Row(
-        communicator=title_of(communicators[record["communicator"]]),
+        communicator=titles[record["communicator"]],
         function=str(record["function"]),
         form=str(record.get("form", "blocking")),
-        bytes_from=int(record["bytes_from"]),
+        bytes_from=_whole(record["bytes_from"]),
         algorithm=str(record["algorithm"]),
         reason=str(record.get("reason", "")),
-        ranks=int(record["ranks"]),
-        calls=float(record["calls"]["max"]),
-        bytes=float(record["bytes"]["max"]),
-        seconds=float(record["seconds_of_ranks"]),
-        slowest=float(record["seconds"]["max"]),
-        fastest=float(record["seconds"]["min"]),
-        waiting=None if record["waiting"] is None else float(record["waiting_of_ranks"]),
-        posting=float(record.get("posting_of_ranks") or 0),
-        completing=float(record.get("completing_of_ranks") or 0),
-        under_way=float(record.get("under_way_of_ranks") or 0),
-        overlapped=float(record.get("overlapped_of_ranks") or 0),
-        timed=float(record.get("timed", 1)),
+        ranks=_whole(record["ranks"], 1),
+        calls=_number(record["calls"]["max"]),
+        bytes=_number(record["bytes"]["max"]),
+        seconds=_number(record["seconds_of_ranks"]),
+        slowest=_number(record["seconds"]["max"]),
+        fastest=_number(record["seconds"]["min"]),
+        waiting=None if record["waiting"] is None else _number(record["waiting_of_ranks"]),
+        posting=_number(record.get("posting_of_ranks") or 0),
+        completing=_number(record.get("completing_of_ranks") or 0),
+        under_way=_number(record.get("under_way_of_ranks") or 0),
+        overlapped=_number(record.get("overlapped_of_ranks") or 0),
+        timed=_number(record.get("timed", 1)),
     )
 
 
@@ -170,9 +187,9 @@ def _learned(one: dict) -> LearnedClass:
     tried = [
         Tried(
             str(each["choice"]),
-            None if each["seconds"] is None else float(each["seconds"]),
-            int(each["timed"]),
-            int(each["calls"]),
+            None if each["seconds"] is None else _number(each["seconds"]),
+            _whole(each["timed"]),
+            _whole(each["calls"]),
         )
         for each in one["tried"]
     ]
@@ -181,7 +198,7 @@ def _learned(one: dict) -> LearnedClass:
         form=str(one["form"]),
         choice=str(one["choice"]),
         settled=bool(one["settled"]),
-        spent=float(one["spent_seconds"]),
+        spent=_number(one["spent_seconds"]),
         tried=tried,
     )
 
@@ -189,14 +206,19 @@ def _learned(one: dict) -> LearnedClass:
 def _profile(document: dict) -> Profile:
     ranks = [
         OfRank(
-            float(one["wall_seconds"]),
-            float(one["seconds"]),
-            float(one["waiting"]),
-            None if one.get("before_first_call") is None else float(one["before_first_call"]),
+            _number(one["wall_seconds"]),
+            _number(one["seconds"]),
+            _number(one["waiting"]),
+            None if one.get("before_first_call") is None else _number(one["before_first_call"]),
         )
         for one in document["by_rank"]
     ]
-    communicators = document["communicators"]
+    if not ranks:
+        raise ValueError("by_rank is empty")
+    communicators = [
+        {**one, "how_many": _number(one["how_many"])} for one in document["communicators"]
+    ]
+    titles = [title_of(one) for one in communicators]
     return Profile(
         program=str(document["program"]),
         date=str(document["date"]),
@@ -205,8 +227,8 @@ def _profile(document: dict) -> Profile:
         nodes=[str(node) for node in document["nodes"]],
         ranks=ranks,
         communicators=communicators,
-        rows=[_row(record, communicators) for record in document["records"]],
-        timing_ns={name: float(ns) for name, ns in document.get("timing_ns", {}).items()},
+        rows=[_row(record, titles) for record in document["records"]],
+        timing_ns={name: _number(ns) for name, ns in document.get("timing_ns", {}).items()},
         learned=[_learned(one) for one in document.get("learned", [])],
     )
 
@@ -237,5 +259,5 @@ def read(path: Path) -> Profile:
     document = _document(path)
     try:
         return _profile(document)
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+    except DAMAGE as error:
         raise Error(f"{path} is damaged ({type(error).__name__}: {error})", WRITE_ONE) from None

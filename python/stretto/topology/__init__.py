@@ -12,6 +12,7 @@ from .tree import PAGE, Link, Place, Tree
 
 UNKNOWN = Link()
 MOST_RANKS = 1 << 16
+COUNT = r"\d{1,9}"  # Python takes long to read thousands of digits, or refuses
 
 __all__ = ["Link", "parse_topology", "read_hosts", "read_topology"]
 
@@ -38,26 +39,26 @@ def parse_topology(
     return tree.topology(top, ranks, places or [], otherwise)
 
 
-def _of_nodes(places: list[Place], otherwise: Link) -> _core.Topology:
-    """Two levels, of the machines' names alone."""
+def _of_nodes(places: list[Place], ranks: int | None, otherwise: Link) -> _core.Topology:
+    """Two levels, of the machines' names alone: of those that have ranks."""
     tree = Tree(places[0].file)
     tree.add("network", 1)
-    for place in places:
+    for place in places[:ranks]:
         if place.machine not in tree.machines:
             tree.add(place.machine, place.line, machine=True)
             tree.connect("network", place.machine, place.line, Link())
-    return tree.topology("network", len(places), places, otherwise)
+    return tree.topology("network", ranks, places[:ranks], otherwise)
 
 
 def read_hosts(path: str) -> list[Place]:
     """The machine of each rank, from a file with a line for each, in order: a name, or "n0:4" or
     "n0 slots=4" for four ranks."""
     places = []
-    for number, text in enumerate(read_text(path, PAGE).splitlines(), 1):
+    for number, text in enumerate(read_text(path, PAGE).split("\n"), 1):
         words = text.partition("#")[0].strip()
         if not words:
             continue
-        found = re.fullmatch(r"([^\s:=]+)(?:\s*:\s*(\d+)|\s+slots\s*=\s*(\d+))?", words)
+        found = re.fullmatch(rf"([^\s:=]+)(?:\s*:\s*({COUNT})|\s+slots\s*=\s*({COUNT}))?", words)
         if not found:
             raise Error(f"{path}:{number}: '{words}' is no machine", "write n0, n0:4 or n0 slots=4")
         count = int(found[2] or found[3] or 1)
@@ -77,8 +78,8 @@ def read_topology(
     if wish is None:
         if not places:
             raise Error("neither a topology nor hosts", "give --topology FILE or --hosts FILE")
-        return _of_nodes(places[:ranks], otherwise)
-    nodes = re.fullmatch(r"(\d+)x(\d+)", wish)
+        return _of_nodes(places, ranks, otherwise)
+    nodes = re.fullmatch(rf"({COUNT})x({COUNT})", wish)
     if nodes and not Path(wish).exists():
         count, each = int(nodes[1]), int(nodes[2])
         if not (ranks or 1) <= count * each <= MOST_RANKS:
@@ -86,5 +87,5 @@ def read_topology(
             what = f"no place for {ranks or 1} ranks" if few else f"more than {MOST_RANKS} ranks"
             raise Error(f"{wish} has {what}", "write NODESxRANKS: 4x8")
         made = [Place(f"node{n}", wish, 1) for n in range(count) for _ in range(each)]
-        return _of_nodes(made[:ranks], otherwise)
+        return _of_nodes(made, ranks, otherwise)
     return parse_topology(read_text(wish, PAGE), wish, ranks, places, otherwise)

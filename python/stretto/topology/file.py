@@ -23,24 +23,32 @@ def _known(file: TomlFile, where: str, table: object, keys: tuple[str, ...]) -> 
     return file.known(where, table, keys)
 
 
+def _words(value: object) -> str:
+    try:
+        return f"'{value}'"
+    except ValueError:  # Python does not write out integers of thousands of digits
+        return "this"
+
+
 def _link(file: TomlFile, where: str, table: dict) -> Link:
     bandwidth = latency = None
     if "bandwidth" in table:
         bandwidth = bandwidth_of(table["bandwidth"])
         if bandwidth is None:
             raise file.error(
-                where, "bandwidth", f"'{table['bandwidth']}' is no bandwidth",
+                where, "bandwidth", f"{_words(table['bandwidth'])} is no bandwidth",
                 'write "1 Gbit/s", "125 MB/s", or bytes per second',
             )  # fmt: skip
     if "latency" in table:
         latency = seconds_of(table["latency"])
         if latency is None:
             raise file.error(
-                where, "latency", f"'{table['latency']}' is no time", 'write "25 us", or seconds'
-            )
+                where, "latency", f"{_words(table['latency'])} is no time",
+                'write "25 us", or seconds',
+            )  # fmt: skip
     sure = table.get("confidence", 1)
     if not isinstance(sure, int | float) or not 0 <= sure <= 1:
-        raise file.error(where, "confidence", f"'{sure}' is no confidence", "write 0 to 1")
+        raise file.error(where, "confidence", f"{_words(sure)} is no confidence", "write 0 to 1")
     return Link(bandwidth, latency)
 
 

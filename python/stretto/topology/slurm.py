@@ -14,7 +14,7 @@ KEYS = ("switchname", "switches", "nodes", "linkspeed")
 def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
     """Without comments; lines that end in a backslash go on."""
     begun, so_far = 0, ""
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.split("\n"), 1):
         line = re.sub(r"#.*", "", line).rstrip()
         begun = begun or number
         so_far += line.removesuffix("\\")
