@@ -183,6 +183,10 @@ SizeHint* Communicator::size_hint(const Call& call) {
 }
 
 std::optional<transport::Tag> Communicator::next_persistent_tag() {
+  const auto in_use = [&](std::uint32_t sequence) {
+    const std::lock_guard lock(persistent_tags_mutex_);
+    return persistent_tags_.contains(sequence);
+  };
   const std::uint32_t most = messages_ ? messages_->persistent_sequences() : transport::sequences_of_calls;
   for (std::uint32_t tries = 0; tries < most; ++tries) {
     const std::uint32_t sequence = transport::sequences_of_calls + last_persistent_++ % most;
@@ -190,17 +194,23 @@ std::optional<transport::Tag> Communicator::next_persistent_tag() {
     if (last_persistent_ > most) {  // ranks may have freed different ones
       const ErrorsReturned quiet(comm_);
       Bootstrap all(comm_, "the making of a persistent collective");
-      const std::int64_t mine = persistent_tags_.contains(sequence) ? 0 : 1;
+      const std::int64_t mine = in_use(sequence) ? 0 : 1;
       std::int64_t least = 0;
       all.minimum({&mine, 1}, &least);
       if (!all.agreed()) return std::nullopt;
       unused = least == 1;
     }
     if (!unused) continue;
+    const std::lock_guard lock(persistent_tags_mutex_);
     persistent_tags_.insert(sequence);
     return transport::Tag{tag_.communicator, sequence, 0};
   }
   return std::nullopt;
+}
+
+void Communicator::return_persistent_tag(transport::Tag tag) {
+  const std::lock_guard lock(persistent_tags_mutex_);
+  persistent_tags_.erase(tag.sequence);
 }
 
 const Decision& Communicator::make_decision(Call call) {

@@ -72,7 +72,7 @@ class Communicator {
   /// given out, some of which may be in use.
   std::optional<transport::Tag> next_persistent_tag();
   /// The program has freed the call.
-  void return_persistent_tag(transport::Tag tag) { persistent_tags_.erase(tag.sequence); }
+  void return_persistent_tag(transport::Tag tag);
   /// Null if no other rank is on my node.
   const NodeView* node() const { return node_ ? &*node_ : nullptr; }
   /// May threads make calls at the same time, of which some may be on this communicator?
@@ -119,6 +119,7 @@ class Communicator {
   /// The program has freed the communicator, which persistent calls still need; null: it has not.
   int (*free_when_left)(MPI_Comm*) = nullptr;
   std::vector<NonblockingCall*> undecided;
+  bool starts_queued = false;  ///< one of them is at it
   /// How the process's worker reaches the ranks of this node.
   std::optional<transport::shm::Neighbours> neighbours;
   std::uint64_t neighbours_rings = 0;  ///< with the staging rings that the worker counts so
@@ -172,6 +173,7 @@ class Communicator {
   std::optional<int> tags_;  ///< its part of those of shared_messages()
   transport::Tag tag_;
   std::uint32_t last_persistent_ = 0;
+  std::mutex persistent_tags_mutex_;
   std::set<std::uint32_t> persistent_tags_;  ///< in use
   std::uint64_t serial_ = next_serial();
   std::optional<NodeView> node_;

@@ -76,13 +76,15 @@ bool someone_died(const NodeView& view) {
   return std::ranges::any_of(view.connections, [](Connection* c) { return c && own_process()->peer_died(*c); });
 }
 
-transport::shm::Neighbours neighbours(const NodeView& view, const transport::shm::StagingRings& rings) {
+transport::shm::Neighbours neighbours(const NodeView& view, const transport::shm::StagingRings& rings,
+                                      std::uint32_t communicator) {
   return {.connections = view.connections,
           .staging = rings,
           .doorbell = own_process()->segment().doorbell(),
           .segment = own_process()->segment().memory(),
           .policy = wait_policy(),
-          .heap = &shown_heap()};
+          .heap = &shown_heap(),
+          .communicator = communicator};
 }
 
 }  // namespace stretto::mpi

@@ -34,6 +34,7 @@ void leave(const NodeView& view, std::uint32_t communicator);
 bool someone_died(const NodeView& view);
 
 /// What an operation needs to use `view` in the thread of these staging rings.
-transport::shm::Neighbours neighbours(const NodeView& view, const transport::shm::StagingRings& rings);
+transport::shm::Neighbours neighbours(const NodeView& view, const transport::shm::StagingRings& rings,
+                                      std::uint32_t communicator);
 
 }  // namespace stretto::mpi

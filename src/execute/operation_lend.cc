@@ -122,9 +122,11 @@ Copied Operation::take_lent(Instance& in, const Plan::Step& step, ReceiveState& 
   return Copied::all;
 }
 
-/// Senders write into this call's buffers no more.
+/// Senders write into this call's buffers no more, and receivers do not take what comes of them for a message.
 void Operation::withdraw_lent(Instance& in) {
   if (!in.active || in.round == in.plan->stages.size()) return;
+  for (const SendState& state : in.unsent)
+    if (state.lent > 0) neighbour(in.plan->sends[state.send].peer)->out[in.channel].take_back(state.lent);
   const Plan::Stage& stage = in.plan->stages[in.round];
   for (std::uint32_t s = stage.first_step; s < stage.end_of_steps; ++s) {
     const ReceiveState& receive = in.receives[s - stage.first_step];

@@ -171,7 +171,7 @@ bool Operation::try_send_in_fragments(Instance& in, SendState& state) {
     state.memory = staging.take(state.window);
     if (!state.memory) return false;
     state.new_pages = staging.has_new_pages();
-    state.reference = staging.add_reference(box, StagingRing::not_posted, key_, true);
+    state.reference = staging.add_reference(box, StagingRing::not_posted, paths_.node->owner(key_), true);
     if (!whole_elements && !element.dense) {
       std::byte* packed = in.arena.take(send.bytes);
       in.buffers.pack(send.blocks, 0, send.bytes, packed);
@@ -242,7 +242,7 @@ bool Operation::try_send_in_slots(Instance& in, SendState& state) {
 /// In a long wait: messages that have not left because the staging ring is full of what others' readers do not take.
 void Operation::unblock_sends(Instance& in) {
   if (in.unsent.empty()) return;
-  if (!paths_.node->staging[in.channel]->detach_others(key_) || pump(in)) return;
+  if (!paths_.node->staging[in.channel]->detach_others(paths_.node->owner(key_)) || pump(in)) return;
   one_by_one(in.unsent);
   for (SendState& state : in.unsent)
     if (!state.memory && !state.lend && in.plan->sends[state.send].bytes > inline_payload) state.in_slots = true;
@@ -318,6 +318,7 @@ bool Operation::take(Instance& in, std::uint32_t index, bool in_order, bool yiel
       ring(peer.doorbell);
       continue;
     }
+    if (fragment.carried == Carried::lent && box.was_withdrawn()) failed_ = receive.dropped = true;
     receive.complete = fragment.last;
     if (receive.complete) note_cost(in, step, receive, fragment);  // before the credit, in the same cache line
     if (box.release(key_, fragment)) ring(peer.doorbell);

@@ -4,6 +4,8 @@
 #include <atomic>
 #include <mutex>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "mpi/native.hpp"
 
@@ -12,25 +14,38 @@ namespace {
 
 std::mutex mutex;  // guards all tables; never destroyed, like all that a program may use at its very end
 
+thread_local bool may_call = true;
+
 template <typename Handle>
 class Table {
  public:
+  explicit Table(int (*native_free)(Handle*)) : native_free_(native_free) {}
+
   void hold(Handle handle) {
+    free_left();
     const std::lock_guard lock(mutex);
     ++uses_[handle].calls;
     size_.store(uses_.size(), std::memory_order_relaxed);
   }
-  /// True: it is to be freed now.
-  bool release(Handle handle) {
-    const std::lock_guard lock(mutex);
-    const auto use = uses_.find(handle);
-    if (--use->second.calls > 0) return false;
-    const bool freed = use->second.freed;
-    uses_.erase(use);
-    size_.store(uses_.size(), std::memory_order_relaxed);
-    return freed;
+  void release(Handle handle) {
+    {
+      const std::lock_guard lock(mutex);
+      const auto use = uses_.find(handle);
+      if (--use->second.calls > 0) return;
+      const bool freed = use->second.freed;
+      uses_.erase(use);
+      size_.store(uses_.size(), std::memory_order_relaxed);
+      if (!freed) return;
+      if (!may_call) {
+        left_.push_back(handle);
+        any_left_.store(true, std::memory_order_relaxed);
+        return;
+      }
+    }
+    native_free_(&handle);
   }
   bool put_off(Handle* handle, Handle null) {
+    free_left();
     if (!handle || size_.load(std::memory_order_relaxed) == 0) return false;
     const std::lock_guard lock(mutex);
     const auto use = uses_.find(*handle);
@@ -45,16 +60,31 @@ class Table {
     int calls = 0;
     bool freed = false;
   };
+
+  void free_left() {
+    if (!any_left_.load(std::memory_order_relaxed)) return;
+    std::vector<Handle> left;
+    {
+      const std::lock_guard lock(mutex);
+      left.swap(left_);
+      any_left_.store(false, std::memory_order_relaxed);
+    }
+    for (Handle& handle : left) native_free_(&handle);
+  }
+
+  int (*native_free_)(Handle*);
   std::unordered_map<Handle, Use> uses_;
   std::atomic<std::size_t> size_{0};
+  std::vector<Handle> left_;  // by threads that may not free them
+  std::atomic<bool> any_left_{false};
 };
 
 Table<MPI_Datatype>& types() {
-  static auto& table = *new Table<MPI_Datatype>;
+  static auto& table = *new Table<MPI_Datatype>(native().Type_free);
   return table;
 }
 Table<MPI_Op>& ops() {
-  static auto& table = *new Table<MPI_Op>;
+  static auto& table = *new Table<MPI_Op>(native().Op_free);
   return table;
 }
 
@@ -71,13 +101,13 @@ void HeldHandles::hold_op(MPI_Op op) {
 }
 
 void HeldHandles::release() {
-  for (MPI_Datatype type : types_)
-    if (types().release(type)) native().Type_free(&type);
-  for (MPI_Op op : ops_)
-    if (ops().release(op)) native().Op_free(&op);
+  for (const MPI_Datatype type : types_) types().release(type);
+  for (const MPI_Op op : ops_) ops().release(op);
   types_.clear();
   ops_.clear();
 }
+
+void may_not_call_the_mpi() { may_call = false; }
 
 bool put_off_type_free(MPI_Datatype* type) { return types().put_off(type, constants().type_null); }
 bool put_off_op_free(MPI_Op* op) { return ops().put_off(op, constants().op_null); }

@@ -20,13 +20,17 @@ class HeldHandles {
 
   void hold_type(MPI_Datatype type);
   void hold_op(MPI_Op op);
-  /// Frees those that the program has freed meanwhile, if no other call holds them.
+  /// Frees those that the program has freed meanwhile, if no other call holds them; in a thread that may not call the
+  /// MPI, leaves them to the next of those that may.
   void release();
 
  private:
   std::vector<MPI_Datatype> types_;
   std::vector<MPI_Op> ops_;
 };
+
+/// Of the calling thread.
+void may_not_call_the_mpi();
 
 /// MPI_Type_free, MPI_Op_free: is it done when no call needs it any more? Then `*handle` is null already.
 bool put_off_type_free(MPI_Datatype* type);

@@ -15,6 +15,7 @@
 #include <thread>
 
 #include "mpi/flavour/flavour.hpp"
+#include "mpi/held_handles.hpp"
 #include "mpi/threads.hpp"
 #include "mpi/types.hpp"
 #include "prepare/worker.hpp"
@@ -89,6 +90,7 @@ void ask_for_short_turns() {
 void poll_for_ever() {
   constexpr int looks_before_sleep = 200;
   ask_for_short_turns();
+  if (!own_thread_may_call()) may_not_call_the_mpi();
   Poller& p = poller();
   for (int idle = 0;;) {
     idle = poll_in_own_thread() ? 0 : idle + 1;

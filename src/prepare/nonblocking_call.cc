@@ -63,6 +63,7 @@ bool NonblockingCall::start(Communicator& c, const Arguments& arguments, const N
   hold_arguments();
   native_ = native;
   undecided_ = true;
+  queued_ = !c.undecided.empty();
   c.undecided.push_back(this);
   return true;
 }
@@ -180,11 +181,15 @@ void NonblockingCall::decide() {
   auto& calls = c_->undecided;
   const bool is_first = calls.front() == this;
   std::erase(calls, this);
-  // Each that can decide at once takes the next one along.
-  if (is_first && !calls.empty()) calls.front()->start_queued();
+  Communicator& c = *c_;
+  if (!is_first || std::exchange(c.starts_queued, true)) return;
+  // Each that can decide at once lets the next one start: here, for there may be more than a stack holds.
+  while (!calls.empty() && calls.front()->queued_) calls.front()->start_queued();
+  c.starts_queued = false;
 }
 
 void NonblockingCall::start_queued() {
+  queued_ = false;
   if (start_kept(arguments_)) return decide();
   prepared_.emplace(*c_, arguments_, memory_);
   prepared_->take_turn(counted(*c_));

@@ -56,6 +56,7 @@ class NonblockingCall final : public PendingCall {
   NativeStart native_;            // null: it may not be left any more
   MPI_Request native_request_{};  // null unless the native library does it
   bool undecided_ = false;
+  bool queued_ = false;    // behind others that are undecided
   bool prepares_ = false;  // it was not kept: finish() has to clear what start() took
   Learner::Turn turn_;
   learn::Watch watch_;

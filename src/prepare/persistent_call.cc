@@ -15,6 +15,12 @@ Served PersistentCall::make(Worker& runner, Communicator& c, const Arguments& ar
   describe(c, arguments);
   tag_ = c.next_persistent_tag();
   if (!tag_) return pass(function(), Passed::communicator);
+  const Served code = prepare_all(runner, c, native);
+  if (code != MPI_SUCCESS) c.return_persistent_tag(*std::exchange(tag_, std::nullopt));
+  return code;
+}
+
+Served PersistentCall::prepare_all(Worker& runner, Communicator& c, FunctionRef<int(MPI_Request*)> native) {
   if (c.learner && c.learner->learns_by_starts(function()) && make_with_turns(native)) return MPI_SUCCESS;
   const PackingFor program(c.comm());
   prepared_.emplace(c, arguments_, memory_);

@@ -54,6 +54,7 @@ class PersistentCall final : public PendingCall {
   };
 
   const Schedule* schedule() const override;
+  Served prepare_all(Worker& runner, Communicator& c, FunctionRef<int(MPI_Request*)> native);
   bool make_with_turns(FunctionRef<int(MPI_Request*)> native);
   void bind(Candidate& candidate, PreparedCall& call);
   void prepare(std::size_t candidate);

@@ -239,7 +239,7 @@ int misused(Request& request) {
 }
 
 int start(Request& request) {
-  if (!request.persistent || request.active) return misused(request);
+  if (!request.persistent || request.active || !request.call().communicator()) return misused(request);
   const Entered entered(process_worker());
   request.active = true;
   observe::PendingTimes& times = request.persistent->times;
@@ -310,13 +310,14 @@ bool finish_requests(MPI_Comm comm, int (*native_free)(MPI_Comm*)) {
 void free_carriers() {
   Pool& p = pool();
   const auto locked = lock(p);
+  // What the program has not freed yet it may still wait for or free, in functions that MPI_Finalize calls: its handle
+  // goes to nobody else.
   for (Request& request : p.all) {
     if (request.persistent) request.persistent->retire();
     request.call().detach();
-    free_carrier(request.carrier);
+    if (!request.taken) free_carrier(std::exchange(request.carrier, constants().request_null));
   }
   p.unused.clear();
-  detail::requests_in_use.store(0, std::memory_order_relaxed);
   end_carriers();
 }
 

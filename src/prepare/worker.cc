@@ -104,14 +104,14 @@ transport::shm::Neighbours& Worker::neighbours_of(Communicator& c, const NodeVie
   }
   if (of_process_) {
     if (c.neighbours_rings != rings_taken_) [[unlikely]] {
-      c.neighbours = neighbours(view, *staging_rings_);
+      c.neighbours = neighbours(view, *staging_rings_, static_cast<std::uint32_t>(c.serial()));
       c.neighbours_rings = rings_taken_;
     }
     c.neighbours->policy = wait_policy();
     return *c.neighbours;
   }
   if (reaches_ != c.serial()) [[unlikely]] {
-    node_ = neighbours(view, *staging_rings_);
+    node_ = neighbours(view, *staging_rings_, static_cast<std::uint32_t>(c.serial()));
     reaches_ = c.serial();
   }
   node_.policy = wait_policy();
@@ -128,14 +128,16 @@ execute::Paths Worker::paths_of(Communicator& c, transport::Tag tag) {
 }
 
 int Worker::failure(Communicator& c) {
-  const int fault = std::exchange(fault_, MPI_SUCCESS);
+  int fault = std::exchange(fault_, MPI_SUCCESS);
+  if (fault == MPI_SUCCESS && c.survives_faults())
+    fault = flavour::fault_of(c.comm());  // one of several calls has had it
   int code = fault;
   if (code == MPI_SUCCESS && c.messages()) code = c.messages()->take_error();
   // Somebody may never read what is staged for it: memory that it may still read is not used again.
   if (code != MPI_SUCCESS) staging_rings_.reset();
   if (code == MPI_SUCCESS) code = MPI_ERR_TRUNCATE;
   // From now on the native library knows better what to say.
-  if (fault != MPI_SUCCESS || (c.survives_faults() && flavour::fault_of(c.comm()) != MPI_SUCCESS)) {
+  if (fault != MPI_SUCCESS) {
     c.unusable = Passed::fault;
     c.careful = true;
   }

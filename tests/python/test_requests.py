@@ -160,6 +160,16 @@ def test_states_of_requests(built, ranks, name):
     served_some(run(built, "request_states.c", name, ranks, *STATES), "allreduce")
 
 
+LIMITS = [(["ring", "threads"], {}), (["queue"], {}), (["inits"], {"STRETTO_ALLREDUCE": "native"})]
+
+
+@every_mpi
+@pytest.mark.parametrize(("cases", "variables"), LIMITS, ids=["ring", "queue", "inits"])
+def test_what_runs_out_and_what_is_gone(built, cases, variables, name):
+    words = [built("requests_at_limits.c", name), *cases]
+    all_right(stretto_run(2, words, mpi=installed(name), timeout=LIMIT, **variables))
+
+
 @every_mpi
 def test_misuse_is_reported(built, name):
     done = served_some(run(built, "request_misuse.c", name, 2, *MISUSES), "allreduce")

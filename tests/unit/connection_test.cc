@@ -32,9 +32,9 @@ struct TestConnection {
     out.next().at = 0;
     out.post(key);
   }
-  void add_reference(StagingRing& staging, bool last_reader = true, std::uint64_t key = 0) {
+  void add_reference(StagingRing& staging, bool last_reader = true, std::uint64_t key = 0, std::uint64_t owner = 0) {
     post(0, false, key);
-    staging.add_reference(out, out.sent(), key, last_reader);
+    staging.add_reference(out, out.sent(), owner, last_reader);
   }
   bool release() { return in.release(0, in.next(0)); }
 };
@@ -256,29 +256,30 @@ TEST(parts_of_other_operations_are_put_aside) {
 }
 
 TEST(what_readers_of_others_do_not_take_is_no_obstacle) {
-  const std::uint64_t mine = key_of(1, 5), same = key_of(1, 4), others = key_of(2, 5);
+  // With connections of their own, communicators have the same number in keys.
+  const std::uint64_t mine = key_of(0, 5), same = key_of(0, 4), others = key_of(0, 5);
   alignas(cache_line) std::byte memory[1024];
   StagingRing staging(memory, sizeof memory);
   TestConnection a, b, c;
   CHECK(staging.take(256) == memory);
-  a.add_reference(staging, true, others);
+  a.add_reference(staging, true, others, 2);
   CHECK(staging.take(256) == memory + 256);
-  b.add_reference(staging, true, same);
+  b.add_reference(staging, true, same, 1);
   CHECK(staging.take(448) == memory + 512);
-  const auto window = staging.add_reference(c.out, StagingRing::not_posted, mine, true);
+  const auto window = staging.add_reference(c.out, StagingRing::not_posted, 1, true);
   CHECK(!staging.take(128));
   b.in.release(same, b.in.next(same));
   CHECK(!staging.take(128));
-  CHECK(staging.detach_others(mine));
+  CHECK(staging.detach_others(1));
   CHECK(staging.take(128) == memory + 256);  // between what others keep and the window
-  c.add_reference(staging, true, mine);
+  c.add_reference(staging, true, mine, 1);
   CHECK(!staging.take(192));
   c.post(0, false, mine);
   staging.posted(window, c.out.sent());
   while (const Fragment fragment = c.in.next(mine)) c.in.release(mine, fragment);
   CHECK(staging.take(640) == memory + 384);
-  c.add_reference(staging, true, mine);
-  CHECK(staging.detach_others(mine));
+  c.add_reference(staging, true, mine, 1);
+  CHECK(staging.detach_others(1));
   CHECK(!staging.take(256));
   a.in.release(others, a.in.next(others));
   CHECK(staging.take(256) == memory);

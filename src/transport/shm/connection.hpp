@@ -65,6 +65,10 @@ class Outbox {
   /// Is something to be copied of fragment `number`, which is lent and has not been released? When it has been its slot
   /// may hold another one.
   bool asked_for_help(std::uint64_t number) { return helps_ && transport::shm::asked_for_help(loan(number)); }
+  /// It is lent no longer, though it may not have been released yet: its sender gives up.
+  void take_back(std::uint64_t number) {
+    if (!released(number)) give_up(loan(number));
+  }
   /// Copies of it what the receiver leaves.
   void help(std::uint64_t number) { helps_ = transport::shm::help(loan(number), receiver_, heap_); }
 
@@ -183,6 +187,8 @@ class Inbox {
     if (written == not_written) return copy_all();
     return mine + written == lent.bytes ? Copied::all : Copied::in_part;
   }
+  /// Has the sender of a lent fragment given up, so that what has been copied may be anything?
+  bool was_withdrawn() { return transport::shm::was_withdrawn(channel_.slot(released_).loan); }
   /// The buffer that copy_together() was given goes away.
   void withdraw(Bytes mine) { transport::shm::withdraw(channel_.slot(released_).loan, mine); }
   /// Gives a lent fragment back: the sender is to send the message in another way.
@@ -195,10 +201,12 @@ class Inbox {
   /// Is the fragment in front for another operation than that of `key`? Then it is copied into the unexpected-message
   /// buffer, so that those behind it can be seen.
   bool buffer_unexpected(std::uint64_t key) {
-    const Slot& slot = channel_.slot(released_);
+    Slot& slot = channel_.slot(released_);
     const std::uint64_t found = slot.key.load(std::memory_order_acquire);
     const std::uint64_t number = (released_ + 1) & number_bits;
     if ((found & number_bits) != number || found == (key | number)) return false;
+    // Its operation copies it together with the sender, who may be about to write.
+    if (slot.carried == Carried::lent && is_shared(slot.loan)) return false;
     if (!unexpected_) unexpected_ = std::make_unique<std::list<Unexpected>>();
     if (slot.carried == Carried::lent) {
       buffer_lent({slot.loan.address, slot.loan.bytes, Carried::lent, true}, found & ~number_bits);
@@ -255,6 +263,7 @@ class Inbox {
       refuse();
       return;
     }
+    if (was_withdrawn()) data.clear();  // of another size than awaited: its operation fails
     unexpected_->push_back({key, true, std::move(data)});
     release(false);
   }

@@ -38,6 +38,7 @@ struct Loan {
   const std::byte* address;  ///< in the sender's process
   Bytes bytes;
   Help helps;         ///< will the sender do a part, if it is asked?
+  bool withdrawn;     ///< the sender has given up, and may use the memory for something else
   std::byte* target;  ///< in the receiver's, which writes it; null: the sender is not to help
   Bytes taken;        ///< so many bytes from the beginning one of the two has copied, or copies
   Bytes written;      ///< of these by the sender; not_written: it could not
@@ -68,7 +69,7 @@ struct alignas(cache_line) Slot {
     bytes = 0;
     carried = Carried::lent;
     last = 1;
-    loan = {message, count, helps, nullptr, 0, 0};
+    loan = {message, count, helps, false, nullptr, 0, 0};
   }
 };
 static_assert(sizeof(Slot) == cache_line);

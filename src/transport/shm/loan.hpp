@@ -43,6 +43,9 @@ inline void ask_for_help(Loan& loan, std::byte* target) {
   if (!asked.load(std::memory_order_relaxed)) asked.store(target, std::memory_order_release);
 }
 
+/// For its receiver: has it asked?
+inline bool is_shared(Loan& loan) { return std::atomic_ref(loan.target).load(std::memory_order_relaxed); }
+
 inline bool asked_for_help(Loan& loan) {
   return std::atomic_ref(loan.target).load(std::memory_order_acquire) &&
          std::atomic_ref(loan.taken).load(std::memory_order_relaxed) < loan.bytes;
@@ -71,6 +74,17 @@ inline bool help(Loan& loan, std::int64_t receiver, PeerHeap* heap) {
   return true;
 }
 
+/// The sender gives up. Whoever copies meanwhile sees it after that, in was_withdrawn().
+inline void give_up(Loan& loan) {
+  std::atomic_ref(loan.withdrawn).store(true, std::memory_order_relaxed);
+  std::atomic_thread_fence(std::memory_order_seq_cst);  // before what the program writes there next
+}
+
+inline bool was_withdrawn(Loan& loan) {
+  std::atomic_thread_fence(std::memory_order_seq_cst);  // after the copy
+  return std::atomic_ref(loan.withdrawn).load(std::memory_order_relaxed);
+}
+
 /// The receiver's buffer, of which the receiver itself has copied `mine`, goes away: returns when the sender does not
 /// write to it any more.
 inline void withdraw(Loan& loan, Bytes mine) {
@@ -81,6 +95,7 @@ inline void withdraw(Loan& loan, Bytes mine) {
   for (Bytes theirs = 0; theirs != not_written && mine + theirs < taken && std::chrono::steady_clock::now() < end;
        theirs = written.load(std::memory_order_acquire))
     Backoff::pause();
+  std::atomic_ref(loan.target).store(nullptr, std::memory_order_relaxed);
 }
 
 }  // namespace stretto::transport::shm

@@ -19,8 +19,11 @@ struct Neighbours {
   const std::byte* segment = nullptr;        ///< of this process
   WaitPolicy policy = {};
   const HeapRange* heap = nullptr;  ///< of this process, once it has one; null: never
+  std::uint32_t communicator = 0;   ///< tells those apart that have connections of their own; on this rank alone
 
   bool in_heap(const std::byte* memory, Bytes bytes) const { return heap && heap->contains(memory, bytes); }
+  /// Of what an operation with this key stages, see StagingRing.
+  std::uint64_t owner(std::uint64_t key) const { return std::uint64_t{communicator} << 32 | communicator_of(key); }
   Bytes offset(const std::byte* memory) const { return memory - segment; }
 };
 

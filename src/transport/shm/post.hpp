@@ -52,7 +52,7 @@ bool post_staged(const Neighbours& node, StoreSelector& stores, int channel, std
     Outbox& box = reader.out[channel];
     box.next().refer(node.offset(memory), bytes, true);
     box.post(key);
-    staging.add_reference(box, box.sent(), key, r + 1 == readers);
+    staging.add_reference(box, box.sent(), node.owner(key), r + 1 == readers);
     ring(reader.doorbell);
   }
   return true;

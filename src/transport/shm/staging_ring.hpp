@@ -56,11 +56,11 @@ class StagingRing {
   /// Are pages of what was taken last written for the first time? That is slow.
   bool has_new_pages() const { return newest_is_new_; }
 
-  /// What was taken last is read by the receiver of fragment `number` of `box`, for the operation of `key`. The last
-  /// reader of a chunk says so. Returns what posted() wants, where the number is not known yet.
-  std::uint64_t add_reference(const Outbox& box, std::uint64_t number, std::uint64_t key, bool last_reader) {
+  /// What was taken last is read by the receiver of fragment `number` of `box`, for an operation of a communicator,
+  /// the `owner`. The last reader of a chunk says so. Returns what posted() wants, where the number is not known yet.
+  std::uint64_t add_reference(const Outbox& box, std::uint64_t number, std::uint64_t owner, bool last_reader) {
     if (next_ - oldest_ == references_.size()) grow();
-    at(next_) = {&box, number, communicator_of(key), static_cast<std::uint32_t>(newest_), last_reader ? end_ : 0};
+    at(next_) = {&box, number, owner, static_cast<std::uint32_t>(newest_), last_reader ? end_ : 0};
     return next_++;
   }
   static constexpr std::uint64_t not_posted = ~std::uint64_t{0};  ///< a number
@@ -74,11 +74,11 @@ class StagingRing {
         chunk.references[static_cast<std::size_t>(reference - chunk.first)].number = number;
   }
 
-  /// Some readers do not come, because they wait for operations of other communicators than that of `key`. Their
+  /// Some readers do not come, because they wait for operations of other communicators than `owner`. Their
   /// chunks are detached: they stay where they are, but those behind them can be reclaimed. False: there are none.
-  bool detach_others(std::uint64_t key) {
+  bool detach_others(std::uint64_t owner) {
     reclaim();
-    const auto is_other = [&](const Reference& r) { return r.communicator != communicator_of(key) && !r.released(); };
+    const auto is_other = [&](const Reference& r) { return r.owner != owner && !r.released(); };
     bool others =
         std::ranges::any_of(detached_, [&](const Detached& d) { return std::ranges::any_of(d.references, is_other); });
     for (std::uint64_t i = oldest_; i < next_; ++i) others |= is_other(at(i));
@@ -90,7 +90,7 @@ class StagingRing {
   struct Reference {
     const Outbox* box;
     std::uint64_t number;
-    std::uint32_t communicator;
+    std::uint64_t owner;
     std::uint32_t begin;  // of the chunk, from the beginning of the memory
     std::uint64_t end;    // of the chunk, as end_; 0: others read it too
     bool released() const { return number != not_posted && box->released(number); }
