@@ -119,7 +119,7 @@ class Communicator {
   /// The program has freed the communicator, which persistent calls still need; null: it has not.
   int (*free_when_left)(MPI_Comm*) = nullptr;
   std::vector<NonblockingCall*> undecided;
-  bool starts_queued = false;  ///< one of them is at it
+  bool starts_queued = false;  ///< one of them is starting those behind it
   /// How the process's worker reaches the ranks of this node.
   std::optional<transport::shm::Neighbours> neighbours;
   std::uint64_t neighbours_rings = 0;  ///< with the staging rings that the worker counts so

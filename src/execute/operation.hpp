@@ -130,7 +130,7 @@ class Operation {
     bool complete = false;
     bool dropped = false;                              // it has another size than awaited
     std::chrono::steady_clock::time_point began = {};  // when it was first looked for, if takes_one()
-    float copying = 0;                                 // seconds, else, if that is timed
+    float copying = 0;                                 // seconds; otherwise, and only if that is timed
   };
   static constexpr Bytes fragments_of_window = transport::shm::CopySelector::fragments;
   /// A message to neighbours that has not been posted yet.

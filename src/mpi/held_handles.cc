@@ -55,12 +55,6 @@ class Table {
     return true;
   }
 
- private:
-  struct Use {
-    int calls = 0;
-    bool freed = false;
-  };
-
   void free_left() {
     if (!any_left_.load(std::memory_order_relaxed)) return;
     std::vector<Handle> left;
@@ -71,6 +65,12 @@ class Table {
     }
     for (Handle& handle : left) native_free_(&handle);
   }
+
+ private:
+  struct Use {
+    int calls = 0;
+    bool freed = false;
+  };
 
   int (*native_free_)(Handle*);
   std::unordered_map<Handle, Use> uses_;
@@ -108,6 +108,11 @@ void HeldHandles::release() {
 }
 
 void may_not_call_the_mpi() { may_call = false; }
+
+void free_handles_left() {
+  types().free_left();
+  ops().free_left();
+}
 
 bool put_off_type_free(MPI_Datatype* type) { return types().put_off(type, constants().type_null); }
 bool put_off_op_free(MPI_Op* op) { return ops().put_off(op, constants().op_null); }

@@ -31,6 +31,8 @@ class HeldHandles {
 
 /// Of the calling thread.
 void may_not_call_the_mpi();
+/// What such threads have left, when there are none any more.
+void free_handles_left();
 
 /// MPI_Type_free, MPI_Op_free: is it done when no call needs it any more? Then `*handle` is null already.
 bool put_off_type_free(MPI_Datatype* type);

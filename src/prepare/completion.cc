@@ -177,11 +177,15 @@ bool find_some(Mixed& mixed, int* count, int* indices, MPI_Status* statuses, int
   return n > 0 || !active;
 }
 
+/// Was it still active when MPI_Finalize began?
+bool is_lost(Request& request) { return request.active && !request.call().done() && !request.call().communicator(); }
+
 }  // namespace
 
 int wait(Request& request, MPI_Request* handle, MPI_Status* status) {
   set_empty(status);
   if (!request.active) return request.taken ? MPI_SUCCESS : misused(request);
+  if (is_lost(request)) return misused(request);
   request.waited_for();
   await(request.call());
   return complete(request, handle);
@@ -193,6 +197,7 @@ int wait_at_once(Request& request, MPI_Request* handle, MPI_Status* status) {
 }
 
 int test(Request& request, MPI_Request* handle, int* flag, MPI_Status* status) {
+  if (is_lost(request)) return misused(request);
   if (!over(request)) poll(request);
   *flag = over(request) ? 1 : 0;
   if (!*flag) return MPI_SUCCESS;

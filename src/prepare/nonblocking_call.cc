@@ -181,11 +181,14 @@ void NonblockingCall::decide() {
   auto& calls = c_->undecided;
   const bool is_first = calls.front() == this;
   std::erase(calls, this);
-  Communicator& c = *c_;
-  if (!is_first || std::exchange(c.starts_queued, true)) return;
+  if (!is_first || c_->starts_queued) return;
+  struct Starting {  // ends by the exception of an error handler, too
+    explicit Starting(bool& is) : is_(is) { is_ = true; }
+    ~Starting() { is_ = false; }
+    bool& is_;
+  } starting(c_->starts_queued);
   // Each that can decide at once lets the next one start: here, for there may be more than a stack holds.
   while (!calls.empty() && calls.front()->queued_) calls.front()->start_queued();
-  c.starts_queued = false;
 }
 
 void NonblockingCall::start_queued() {

@@ -21,7 +21,7 @@ class RequestTable {
  public:
   Request* find(MPI_Request handle) const {
     const Entries* entries = entries_.load(std::memory_order_acquire);
-    if (!entries) return nullptr;
+    if (!entries || handle == constants().request_null) return nullptr;
     for (std::size_t at = slot(handle);; ++at) {
       const Entry& entry = (*entries)[at & (entries->size() - 1)];
       Request* const request = entry.load(std::memory_order_acquire);
@@ -310,8 +310,8 @@ bool finish_requests(MPI_Comm comm, int (*native_free)(MPI_Comm*)) {
 void free_carriers() {
   Pool& p = pool();
   const auto locked = lock(p);
-  // What the program has not freed yet it may still wait for or free, in functions that MPI_Finalize calls: its handle
-  // goes to nobody else.
+  // What is inactive or complete the program may still wait for or free, in functions that MPI_Finalize calls: its
+  // handle goes to nobody else.
   for (Request& request : p.all) {
     if (request.persistent) request.persistent->retire();
     request.call().detach();

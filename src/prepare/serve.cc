@@ -4,6 +4,7 @@
 #include "communicator/learned.hpp"
 #include "communicator/own_process.hpp"
 #include "communicator/shared_heap.hpp"
+#include "mpi/held_handles.hpp"
 #include "mpi/progress.hpp"
 #include "mpi/types.hpp"
 #include "observe/write.hpp"
@@ -69,6 +70,7 @@ Served serve(MPI_Comm comm, const Arguments& arguments) {
 void before_finalize() {
   const std::optional<bool> agreed = world_writes();
   end_background();
+  free_handles_left();
   free_carriers();
   free_communicators();  // they count their last calls then
   end_progress();

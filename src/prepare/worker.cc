@@ -133,8 +133,9 @@ int Worker::failure(Communicator& c) {
     fault = flavour::fault_of(c.comm());  // one of several calls has had it
   int code = fault;
   if (code == MPI_SUCCESS && c.messages()) code = c.messages()->take_error();
-  // Somebody may never read what is staged for it: memory that it may still read is not used again.
-  if (code != MPI_SUCCESS) staging_rings_.reset();
+  // Somebody may never read what is staged for it: memory that it may still read is not used again. After the first
+  // failure of a communicator nobody reads what its other calls stage.
+  if (code != MPI_SUCCESS && !c.unusable) staging_rings_.reset();
   if (code == MPI_SUCCESS) code = MPI_ERR_TRUNCATE;
   // From now on the native library knows better what to say.
   if (fault != MPI_SUCCESS) {

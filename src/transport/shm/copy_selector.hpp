@@ -19,10 +19,11 @@ class CopySelector {
  public:
   static constexpr Bytes fragments = 4;  ///< of a staged message whose sender receives nothing meanwhile, if it is long
 
-  /// Is this message to be lent? `one_way`: its receiver has nothing else to do, and notes how long it has waited as
-  /// well: for the copy into the staging ring, or for a lender to begin, but not for a sender that was ahead of it.
-  /// Else each end has messages of its own to take. Messages of both kinds have the same times: mostly calls of one
-  /// size are of one kind. `handicap`: of the kernel, so many times as fast it must be.
+  /// Is this message to be lent? `one_way`: this end receives nothing meanwhile. Its receiver, which mostly has nothing
+  /// else to do, then notes how long it has waited as well: for the copy into the staging ring, or for a lender to
+  /// begin, but not for a sender that was ahead of it. Else each end has messages of its own to take. Messages of both
+  /// kinds have the same times: mostly calls of one size are of one kind. `handicap`: of the kernel, so many times as
+  /// fast it must be.
   bool lends(Bytes message, bool one_way, const TakingCosts& taking, float handicap = 1) {
     const std::size_t its_class = size_class(message);
     const float staged = taking.staged.of(its_class) + (one_way ? 0 : packing_[its_class]);

@@ -15,8 +15,8 @@ inline float updated(float now, float sample) {
 }
 
 /// Whose turn it is: that of the better way, and now and then, often in the beginning, that of the other. `longest`: so
-/// many turns are between two probes at the most; it is odd, for messages may alternate. A probe may have more turns
-/// than one: where those behind another one of the same way are what counts.
+/// many turns are between two probes at the most; it is odd, for messages may alternate. A probe has `turns` turns:
+/// more than one where a message is only typical behind another that went the same way.
 template <std::uint32_t longest, std::uint32_t turns = 1>
 class Probes {
   static_assert(longest % 2 == 1 && turns > 0);

@@ -95,8 +95,9 @@ static int ending(MPI_Comm comm, int key, void* value, void* extra) {
   (void)comm, (void)key, (void)value, (void)extra;
   int got = -1;
   const int sent = 7;
-  MPI_Request receive;
+  MPI_Request receive, none = MPI_REQUEST_NULL;
   MPI_Wait(&kept, MPI_STATUS_IGNORE);  // inactive: nothing
+  MPI_Wait(&none, MPI_STATUS_IGNORE);
   MPI_Recv_init(&got, 1, MPI_INT, 0, 7, MPI_COMM_SELF, &receive);
   MPI_Start(&receive);
   MPI_Send(&sent, 1, MPI_INT, 0, 7, MPI_COMM_SELF);
