@@ -178,7 +178,7 @@ bool find_some(Mixed& mixed, int* count, int* indices, MPI_Status* statuses, int
 }
 
 /// Was it still active when MPI_Finalize began?
-bool is_lost(Request& request) { return request.active && !request.call().done() && !request.call().communicator(); }
+bool is_lost(Request& request) { return requests_have_ended() && request.active && !request.call().done(); }
 
 }  // namespace
 

@@ -63,6 +63,7 @@ class RequestTable {
   std::size_t used_ = 0;
 };
 constinit RequestTable table;
+std::atomic<bool> ended{false};
 
 // Never destroyed, like all that a program may use at its very end.
 struct Pool {
@@ -171,6 +172,8 @@ Communicator* usable(MPI_Comm comm, const Signature& call) {
 
 std::atomic<int> detail::requests_in_use{0};
 
+bool requests_have_ended() { return ended; }
+
 Request* find_request(MPI_Request handle) { return table.find(handle); }
 
 Served start_nonblocking(MPI_Comm comm, const Arguments& arguments, MPI_Request* handle, const NativeStart& native,
@@ -239,7 +242,7 @@ int misused(Request& request) {
 }
 
 int start(Request& request) {
-  if (!request.persistent || request.active || !request.call().communicator()) return misused(request);
+  if (!request.persistent || request.active || ended) return misused(request);
   const Entered entered(process_worker());
   request.active = true;
   observe::PendingTimes& times = request.persistent->times;
@@ -318,6 +321,7 @@ void free_carriers() {
     if (!request.taken) free_carrier(std::exchange(request.carrier, constants().request_null));
   }
   p.unused.clear();
+  ended = true;
   end_carriers();
 }
 

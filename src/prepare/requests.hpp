@@ -67,5 +67,7 @@ void await_decisions(MPI_Comm comm);
 bool finish_requests(MPI_Comm comm, int (*native_free)(MPI_Comm*));
 /// Before MPI_Finalize.
 void free_carriers();
+/// Has that been? No call of Stretto goes on then.
+bool requests_have_ended();
 
 }  // namespace stretto::mpi
