@@ -26,6 +26,9 @@
 
 namespace stretto {
 
+/// Some editors begin files with it. Within the text of rules it is an error.
+inline constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+
 /// Between the ranks of each node; `fast`, by a measurement in set-up: short messages as well.
 enum class KernelCopy : std::uint8_t { refused, permitted, fast };
 

@@ -4,6 +4,7 @@
 // this machine, the rules that are part of the library. What programs learned here stands above the tuned ones.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -42,7 +43,8 @@ std::string learned_rules_path(const std::string& folder, std::string_view machi
 /// or has more than so many bytes, whole MiB; does not block.
 std::string text_of_file(const std::string& path, const std::string& what, std::size_t most);
 
-/// The same, of rules: of at most 1 MiB.
+/// The same, of rules: of so many bytes at most.
+inline constexpr std::size_t most_bytes_of_rules = std::size_t{1} << 20;
 std::string text_of_rules(const std::string& path);
 
 /// Rules as text, and the sources above them that cannot be used, with the reason and what decides instead.

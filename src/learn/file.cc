@@ -27,8 +27,6 @@ constexpr std::string_view head =
     "# What programs learned here (STRETTO_LEARN, docs/learning.md): of each class of calls the choice that took the\n"
     "# slowest rank least. A class has one line; `stretto rules` shows, compares and forgets them.\n";
 
-constexpr std::size_t most_bytes = std::size_t{1} << 20;  // a longer file would not be read: text_of_rules()
-
 /// Not by printf, which writes a comma where the program's locale has one.
 std::string microseconds(double seconds) {
   char text[320];  // the largest number has 309 digits
@@ -167,7 +165,7 @@ std::string merged(const std::string& before, const std::string& path, const std
   std::string text = "stretto-rules 2\nmachine " + machine + '\n';
   text += head;
   constexpr std::string_view tail = "otherwise\n";
-  shorten(lines, most_bytes - std::min(most_bytes, text.size() + tail.size()));
+  shorten(lines, most_bytes_of_rules - std::min(most_bytes_of_rules, text.size() + tail.size()));
   for (const auto& [conditions, line] : lines) text += line + '\n';
   text += tail;
   return text;

@@ -310,7 +310,7 @@ bool finish_requests(MPI_Comm comm, int (*native_free)(MPI_Comm*)) {
   return false;
 }
 
-void free_carriers() {
+void end_requests() {
   Pool& p = pool();
   const auto locked = lock(p);
   // What is inactive or complete the program may still wait for or free, in functions that MPI_Finalize calls: its

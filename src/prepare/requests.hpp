@@ -65,9 +65,9 @@ void await_decisions(MPI_Comm comm);
 /// Before `comm` is freed: waits for its nonblocking calls. True: persistent ones are left, and the last of them to be
 /// freed frees it.
 bool finish_requests(MPI_Comm comm, int (*native_free)(MPI_Comm*));
-/// Before MPI_Finalize.
-void free_carriers();
-/// Has that been? No call of Stretto goes on then.
+/// Before MPI_Finalize: no call goes on, and no request is started again.
+void end_requests();
+/// Has that been?
 bool requests_have_ended();
 
 }  // namespace stretto::mpi

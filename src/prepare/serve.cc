@@ -71,7 +71,7 @@ void before_finalize() {
   const std::optional<bool> agreed = world_writes();
   end_background();
   free_handles_left();
-  free_carriers();
+  end_requests();
   free_communicators();  // they count their last calls then
   end_progress();
   depart();

@@ -14,10 +14,9 @@ namespace {
 
 constexpr std::string_view heading = "stretto-rules";
 constexpr std::string_view first_version = "1";
-constexpr std::string_view version = "2";                     // knows the machine line
-constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";  // some editors begin files with it
-constexpr std::string_view joined_file = "file";              // begins a file among several
-constexpr Bytes largest_size = Bytes{1} << 62;                // so that sums with small numbers do not overflow
+constexpr std::string_view version = "2";         // knows the machine line
+constexpr std::string_view joined_file = "file";  // begins a file among several
+constexpr Bytes largest_size = Bytes{1} << 62;    // so that sums with small numbers do not overflow
 
 std::string quoted(std::string_view word) { return '\'' + std::string(word) + '\''; }
 

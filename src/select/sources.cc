@@ -123,7 +123,6 @@ class Joiner {
       return;
     }
     if (!found_.text.ends_with('\n')) found_.text += '\n';
-    constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";  // means nothing but at the beginning of it all
     const std::size_t begin = text.starts_with(byte_order_mark) ? byte_order_mark.size() : 0;
     found_.text += "file " + in_file_line(path) + '\n' + text.substr(begin);
   }
@@ -210,7 +209,7 @@ std::string text_of_file(const std::string& path, const std::string& what, std::
   }
 }
 
-std::string text_of_rules(const std::string& path) { return text_of_file(path, "a rules file", std::size_t{1} << 20); }
+std::string text_of_rules(const std::string& path) { return text_of_file(path, "a rules file", most_bytes_of_rules); }
 
 Rules read_rules(const std::string& path) { return parse_rules(text_of_rules(path), path); }
 
