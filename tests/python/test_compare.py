@@ -12,10 +12,12 @@ from pathlib import Path
 
 import pytest
 from browser import seen_by_a_browser
-from commands import refuse, stretto
+from commands import refuse, stretto, succeed
 from programs import PATIENT, finish, installed, stretto_run
+from stretto.compare.runs import NATIVE, Comparison, Wish
 from stretto.compare.statistics import ratio_of
 from stretto.launch.job import job_of
+from stretto.launch.library import library_of
 from test_report import Texts
 
 THREE = ("--repeat", 3, "-n", 2)
@@ -125,6 +127,20 @@ def test_nothing_to_compare(program):
     assert "STRETTO_DISABLE is set" in refuse("compare", "--", "true", STRETTO_DISABLE="1")
 
 
+def test_plain_natively_what_is_preloaded_serves_nothing(program):
+    variables = {"LD_PRELOAD": str(library_of("openmpi"))}
+    done = compare("--plain", "--same-output", "--", program, "differs", 10, **variables)
+    assert "line 2 is 'one word', without Stretto 'another word'" in done.stdout
+
+
+def test_times_are_no_multiples_of_how_often_one_looks(openmpi, tmp_path, monkeypatch):
+    """Python's wait with a limit looks every 50 ms, at last."""
+    monkeypatch.setattr(sys, "stdin", None)
+    job = job_of(["sleep", "0.22"], None, str(openmpi.mpiexec), "env")
+    comparison = Comparison(job, Wish(limit=60), tmp_path)
+    assert 0.22 < min(comparison._run(NATIVE).seconds for _ in range(5)) < 0.25
+
+
 def test_plain(program):
     done = compare("--plain", "--json", "--", program)
     (one,) = json.loads(done.stdout)["comparisons"]
@@ -227,6 +243,16 @@ def test_launchers_and_their_programs(program, openmpi):
         ":", "-n", "2", "env", "A=b", str(program), "b",
     ]  # fmt: skip
     assert "no program was found in" in refuse("compare", "--", "srun", "-n", 2, "no-such-program")
+    # Partitions and the like may have names of programs.
+    of_values = ["srun", "-p", "test", "--map-by", "env", "-n", "4", str(program)]
+    assert job_of(of_values, None, wish).program == [str(program)]
+
+
+def test_run_takes_a_launcher_in_front(program, openmpi):
+    shown = succeed("run", "--dry-run", "--", openmpi.mpiexec, "-n", 3, program, "sums", 5)
+    front = f"{openmpi.mpiexec} -n 3 env LD_PRELOAD={library_of('openmpi')} "
+    assert shown.startswith(front) and shown.endswith(f"{program} sums 5\n")
+    assert "leave -n out" in refuse("run", "-n", 2, "--", openmpi.mpiexec, "-n", 3, program)
 
 
 def test_run_says_that_there_is_no_mpi(program, openmpi):

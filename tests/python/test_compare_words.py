@@ -74,7 +74,7 @@ def outcome(ratio: Ratio | None, collectives: Ratio | None = None, **more) -> Ou
 def test_what_is_said(monkeypatch, tmp_path):
     tuned = tmp_path / "tuned.rules"
     monkeypatch.setattr(
-        "stretto.compare.verdict.tuned_rules", lambda: tuned if tuned.exists() else None
+        "stretto.compare.verdict.tuned_here", lambda _: tuned if tuned.exists() else None
     )
     first, share, faster, tuning, measuring = sentences(outcome(Ratio(1.1, 1.05, 1.2)))
     assert first.startswith("The program is faster")
@@ -117,6 +117,9 @@ def test_what_else_is_said():
         (["t 1\n", "t 2\n"], "t 3\n", True, "from run to run natively as well"),
         (["x 1.0\n"] * 2, "x 1.00000001\n", True, "differ by up to 1e-08 of their size (line 1)"),
         (["x 1.0\n"] * 2, "x 1.1\n", False, "differ by up to 0.09 of their size (line 1)"),
+        (["x 1.0\n"] * 2, "x nan\n", False, "differ by up to inf of their size (line 1)"),
+        (["x inf\n"] * 2, "x 1.0\n", False, "differ by up to inf of their size (line 1)"),
+        (["x nan\n"] * 2, "x NaN\n", True, "the same"),
         (["a\nx one\n"] * 2, "a\nx two\n", False, "line 2 is 'x two', without Stretto 'x one'"),
         (["a\n"] * 2, "a\nb\n", False, "it has 2 lines, without Stretto 1"),
         (["a\n", "a\na\n"], "a\nb\n", True, "its length differs from run to run"),

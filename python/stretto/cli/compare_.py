@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..errors import Error, FailureError
+from ..files import refuse_unwritable, write_text
 from .options import json_option, say_notes, write_json
 
 if TYPE_CHECKING:
@@ -86,6 +87,7 @@ def command(
         from ..plot.files import need_matplotlib
 
         need_matplotlib()  # now, and not after all runs
+        refuse_unwritable(output)
     wish = Wish(repeat, limit, plain, same_output)
     outcomes: list[Outcome] = []
     for job in _jobs(list(program), ranks, mpis, launcher):
@@ -96,7 +98,6 @@ def command(
         _print_json(outcomes)
     if output:
         from ..compare.page import page
-        from ..files import write_text
 
         write_text(output, page(outcomes))
         click.echo(f"wrote {output}", err=True)

@@ -3,6 +3,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf, isfinite, isnan
 
 ROUNDING = 1e-6  # by so much numbers may differ that come of sums in another order
 
@@ -28,6 +29,8 @@ def _apart(a: str, b: str) -> float | None:
     x, y = _number(a), _number(b)
     if x is None or y is None:
         return None
+    if not (isfinite(x) and isfinite(y)):
+        return 0.0 if x == y or (isnan(x) and isnan(y)) else inf
     largest = max(abs(x), abs(y))
     return abs(x - y) / largest if largest > 0 and x != y else 0.0
 

@@ -16,7 +16,7 @@ from ..errors import Error
 from ..launch import preload
 from ..launch.job import Job, environment_of
 from ..measure.busy import Load, Span
-from ..measure.process import ended, start_apart, stop
+from ..measure.process import Silence, ended, start_apart
 from ..measure.session import Advance, unseen
 from ..report.read import Profile, read
 
@@ -76,7 +76,8 @@ def _variables(job: Job, side: str, profile: Path, plain: bool) -> dict[str, str
     preloaded = {"LD_PRELOAD": preload(job.mpi.flavour)}
     served = {"STRETTO_CHILDREN": _core.version()} if side == STRETTO else {"STRETTO_DISABLE": "1"}
     if plain:
-        return {**preloaded, **served} if side == STRETTO else {}
+        # What is preloaded here already, by `stretto env` perhaps, serves nothing natively.
+        return {**preloaded, **served} if side == STRETTO else served
     measures = {"STRETTO_PROFILE": str(profile), "STRETTO_PROFILE_CALLS": "all"}
     return {**preloaded, **served, **measures}
 
@@ -181,11 +182,11 @@ class Comparison:
         return Run(side, seconds, code, out, err, found, _load(span))
 
     def _wait(self, process: subprocess.Popen) -> int | None:
-        try:
-            return process.wait(self._limit)
-        except subprocess.TimeoutExpired:
-            stop(process)
-            return None
+        if self._limit is None:
+            return process.wait()
+        with Silence(process, self._limit) as watch:  # wait(limit) looks every 50 ms only
+            code = process.wait()
+        return None if watch.expired else code
 
     def _failure(self, runs: list[Run]) -> EndedError:
         ends = {run.side: run.end for run in runs}

@@ -4,6 +4,7 @@
 from pathlib import Path
 
 from .. import config_folders
+from ..machine import tuned_here
 from ..units import time_in_words
 from .outcome import Outcome
 from .runs import NATIVE, STRETTO
@@ -80,7 +81,7 @@ def _tuning(outcome: Outcome) -> list[str]:
     names = [name for name, spent in outcome.moving.items() if spent >= OF_NOTE * whole]
     tunable = [name for name in names if not name.startswith("neighbor")]
     said = f"{most} late ranks, the most that tuning could save"
-    if path := tuned_rules():
+    if path := tuned_here(".rules") or _old_tuned_rules():
         return [f"{said}; rules tuned on this machine are there already: {path}."]
     if not tunable or not outcome.ranks or outcome.ranks < 2:
         return [f"{said}."]
@@ -88,11 +89,11 @@ def _tuning(outcome: Outcome) -> list[str]:
     return [f"{said}: `{command}` tries."]
 
 
-def tuned_rules() -> Path | None:
-    """Of this user, for any MPI."""
+def _old_tuned_rules() -> Path | None:
+    """Of versions that kept one file for all MPIs."""
     folder, _ = config_folders()
-    found = [*Path(folder).glob("tuned/*.rules"), Path(folder, "tuned.rules")] if folder else []
-    return next((path for path in found if path.exists()), None)
+    path = Path(folder, "tuned.rules")
+    return path if folder and path.exists() else None
 
 
 def doubts(outcome: Outcome) -> list[str]:
