@@ -220,6 +220,13 @@ def test_mpi4py_is_told_of_the_mpi(fake_mpi, fake_program, monkeypatch, tmp_path
             mpi_of_program(str(python), str(openmpi))
 
 
+def test_no_mpi_of_the_standard_abi(monkeypatch):
+    monkeypatch.setattr("stretto.launch.mpi.all_mpis", list)
+    for wish, flavour in (("abi", None), ("auto", "abi")):
+        with pytest.raises(Error, match="no MPI of the MPI 5 standard ABI was found"):
+            choose_mpi(wish, flavour)
+
+
 def test_flavour_that_was_not_built(fake_libraries):
     (fake_libraries / "libstretto-openmpi.so").unlink()
     with pytest.raises(Error, match="not built for the Open MPI ABI") as caught:

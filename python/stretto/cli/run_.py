@@ -4,19 +4,18 @@
 import os
 import shlex
 import signal
-from dataclasses import replace
 
 import click
 
 from ..errors import Error
 from . import completion
-from .options import mpi_option, ranks_option, say_notes, shared_heap_option
+from .options import mpi_option, say_notes, shared_heap_option
 
 
 @click.command(
     "run", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False}
 )
-@ranks_option
+@click.option("-n", "--ranks", type=click.IntRange(min=1), help="How many processes.  [default: 2]")
 @mpi_option
 @click.option(
     "--launcher",
@@ -35,36 +34,39 @@ from .options import mpi_option, ranks_option, say_notes, shared_heap_option
     "program", nargs=-1, required=True, type=click.UNPROCESSED, shell_complete=completion.files
 )
 def command(
-    ranks: int, mpi_wish: str, launcher: str | None, shared_heap: bool, learn: bool, dry_run: bool,
+    ranks: int | None,
+    mpi_wish: str,
+    launcher: str | None,
+    shared_heap: bool,
+    learn: bool,
+    dry_run: bool,
     program: tuple[str, ...],
-) -> None:  # fmt: skip
+) -> None:
     """Run an MPI program with Stretto in it: stretto run -n 4 -- ./app arguments.
 
-    Finds by itself for which MPI the program was built. The exit code is the program's.
+    Finds by itself for which MPI the program was built. PROGRAM may begin with a launcher
+    (mpiexec -n 4 ./app, srun ./app). The exit code is the program's.
     """
     from .. import version
-    from ..launch import mpi_of_program, preload
-    from ..launch.job import split_launcher
-    from ..launch.program import is_without_mpi
+    from ..launch import preload
+    from ..launch.job import environment_of, job_of
 
-    mpi, variables = mpi_of_program(program[0], mpi_wish)
-    variables["LD_PRELOAD"] = preload(mpi.flavour, shared_heap)
+    job = job_of(list(program), None if launcher else ranks, mpi_wish, launcher)
+    variables = {"LD_PRELOAD": preload(job.mpi.flavour, shared_heap)}
     if learn:
-        variables["STRETTO_LEARN"] = os.environ.get("STRETTO_LEARN") or "1"
-    if launcher is not None:
-        mpi, environment = replace(mpi, launcher=split_launcher(launcher)), dict(os.environ)
-    else:
+        asked = os.environ.get("STRETTO_LEARN", "0")
+        variables["STRETTO_LEARN"] = "1" if asked in ("", "0") else asked
+    if not job.own_launcher:
         # What the job spawns gets these variables, too: from the launcher, or from Stretto.
         variables["STRETTO_CHILDREN"] = version()
-        environment = mpi.environment()
-        say_notes(mpi)
-    if is_without_mpi(list(program)):
+        say_notes(job.mpi)
+    if job.without_mpi:
         click.echo(
-            f"stretto: {program[0]} is linked to no MPI: unless it loads one while it runs, "
+            f"stretto: {job.program[0]} is linked to no MPI: unless it loads one while it runs, "
             "Stretto has nothing to do in it",
             err=True,
         )
-    words = mpi.command(ranks, list(program), variables)
+    words, environment = job.command(variables), environment_of(job)
     if dry_run:
         click.echo(shlex.join(words))
         return

@@ -2,6 +2,7 @@
 """What other programs say of themselves."""
 
 import subprocess
+import sys
 from collections.abc import Iterable
 
 Said = subprocess.CompletedProcess[str]
@@ -13,7 +14,8 @@ def ask(words: Iterable[object], seconds: float, env: dict[str, str] | None = No
         return subprocess.run(
             [str(word) for word in words],
             capture_output=True,
-            text=True,
+            encoding=sys.getfilesystemencoding(),
+            errors="surrogateescape",  # names of files are any bytes
             timeout=seconds,
             stdin=subprocess.DEVNULL,
             check=False,

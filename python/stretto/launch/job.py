@@ -14,6 +14,11 @@ from .program import find_program, is_without_mpi, mpi_of_program
 
 LAUNCHERS = re.compile(r"(mpiexec|mpirun|orterun|prterun)([.\-]\w+)?|srun|aprun|jsrun|ibrun|flux")
 OF_MPI = re.compile(r"mpiexec|mpirun|orterun|prterun")
+# Options of launchers whose value, a word of its own, may be the name of some program.
+WITH_VALUE = re.compile(
+    r"-(p|A|J|q|w|C|N|n|np|H|f|ppn)|--?(partition|account|job-name|qos|nodelist|constraint|hosts?|"
+    r"hostfile|machinefile|wdir|map-by|rank-by|bind-to|launcher|bootstrap)"
+)
 
 
 @dataclass(frozen=True)
@@ -65,7 +70,8 @@ def split_launcher(launcher: str) -> tuple[str, ...]:
 def _program_in(words: list[str]) -> int:
     """Where the launcher's options end: at the first word that can be executed."""
     for at, word in enumerate(words):
-        found = None if word.startswith("-") or "=" in word else shutil.which(word)
+        is_value = at > 0 and WITH_VALUE.fullmatch(words[at - 1])
+        found = None if word.startswith("-") or "=" in word or is_value else shutil.which(word)
         if found and not Path(found).is_dir():
             return at
     raise Error(

@@ -13,6 +13,7 @@ from pathlib import Path
 from ..errors import Error
 from ..files import expanded
 from .ask import ask
+from .library import NAMES
 
 LIBRARIES = {
     "mpich": ("libmpi.so.12", "libmpich.so.12"),
@@ -209,5 +210,6 @@ def choose_mpi(wish: str = "auto", flavour: str | None = None) -> Mpi:
     if wish != "auto":
         raise no_mpi(f"no {names[wish]} was found", wish)
     if flavour is not None:
-        raise no_mpi(f"no MPI of the {names[flavour]} ABI was found", flavour)
+        what = f"no MPI of the {NAMES[flavour]} ABI was found"
+        raise no_mpi(what, flavour if flavour in WHEELS else "mpich")
     raise no_mpi()
