@@ -15,6 +15,7 @@ from .errors import Error
 from .files import naming, read_text, write_text
 
 HINT = "`stretto rules list` names the files"
+HEADING = b"stretto-rules"  # begins the first line
 MOST_RANKS = 2**31 - 1  # of a communicator
 PATIENCE = 10.0  # seconds to wait for a program that writes the file
 
@@ -211,7 +212,15 @@ def forget(path: Path, which: Callable[[Learned], bool]) -> int:
     return len(gone)
 
 
+def _is_kept(path: Path) -> bool:
+    """Does it stand where rules are kept, whatever is in it?"""
+    folders = [Path(folder).resolve() for folder in _core.config_folders() if folder]
+    return any(path.resolve().is_relative_to(folder) for folder in folders)
+
+
 def forget_all(path: Path) -> None:
-    """Also a file that is damaged."""
+    """Also a file that is damaged; raises Error if it was no rules file ever."""
     with _locked(path), naming(path):
+        if not _is_kept(path) and HEADING not in path.read_bytes().partition(b"\n")[0]:
+            raise Error(f"{path}: this is no rules file", HINT)
         path.unlink()

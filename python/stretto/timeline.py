@@ -9,6 +9,7 @@ from .errors import Error
 from .files import read_text, write_text
 
 ACTIVITIES = ("send", "receive", "reduce", "copy", "wait")
+CALLS = ("call", "nonblocking", "persistent")  # of a real run; what is within them is drawn
 HINT = "a trace is JSON with X events: cat of " + ", ".join(ACTIVITIES) + ", ts and dur in µs"
 
 
@@ -61,7 +62,7 @@ def _event(row: dict, path: str, number: int) -> Event:
             float(row["dur"]),
             row.get("args", {}),
         )
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise Error(f"{path}: event {number} is no X event of a rank ({error})", HINT) from None
     if found.activity not in ACTIVITIES or not isinstance(found.args, dict):
         raise Error(f"{path}: event {number} is a '{found.activity}'", HINT)
@@ -80,7 +81,7 @@ def read(path: str) -> list[Event]:
     events = [
         _event(row, path, number)
         for number, row in enumerate(rows, 1)
-        if not isinstance(row, dict) or row.get("ph", "X") == "X"
+        if not isinstance(row, dict) or (row.get("ph", "X") == "X" and row.get("cat") not in CALLS)
     ]
     if not events:
         raise Error(f"{path}: no events", HINT)

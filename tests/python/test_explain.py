@@ -104,6 +104,12 @@ def test_tuned_rules_and_machine_of_this_machine(tmp_path, fake_mpi):
     found = json_of(*words, XDG_CONFIG_HOME=str(tmp_path))
     assert (found["choice"], found["machine"]) == ("chain", "mine")
     assert found["decided_by"]["file"] == str(folder / "tuned.rules")
+    # A home may be shared with machines of another kind.
+    (folder / "tuned").mkdir()
+    (folder / "tuned" / "another-cpu-96-cores-mpich-9.8.7.toml").write_text(
+        'stretto-machine = 1\n[machine]\nname = "another"\n[network]\nalpha = 1e-3\n', "utf-8"
+    )
+    assert json_of(*words, XDG_CONFIG_HOME=str(tmp_path))["machine"] == "mine"
     other = fake_mpi("openmpi")
     found = json_of("explain", "reduce", "-p", 5, "--mpi", other, XDG_CONFIG_HOME=str(tmp_path))
     assert "it is for" in found["complaints"][0]["message"]

@@ -10,6 +10,7 @@ import stretto
 from commands import json_of, on_terminal, refuse, succeed
 from commands import stretto as run
 from figures import words_of
+from programs import installed, stretto_run
 from stretto import simulation
 from stretto.machine import machine_named, shipped_machines
 from stretto.plot.simulation import draw
@@ -231,6 +232,14 @@ def test_timeline_is_written_and_drawn(tmp_path, plain):
     assert "receive" in text
 
 
+def test_the_timeline_of_a_real_run_is_drawn(built, tmp_path):
+    trace, picture = tmp_path / "trace.json", tmp_path / "trace.svg"
+    program = [built("compared.c", "mpich"), "sums", 20]
+    stretto_run(2, program, mpi=installed("mpich"), STRETTO_TRACE=str(trace)).succeeded()
+    succeed("show", "--timeline", trace, "-o", picture)
+    assert "receive" in picture.read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize(
     ("trace", "message"),
     [
@@ -238,6 +247,8 @@ def test_timeline_is_written_and_drawn(tmp_path, plain):
         ("3", "no list of events"),
         ("[]", "no events"),
         ('[{"ph": "X", "cat": "send"}]', "event 1 is no X event of a rank"),
+        ('[{"cat": "send", "tid": Infinity, "ts": 0, "dur": 1}]', "event 1 is no X event"),
+        ('[{"cat": "call", "tid": 0, "ts": 0, "dur": 1}]', "no events"),
         ('[{"cat": "nap", "tid": 0, "ts": 0, "dur": 1}]', "event 1 is a 'nap'"),
     ],
 )

@@ -365,6 +365,9 @@ def test_a_program_obeys_what_was_tuned(name, built, tmp_path, monkeypatch):
         (["--commutative"], "--commutative does not go with --target stretto"),
         (["--ranks", "2", "--", "srun", "-n", "2"], "the launcher says how many"),
         (["--output", "."], "is a folder"),
+        (["--output", "my.toml"], "is to hold rules: name it .rules"),
+        (["--predict", "flat", "--operators", "all"], "does not go with --predict"),
+        (["--predict", "flat", "--json"], "does not go with --predict"),
         (["--collectives", "allreduce-ordered"], "no function is called"),
     ],
 )

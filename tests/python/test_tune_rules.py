@@ -64,7 +64,7 @@ def test_the_command_ends_with_that_line(tmp_path, capsys):
         learned=Learned(),
     )  # fmt: skip
     rules = tmp_path / "tuned.rules"
-    _report(session, rules, tmp_path / "machine.toml", machine, {}, None, False, False)
+    _report(session, rules, machine, {}, None, False, False)
     *_, wrote, last = capsys.readouterr().out.splitlines()
     assert wrote == f"wrote {rules}"
     assert last.startswith("another choice than the shipped one at 1 of 1 point: 3.00x as fast")

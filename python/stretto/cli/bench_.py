@@ -167,7 +167,7 @@ def command(
     if overlap:
         from .bench_overlap import command as run_overlap
 
-        _refuse(of_race, "does not go with --overlap", TABLE)
+        _refuse({**of_race, "file": file}, "does not go with --overlap", TABLE)
         run_overlap(n, mpi_wish, functions_of(collectives), sizes, time_per_size, as_json)
         return
     modes = modes_of(mode or BACK_TO_BACK)
@@ -329,7 +329,7 @@ def _print_tables(race: "Results", title: str, ranks: int, graph: str = "") -> N
         said = [f"{ranks} ranks", title, *filter(None, [manner])]
         if graph and name.startswith(NEIGHBOUR):
             said.append(graph)
-        console.print(f"# {name}, {', '.join(said)}")
+        console.print(f"# {name}, {', '.join(said)}", markup=False)
         grid = table(">size", ">native", ">Stretto", ">ratio", "algorithm", least=10)
         for cell in race.cells:
             if (cell["cell"], _manner(cell)) == (name, manner):

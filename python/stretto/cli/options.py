@@ -9,6 +9,7 @@ import click
 
 from ..algorithms import near, plain
 from ..errors import Error
+from ..files import refuse_unwritable
 from . import completion
 
 if TYPE_CHECKING:
@@ -69,6 +70,7 @@ class PictureType(click.ParamType):
 
         format_of(str(value))
         need_matplotlib()
+        refuse_unwritable(str(value))
         return str(value)
 
 

@@ -58,7 +58,7 @@ def list_files(as_json: bool) -> None:
     for one in found:
         what = one.problem or one.machine or "any"
         grid.add_row(one.kind, one.owner, str(one.rules), what, str(one.path))
-    stdout().print(grid)
+    stdout().print(grid, markup=False)
 
 
 @command.command("show")
@@ -83,7 +83,7 @@ def show(path: Path | None, mpi_wish: str, as_json: bool) -> None:
     for one in found:
         times = (_time(one.us), _time(one.native_us), _gain(one.us, one.native_us))
         grid.add_row(one.conditions, one.choice, *times, str(one.pairs))
-    stdout().print(grid)
+    stdout().print(grid, markup=False)
 
 
 @command.command("diff")
@@ -105,7 +105,7 @@ def diff(path: Path, other: Path | None, as_json: bool) -> None:
     grid = table("calls", path.name, other.name if other else "shipped")
     for one in found:
         grid.add_row(one.conditions, one.one or "-", one.other or "-")
-    stdout().print(grid)
+    stdout().print(grid, markup=False)
 
 
 @command.command("forget")

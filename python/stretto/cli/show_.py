@@ -114,20 +114,23 @@ def _show_file(
     rank: int | None,
     text: bool,
     output: str | None,
+    form: str | None,
     others: tuple,
 ) -> None:
     from .. import Params
     from ..schedule_files import case_in, proved, read_algorithm
 
     if any(others):
-        raise Error("--file with another thing to show", "with it go --ranks, --root, --text, -o")
+        raise Error(
+            "--file with another thing to show", "with it go --ranks, --root, --text, --form, -o"
+        )
     held = read_algorithm(file)
     shape = case_in(held, file, ranks, root)
     algorithm = proved(held, shape)
     if text:
         _print_text(algorithm, shape, Params(), rank)
     else:
-        _show_schedule(algorithm, shape, Params(), output, None)
+        _show_schedule(algorithm, shape, Params(), output, form)
 
 
 @click.command("show")
@@ -208,7 +211,7 @@ def command(
         raise Error("--rank needs --text", "a picture always shows all ranks")
     if file is not None:
         others = (algorithm, counts, timeline, graph, topology, hosts, as_json)
-        _show_file(file, ranks, root, rank, text, output, others)
+        _show_file(file, ranks, root, rank, text, output, form, others)
         return
     root = root or 0
     if topology is not None or hosts is not None:
@@ -216,7 +219,9 @@ def command(
             raise Error("--topology with --text, --rank or --timeline", "leave one out")
         from .show_topology import show
 
-        show(algorithm, topology, hosts, ranks, root, counts or [], output, as_json)
+        if graph and algorithm is None:
+            raise Error("--graph needs an ALGORITHM", "leave it out")
+        show(algorithm, topology, hosts, ranks, root, counts or [], output, as_json, graph)
         return
     if as_json:
         raise Error("--json needs --topology", "a schedule's form for programs is --text")

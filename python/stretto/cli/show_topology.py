@@ -34,7 +34,7 @@ def _show_tree(topology: "Topology", title: str, output: str | None, as_json: bo
 
 def show(
     words: str | None, requested: str | None, hosts: str | None, ranks: int | None, root: int,
-    counts: list[int], output: str | None, as_json: bool,
+    counts: list[int], output: str | None, as_json: bool, graph: str,
 ) -> None:  # fmt: skip
     """The tree, or what the algorithm does on it."""
     from ..algorithms import algorithm_and_params
@@ -48,7 +48,7 @@ def show(
         _show_tree(topology, where, output, as_json)
         return
     algorithm, params = algorithm_and_params(words)
-    shape = shape_of(algorithm, topology.ranks, root, counts)
+    shape = shape_of(algorithm, topology.ranks, root, counts, graph)
     found = contention(topology, algorithm, shape, params)
     named = words if len(words) < LONGEST_WORDS else f"{algorithm.id} in an order of its own"
     title = f"{named} on {where}, {shape.ranks} ranks"

@@ -92,7 +92,7 @@ def progress(title: str, total: float | None) -> Iterator:
     console = stderr()
     bar = Progress(
         SpinnerColumn(),
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TimeRemainingColumn(),

@@ -51,8 +51,7 @@ def run(
     from ..tune.native.session import NativeSession, seconds_for
     from .terminal import say_if_busy, tuning
 
-    requested_mpi = str(Path(mpi).absolute()) if mpi else name
-    target = target_of(name, choose_mpi(requested_mpi), commutative)
+    target = target_of(name, choose_mpi(mpi or name), commutative)
     say_notes(target.mpi)
     functions, numbers = tunable(collectives), parse_sizes(sizes)
     requested = Request(ranks_of(ranks), functions, numbers, budget, limit)

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from ..tune.own.points import Point
     from ..tune.own.session import OwnSession
 
-MACHINE = "machine.toml"  # beside rules that --output names
-
 
 def _output(wish: str | None, machine: str = "") -> Path:
     """Of rules for `machine`, or for any if it has no name."""
@@ -34,6 +32,9 @@ def _output(wish: str | None, machine: str = "") -> Path:
         raise Error("neither HOME nor XDG_CONFIG_HOME is set", "name a file: --output tuned.rules")
     if Path(path).is_dir():
         raise Error(f"--output: {path} is a folder", "name a file in it: --output tuned.rules")
+    if Path(path).suffix in (".toml", ".jsonl"):
+        hint = "the machine and what was measured go beside it, into .toml and .jsonl"
+        raise Error(f"--output: {path} is to hold rules: name it .rules", hint)
     return Path(path)
 
 
@@ -100,7 +101,8 @@ def run(
         from .tune_predict import predict as predict_rules
 
         used = {"a launcher": launcher, "--ranks": ranks, "--mpi": mpi, "--fresh": fresh}
-        _nothing_is_measured({**used, "--up-to": up_to, "--mode": mode})
+        used |= {"--up-to": up_to, "--mode": mode, "--operators": operators, "--json": as_json}
+        _nothing_is_measured(used)
         predict_rules(predict, collectives, partial(_of_predictions, output), topology, hosts)
         return
     _of_predictions_only(topology, hosts)
@@ -131,8 +133,7 @@ def run(
     reductions = measured_reductions(started_by)
     with tuning("tuning Stretto's choice", session, journal.path) as advance:
         (extrapolation or session).run(advance)
-    model_path = path.with_name(MACHINE) if output else path.with_suffix(".toml")
-    _report(session, path, model_path, machine, reductions, extrapolation, as_json, output is None)
+    _report(session, path, machine, reductions, extrapolation, as_json, output is None)
     wrong = [f"{cell}, {words}: wrong result" for cell, words in sorted(session.wrong)]
     if wrong:
         hint = "`stretto bench --collectives` races the function alone"
@@ -198,7 +199,6 @@ def _modes(session: "OwnSession") -> str:
 def _report(
     session: "OwnSession",
     path: Path,
-    model_path: Path,
     machine: str,
     reductions: "Ratios",
     extrapolation: "Extrapolation | None",
@@ -222,7 +222,7 @@ def _report(
         more = _extrapolated(extrapolation)
         files[path] = to_text(chosen, machine, session.one_node, notes, more, session.cores)
     if model:
-        files[model_path] = to_toml(
+        files[path.with_suffix(".toml")] = to_toml(
             model.parameters, machine, model.cores, model.network, model.found, reductions
         )
     for file, text in files.items():

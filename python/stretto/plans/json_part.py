@@ -99,6 +99,8 @@ def read_json(text: str, path: str) -> Part:
         value = _Decoder(text).decode(text)
     except json.JSONDecodeError as error:
         raise Error(f"{path}:{error.lineno}: no JSON: {error.msg}", HINT) from None
+    except ValueError as error:  # a number of thousands of digits
+        raise Error(f"{path}: {error}", HINT) from None
     except RecursionError:
         raise Error(f"{path}: too deep for a plan", HINT) from None
     if not isinstance(value, Object):

@@ -9,7 +9,6 @@ all others.
 """
 
 import random
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
@@ -196,8 +195,3 @@ class Finder:
                 return False
             link.agreed += 1
         return True
-
-
-def compatible(sides: Sequence[Split]) -> bool:
-    """Can one tree have all these?"""
-    return all(not a & b or a <= b or b <= a for a, b in combinations(sides, 2))

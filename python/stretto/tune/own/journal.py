@@ -5,6 +5,7 @@ from collections import defaultdict
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from ... import _core
 from ...measure.busy import Load
 from ...measure.journal import Records
 from ...measure.points import BACK_TO_BACK
@@ -57,7 +58,8 @@ class Journal(Records):
     """A point that is there is not measured again; what hangs is not tried again."""
 
     def __init__(self, path: Path, machine: str, fresh: bool = False) -> None:
-        head = {"format": FORMAT, "machine": machine}
+        # Times of another version would choose for this one, by names that it may not have.
+        head = {"format": FORMAT, "machine": machine, "version": _core.version()}
         self.measured: list[Measured] = []
         self._benchmarks: dict[Point, list[Measured]] = defaultdict(list)
         self.failed: set[tuple[Point, str]] = set()
