@@ -17,9 +17,15 @@ namespace {
 
 std::mutex mutex;
 
+/// Of several communicators, what one of them found out.
+struct Kept {
+  learn::Learned learned;  ///< with the pairs of all
+  std::pair<bool, std::size_t> weight;
+};
+
 /// Guarded by `mutex`; never destroyed, like all that a program may use at its very end.
-std::map<std::string, learn::Learned>& all_learned() {
-  static auto& by_conditions = *new std::map<std::string, learn::Learned>;
+std::map<std::string, Kept>& all_learned() {
+  static auto& by_conditions = *new std::map<std::string, Kept>;
   return by_conditions;
 }
 
@@ -34,28 +40,30 @@ std::string title_of_mpi() {
 
 std::string learned_path() {
   const std::string& learn = settings().learn;
-  return learn != "1" ? learn : learned_rules_path(config_folders().user, this_machine(title_of_mpi()));
+  return learn != "1" ? from_start(learn) : learned_rules_path(config_folders().user, this_machine(title_of_mpi()));
 }
 
-void keep_learned(const learn::Learned& learned) {
+void keep_learned(const learn::Learned& learned, bool settled) {
   const std::lock_guard lock(mutex);
-  learn::Learned& known = all_learned()[learned.conditions];
-  const std::size_t pairs = known.pairs + learned.pairs;
-  known = learned;
-  known.pairs = pairs;
+  Kept& known = all_learned()[learned.conditions];
+  const std::size_t pairs = known.learned.pairs + learned.pairs;
+  // Whoever has compared all, or more calls, knows better, whichever communicator is freed last.
+  const std::pair weight{settled, learned.pairs};
+  if (weight >= known.weight) known = {learned, weight};
+  known.learned.pairs = pairs;
 }
 
 std::optional<learn::Candidate> learned_before(const std::string& conditions) {
   const std::lock_guard lock(mutex);
   const auto found = all_learned().find(conditions);
-  return found == all_learned().end() ? std::nullopt : std::optional(found->second.choice);
+  return found == all_learned().end() ? std::nullopt : std::optional(found->second.learned.choice);
 }
 
 void write_learned() {
   std::vector<learn::Learned> learned;
   {
     const std::lock_guard lock(mutex);
-    for (const auto& [conditions, one] : all_learned()) learned.push_back(one);
+    for (const auto& [conditions, one] : all_learned()) learned.push_back(one.learned);
   }
   if (learned.empty()) return;
   const std::string path = learned_path();

@@ -16,8 +16,8 @@ std::string title_of_mpi();
 /// The file that STRETTO_LEARN asks for; empty: nothing is learned, or the environment names no folder for it.
 std::string learned_path();
 
-/// Rank 0 of a communicator says what its ranks found out.
-void keep_learned(const learn::Learned& learned);
+/// Rank 0 of a communicator says what its ranks found out; `settled`: they have compared all.
+void keep_learned(const learn::Learned& learned, bool settled);
 /// What another communicator of this process found out about such calls.
 std::optional<learn::Candidate> learned_before(const std::string& conditions);
 

@@ -67,9 +67,10 @@ std::unique_ptr<Learner::CallClass> Learner::make_class(const Call& call) {
   const Choice choice = choose(*c_.rules_, one->call);
   // The shipped choice was made on another machine: until it has proved itself here, calls are left as they were.
   const bool ours = choice.line > 0 && !c_.rules_->place(choice.line).starts_with(shipped_name);
-  one->candidates = {ours ? learn::Candidate{choice.algorithm, choice.params} : learn::Candidate{}};
   // Rules that were measured say where; others were predicted, or made by hand. A list says where ranks were then.
   one->known = ours && c_.rules_->measured(choice.line) && choice.params.list.empty();
+  const Params params = one->known ? choice.params : learn::normalized(choice.params, call.bytes);  // as others will be
+  one->candidates = {ours ? learn::Candidate{choice.algorithm, params} : learn::Candidate{}};
   one->decisions.resize(1);
   one->until_open.fill(learn::Limits{}.first_round(one->known || !one->candidates[0].algorithm));
   return one;
@@ -98,7 +99,9 @@ const Decision* Learner::decide(const Call& call, CountedAs form) {
   learn::Comparison& comparison = of.comparison;
   std::uint32_t* const left = form == CountedAs::none ? nullptr : counter(of, form);
   if (!left) {
-    if (!of_call_ && !of.known && !comparison.found()) return nullptr;  // it is not counted, nor are others like it
+    // Not counted, nor are others like it. Once they are, one choice serves all: kept plans of two would part the
+    // ranks.
+    if (!of_call_ && !of.known && !of.opened) return nullptr;
     return &decision(of, comparison.current(), call);
   }
   if (form == CountedAs::nonblocking) return decide_nonblocking(of, call);
@@ -295,7 +298,8 @@ void Learner::keep(const CallClass& of) const {
                 .choice = of.candidates[current],
                 .seconds = comparison.seconds(current),
                 .native_seconds = comparison.seconds(static_cast<std::size_t>(native)),
-                .pairs = comparison.pairs()});
+                .pairs = comparison.pairs()},
+               comparison.settled());
 }
 
 namespace {

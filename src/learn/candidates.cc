@@ -170,7 +170,7 @@ std::string conditions(const Call& call, const Between& bytes) {
 }
 
 Params normalized(Params params, Bytes bytes) {
-  if (params.segment >= bytes) params.segment = 0;
+  if (bytes > 0 && params.segment >= bytes) params.segment = 0;
   if (params.segment == 0) params.depth = Params{}.depth;
   return params;
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace stretto::learn {
 namespace {
@@ -17,7 +18,7 @@ constexpr std::size_t most_times = 64;  // kept of a candidate
 constexpr std::size_t most_overheads = 15;
 constexpr double behind = 1.5;       // a challenger is clearly behind if every ratio is larger, ahead below 1/behind
 constexpr double far_behind = 3;     // it is not even looked at later
-constexpr double most_charged = 10;  // calls, or 100 µs, for a first time: it may be the machine's doing
+constexpr double most_charged = 10;  // calls, or 100 µs, for the only time of a candidate
 constexpr double always_charged = 1e-4;
 constexpr double unknown_excess = 2;  // what a first call is expected to take longer, in calls
 constexpr double outlier = 4;         // times the median: not the candidate's doing
@@ -58,15 +59,21 @@ double Comparison::seconds(std::size_t candidate) const { return median(candidat
 double Comparison::overhead() const { return median(overheads_); }
 
 double Comparison::spent() const {
-  double sum = 0;
-  for (const Candidate& one : candidates_) sum += one.excess;
-  return std::max(sum, 0.0) + overhead() * static_cast<double>(rounds_);
+  // The only time of one candidate may be the machine's doing; that of several is theirs.
+  const double charged = std::max(most_charged * seconds(current_), always_charged);
+  double sum = 0, forgiven = 0;
+  for (const Candidate& one : candidates_) {
+    sum += one.excess;
+    if (one.timed == 1) forgiven = std::max(forgiven, one.excess - charged);
+  }
+  sum -= forgiven;
+  // Of a candidate's first round all counts: what is prepared then is not done again.
+  const double first = std::max(first_overheads_ - overhead() * first_rounds_, 0.0);
+  return std::max(sum, 0.0) + overhead() * static_cast<double>(rounds_) + first;
 }
 
 Comparison::Turn Comparison::next_turn() {
-  // The two change their order from pair to pair: what a call leaves behind for the next one is divided.
-  const bool challenger_first = turn_ / 2 % 2 == 1;
-  const bool is_challenger = (turn_ % 2 == 1) != challenger_first;
+  const bool is_challenger = (turn_ % 2 == 1) != challenger_first(turn_ / 2);
   const Turn turn{is_challenger ? challenger_ : current_, turn_ == 0, turn_ + 1 == 2 * round_pairs_};
   ++turn_;
   ++calls_;
@@ -77,10 +84,14 @@ Verdict Comparison::conclude(std::span<const double> seconds, double overhead) {
   Candidate& own = candidates_[current_];
   Candidate& other = candidates_[challenger_];
   if (looking_) other.ratios.clear();
+  if (!std::exchange(other.begun, true)) {
+    first_overheads_ += overhead;
+    ++first_rounds_;
+  }
   const std::size_t pairs_before = pairs_;
   for (std::size_t i = 0; i + 1 < seconds.size(); i += 2) {
-    const bool challenger_first = i / 2 % 2 == 1;
-    const double current = seconds[challenger_first ? i + 1 : i], challenger = seconds[challenger_first ? i : i + 1];
+    const std::size_t late = challenger_first(i / 2) ? 1 : 0;
+    const double current = seconds[i + late], challenger = seconds[i + 1 - late];
     if (current <= 0 || challenger <= 0) continue;
     other.ratios.push_back(challenger / current);
     ++pairs_;
@@ -102,17 +113,19 @@ Verdict Comparison::conclude(std::span<const double> seconds, double overhead) {
 /// doing as soon as others say so.
 void Comparison::add_time(Candidate& candidate, double seconds) {
   constexpr std::size_t enough = 3;
+  if (candidate.timed < enough) candidate.first.push_back(seconds);
   candidate.times.push_back(seconds);
   if (candidate.times.size() > most_times) candidate.times.pop_front();
   ++candidate.timed;
   const double usual = this->seconds(current_);
-  const double most = outlier * median(candidate.times);
-  if (candidate.timed == enough) {
+  if (candidate.timed == 1) {
+    candidate.excess = seconds - usual;
+  } else if (candidate.timed <= enough) {  // together they tell; of two the shorter one
     candidate.excess = 0;
-    for (const double one : candidate.times) candidate.excess += std::min(one, most) - usual;
+    for (const double one : candidate.first)
+      candidate.excess += std::min(one, outlier * median(candidate.first)) - usual;
   } else {
-    const double first = std::min(seconds, usual + std::max(most_charged * usual, always_charged));
-    candidate.excess += (candidate.timed < enough ? first : std::min(seconds, most)) - usual;
+    candidate.excess += std::min(seconds, outlier * median(candidate.times)) - usual;
   }
 }
 

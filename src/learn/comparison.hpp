@@ -99,13 +99,17 @@ class Comparison {
   struct Candidate {
     std::vector<double> ratios;  ///< to the current one
     std::deque<double> times;    ///< the last ones
-    double excess = 0;           ///< of calls whose times are in `times` no more
+    std::vector<double> first;   ///< its first times beside another one that was current
+    bool begun = false;          ///< has it had a round?
+    double excess = 0;           ///< so much longer than that one's its calls took, in all
     std::uint64_t timed = 0;
     std::uint64_t served = 0;  ///< until another one became current
   };
   void make_current(std::size_t candidate);
   void add_time(Candidate& candidate, double seconds);
-  double excess_of(const Candidate& candidate) const;
+  /// In so many pairs of this round after its first: the two change their order from pair to pair, and rounds of one
+  /// pair theirs. What a call leaves behind for the next one is divided.
+  bool challenger_first(std::size_t pair) const { return (pair + rounds_) % 2 == 1; }
   double expected_cost(std::size_t pairs) const;
   double overhead() const;
   std::size_t pairs_of_next() const;
@@ -136,6 +140,8 @@ class Comparison {
   std::uint64_t since_ = 0;       ///< calls until the current one became it
   std::deque<double> overheads_;  ///< of the last rounds
   std::uint64_t rounds_ = 0;
+  double first_overheads_ = 0;  ///< of the first round of each challenger
+  int first_rounds_ = 0;
 };
 
 }  // namespace stretto::learn

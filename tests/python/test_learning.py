@@ -111,7 +111,7 @@ def test_the_choice_is_refined(built, tmp_path, words, form):
 @pytest.mark.parametrize(
     "words",
     [
-        ("apart",), ("mixed",), ("split",), ("pending",), ("freed",),
+        ("apart",), ("mixed",), ("split",), ("pending",), ("freed",), ("either",),
         ("nonblocking", "apart", "mixed", "split"), ("nonblocking", "freed"), ("several",),
         ("persistent", "apart"),
     ],
@@ -131,6 +131,35 @@ def test_nonblocking_calls_take_turns(built, config, tmp_path):
     assert re.search(r"select: learned: allreduce .* by \d+ pairs? of calls", done.err)
     [kept] = read_learned(file_of(config, "mpich"))
     assert kept.us > 0 and kept.pairs > 0
+
+
+def test_calls_that_block_between_others(built, tmp_path):
+    """Those that take turns are counted, and serve the others as well."""
+    done = learn_something(built, "mpich", tmp_path, "either", STRETTO_LEARN=str(tmp_path / "l"))
+    assert refused(done) == []
+    assert re.search(r"learning: allreduce .*; by nonblocking calls", done.err)
+    assert re.search(r"select: learned: allreduce .* instead of linear", done.err)
+
+
+def test_a_copy_of_the_shipped_rules(built, tmp_path):
+    """To all ranks it is no file of the user's, whose choice would be tried at once."""
+    variables = {
+        "STRETTO_LEARN": str(tmp_path / "l.rules"),
+        "STRETTO_RULES": str(tmp_path / "copy"),
+    }
+    (tmp_path / "copy").write_bytes((ROOT / "rules" / "default.rules").read_bytes())
+    done = learn(built, "mpich", 2, 600, "mixed", **variables)
+    assert refused(done) == []
+    assert "select: by the shipped rules" in done.err
+
+
+def test_a_program_that_goes_to_another_folder(built, tmp_path, monkeypatch):
+    (tmp_path / "other").mkdir()
+    monkeypatch.chdir(tmp_path)
+    files = {"STRETTO_LEARN": "l.rules", "STRETTO_PROFILE": "p.json"}
+    learn_something(built, "mpich", tmp_path, "elsewhere", **files)
+    assert {one.name for one in tmp_path.iterdir()} >= {"l.rules", "p.json"}
+    assert list((tmp_path / "other").iterdir()) == []
 
 
 @pytest.mark.parametrize("name", FLAVOURS)
@@ -319,6 +348,16 @@ def test_rules_are_forgotten(kept):
     assert "is gone" in succeed("rules", "forget", kept)
     assert not kept.exists()
     assert "no such file" in refuse("rules", "forget", kept)
+
+
+def test_only_rules_are_forgotten(kept, tmp_path):
+    """A file of another kind is not deleted; a damaged one where rules are kept is."""
+    notes = tmp_path / "notes.txt"
+    notes.write_text("mine\n", encoding="utf-8")
+    assert f"{notes}: this is no rules file" in refuse("rules", "forget", notes)
+    assert notes.exists()
+    kept.write_bytes(b"\xff\x00")
+    assert "is gone" in succeed("rules", "forget", kept)
 
 
 def test_explain_knows_what_was_learned(kept):

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Comparisons of candidates by times that are made up: what is found, what finding it costs, and when it is doubted.
+#include <array>
 #include <functional>
 #include <memory>
 #include <random>
@@ -121,6 +122,34 @@ TEST(who_is_clearly_behind_is_given_up_in_its_first_calls) {
   const Played p = play(3, 4000, noisy({unit, 8 * unit, 0.8 * unit}, 0.02, 1));
   CHECK(p.calls[1] <= 2);
   CHECK_EQ(p.current, std::size_t{2});
+}
+
+TEST(who_is_very_far_behind_counts_in_full) {
+  const double unit = 15e-6;
+  constexpr std::uint64_t calls = 20000;
+  const Played p = play(5, calls, noisy({unit, 200 * unit, 200 * unit, 200 * unit, 200 * unit}, 0, 1));
+  CHECK(p.seconds < 1.045 * unit * static_cast<double>(calls));
+}
+
+/// A round whose odd turns take as long as the first one, its even ones as the second.
+void play_round(Comparison& comparison, std::array<double, 2> seconds, double overhead) {
+  comparison.quiet = 0;
+  std::vector<double> round;
+  for (bool last = false; !last; round.push_back(seconds[round.size() % 2])) last = comparison.next_turn().last;
+  comparison.conclude(round, overhead);
+}
+
+TEST(the_first_of_two_calls_may_be_the_slower_one) {
+  Comparison comparison(2, 0, false);
+  for (int round = 0; round < 10; ++round) play_round(comparison, {1.8e-3, 1e-3}, telling);
+  CHECK_EQ(comparison.current(), std::size_t{0});
+}
+
+TEST(what_a_candidate_is_prepared_for_counts) {
+  Comparison comparison(2, 0, false);
+  constexpr double preparing = 20e-3;
+  for (int round = 0; round < 5; ++round) play_round(comparison, {1e-3, 1e-3}, round == 0 ? preparing : telling);
+  CHECK(comparison.spent() > preparing);
 }
 
 TEST(a_first_call_that_finds_nothing_in_the_cache_is_forgiven) {

@@ -10,6 +10,8 @@
 //   pending   nonblocking calls, of one kind with the blocking ones, are under way
 //   threads   two threads call on communicators of their own
 //   nonblocking   calls are nonblocking ones, for most of which the program waits at once
+//   either    two are nonblocking ones before each that blocks
+//   elsewhere     the program goes to the folder other
 //   several   of these three are under way at once, and one ends late
 //   persistent   calls are starts of requests, now and then of two at once, by each rank in another order
 // Prints "all right", and how long the calls took.
@@ -19,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "arguments.c"
 
@@ -126,6 +129,13 @@ static void pending(int call) {
   if (sum != ranks * call + ranks * (ranks - 1) / 2 || others != ranks * (ranks - 1) / 2) wrong("iallreduce", call);
 }
 
+/// Before one that blocks.
+static void either(int n, int call) {
+  nonblocking = 1;
+  for (int i = 0; i < 2; ++i) allreduce(MPI_COMM_WORLD, n, call);
+  nonblocking = 0;
+}
+
 static void several(int call) {
   enum { all = 3 };
   static MPI_Request late = MPI_REQUEST_NULL;
@@ -223,6 +233,7 @@ int main(int argc, char** argv) {
   MPI_Barrier(MPI_COMM_WORLD);
   MPI_Barrier(half);
   const int n = is_given(argc, argv, "long") ? most : is_given(argc, argv, "large") ? 2000 : 2;
+  if (is_given(argc, argv, "elsewhere") && chdir("other") != 0) wrong("chdir", 0);
   const double begin = MPI_Wtime();
   if (is_given(argc, argv, "several")) {
     for (int call = 0; call < calls; ++call) several(call);
@@ -238,6 +249,7 @@ int main(int argc, char** argv) {
         for (int i = 0; i < 1 + rank % 2; ++i) allreduce(half, 3, call);
       if (is_given(argc, argv, "pending")) pending(call);
       if (is_given(argc, argv, "persistent")) persistent(n, call);
+      if (is_given(argc, argv, "either")) either(n, call);
       is_given(argc, argv, "mixed") ? mixed(MPI_COMM_WORLD, call) : allreduce(MPI_COMM_WORLD, n, call);
     }
   }
