@@ -14,6 +14,7 @@
 #include "communicator/learned.hpp"
 #include "communicator/own_process.hpp"
 #include "mpi/flavour/flavour.hpp"
+#include "mpi/gpu.hpp"
 #include "mpi/threads.hpp"
 #include "select/shipped.hpp"
 #include "settings/settings.hpp"
@@ -44,20 +45,21 @@ std::map<std::int64_t, Known>& all_known() {
 
 std::int64_t positive(std::uint64_t digest) { return static_cast<std::int64_t>(digest >> 2 | 1); }
 
-/// The texts are those of rules and schedules. Throws where they are not valid.
-const Known& keep(const std::string& file, const std::string& text, const std::string& files) {
-  const std::int64_t digest = positive(digest_of_rules(files.empty() ? text : text + '\0' + files));
-  if (const auto found = all_known().find(digest); found != all_known().end()) return found->second;
-  auto rules = std::make_unique<Rules>(complete_rules(text, file));
-  add_algorithm_files(files, *rules);
-  return all_known()[digest] = {file, text, files, rules.release(), digest};
-}
-
 const Known& shipped() {
   const std::int64_t digest = positive(shipped_digest);
   Known& k = all_known()[digest];
   if (!k.rules) k = {std::string(shipped_name), {}, {}, &shipped_rules(), digest};
   return k;
+}
+
+/// The texts are those of rules and schedules. Throws where they are not valid.
+const Known& keep(const std::string& file, const std::string& text, const std::string& files) {
+  const std::int64_t digest = positive(digest_of_rules(files.empty() ? text : text + '\0' + files));
+  if (const auto found = all_known().find(digest); found != all_known().end()) return found->second;
+  if (digest == positive(shipped_digest)) return shipped();  // a copy of them: to other ranks no file of rank 0's
+  auto rules = std::make_unique<Rules>(complete_rules(text, file));
+  add_algorithm_files(files, *rules);
+  return all_known()[digest] = {file, text, files, rules.release(), digest};
 }
 
 /// Reads them at the first call; says what it found if told to.
@@ -123,7 +125,21 @@ const Known* of_rank_0(Bootstrap& bootstrap) {
 
 /// Terms as numbers, of which the least of all ranks tells what they agree on.
 struct Term {
-  enum : std::size_t { variables, variables_, files, files_, node, node_, digest, threads, faults, own_thread, count };
+  enum : std::size_t {
+    variables,
+    variables_,
+    files,
+    files_,
+    node,
+    node_,
+    digest,
+    threads,
+    all_threads,
+    faults,
+    own_thread,
+    gpu,
+    count
+  };
 };
 using Proposal = std::array<std::int64_t, Term::count>;
 
@@ -137,8 +153,10 @@ Proposal proposal(const Terms& t) {
   n[Term::node_] = -t.node;
   n[Term::digest] = t.rules;
   n[Term::threads] = t.threads ? 0 : 1;
+  n[Term::all_threads] = t.threads ? 1 : 0;
   n[Term::faults] = t.faults ? 0 : 1;
   n[Term::own_thread] = t.own_thread ? 1 : 0;
+  n[Term::gpu] = t.gpu ? 0 : 1;
   return n;
 }
 
@@ -150,8 +168,10 @@ Agreement agreement(const Proposal& least) {
   if (const Known* rules = known(all.digest)) all.rules = rules->rules;
   all.one_node = least[Term::node] == -least[Term::node_];
   all.threads = least[Term::threads] == 0;
+  all.all_threads = least[Term::all_threads] == 1;
   all.faults = least[Term::faults] == 0;
   all.own_thread = least[Term::own_thread] == 1;
+  all.gpu = least[Term::gpu] == 0;
   return all;
 }
 
@@ -195,6 +215,7 @@ Terms Terms::own(Rank rank) {
   terms.threads = threads_at_once();
   terms.faults = flavour::survives_faults();
   terms.own_thread = own_thread_may_call();
+  terms.gpu = buffers_may_be_on_gpu();
   return terms;
 }
 
@@ -210,7 +231,7 @@ Agreement combined(std::span<const Terms> all) {
 // A rank that this did not reach does not know how it goes on: all hear of it first.
 Agreement settle(Bootstrap& bootstrap, Agreement all, bool all_came, bool rules_known) {
   if (!bootstrap.ok() || !all_came) return {};
-  if (!all.same_variables) return all;
+  if (!all.same_variables || all.gpu) return all;
   const Known* rules = known(all.digest);
   if (!rules_known) {
     rules = of_rank_0(bootstrap);

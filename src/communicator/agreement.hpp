@@ -24,6 +24,7 @@ struct Terms {
   bool threads = false;        ///< MPI_THREAD_MULTIPLE, which the ranks of a job need not have in common
   bool faults = false;         ///< failed processes are survived
   bool own_thread = false;     ///< Stretto's own thread may call the MPI
+  bool gpu = false;            ///< buffers may be in the memory of a GPU
 
   /// Of this process, `rank` of the communicator.
   static Terms own(Rank rank);
@@ -38,8 +39,10 @@ struct Agreement {
   std::vector<std::int64_t> nodes;  ///< of each rank; empty: they have not told each other
   bool one_node = false;            ///< have all ranks the same node?
   bool threads = false;             ///< on any rank
+  bool all_threads = false;         ///< on all of them
   bool faults = false;              ///< likewise
   bool own_thread = false;          ///< on all ranks
+  bool gpu = false;                 ///< on any rank
 };
 
 /// One that this process has proposed for no other communicator. Where all ranks propose the same one, it is agreed on.

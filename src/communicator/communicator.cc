@@ -187,7 +187,7 @@ std::optional<transport::Tag> Communicator::next_persistent_tag() {
     const std::lock_guard lock(persistent_tags_mutex_);
     return persistent_tags_.contains(sequence);
   };
-  const std::uint32_t most = messages_ ? messages_->persistent_sequences() : transport::sequences_of_calls;
+  const std::uint32_t most = messages_ ? messages_->sequences() : transport::sequences_of_calls;
   for (std::uint32_t tries = 0; tries < most; ++tries) {
     const std::uint32_t sequence = transport::sequences_of_calls + last_persistent_++ % most;
     bool unused = true;

@@ -68,6 +68,13 @@ class Communicator {
     tag_.sequence += more;
     return next;
   }
+  /// That many have been given out.
+  std::uint32_t tags_given() const { return tag_.sequence; }
+  /// Messages of operations whose tags are closer together cannot be taken for each other's.
+  std::uint32_t tags_apart() const {
+    constexpr std::uint32_t most_of_one = 8;
+    return (messages_ ? messages_->sequences() : transport::sequences_of_calls) - most_of_one;
+  }
   /// For all starts of a persistent call. Nothing, on all ranks alike: there is none. Collective when many have been
   /// given out, some of which may be in use.
   std::optional<transport::Tag> next_persistent_tag();
@@ -77,6 +84,8 @@ class Communicator {
   const NodeView* node() const { return node_ ? &*node_ : nullptr; }
   /// May threads make calls at the same time, of which some may be on this communicator?
   bool threads() const { return threads_; }
+  /// On all of its ranks? Else some have no locks.
+  bool all_threads() const { return all_threads_; }
   /// May a thread of Stretto's own call the MPI on all ranks? False where ranks that had met did not ask each other.
   bool own_thread() const { return own_thread_; }
   bool one_node() const { return ranks_ > 1 && per_node_ == ranks_; }  ///< all ranks share memory
@@ -120,6 +129,8 @@ class Communicator {
   int (*free_when_left)(MPI_Comm*) = nullptr;
   std::vector<NonblockingCall*> undecided;
   bool starts_queued = false;  ///< one of them is starting those behind it
+  std::uint32_t oldest_tag =
+      0;  ///< no nonblocking call has an earlier one, as tags_given() counts, and is not complete
   /// How the process's worker reaches the ranks of this node.
   std::optional<transport::shm::Neighbours> neighbours;
   std::uint64_t neighbours_rings = 0;  ///< with the staging rings that the worker counts so
@@ -184,6 +195,7 @@ class Communicator {
   bool even_nodes_ = true;  ///< has each node as many?
   bool survives_faults_ = false;
   bool threads_ = false;
+  bool all_threads_ = false;
   bool own_thread_ = false;
   std::optional<bool> same_files_;
   std::shared_ptr<const Graph> graph_;

@@ -15,6 +15,7 @@
 #include "communicator/provenance.hpp"
 #include "communicator/shared_messages.hpp"
 #include "mpi/flavour/flavour.hpp"
+#include "mpi/gpu.hpp"
 #include "mpi/translate.hpp"
 #include "support/launcher.hpp"
 #include "support/say.hpp"
@@ -72,8 +73,10 @@ bool ranks_have_met(MPI_Comm comm) {
 void Communicator::connect(const std::string& cause) {
   const Provenance provenance = provenance_of(comm_);
   threads_ = threads_at_once() || provenance == Provenance::session;
+  all_threads_ = threads_at_once();
   if (ranks_ == 1) {
     rules_ = &own_rules();
+    if (buffers_may_be_on_gpu()) unusable = Passed::gpu;
     return;
   }
   const std::vector<int> world_ranks = translate(comm_, constants().world);
@@ -89,6 +92,11 @@ void Communicator::connect(const std::string& cause) {
   const bool few = ranks_ <= most_to_meet_at_once;
   const Agreement agreed = few ? agree_and_meet(all, provenance) : agree(all, Terms::own(rank_));
   same_files_ = agreed.same_files;
+  if (agreed.gpu)
+    return refuse(Passed::gpu,
+                  "this MPI takes buffers in the memory of GPUs, which Stretto does not reach; its calls go to the "
+                  "native library",
+                  "STRETTO_GPU=0 if the program's buffers are all in the memory of the host");
   if (!agreed.usable && !agreed.same_variables)
     return refuse(Passed::communicator,
                   "the ranks of a communicator have different STRETTO_ variables or libraries; its calls go to the "
@@ -100,6 +108,7 @@ void Communicator::connect(const std::string& cause) {
   rules_ = agreed.rules;
   survives_faults_ = careful = agreed.faults;
   own_thread_ = agreed.own_thread;
+  all_threads_ = agreed.all_threads;
   const bool own = needs_own(agreed, provenance);
   if (!few && settings().shm && agreed.one_node) node_ = meet_neighbours(all, own, !agreed.faults, *rules_);
   if (node_) {
@@ -128,7 +137,7 @@ Agreement Communicator::agree_and_meet(Bootstrap& all, Provenance provenance) {
     std::ranges::transform(letters, terms.begin(), &Letter::terms);
     agreed = combined(terms);
   }
-  if (all.ok() && settings().shm && agreed.same_variables && agreed.one_node) {
+  if (all.ok() && settings().shm && agreed.same_variables && !agreed.gpu && agreed.one_node) {
     std::vector<PeerInfo> infos(letters.size());
     std::ranges::transform(letters, infos.begin(), &Letter::memory);
     meeting.connect(std::move(infos), needs_own(agreed, provenance));

@@ -8,6 +8,7 @@
 #include "communicator/spawn.hpp"
 #include "intercept/entry.hpp"
 #include "intercept/watchdog.hpp"
+#include "observe/write.hpp"
 #include "prepare/requests.hpp"
 #include "prepare/serve.hpp"
 #include "stretto/error.hpp"
@@ -108,6 +109,7 @@ int initialize(const char* cause, Init native) {
   const bool serves = !stretto::settings().disabled;
   if (serves) guarded([] { mpi::prepare_process(); });
   const int error = native();
+  if (error == MPI_SUCCESS && stretto::settings().observes()) mpi::observe::note_parents();
   if (error != MPI_SUCCESS || !serves) return error;
   if (stretto::settings().children) guarded([cause] { mpi::set_up_world(cause); });  // all ranks have Stretto
   return error;

@@ -8,7 +8,9 @@
 #include <cctype>
 #include <cstring>
 #include <mutex>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "mpi/flavour/flavour.hpp"
 #include "mpi/tools.hpp"
@@ -28,6 +30,27 @@ namespace {
 
 std::mutex finding;
 void* library = nullptr;
+
+/// The paths of all whose names begin like an MPI's.
+int look_for_others(dl_phdr_info* info, std::size_t, void* result) {
+  const std::string_view path = info->dlpi_name;
+  if (path.substr(path.rfind('/') + 1).starts_with("libmpi"))
+    static_cast<std::vector<std::string>*>(result)->emplace_back(path);
+  return 0;
+}
+
+/// Some vendors name theirs otherwise, libmpi_cray.so.12 say: the first that has MPI's functions itself.
+std::string with_another_name() {
+  std::vector<std::string> paths;
+  dl_iterate_phdr(look_for_others, &paths);
+  for (const std::string& path : paths) {
+    void* const opened = dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+    void* const function = opened ? dlsym(opened, "PMPI_Init") : nullptr;
+    Dl_info where{};
+    if (function && dladdr(function, &where) != 0 && path == where.dli_fname) return path;
+  }
+  return {};
+}
 
 /// The path of the first loaded library that looks like an MPI.
 int look(dl_phdr_info* info, std::size_t, void* result) {
@@ -49,7 +72,7 @@ int look(dl_phdr_info* info, std::size_t, void* result) {
 }
 
 void* open_loaded_mpi(std::string& path) {
-  dl_iterate_phdr(look, &path);
+  if (dl_iterate_phdr(look, &path) == 0) path = with_another_name();
   return path.empty() ? nullptr : dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD);
 }
 

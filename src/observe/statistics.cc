@@ -27,6 +27,7 @@ std::string_view name_of(Passed reason) {
     case Passed::communicator: return "communicator";
     case Passed::strangers: return "ranks of another world";
     case Passed::progress: return "progress";
+    case Passed::gpu: return "gpu";
     case Passed::fault: return "fault";
   }
   return "?";

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <array>
 #include <cerrno>
@@ -19,16 +20,33 @@
 #include "support/say.hpp"
 
 namespace stretto::mpi::observe {
+namespace {
 
-Output::Output(const char* variable, const std::string& path) : variable_(variable), path_(path) {
+bool spawned = false;
+
+/// Ranks that others have spawned inherit their variables, but write files of their own.
+std::string own_name(const std::string& path) {
+  struct stat found{};
+  const bool device = stat(path.c_str(), &found) == 0 && S_ISCHR(found.st_mode);
+  return spawned && !device ? path + ".spawned-" + std::to_string(getpid()) : path;
+}
+
+}  // namespace
+
+void note_parents() {
+  MPI_Comm parent = constants().comm_null;
+  spawned = native().Comm_get_parent(&parent) == MPI_SUCCESS && parent != constants().comm_null;
+}
+
+Output::Output(const char* variable, const std::string& path) : variable_(variable), path_(own_name(from_start(path))) {
   // Whatever the path names, the program must come to its end. A FIFO would have it wait for a reader, and a reader
   // that goes would end it by a signal.
   struct stat found{};
-  if (stat(path.c_str(), &found) == 0 && !S_ISREG(found.st_mode) && !S_ISCHR(found.st_mode)) {
+  if (stat(path_.c_str(), &found) == 0 && !S_ISREG(found.st_mode) && !S_ISCHR(found.st_mode)) {
     complain("it is " + std::string(kind_of_file(found.st_mode)));
     return;
   }
-  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK | O_CLOEXEC, 0666);
+  const int file = open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK | O_CLOEXEC, 0666);
   if (file >= 0) fcntl(file, F_SETFL, 0);  // opening it was not to wait, but a slow terminal is to get all
   if (file >= 0) file_ = fdopen(file, "w");
   if (!file_) complain(std::strerror(errno));

@@ -12,6 +12,9 @@
 
 namespace stretto::mpi::observe {
 
+/// After MPI_Init: has another job spawned this one? Later it may have left its parents.
+void note_parents();
+
 /// In MPI_Finalize, after free_communicators(). Collective over those ranks of the world that are to write files.
 /// `agreed`: do all its ranks want the same files, if that is known?
 void write_files(std::optional<bool> agreed);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <climits>
 #include <cstdlib>
 #include <functional>
 #include <set>
@@ -181,9 +182,16 @@ void complain_of_unknown() {
   }
 }
 
+std::string working_directory() {
+  char path[PATH_MAX];
+  return getcwd(path, sizeof path) ? path : "";
+}
+
 Settings read() {
   Settings s;
+  s.folder = working_directory();
   std::string all = STRETTO_VERSION STRETTO_LAYOUT;
+  s.gpu = read_switch("STRETTO_GPU", true, "0 says that no buffer of the program is in the memory of a GPU");
   s.disabled = read_switch("STRETTO_DISABLE", false, "1 hands every call to the native library, 0 does not");
   read_log(s);
   read_deadline(s);
@@ -203,6 +211,12 @@ Settings read() {
 }
 
 }  // namespace
+
+std::string from_start(const std::string& path) {
+  if (path.empty() || path.starts_with('/')) return path;
+  const std::string& start = settings().folder;
+  return start.empty() || start == working_directory() ? path : start + '/' + path;
+}
 
 const Settings& settings() {
   // Never destroyed: a program may finalize MPI in the destructor of a global object.

@@ -35,6 +35,7 @@ struct Settings {
   Bytes shared_memory = Bytes{64} << 20;  ///< STRETTO_SHM_MEMORY: most that this process provides
   bool kernel_copy = true;                ///< STRETTO_KERNEL_COPY=0: this process lends no messages
   bool shared_heap = true;                ///< STRETTO_SHARED_HEAP=0: no memory of the program is shared
+  bool gpu = true;                        ///< STRETTO_GPU=0: no buffer of the program is in the memory of a GPU
   std::optional<PretendedNodes> nodes;    ///< STRETTO_NODES: for tests
   bool progress_thread = false;         ///< STRETTO_PROGRESS=thread: nonblocking calls go on while the program computes
   bool children = false;                ///< STRETTO_CHILDREN=VERSION: what the job spawns has this version as well
@@ -44,6 +45,7 @@ struct Settings {
   std::size_t trace_events = 16 << 10;  ///< STRETTO_TRACE_EVENTS: the last so many of each thread
   std::string rules;                    ///< STRETTO_RULES: for find_rules()
   std::string learn;                    ///< STRETTO_LEARN: a file to keep what is learned; "1": that of this machine
+  std::string folder;                   ///< the working directory then; empty: it is not known
   Overrides overrides;                  ///< STRETTO_ALLREDUCE=… and so on
   std::uint64_t fingerprint = 0;        ///< equal on ranks that choose alike by the same rules and share memory alike
 
@@ -57,5 +59,8 @@ struct Settings {
 /// Reads the environment at the first call. What is wrong there is said once, by rank 0 if the launcher tells which
 /// one that is, and ignored: the next source decides. So are variables that look like Stretto's and are not.
 const Settings& settings();
+
+/// Where a variable's path was when the settings were read, though the program has gone to another folder since.
+std::string from_start(const std::string& path);
 
 }  // namespace stretto

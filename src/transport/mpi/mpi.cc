@@ -4,6 +4,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "mpi/flavour/flavour.hpp"
 #include "support/launcher.hpp"
@@ -24,35 +25,36 @@ int polls_before_yield() {
   return polls;
 }
 
-/// The same for all communicators, and an attribute of MPI_COMM_WORLD alone in Open MPI.
-int largest_tag() {
-  constexpr int least = 32767;  // that MPI promises
+/// How many tags there are. The same for all communicators, and an attribute of MPI_COMM_WORLD alone in Open MPI.
+std::int64_t all_tags() {
+  constexpr std::int64_t least = 32768;  // that MPI promises
   int* most = nullptr;
   int there = 0;
   native().Initialized(&there);
   if (!there || native().Comm_get_attr(constants().world, MPI_TAG_UB, &most, &there) != MPI_SUCCESS || !there)
     return least;
-  return *most;
+  return std::int64_t{*most} + 1;
 }
 
-/// So many calls, and as many persistent ones, have tags of their own.
-std::uint32_t sequences_in(int tags) {
-  return std::min(static_cast<std::uint32_t>(tags / channels / 2), sequences_of_calls);
+/// So many calls, and as many persistent ones, have tags of their own. A power of 2, as how far calls are counted.
+std::uint32_t sequences_in(std::int64_t tags) {
+  return static_cast<std::uint32_t>(
+      std::bit_floor(static_cast<std::uint64_t>(std::min(tags / channels / 2, std::int64_t{sequences_of_calls}))));
 }
 
 }  // namespace
 
 int parts_of_tags() {
-  constexpr int enough = 2 * channels * 255;  // tags: about as many as MPI promises for all
-  static const int parts = std::clamp(largest_tag() / enough, 1, most_parts_of_tags);
-  return parts;
+  constexpr int enough = 2 * channels * 256;  // tags: as many as MPI promises for all
+  static const auto parts = std::clamp<std::int64_t>(all_tags() / enough, 1, most_parts_of_tags);
+  return static_cast<int>(parts);
 }
 
-MpiTransport::MpiTransport(MPI_Comm comm) : comm_(comm), sequences_(sequences_in(largest_tag())) {}
+MpiTransport::MpiTransport(MPI_Comm comm) : comm_(comm), sequences_(sequences_in(all_tags())) {}
 
 MpiTransport::MpiTransport(MPI_Comm comm, int part, std::vector<int> ranks) : comm_(comm), ranks_(std::move(ranks)) {
-  const int tags = largest_tag() / parts_of_tags();
-  first_tag_ = part * tags;
+  const std::int64_t tags = all_tags() / parts_of_tags();
+  first_tag_ = static_cast<int>(part * tags);
   sequences_ = sequences_in(tags);
 }
 

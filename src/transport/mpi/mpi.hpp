@@ -27,8 +27,8 @@ class MpiTransport final : public Transport {
   Outcome wait(std::vector<Ticket>& done, const Deadline& deadline) override;
   Outcome poll(std::vector<Ticket>& done) override;
   void abandon(std::uint32_t operation) override;
-  /// So many persistent calls have tags of their own.
-  std::uint32_t persistent_sequences() const { return sequences_; }
+  /// So many calls have tags of their own, and as many persistent ones.
+  std::uint32_t sequences() const { return sequences_; }
   /// Messages of operations that were abandoned may still come.
   bool abandoned() const { return abandoned_; }
   /// Why it failed.
@@ -56,7 +56,7 @@ class MpiTransport final : public Transport {
   MPI_Comm comm_;
   std::vector<int> ranks_;
   int first_tag_ = 0;
-  std::uint32_t sequences_;       ///< so many calls have tags of their own, and as many persistent ones
+  std::uint32_t sequences_;
   int error_ = MPI_SUCCESS;       ///< of what is posted
   int last_error_ = MPI_SUCCESS;  ///< also after abandon()
   bool abandoned_ = false;
