@@ -97,6 +97,7 @@ void Bootstrap::await(FunctionRef<bool()> done) {
   // Many ranks that poll would take most of the cores from those they wait for.
   static const bool sleeps = more_ranks_than_cores();
   for (int yields = 0; !done();) {
+    if (meanwhile_) meanwhile_();
     if (sleeps && yields == 100) {
       std::this_thread::sleep_for(std::chrono::microseconds(1));  // the system makes it some fifty
     } else {

@@ -69,6 +69,9 @@ class Bootstrap {
   /// on while others wait.
   void await(FunctionRef<bool()> done);
 
+  /// Called in its waits: lets go on what others may need before they come.
+  void meanwhile(void (*call)()) { meanwhile_ = call; }
+
   /// Has all that this rank did succeeded?
   bool ok() const { return whole_ ? whole_->ok() : ok_; }
   void fail() { whole_ ? whole_->fail() : void(ok_ = false); }
@@ -85,6 +88,7 @@ class Bootstrap {
   MPI_Comm comm_;
   std::string cause_;
   std::optional<std::chrono::seconds> patience_;
+  void (*meanwhile_)() = nullptr;
   Rank rank_ = 0;
   Rank ranks_ = 1;
   bool ok_ = true;

@@ -27,21 +27,22 @@ class Table {
     size_.store(uses_.size(), std::memory_order_relaxed);
   }
   void release(Handle handle) {
+    unsigned freed = 0;
     {
       const std::lock_guard lock(mutex);
       const auto use = uses_.find(handle);
       if (--use->second.calls > 0) return;
-      const bool freed = use->second.freed;
+      freed = use->second.freed;
       uses_.erase(use);
       size_.store(uses_.size(), std::memory_order_relaxed);
-      if (!freed) return;
+      if (freed == 0) return;
       if (!may_call) {
-        left_.push_back(handle);
+        left_.insert(left_.end(), freed, handle);
         any_left_.store(true, std::memory_order_relaxed);
         return;
       }
     }
-    native_free_(&handle);
+    for (Handle one = handle; freed > 0; --freed, one = handle) native_free_(&one);
   }
   bool put_off(Handle* handle, Handle null) {
     free_left();
@@ -49,7 +50,7 @@ class Table {
     const std::lock_guard lock(mutex);
     const auto use = uses_.find(*handle);
     if (use == uses_.end()) return false;
-    use->second.freed = true;
+    ++use->second.freed;
     *handle = null;
     return true;
   }
@@ -68,7 +69,7 @@ class Table {
  private:
   struct Use {
     int calls = 0;
-    bool freed = false;
+    unsigned freed = 0;  // how often: the MPI may give one out twice, and count
   };
 
   int (*native_free_)(Handle*);
@@ -107,6 +108,7 @@ void HeldHandles::release() {
 }
 
 void may_not_call_the_mpi() { may_call = false; }
+bool may_call_the_mpi() { return may_call; }
 
 void free_handles_left() {
   types().free_left();

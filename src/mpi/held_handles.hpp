@@ -31,6 +31,7 @@ class HeldHandles {
 
 /// Of the calling thread.
 void may_not_call_the_mpi();
+bool may_call_the_mpi();
 /// What such threads have left, when there are none any more.
 void free_handles_left();
 

@@ -117,9 +117,15 @@ MPI_Datatype handle_of(const execute::Element& element) { return *static_cast<co
 /// Calls under way are moved on in others' waits too, which pack nothing themselves.
 MPI_Comm packing_comm() { return packing.begun ? packing.comm : constants().self; }
 
-/// Has it failed before in this call? The error handler hears of that once.
-bool has_failed() { return packing.error != MPI_SUCCESS; }
-void note(int error) { packing.error = error; }
+/// Has it failed before in this call? The error handler hears of that once. What is packed for others goes on.
+bool has_failed(const execute::Element& element) {
+  return packing.error != MPI_SUCCESS && packing.failed == element.type;
+}
+void note(int error, const execute::Element& element) {
+  if (error == MPI_SUCCESS) return;
+  packing.error = error;
+  packing.failed = element.type;
+}
 
 #ifdef STRETTO_LARGE_COUNTS
 bool large_pack() { return native().Pack_c && native().Unpack_c; }
@@ -131,7 +137,7 @@ bool large_pack() { return false; }
 template <typename Each>
 void in_parts(const execute::Element& element, Count n, Each each) {
   const Count most = std::max<Count>((Count{1} << 30) / std::max<Bytes>(element.size, 1), 1);
-  for (Count first = 0; first < n && !has_failed(); first += most) each(first, std::min(most, n - first));
+  for (Count first = 0; first < n && !has_failed(element); first += most) each(first, std::min(most, n - first));
 }
 
 void pack(const execute::Element& element, const void* elements, Count n, void* packed) {
@@ -141,11 +147,12 @@ void pack(const execute::Element& element, const void* elements, Count n, void* 
     const Bytes bytes = count * element.size;
 #ifdef STRETTO_LARGE_COUNTS
     if (MPI_Count at = 0; large_pack())
-      return note(native().Pack_c(from, count, handle_of(element), to, bytes, &at, packing_comm()));
+      return note(native().Pack_c(from, count, handle_of(element), to, bytes, &at, packing_comm()), element);
 #endif
     int at = 0;
     note(native().Pack(from, static_cast<int>(count), handle_of(element), to, static_cast<int>(bytes), &at,
-                       packing_comm()));
+                       packing_comm()),
+         element);
   });
 }
 
@@ -156,11 +163,12 @@ void unpack(const execute::Element& element, const void* packed, Count n, void* 
     const Bytes bytes = count * element.size;
 #ifdef STRETTO_LARGE_COUNTS
     if (MPI_Count at = 0; large_pack())
-      return note(native().Unpack_c(from, bytes, &at, to, count, handle_of(element), packing_comm()));
+      return note(native().Unpack_c(from, bytes, &at, to, count, handle_of(element), packing_comm()), element);
 #endif
     int at = 0;
     note(native().Unpack(from, static_cast<int>(bytes), &at, to, static_cast<int>(count), handle_of(element),
-                         packing_comm()));
+                         packing_comm()),
+         element);
   });
 }
 

@@ -27,6 +27,7 @@ struct Packing {
   bool begun = false;
   MPI_Comm comm{};
   int error = MPI_SUCCESS;
+  const void* failed = nullptr;  ///< the handle of the type whose error it is
 };
 
 /// While it lasts, this thread packs elements for `comm`, whose error handler hears of an error (a type that was not

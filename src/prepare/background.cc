@@ -12,6 +12,8 @@
 #include <csignal>
 #include <cstdint>
 #include <mutex>
+#include <string>
+#include <system_error>
 #include <thread>
 
 #include "mpi/flavour/flavour.hpp"
@@ -20,6 +22,7 @@
 #include "mpi/types.hpp"
 #include "prepare/worker.hpp"
 #include "settings/settings.hpp"
+#include "support/say.hpp"
 
 namespace stretto::mpi {
 namespace {
@@ -117,14 +120,21 @@ void wake_poller() {
   Poller& p = poller();
   const std::lock_guard lock(p.mutex);
   asleep.store(false, std::memory_order_relaxed);
+  if (p.ends) return;
   if (p.running) return p.changed.notify_one();
   // Signals are the program's: its handlers may expect its own threads.
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  p.thread = std::thread(poll_for_ever);
+  try {
+    p.thread = std::thread(poll_for_ever);
+    p.running = true;
+  } catch (const std::system_error& e) {
+    say(std::string("nonblocking collectives go on only in calls to MPI: no thread could be made: ") + e.what(),
+        "allow this user or container one more process for each rank");
+    p.ends = true;  // as if it had ended: it is not tried again
+  }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  p.running = true;
 }
 
 }  // namespace

@@ -4,9 +4,9 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
-#include "mpi/progress.hpp"
 #include "mpi/types.hpp"
 
 namespace stretto::mpi {
@@ -20,16 +20,24 @@ void set_empty(MPI_Status* status) {
   native().Test(&none, &flag, status);
 }
 
-/// Moves on what can be moved, once.
-void poll(Request& request) {
+/// Moves on what can be moved, once. `alone`: nothing has been moved on for other requests just now.
+void poll(Request& request, bool alone = true) {
   const Entered entered(process_worker(), std::try_to_lock);
   if (!entered || request.call().done()) return;
-  const PackingFor program(request.call().communicator()->comm());
-  if (!process_worker().progress.poll() && Worker::oversubscribed()) sched_yield();
+  Communicator& c = *request.call().communicator();
+  const PackingFor program(c.comm());
+  if (alone && !process_worker().progress.poll() && !request.call().done()) {
+    // A peer may come only when the MPI has let in what it sends to this rank.
+    if (!process_worker().attend_to(c)) return request.call().give_up();
+    if (Worker::oversubscribed()) sched_yield();
+  }
   request.call().poll();
 }
 
 bool over(Request& request) { return !request.active || request.done(); }
+
+/// Was it still active when MPI_Finalize began?
+bool is_lost(Request& request) { return requests_have_ended() && request.active && !request.call().done(); }
 
 /// An array of requests, and a copy of it without Stretto's.
 class Mixed {
@@ -37,6 +45,7 @@ class Mixed {
   explicit Mixed(Requests all) : all_(all), native_(all.begin(), all.end()), ours_(all.size()) {
     for (std::size_t i = 0; i < all.size(); ++i) {
       ours_[i] = all[i] == constants().request_null ? nullptr : request_of(all[i]);
+      if (ours_[i] && is_lost(*ours_[i])) lost_ = ours_[i];
       if (ours_[i])
         native_[i] = constants().request_null;
       else if (all[i] != constants().request_null)
@@ -47,6 +56,8 @@ class Mixed {
   int size() const { return static_cast<int>(native_.size()); }
   MPI_Request* native_requests() { return native_.data(); }
   bool any_native() const { return any_native_; }
+  /// One that nobody completes any more; null: there is none.
+  Request* lost() const { return lost_; }
   Request* ours(int i) const { return ours_[static_cast<std::size_t>(i)]; }
 
   /// The native library has changed its requests.
@@ -74,8 +85,9 @@ class Mixed {
   }
 
   void poll_ours() const {
+    bool first = true;
     for (Request* one : ours_)
-      if (one && !over(*one)) poll(*one);
+      if (one && !over(*one)) poll(*one, std::exchange(first, false));
   }
   /// Until `done`, which looks after the native ones and is asked no more when it has said so.
   template <typename Done>
@@ -105,6 +117,7 @@ class Mixed {
   Requests all_;
   std::vector<MPI_Request> native_;
   std::vector<Request*> ours_;
+  Request* lost_ = nullptr;
   bool any_native_ = false;
 };
 
@@ -177,9 +190,6 @@ bool find_some(Mixed& mixed, int* count, int* indices, MPI_Status* statuses, int
   return n > 0 || !active;
 }
 
-/// Was it still active when MPI_Finalize began?
-bool is_lost(Request& request) { return requests_have_ended() && request.active && !request.call().done(); }
-
 }  // namespace
 
 int wait(Request& request, MPI_Request* handle, MPI_Status* status) {
@@ -206,6 +216,7 @@ int test(Request& request, MPI_Request* handle, int* flag, MPI_Status* status) {
 }
 
 int get_status(Request& request, int* flag, MPI_Status* status) {
+  if (is_lost(request)) return misused(request);
   if (!over(request)) poll(request);
   *flag = over(request) ? 1 : 0;
   if (*flag) set_empty(status);
@@ -214,6 +225,7 @@ int get_status(Request& request, int* flag, MPI_Status* status) {
 
 int wait_any(Requests requests, int* index, MPI_Status* status) {
   Mixed mixed(requests);
+  if (mixed.lost()) return misused(*mixed.lost());
   int code = MPI_SUCCESS;
   if (mixed.any_native() && !mixed.any_active()) {
     code = native().Waitany(mixed.size(), mixed.native_requests(), index, status);
@@ -226,6 +238,7 @@ int wait_any(Requests requests, int* index, MPI_Status* status) {
 
 int test_any(Requests requests, int* index, int* flag, MPI_Status* status) {
   Mixed mixed(requests);
+  if (mixed.lost()) return misused(*mixed.lost());
   int code = MPI_SUCCESS;
   mixed.poll_ours();
   *flag = find_any(mixed, index, status, code) ? 1 : 0;
@@ -234,6 +247,7 @@ int test_any(Requests requests, int* index, int* flag, MPI_Status* status) {
 
 int wait_all(Requests requests, MPI_Status* statuses) {
   Mixed mixed(requests);
+  if (mixed.lost()) return misused(*mixed.lost());
   mixed.waited_for();
   mixed.wait_until([&] { return mixed.ours_over(); });
   if (!mixed.any_native()) return finish_all(mixed, statuses, MPI_SUCCESS);
@@ -245,12 +259,10 @@ int wait_all(Requests requests, MPI_Status* statuses) {
 
 int test_all(Requests requests, int* flag, MPI_Status* statuses) {
   Mixed mixed(requests);
+  if (mixed.lost()) return misused(*mixed.lost());
   mixed.poll_ours();
   *flag = 0;
-  if (!mixed.ours_over()) {
-    drive_progress();  // the native ones may not be completed yet, but must go on
-    return MPI_SUCCESS;
-  }
+  if (!mixed.ours_over()) return MPI_SUCCESS;  // the native ones may not be completed yet
   int code = MPI_SUCCESS;
   if (mixed.any_native()) {
     code = native().Testall(mixed.size(), mixed.native_requests(), flag, statuses);
@@ -262,6 +274,7 @@ int test_all(Requests requests, int* flag, MPI_Status* statuses) {
 
 int wait_some(Requests requests, int* count, int* indices, MPI_Status* statuses) {
   Mixed mixed(requests);
+  if (mixed.lost()) return misused(*mixed.lost());
   int code = MPI_SUCCESS;
   if (mixed.any_native() && !mixed.any_active()) {
     code = native().Waitsome(mixed.size(), mixed.native_requests(), count, indices, statuses);
@@ -274,6 +287,7 @@ int wait_some(Requests requests, int* count, int* indices, MPI_Status* statuses)
 
 int test_some(Requests requests, int* count, int* indices, MPI_Status* statuses) {
   Mixed mixed(requests);
+  if (mixed.lost()) return misused(*mixed.lost());
   int code = MPI_SUCCESS;
   mixed.poll_ours();
   find_some(mixed, count, indices, statuses, code);
@@ -284,6 +298,7 @@ int test_some(Requests requests, int* count, int* indices, MPI_Status* statuses)
 
 int get_status_any(Requests requests, int* index, int* flag, MPI_Status* status) {
   Mixed mixed(requests);
+  if (mixed.lost()) return misused(*mixed.lost());
   mixed.poll_ours();
   *flag = 0;
   *index = mixed.first_complete();
@@ -304,12 +319,10 @@ int get_status_any(Requests requests, int* index, int* flag, MPI_Status* status)
 
 int get_status_all(Requests requests, int* flag, MPI_Status* statuses) {
   Mixed mixed(requests);
+  if (mixed.lost()) return misused(*mixed.lost());
   mixed.poll_ours();
   *flag = mixed.ours_over() ? 1 : 0;
-  if (!*flag) {
-    drive_progress();
-    return MPI_SUCCESS;
-  }
+  if (!*flag) return MPI_SUCCESS;
   if (mixed.any_native()) return native().Request_get_status_all(mixed.size(), mixed.native_requests(), flag, statuses);
   for (int i = 0; i < mixed.size() && !ignored(statuses); ++i) set_empty(statuses + i);
   return MPI_SUCCESS;
@@ -317,6 +330,7 @@ int get_status_all(Requests requests, int* flag, MPI_Status* statuses) {
 
 int get_status_some(Requests requests, int* count, int* indices, MPI_Status* statuses) {
   Mixed mixed(requests);
+  if (mixed.lost()) return misused(*mixed.lost());
   mixed.poll_ours();
   int code = MPI_SUCCESS;
   *count = MPI_UNDEFINED;

@@ -22,15 +22,36 @@ constexpr std::uint32_t most_stages_before = 3;
 /// library may be next.
 CountedAs counted(const Communicator& c) { return may_end_natively(c) ? CountedAs::nonblocking : CountedAs::none; }
 
+/// The oldest nonblocking call that is not complete.
+[[gnu::noinline]] PendingCall* look_for_oldest(Communicator& c) {
+  const auto found =
+      std::ranges::find_if(c.pending, [](const PendingCall* one) { return !one->persists() && !one->done(); });
+  return found == c.pending.end() ? nullptr : *found;
+}
+
+/// A call under way on `c` for whose messages some with `tag` could be taken; null: there is none. Nothing limits how
+/// many are pending, but tags come again. As all ranks begin calls in one order, each rank may wait for its own call to
+/// end: what peers send for it they have sent before they send for a later one.
+PendingCall* with_tag_of(Communicator& c, std::uint32_t tag) {
+  if (tag - c.oldest_tag < c.tags_apart()) [[likely]]
+    return nullptr;
+  PendingCall* const oldest = look_for_oldest(c);
+  c.oldest_tag = oldest ? oldest->first_tag() : tag;
+  return tag - c.oldest_tag < c.tags_apart() ? nullptr : oldest;
+}
+
 }  // namespace
 
 bool NonblockingCall::start(Communicator& c, const Arguments& arguments, const NativeStart& native) {
   c_ = &c;
   turn_ = {};
+  first_tag_ = c.tags_given() + 1;
   tag_ = c.next_tag((facts(arguments.signature.function).bytes_known ? 0 : most_stages_before) + (c.learner ? 1 : 0));
   stages_ = 0;
   native_request_ = constants().request_null;
-  return (c.undecided.empty() && start_kept(arguments)) || start_new(c, arguments, native);
+  const bool queued = !c.undecided.empty() || with_tag_of(c, first_tag_);
+  queued_ = queued;
+  return (!queued && start_kept(arguments)) || start_new(c, arguments, native);
 }
 
 /// Not one whose plan is kept, or others must decide before.
@@ -41,7 +62,7 @@ bool NonblockingCall::start(Communicator& c, const Arguments& arguments, const N
   prepares_ = true;
   watch_ = {};
   begun_ = pending_calls() == 1 ? calls_begun() : 0;
-  if (c.undecided.empty()) {
+  if (!queued_) {
     prepared_.emplace(c, arguments_, memory_);
     prepared_->take_turn(counted(c));
     if (!step()) {
@@ -63,7 +84,6 @@ bool NonblockingCall::start(Communicator& c, const Arguments& arguments, const N
   hold_arguments();
   native_ = native;
   undecided_ = true;
-  queued_ = !c.undecided.empty();
   c.undecided.push_back(this);
   return true;
 }
@@ -139,6 +159,7 @@ bool NonblockingCall::step() {
     if (timed()) watch_.posted = execute::now();
     post(kept_ ? kept_->work : work, next_tag(), kept_ ? &kept_->plan : nullptr);
     if (timed()) watch_.returned = execute::now();
+    prepared_->note_packing();
     if (collective) decide();
     if (!operation_) continue;
     if (operation_->active()) return true;
@@ -181,14 +202,20 @@ void NonblockingCall::decide() {
   auto& calls = c_->undecided;
   const bool is_first = calls.front() == this;
   std::erase(calls, this);
-  if (!is_first || c_->starts_queued) return;
+  if (is_first) start_next(*c_);
+}
+
+/// Each that can decide at once lets the next one start: here, for there may be more than a stack holds.
+void NonblockingCall::start_next(Communicator& c) {
+  if (c.starts_queued) return;
   struct Starting {  // ends by the exception of an error handler, too
     explicit Starting(bool& is) : is_(is) { is_ = true; }
     ~Starting() { is_ = false; }
     bool& is_;
-  } starting(c_->starts_queued);
-  // Each that can decide at once lets the next one start: here, for there may be more than a stack holds.
-  while (!calls.empty() && calls.front()->queued_) calls.front()->start_queued();
+  } starting(c.starts_queued);
+  auto& calls = c.undecided;
+  while (!calls.empty() && calls.front()->queued_ && !with_tag_of(c, calls.front()->first_tag_))
+    calls.front()->start_queued();
 }
 
 void NonblockingCall::start_queued() {
@@ -209,6 +236,7 @@ void NonblockingCall::ended(execute::Operation& operation) {
 }
 
 void NonblockingCall::finish(int code) {
+  Communicator& c = *c_;
   release();
   kept_.reset();
   if (timed()) watch_.ended = execute::now();
@@ -226,7 +254,20 @@ void NonblockingCall::finish(int code) {
       std::erase(c_->pending, this);
     c_ = nullptr;
   }
-  PendingCall::finish(code);
+  if (c.undecided.empty() || !may_call_the_mpi()) [[likely]]
+    return PendingCall::finish(code);
+  // The next one may have waited for this one's tag. Nobody frees the communicator before this call is done or, where
+  // it is needed after that, before whoever moves calls on has left.
+  if (c_) {
+    PendingCall::finish(code);
+    return start_next(c);
+  }
+  struct Done {
+    NonblockingCall& call;
+    int code;
+    ~Done() { call.PendingCall::finish(code); }
+  } done{*this, code};
+  start_next(c);
 }
 
 /// Where others were under way with it, nobody knows how long it would have taken.
@@ -236,7 +277,12 @@ void NonblockingCall::tell_time() {
 }
 
 void NonblockingCall::poll() {
-  if (done() || native_request_ == constants().request_null) return;
+  if (done()) return;
+  if (queued_) {
+    PendingCall* const older = with_tag_of(*c_, first_tag_);
+    return older ? older->poll() : start_next(*c_);
+  }
+  if (native_request_ == constants().request_null) return;
   int complete = 0;
   const int code = native().Test(&native_request_, &complete, MPI_STATUS_IGNORE);
   if (!complete && code == MPI_SUCCESS) return;
@@ -267,7 +313,13 @@ void await_decisions(Communicator& c) {
   for (bool again = false;; again = true) {
     if (again) sched_yield();
     const Entered entered(process_worker());
-    if (c.undecided.empty()) return;
+    const bool all_decided = c.undecided.empty();
+    if (PendingCall* const older =
+            with_tag_of(c, all_decided ? c.tags_given() + 1 : c.undecided.front()->first_tag())) {
+      older->wait_inside(shared_wait, [] { return false; }, true);
+      continue;
+    }
+    if (all_decided) return;
     NonblockingCall& first = *c.undecided.front();
     shared_wait.is_for(first);
     const auto decided = [&] {

@@ -40,6 +40,7 @@ class NonblockingCall final : public PendingCall {
   bool start_kept(const Arguments& arguments);
   void count(execute::Work& work);
   void start_queued();
+  static void start_next(Communicator& c);
   bool step();
   bool end_prepared();
   bool start_natively();
@@ -56,14 +57,15 @@ class NonblockingCall final : public PendingCall {
   NativeStart native_;            // null: it may not be left any more
   MPI_Request native_request_{};  // null unless the native library does it
   bool undecided_ = false;
-  bool queued_ = false;    // behind others that are undecided
+  bool queued_ = false;    // behind others that are undecided, or whose tag it would have
   bool prepares_ = false;  // it was not kept: finish() has to clear what start() took
   Learner::Turn turn_;
   learn::Watch watch_;
   std::uint64_t begun_ = 0;  // calls of the process when it began; 0: others were under way
 };
 
-/// Until all calls on `c` know their algorithms: what follows on it may go by what they found out.
+/// Until all calls on `c` know their algorithms, for what follows on it may go by what they found out; and until what
+/// follows can have a tag of its own.
 void await_decisions(Communicator& c);
 
 /// body(worker) of a call that blocks, beside what is pending.

@@ -52,6 +52,8 @@ class PendingCall : public execute::Owner {
   /// Null after detach().
   Communicator* communicator() const { return c_; }
   Function function() const { return arguments_.signature.function; }
+  /// Of the first stage, as Communicator::tags_given() counts.
+  std::uint32_t first_tag() const { return first_tag_; }
   /// The function that the program called.
   virtual std::string called() const;
 
@@ -87,6 +89,7 @@ class PendingCall : public execute::Owner {
   HeldHandles held_;
   execute::Operation* operation_ = nullptr;
   bool reported_ = false;  // the program has heard of code_
+  std::uint32_t first_tag_ = 0;
 
  private:
   int code_ = MPI_SUCCESS;

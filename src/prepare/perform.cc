@@ -65,7 +65,6 @@ Served perform_with(Worker& w, Communicator& c, const Arguments& arguments) {
   const auto* const found = c.plans.find(arguments, CountedAs::blocking);
   if (!found || (c.careful && c.unusable)) return std::nullopt;
   PlanCache::Cached& cached = **found;
-  if (c.records && !cached.sampled) return std::nullopt;  // a nonblocking call has kept it
   cached.count_down(CountedAs::blocking);
   if (!cached.algorithm) [[unlikely]] {
     ++cached.calls;
@@ -111,6 +110,8 @@ void complete_work(const Communicator& c, Function function, const Decision& dec
 std::shared_ptr<PlanCache::Cached> keep_plan(Communicator& c, const PreparedCall& call, const execute::Work& work,
                                              bool blocking) {
   if (!call.keeps() || segments_of(work) != 1) return nullptr;
+  // What blocking calls find is to sample them. They cannot refuse what they have found: it has noted their sizes.
+  if (!blocking && c.records) return nullptr;
   bool timed = false;
   if (c.learner) [[unlikely]] {
     timed = blocking ? c.learner->timed() : static_cast<bool>(call.turn());

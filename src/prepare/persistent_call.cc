@@ -46,6 +46,12 @@ bool PersistentCall::make_with_turns(FunctionRef<int(MPI_Request*)> native) {
   prepared_->servable();
   turns_ = c_->learner->made();
   Bootstrap all(c_->comm(), mpi_name(function()) + "_init");
+  all.meanwhile([] {  // nobody else moves them on while this rank is in here
+    if (pending_calls() == 0) return;
+    const Entered entered(process_worker(), std::try_to_lock);
+    const PackingFor nobody(constants().self);
+    if (entered) process_worker().progress.poll();
+  });
   const learn::Moment mine = turns_ ? turns_->offer() : nothing;
   learn::Moment offered = nothing;
   all.minimum({&mine, 1}, &offered);
@@ -142,11 +148,15 @@ void PersistentCall::post_now() {
   if (!one.call) return start_natively();
   ++c_->calls;
   set_last_algorithm(one.algorithm->id.data());
-  if (!one.is_plain) {
+  const execute::Plan* const ready = one.has_plan ? &one.plan : nullptr;
+  if (one.is_plain) {
+    post(one.work, *tag_, ready);
+  } else {
     const PackingFor program(c_->comm());
     one.call->pack_again();
+    post(one.work, *tag_, ready);
+    one.call->note_packing();
   }
-  post(one.work, *tag_, one.has_plan ? &one.plan : nullptr);
   if (operation_) {
     if (done()) begin();
     if (!operation_->active()) ended(*operation_);

@@ -111,8 +111,13 @@ bool PreparedCall::always_native() const {
   return (!in_ || in_->keepable()) && (!out_ || out_->keepable());
 }
 
+void PreparedCall::note_packing() {
+  if (packing_error_ == MPI_SUCCESS) packing_error_ = packing_error();
+}
+
 void PreparedCall::pack_again() {
   reported_ = false;
+  packing_error_ = MPI_SUCCESS;
   if (in_ || out_) pack_input();
 }
 
@@ -126,9 +131,10 @@ Served PreparedCall::end() {
   if (apart_) place_result();
   if (out_ && (collective().per_rank || !is_root())) out_->unpack();
   // Errors of the program's types, which the program has heard of, are found on the way.
-  if (const int error = packing_error(); error != MPI_SUCCESS) {
+  note_packing();
+  if (packing_error_ != MPI_SUCCESS) {
     reported_ = true;
-    return error;
+    return packing_error_;
   }
   return truncated_ ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
 }

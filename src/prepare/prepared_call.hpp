@@ -63,6 +63,8 @@ class PreparedCall {
   bool always_native() const;
   /// After end(): the program has other input in its buffers, and work() is to be run once more.
   void pack_again();
+  /// In the PackingFor in which something was packed for this call: end() may be in another one.
+  void note_packing();
   /// After next() has said that this is the end. An error is still to be raised, unless it is reported().
   Served end();
   bool reported() const { return reported_; }
@@ -134,6 +136,7 @@ class PreparedCall {
   bool alias_ = false;
   bool truncated_ = false;
   bool reported_ = false;
+  int packing_error_ = MPI_SUCCESS;
   bool keep_ = false;
   CountedAs counted_as_ = CountedAs::none;
   const Decision* given_ = nullptr;

@@ -159,7 +159,7 @@ Communicator* usable(MPI_Comm comm, const Signature& call) {
     pass(function, Passed::disabled);
   else if (!c || c->unusable)
     pass(function, c ? *c->unusable : Passed::not_ready);
-  else if (!progress_is_sure(*c, has_own_operator(call)) || (c->threads() && !threads_at_once()))
+  else if (!progress_is_sure(*c, has_own_operator(call)) || (c->threads() && !c->all_threads()))
     pass(function, Passed::progress);
   else {
     c->sure_requests = progress_is_sure(*c, true) ? Sure::all : Sure::without_own_operators;

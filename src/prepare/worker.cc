@@ -95,6 +95,13 @@ bool Worker::attend(void* worker) {
   return w.fault_ == MPI_SUCCESS;
 }
 
+bool Worker::attend_to(Communicator& c) {
+  Communicator* const before = std::exchange(awaited_, &c);
+  const bool there_is_use = attend(this);
+  awaited_ = before;
+  return there_is_use;
+}
+
 /// Operations of nonblocking calls go by it while others use the worker: each communicator has its own for them.
 transport::shm::Neighbours& Worker::neighbours_of(Communicator& c, const NodeView& view) {
   if (!staging_rings_) [[unlikely]] {

@@ -40,6 +40,9 @@ class Worker {
   /// A turn of a wait for an operation of a nonblocking call on `c`: until `done`, or until another thread wants the
   /// worker; both are `ok`. `may_block`: nothing else ends the wait.
   transport::Outcome wait(SharedWait& shared_wait, FunctionRef<bool()> done, Communicator& c, bool may_block);
+  /// In a look at a call on `c` that finds nothing new: what a long wait does now and then. False: its end will not
+  /// come.
+  bool attend_to(Communicator& c);
   /// After an operation on `c` that failed: why.
   int failure(Communicator& c);
   /// Says what the job hangs in, and ends it.
@@ -57,7 +60,7 @@ class Worker {
   friend class Entered;
   friend class StagesBeside;
   friend Worker& process_worker();
-  static bool attend(void* worker);
+  static bool attend(void* worker);  // of `awaited_`
   int vain(Communicator& c);
   transport::shm::Neighbours& neighbours_of(Communicator& c, const NodeView& view);
 

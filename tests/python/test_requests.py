@@ -160,14 +160,18 @@ def test_states_of_requests(built, ranks, name):
     served_some(run(built, "request_states.c", name, ranks, *STATES), "allreduce")
 
 
-LIMITS = [(["ring", "threads"], {}), (["queue"], {}), (["inits"], {"STRETTO_ALLREDUCE": "native"})]
+FEW_TAGS = {"STRETTO_NODES": "2x1", "STRETTO_ALLTOALLV": "pairwise"}
+LIMITS = [(["ring", "threads"], {}), (["queue"], {}), (["inits"], {"STRETTO_ALLREDUCE": "native"}),
+          (["tags", "threads"], FEW_TAGS), (["looks"], {}), (["lost"], {}),
+          (["uncommitted"], {})]  # fmt: skip
 
 
 @every_mpi
-@pytest.mark.parametrize(("cases", "variables"), LIMITS, ids=["ring", "queue", "inits"])
+@pytest.mark.parametrize(("cases", "variables"), LIMITS, ids=[cases[0] for cases, _ in LIMITS])
 def test_what_runs_out_and_what_is_gone(built, cases, variables, name):
     words = [built("requests_at_limits.c", name), *cases]
-    all_right(stretto_run(2, words, mpi=installed(name), timeout=LIMIT, **variables))
+    ranks = 4 if "tags" in cases else 2
+    all_right(stretto_run(ranks, words, mpi=installed(name), timeout=LIMIT, **variables))
 
 
 @every_mpi
