@@ -117,8 +117,10 @@ void count_cores(const CoreSet& own, const std::vector<CoreSet>& all) {
   CoreSet together;
   for (const CoreSet& one : all) together.add(one);
   const auto as_mine = std::ranges::count(all, own);
-  const int ranks = std::max(launched_here(), static_cast<int>(all.size()));
-  if (ranks > std::min(together.size(), core_limit()) || as_mine > own.size()) scarce = true;
+  // Of others of the job, which may be bound to other cores, only how many they are is known.
+  if (std::max<std::ptrdiff_t>(launched_here(), std::ssize(all)) > core_limit()) scarce = true;
+  if (own.size() == 0) return;  // there are more cores than the kernel tells of
+  if (std::ssize(all) > together.size() || as_mine > own.size()) scarce = true;
 }
 
 bool cores_are_scarce() { return scarce; }

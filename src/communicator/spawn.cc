@@ -42,11 +42,12 @@ std::string value_of(MPI_Info info, const char* key) {
 
 }  // namespace
 
-InfoOfChildren::InfoOfChildren(MPI_Info given) : info_(given) {
+InfoOfChildren::InfoOfChildren(MPI_Info given, MPI_Comm comm) : info_(given) {
   const char* key = flavour::key_of_environment();
   if (!key || !settings().children) return;
   const std::string own = given == MPI_INFO_NULL ? "" : value_of(given, key);  // the program's come last: they count
   std::string all = variables();
+  if (has_strangers(comm)) all += "\nSTRETTO_CHILDREN=";  // parents that do not know each other are not trusted
   if (!own.empty()) all.append("\n").append(own);
   handed_ = all.size() < MPI_MAX_INFO_VAL;
   if (!handed_) {

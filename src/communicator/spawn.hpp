@@ -12,10 +12,10 @@
 
 namespace stretto::mpi {
 
-/// What is given to MPI_Comm_spawn: the program's info, with the variables if need be.
+/// What is given to MPI_Comm_spawn on `comm`: the program's info, with the variables if need be.
 class InfoOfChildren {
  public:
-  explicit InfoOfChildren(MPI_Info given);
+  InfoOfChildren(MPI_Info given, MPI_Comm comm);
   ~InfoOfChildren();
   InfoOfChildren(const InfoOfChildren&) = delete;
   InfoOfChildren& operator=(const InfoOfChildren&) = delete;
@@ -33,8 +33,8 @@ class InfoOfChildren {
 /// Of MPI_Comm_spawn_multiple.
 class InfosOfChildren {
  public:
-  InfosOfChildren(int n, const MPI_Info given[]) {
-    for (int i = 0; i < n; ++i) infos_.push_back(each_.emplace_back(given[i]).info());
+  InfosOfChildren(int n, const MPI_Info given[], MPI_Comm comm) {
+    for (int i = 0; i < n; ++i) infos_.push_back(each_.emplace_back(given[i], comm).info());
   }
   const MPI_Info* infos() const { return infos_.data(); }
   bool handed() const { return std::ranges::all_of(each_, &InfoOfChildren::handed); }

@@ -68,10 +68,12 @@ std::unique_ptr<Heap> Heap::create(Bytes most, std::string& why) {
 Bytes Heap::usual_size() {
   const auto machine = static_cast<Bytes>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
   // Addresses only, of which each peer needs as many.
-  Bytes most = std::min(machine, 2 * machine / std::max(launched_here(), 1));
+  const Bytes ranks = launched_here() > 0 ? launched_here() : sysconf(_SC_NPROCESSORS_ONLN);
+  Bytes addresses = Bytes{1} << 46;  // half of what a process has
   rlimit limit{};
   if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
-    most = std::min(most, static_cast<Bytes>(limit.rlim_cur / 8));
+    addresses = std::min(addresses, static_cast<Bytes>(limit.rlim_cur) / 2);
+  Bytes most = std::min({machine, 2 * machine / ranks, addresses / std::max(ranks, Bytes{4})});
   if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
     most = std::min(most, static_cast<Bytes>(limit.rlim_cur));
   return std::max(most / system_page(), Bytes{1}) * system_page();
