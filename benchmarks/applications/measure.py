@@ -103,8 +103,7 @@ def finding(found: list[dict]) -> str:
     count = Counter(map(verdict, found))
     return (
         f"Of {len(found)} cases, Stretto is faster in {count['faster']} and slower in "
-        f"{count['slower']};\nin {count[NOISE]} there is no difference beyond noise. Programs that "
-        "spend much of their time in collectives\nof long vectors gain."
+        f"{count['slower']};\nin {count[NOISE]} there is no difference beyond noise."
     )
 
 
