@@ -215,12 +215,15 @@ def forget(path: Path, which: Callable[[Learned], bool]) -> int:
 def _is_kept(path: Path) -> bool:
     """Does it stand where rules are kept, whatever is in it?"""
     folders = [Path(folder).resolve() for folder in _core.config_folders() if folder]
-    return any(path.resolve().is_relative_to(folder) for folder in folders)
+    there = any(path.resolve().is_relative_to(folder) for folder in folders)
+    return there and path.suffix == ".rules"
 
 
 def forget_all(path: Path) -> None:
     """Also a file that is damaged; raises Error if it was no rules file ever."""
+    if path.is_file() and not _is_kept(path):
+        with naming(path), path.open("rb") as file:
+            if HEADING not in file.readline(1000):
+                raise Error(f"{path}: this is no rules file", HINT)
     with _locked(path), naming(path):
-        if not _is_kept(path) and HEADING not in path.read_bytes().partition(b"\n")[0]:
-            raise Error(f"{path}: this is no rules file", HINT)
         path.unlink()

@@ -49,9 +49,8 @@ bool NonblockingCall::start(Communicator& c, const Arguments& arguments, const N
   tag_ = c.next_tag((facts(arguments.signature.function).bytes_known ? 0 : most_stages_before) + (c.learner ? 1 : 0));
   stages_ = 0;
   native_request_ = constants().request_null;
-  const bool queued = !c.undecided.empty() || with_tag_of(c, first_tag_);
-  queued_ = queued;
-  return (!queued && start_kept(arguments)) || start_new(c, arguments, native);
+  queued_ = !c.undecided.empty() || with_tag_of(c, first_tag_);
+  return (!queued_ && start_kept(arguments)) || start_new(c, arguments, native);
 }
 
 /// Not one whose plan is kept, or others must decide before.

@@ -232,7 +232,7 @@ def test_several_mpis(openmpi):
     assert "stretto: /no/such is left out" in done.stderr
 
 
-def test_launchers_and_their_programs(program, openmpi):
+def test_launchers_and_their_programs(program, openmpi, tmp_path):
     wish = str(openmpi.mpiexec)
     job = job_of(["srun", "-n", "4", str(program), "-x"], None, wish)
     words = job.command({"A": "b"})
@@ -243,9 +243,14 @@ def test_launchers_and_their_programs(program, openmpi):
         ":", "-n", "2", "env", "A=b", str(program), "b",
     ]  # fmt: skip
     assert "no program was found in" in refuse("compare", "--", "srun", "-n", 2, "no-such-program")
-    # Partitions and the like may have names of programs.
-    of_values = ["srun", "-p", "test", "--map-by", "env", "-n", "4", str(program)]
-    assert job_of(of_values, None, wish).program == [str(program)]
+    # Partitions and the like may have names of programs; what has no value is told from that.
+    for options in (["srun", "-p", "test", "-n", "4"], ["srun", "-q", "test"], ["mpirun", "-q"],
+                    ["mpirun", "--map-by", "node"]):  # fmt: skip
+        assert job_of([*options, str(program)], None, wish).program == [str(program)]
+    flux = tmp_path / "flux"  # a program of that name
+    flux.symlink_to(program)
+    assert job_of([str(flux), "in.dat"], None, wish).program == [str(flux), "in.dat"]
+    assert "no program was found behind mpiexec" in refuse("run", "--", "mpiexec")
 
 
 def test_run_takes_a_launcher_in_front(program, openmpi):

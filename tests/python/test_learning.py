@@ -354,8 +354,11 @@ def test_only_rules_are_forgotten(kept, tmp_path):
     """A file of another kind is not deleted; a damaged one where rules are kept is."""
     notes = tmp_path / "notes.txt"
     notes.write_text("mine\n", encoding="utf-8")
-    assert f"{notes}: this is no rules file" in refuse("rules", "forget", notes)
-    assert notes.exists()
+    journal = kept.with_suffix(".jsonl")
+    journal.write_text("{}\n", encoding="utf-8")
+    for other in (notes, journal):
+        assert f"{other}: this is no rules file" in refuse("rules", "forget", other)
+        assert other.exists() and not other.with_name(f"{other.name}.lock").exists()
     kept.write_bytes(b"\xff\x00")
     assert "is gone" in succeed("rules", "forget", kept)
 

@@ -375,6 +375,12 @@ def test_misuse(arguments, words):
     assert words in refuse("tune", *arguments)
 
 
+def test_a_file_of_the_users_beside_the_rules(tmp_path):
+    (tmp_path / "cluster.toml").write_text("hosts = 8\n", encoding="utf-8")
+    said = refuse("tune", "--output", tmp_path / "cluster.rules")
+    assert "cluster.toml is there, and is no machine file" in said
+
+
 def test_variables_would_force_every_candidate():
     mpi = str(installed("mpich").mpiexec)
     said = refuse("tune", "--mpi", mpi, STRETTO_BCAST="chain", XDG_CONFIG_HOME=os.devnull)

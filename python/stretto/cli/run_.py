@@ -56,9 +56,9 @@ def command(
     if learn:
         asked = os.environ.get("STRETTO_LEARN", "0")
         variables["STRETTO_LEARN"] = "1" if asked in ("", "0") else asked
-    if not job.own_launcher:
-        # What the job spawns gets these variables, too: from the launcher, or from Stretto.
+    if job.hands_on:
         variables["STRETTO_CHILDREN"] = version()
+    if job.by_mpi:
         say_notes(job.mpi)
     if job.without_mpi:
         click.echo(

@@ -38,6 +38,16 @@ def _output(wish: str | None, machine: str = "") -> Path:
     return Path(path)
 
 
+def _beside(rules: Path, ending: str) -> Path:
+    return rules.with_name(rules.name.removesuffix(".rules") + ending)
+
+
+def _refuse_to_overwrite(machine: Path) -> None:
+    """What is no machine file may be the user's own, a topology say."""
+    if machine.is_file() and "stretto-machine" not in machine.read_text(errors="replace"):
+        raise Error(f"--output: {machine} is there, and is no machine file", "name other rules")
+
+
 def _of_predictions(wish: str | None, machine: str) -> Path:
     """Where no file is named, its folder is made; a folder that is named may be mistyped."""
     path = _output(wish, machine)
@@ -115,7 +125,8 @@ def run(
     from .terminal import say_busy, tuning
 
     names, numbers = _names(collectives, operators), parse_sizes(sizes)
-    _output(output)  # before the work
+    if output:  # before the work
+        _refuse_to_overwrite(_beside(_output(output), ".toml"))
     if launcher and ranks:
         raise Error("--ranks does not go with a launcher", "the launcher says how many there are")
     refuse_variables()
@@ -124,7 +135,7 @@ def run(
     places = probed(started_by, ranks_of(ranks) if not launcher else [0])
     machine = next(iter(places.values())).title
     path = _output(output, machine)
-    journal = Journal(path.with_suffix(".jsonl"), machine, fresh)
+    journal = Journal(_beside(path, ".jsonl"), machine, fresh)
     request = Request(sorted(places), names, numbers, budget)
     own_modes = modes_of(mode or "both")
     session = OwnSession(started_by, request, journal, places, own_modes, _note)
@@ -222,7 +233,7 @@ def _report(
         more = _extrapolated(extrapolation)
         files[path] = to_text(chosen, machine, session.one_node, notes, more, session.cores)
     if model:
-        files[path.with_suffix(".toml")] = to_toml(
+        files[_beside(path, ".toml")] = to_toml(
             model.parameters, machine, model.cores, model.network, model.found, reductions
         )
     for file, text in files.items():

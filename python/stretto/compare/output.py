@@ -69,6 +69,10 @@ def _by_line(natives: list[Lines], strettos: list[Lines]) -> Sameness:
                 worst, where = apart, at + 1
     if worst == 0:
         return Sameness(True, "the same, but for what differs from run to run natively as well")
+    if worst == inf:
+        return Sameness(
+            False, f"a number is no number, or infinite, on one side alone (line {where})"
+        )
     words = f"the same, but for numbers that differ by up to {worst:.1g} of their size"
     return Sameness(worst <= ROUNDING, f"{words} (line {where})")
 

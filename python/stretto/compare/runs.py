@@ -74,7 +74,9 @@ class EndedError(Error):
 def _variables(job: Job, side: str, profile: Path, plain: bool) -> dict[str, str]:
     """Natively, too, the library is there: it times the calls and hands them all on."""
     preloaded = {"LD_PRELOAD": preload(job.mpi.flavour)}
-    served = {"STRETTO_CHILDREN": _core.version()} if side == STRETTO else {"STRETTO_DISABLE": "1"}
+    served = {"STRETTO_DISABLE": "1"}
+    if side == STRETTO:
+        served = {"STRETTO_CHILDREN": _core.version()} if job.hands_on else {}
     if plain:
         # What is preloaded here already, by `stretto env` perhaps, serves nothing natively.
         return {**preloaded, **served} if side == STRETTO else served

@@ -9,15 +9,19 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ..errors import Error
-from .mpi import Mpi
+from .mpi import Mpi, inspect
 from .program import find_program, is_without_mpi, mpi_of_program
 
 LAUNCHERS = re.compile(r"(mpiexec|mpirun|orterun|prterun)([.\-]\w+)?|srun|aprun|jsrun|ibrun|flux")
 OF_MPI = re.compile(r"mpiexec|mpirun|orterun|prterun")
 # Options of launchers whose value, a word of its own, may be the name of some program.
-WITH_VALUE = re.compile(
-    r"-(p|A|J|q|w|C|N|n|np|H|f|ppn)|--?(partition|account|job-name|qos|nodelist|constraint|hosts?|"
-    r"hostfile|machinefile|wdir|map-by|rank-by|bind-to|launcher|bootstrap)"
+OF_SRUN = re.compile(
+    r"-[pAJqwCNncM]|--(partition|account|job-name|qos|nodelist|constraint|reservation|clusters|"
+    r"comment|distribution|cpu-bind)"
+)
+OF_OTHERS = re.compile(
+    r"-(n|np|N|H|f|ppn)|--?(hosts?|hostfile|machinefile|wdir|map-by|rank-by|bind-to|launcher|"
+    r"bootstrap)"
 )
 
 
@@ -36,7 +40,7 @@ class Job:
         everything = {**self.variables, **variables}
         words = self.mpi.command(self.ranks, self.program, everything)
         for part in self.more:
-            at = _program_in(part)
+            at = _program_in(part, self.mpi.launcher[0])
             assignments = [f"{name}={value}" for name, value in everything.items()]
             words += [":", *part[:at], "env", *assignments, *part[at:]]
         return words
@@ -44,6 +48,16 @@ class Job:
     @property
     def own_launcher(self) -> bool:
         return bool(self.mpi.launcher)
+
+    @property
+    def by_mpi(self) -> bool:
+        """Is its launcher the MPI's own, whichever that is?"""
+        return not self.own_launcher or bool(OF_MPI.match(Path(self.mpi.launcher[0]).name))
+
+    @property
+    def hands_on(self) -> bool:
+        """Do processes that it spawns get these variables, by its launcher or by Stretto?"""
+        return not self.own_launcher or self.mpi.name == "Open MPI"
 
     @property
     def known_ranks(self) -> int | None:
@@ -67,17 +81,28 @@ def split_launcher(launcher: str) -> tuple[str, ...]:
         raise Error(f"--launcher: {str(error).lower()}", "write 'srun -n 4'") from None
 
 
-def _program_in(words: list[str]) -> int:
-    """Where the launcher's options end: at the first word that can be executed."""
+def _is_launcher(words: list[str]) -> bool:
+    name = Path(words[0]).name
+    if name == "flux":  # a program may be called so
+        return words[1:2] in (["run"], ["submit"], ["mini"])
+    return LAUNCHERS.fullmatch(name) is not None
+
+
+def _program_in(words: list[str], launcher: str) -> int:
+    """Where the launcher's options end: at the first word that can be executed and is not the value
+    of an option, if there is one."""
+    with_value = OF_SRUN if Path(launcher).name == "srun" else OF_OTHERS
+    found = []
     for at, word in enumerate(words):
-        is_value = at > 0 and WITH_VALUE.fullmatch(words[at - 1])
-        found = None if word.startswith("-") or "=" in word or is_value else shutil.which(word)
-        if found and not Path(found).is_dir():
-            return at
-    raise Error(
-        f"no program was found in: {shlex.join(words)}",
-        "put the launcher apart: --launcher 'srun -n 4' -- ./app",
-    )
+        path = None if word.startswith("-") or "=" in word else shutil.which(word)
+        if path and not Path(path).is_dir():
+            found.append(at)
+    apart = [at for at in found if at == 0 or not with_value.fullmatch(words[at - 1])]
+    if not found:
+        where = f" in: {shlex.join(words)}" if words else f" behind {Path(launcher).name}"
+        hint = "is its path right? Or put the launcher apart: --launcher 'srun -n 4' -- ./app"
+        raise Error(f"no program was found{where}", hint)
+    return (apart or found)[0]
 
 
 def job_of(words: list[str], ranks: int | None, wish: str, launcher: str | None = None) -> Job:
@@ -86,14 +111,15 @@ def job_of(words: list[str], ranks: int | None, wish: str, launcher: str | None 
     front: tuple[str, ...] = ()
     if launcher is not None:
         front = split_launcher(launcher)
-    elif LAUNCHERS.fullmatch(Path(words[0]).name):
+    elif _is_launcher(words):
         first, *more = _segments(words)
-        at = 1 + _program_in(first[1:])
+        at = 1 + _program_in(first[1:], words[0])
         front, words = tuple(first[:at]), first[at:]
     if front and ranks is not None:
         raise Error(f"{Path(front[0]).name} says how many ranks there are", "leave -n out")
     if front and wish == "auto" and OF_MPI.match(Path(front[0]).name):
-        wish = str(find_program(front[0]).absolute())
+        mpiexec = find_program(front[0]).absolute()
+        wish = str(mpiexec) if inspect(mpiexec, "launcher") else wish
     mpi, variables = mpi_of_program(words[0], wish)
     if front:
         mpi = replace(mpi, launcher=front)
@@ -113,5 +139,4 @@ def _segments(words: list[str]) -> list[list[str]]:
 
 def environment_of(job: Job) -> dict[str, str]:
     """For the launcher: where it is the MPI's own, root may use it."""
-    name = Path(job.mpi.launcher[0]).name if job.own_launcher else "mpiexec"
-    return job.mpi.environment() if OF_MPI.match(name) else dict(os.environ)
+    return job.mpi.environment() if job.by_mpi else dict(os.environ)

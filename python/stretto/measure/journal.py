@@ -33,7 +33,7 @@ class Records:
         before = self._parsed(lines[0])
         different = [name for name in head if before.get(name) != head[name]]
         if different:
-            words = ", ".join(f"{name} was {before.get(name)}" for name in different)
+            words = ", ".join(f"{name} was {before.get(name, 'not named')}" for name in different)
             raise Error(
                 f"{self.path} holds another measurement: {words}",
                 f"{self._another}, or begin again with --fresh",

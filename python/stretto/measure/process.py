@@ -134,9 +134,11 @@ class Silence:
     def __exit__(self, *_: object) -> None:
         if self._timer:
             self._timer.cancel()
+        if self._timer and self.expired:
+            self._timer.join()  # it is still at the ranks that the launcher forgot
 
     def heard(self) -> None:
         self.__exit__()
-        self._timer = threading.Timer(self.patience, self._expire)
+        self._timer = threading.Timer(min(self.patience, threading.TIMEOUT_MAX), self._expire)
         self._timer.daemon = True
         self._timer.start()
