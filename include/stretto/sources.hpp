@@ -43,8 +43,8 @@ std::string learned_rules_path(const std::string& folder, std::string_view machi
 /// or has more than so many bytes, whole MiB; does not block.
 std::string text_of_file(const std::string& path, const std::string& what, std::size_t most);
 
-/// The same, of rules: of so many bytes at most.
 inline constexpr std::size_t most_bytes_of_rules = std::size_t{1} << 20;
+/// The same, of rules: of so many bytes at most.
 std::string text_of_rules(const std::string& path);
 
 /// Rules as text, and the sources above them that cannot be used, with the reason and what decides instead.

@@ -128,9 +128,8 @@ class Communicator {
   /// The program has freed the communicator, which persistent calls still need; null: it has not.
   int (*free_when_left)(MPI_Comm*) = nullptr;
   std::vector<NonblockingCall*> undecided;
-  bool starts_queued = false;  ///< one of them is starting those behind it
-  std::uint32_t oldest_tag =
-      0;  ///< no nonblocking call has an earlier one, as tags_given() counts, and is not complete
+  bool starts_queued = false;    ///< one of them is starting those behind it
+  std::uint32_t oldest_tag = 0;  ///< no nonblocking call under way has an earlier first_tag()
   /// How the process's worker reaches the ranks of this node.
   std::optional<transport::shm::Neighbours> neighbours;
   std::uint64_t neighbours_rings = 0;  ///< with the staging rings that the worker counts so

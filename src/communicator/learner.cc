@@ -99,8 +99,8 @@ const Decision* Learner::decide(const Call& call, CountedAs form) {
   learn::Comparison& comparison = of.comparison;
   std::uint32_t* const left = form == CountedAs::none ? nullptr : counter(of, form);
   if (!left) {
-    // Not counted, nor are others like it. Once they are, one choice serves all: kept plans of two would part the
-    // ranks.
+    // Neither it nor others like it are counted. Once some are, one choice serves all: of two, ranks would keep plans
+    // of different ones.
     if (!of_call_ && !of.known && !of.opened) return nullptr;
     return &decision(of, comparison.current(), call);
   }
