@@ -70,29 +70,20 @@ struct AlgorithmSpec {
   std::string file = {};  ///< path of the file that gives its schedules; empty: there is none
 };
 
-enum class RanksAre : std::uint8_t { any, power_of_two, not_power_of_two };
-enum class OperatorIs : std::uint8_t { any, commutative, not_commutative, predefined, user };
-
-enum class NodesAre : std::uint8_t { any, one, several, even };
-enum class CoresAre : std::uint8_t { any, own, shared };
-enum class KernelIs : std::uint8_t { any, fast };
-
 struct Rule {
   Function function;
   Between bytes;
   Between part;  ///< bytes of each rank's part, on average
   Between ranks;
-  Between per_node;       ///< ranks of the fullest node
-  Between to_node{};      ///< of a neighbourhood: messages_to_node()
-  bool balanced = false;  ///< demands blocks_balanced()
-  RanksAre ranks_are = RanksAre::any;
-  OperatorIs operator_is = OperatorIs::any;
-  NodesAre nodes_are = NodesAre::any;    ///< one: all ranks share memory; even: several full ones
-  CoresAre cores_are = CoresAre::any;    ///< own: no node has more ranks than cores
-  KernelIs kernel_is = KernelIs::any;    ///< fast: KernelCopy::fast
+  Between per_node;                      ///< ranks of the fullest node
+  Between to_node{};                     ///< of a neighbourhood: messages_to_node()
+  std::uint16_t words = 0;               ///< conditions without a number, see words_that_hold()
   const Algorithm* algorithm = nullptr;  ///< null: the native library
   Params params;
   int line = 0;
+
+  /// "nodes=1": a condition without a number.
+  bool demands(std::string_view word) const;
   bool operator==(const Rule&) const = default;
 };
 

@@ -70,28 +70,6 @@ void register_values(nb::module_& m) {
 }
 
 void register_rule(nb::module_& m) {
-  nb::enum_<RanksAre>(m, "RanksAre", "A rule's condition on the number of ranks.")
-      .value("any", RanksAre::any)
-      .value("power_of_two", RanksAre::power_of_two)
-      .value("not_power_of_two", RanksAre::not_power_of_two);
-  nb::enum_<OperatorIs>(m, "OperatorIs", "A rule's condition on the operator.")
-      .value("any", OperatorIs::any)
-      .value("commutative", OperatorIs::commutative)
-      .value("not_commutative", OperatorIs::not_commutative)
-      .value("predefined", OperatorIs::predefined)
-      .value("user", OperatorIs::user);
-  nb::enum_<NodesAre>(m, "NodesAre", "A rule's condition on the nodes of the ranks.")
-      .value("any", NodesAre::any)
-      .value("one", NodesAre::one)
-      .value("several", NodesAre::several)
-      .value("even", NodesAre::even);
-  nb::enum_<KernelIs>(m, "KernelIs", "A rule's condition on copies by the kernel.")
-      .value("any", KernelIs::any)
-      .value("fast", KernelIs::fast);
-  nb::enum_<CoresAre>(m, "CoresAre", "A rule's condition on the cores of the ranks.")
-      .value("any", CoresAre::any)
-      .value("own", CoresAre::own)
-      .value("shared", CoresAre::shared);
   nb::class_<Between>(m, "Between", "A closed range of numbers.")
       .def_ro("low", &Between::low)
       .def_ro("high", &Between::high)
@@ -103,12 +81,7 @@ void register_rule(nb::module_& m) {
       .def_ro("ranks", &Rule::ranks)
       .def_ro("per_node", &Rule::per_node, "Ranks of the fullest node.")
       .def_ro("to_node", &Rule::to_node, "Of a neighbourhood: messages from a node to another, on average.")
-      .def_ro("balanced", &Rule::balanced, "Demands blocks_balanced().")
-      .def_ro("ranks_are", &Rule::ranks_are)
-      .def_ro("operator_is", &Rule::operator_is)
-      .def_ro("nodes_are", &Rule::nodes_are)
-      .def_ro("cores_are", &Rule::cores_are)
-      .def_ro("kernel_is", &Rule::kernel_is)
+      .def("demands", &Rule::demands, nb::arg("word"), "\"nodes=1\": a condition without a number.")
       .def_prop_ro(
           "algorithm", [](const Rule& r) { return r.algorithm; }, nb::rv_policy::reference,
           nb::sig("def algorithm(self) -> Algorithm | None"), "None: the native library.")

@@ -147,12 +147,12 @@ def from_shipped(path: Path) -> list[Difference]:
 
 
 def _smallest_ranks(rule: "_core.Rule") -> int:
-    one_node = rule.nodes_are == _core.NodesAre.one
-    several = rule.nodes_are in (_core.NodesAre.several, _core.NodesAre.even)
+    one_node = rule.demands("nodes=1")
+    several = rule.demands("nodes>1") or rule.demands("nodes=even")
     ranks = max(rule.ranks.low, rule.per_node.low + several, 2 if one_node else 1)
-    if rule.ranks_are == _core.RanksAre.power_of_two:
+    if rule.demands("ranks=2^k"):
         return 1 << (ranks - 1).bit_length()
-    if rule.ranks_are == _core.RanksAre.not_power_of_two and ranks & (ranks - 1) == 0:
+    if rule.demands("ranks!=2^k") and ranks & (ranks - 1) == 0:
         return max(ranks + 1, 3)
     return ranks
 
@@ -163,13 +163,13 @@ def _smallest_call(rule: "_core.Rule") -> "_core.Call | None":
     size = max(rule.bytes.low, rule.part.low * ranks)
     if ranks > MOST_RANKS or size > rule.bytes.high:
         return None
-    one_node = rule.nodes_are == _core.NodesAre.one
-    user = rule.operator_is == _core.OperatorIs.user
-    ordered = rule.operator_is == _core.OperatorIs.not_commutative
+    one_node = rule.demands("nodes=1")
+    user = rule.demands("operator=user")
+    ordered = rule.demands("operator=not-commutative")
     return _core.Call(
         rule.function, _core.Shape(ranks, 0), size, not ordered, not (user or ordered),
         ranks if one_node else max(rule.per_node.low, 1),
-        rule.nodes_are != _core.NodesAre.several, rule.cores_are == _core.CoresAre.shared,
+        not rule.demands("nodes>1"), rule.demands("cores=shared"),
         rule.to_node.low,
     )  # fmt: skip
 

@@ -19,12 +19,7 @@ Rule rule_of(const CompactRules& table, const CompactRule& r, int lines_before) 
           .ranks = table.ranges[r.ranks],
           .per_node = table.ranges[r.per_node],
           .to_node = table.ranges[r.to_node],
-          .balanced = r.balanced,
-          .ranks_are = r.ranks_are,
-          .operator_is = r.operator_is,
-          .nodes_are = r.nodes_are,
-          .cores_are = r.cores_are,
-          .kernel_is = r.kernel_is,
+          .words = r.words,
           .algorithm = choice.algorithm < 0 ? nullptr : all_algorithms()[static_cast<std::size_t>(choice.algorithm)],
           .params = params_of(choice, table.numbers),
           .line = r.line + lines_before};

@@ -35,10 +35,7 @@ class Table {
     std::ostringstream out;
     out << "    {" << r.line;
     for (const Between& between : {r.bytes, r.part, r.ranks, r.per_node, r.to_node}) out << ", " << range(between);
-    out << ", " << choice(r) << ", Function{" << number(r.function) << "}, " << (r.balanced ? "true" : "false")
-        << ", RanksAre{" << number(r.ranks_are) << "}, OperatorIs{" << number(r.operator_is) << "}, NodesAre{"
-        << number(r.nodes_are) << "}, CoresAre{" << number(r.cores_are) << "}, KernelIs{" << number(r.kernel_is)
-        << "}},\n";
+    out << ", " << choice(r) << ", " << r.words << ", Function{" << static_cast<int>(r.function) << "}},\n";
     rules_ += out.str();
   }
 
@@ -51,11 +48,6 @@ class Table {
   }
 
  private:
-  template <typename Enum>
-  static int number(Enum value) {
-    return static_cast<int>(value);
-  }
-
   std::size_t range(const Between& between) {
     return ranges_.number_of(std::to_string(between.low) + ", " + std::to_string(between.high));
   }

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <limits>
 
+#include "select/words.hpp"
 #include "stretto/error.hpp"
 #include "support/text.hpp"
 
@@ -104,8 +105,7 @@ std::string never_serves(const Rule& rule) {
   if (most > std::min<std::int64_t>(least + most_tried, std::numeric_limits<Rank>::max())) return {};
   const auto admitted = [&](std::int64_t p) {
     if (!rule.ranks.holds(p) || p < 1 || p > std::numeric_limits<Rank>::max()) return false;
-    const bool power = std::has_single_bit(static_cast<std::uint64_t>(p));
-    return rule.ranks_are == RanksAre::any || power == (rule.ranks_are == RanksAre::power_of_two);
+    return !rule.demands(std::has_single_bit(static_cast<std::uint64_t>(p)) ? "ranks!=2^k" : "ranks=2^k");
   };
   const auto refusal = [&](std::int64_t p) {
     return unsuitable(*rule.algorithm, {static_cast<Rank>(p), 0, {}}, params);
@@ -124,6 +124,16 @@ std::string never_serves(const Rule& rule) {
   }
   return why;
 }
+
+struct Number {
+  std::string_view name;
+  Between Rule::* of;
+};
+constexpr Number numbers[] = {{"bytes", &Rule::bytes},
+                              {"part", &Rule::part},
+                              {"ranks", &Rule::ranks},
+                              {"per-node", &Rule::per_node},
+                              {"to-node", &Rule::to_node}};
 
 class RulesParser {
  public:
@@ -219,72 +229,29 @@ class RulesParser {
   }
 
   void condition(Rule& rule, std::string_view word) {
-    if (word == "ranks=2^k") {
-      set_once(rule.ranks_are, RanksAre::power_of_two, word);
-    } else if (word == "ranks!=2^k") {
-      set_once(rule.ranks_are, RanksAre::not_power_of_two, word);
-    } else if (word == "nodes=1") {
-      set_once(rule.nodes_are, NodesAre::one, word);
-    } else if (word == "nodes>1") {
-      set_once(rule.nodes_are, NodesAre::several, word);
-    } else if (word == "nodes=even") {
-      set_once(rule.nodes_are, NodesAre::even, word);
-    } else if (word == "cores=own") {
-      set_once(rule.cores_are, CoresAre::own, word);
-    } else if (word == "cores=shared") {
-      set_once(rule.cores_are, CoresAre::shared, word);
-    } else if (word == "kernel=fast") {
-      set_once(rule.kernel_is, KernelIs::fast, word);
-    } else if (word == "ranks=balanced") {
-      rule.balanced = true;
-    } else if (word.starts_with("operator=")) {
-      operator_condition(rule, word);
-    } else if (word.starts_with("bytes")) {
-      comparison(rule.bytes, word, word.substr(5));
-    } else if (word.starts_with("per-node")) {
-      comparison(rule.per_node, word, word.substr(8));
-    } else if (word.starts_with("to-node")) {
-      if (!facts(facts(rule.function).collective).neighbourhood)
-        refuse("a " + std::string(facts(rule.function).name) + " has no neighbours", "write bytes, ranks or per-node");
-      comparison(rule.to_node, word, word.substr(7));
-    } else if (word.starts_with("part")) {
-      if (!facts(facts(rule.function).collective).per_rank || facts(facts(rule.function).collective).neighbourhood)
-        refuse("the vector of a " + std::string(facts(rule.function).name) + " has no parts", "write bytes");
-      comparison(rule.part, word, word.substr(4));
-    } else if (word.starts_with("ranks")) {
-      comparison(rule.ranks, word, word.substr(5));
-    } else {
-      refuse_condition(word);
+    if (const auto known = std::ranges::find(words, word, &Word::text); known != words.end()) {
+      for (const Word& other : words)
+        if (other.kind == known->kind && other.text != word && rule.demands(other.text))
+          refuse(quoted(word) + " stands beside another condition of its kind", "write one rule for each");
+      rule.words |= bit_of(word);
+      return;
     }
+    const CollectiveFacts& collective = facts(facts(rule.function).collective);
+    const std::string name(facts(rule.function).name);
+    const auto number = std::ranges::find_if(numbers, [&](const Number& n) { return word.starts_with(n.name); });
+    if (number == std::end(numbers)) refuse_condition(word);
+    if (number->of == &Rule::to_node && !collective.neighbourhood)
+      refuse("a " + name + " has no neighbours", "write bytes, ranks or per-node");
+    if (number->of == &Rule::part && (!collective.per_rank || collective.neighbourhood))
+      refuse("the vector of a " + name + " has no parts", "write bytes");
+    comparison(rule.*number->of, word, word.substr(number->name.size()));
   }
 
   [[noreturn]] void refuse_condition(std::string_view word) const {
+    std::string known;
+    for (const Word& each : words) known += ", " + std::string(each.text);
     refuse("unknown condition " + quoted(word),
-           "conditions are bytes, part, ranks, per-node and to-node with <, <=, =, >= or > and a number, ranks=2^k, "
-           "ranks!=2^k, ranks=balanced, nodes=1, nodes>1, nodes=even, cores=own, cores=shared, kernel=fast, and "
-           "operator=commutative, not-commutative, predefined or user");
-  }
-
-  template <typename Condition>
-  void set_once(Condition& condition, Condition value, std::string_view word) const {
-    if (condition != Condition::any && condition != value)
-      refuse(quoted(word) + " stands beside another condition of its kind", "write one rule for each");
-    condition = value;
-  }
-
-  void operator_condition(Rule& rule, std::string_view word) {
-    const std::string_view name = word.substr(word.find('=') + 1);
-    const auto set = [&](OperatorIs value) { set_once(rule.operator_is, value, word); };
-    if (name == "commutative")
-      set(OperatorIs::commutative);
-    else if (name == "not-commutative")
-      set(OperatorIs::not_commutative);
-    else if (name == "predefined")
-      set(OperatorIs::predefined);
-    else if (name == "user")
-      set(OperatorIs::user);
-    else
-      refuse_condition(word);
+           "conditions are bytes, part, ranks, per-node and to-node with <, <=, =, >= or > and a number" + known);
   }
 
   void comparison(Between& between, std::string_view word, std::string_view rest) {
@@ -326,6 +293,8 @@ std::optional<Bytes> parse_size(std::string_view text) {
   if (value > largest_size >> shift) return std::nullopt;
   return value << shift;
 }
+
+bool Rule::demands(std::string_view word) const { return (words & bit_of(word)) != 0; }
 
 std::string Rules::place(int line) const {
   const auto after = std::ranges::upper_bound(parts, line, {}, &Part::line);

@@ -4,6 +4,7 @@
 
 #include "algorithms/patterns/powers.hpp"
 #include "select/shipped.hpp"
+#include "select/words.hpp"
 #include "stretto/rules.hpp"
 
 namespace stretto {
@@ -15,46 +16,17 @@ Bytes lends_from(Function function, KernelCopy kernel, bool oversubscribed) {
 
 namespace {
 
-bool nodes_hold(NodesAre wanted, const Call& call) {
-  switch (wanted) {
-    case NodesAre::any: return true;
-    case NodesAre::one: return call.one_node();
-    case NodesAre::several: return !call.one_node();
-    case NodesAre::even: return !call.one_node() && call.even_nodes;
-  }
-  return false;
-}
-
-bool cores_hold(CoresAre wanted, const Call& call) {
-  return wanted == CoresAre::any || call.oversubscribed == (wanted == CoresAre::shared);
-}
-
 bool bytes_hold(const Rule& rule, const Call& call) {
-  return rule.bytes.holds(call.bytes) && rule.part.holds(call.bytes / call.shape.ranks) &&
-         (!rule.balanced || blocks_balanced(call.shape.ranks, call.bytes));
+  return rule.bytes.holds(call.bytes) && rule.part.holds(call.bytes / call.shape.ranks);
 }
 
-bool asks_for_bytes(const Rule& rule) { return rule.balanced || !rule.bytes.all() || !rule.part.all(); }
+bool asks_for_bytes(const Rule& rule) { return (rule.words & balanced) != 0 || !rule.bytes.all() || !rule.part.all(); }
 
-bool others_hold(const Rule& rule, const Call& call) {
-  if (!rule.ranks.holds(call.shape.ranks) || !rule.per_node.holds(call.per_node) || !rule.to_node.holds(call.to_node))
-    return false;
-  const bool power = patterns::is_power_of_two(call.shape.ranks);
-  if (rule.ranks_are == RanksAre::power_of_two && !power) return false;
-  if (rule.ranks_are == RanksAre::not_power_of_two && power) return false;
-  if (!nodes_hold(rule.nodes_are, call) || !cores_hold(rule.cores_are, call)) return false;
-  if (rule.kernel_is == KernelIs::fast && call.kernel_copy != KernelCopy::fast) return false;
-  switch (rule.operator_is) {
-    case OperatorIs::any: return true;
-    case OperatorIs::commutative: return call.commutative;
-    case OperatorIs::not_commutative: return !call.commutative;
-    case OperatorIs::predefined: return call.predefined;
-    case OperatorIs::user: return !call.predefined;
-  }
-  return false;
+/// Do all conditions hold but those on bytes? `held`: words_that_hold().
+bool others_hold(const Rule& rule, const Call& call, std::uint16_t held) {
+  return (rule.words & ~held) == 0 && rule.ranks.holds(call.shape.ranks) && rule.per_node.holds(call.per_node) &&
+         rule.to_node.holds(call.to_node);
 }
-
-bool holds(const Rule& rule, const Call& call) { return others_hold(rule, call) && bytes_hold(rule, call); }
 
 std::string why_not(const Algorithm* algorithm, const Params& params, const Call& call) {
   return algorithm ? unsuitable(*algorithm, call.function, call.shape, call.commutative, params) : "";
@@ -112,8 +84,9 @@ Choice choose(std::span<const Override* const> overrides, const Rules& rules, co
   }
   std::string passed_over;
   Choice choice;
+  const std::uint16_t held = words_that_hold(call);
   each_rule(rules, call.function, [&](const Rule& rule) {
-    if (!holds(rule, call)) return false;
+    if (!others_hold(rule, call, held) || !bytes_hold(rule, call)) return false;
     const std::string refused = why_not(rule, call);
     if (refused.empty()) {
       choice = {rule.algorithm, rule.params, rules.place(rule.line) + passed_over + not_granted, rule.line};
@@ -131,8 +104,9 @@ bool bytes_matter(std::span<const Override* const> overrides, const Rules& rules
   for (const Override* one : overrides)
     if (one && why_not(one->spec.algorithm, one->spec.params, call).empty()) return false;
   bool matter = false;
+  const std::uint16_t held = words_that_hold(call) | balanced;
   each_rule(rules, call.function, [&](const Rule& rule) {
-    if (!others_hold(rule, call) || !why_not(rule, call).empty()) return false;
+    if (!others_hold(rule, call, held) || !why_not(rule, call).empty()) return false;
     matter = asks_for_bytes(rule);
     return true;
   });
@@ -155,7 +129,7 @@ Between chosen_alike(const Rules& rules, const Call& call) {
   each_rule(rules, call.function, [&](const Rule& rule) {
     split(rule.bytes, 1);
     if (rule.part.low <= most_bytes / call.shape.ranks) split(rule.part, call.shape.ranks);
-    if (rule.balanced) split_after(balanced_from(call.shape.ranks) - 1);
+    if ((rule.words & balanced) != 0) split_after(balanced_from(call.shape.ranks) - 1);
     return false;
   });
   return alike;

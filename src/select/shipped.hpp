@@ -25,13 +25,8 @@ struct CompactRule {
   std::uint16_t line;
   std::uint16_t bytes, part, ranks, per_node, to_node;  ///< numbers of ranges
   std::uint16_t choice;                                 ///< number of a choice
+  std::uint16_t words;
   Function function;
-  bool balanced;
-  RanksAre ranks_are;
-  OperatorIs operator_is;
-  NodesAre nodes_are;
-  CoresAre cores_are;
-  KernelIs kernel_is;
 };
 
 struct CompactRules {

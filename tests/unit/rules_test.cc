@@ -325,8 +325,8 @@ TEST(rules_are_read) {
   CHECK_EQ(a.bytes.high, 1 << 20);
   CHECK_EQ(a.ranks.low, 4);
   CHECK_EQ(a.ranks.high, 99);
-  CHECK_EQ(a.ranks_are, RanksAre::power_of_two);
-  CHECK_EQ(a.operator_is, OperatorIs::predefined);
+  CHECK(a.demands("ranks=2^k") && !a.demands("ranks!=2^k"));
+  CHECK(a.demands("operator=predefined") && !a.demands("operator=user"));
   CHECK_EQ(a.algorithm, find_algorithm("allreduce/ring"));
   CHECK_EQ(a.params.segment, 65536);
   CHECK_EQ(a.params.depth, 4);
