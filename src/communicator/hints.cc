@@ -11,6 +11,7 @@
 #include "communicator/communicator.hpp"
 #include "communicator/provenance.hpp"
 #include "mpi/bootstrap.hpp"
+#include "mpi/queries.hpp"
 #include "stretto/error.hpp"
 #include "support/nearest.hpp"
 #include "support/say.hpp"
@@ -42,11 +43,8 @@ std::vector<std::pair<std::string, std::string>> keys_in(MPI_Info info) {
 }
 
 std::string name_of(MPI_Comm comm, Rank ranks) {
-  char name[MPI_MAX_OBJECT_NAME + 1] = {};
-  int length = 0;
-  native().Comm_get_name(comm, name, &length);
-  return length > 0 ? "communicator '" + std::string(name) + '\''
-                    : "a communicator of " + std::to_string(ranks) + " ranks";
+  const std::string name = communicator_name(comm);
+  return name.empty() ? "a communicator of " + std::to_string(ranks) + " ranks" : "communicator '" + name + '\'';
 }
 
 class Hints {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "mpi/native.hpp"
+#include "mpi/queries.hpp"
 #include "settings/settings.hpp"
 #include "stretto/error.hpp"
 #include "stretto/sources.hpp"
@@ -31,12 +32,7 @@ std::map<std::string, Kept>& all_learned() {
 
 }  // namespace
 
-std::string title_of_mpi() {
-  char version[MPI_MAX_LIBRARY_VERSION_STRING] = {};
-  int length = 0;
-  native().Get_library_version(version, &length);
-  return mpi_title(version);
-}
+std::string title_of_mpi() { return mpi_title(library_version()); }
 
 std::string learned_path() {
   const std::string& learn = settings().learn;

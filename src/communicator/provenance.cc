@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "mpi/native.hpp"
+#include "mpi/queries.hpp"
 #include "mpi/translate.hpp"
 
 namespace stretto::mpi {
@@ -31,14 +32,6 @@ int keyval() {
 }
 
 }  // namespace
-
-bool world_is_up() {
-  int initialized = 0;
-  int finalized = 0;
-  native().Initialized(&initialized);
-  native().Finalized(&finalized);
-  return initialized && !finalized;
-}
 
 Provenance provenance_of(MPI_Comm comm) {
   void* value = nullptr;

@@ -18,9 +18,6 @@ enum class Provenance : std::uint8_t {
   spawned,  ///< ranks spawned by this job, and their parents: they have the same Stretto if STRETTO_CHILDREN says so
 };
 
-/// Is the world model there, after MPI_Init and before MPI_Finalize? Without it nothing is served, and nothing noted.
-bool world_is_up();
-
 Provenance provenance_of(MPI_Comm comm);
 void set_provenance(MPI_Comm comm, Provenance provenance);
 

@@ -16,6 +16,7 @@
 #include "communicator/shared_messages.hpp"
 #include "mpi/flavour/flavour.hpp"
 #include "mpi/gpu.hpp"
+#include "mpi/queries.hpp"
 #include "mpi/translate.hpp"
 #include "support/launcher.hpp"
 #include "support/say.hpp"

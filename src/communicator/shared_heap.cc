@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "communicator/own_process.hpp"
+#include "mpi/queries.hpp"
 #include "settings/settings.hpp"
 #include "support/say.hpp"
 
@@ -52,13 +53,6 @@ Heap* made() {
   return heap;
 }
 
-bool initialized() {
-  int begun = 0, ended = 0;
-  native().Initialized(&begun);
-  native().Finalized(&ended);
-  return begun && !ended;
-}
-
 }  // namespace
 
 const HeapRange& shown_heap() { return shown; }
@@ -75,7 +69,7 @@ void show_heap() {
 }
 
 bool allocate_in_heap(MPI_Aint size, MPI_Info info, void* base) {
-  if (size < transport::shm::least_in_place || !base || !wanted() || !initialized()) return false;
+  if (size < transport::shm::least_in_place || !base || !wanted() || !world_is_up()) return false;
   int keys = 0;
   if (info != MPI_INFO_NULL && (native().Info_get_nkeys(info, &keys) != MPI_SUCCESS || keys > 0)) return false;
   Heap* const heap = made();

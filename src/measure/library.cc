@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "mpi/queries.hpp"
 #include "stretto/error.hpp"
 
 namespace stretto::measure {
@@ -52,10 +53,7 @@ Library native_library() {
   STRETTO_NATIVE_COLLECTIVES(STRETTO_TAKE)
 #undef STRETTO_TAKE
   library.others = native_with_requests(native_function);
-  char version[MPI_MAX_LIBRARY_VERSION_STRING] = {};
-  int length = 0;
-  mpi::native().Get_library_version(version, &length);
-  library.sound_requests = has_sound_requests(version);
+  library.sound_requests = has_sound_requests(mpi::library_version());
   return library;
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstdio>
 
+#include "mpi/queries.hpp"
 #include "stretto/sources.hpp"
 #include "support/json.hpp"
 
@@ -57,12 +58,9 @@ void print_batches(const char* library, const std::vector<std::vector<Batch>>& o
 }  // namespace
 
 void print_machine(int ranks, int on_nodes, const std::string& library) {
-  char version[MPI_MAX_LIBRARY_VERSION_STRING] = {};
-  int length = 0;
-  mpi::native().Get_library_version(version, &length);
   std::printf(R"({"machine":{"cores":%ld,"ranks":%d,"nodes":%d,"title":%s,"mpi_library":%s)",
-              sysconf(_SC_NPROCESSORS_ONLN), ranks, on_nodes, json::quoted(this_machine(mpi_title(version))).c_str(),
-              json::quoted(library).c_str());
+              sysconf(_SC_NPROCESSORS_ONLN), ranks, on_nodes,
+              json::quoted(this_machine(mpi_title(mpi::library_version()))).c_str(), json::quoted(library).c_str());
   end_line("}}");
 }
 

@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 
+#include "mpi/queries.hpp"
 #include "support/say.hpp"
 
 namespace stretto::mpi {
@@ -35,12 +36,8 @@ void* tool_behind(void* library, const char* pmpi, const void* native_function) 
 int my_rank() {
   static std::atomic<int> known{-1};
   if (known >= 0) return known;
-  int initialized = 0;
-  int finalized = 0;
   int rank = -1;
-  native().Initialized(&initialized);
-  native().Finalized(&finalized);
-  if (initialized && !finalized) native().Comm_rank(constants().world, &rank);
+  if (world_is_up()) native().Comm_rank(constants().world, &rank);
   return known = rank;
 }
 

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "mpi/native.hpp"
+#include "mpi/queries.hpp"
 #include "observe/calls.hpp"
 #include "settings/settings.hpp"
 
@@ -40,13 +41,6 @@ void add(const Span& span) {
     ring().push_back(span);
   else
     ring()[at] = span;
-}
-
-bool is_ready() {
-  int initialized = 0, finalized = 1;
-  native().Initialized(&initialized);
-  native().Finalized(&finalized);
-  return initialized && !finalized;
 }
 
 }  // namespace
@@ -111,7 +105,7 @@ Spans spans() {
 }
 
 Records* early_records(MPI_Comm comm) {
-  if (comm == (native(), constants().comm_null) || !is_ready()) return nullptr;
+  if (comm == (native(), constants().comm_null) || !world_is_up()) return nullptr;
   Shared& s = shared();
   const std::lock_guard lock(s.mutex);
   auto& found = s.early[comm];

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <ctime>
 
+#include "mpi/queries.hpp"
 #include "observe/calls.hpp"
 #include "observe/learning.hpp"
 #include "observe/records.hpp"
@@ -179,14 +180,11 @@ std::string date() {
 }
 
 std::string mpi_version() {
-  std::string text(MPI_MAX_LIBRARY_VERSION_STRING, '\0');
-  int length = 0;
-  native().Get_library_version(text.data(), &length);
-  text.resize(static_cast<std::size_t>(std::clamp(length, 0, MPI_MAX_LIBRARY_VERSION_STRING)));
+  std::string text = library_version();
   text = text.substr(0, text.find('\n'));
   std::ranges::replace(text, '\t', ' ');
   text.erase(std::ranges::unique(text, [](char a, char b) { return a == ' ' && b == ' '; }).begin(), text.end());
-  return text.substr(0, text.find_last_not_of(std::string("\0 ", 2)) + 1);
+  return text.substr(0, text.find_last_not_of(' ') + 1);
 }
 
 /// The elements of a list, one a line.

@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "mpi/native.hpp"
+#include "mpi/queries.hpp"
 #include "mpi/translate.hpp"
 #include "observe/pending.hpp"
 
@@ -20,13 +21,6 @@ Ledger& all() {
 std::atomic<Nanoseconds> first{0};
 
 std::mutex of_pending;  // guards what calls that are not blocking add
-
-std::string communicator_name(MPI_Comm comm) {
-  char name[MPI_MAX_OBJECT_NAME + 1] = {};
-  int length = 0;
-  native().Comm_get_name(comm, name, &length);
-  return name;
-}
 
 /// "0-3,8"; ranks that the world does not have are question marks. A rank alone is "itself", for every rank has such
 /// communicators.

@@ -9,6 +9,7 @@
 #include "communicator/raise.hpp"
 #include "mpi/carrier.hpp"
 #include "mpi/operators.hpp"
+#include "mpi/queries.hpp"
 #include "mpi/threads.hpp"
 #include "prepare/background.hpp"
 #include "prepare/observed.hpp"
@@ -133,10 +134,8 @@ void leave_communicator(Request& request) {
 
 /// Then nobody need be waited for in its set-up.
 bool is_alone(MPI_Comm comm) {
-  int ready = 0, over = 1, ranks = 0;
-  native().Initialized(&ready);
-  native().Finalized(&over);
-  if (!ready || over || comm == constants().comm_null) return false;
+  int ranks = 0;
+  if (!world_is_up() || comm == constants().comm_null) return false;
   return native().Comm_size(comm, &ranks) == MPI_SUCCESS && ranks == 1;
 }
 
