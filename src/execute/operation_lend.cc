@@ -44,8 +44,9 @@ void Operation::choose_copy(const Instance& in, SendState& state) {
   const bool chosen = !in_heap && !needs_turns && measured(send.bytes);
   const bool one_way = stage.receives == 0 && !work_.oversubscribed;
   state.timed = chosen && !one_way;
-  // Who lends waits until the receiver has had a core.
-  const float handicap = work_.oversubscribed ? 2 : 1;
+  // What many stage at once displaces in caches what others copy, which no rank can time: where some stage, lent
+  // messages look slow as well.
+  const float handicap = work_.oversubscribed && stage.receives > 0 ? 0.8f : 1;
   state.lend = !chosen || peer.lending_is_faster(send.bytes, one_way, handicap);
   if (!state.lend && shared) state.window = window_for(in, send.bytes);
 }
