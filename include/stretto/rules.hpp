@@ -77,13 +77,13 @@ struct Rule {
   Between ranks;
   Between per_node;                      ///< ranks of the fullest node
   Between to_node{};                     ///< of a neighbourhood: messages_to_node()
-  std::uint16_t words = 0;               ///< conditions without a number, see words_that_hold()
+  std::uint16_t conditions = 0;          ///< those without a number, see conditions_that_hold()
   const Algorithm* algorithm = nullptr;  ///< null: the native library
   Params params;
   int line = 0;
 
   /// "nodes=1": a condition without a number.
-  bool demands(std::string_view word) const;
+  bool demands(std::string_view condition) const;
   bool operator==(const Rule&) const = default;
 };
 

@@ -81,7 +81,7 @@ void register_rule(nb::module_& m) {
       .def_ro("ranks", &Rule::ranks)
       .def_ro("per_node", &Rule::per_node, "Ranks of the fullest node.")
       .def_ro("to_node", &Rule::to_node, "Of a neighbourhood: messages from a node to another, on average.")
-      .def("demands", &Rule::demands, nb::arg("word"), "\"nodes=1\": a condition without a number.")
+      .def("demands", &Rule::demands, nb::arg("condition"), "\"nodes=1\": a condition without a number.")
       .def_prop_ro(
           "algorithm", [](const Rule& r) { return r.algorithm; }, nb::rv_policy::reference,
           nb::sig("def algorithm(self) -> Algorithm | None"), "None: the native library.")

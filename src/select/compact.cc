@@ -19,7 +19,7 @@ Rule rule_of(const CompactRules& table, const CompactRule& r, int lines_before) 
           .ranks = table.ranges[r.ranks],
           .per_node = table.ranges[r.per_node],
           .to_node = table.ranges[r.to_node],
-          .words = r.words,
+          .conditions = r.conditions,
           .algorithm = choice.algorithm < 0 ? nullptr : all_algorithms()[static_cast<std::size_t>(choice.algorithm)],
           .params = params_of(choice, table.numbers),
           .line = r.line + lines_before};

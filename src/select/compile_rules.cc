@@ -35,7 +35,7 @@ class Table {
     std::ostringstream out;
     out << "    {" << r.line;
     for (const Between& between : {r.bytes, r.part, r.ranks, r.per_node, r.to_node}) out << ", " << range(between);
-    out << ", " << choice(r) << ", " << r.words << ", Function{" << static_cast<int>(r.function) << "}},\n";
+    out << ", " << choice(r) << ", " << r.conditions << ", Function{" << static_cast<int>(r.function) << "}},\n";
     rules_ += out.str();
   }
 

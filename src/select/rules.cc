@@ -6,7 +6,7 @@
 #include <charconv>
 #include <limits>
 
-#include "select/words.hpp"
+#include "select/conditions.hpp"
 #include "stretto/error.hpp"
 #include "support/text.hpp"
 
@@ -229,11 +229,11 @@ class RulesParser {
   }
 
   void condition(Rule& rule, std::string_view word) {
-    if (const auto known = std::ranges::find(words, word, &Word::text); known != words.end()) {
-      for (const Word& other : words)
+    if (const auto known = std::ranges::find(conditions, word, &Condition::text); known != conditions.end()) {
+      for (const Condition& other : conditions)
         if (other.kind == known->kind && other.text != word && rule.demands(other.text))
           refuse(quoted(word) + " stands beside another condition of its kind", "write one rule for each");
-      rule.words |= bit_of(word);
+      rule.conditions |= bit_of(word);
       return;
     }
     const CollectiveFacts& collective = facts(facts(rule.function).collective);
@@ -249,7 +249,7 @@ class RulesParser {
 
   [[noreturn]] void refuse_condition(std::string_view word) const {
     std::string known;
-    for (const Word& each : words) known += ", " + std::string(each.text);
+    for (const Condition& each : conditions) known += ", " + std::string(each.text);
     refuse("unknown condition " + quoted(word),
            "conditions are bytes, part, ranks, per-node and to-node with <, <=, =, >= or > and a number" + known);
   }
@@ -294,7 +294,7 @@ std::optional<Bytes> parse_size(std::string_view text) {
   return value << shift;
 }
 
-bool Rule::demands(std::string_view word) const { return (words & bit_of(word)) != 0; }
+bool Rule::demands(std::string_view condition) const { return (conditions & bit_of(condition)) != 0; }
 
 std::string Rules::place(int line) const {
   const auto after = std::ranges::upper_bound(parts, line, {}, &Part::line);

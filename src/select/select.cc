@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "algorithms/patterns/powers.hpp"
+#include "select/conditions.hpp"
 #include "select/shipped.hpp"
-#include "select/words.hpp"
 #include "stretto/rules.hpp"
 
 namespace stretto {
@@ -20,11 +20,13 @@ bool bytes_hold(const Rule& rule, const Call& call) {
   return rule.bytes.holds(call.bytes) && rule.part.holds(call.bytes / call.shape.ranks);
 }
 
-bool asks_for_bytes(const Rule& rule) { return (rule.words & balanced) != 0 || !rule.bytes.all() || !rule.part.all(); }
+bool asks_for_bytes(const Rule& rule) {
+  return (rule.conditions & balanced) != 0 || !rule.bytes.all() || !rule.part.all();
+}
 
-/// Do all conditions hold but those on bytes? `held`: words_that_hold().
+/// Do all conditions hold but those on bytes? `held`: conditions_that_hold().
 bool others_hold(const Rule& rule, const Call& call, std::uint16_t held) {
-  return (rule.words & ~held) == 0 && rule.ranks.holds(call.shape.ranks) && rule.per_node.holds(call.per_node) &&
+  return (rule.conditions & ~held) == 0 && rule.ranks.holds(call.shape.ranks) && rule.per_node.holds(call.per_node) &&
          rule.to_node.holds(call.to_node);
 }
 
@@ -84,7 +86,7 @@ Choice choose(std::span<const Override* const> overrides, const Rules& rules, co
   }
   std::string passed_over;
   Choice choice;
-  const std::uint16_t held = words_that_hold(call);
+  const std::uint16_t held = conditions_that_hold(call);
   each_rule(rules, call.function, [&](const Rule& rule) {
     if (!others_hold(rule, call, held) || !bytes_hold(rule, call)) return false;
     const std::string refused = why_not(rule, call);
@@ -104,7 +106,7 @@ bool bytes_matter(std::span<const Override* const> overrides, const Rules& rules
   for (const Override* one : overrides)
     if (one && why_not(one->spec.algorithm, one->spec.params, call).empty()) return false;
   bool matter = false;
-  const std::uint16_t held = words_that_hold(call) | balanced;
+  const std::uint16_t held = conditions_that_hold(call) | balanced;
   each_rule(rules, call.function, [&](const Rule& rule) {
     if (!others_hold(rule, call, held) || !why_not(rule, call).empty()) return false;
     matter = asks_for_bytes(rule);
@@ -129,7 +131,7 @@ Between chosen_alike(const Rules& rules, const Call& call) {
   each_rule(rules, call.function, [&](const Rule& rule) {
     split(rule.bytes, 1);
     if (rule.part.low <= most_bytes / call.shape.ranks) split(rule.part, call.shape.ranks);
-    if ((rule.words & balanced) != 0) split_after(balanced_from(call.shape.ranks) - 1);
+    if ((rule.conditions & balanced) != 0) split_after(balanced_from(call.shape.ranks) - 1);
     return false;
   });
   return alike;

@@ -25,7 +25,7 @@ struct CompactRule {
   std::uint16_t line;
   std::uint16_t bytes, part, ranks, per_node, to_node;  ///< numbers of ranges
   std::uint16_t choice;                                 ///< number of a choice
-  std::uint16_t words;
+  std::uint16_t conditions;
   Function function;
 };
 
