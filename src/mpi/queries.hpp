@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//
+// What the MPI says of itself and of communicators.
 #pragma once
 
 #include <string>
