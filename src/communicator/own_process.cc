@@ -77,7 +77,7 @@ std::uint64_t machine() {
 
 /// Cores of the node that this process may use, its quota of them if it has one.
 int core_limit() {
-  static const int limit = static_cast<int>(std::min<long>(sysconf(_SC_NPROCESSORS_ONLN), core_quota()));
+  static const int limit = std::min(cores_online(), core_quota());
   return limit;
 }
 

@@ -2,7 +2,9 @@
 #include "mpi/gpu.hpp"
 
 #include <dlfcn.h>
+#include <link.h>
 
+#include <cstddef>
 #include <cstdlib>
 #include <string_view>
 
@@ -42,12 +44,16 @@ bool mpi_takes_them() {
   return false;
 }
 
-bool driver_is_loaded() {
-  for (const char* name : {"libcuda.so.1", "libamdhip64.so", "libamdhip64.so.5", "libamdhip64.so.6", "libamdhip64.so.7",
-                           "libhsa-runtime64.so.1", "libze_loader.so.1"})
-    if (void* const driver = dlopen(name, RTLD_LAZY | RTLD_NOLOAD)) return dlclose(driver) == 0;
-  return false;
+/// Of the libraries that are loaded: asking dlopen for one by its name searches the disk for it.
+int look_for_driver(dl_phdr_info* info, std::size_t, void*) {
+  const std::string_view path = info->dlpi_name;
+  const std::string_view file = path.substr(path.rfind('/') + 1);
+  for (const std::string_view name : {"libcuda.so", "libamdhip64.so", "libhsa-runtime64.so", "libze_loader.so"})
+    if (file.starts_with(name)) return 1;
+  return 0;
 }
+
+bool driver_is_loaded() { return dl_iterate_phdr(look_for_driver, nullptr) != 0; }
 
 }  // namespace
 

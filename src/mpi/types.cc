@@ -18,7 +18,7 @@ struct Known {
   MPI_Datatype handle{};  // what facts.element.type points to
   bool padded = false;    // MPI counts fewer bytes than lie in memory
 };
-using Table = HandleTable<MPI_Datatype, Known, 512>;
+using Table = HandleTable<MPI_Datatype, Known, 256>;
 
 Type integer(int size, bool is_signed) {
   switch (size) {

@@ -24,7 +24,13 @@ inline int launched_here() {
   return first_number({"MPI_LOCALNRANKS", "OMPI_COMM_WORLD_LOCAL_SIZE", "PMI_LOCAL_SIZE", "SLURM_NTASKS_PER_NODE"});
 }
 
+/// Of this node; glibc reads it from a file.
+inline int cores_online() {
+  static const int cores = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
+  return cores;
+}
+
 /// Has the node more ranks than cores, as far as the launcher says?
-inline bool more_ranks_than_cores() { return launched_here() > sysconf(_SC_NPROCESSORS_ONLN); }
+inline bool more_ranks_than_cores() { return launched_here() > cores_online(); }
 
 }  // namespace stretto

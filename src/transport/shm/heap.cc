@@ -68,7 +68,7 @@ std::unique_ptr<Heap> Heap::create(Bytes most, std::string& why) {
 Bytes Heap::usual_size() {
   const auto machine = static_cast<Bytes>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
   // Addresses only, of which each peer needs as many.
-  const Bytes ranks = launched_here() > 0 ? launched_here() : sysconf(_SC_NPROCESSORS_ONLN);
+  const Bytes ranks = launched_here() > 0 ? launched_here() : cores_online();
   Bytes addresses = Bytes{1} << 46;  // half of what a process has
   rlimit limit{};
   if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)

@@ -15,7 +15,6 @@
 #include <cerrno>
 #include <cstring>
 #include <new>
-#include <string_view>
 
 #include "transport/shm/heap.hpp"
 
@@ -80,22 +79,18 @@ bool within_limit_of_files(Bytes bytes) {
          limit.rlim_cur >= static_cast<rlim_t>(bytes);
 }
 
-/// The file of a handle; negative: `why` says what failed. A process of another container may have the same number: its
-/// files are not for opening, let alone mapping.
+/// The file of a handle; negative: `why` says what failed. Files in memory alone have seals: another process may have
+/// the number of the one that was meant, in another container, and its files are not for mapping.
 int open_file(const std::string& path, std::string& why) {
-  char target[64];
-  const ssize_t length = readlink(path.c_str(), target, sizeof target);
-  if (length < 0) {
+  const int file = uninterrupted([&] { return open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK); });
+  if (file < 0) {
     why = said(path.c_str());
     return -1;
   }
-  if (!std::string_view(target, static_cast<std::size_t>(length)).starts_with(std::string("/memfd:") + name)) {
-    why = path + " is of another process";
-    return -1;
-  }
-  const int file = uninterrupted([&] { return open(path.c_str(), O_RDWR | O_CLOEXEC); });
-  if (file < 0) why = said(path.c_str());
-  return file;
+  if (fcntl(file, F_GET_SEALS) >= 0) return file;
+  why = path + " is of another process";
+  close(file);
+  return -1;
 }
 
 }  // namespace
