@@ -238,6 +238,13 @@ def test_page_shows_two_figures():
     assert len(figures_of("explain.md")) == 2
 
 
+def test_page_shows_what_is_printed():
+    page = (DOCS / "explain.md").read_text(encoding="utf-8")
+    command, *shown = page.split("```\n$ stretto ")[1].split("```")[0].splitlines()
+    printed = {line.strip() for line in succeed(*command.split()).splitlines()}
+    assert {line.strip() for line in shown} - {"…"} <= printed
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

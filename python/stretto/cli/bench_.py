@@ -103,15 +103,17 @@ def _refuse(options: dict[str, object], why: str, hint: str) -> None:
     is_flag=False,
     flag_value="all",
     metavar="[NAMES]",
-    help="Race under MPICH, Open MPI and Intel MPI, brought by this command, and compare all.",
+    help="Measure under MPICH, Open MPI and Intel MPI, brought by this command, and compare all.",
 )
-@click.option("--cells", help="With --peers, such as bcast,allgatherv-spike.  [default: all]")
+@click.option(
+    "--cells", help="With --peers: functions, such as bcast,allgatherv-spike.  [default: all]"
+)
 @click.option("--rounds", type=click.IntRange(1, 100), help="With --peers.  [default: 3]")
 @click.option(
     "--time-per-cell",
     type=click.FloatRange(min=0.001),
     metavar="SECONDS",
-    help="With --peers: for each cell, size, peer and round.  [default: 0.1]",
+    help="With --peers: for each function, size, peer and round.  [default: 0.1]",
 )
 @click.option("--output", metavar="DIR", help="With --peers: TSV, JSON and heat maps go there.")
 @click.option("--environments", metavar="DIR", help="With --peers: where the MPIs are or go.")
@@ -134,7 +136,7 @@ def command(
     peers: str | None,
     **of_peers: object,
 ) -> None:
-    """Race Stretto against the native library, block by block in one process.
+    """Compare Stretto with the native library, block by block in one process.
 
     Every result is checked; a wrong one makes the exit code 1, and so does a guideline that Stretto
     violates. The ratio is native over Stretto. With --file its algorithm serves all calls.

@@ -37,7 +37,7 @@ SHOWN = 20  # lines of the output of a run that failed
     "mpis",
     default="auto",
     show_default=True,
-    metavar="auto|mpich|intel|openmpi|PATH",
+    metavar="auto|mpich|intel|openmpi|abi|PATH",
     help="Which MPI: its name, or the path of its mpiexec; several: mpich,openmpi.",
 )
 @click.option("--launcher", metavar="COMMAND", default=None, help="Start with this: 'srun -n 4'.")

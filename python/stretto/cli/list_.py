@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 PAGE_RANKS = (8, 13)
 LEAST_WIDTH = 180  # of a terminal that has room for all columns
 PAGE_HEAD = """\
-# The portfolio
+# Algorithms
 
 Made by `stretto list --markdown`. Rounds and volume are counted along the longest chain of rounds,
 as in the papers' formulas, and proved to be those of the schedules; the volume is a share of the

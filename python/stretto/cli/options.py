@@ -113,7 +113,8 @@ size_option = click.option(
     default="1M",
     show_default=True,
     metavar="SIZE",
-    help="Of the whole vector, all parts together: 8, 64K, 2M.",
+    help="Of the whole vector, all parts together; in an alltoall of what one rank sends: "
+    "8, 64K, 2M.",
 )
 root_option = click.option("--root", type=click.IntRange(min=0), default=0, show_default=True)
 graph_option = click.option(

@@ -73,8 +73,8 @@ class DurationType(click.ParamType):
     "--up-to",
     type=int,
     metavar="RANKS",
-    help="Rules for more ranks than are measured as well: predicted, and corrected by what was "
-    "measured.",
+    help="Rules for more ranks than are measured as well, up to 1024: predicted, and corrected by "
+    "what was measured.",
 )
 @click.option(
     "--predict",
@@ -86,7 +86,7 @@ class DurationType(click.ParamType):
 @click.option(
     "--limit",
     type=DurationType(),
-    help="Of an MPI's own: what needs more for one cell is given up.  [default: 30s]",
+    help="Of an MPI's own: what needs more for one benchmark point is given up.  [default: 30s]",
 )
 @click.option(
     "--commutative",
