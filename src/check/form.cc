@@ -9,7 +9,9 @@
 namespace stretto::checking {
 namespace {
 
-constexpr std::int64_t most_locations = std::int64_t{1} << 28;  // of all ranks: 1 GiB of expressions
+constexpr std::int64_t most_locations = std::int64_t{1} << 24;  // of all ranks: some 100 bytes each
+constexpr std::int64_t most_blocks = std::int64_t{1} << 27;     // in messages and actions: 4 bytes each
+constexpr std::int64_t most_words = std::int64_t{1} << 27;      // of who has heard of whom, in a barrier
 
 [[noreturn]] void malformed(const std::string& message) { refuse(Refusal::malformed, message); }
 
@@ -29,7 +31,7 @@ void check_question(std::span<const Schedule> schedules, const Question& questio
     if (!graph->misfit().empty()) malformed(graph->misfit());
   }
   if (question.in_place && !may_alias(question.collective)) malformed(name + " has no in-place form");
-  std::int64_t locations = 0;
+  std::int64_t locations = 0, words = 0;
   for (std::size_t i = 0; i < schedules.size(); ++i) {
     const Schedule& s = schedules[i];
     const std::string who = "schedule " + std::to_string(i) + ": ";
@@ -56,6 +58,8 @@ void check_question(std::span<const Schedule> schedules, const Question& questio
     if (s.blocks > most_locations) malformed(who + "too many blocks to check: " + std::to_string(s.blocks));
     locations += 2 * s.blocks + static_cast<std::int64_t>(s.scratch.size());
     if (locations > most_locations) malformed(who + "too many blocks to check");
+    words += static_cast<std::int64_t>(1 + s.sends.size()) * (shape.ranks / 64 + 1);
+    if (question.collective == Collective::barrier && words > most_words) malformed(who + "too many messages to check");
     const Block known = collective.pairwise        ? s.blocks * shape.ranks
                         : collective.neighbourhood ? Block{shape.ranks}
                                                    : s.blocks;
@@ -75,7 +79,9 @@ class Form {
     written_.resize(static_cast<std::size_t>(layout_.size()));
   }
 
-  void check() {
+  /// Takes what messages and actions speak of from `blocks_left`.
+  void check(std::int64_t& blocks_left) {
+    blocks_left_ = blocks_left;
     for (; round_ < schedule_.rounds.size(); ++round_) {
       const Round& round = schedule_.rounds[round_];
       for (const Send& send : schedule_.sends_of(round)) {
@@ -84,6 +90,7 @@ class Form {
       }
       for (const Action& action : schedule_.actions_of(round)) check_action(action);
     }
+    blocks_left = blocks_left_;
   }
 
  private:
@@ -95,14 +102,15 @@ class Form {
       no(verb + " rank " + std::to_string(peer) + " of " + std::to_string(schedule_.ranks));
   }
 
-  void check_slots(Slice slice) const {
+  void check_slots(Slice slice) {
     for (const Range& r : schedule_.at(slice)) {
       const Block slots = r.buffer == Buffer::scratch ? static_cast<Block>(schedule_.scratch.size()) : schedule_.blocks;
       const auto slot = [&](Block b) { return std::string(name_of(r.buffer)) + '[' + std::to_string(b) + ']'; };
-      if (r.count < 0) no("a range of " + counted(r.count, "block") + " from " + slot(r.first) + " on");
+      if (r.count <= 0) no("a range of " + counted(r.count, "block") + " from " + slot(r.first) + " on");
       if (r.first < 0 || r.first > slots - r.count)
         no(slot(r.first < 0 ? r.first : r.first + r.count - 1) + " does not exist: " + std::string(name_of(r.buffer)) +
            " has " + counted(slots, "slot"));
+      if ((blocks_left_ -= r.count) < 0) no("here messages and actions are too many to check");
       for (Block b = r.first; b < r.first + r.count; ++b)
         if (!slot_exists(question_.collective, question_.shape, schedule_.parts, schedule_.rank, r.buffer, b))
           no(std::string(facts(question_.collective).name) + " gives this rank no " + slot(b));
@@ -154,6 +162,7 @@ class Form {
   Layout layout_;
   std::size_t round_ = 0;
   std::int64_t action_ = 0;
+  std::int64_t blocks_left_ = 0;
   std::vector<Written> written_;  // for every location, by which action it was last written
   std::vector<Location> targets_, operands_;
 };
@@ -162,7 +171,8 @@ class Form {
 
 void check_form(std::span<const Schedule> schedules, const Question& question) {
   check_question(schedules, question);
-  for (const Schedule& s : schedules) Form(s, question).check();
+  std::int64_t blocks_left = most_blocks;
+  for (const Schedule& s : schedules) Form(s, question).check(blocks_left);
 }
 
 }  // namespace stretto::checking

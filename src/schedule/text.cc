@@ -189,15 +189,17 @@ class Parser {
       ++at_;
       return slice;
     }
+    const std::size_t first = at_;
     while (at_ < words_.size()) {
       const auto r = range(words_[at_]);
       if (!r) break;
       if (r->count < 0) refuse("a range ends before it begins: '" + std::string(words_[at_]) + "'");
+      ++at_;
+      if (r->count == 0) continue;  // as if it were not there: what has no ranges is empty
       s.ranges.push_back(*r);
       ++slice.count;
-      ++at_;
     }
-    if (slice.count == 0) refuse("expected blocks such as output[0:4]");
+    if (at_ == first) refuse("expected blocks such as output[0:4]");
     return slice;
   }
 

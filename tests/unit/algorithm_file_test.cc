@@ -66,6 +66,22 @@ TEST(refusal_of_a_file) {
   CHECK_EQ(file.news({.ranks = 3}), "");
 }
 
+std::string why_not(const std::string& text) {
+  const AlgorithmFile file(text, "f");
+  return unsuitable(file.algorithm(), {.ranks = 1});
+}
+
+// Whoever sends a file may not bring the reader down.
+TEST(files_that_are_too_large_to_check) {
+  const std::string blocks = "schedule allreduce/x ranks=1 rank=0 root=0 blocks=";
+  CHECK_EQ(why_not(blocks + "134217728\n"),
+           "refused: f:1: malformed: on 1 rank, schedule 0: too many blocks to check: 134217728");
+  std::string copies = blocks + "1048576\nround\n";
+  for (int i = 0; i < 65; ++i) copies += "  copy output[0:1048576] = input[0:1048576]\n";
+  CHECK_EQ(why_not(copies),
+           "refused: f:2: malformed: on 1 rank, rank 0, round 1: here messages and actions are too many to check");
+}
+
 TEST(files_that_are_none) {
   const std::string ring = text_of("allgather/ring", 2);
   CHECK_EQ(error_of(""), "f: no schedule in it");

@@ -72,6 +72,12 @@ TEST(text_is_read_back) {
   }
 }
 
+TEST(a_range_of_no_blocks_is_nothing) {
+  const std::string head = "schedule barrier/x ranks=2 rank=0 root=0 blocks=0\nround\n";
+  const auto read = parse_schedules(head + "  send 1 output[0:0]\n  receive 1 output[0:0] input[3:3]\n", "f");
+  CHECK_EQ(to_text(read[0]), head + "  send 1 nothing\n  receive 1 nothing\n");
+}
+
 /// "1 3": the actions of the only round, from 1, that wait until its sends have left.
 TEST(scratch_is_kept_as_runs) {
   Scratch s;
