@@ -158,7 +158,12 @@ bool PreparedCall::tells_sizes() {
 void PreparedCall::take_sizes(const std::byte* scratch) {
   if (stage_ != Stage::sizes || decision_->algorithm->needs.counts) return;
   told_ = numbers(memory_, static_cast<Count>(schedule_->scratch.size()));
-  if (!told_.empty()) std::memcpy(told_.data(), scratch, told_.size_bytes());
+  std::ranges::fill(told_, 0);  // of slots that nothing is put into
+  for (const Action& a : schedule_->actions)
+    for (const Range& r : schedule_->at(a.target))
+      if (r.buffer == Buffer::scratch)
+        std::memcpy(told_.data() + r.first, scratch + r.first * Bytes{sizeof(Count)},
+                    static_cast<std::size_t>(r.count) * sizeof(Count));
 }
 
 /// The sizes of what an algorithm keeps in scratch.
