@@ -92,5 +92,7 @@ inline bool oversubscribed(const Machine& machine, Rank ranks_per_node) {
 
 /// Throws stretto::Error if a number of the machine makes no sense.
 void check_machine(const Machine& machine);
+/// Likewise if nodes have no ranks.
+void check_placement(const Placement& placement);
 
 }  // namespace stretto

@@ -35,9 +35,15 @@ void register_cost(nb::module_& m) {
       },
       nb::arg("algorithm"), nb::arg("shape"), nb::arg("params"), nb::arg("load"), nb::arg("machine"),
       nb::arg("placement") = Placement{}, "rounds·α + bytes sent·β + bytes combined·γ, by the algorithm's record.");
-  m.def("formula_misses", &formula_misses, nb::arg("algorithm"), nb::arg("shape"), nb::arg("load"), nb::arg("machine"),
-        nb::arg("placement") = Placement{}, nb::arg("params") = Params{},
-        "Why the formula is not what the simulation gives; empty if it is.");
+  m.def(
+      "formula_misses",
+      [](const Algorithm& algorithm, const Shape& shape, const Load& load, const Machine& machine,
+         const Placement& placement, const Params& params) {
+        require_suitable(algorithm, shape, params);
+        return formula_misses(algorithm, shape, load, machine, placement, params);
+      },
+      nb::arg("algorithm"), nb::arg("shape"), nb::arg("load"), nb::arg("machine"), nb::arg("placement") = Placement{},
+      nb::arg("params") = Params{}, "Why the formula is not what the simulation gives; empty if it is.");
 }
 
 }  // namespace stretto::python

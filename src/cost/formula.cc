@@ -43,6 +43,7 @@ const char* chains_differ(const Algorithm& algorithm) {
 }
 
 Shape placed(const Algorithm& algorithm, Shape shape, const Params& params, const Placement& placement) {
+  check_placement(placement);
   if (algorithm.list != "nodes" || !shape.nodes.empty() || !params.list.empty()) return shape;
   for (Rank r = 0; r < shape.ranks; ++r) shape.nodes.push_back(placement.node(r));
   return shape;
@@ -67,6 +68,7 @@ Prediction formula(const Algorithm& algorithm, const Shape& given_shape, const P
 std::string formula_misses(const Algorithm& algorithm, const Shape& shape, const Load& load, const Machine& machine,
                            const Placement& placement, const Params& params) {
   if (const char* reason = chains_differ(algorithm)) return reason;
+  if (algorithm.file) return "the chains of an algorithm from a file may differ";
   if (algorithm.at_most) {
     const Shape at = placed(algorithm, shape, params, placement);
     if (algorithm.at_most(at, resolved(algorithm, at, params))) return "nodes are uneven: the record has bounds";

@@ -63,6 +63,10 @@ double Machine::gamma_of(const Operation& operation) const {
   return gamma;
 }
 
+void check_placement(const Placement& placement) {
+  if (placement.ranks_per_node < 1) throw Error("nodes without ranks", "give 1 rank of each node or more");
+}
+
 void check_machine(const Machine& machine) {
   check_link(machine.node, "node");
   check_link(machine.network, "network");

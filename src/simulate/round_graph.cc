@@ -22,7 +22,7 @@ class Scale {
  public:
   Scale(const Algorithm& algorithm, const Shape& shape) {
     const CollectiveFacts& collective = facts(algorithm.collective);
-    if (collective.per_rank && !collective.pairwise) counts_ = shape.counts;
+    if (collective.per_rank && !collective.pairwise && !collective.neighbourhood) counts_ = shape.counts;
   }
 
   double blocks(const Schedule& s, Slice slice) {

@@ -15,10 +15,6 @@ void check_load(const Load& load) {
   if (load.depth < 1) throw Error("no segment in flight", "depth is 1 or more");
 }
 
-void check_placement(const Placement& placement) {
-  if (placement.ranks_per_node < 1) throw Error("nodes without ranks", "give 1 rank of each node or more");
-}
-
 }  // namespace
 
 std::string_view name_of(Activity activity) {
@@ -38,7 +34,6 @@ Simulator::Simulator(const Algorithm& algorithm, const Shape& shape, const Param
       shape_(placed(algorithm, shape, params, placement)),
       params_(params),
       placement_(placement) {
-  check_placement(placement);
   graph_ = std::make_shared<simulation::RoundGraph>(
       simulation::make_round_graph(algorithm, shape_, params, placement, all_ranks, most_seconds));
   const bool near_alike = function && !facts(*function).irregular && facts(algorithm.collective).neighbourhood;

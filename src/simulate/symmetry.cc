@@ -120,6 +120,8 @@ Symmetry find_symmetry(const Algorithm& algorithm, const Shape& shape, const Par
   const Rank p = shape.ranks;
   const Rank node = std::min(placement.ranks_per_node, p);
   const Symmetry none{Symmetry::Kind::none, p, p};
+  // Lists of users and files may have exceptions that a sample does not show.
+  if (algorithm.file || (algorithm.list == "order" && !given.list.empty())) return none;
   if (p <= few_ranks || collective.rooted || collective.prefix || !shape.counts.empty() || p % node != 0) return none;
   const Params params = resolved(algorithm, shape, given);
   Finder finder(algorithm, shape, params, budget);

@@ -110,6 +110,20 @@ TEST(formula_says_when_it_does_not_hold) {
   CHECK(!formula_misses(*find_algorithm("allreduce/binary_blocks"), shape, load, plain).empty());
 }
 
+TEST(nodes_have_ranks) {
+  const Algorithm& leaders = *find_algorithm("bcast/leaders");
+  const auto ask = [&](auto question) -> std::string {
+    try {
+      question();
+    } catch (const Error& e) {
+      return e.what();
+    }
+    return "";
+  };
+  CHECK_EQ(ask([&] { formula(leaders, Shape{8}, {}, {.bytes = 8}, flat(1, 1, 1), {0}); }), "nodes without ranks");
+  CHECK_EQ(ask([&] { formula_misses(leaders, Shape{8}, {.bytes = 8}, flat(1, 1, 1), {0}); }), "nodes without ranks");
+}
+
 std::string refused(const Machine& machine) {
   try {
     check_machine(machine);

@@ -83,6 +83,7 @@ TEST(texts_of_graphs) {
   CHECK_EQ(refusal("ring=12"), "graph 'ring=12': there is no kind 'ring'");
   CHECK_EQ(refusal("grid=3x5"), "graph 'grid=3x5': it does not have 12 ranks");
   CHECK_EQ(refusal("grid=3x"), "graph 'grid=3x': '' is not a number of at least 1");
+  CHECK_EQ(refusal("stencil=12x1x1x1x1x1x1x1x1x1x1"), "graph 'stencil=12x1x1x1x1x1x1x1x1x1x1': at most 10 dimensions");
   CHECK_EQ(refusal("random=0"), "graph 'random=0': '0' is not a number of at least 1");
 }
 

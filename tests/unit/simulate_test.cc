@@ -241,6 +241,13 @@ TEST(parts_of_different_sizes) {
   CHECK_EQ(time({16, 16, 16, 16}), 2 + 48.0);
 }
 
+TEST(neighbourhoods_have_no_parts_of_ranks) {
+  const Machine m = flat(1, 1, 0);
+  const Algorithm& a = *find_algorithm("neighbor_allgather/direct");
+  const Shape alike{1000}, counted{1000, 0, std::vector<Count>(1000, 1)};
+  CHECK_EQ(Simulator(a, counted).run({.bytes = 64}, m).seconds, Simulator(a, alike).run({.bytes = 64}, m).seconds);
+}
+
 TEST(prediction_is_the_formula_or_the_simulation) {
   const Algorithm& a = *find_algorithm("allreduce/ring");
   const Shape shape{6, 0, {}};
