@@ -102,10 +102,23 @@ bool Worker::attend_to(Communicator& c) {
   return there_is_use;
 }
 
+/// Of those that a failed call has left, if all has been read there since.
+std::optional<transport::shm::StagingRings> Worker::drained_rings() {
+  const auto drained = [](const transport::shm::StagingRings& rings) {
+    return std::ranges::all_of(rings, &transport::shm::StagingRing::drained);
+  };
+  const auto found = std::ranges::find_if(left_rings_, drained);
+  if (found == left_rings_.end()) return std::nullopt;
+  const transport::shm::StagingRings rings = *found;
+  left_rings_.erase(found);
+  return rings;
+}
+
 /// Operations of nonblocking calls go by it while others use the worker: each communicator has its own for them.
 transport::shm::Neighbours& Worker::neighbours_of(Communicator& c, const NodeView& view) {
   if (!staging_rings_) [[unlikely]] {
-    staging_rings_ = take_staging_rings();
+    staging_rings_ = drained_rings();
+    if (!staging_rings_) staging_rings_ = take_staging_rings();
     ++rings_taken_;
     reaches_ = 0;
   }
@@ -142,7 +155,7 @@ int Worker::failure(Communicator& c) {
   if (code == MPI_SUCCESS && c.messages()) code = c.messages()->take_error();
   // Somebody may never read what is staged for it: memory that it may still read is not used again. After the first
   // failure of a communicator nobody reads what its other calls stage.
-  if (code != MPI_SUCCESS && !c.unusable) staging_rings_.reset();
+  if (code != MPI_SUCCESS && !c.unusable && staging_rings_) left_rings_.push_back(*std::exchange(staging_rings_, {}));
   if (code == MPI_SUCCESS) code = MPI_ERR_TRUNCATE;
   // From now on the native library knows better what to say.
   if (fault != MPI_SUCCESS) {

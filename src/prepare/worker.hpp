@@ -9,6 +9,7 @@
 #include <mutex>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "communicator/communicator.hpp"
 #include "communicator/own_process.hpp"
@@ -63,6 +64,7 @@ class Worker {
   static bool attend(void* worker);  // of `awaited_`
   int vain(Communicator& c);
   transport::shm::Neighbours& neighbours_of(Communicator& c, const NodeView& view);
+  std::optional<transport::shm::StagingRings> drained_rings();
 
   bool try_lock();
   void lock();
@@ -79,7 +81,8 @@ class Worker {
   std::atomic<int> wanted_{0};
   int depth_ = 0;  // of Entered: a poll from inside the MPI does nothing then
   std::optional<transport::shm::StagingRings> staging_rings_;
-  std::uint64_t rings_taken_ = 0;  // how often
+  std::vector<transport::shm::StagingRings> left_rings_;  ///< by failed calls: others may still read there
+  std::uint64_t rings_taken_ = 0;                         // how often
   transport::shm::Neighbours node_;
   std::uint64_t reaches_ = 0;  // serial() of the communicator that `node_` is of
 

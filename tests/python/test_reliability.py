@@ -96,11 +96,19 @@ def errors(done: Finished) -> dict[str, str]:
 @pytest.mark.parametrize("name", MPIS)
 def test_root_that_receives_too_little(built, name, collective):
     # What does not fit has come through ways of other communicators, too, if it came as a part.
-    on = [] if collective.startswith("gatherv") else ["on"]
+    on = [] if collective.startswith("gatherv") else [0]
     done = preloaded(installed(name), 4, [built("mismatched.c", name), collective, *on])
     assert errors(done) == {f"rank {r}": "truncated" if r == 1 else "none" for r in range(4)}
     assert ("goes on" in done.out) == bool(on)
     assert done.served(collective.split()[0]) == 1
+
+
+@pytest.mark.parametrize("name", MPIS)
+def test_calls_that_fail_again_and_again_between_nodes(built, name):
+    """What each leaves in shared memory is used again: it was not, and the job ended after 50."""
+    words = [built("mismatched.c", name), "gather of another", 100]
+    done = preloaded(installed(name), 4, words, STRETTO_NODES="2x2")
+    assert "goes on" in done.out, done.err
 
 
 @pytest.mark.parametrize("collective", ["allgather", "alltoall"])

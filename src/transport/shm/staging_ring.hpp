@@ -86,6 +86,13 @@ class StagingRing {
     return others;
   }
 
+  /// Has all of it been read?
+  bool drained() {
+    reclaim();
+    std::erase_if(detached_, is_released);
+    return oldest_ == next_ && detached_.empty();
+  }
+
  private:
   struct Reference {
     const Outbox* box;
@@ -100,6 +107,8 @@ class StagingRing {
     std::uint64_t first;       // reference
     std::vector<Reference> references;
   };
+
+  static bool is_released(const Detached& chunk) { return std::ranges::all_of(chunk.references, &Reference::released); }
 
   Reference& at(std::uint64_t reference) { return references_[reference & (references_.size() - 1)]; }
 
@@ -137,7 +146,7 @@ class StagingRing {
   }
 
   const Detached* detached_at(std::uint64_t offset, std::uint64_t n) {
-    std::erase_if(detached_, [](const Detached& d) { return std::ranges::all_of(d.references, &Reference::released); });
+    std::erase_if(detached_, is_released);
     const auto found =
         std::ranges::find_if(detached_, [&](const Detached& d) { return offset < d.end && d.begin < offset + n; });
     return found == detached_.end() ? nullptr : &*found;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // One rank's arguments do not go with those of the others: more is sent than it says that it receives. Prints what
-// every rank is told. Arguments: the collective; then, if all shall go on afterwards, any.
+// every rank is told. Arguments: the collective; then, if all shall go on afterwards, how often they do it again before.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +14,8 @@ static int in[full * most], out[full * most];
 
 static int call(const char* what, MPI_Comm comm) {
   const int fits = rank == 1 ? less : full;  // rank 1 is the one; where there is a root, it is that
+  if (!strcmp(what, "gather of another"))
+    return MPI_Gather(in, rank == 2 ? 2 * full : full, MPI_INT, out, full, MPI_INT, 1, comm);
   if (!strcmp(what, "gather")) return MPI_Gather(in, full, MPI_INT, out, fits, MPI_INT, 1, comm);
   if (!strcmp(what, "scatter")) return MPI_Scatter(in, full, MPI_INT, out, fits, MPI_INT, 1, comm);
   if (!strcmp(what, "allgather")) return MPI_Allgather(in, full, MPI_INT, out, fits, MPI_INT, comm);
@@ -51,6 +53,7 @@ int main(int argc, char** argv) {
            : classes[r] == MPI_ERR_TRUNCATE ? "truncated"
                                             : "another");
   if (argc > 2) {
+    for (int i = 0; i < atoi(argv[2]); ++i) call(argv[1], comm);
     for (int i = 0; i < 3; ++i) MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, comm);
     MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     if (rank == 0) printf(sum == ranks * (ranks - 1) / 2 ? "goes on\n" : "wrong\n");
