@@ -95,6 +95,19 @@ TEST(segments_that_cannot_be) {
   CHECK(small != nullptr);
 }
 
+TEST(a_limit_that_the_program_lowers_refuses_memory) {
+  const auto segment = segment_of(4 << 20);
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  const rlimit less{1 << 20, before.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &less);
+  CHECK(!segment->grow(2 << 20));
+  CHECK(segment->take(64) != nullptr);
+  CHECK(!segment->take(2 << 20));
+  setrlimit(RLIMIT_FSIZE, &before);
+  CHECK(segment->grow(2 << 20));
+}
+
 TEST(a_segment_is_mapped_by_its_card) {
   const auto segment = segment_of(2 << 20);
   std::byte* mine = segment->take(64);

@@ -72,7 +72,7 @@ bool has_ended(pid_t process) {
   return kill(process, 0) != 0 && errno == ESRCH;
 }
 
-/// Growing a file beyond this would not only fail, but end the process by a signal.
+/// Growing a file beyond this would not only fail, but end the process by a signal. The program may lower it.
 bool within_limit_of_files(Bytes bytes) {
   rlimit limit{};
   return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
@@ -146,7 +146,8 @@ std::byte* Segment::reserve(Bytes bytes, Bytes kept) {
 bool Segment::provide(const std::byte* at, Bytes bytes) {
   const Bytes first = offset(at) / page * page;
   const Bytes end = rounded(offset(at) + bytes, page);
-  return uninterrupted([&] { return fallocate(static_cast<int>(handle_.file), 0, first, end - first); }) == 0;
+  return within_limit_of_files(end) &&
+         uninterrupted([&] { return fallocate(static_cast<int>(handle_.file), 0, first, end - first); }) == 0;
 }
 
 std::byte* Segment::take_near_header(Bytes bytes) {
@@ -173,6 +174,7 @@ std::byte* Segment::take(Bytes bytes, Bytes kept) {
 bool Segment::grow(Bytes end) {
   const std::lock_guard lock(mutex_);
   if (end <= grown_) return true;
+  if (!within_limit_of_files(end)) return false;
   if (uninterrupted([&] { return ftruncate(static_cast<int>(handle_.file), end); }) != 0) return false;
   grown_ = end;
   return true;
