@@ -39,7 +39,8 @@ void Operation::send_to_neighbours(Instance& in, const Plan::Stage& stage) {
     const Bytes bytes = sends[stage.first_send].bytes;
     if (bytes <= paths_.node->staging[in.channel]->bytes() / 2) {
       choose_copy(in, only);
-      if (!try_send(in, only)) in.unsent.push_back(only);
+      in.unsent.push_back(only);  // what it takes of the ring is known there if packing throws
+      if (try_send(in, in.unsent[0])) in.unsent.clear();
       return;
     }
   }
@@ -92,13 +93,13 @@ void Operation::cut_into_fragments(Instance& in, Bytes staging) {
 }
 
 /// Posts what can be posted. A message does not overtake another one to the same rank, but does not wait for those to
-/// other ranks.
+/// other ranks. If packing throws, each still stands in the list once.
 bool Operation::pump(Instance& in) {
   bool moved = false;
   ++pass_;
   std::size_t kept = 0;
   for (std::size_t i = 0; i < in.unsent.size(); ++i) {
-    SendState state = in.unsent[i];
+    SendState& state = in.unsent[i];
     const auto peers = [&](auto use) {
       for (std::uint32_t s = state.send; s < state.send + state.readers; ++s)
         if (use(blocked_[static_cast<std::size_t>(in.plan->sends[s].peer)])) return true;
@@ -108,11 +109,13 @@ bool Operation::pump(Instance& in) {
     const std::uint64_t before = state.fragments + state.send + state.lent;
     if (!waits && try_send(in, state)) {
       moved = true;
+      state = {};
       continue;
     }
     moved |= state.fragments + state.send + state.lent != before;
     peers([&](std::uint64_t& pass) { return pass = pass_, false; });
-    in.unsent[kept++] = state;
+    if (kept != i) in.unsent[kept] = std::exchange(state, {});
+    ++kept;
   }
   in.unsent.resize(kept);
   return moved;
@@ -166,17 +169,17 @@ bool Operation::try_send_in_fragments(Instance& in, SendState& state) {
   const bool whole_elements = element.size <= fragment_bytes;
   if (whole_elements) fragment_bytes -= fragment_bytes % element.size;
   const auto places = static_cast<std::uint64_t>(std::min(fragments_of_window, state.window / fragment_bytes));
+  if (!state.packed && !whole_elements && !element.dense) {
+    std::byte* packed = in.arena.take(send.bytes);
+    in.buffers.pack(send.blocks, 0, send.bytes, packed);
+    state.packed = packed;
+  }
   if (!state.memory) {
     StagingRing& staging = *paths_.node->staging[in.channel];
     state.memory = staging.take(state.window);
     if (!state.memory) return false;
     state.new_pages = staging.has_new_pages();
     state.reference = staging.add_reference(box, StagingRing::not_posted, paths_.node->owner(key_), true);
-    if (!whole_elements && !element.dense) {
-      std::byte* packed = in.arena.take(send.bytes);
-      in.buffers.pack(send.blocks, 0, send.bytes, packed);
-      state.packed = packed;
-    }
   }
   for (; state.posted < send.bytes; ++state.fragments) {
     if (box.full()) return false;
