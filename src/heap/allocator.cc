@@ -82,6 +82,9 @@ void find(Function& function, const char* name) {
   asking = false;
   static constinit std::atomic<bool> writing{false};
   if (!writing.exchange(true)) {
+    asking = true;
+    Heap::watch_forks();
+    asking = false;
     next_functions = found;
     next_found.store(true, std::memory_order_release);
   }

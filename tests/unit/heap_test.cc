@@ -120,8 +120,10 @@ TEST(a_heap_gives_memory_and_takes_it_back) {
   const Heap::Block again = heap->allocate(bytes);
   CHECK(again.at == memory && again.zeros);
   CHECK(std::all_of(memory, memory + bytes, [](char c) { return c == 0; }));
-  CHECK(heap->resize(memory, 1000) && heap->size(memory) == system_page);
+  std::fill_n(memory, bytes, 'y');
+  CHECK(heap->resize(memory, 1000) && heap->size(memory) == system_page);  // what is left of it is more than is kept
   CHECK(heap->resize(memory, bytes));
+  CHECK(std::all_of(memory + system_page, memory + bytes, [](char c) { return c == 0; }));
   CHECK(!heap->allocate(Bytes{200} << 20).at && !heap->allocate(Bytes{1} << 60).at);
   const int outside = 0;
   CHECK(!heap->owns(&outside) && !heap->range().contains(&outside, 4));
@@ -166,10 +168,25 @@ int in_child(Child child) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 100 + WTERMSIG(status);
 }
 
+/// Another library, with a block and handlers of forks that use the heap.
+struct {
+  Heap* heap = nullptr;
+  char* block = nullptr;
+  void prepare() const {
+    if (void* other = heap ? heap->allocate(1 << 20).at : nullptr) heap->release(other);
+  }
+  void in_child() const {
+    if (block) *block = 'h';
+  }
+} library;
+
 /// The only one here that survives forks, and so the last of all.
 TEST(a_child_has_a_copy_of_its_own) {
+  Heap::watch_forks();
+  pthread_atfork([] { library.prepare(); }, nullptr, [] { library.in_child(); });
   auto* const heap = heap_of(Bytes{64} << 20).release();  // as a process's: for ever
   heap->survive_forks();
+  library = {heap, static_cast<char*>(heap->allocate(1 << 20).at)};
   constexpr Bytes bytes = 3 << 20;
   auto* first = static_cast<char*>(heap->allocate(bytes).at);
   auto* second = static_cast<char*>(heap->allocate(bytes).at);
@@ -181,6 +198,7 @@ TEST(a_child_has_a_copy_of_its_own) {
     if (heap->range().is_open() || !heap->owns(first) || heap->allocate(bytes).at) return 1;
     if (std::any_of(first, first + bytes, [](char c) { return c != 'p'; })) return 2;
     if (second[bytes / 2] != 'q' || second[0] != 0) return 3;
+    if (*library.block != 'h') return 7;
     std::fill_n(first, bytes, 'c');
     heap->release(first);
     if (!heap->resize(second, 10) || heap->resize(second, 2 * bytes)) return 4;
@@ -191,6 +209,7 @@ TEST(a_child_has_a_copy_of_its_own) {
     CHECK_EQ(in_child(child), 5);
     CHECK(std::all_of(first, first + bytes, [](char c) { return c == 'p'; }));
     CHECK(heap->range().is_open());
+    CHECK_EQ(*library.block, 0);
   }
   std::atomic<bool> end{false};
   std::thread other([&] {  // who allocates while others fork

@@ -18,7 +18,8 @@ namespace {
 
 constexpr Bytes most_kept = Bytes{64} << 20;  // of freed blocks: as much as malloc of glibc keeps
 
-Heap* in_forks = nullptr;  // the one that survives them
+std::atomic<Heap*> in_forks{nullptr};                                               // the one that survives them
+[[gnu::tls_model("initial-exec")]] constinit thread_local Heap* forking = nullptr;  // it, in this thread's fork()
 
 /// What the system gives and takes back at once: 4 KiB, but 16 or 64 on some machines.
 Bytes system_page() { return sysconf(_SC_PAGESIZE); }
@@ -106,7 +107,10 @@ bool Heap::resize(void* block, Bytes bytes) {
   if (bytes > now && (child || bytes > segment_->handle().bytes)) return false;
   if (bytes > now && !segment_->grow(std::min(offset(block) + blocks_.rounded(bytes), segment_->handle().bytes)))
     return false;
-  return child || blocks_.resize(offset(block), bytes);
+  if (child) return true;
+  const bool resized = blocks_.resize(offset(block), bytes);
+  keep_little();
+  return resized;
 }
 
 void Heap::release(void* block) {
@@ -116,6 +120,10 @@ void Heap::release(void* block) {
     madvise(block, static_cast<std::size_t>(bytes), MADV_DONTNEED);
     return;
   }
+  keep_little();
+}
+
+void Heap::keep_little() {
   if (blocks_.kept() > most_kept) blocks_.strip(most_kept / 2, [&](Bytes at, Bytes size) { return forget(at, size); });
 }
 
@@ -137,9 +145,24 @@ std::byte* Heap::show_in(HeapNotice& notice, HeapRange& shown) const {
 }
 
 void Heap::survive_forks() {
+  watch_forks();
   in_forks = this;
-  pthread_atfork([] { in_forks->before_fork(); }, [] { in_forks->after_fork(false); },
-                 [] { in_forks->after_fork(true); });
+}
+
+void Heap::watch_forks() {
+  static std::atomic<bool> watched{false};
+  if (watched.exchange(true)) return;
+  pthread_atfork(
+      [] {
+        forking = in_forks;
+        if (forking) forking->before_fork();
+      },
+      [] {
+        if (forking) forking->after_fork(false);
+      },
+      [] {
+        if (forking) forking->after_fork(true);
+      });
 }
 
 /// The copy is made here and not by the child: there is nothing to wait for then, and nobody who may die meanwhile.

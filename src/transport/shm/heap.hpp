@@ -70,12 +70,17 @@ class Heap {
   /// From now on a child that fork() makes gets a copy of the blocks, as of all other memory: its own, at the same
   /// addresses. Once, for one heap of the process.
   void survive_forks();
+  /// From now on fork() asks whether there is such a heap: called early, it asks after all other libraries have made
+  /// themselves ready for the fork, which may use blocks, and before they go on in the child.
+  static void watch_forks();
 
  private:
   explicit Heap(std::unique_ptr<Segment> segment);
   Bytes offset(const void* at) const { return segment_->offset(at); }
   std::byte* address(Bytes at) const { return const_cast<std::byte*>(segment_->memory()) + at; }
   bool forget(Bytes at, Bytes bytes);
+  /// After blocks were freed.
+  void keep_little();
   void before_fork();
   void after_fork(bool child);
   void copy_blocks();
