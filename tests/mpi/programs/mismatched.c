@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // One rank's arguments do not go with those of the others: more is sent than it says that it receives. Prints what
-// every rank is told. Arguments: the collective; then, if all shall go on afterwards, how often they do it again before.
+// every rank is told. Arguments: the collective; then, if all shall go on afterwards, how often they do it again
+// before.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
