@@ -140,6 +140,7 @@ class Operation {
     Bytes window = 0;                   // in which it goes in fragments; 0: it goes whole
     std::byte* memory = nullptr;        // the window
     bool new_pages = false;             // in it
+    bool around = false;                // it went around the ring
     const std::byte* packed = nullptr;  // if fragments cut elements that have holes
     std::uint64_t reference = 0;        // of the window
     Bytes posted = 0;

@@ -19,6 +19,7 @@ using transport::shm::Carried;
 using transport::shm::Connection;
 using transport::shm::Copied;
 using transport::shm::Fragment;
+using transport::shm::goes_around;
 using transport::shm::Inbox;
 using transport::shm::inline_payload;
 using transport::shm::Outbox;
@@ -176,7 +177,8 @@ bool Operation::try_send_in_fragments(Instance& in, SendState& state) {
   }
   if (!state.memory) {
     StagingRing& staging = *paths_.node->staging[in.channel];
-    state.memory = staging.take(state.window);
+    state.around = goes_around(*paths_.node, staging, selectors_.stores, state.window, fragment_bytes);
+    state.memory = staging.take(state.window, state.around);
     if (!state.memory) return false;
     state.new_pages = staging.has_new_pages();
     state.reference = staging.add_reference(box, StagingRing::not_posted, paths_.node->owner(key_), true);
@@ -191,7 +193,7 @@ bool Operation::try_send_in_fragments(Instance& in, SendState& state) {
     if (state.packed)
       std::memcpy(memory, state.packed + state.posted, static_cast<std::size_t>(bytes));
     else
-      selectors_.stores.run(bytes, state.new_pages && state.fragments < places, [&](bool non_temporal) {
+      selectors_.stores.run(bytes, state.new_pages && state.fragments < places, state.around, [&](bool non_temporal) {
         pack_staged(in, state, {state.posted, bytes}, memory, non_temporal);
       });
     state.posted += bytes;

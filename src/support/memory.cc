@@ -58,6 +58,14 @@ void copy_lines(void* to, const void* from, Bytes bytes) {
   std::memcpy(t + lines * line, f + lines * line, static_cast<std::size_t>(bytes % line));
 }
 
+Bytes own_cache() {
+  static const Bytes size = [] {
+    const long found = sysconf(_SC_LEVEL2_CACHE_SIZE);
+    return found > 0 ? Bytes{found} : Bytes{1} << 20;
+  }();
+  return size;
+}
+
 Bytes last_level_cache() {
   static const Bytes size = [] {
     for (const int level : {_SC_LEVEL3_CACHE_SIZE, _SC_LEVEL2_CACHE_SIZE})

@@ -16,5 +16,7 @@ void copy_lines(void* to, const void* from, Bytes bytes);
 
 /// Size of the largest cache, shared by cores or not; an assumption where the system does not tell.
 Bytes last_level_cache();
+/// What a core has for itself.
+Bytes own_cache();
 
 }  // namespace stretto

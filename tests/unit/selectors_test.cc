@@ -165,6 +165,32 @@ TEST(stores_into_new_pages_are_not_timed) {
   CHECK(second_of(selector, 500, 4096, false, 0, 20) < 30);
 }
 
+constexpr Bytes of_64k = 64 << 10;
+
+/// Whether the last of so many messages went around, where a write takes so many microseconds in each way.
+bool goes_around(Stores& stores, int messages, int again_us, int non_temporal_us, int around_us) {
+  bool around = false;
+  for (int i = 0; i < messages; ++i) {
+    around = stores.goes_around(of_64k, of_64k);
+    stores.run(of_64k, false, around, [&](bool non_temporal) {
+      wait_for_microseconds(around ? around_us : non_temporal ? non_temporal_us : again_us);
+    });
+  }
+  return around;
+}
+
+TEST(messages_go_around_where_readers_keep_lines) {
+  Stores near, far, in_vain;
+  CHECK(!goes_around(near, 400, 20, 20, 0));
+  CHECK(goes_around(far, 400, 100, 20, 20));
+  CHECK(!goes_around(in_vain, 400, 100, 20, 100));
+  CHECK(!far.goes_around(4 << 10, 4 << 10) && !far.goes_around(1 << 20, 1 << 20));
+  for (int gib = 0; gib < 3; ++gib)
+    for (Bytes passed = 0; passed < Bytes{1} << 30; passed += of_64k)
+      in_vain.goes_around(of_64k, of_64k);
+  CHECK(goes_around(in_vain, 400, 100, 20, 20));  // another try
+}
+
 TEST(long_fragments_are_read_by_memcpy_unless_that_is_much_slower) {
   LoadSelector is_near, is_far, is_short;
   CHECK(second_of(is_near, 500, 64 << 10, false, 20, 20) > 300);

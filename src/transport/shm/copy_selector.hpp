@@ -8,7 +8,6 @@
 #pragma once
 
 #include <array>
-#include <chrono>
 
 #include "transport/shm/copy_costs.hpp"
 
@@ -39,12 +38,5 @@ class CopySelector {
   std::array<float, size_classes> packing_{};
   std::array<Probes<121, 2>, size_classes> probes_{};
 };
-
-template <typename Copying>
-float seconds_of(Copying copying) {
-  const auto begin = std::chrono::steady_clock::now();
-  copying();
-  return std::chrono::duration<float>(std::chrono::steady_clock::now() - begin).count();
-}
 
 }  // namespace stretto::transport::shm

@@ -36,17 +36,24 @@ inline std::uint64_t post_lent(Connection& peer, int channel, std::uint64_t key,
   return box.sent();
 }
 
+/// Does a message that takes so many bytes, and is written in fragments of so many, go around the staging ring?
+inline bool goes_around(const Neighbours& node, const StagingRing& staging, Stores& stores, Bytes bytes,
+                        Bytes fragment) {
+  return staging.is_longer() && node.policy.polls > 1 && stores.goes_around(bytes, fragment);
+}
+
 /// A message to peer(0) … peer(readers - 1), all different, written once by pack(to, non_temporal). False: one of them
 /// has no free slot, or the staging ring is full.
 template <typename Peer, typename Pack>
-bool post_staged(const Neighbours& node, StoreSelector& stores, int channel, std::uint64_t key, Bytes bytes,
+bool post_staged(const Neighbours& node, Stores& stores, int channel, std::uint64_t key, Bytes bytes,
                  std::uint32_t readers, Peer peer, Pack pack) {
   for (std::uint32_t r = 0; r < readers; ++r)
     if (peer(r).out[channel].full()) return false;
   StagingRing& staging = *node.staging[static_cast<std::size_t>(channel)];
-  std::byte* memory = staging.take(bytes);
+  const bool around = goes_around(node, staging, stores, bytes, bytes);
+  std::byte* memory = staging.take(bytes, around);
   if (!memory) return false;
-  stores.run(bytes, staging.has_new_pages(), [&](bool non_temporal) { pack(memory, non_temporal); });
+  stores.run(bytes, staging.has_new_pages(), around, [&](bool non_temporal) { pack(memory, non_temporal); });
   for (std::uint32_t r = 0; r < readers; ++r) {
     Connection& reader = peer(r);
     Outbox& box = reader.out[channel];

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 
 namespace stretto::transport::shm {
@@ -12,6 +13,13 @@ namespace stretto::transport::shm {
 inline float updated(float now, float sample) {
   if (now == 0) return sample;
   return now + (sample < now ? (sample - now) * 0.75f : (std::min(sample, 4 * now) - now) / 8);
+}
+
+template <typename Copying>
+float seconds_of(Copying copying) {
+  const auto begin = std::chrono::steady_clock::now();
+  copying();
+  return std::chrono::duration<float>(std::chrono::steady_clock::now() - begin).count();
 }
 
 /// Whose turn it is: that of the better way, and now and then, often in the beginning, that of the other. `longest`: so

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <new>
 
+#include "support/memory.hpp"
+
 namespace stretto::transport::shm {
 namespace {
 
@@ -127,12 +129,15 @@ std::optional<StagingRings> Process::take_staging_rings() {
     constexpr std::size_t first_threads = 4;
     const Bytes share = segment_->handle().bytes / 64 / 4096 * 4096;
     const Bytes bytes = std::min(staging_bytes, share) / (staging_rings_.size() < first_threads * channels ? 1 : 4);
-    std::byte* memory = bytes > 0 ? segment_->reserve(bytes * channels) : nullptr;
+    // That of the first thread for calls in one segment can be longer than what a core's own cache holds.
+    const Bytes longer = staging_rings_.empty() ? std::max<Bytes>(std::min(2 * own_cache(), 4 * share) - bytes, 0) : 0;
+    std::byte* memory = bytes > 0 ? segment_->reserve(bytes * channels + longer) : nullptr;
     if (!memory) return std::nullopt;
     StagingRings rings;
     for (StagingRing*& ring : rings) {
-      ring = &staging_rings_.emplace_back(memory, bytes, segment_.get());
-      memory += bytes;
+      const Bytes behind = &ring == &rings[0] ? longer : 0;
+      ring = &staging_rings_.emplace_back(memory, bytes, segment_.get(), behind);
+      memory += bytes + behind;
     }
     return rings;
   }

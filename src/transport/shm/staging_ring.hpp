@@ -20,25 +20,30 @@ namespace stretto::transport::shm {
 class StagingRing {
  public:
   /// `memory` is reserved in `segment`, or there already if that is null.
-  StagingRing(std::byte* memory, Bytes bytes, Segment* segment = nullptr)
+  /// `longer`: so many bytes are behind it for messages that go around the whole.
+  StagingRing(std::byte* memory, Bytes bytes, Segment* segment = nullptr, Bytes longer = 0)
       : segment_(segment),
         memory_(memory),
         bytes_(bytes),
-        provided_(segment ? 0 : static_cast<std::uint64_t>(bytes)),
+        whole_(bytes + longer),
+        provided_(segment ? 0 : static_cast<std::uint64_t>(whole_)),
         references_(64) {}
 
   Bytes bytes() const { return bytes_; }
+  /// Is there more than that to go around?
+  bool is_longer() const { return whole_ > bytes_; }
 
   /// Chunks in use at once may have so many bytes in all, if each has its references before the next is taken.
   Bytes capacity(Bytes largest) const { return bytes_ - rounded(largest); }
   static constexpr Bytes rounded(Bytes bytes) { return (bytes + 63) / 64 * 64; }
 
-  /// Null if readers have not released enough of what was taken before.
-  std::byte* take(Bytes bytes) {
+  /// Null if readers have not released enough of what was taken before. `around`: goes on to the end of the memory
+  /// before it begins again, in what the readers' caches do not hold any more.
+  std::byte* take(Bytes bytes, bool around = false) {
     const auto n = static_cast<std::uint64_t>(rounded(bytes));
     const auto size = static_cast<std::uint64_t>(bytes_);
-    if (end_at_ >= std::max(size / 4, 4 * n) && detached_.empty()) begin_again();
-    const auto [offset, skipped] = next_offset(n);
+    if (!around && end_at_ >= std::max(size / 4, 4 * n) && detached_.empty()) begin_again();
+    const auto [offset, skipped] = next_offset(n, static_cast<std::uint64_t>(around ? whole_ : bytes_));
     if (end_ + skipped + n - begin_ > size) {
       reclaim();
       if (end_ + skipped + n - begin_ > size) return nullptr;
@@ -60,7 +65,12 @@ class StagingRing {
   /// the `owner`. The last reader of a chunk says so. Returns what posted() wants, where the number is not known yet.
   std::uint64_t add_reference(const Outbox& box, std::uint64_t number, std::uint64_t owner, bool last_reader) {
     if (next_ - oldest_ == references_.size()) grow();
-    at(next_) = {&box, number, owner, static_cast<std::uint32_t>(newest_), last_reader ? end_ : 0};
+    at(next_) = {&box,
+                 number,
+                 owner,
+                 static_cast<std::uint32_t>(newest_),
+                 static_cast<std::uint32_t>(end_at_),
+                 last_reader ? end_ : 0};
     return next_++;
   }
   static constexpr std::uint64_t not_posted = ~std::uint64_t{0};  ///< a number
@@ -98,8 +108,8 @@ class StagingRing {
     const Outbox* box;
     std::uint64_t number;
     std::uint64_t owner;
-    std::uint32_t begin;  // of the chunk, from the beginning of the memory
-    std::uint64_t end;    // of the chunk, as end_; 0: others read it too
+    std::uint32_t begin, end_at;  // of the chunk, from the beginning of the memory
+    std::uint64_t end;            // of the chunk, as end_; 0: others read it too
     bool released() const { return number != not_posted && box->released(number); }
   };
   struct Detached {
@@ -119,23 +129,23 @@ class StagingRing {
       const Reference& reference = at(oldest_++);
       chunk.references.push_back(reference);
       if (reference.end == 0) continue;
-      chunk.end = (reference.end - 1) % static_cast<std::uint64_t>(bytes_) + 1;
+      chunk.end = reference.end_at;
       begin_ = reference.end;
     }
     if (oldest_ == next_) begin_ = end_;
     detached_.push_back(std::move(chunk));
   }
 
-  /// Where the next n bytes go, and how far end_ is before that: a chunk does not wrap around, and does not lie where
-  /// a detached one is.
-  std::pair<std::uint64_t, std::uint64_t> next_offset(std::uint64_t n) {
-    const auto size = static_cast<std::uint64_t>(bytes_);
+  /// Where the next n bytes go in the first `size`, and how far end_ is before that: a chunk does not wrap around, and
+  /// does not lie where a detached one is. What is in use are the last chunks, of bytes_ at most, and n fit in besides:
+  /// so they are not in the way, wherever those before had turned round.
+  std::pair<std::uint64_t, std::uint64_t> next_offset(std::uint64_t n, std::uint64_t size) {
     std::uint64_t offset = end_at_, skipped = 0;
     const auto skip = [&](std::uint64_t bytes) {
       skipped += bytes;
       offset += bytes;
       if (offset + n <= size) return;
-      skipped += size - offset;
+      skipped += size > offset ? size - offset : 0;
       offset = 0;
     };
     skip(0);
@@ -156,7 +166,7 @@ class StagingRing {
   /// message could not leave, and its receiver would wait for ever.
   void provide(std::uint64_t end) {
     constexpr std::uint64_t step = 64 << 10;
-    const std::uint64_t more = std::min((end + step - 1) / step * step, static_cast<std::uint64_t>(bytes_)) - provided_;
+    const std::uint64_t more = std::min((end + step - 1) / step * step, static_cast<std::uint64_t>(whole_)) - provided_;
     if (!segment_->provide(memory_ + provided_, static_cast<Bytes>(more))) throw std::bad_alloc();
     provided_ += more;
   }
@@ -165,9 +175,7 @@ class StagingRing {
   /// it goes on: all messages of a round must find a place, whatever has been read of them.
   void begin_again() {
     reclaim();
-    if (begin_ != end_) return;
-    begin_ = end_ += static_cast<std::uint64_t>(bytes_) - end_at_;
-    end_at_ = 0;
+    if (begin_ == end_) end_at_ = 0;
   }
 
   void reclaim() {
@@ -187,7 +195,7 @@ class StagingRing {
 
   Segment* segment_;
   std::byte* memory_;
-  Bytes bytes_;
+  Bytes bytes_, whole_;
   std::uint64_t provided_;             // bytes from the beginning that the system has given
   std::uint64_t begin_ = 0, end_ = 0;  // of what is in use; both grow for ever
   std::uint64_t end_at_ = 0;           // end_, from the beginning of the memory

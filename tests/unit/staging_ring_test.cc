@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// A staging ring that is longer than what may be in use at once: where messages go that take turns with others.
+#include <deque>
+#include <random>
+
+#include "support/test.hpp"
+#include "transport/shm/staging_ring.hpp"
+
+namespace stretto::transport::shm::staging_ring_test {
+namespace {
+
+/// Reads fragments, in the order in which they were sent, when it is told to.
+struct Reader {
+  alignas(cache_line) std::byte lines[(few_slots + 1) * cache_line]{};
+  Channel channel = channel_at(reinterpret_cast<Slot*>(lines), 0, few_slots);
+  Outbox box;
+  std::uint64_t sent = 0;
+  std::uint64_t read = 0;
+
+  Reader() { box.open(channel, 0); }
+  void add_to(StagingRing& ring, std::uint64_t owner, bool is_last) { ring.add_reference(box, ++sent, owner, is_last); }
+  void release() { channel.receipts->credits = ++read; }
+};
+
+constexpr Bytes size = 1024, longer = 3072;
+alignas(cache_line) std::byte memory[size + longer];
+
+TEST(messages_go_around_the_whole_or_begin_again) {
+  StagingRing ring(memory, size, nullptr, longer);
+  CHECK(ring.is_longer() && ring.bytes() == size);
+  Reader reader;
+  const auto place_of = [&](bool around) {
+    const std::byte* at = ring.take(128, around);
+    reader.add_to(ring, 1, true);
+    reader.release();
+    return at - memory;
+  };
+  for (int turn = 0; turn < 2; ++turn)
+    for (Bytes at = 0; at < size + longer; at += 128) CHECK_EQ(place_of(true), at);
+  CHECK_EQ(place_of(true), 0);
+  for (int turn = 0; turn < 3; ++turn)
+    for (Bytes at = turn == 0 ? 128 : 0; at < size / 2; at += 128) CHECK_EQ(place_of(false), at);
+}
+
+TEST(no_more_is_in_use_than_without_the_longer_part) {
+  StagingRing ring(memory, size, nullptr, longer);
+  Reader reader;
+  for (int i = 0; i < 4; ++i) {
+    CHECK(ring.take(256, true) != nullptr);
+    reader.add_to(ring, 1, true);
+  }
+  CHECK(!ring.take(64, true));
+  reader.release();
+  CHECK(ring.take(256, true) == memory + size);
+}
+
+struct Chunk {
+  Bytes begin, end;
+  int reader;
+  std::uint64_t number;
+};
+
+/// Chunks of any size, in both ways, some detached: no two that are in use may overlap.
+void run(std::uint32_t seed) {
+  std::minstd_rand random(seed);
+  const auto some = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
+  StagingRing ring(memory, size, nullptr, longer);
+  Reader readers[2];
+  std::deque<Chunk> used;
+  for (int turn = 0; turn < 20000; ++turn) {
+    std::erase_if(used, [&](const Chunk& c) { return readers[c.reader].read >= c.number; });
+    const int which = some(8) == 0;
+    if (some(3) == 0 || used.size() > 20) {
+      if (Reader& reader = readers[which]; reader.read < reader.sent) reader.release();
+      if (some(40) == 0) ring.detach_others(1);
+      continue;
+    }
+    const Bytes bytes = StagingRing::rounded(1 + some(some(2) ? 64 : 400));
+    std::byte* const at = ring.take(bytes, some(2) == 0);
+    if (!at) continue;
+    const Chunk taken{at - memory, at - memory + bytes, which, readers[which].sent + 1};
+    CHECK(taken.begin >= 0 && taken.end <= size + longer);
+    for (const Chunk& c : used) CHECK(taken.end <= c.begin || c.end <= taken.begin);
+    readers[which].add_to(ring, static_cast<std::uint64_t>(which) + 1, true);
+    used.push_back(taken);
+  }
+}
+
+TEST(what_is_in_use_is_left_alone) {
+  for (std::uint32_t seed = 1; seed <= 50; ++seed) run(seed);
+}
+
+}  // namespace
+}  // namespace stretto::transport::shm::staging_ring_test
