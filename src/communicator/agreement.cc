@@ -56,10 +56,12 @@ const Known& shipped() {
 const Known& keep(const std::string& file, const std::string& text, const std::string& files) {
   const std::int64_t digest = positive(digest_of_rules(files.empty() ? text : text + '\0' + files));
   if (const auto found = all_known().find(digest); found != all_known().end()) return found->second;
-  if (digest == positive(shipped_digest)) return shipped();  // a copy of them: to other ranks no file of rank 0's
-  auto rules = std::make_unique<Rules>(complete_rules(text, file));
+  // A copy of them is to other ranks no file of rank 0's.
+  if (digest == positive(shipped_digest)) return shipped();
+  const std::string name = digest_of_rules(text) == shipped_digest ? std::string(shipped_name) : file;
+  auto rules = std::make_unique<Rules>(complete_rules(text, name));
   add_algorithm_files(files, *rules);
-  return all_known()[digest] = {file, text, files, rules.release(), digest};
+  return all_known()[digest] = {name, text, files, rules.release(), digest};
 }
 
 /// Reads them at the first call; says what it found if told to.

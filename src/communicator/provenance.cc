@@ -42,7 +42,9 @@ Provenance provenance_of(MPI_Comm comm) {
 }
 
 void set_provenance(MPI_Comm comm, Provenance provenance) {
-  if (provenance != Provenance::world && world_is_up()) native().Comm_set_attr(comm, keyval(), as_value(provenance));
+  // A session may make some before the world is up.
+  if (provenance == Provenance::session || (provenance != Provenance::world && world_is_up()))
+    native().Comm_set_attr(comm, keyval(), as_value(provenance));
 }
 
 void inherit_provenance(MPI_Comm parent, MPI_Comm child) {

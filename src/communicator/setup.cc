@@ -109,6 +109,7 @@ void Communicator::connect(const std::string& cause) {
   rules_ = agreed.rules;
   survives_faults_ = careful = agreed.faults;
   own_thread_ = agreed.own_thread;
+  threads_ = threads_ || agreed.threads;  // what is left native for it is so on all ranks
   all_threads_ = agreed.all_threads;
   const bool own = needs_own(agreed, provenance);
   if (!few && settings().shm && agreed.one_node) node_ = meet_neighbours(all, own, !agreed.faults, *rules_);

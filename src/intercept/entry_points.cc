@@ -71,6 +71,13 @@ void set_up(MPI_Comm comm, const char* cause) {
   guarded([&] { mpi::communicator(comm, std::string(cause)); });
 }
 
+/// `comm`, when all its nonblocking calls have chosen: the MPI must see collective calls in one order on all ranks, and
+/// some may still become its own.
+MPI_Comm decided(MPI_Comm comm) {
+  if (mpi::requests_exist()) guarded([&] { mpi::await_decisions(comm); });
+  return comm;
+}
+
 /// The end of a function that has made a communicator from another one, if it succeeded. Where its ranks have met it is
 /// set up at once, so that its first nonblocking call need not be left to the native library.
 int made_from(MPI_Comm parent, const MPI_Comm* child, int error, const char* cause) {
@@ -141,8 +148,7 @@ ENTRY(Comm_free, (MPI_Comm * comm), (comm)) { return free_with_requests(comm, na
 ENTRY(Comm_disconnect, (MPI_Comm * comm), (comm)) { return free_with_requests(comm, native().Comm_disconnect); }
 
 ENTRY(Comm_set_info, (MPI_Comm comm, MPI_Info info), (comm, info)) {
-  if (mpi::requests_exist()) guarded([&] { mpi::await_decisions(comm); });  // which hints must not change on some ranks
-  const int error = native().Comm_set_info(comm, info);
+  const int error = native().Comm_set_info(decided(comm), info);  // hints must not change decisions on some ranks
   // A rank whose own info is wrong takes part in the comparison all the same: the others wait there.
   guarded([&] { mpi::take_hints(comm, error == MPI_SUCCESS ? info : MPI_INFO_NULL, "MPI_Comm_set_info"); });
   return error;
@@ -150,14 +156,14 @@ ENTRY(Comm_set_info, (MPI_Comm comm, MPI_Info info), (comm, info)) {
 
 ENTRY(Comm_dup_with_info, (MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm), (comm, info, newcomm)) {
   const char* const cause = "MPI_Comm_dup_with_info";
-  const int error = duplicated(newcomm, native().Comm_dup_with_info(comm, info, newcomm), cause);
+  const int error = duplicated(newcomm, native().Comm_dup_with_info(decided(comm), info, newcomm), cause);
   return with_hints(error, newcomm, info, cause);
 }
 
 ENTRY(Comm_split_type, (MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm* newcomm),
       (comm, type, key, info, newcomm)) {
   const char* const cause = "MPI_Comm_split_type";
-  const int error = made_from(comm, newcomm, native().Comm_split_type(comm, type, key, info, newcomm), cause);
+  const int error = made_from(comm, newcomm, native().Comm_split_type(decided(comm), type, key, info, newcomm), cause);
   return with_hints(error, newcomm, info, cause);
 }
 

@@ -78,7 +78,7 @@ void user(const execute::Combiner& combiner, const void* left, const void* right
     char* t = static_cast<char*>(target) + shift;
     char* inout = needs_room ? room : t;
     if (inout != r) copy(element, r, inout, count, packed);
-    native().Reduce_local(l, inout, static_cast<int>(count), type, op);
+    note_error(native().Reduce_local(l, inout, static_cast<int>(count), type, op), element);
     if (inout != t) copy(element, inout, t, count, packed);
   }
 }

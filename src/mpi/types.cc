@@ -238,6 +238,8 @@ PackingFor::~PackingFor() { packing = outer_; }
 
 int packing_error() { return packing.error; }
 
+void note_error(int error, const execute::Element& element) { note(error, element); }
+
 const TypeFacts& facts_of(const MPI_Datatype& type, Use use, TypeFacts& storage) {
   const Known* known = table().find(type);
   if (known && (use == Use::combine || !known->padded)) return known->facts;

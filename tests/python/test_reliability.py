@@ -104,6 +104,12 @@ def test_root_that_receives_too_little(built, name, collective):
 
 
 @pytest.mark.parametrize("name", MPIS)
+def test_ranks_with_different_thread_levels(built, name):
+    done = preloaded(installed(name), 3, [built("mixed_levels.c", name)], STRETTO_DEADLINE="20")
+    assert "all right" in done.out, done.err
+
+
+@pytest.mark.parametrize("name", MPIS)
 def test_calls_that_fail_again_and_again_between_nodes(built, name):
     """What each leaves in shared memory is used again: it was not, and the job ended after 50."""
     words = [built("mismatched.c", name), "gather of another", 100]
