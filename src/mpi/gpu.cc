@@ -44,7 +44,7 @@ bool mpi_takes_them() {
   return false;
 }
 
-/// Of the libraries that are loaded: asking dlopen for one by its name searches the disk for it.
+/// Of the files that are loaded: dlopen, asked for a name, would search the disk for it.
 int look_for_driver(dl_phdr_info* info, std::size_t, void*) {
   const std::string_view path = info->dlpi_name;
   const std::string_view file = path.substr(path.rfind('/') + 1);

@@ -67,6 +67,7 @@ Worker::Worker() : patience_(deadline()) {}
 
 Worker::~Worker() {
   if (staging_rings_) return_staging_rings(*staging_rings_);
+  while (const auto rings = drained_rings()) return_staging_rings(*rings);
 }
 
 /// Now and then in a long wait. False: its end will not come.

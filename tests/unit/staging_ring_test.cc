@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // A staging ring that is longer than what may be in use at once: where messages go that take turns with others.
+#include <sys/resource.h>
+
 #include <deque>
 #include <random>
 
@@ -23,12 +25,12 @@ struct Reader {
   void release() { channel.receipts->credits = ++read; }
 };
 
-constexpr Bytes size = 1024, longer = 3072;
-alignas(cache_line) std::byte memory[size + longer];
+constexpr Bytes size = 1024, whole = 4096;
+alignas(cache_line) std::byte memory[whole];
 
 TEST(messages_go_around_the_whole_or_begin_again) {
-  StagingRing ring(memory, size, nullptr, longer);
-  CHECK(ring.is_longer() && ring.bytes() == size);
+  StagingRing ring(memory, size, nullptr, whole);
+  CHECK(ring.may_go_around() && ring.bytes() == size);
   Reader reader;
   const auto place_of = [&](bool around) {
     const std::byte* at = ring.take(128, around);
@@ -37,14 +39,14 @@ TEST(messages_go_around_the_whole_or_begin_again) {
     return at - memory;
   };
   for (int turn = 0; turn < 2; ++turn)
-    for (Bytes at = 0; at < size + longer; at += 128) CHECK_EQ(place_of(true), at);
+    for (Bytes at = 0; at < whole; at += 128) CHECK_EQ(place_of(true), at);
   CHECK_EQ(place_of(true), 0);
   for (int turn = 0; turn < 3; ++turn)
     for (Bytes at = turn == 0 ? 128 : 0; at < size / 2; at += 128) CHECK_EQ(place_of(false), at);
 }
 
 TEST(no_more_is_in_use_than_without_the_longer_part) {
-  StagingRing ring(memory, size, nullptr, longer);
+  StagingRing ring(memory, size, nullptr, whole);
   Reader reader;
   for (int i = 0; i < 4; ++i) {
     CHECK(ring.take(256, true) != nullptr);
@@ -53,6 +55,26 @@ TEST(no_more_is_in_use_than_without_the_longer_part) {
   CHECK(!ring.take(64, true));
   reader.release();
   CHECK(ring.take(256, true) == memory + size);
+}
+
+TEST(without_memory_for_the_whole_messages_begin_again) {
+  std::string why;
+  const auto segment = Segment::create(4 << 20, why);
+  if (!segment) return test::fail(__FILE__, __LINE__, why);
+  std::byte* const at = segment->reserve(1 << 20);
+  StagingRing ring(at, 256 << 10, segment.get(), 1 << 20);
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  const rlimit less{static_cast<rlim_t>(segment->offset(at) + (512 << 10)), before.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &less);
+  Reader reader;
+  for (int i = 0; i < 100; ++i) {
+    CHECK(ring.take(100 << 10, ring.may_go_around()) != nullptr);
+    reader.add_to(ring, 1, true);
+    reader.release();
+  }
+  CHECK(!ring.may_go_around());
+  setrlimit(RLIMIT_FSIZE, &before);
 }
 
 struct Chunk {
@@ -65,7 +87,7 @@ struct Chunk {
 void run(std::uint32_t seed) {
   std::minstd_rand random(seed);
   const auto some = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
-  StagingRing ring(memory, size, nullptr, longer);
+  StagingRing ring(memory, size, nullptr, whole);
   Reader readers[2];
   std::deque<Chunk> used;
   for (int turn = 0; turn < 20000; ++turn) {
@@ -80,7 +102,7 @@ void run(std::uint32_t seed) {
     std::byte* const at = ring.take(bytes, some(2) == 0);
     if (!at) continue;
     const Chunk taken{at - memory, at - memory + bytes, which, readers[which].sent + 1};
-    CHECK(taken.begin >= 0 && taken.end <= size + longer);
+    CHECK(taken.begin >= 0 && taken.end <= whole);
     for (const Chunk& c : used) CHECK(taken.end <= c.begin || c.end <= taken.begin);
     readers[which].add_to(ring, static_cast<std::uint64_t>(which) + 1, true);
     used.push_back(taken);

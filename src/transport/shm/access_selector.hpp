@@ -75,6 +75,7 @@ class AccessSelector {
 /// its ownership, which on some machines costs eight times as much as a non-temporal store, on others less.
 /// Non-temporal ones have to be much faster: the reader then fetches the data from memory, which is not timed here.
 using StoreSelector = AccessSelector<1024, 60, 9>;
+
 /// How messages are written into a staging ring. Mostly it begins again as soon as all has been read, for what was just
 /// used is in the caches. But where it takes long to get a cache line back from the reader's, messages of some length
 /// go around a ring that is longer than that cache, written by ordinary stores: they then come and go by the cache that
@@ -83,27 +84,22 @@ using StoreSelector = AccessSelector<1024, 60, 9>;
 class Stores {
  public:
   /// Is a message to go around that takes so many bytes, and is written in fragments of so many?
-  bool goes_around(Bytes bytes, Bytes fragment) {
-    if (bytes < least_around || bytes > most_around) return false;
-    if (in_vain_) {
-      passed_ += bytes;
-      in_vain_ = passed_ < until_next_try;
-      return false;
-    }
-    if (!again_.is_slower(fragment, slow)) return false;
-    gone_ += bytes;
-    if (gone_ > enough && around_ > worth_it * again_.seconds_of_second(fragment)) {
-      in_vain_ = true;
-      passed_ = gone_ = 0;
-      around_ = 0;
-    }
-    return !in_vain_;
+  bool goes_around(Bytes bytes, Bytes fragment) const {
+    return bytes >= least_around && bytes <= most_around && !in_vain_ && again_.is_slower(fragment, slow);
   }
   template <typename Access>
   void run(Bytes bytes, bool new_pages, bool around, Access access) {
-    if (!around) return again_.run(bytes, new_pages, access);
+    if (!around) {
+      if (in_vain_) in_vain_ = (passed_ += bytes) < until_next_try;
+      return again_.run(bytes, new_pages, access);
+    }
+    gone_ += bytes;
     if (new_pages || ++turn_ % time_every != 0) return access(false);
     around_ = updated(around_, seconds_of([&] { access(false); }) / static_cast<float>(bytes));
+    if (gone_ < enough || around_ < worth_it * again_.seconds_of_second(bytes)) return;
+    in_vain_ = true;
+    passed_ = gone_ = 0;
+    around_ = 0;
   }
 
  private:
@@ -111,12 +107,14 @@ class Stores {
   static constexpr Bytes most_around = 512 << 10;
   static constexpr Bytes enough = 16 << 20;  // to judge by: the first times around find what the readers still hold
   static constexpr Bytes until_next_try = Bytes{2} << 30;
-  static constexpr float slow = 3;        // ordinary stores, in times of non-temporal ones: worth a try
-  static constexpr float worth_it = 2.5;  // going around: readers then take half a message's time less
+  // Ordinary stores, in times of non-temporal ones. Those that go around may take longer, for it spares the reader as
+  // much.
+  static constexpr float slow = 3;
+  static constexpr float worth_it = 2.5;
   static constexpr std::uint32_t time_every = 9;
 
-  StoreSelector again_;
-  float around_ = 0;  ///< seconds for a byte
+  StoreSelector again_;  ///< of messages where the ring begins again
+  float around_ = 0;     ///< seconds for a byte
   std::uint32_t turn_ = 0;
   Bytes gone_ = 0;    ///< around, since the last time that it was in vain
   Bytes passed_ = 0;  ///< not gone since then

@@ -152,17 +152,17 @@ void Heap::survive_forks() {
 void Heap::watch_forks() {
   static std::atomic<bool> watched{false};
   if (watched.exchange(true)) return;
-  pthread_atfork(
-      [] {
-        forking = in_forks;
-        if (forking) forking->before_fork();
-      },
-      [] {
-        if (forking) forking->after_fork(false);
-      },
-      [] {
-        if (forking) forking->after_fork(true);
-      });
+  watched = 0 == pthread_atfork(
+                     [] {
+                       forking = in_forks;
+                       if (forking) forking->before_fork();
+                     },
+                     [] {
+                       if (forking) forking->after_fork(false);
+                     },
+                     [] {
+                       if (forking) forking->after_fork(true);
+                     });
 }
 
 /// The copy is made here and not by the child: there is nothing to wait for then, and nobody who may die meanwhile.

@@ -39,7 +39,7 @@ inline std::uint64_t post_lent(Connection& peer, int channel, std::uint64_t key,
 /// Does a message that takes so many bytes, and is written in fragments of so many, go around the staging ring?
 inline bool goes_around(const Neighbours& node, const StagingRing& staging, Stores& stores, Bytes bytes,
                         Bytes fragment) {
-  return staging.is_longer() && node.policy.polls > 1 && stores.goes_around(bytes, fragment);
+  return staging.may_go_around() && node.policy.polls > 1 && stores.goes_around(bytes, fragment);
 }
 
 /// A message to peer(0) … peer(readers - 1), all different, written once by pack(to, non_temporal). False: one of them

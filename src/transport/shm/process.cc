@@ -125,19 +125,27 @@ bool Process::peer_died(const Connection& connection) {
 std::optional<StagingRings> Process::take_staging_rings() {
   const std::lock_guard lock(mutex_);
   if (free_staging_rings_.empty()) {
-    // Smaller ones for threads beyond the first few, and where little memory may be shared.
+    // Smaller ones for threads beyond the first few, and where little memory may be shared. That of the first thread
+    // for calls in one segment can be longer than what a core's own cache holds.
     constexpr std::size_t first_threads = 4;
     const Bytes share = segment_->handle().bytes / 64 / 4096 * 4096;
-    const Bytes bytes = std::min(staging_bytes, share) / (staging_rings_.size() < first_threads * channels ? 1 : 4);
-    // That of the first thread for calls in one segment can be longer than what a core's own cache holds.
-    const Bytes longer = staging_rings_.empty() ? std::max<Bytes>(std::min(2 * own_cache(), 4 * share) - bytes, 0) : 0;
-    std::byte* memory = bytes > 0 ? segment_->reserve(bytes * channels + longer) : nullptr;
+    const Bytes most = std::min(staging_bytes, share);
+    const Bytes whole = staging_rings_.empty() ? std::max(std::min(2 * own_cache(), 4 * share), most) : 0;
+    Bytes bytes = staging_rings_.size() < first_threads * channels ? most : most / 4;
+    const auto reserved = [&] {
+      return bytes > 0 ? segment_->reserve(bytes * channels + std::max<Bytes>(whole - bytes, 0)) : nullptr;
+    };
+    std::byte* memory = reserved();
+    if (!memory && bytes == most) {
+      bytes = most / 4;
+      memory = reserved();
+    }
     if (!memory) return std::nullopt;
     StagingRings rings;
     for (StagingRing*& ring : rings) {
-      const Bytes behind = &ring == &rings[0] ? longer : 0;
-      ring = &staging_rings_.emplace_back(memory, bytes, segment_.get(), behind);
-      memory += bytes + behind;
+      const Bytes around = &ring == &rings[0] ? whole : 0;
+      ring = &staging_rings_.emplace_back(memory, bytes, segment_.get(), around);
+      memory += std::max(bytes, around);
     }
     return rings;
   }

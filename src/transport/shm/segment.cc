@@ -79,15 +79,16 @@ bool within_limit_of_files(Bytes bytes) {
          limit.rlim_cur >= static_cast<rlim_t>(bytes);
 }
 
-/// The file of a handle; negative: `why` says what failed. Files in memory alone have seals: another process may have
-/// the number of the one that was meant, in another container, and its files are not for mapping.
-int open_file(const std::string& path, std::string& why) {
-  const int file = uninterrupted([&] { return open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK); });
+/// The file of a handle; negative: `why` says what failed. A process of another container may have the same number: its
+/// files are not for mapping.
+int open_file(const std::string& path, const Token& token, std::string& why) {
+  const int file = uninterrupted([&] { return open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); });
   if (file < 0) {
     why = said(path.c_str());
     return -1;
   }
-  if (fcntl(file, F_GET_SEALS) >= 0) return file;
+  Token found{};
+  if (pread(file, found.data(), sizeof found, 0) == sizeof found && found == token) return file;
   why = path + " is of another process";
   close(file);
   return -1;
@@ -146,7 +147,9 @@ std::byte* Segment::reserve(Bytes bytes, Bytes kept) {
 bool Segment::provide(const std::byte* at, Bytes bytes) {
   const Bytes first = offset(at) / page * page;
   const Bytes end = rounded(offset(at) + bytes, page);
-  return within_limit_of_files(end) &&
+  struct stat now{};
+  const bool grows = fstat(static_cast<int>(handle_.file), &now) != 0 || now.st_size < end;
+  return (!grows || within_limit_of_files(end)) &&
          uninterrupted([&] { return fallocate(static_cast<int>(handle_.file), 0, first, end - first); }) == 0;
 }
 
@@ -186,21 +189,16 @@ void Segment::depart() { reinterpret_cast<Header*>(memory_)->departed.store(1, s
 
 std::unique_ptr<Mapping> Mapping::open(const SegmentHandle& handle, std::string& why) {
   const std::string path = "/proc/" + std::to_string(handle.process) + "/fd/" + std::to_string(handle.file);
-  const int file = open_file(path, why);
+  const int file = open_file(path, handle.token, why);
   if (file < 0) return nullptr;
-  std::byte* memory = nullptr;
-  struct stat found{};
-  if (fstat(file, &found) == 0 && found.st_size >= Bytes{sizeof(Header)}) memory = map(file, handle.bytes);
+  std::byte* const memory = map(file, handle.bytes);
   if (!memory) why = said("mmap");
   close(file);
   if (!memory) return nullptr;
   std::unique_ptr<Mapping> mapping(new Mapping(handle, memory));
   // Written before it is read, as in Process::connect().
   mapping->doorbell()->sleepers.fetch_add(0, std::memory_order_relaxed);
-  // A process of that number may be another one, in another container.
-  if (reinterpret_cast<const Header*>(memory)->token == handle.token) return mapping;
-  why = path + " is of another process";
-  return nullptr;
+  return mapping;
 }
 
 Mapping::Mapping(const SegmentHandle& handle, std::byte* memory)

@@ -20,18 +20,18 @@ namespace stretto::transport::shm {
 class StagingRing {
  public:
   /// `memory` is reserved in `segment`, or there already if that is null.
-  /// `longer`: so many bytes are behind it for messages that go around the whole.
-  StagingRing(std::byte* memory, Bytes bytes, Segment* segment = nullptr, Bytes longer = 0)
+  /// `whole`: not less than `bytes`, for messages that go around; 0: none do.
+  StagingRing(std::byte* memory, Bytes bytes, Segment* segment = nullptr, Bytes whole = 0)
       : segment_(segment),
         memory_(memory),
         bytes_(bytes),
-        whole_(bytes + longer),
+        whole_(std::max(bytes, whole)),
+        may_go_around_(whole > 0),
         provided_(segment ? 0 : static_cast<std::uint64_t>(whole_)),
         references_(64) {}
 
   Bytes bytes() const { return bytes_; }
-  /// Is there more than that to go around?
-  bool is_longer() const { return whole_ > bytes_; }
+  bool may_go_around() const { return may_go_around_; }
 
   /// Chunks in use at once may have so many bytes in all, if each has its references before the next is taken.
   Bytes capacity(Bytes largest) const { return bytes_ - rounded(largest); }
@@ -48,8 +48,11 @@ class StagingRing {
       reclaim();
       if (end_ + skipped + n - begin_ > size) return nullptr;
     }
-    if (offset + n > provided_) [[unlikely]]
-      provide(offset + n);
+    if (offset + n > provided_ && !provide(offset + n)) [[unlikely]] {
+      if (!around) throw std::bad_alloc();
+      may_go_around_ = false;  // what it has without that must do
+      return take(bytes);
+    }
     newest_ = offset;
     end_at_ = offset + n;
     newest_is_new_ = end_at_ > used_;
@@ -164,11 +167,12 @@ class StagingRing {
 
   /// The system is asked for memory when it is first needed: most programs never need all of it. If it has none the
   /// message could not leave, and its receiver would wait for ever.
-  void provide(std::uint64_t end) {
+  bool provide(std::uint64_t end) {
     constexpr std::uint64_t step = 64 << 10;
     const std::uint64_t more = std::min((end + step - 1) / step * step, static_cast<std::uint64_t>(whole_)) - provided_;
-    if (!segment_->provide(memory_ + provided_, static_cast<Bytes>(more))) throw std::bad_alloc();
+    if (!segment_->provide(memory_ + provided_, static_cast<Bytes>(more))) return false;
     provided_ += more;
+    return true;
   }
 
   /// Goes back to the beginning of the memory, which is still in the caches of both cores, if all has been read. If not
@@ -196,6 +200,7 @@ class StagingRing {
   Segment* segment_;
   std::byte* memory_;
   Bytes bytes_, whole_;
+  bool may_go_around_;
   std::uint64_t provided_;             // bytes from the beginning that the system has given
   std::uint64_t begin_ = 0, end_ = 0;  // of what is in use; both grow for ever
   std::uint64_t end_at_ = 0;           // end_, from the beginning of the memory
