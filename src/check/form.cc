@@ -72,16 +72,16 @@ void check_question(std::span<const Schedule> schedules, const Question& questio
 
 class Form {
  public:
-  Form(const Schedule& schedule, const Question& question)
+  /// What messages and actions speak of is taken from `blocks_left`, which all ranks share.
+  Form(const Schedule& schedule, const Question& question, std::int64_t& blocks_left)
       : schedule_(schedule),
         question_(question),
-        layout_(schedule, question) {
+        layout_(schedule, question),
+        blocks_left_(blocks_left) {
     written_.resize(static_cast<std::size_t>(layout_.size()));
   }
 
-  /// Takes what messages and actions speak of from `blocks_left`.
-  void check(std::int64_t& blocks_left) {
-    blocks_left_ = blocks_left;
+  void check() {
     for (; round_ < schedule_.rounds.size(); ++round_) {
       const Round& round = schedule_.rounds[round_];
       for (const Send& send : schedule_.sends_of(round)) {
@@ -90,7 +90,6 @@ class Form {
       }
       for (const Action& action : schedule_.actions_of(round)) check_action(action);
     }
-    blocks_left = blocks_left_;
   }
 
  private:
@@ -160,9 +159,9 @@ class Form {
   const Schedule& schedule_;
   const Question& question_;
   Layout layout_;
+  std::int64_t& blocks_left_;
   std::size_t round_ = 0;
   std::int64_t action_ = 0;
-  std::int64_t blocks_left_ = 0;
   std::vector<Written> written_;  // for every location, by which action it was last written
   std::vector<Location> targets_, operands_;
 };
@@ -172,7 +171,7 @@ class Form {
 void check_form(std::span<const Schedule> schedules, const Question& question) {
   check_question(schedules, question);
   std::int64_t blocks_left = most_blocks;
-  for (const Schedule& s : schedules) Form(s, question).check(blocks_left);
+  for (const Schedule& s : schedules) Form(s, question, blocks_left).check();
 }
 
 }  // namespace stretto::checking

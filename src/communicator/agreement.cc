@@ -56,8 +56,8 @@ const Known& shipped() {
 const Known& keep(const std::string& file, const std::string& text, const std::string& files) {
   const std::int64_t digest = positive(digest_of_rules(files.empty() ? text : text + '\0' + files));
   if (const auto found = all_known().find(digest); found != all_known().end()) return found->second;
-  // A copy of them is to other ranks no file of rank 0's.
   if (digest == positive(shipped_digest)) return shipped();
+  // A copy of the shipped rules has their name whatever its file's: ranks that have it go by that of their own.
   const std::string name = digest_of_rules(text) == shipped_digest ? std::string(shipped_name) : file;
   auto rules = std::make_unique<Rules>(complete_rules(text, name));
   add_algorithm_files(files, *rules);

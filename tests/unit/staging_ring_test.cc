@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A staging ring that is longer than what may be in use at once: where messages go that take turns with others.
+// A staging ring with messages that go around the whole of it, which is more than may be in use at once.
 #include <sys/resource.h>
 
 #include <deque>

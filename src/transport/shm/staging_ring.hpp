@@ -19,8 +19,8 @@ namespace stretto::transport::shm {
 /// Given out in order and, where readers keep up, reclaimed in order. Small enough for the last cache.
 class StagingRing {
  public:
-  /// `memory` is reserved in `segment`, or there already if that is null.
-  /// `whole`: not less than `bytes`, for messages that go around; 0: none do.
+  /// `memory` is reserved in `segment`, or there already if that is null. At most `bytes` of it are in use at once.
+  /// `whole`: so many there are for messages that go around, not fewer than `bytes`; 0: none do.
   StagingRing(std::byte* memory, Bytes bytes, Segment* segment = nullptr, Bytes whole = 0)
       : segment_(segment),
         memory_(memory),
@@ -49,8 +49,8 @@ class StagingRing {
       if (end_ + skipped + n - begin_ > size) return nullptr;
     }
     if (offset + n > provided_ && !provide(offset + n)) [[unlikely]] {
-      if (!around) throw std::bad_alloc();
-      may_go_around_ = false;  // what it has without that must do
+      if (!around) throw std::bad_alloc();  // the message could not leave, and its receiver would wait for ever
+      may_go_around_ = false;               // what it has without that must do
       return take(bytes);
     }
     newest_ = offset;
@@ -165,8 +165,7 @@ class StagingRing {
     return found == detached_.end() ? nullptr : &*found;
   }
 
-  /// The system is asked for memory when it is first needed: most programs never need all of it. If it has none the
-  /// message could not leave, and its receiver would wait for ever.
+  /// The system is asked for memory when it is first needed: most programs never need all of it. False: it has none.
   bool provide(std::uint64_t end) {
     constexpr std::uint64_t step = 64 << 10;
     const std::uint64_t more = std::min((end + step - 1) / step * step, static_cast<std::uint64_t>(whole_)) - provided_;
