@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
 
 #include "support/memory.hpp"
 
@@ -61,7 +60,7 @@ void Buffers::pack(Slice blocks, Bytes first, Bytes bytes, std::byte* to, bool n
     if (non_temporal)
       copy_non_temporal(to, at(s) + first, here);
     else
-      std::memcpy(to, at(s) + first, static_cast<std::size_t>(here));
+      copy_bytes(to, at(s) + first, here);
     to += here;
     bytes -= here;
     first = 0;
@@ -79,7 +78,7 @@ void Buffers::unpack(const std::byte* packed, Count n, std::byte* to, bool non_t
   else if (by_lines && n * e.size >= least_by_lines)
     copy_lines(to, packed, n * e.size);
   else if (e.dense)
-    std::memcpy(to, packed, static_cast<std::size_t>(n * e.size));
+    copy_bytes(to, packed, n * e.size);
   else
     e.unpack(e, packed, n, to);
 }
@@ -137,7 +136,7 @@ void Buffers::copy_piece(const Plan::Step& step, Bytes first, Bytes bytes) const
   if (step.non_temporal && bytes >= least_non_temporal)
     copy_non_temporal(to, from, bytes);
   else
-    std::memmove(to, from, static_cast<std::size_t>(bytes));
+    move_bytes(to, from, bytes);
 }
 
 void Buffers::copy(const Plan::Step& step, Arena& arena) const {

@@ -114,7 +114,7 @@ std::uint32_t Operation::send_fast(const Plan::Outgoing* send, const std::byte* 
     if (non_temporal)
       copy_non_temporal(to, from, bytes);
     else
-      std::memcpy(to, from, static_cast<std::size_t>(bytes));
+      copy_bytes(to, from, bytes);
   };
   const auto readers = static_cast<std::uint32_t>(send->alike);
   return post_staged(node, selectors_.stores, 0, key_, bytes, readers, peer, pack) ? readers : 0;
@@ -132,7 +132,7 @@ bool Operation::step_fast(const Work& work, const Plan::Step& step, Address addr
   if (step.kind == ActionKind::copy) {
     std::byte* to = address(step.target);
     const std::byte* from = address(step.source);
-    if (to != from) std::memmove(to, from, static_cast<std::size_t>(step.bytes));
+    if (to != from) move_bytes(to, from, step.bytes);
     return true;
   }
   const auto& node = *paths_.node;
@@ -147,7 +147,7 @@ bool Operation::step_fast(const Work& work, const Plan::Step& step, Address addr
     return false;
   const auto copy = [&](bool as_memcpy) {
     if (as_memcpy)
-      std::memcpy(address(step.target), fragment.content, static_cast<std::size_t>(step.bytes));
+      copy_bytes(address(step.target), fragment.content, step.bytes);
     else
       copy_lines(address(step.target), fragment.content, step.bytes);
   };

@@ -2,8 +2,9 @@
 #include "execute/operation.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
+
+#include "support/memory.hpp"
 
 namespace stretto::execute {
 
@@ -208,7 +209,7 @@ void Operation::deliver(Instance& in, const Plan::Step& step, ReceiveState& rece
   const Bytes size = work_.element.size;
   if (!receive.bounce && bytes % size != 0) receive.bounce = in.arena.take(step.bytes);  // a cut element
   if (receive.bounce)
-    std::memcpy(receive.bounce + receive.got, fragment, static_cast<std::size_t>(bytes));
+    copy_bytes(receive.bounce + receive.got, fragment, bytes);
   else if (step.kind == ActionKind::receive && in_ring && in.buffers.may_go_by_lines(step, fragment))
     selectors_.loads.run(
         bytes, [&](bool as_memcpy) { in.buffers.store(step, receive.got / size, bytes / size, fragment, !as_memcpy); });

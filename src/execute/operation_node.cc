@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "execute/operation.hpp"
+#include "support/memory.hpp"
 
 namespace stretto::execute {
 namespace {
@@ -191,7 +192,7 @@ bool Operation::try_send_in_fragments(Instance& in, SendState& state) {
     const Bytes bytes = std::min(fragment_bytes, send.bytes - state.posted);
     std::byte* memory = state.memory + static_cast<Bytes>(state.fragments % places) * fragment_bytes;
     if (state.packed)
-      std::memcpy(memory, state.packed + state.posted, static_cast<std::size_t>(bytes));
+      copy_bytes(memory, state.packed + state.posted, bytes);
     else
       selectors_.stores.run(bytes, state.new_pages && state.fragments < places, state.around, [&](bool non_temporal) {
         pack_staged(in, state, {state.posted, bytes}, memory, non_temporal);

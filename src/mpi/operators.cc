@@ -2,13 +2,13 @@
 #include "mpi/operators.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <vector>
 
 #include "execute/arena.hpp"
 #include "mpi/flavour/flavour.hpp"
 #include "mpi/handle_table.hpp"
 #include "mpi/native.hpp"
+#include "support/memory.hpp"
 
 namespace stretto::mpi {
 namespace {
@@ -49,7 +49,7 @@ void predefined_non_temporal(const execute::Combiner& combiner, const void* left
 
 void copy(const execute::Element& element, const void* from, void* to, Count n, std::vector<char>& packed) {
   if (element.dense) {
-    std::memcpy(to, from, static_cast<std::size_t>(n * element.size));
+    copy_bytes(to, from, n * element.size);
     return;
   }
   packed.resize(static_cast<std::size_t>(n * element.size));

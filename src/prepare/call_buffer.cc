@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "mpi/native.hpp"
+#include "support/memory.hpp"
 
 namespace stretto::mpi {
 
@@ -142,7 +143,7 @@ execute::Region CallBuffer::region(Count segment, const Parts& cut) const {
 void pack_elements(const TypeFacts& type, const void* from, Count n, std::byte* to) {
   if (n == 0) return;
   if (type.element.dense)
-    std::memcpy(to, from, static_cast<std::size_t>(n * type.element.size));
+    copy_bytes(to, from, n * type.element.size);
   else
     type.element.pack(type.element, from, n, to);
 }
@@ -150,7 +151,7 @@ void pack_elements(const TypeFacts& type, const void* from, Count n, std::byte* 
 void unpack_elements(const TypeFacts& type, const std::byte* from, Count n, void* to) {
   if (n == 0) return;
   if (type.element.dense)
-    std::memcpy(to, from, static_cast<std::size_t>(n * type.element.size));
+    copy_bytes(to, from, n * type.element.size);
   else
     type.element.unpack(type.element, from, n, to);
 }

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Calls that combine elements: typed ones, where the program has them.
-#include <cstring>
-
 #include "mpi/flavour/flavour.hpp"
 #include "prepare/prepared_call.hpp"
+#include "support/memory.hpp"
 
 namespace stretto::mpi {
 
@@ -82,7 +81,7 @@ void PreparedCall::bind_reductions() {
 void PreparedCall::place_result() {
   const Count n = part_elements(c_.rank());
   if (type_->element.dense) {
-    std::memcpy(arguments_.output, apart_, static_cast<std::size_t>(n * type_->element.size));
+    copy_bytes(arguments_.output, apart_, n * type_->element.size);
     return;
   }
   if (!packed_) packed_ = memory_.take(n * type_->element.size);

@@ -4,9 +4,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cstdint>
 #include <vector>
 
 #include "support/test.hpp"
+#include "transport/shm/kernel_copy.hpp"
 
 namespace memory_test {
 namespace {
@@ -37,6 +40,59 @@ void check_copy(void (*copy)(void*, const void*, Bytes), std::size_t alignment) 
 TEST(streaming_copies_touch_the_target_only) { check_copy(copy_non_temporal, 1); }
 
 TEST(copies_by_lines_touch_the_target_only) { check_copy(copy_lines, 1); }
+
+/// Two copies of the same bytes at all places where `rep movsb` might be slow, whole pages and parts of pieces.
+TEST(copies_by_pieces_and_by_the_kernel_are_right_wherever_both_lie) {
+  constexpr std::size_t room = 40000, page = 4096;
+  std::vector<unsigned char> from(room), to(room + 2 * page);
+  for (std::size_t i = 0; i < room; ++i) from[i] = static_cast<unsigned char>(i % 251);
+  unsigned char* const alike = to.data() + bytes_behind(from.data(), to.data());
+  for (const std::size_t distance : {0, 1, 8, 15, 16, 63, 64}) {
+    for (const std::size_t n : {2047, 2048, 16384, 40000}) {
+      for (const int way : {0, 1, 2}) {
+        std::ranges::fill(to, 255);
+        unsigned char* target = alike + distance;
+        CHECK_EQ(bytes_behind(target, from.data()), distance);
+        auto* t = reinterpret_cast<std::byte*>(target);
+        const auto* f = reinterpret_cast<const std::byte*>(from.data());
+        if (way == 0) copy_bytes(t, f, static_cast<Bytes>(n));
+        if (way == 1)
+          CHECK_EQ(transport::shm::kernel_read(getpid(), t, f, static_cast<Bytes>(n)), static_cast<Bytes>(n));
+        if (way == 2)
+          CHECK_EQ(transport::shm::kernel_write(getpid(), t, f, static_cast<Bytes>(n)), static_cast<Bytes>(n));
+        CHECK(std::equal(target, target + n, from.begin()));
+        CHECK(std::all_of(target + n, to.data() + to.size(), [](unsigned char c) { return c == 255; }));
+      }
+    }
+  }
+}
+
+TEST(moved_bytes_may_overlap) {
+  for (const int distance : {-2000, -8, 0, 8, 2000, 4104}) {
+    std::vector<unsigned char> both(20000);
+    for (std::size_t i = 0; i < both.size(); ++i) both[i] = static_cast<unsigned char>(i % 251);
+    const std::vector<unsigned char> before = both;
+    move_bytes(both.data() + 6000 + distance, both.data() + 6000, 8000);
+    CHECK(std::equal(before.begin() + 6000, before.begin() + 14000, both.begin() + 6000 + distance));
+  }
+}
+
+TEST(a_copy_takes_no_longer_where_the_target_begins_just_behind_the_source_in_its_page) {
+  constexpr Bytes bytes = 65536, page = 4096;
+  std::vector<std::byte> memory(2 * bytes + 2 * page);
+  std::byte* const from = memory.data() + page - reinterpret_cast<std::uintptr_t>(memory.data()) % page;
+  const auto seconds = [&](Bytes behind) {
+    double least = 1;
+    for (int i = 0; i < 20; ++i) {
+      const auto begun = std::chrono::steady_clock::now();
+      copy_bytes(from + bytes + behind, from, bytes);
+      least = std::min(least, std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count());
+    }
+    return least;
+  };
+  const double apart = seconds(128);
+  for (const Bytes behind : {1, 8, 16, 40}) CHECK(seconds(behind) < 4 * apart);
+}
 
 TEST(the_last_cache_is_not_the_first) {
   CHECK(last_level_cache() > sysconf(_SC_LEVEL1_DCACHE_SIZE));

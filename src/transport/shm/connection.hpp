@@ -244,7 +244,7 @@ class Inbox {
     if (non_temporal)
       copy_non_temporal(to, from, bytes);
     else
-      std::memcpy(to, from, static_cast<std::size_t>(bytes));
+      copy_bytes(to, from, bytes);
   }
   const std::byte* content(const Slot& slot) const {
     return slot.carried == Carried::inlined ? slot.payload : segment_ + slot.at;

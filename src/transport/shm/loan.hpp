@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstring>
 
+#include "support/memory.hpp"
 #include "transport/shm/format.hpp"
 #include "transport/shm/heap.hpp"
 #include "transport/shm/kernel_copy.hpp"
@@ -60,7 +61,7 @@ inline bool help(Loan& loan, std::int64_t receiver, PeerHeap* heap) {
     if (!here)
       return loan.helps == Help::anywhere &&
              kernel_write(receiver, target + first, loan.address + first, bytes) == bytes;
-    std::memcpy(here + first, loan.address + first, static_cast<std::size_t>(bytes));
+    copy_bytes(here + first, loan.address + first, bytes);
     return true;
   };
   const std::atomic_ref written(loan.written);
