@@ -105,6 +105,16 @@ void Meeting::connect(std::vector<PeerInfo> all, bool own) {
     if (r != me()) connect(r);
 }
 
+namespace {
+
+/// Rooms take memory for each peer: little of it where there are many, or connections of each communicator.
+transport::shm::Capacity capacity_of_connections(std::size_t ranks, bool own) {
+  if (oversubscribed()) return {transport::shm::many_slots, 0};
+  return {transport::shm::few_slots, own || ranks > 16 ? 256U : 1024U};
+}
+
+}  // namespace
+
 void Meeting::connect(std::size_t rank) {
   const SegmentHandle& handle = all_[rank].handle;
   if (!own_) {
@@ -117,8 +127,7 @@ void Meeting::connect(std::size_t rank) {
   }
   if (handle.file < 0 || all_[rank].board < 0) return;  // its process says so
   transport::shm::Refusal refusal;
-  const std::uint64_t slots = oversubscribed() ? transport::shm::many_slots : transport::shm::few_slots;
-  connections_[rank] = own_process()->new_connection(handle, refusal, slots);
+  connections_[rank] = own_process()->new_connection(handle, refusal, capacity_of_connections(all_.size(), own_));
   if (!connections_[rank]) return refuse(refusal);
   new_.push_back(rank);
   board_->addresses()[rank] = own_process()->address(*connections_[rank]);

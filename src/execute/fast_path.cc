@@ -104,7 +104,8 @@ std::uint32_t Operation::send_fast(const Plan::Outgoing* send, const std::byte* 
   const auto peer = [&](std::uint32_t r) -> Connection& {
     return *node.connections[static_cast<std::size_t>(send[r].peer)];
   };
-  if (bytes <= inline_payload) {
+  // Longer ones for several are written once.
+  if (bytes <= inline_payload || (send->alike == 1 && peer(0).out[0].is_inline(bytes))) {
     const auto pack = [&](std::byte* to) {
       if (bytes > 0) copy_short(to, from, bytes);
     };

@@ -140,7 +140,8 @@ bool Operation::try_send(Instance& in, SendState& state) {
   if (state.window > 0) return try_send_in_fragments(in, state);
   const Bytes bytes = send->bytes;
   Nanoseconds begin = 0;
-  if (bytes <= inline_payload) {
+  // Longer ones for several are written once.
+  if (bytes <= inline_payload || (state.readers == 1 && neighbour(send->peer)->out[in.channel].is_inline(bytes))) {
     for (; state.readers > 0; --state.readers, ++state.send, ++send) {
       const auto pack = [&](std::byte* to) {
         begin = seen(send->peer);

@@ -58,7 +58,8 @@ class Neighbourhood {
       for (Rank b = 0; b < ranks; ++b)
         if (a != b && a / per_node == b / per_node)
           members_[size(a)].connections[size(b)] = members_[size(a)].process->new_connection(
-              a % 2 == 1 ? transport::shm::many_slots : transport::shm::few_slots);  // the ends may differ
+              a % 2 == 1 ? transport::shm::Capacity{transport::shm::many_slots, 0}
+                         : transport::shm::Capacity{transport::shm::few_slots, a % 4 == 0 ? 256U : 0U});  // ends differ
     for (Rank a = 0; a < ranks; ++a)
       for (Rank b = 0; b < ranks; ++b) {
         Member& mine = members_[size(a)];

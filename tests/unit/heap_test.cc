@@ -264,7 +264,7 @@ struct InPlace {
   std::byte* begin = heap->show_in(notice, shown);
   PeerHeap peer{notice, begin};
   alignas(cache_line) std::byte lines[(few_slots + 1) * cache_line]{};
-  Channel channel = channel_at(reinterpret_cast<Slot*>(lines), 0, few_slots);
+  Channel channel = channel_at(reinterpret_cast<Slot*>(lines), 0, {});
   std::byte nothing[64]{};
   Outbox out;
   Inbox in;

@@ -16,6 +16,8 @@
 namespace stretto::transport::shm::shm_test {
 namespace {
 
+constexpr Capacity many{many_slots, 0};
+
 std::unique_ptr<Segment> segment_of(Bytes most) {
   std::string why;
   auto segment = Segment::create(most, why);
@@ -54,10 +56,10 @@ TEST(what_others_read_first_stands_near_the_header) {
   CHECK(end < 4096);
   bool near = true;
   for (int r = 0; r < 100; ++r) {  // more than there is room for
-    const Connection* connection = process->new_connection(many_slots);
+    const Connection* connection = process->new_connection(many);
     if (!connection) return test::fail(__FILE__, __LINE__, "there is no connection");
     const auto* memory = reinterpret_cast<std::byte*>(connection->out[0].channel().slots);
-    const Bytes bytes = bytes_of_channels(many_slots), begin = segment.offset(memory);
+    const Bytes bytes = bytes_of_channels(many), begin = segment.offset(memory);
     CHECK(begin >= end);                           // nothing lies on another thing
     CHECK(r >= 31 || begin + bytes <= 256 << 10);  // all ranks that meet at once
     if (begin > 512 << 10) near = false;
@@ -221,7 +223,7 @@ TEST(ways_leave_room_for_threads) {
 
 TEST(a_way_serves_another_peer_once_all_is_read) {
   const auto a = process_of(4 << 20), b = process_of(4 << 20);
-  Connection* to_b = a->new_connection(many_slots);
+  Connection* to_b = a->new_connection(many);
   Connection* to_a = b->new_connection();
   const auto meet = [&](Connection& mine, Process& me, Connection& theirs, Process& other) {
     auto* memory = const_cast<std::byte*>(other.segment().memory());
@@ -234,16 +236,22 @@ TEST(a_way_serves_another_peer_once_all_is_read) {
   for (int l = 0; l < channels; ++l) to_b->out[l].post(0);
   a->retire(to_b);
   for (int l = 0; l < channels; ++l) {
-    Connection* other = a->new_connection(many_slots);
+    Connection* other = a->new_connection(many);
     CHECK(other != to_b);
     CHECK(to_a->in[l].next(0));
     to_a->in[l].release(0, to_a->in[l].next(0));
   }
   CHECK(a->new_connection() != to_b);  // it has fewer slots
-  Connection* again = a->new_connection(many_slots);
+  Connection* again = a->new_connection(many);
   CHECK(again == to_b);
   meet(*again, *a, *b->new_connection(), *b);
   CHECK_EQ(a->address(*again).start[3], 1);
+}
+
+/// Some that travel in the slot, and the longest that do in its room.
+Bytes bytes_of(const Outbox& box, std::uint64_t number) {
+  const auto room = static_cast<Bytes>(box.channel().room_bytes);
+  return number % 2 == 0 && room > 0 ? room - static_cast<Bytes>(number) : static_cast<Bytes>(number % 49);
 }
 
 /// Fills all channels of `out` and says how many fragments that were, by channel.
@@ -251,29 +259,38 @@ std::vector<std::uint64_t> filled(Connection& out) {
   std::vector<std::uint64_t> sent;
   for (Outbox& box : out.out) {
     for (sent.push_back(0); !box.full(); ++sent.back()) {
-      box.next().bytes = static_cast<std::uint32_t>(sent.back());
+      const Bytes bytes = bytes_of(box, sent.back());
+      CHECK(box.is_inline(bytes));
+      box.next().bytes = static_cast<std::uint32_t>(bytes);
       box.next().carried = Carried::inlined;
+      std::fill_n(box.place(bytes), bytes, static_cast<std::byte>(sent.back()));
       box.post(0);
     }
   }
   return sent;
 }
 
-TEST(a_connection_may_have_many_slots) {
+TEST(a_connection_may_have_many_slots_or_rooms) {
   const auto a = process_of(4 << 20), b = process_of(4 << 20);
-  for (const std::uint64_t slots : {few_slots, many_slots, many_slots}) {  // the last one is used again
-    Connection* to_b = a->new_connection(slots);
+  const Capacity few, roomy{few_slots, 256}, spacious{few_slots, 1024};
+  for (const Capacity& capacity : {few, many, many, roomy, spacious, roomy}) {  // some are used again
+    Connection* to_b = a->new_connection(capacity);
+    CHECK(to_b->out[0].is_inline(std::max<Bytes>(capacity.room, 48)));
+    CHECK(!to_b->out[0].is_inline(std::max<Bytes>(capacity.room, 48) + 1));
+    CHECK(!to_b->out[1].is_inline(49));
     Connection* to_a = b->new_connection();
     auto* memory = const_cast<std::byte*>(a->segment().memory());
     Process::connect(*to_a, a->address(*to_b), memory, a->segment().doorbell(), 0);
     for (int turn = 0; turn < 3; ++turn) {
       const std::vector<std::uint64_t> sent = filled(*to_b);
       for (std::size_t l = 0; l < channels; ++l) {
-        CHECK_EQ(sent[l], l == 0 ? slots : few_slots);
+        CHECK_EQ(sent[l], l == 0 ? capacity.slots : few_slots);
         for (std::uint64_t read = 0; read < sent[l]; ++read) {
           const Fragment fragment = to_a->in[l].next(0);
           CHECK(fragment);
-          CHECK_EQ(fragment.bytes, static_cast<Bytes>(read));
+          const auto bytes = static_cast<std::size_t>(bytes_of(to_b->out[l], read));
+          const std::vector<std::byte> content(fragment.content, fragment.content + fragment.bytes);
+          CHECK(content == std::vector<std::byte>(bytes, static_cast<std::byte>(read)));
           to_a->in[l].release(0, fragment);
         }
       }

@@ -18,8 +18,8 @@ namespace stretto::transport::shm {
 
 /// Where the other process finds my channels of a connection, and at which fragment they stand.
 struct Address {
-  Bytes channels = -1;      ///< in the segment
-  std::uint64_t slots = 0;  ///< of the first one
+  Bytes channels = -1;  ///< in the segment
+  Capacity capacity;
   std::array<std::uint64_t, shm::channels> start{};
 };
 

@@ -74,6 +74,12 @@ class Outbox {
 
   /// The next slot, to be filled and then posted for the operation of `key`. Not if full().
   Slot& next() { return channel_.slot(sent_); }
+  /// Does a message of so many bytes travel in its slot, or in the slot's room?
+  bool is_inline(Bytes bytes) const {
+    return bytes <= std::max(inline_payload, static_cast<Bytes>(channel_.room_bytes));
+  }
+  /// Where one does in the next slot.
+  std::byte* place(Bytes bytes) { return bytes <= inline_payload ? next().payload : channel_.room(sent_); }
   /// Publishes the slot: the release makes its content visible before its key.
   void post(std::uint64_t key) {
     Slot& slot = next();
@@ -246,8 +252,10 @@ class Inbox {
     else
       copy_bytes(to, from, bytes);
   }
+  /// Of the slot in front.
   const std::byte* content(const Slot& slot) const {
-    return slot.carried == Carried::inlined ? slot.payload : segment_ + slot.at;
+    if (slot.carried != Carried::inlined) return segment_ + slot.at;
+    return slot.bytes <= inline_payload ? slot.payload : channel_.room(released_);
   }
   bool release(bool inlined) {
     const bool whole_batch = ++released_ % credit_batch == 0;

@@ -93,27 +93,42 @@ struct alignas(cache_line) Receipts {
 };
 static_assert(sizeof(Receipts) == cache_line);
 
+/// Of a connection's first channel. A message that does not fit into its slot's line travels in the slot's room, if it
+/// has one. The receiver knows where that is before the slot has come, so it does not wait for one cache line after the
+/// other; and nothing is taken from a staging ring. On an AMD EPYC messages of 64 bytes to 1 KiB take 0.5 to 0.95 of
+/// the time.
+struct Capacity {
+  std::uint32_t slots = few_slots;
+  std::uint32_t room = 0;  ///< bytes for each slot: whole cache lines
+
+  friend bool operator==(const Capacity&, const Capacity&) = default;
+};
+
 /// Fragments from one process to another, in the sender's segment: slots, and the receipts behind them. All zeros where
 /// nothing has been sent: no constructor runs.
 struct Channel {
   Slot* slots = nullptr;
   std::uint64_t count = 0;  ///< of slots: a power of two
   Receipts* receipts = nullptr;
+  std::byte* rooms = nullptr;  ///< behind the last channel
+  std::uint64_t room_bytes = 0;
 
   Slot& slot(std::uint64_t number) const { return slots[number & (count - 1)]; }
+  std::byte* room(std::uint64_t number) const { return rooms + (number & (count - 1)) * room_bytes; }
 };
 
 /// Cache lines before channel `number` of a connection. Its first channel has so many slots, the others few.
 inline std::uint64_t lines_before(int number, std::uint64_t slots) {
   return number == 0 ? 0 : slots + 1 + static_cast<std::uint64_t>(number - 1) * (few_slots + 1);
 }
-inline Channel channel_at(Slot* first, int number, std::uint64_t slots) {
-  Slot* const begin = first + lines_before(number, slots);
-  const std::uint64_t count = number == 0 ? slots : few_slots;
-  return {begin, count, reinterpret_cast<Receipts*>(begin + count)};
+inline Channel channel_at(Slot* first, int number, const Capacity& capacity) {
+  Slot* const begin = first + lines_before(number, capacity.slots);
+  const std::uint64_t count = number == 0 ? capacity.slots : few_slots;
+  auto* const rooms = reinterpret_cast<std::byte*>(first + lines_before(channels, capacity.slots));
+  return {begin, count, reinterpret_cast<Receipts*>(begin + count), rooms, number == 0 ? capacity.room : 0};
 }
-inline Bytes bytes_of_channels(std::uint64_t slots) {
-  return static_cast<Bytes>(lines_before(channels, slots) * cache_line);
+inline Bytes bytes_of_channels(const Capacity& capacity) {
+  return static_cast<Bytes>(lines_before(channels, capacity.slots) * cache_line + capacity.slots * capacity.room);
 }
 
 /// What the threads of a process sleep on.

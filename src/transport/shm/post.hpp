@@ -9,7 +9,7 @@
 
 namespace stretto::transport::shm {
 
-/// A fragment of a message, of at most inline_payload bytes, which pack(to) writes. False: no slot is free.
+/// A fragment of a message, so short that Outbox::is_inline(), which pack(to) writes. False: no slot is free.
 template <typename Pack>
 bool post_inline(Connection& peer, int channel, std::uint64_t key, Bytes bytes, Pack pack, bool last = true) {
   Outbox& box = peer.out[channel];
@@ -18,7 +18,7 @@ bool post_inline(Connection& peer, int channel, std::uint64_t key, Bytes bytes, 
   slot.bytes = static_cast<std::uint32_t>(bytes);
   slot.carried = Carried::inlined;
   slot.last = last;
-  pack(slot.payload);
+  pack(box.place(bytes));
   box.post(key);
   ring(peer.doorbell);
   return true;

@@ -17,6 +17,11 @@ void touch(const Channel& first) {
   first.receipts->credits.fetch_add(0, std::memory_order_relaxed);
 }
 
+Capacity capacity_of(const Connection& connection) {
+  const Channel& first = connection.out[0].channel();
+  return {static_cast<std::uint32_t>(first.count), static_cast<std::uint32_t>(first.room_bytes)};
+}
+
 }  // namespace
 
 std::unique_ptr<Process> Process::create(Bytes most, std::string& why) {
@@ -33,17 +38,17 @@ std::unique_ptr<Process> Process::create(Bytes most, std::string& why) {
   return process;
 }
 
-Connection* Process::new_connection(std::uint64_t slots) {
+Connection* Process::new_connection(const Capacity& capacity) {
   const std::lock_guard lock(mutex_);
-  return unused_connection(slots);
+  return unused_connection(capacity);
 }
 
-Connection* Process::new_connection(const SegmentHandle& peer, Refusal& refusal, std::uint64_t slots) {
+Connection* Process::new_connection(const SegmentHandle& peer, Refusal& refusal, const Capacity& capacity) {
   const std::lock_guard lock(mutex_);
   Mapped& mapped = mappings_[peer.token];
   ++mapped.connections;
   if (!mapped.mapping) mapped.mapping = Mapping::open(peer, refusal.why);
-  Connection* connection = mapped.mapping ? unused_connection(slots) : nullptr;
+  Connection* connection = mapped.mapping ? unused_connection(capacity) : nullptr;
   if (connection) {
     connection->peer = peer.token;
     return connection;
@@ -54,9 +59,9 @@ Connection* Process::new_connection(const SegmentHandle& peer, Refusal& refusal,
   return nullptr;
 }
 
-Connection* Process::unused_connection(std::uint64_t slots) {
-  const auto drained = std::ranges::find_if(
-      retired_, [slots](const Connection* c) { return c->drained() && c->out[0].channel().count == slots; });
+Connection* Process::unused_connection(const Capacity& capacity) {
+  const auto drained =
+      std::ranges::find_if(retired_, [&](const Connection* c) { return c->drained() && capacity_of(*c) == capacity; });
   if (drained != retired_.end()) {
     Connection* connection = *drained;
     retired_.erase(drained);
@@ -64,10 +69,11 @@ Connection* Process::unused_connection(std::uint64_t slots) {
     return connection;
   }
   // It is all zeros, as in empty slots, and not written here: pages that nobody needs stay untouched.
-  std::byte* memory = segment_->take(bytes_of_channels(slots), segment_->handle().bytes / 4);
+  std::byte* memory = segment_->take(bytes_of_channels(capacity), segment_->handle().bytes / 4);
   if (!memory) return nullptr;
   Connection& connection = connections_.emplace_back();
-  for (int l = 0; l < channels; ++l) connection.out[l].open(channel_at(reinterpret_cast<Slot*>(memory), l, slots), 0);
+  for (int l = 0; l < channels; ++l)
+    connection.out[l].open(channel_at(reinterpret_cast<Slot*>(memory), l, capacity), 0);
   return &connection;
 }
 
@@ -80,7 +86,7 @@ void Process::release(const Token& peer) {
 Address Process::address(const Connection& connection) const {
   Address address;
   address.channels = segment_->offset(connection.out[0].channel().slots);
-  address.slots = connection.out[0].channel().count;
+  address.capacity = capacity_of(connection);
   for (std::size_t l = 0; l < channels; ++l) address.start[l] = connection.out[l].sent();
   return address;
 }
@@ -88,9 +94,9 @@ Address Process::address(const Connection& connection) const {
 void Process::connect(Connection& connection, const Address& theirs, std::byte* segment, Doorbell* doorbell,
                       std::int64_t process, PeerHeap* heap) {
   auto* first = reinterpret_cast<Slot*>(segment + theirs.channels);
-  touch(channel_at(first, 0, theirs.slots));
+  touch(channel_at(first, 0, theirs.capacity));
   for (int l = 0; l < channels; ++l) {
-    const Channel channel = channel_at(first, l, theirs.slots);
+    const Channel channel = channel_at(first, l, theirs.capacity);
     connection.in[l].open(channel, segment, theirs.start[static_cast<std::size_t>(l)], process, heap);
     connection.out[l].set_receiver(process, heap);
   }

@@ -37,11 +37,10 @@ class Process {
   Boards& boards() { return boards_; }
 
   /// My end of a connection to another process. Null: the segment is full, but for a quarter that is kept for staging
-  /// rings. A thread without these could not do its calls, while a communicator without connections has the MPI. Its
-  /// first channel to the peer has so many `slots`.
-  Connection* new_connection(std::uint64_t slots = few_slots);
+  /// rings. A thread without these could not do its calls, while a communicator without connections has the MPI.
+  Connection* new_connection(const Capacity& capacity = {});
   /// The same to a process whose segment is mapped as long as there are such connections to it. Null: refused.
-  Connection* new_connection(const SegmentHandle& peer, Refusal& refusal, std::uint64_t slots = few_slots);
+  Connection* new_connection(const SegmentHandle& peer, Refusal& refusal, const Capacity& capacity = {});
   Address address(const Connection& connection) const;
   /// The other end: that of `process`, whose segment is here at `segment`, and whose heap may be mapped.
   static void connect(Connection& connection, const Address& theirs, std::byte* segment, Doorbell* doorbell,
@@ -62,7 +61,7 @@ class Process {
 
  private:
   explicit Process(std::unique_ptr<Segment> segment) : segment_(std::move(segment)), boards_(*segment_) {}
-  Connection* unused_connection(std::uint64_t slots);
+  Connection* unused_connection(const Capacity& capacity);
   void release(const Token& peer);
 
   std::mutex mutex_;

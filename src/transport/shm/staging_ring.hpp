@@ -42,7 +42,7 @@ class StagingRing {
   std::byte* take(Bytes bytes, bool around = false) {
     const auto n = static_cast<std::uint64_t>(rounded(bytes));
     const auto size = static_cast<std::uint64_t>(bytes_);
-    if (!around && end_at_ >= std::max(size / 4, 4 * n) && detached_.empty()) begin_again();
+    if (!around && is_time_to_begin_again(n) && detached_.empty()) begin_again();
     const auto [offset, skipped] = next_offset(n, static_cast<std::uint64_t>(around ? whole_ : bytes_));
     if (end_ + skipped + n - begin_ > size) {
       reclaim();
@@ -174,11 +174,20 @@ class StagingRing {
     return true;
   }
 
+  /// The less of the memory is in use, the more of it stays in the first caches of both cores; but what was just read
+  /// is slower to write where non-temporal stores are used, and to see what has been read costs a transfer each time.
+  bool is_time_to_begin_again(std::uint64_t n) const {
+    constexpr std::uint64_t least_short = 1 << 10, most_short = 2 << 10, window = 8 << 10;
+    if (n >= least_short && n <= most_short) return end_at_ - tried_at_ >= window;
+    return end_at_ >= std::max(static_cast<std::uint64_t>(bytes_) / 4, 4 * n);
+  }
+
   /// Goes back to the beginning of the memory, which is still in the caches of both cores, if all has been read. If not
   /// it goes on: all messages of a round must find a place, whatever has been read of them.
   void begin_again() {
     reclaim();
     if (begin_ == end_) end_at_ = 0;
+    tried_at_ = end_at_;
   }
 
   void reclaim() {
@@ -203,6 +212,7 @@ class StagingRing {
   std::uint64_t provided_;             // bytes from the beginning that the system has given
   std::uint64_t begin_ = 0, end_ = 0;  // of what is in use; both grow for ever
   std::uint64_t end_at_ = 0;           // end_, from the beginning of the memory
+  std::uint64_t tried_at_ = 0;         // where end_at_ was when it last tried to begin again
   std::uint64_t newest_ = 0;           // where the chunk is that was taken last
   std::uint64_t used_ = 0;             // bytes from the beginning that chunks have had
   bool newest_is_new_ = false;         // a part of it no chunk before has had
