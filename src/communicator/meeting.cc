@@ -15,6 +15,7 @@
 #include "mpi/progress.hpp"
 #include "mpi/translate.hpp"
 #include "settings/settings.hpp"
+#include "support/launcher.hpp"
 #include "support/say.hpp"
 
 namespace stretto::mpi {
@@ -30,6 +31,15 @@ std::mutex mutex;  // guards what follows; never destroyed, like all that a prog
 std::map<transport::shm::Token, Connection*>& connection_cache() {
   static auto& map = *new std::map<transport::shm::Token, Connection*>;
   return map;
+}
+
+/// Rooms take memory for each peer: less where there are many, or connections of each communicator.
+transport::shm::Capacity capacity_of_connections(std::size_t met, bool own) {
+  using transport::shm::few_slots;
+  if (oversubscribed()) return {transport::shm::many_slots, 0};
+  const bool many = std::max<std::ptrdiff_t>(launched_here(), static_cast<std::ptrdiff_t>(met)) > 16;
+  if (own) return {few_slots, many ? 0U : 256U};
+  return {few_slots, many ? 256U : 1024U};
 }
 
 /// Memory of this process, in pages of its own if it will be timed.
@@ -104,16 +114,6 @@ void Meeting::connect(std::vector<PeerInfo> all, bool own) {
   for (std::size_t r = 0; r < all_.size() && refused_.empty(); ++r)
     if (r != me()) connect(r);
 }
-
-namespace {
-
-/// Rooms take memory for each peer: little of it where there are many, or connections of each communicator.
-transport::shm::Capacity capacity_of_connections(std::size_t ranks, bool own) {
-  if (oversubscribed()) return {transport::shm::many_slots, 0};
-  return {transport::shm::few_slots, own || ranks > 16 ? 256U : 1024U};
-}
-
-}  // namespace
 
 void Meeting::connect(std::size_t rank) {
   const SegmentHandle& handle = all_[rank].handle;

@@ -115,7 +115,7 @@ inline const std::shared_ptr<PlanCache::Cached>* PlanCache::find(const Arguments
   if (!found || arguments.output == MPI_IN_PLACE) return nullptr;
   Cached& c = **found;
   if (!c.parts[0].same(arguments.parts[0]) || !c.parts[1].same(arguments.parts[1])) return nullptr;
-  if (arguments.is_at(c.alias)) [[unlikely]]
+  if (arguments.is_at(c.alias) || (c.input && !arguments.input) || (c.output && !arguments.output)) [[unlikely]]
     return nullptr;
   if (const std::uint32_t* const left = c.quiet[static_cast<std::size_t>(form)]; left && *left <= 1) [[unlikely]]
     return nullptr;

@@ -105,7 +105,7 @@ std::uint32_t Operation::send_fast(const Plan::Outgoing* send, const std::byte* 
     return *node.connections[static_cast<std::size_t>(send[r].peer)];
   };
   // Longer ones for several are written once.
-  if (bytes <= inline_payload || (send->alike == 1 && peer(0).out[0].is_inline(bytes))) {
+  if (bytes <= inline_payload || (send->alike == 1 && bytes <= peer(0).out[0].most_inline())) {
     const auto pack = [&](std::byte* to) {
       if (bytes > 0) copy_short(to, from, bytes);
     };

@@ -229,6 +229,7 @@ class Operation {
   bool try_send_in_fragments(Instance& in, SendState& state);
   void give_windows_back(Instance& in);
   bool try_send_in_slots(Instance& in, SendState& state);
+  Bytes most_inline(const Instance& in, const Plan::Outgoing& send) const;
   bool pump(Instance& in);
   void unblock_sends(Instance& in);
   bool takes_one(const Instance& in) const;

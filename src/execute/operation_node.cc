@@ -132,6 +132,10 @@ void Operation::pack_staged(Instance& in, const SendState& state, Part part, std
   for (std::uint32_t r = 0; r < state.readers; ++r) neighbour(send[r].peer)->selector.packed(send->bytes, seconds);
 }
 
+Bytes Operation::most_inline(const Instance& in, const Plan::Outgoing& send) const {
+  return neighbour(send.peer)->out[in.channel].most_inline();
+}
+
 /// True: the whole message is posted.
 bool Operation::try_send(Instance& in, SendState& state) {
   const Plan::Outgoing* send = &in.plan->sends[state.send];
@@ -141,7 +145,7 @@ bool Operation::try_send(Instance& in, SendState& state) {
   const Bytes bytes = send->bytes;
   Nanoseconds begin = 0;
   // Longer ones for several are written once.
-  if (bytes <= inline_payload || (state.readers == 1 && neighbour(send->peer)->out[in.channel].is_inline(bytes))) {
+  if (bytes <= inline_payload || (state.readers == 1 && bytes <= most_inline(in, *send))) {
     for (; state.readers > 0; --state.readers, ++state.send, ++send) {
       const auto pack = [&](std::byte* to) {
         begin = seen(send->peer);
@@ -221,7 +225,7 @@ void Operation::give_windows_back(Instance& in) {
 bool Operation::try_send_in_slots(Instance& in, SendState& state) {
   const Plan::Outgoing& send = in.plan->sends[state.send];
   const Element& element = work_.element;
-  Bytes fragment = inline_payload;
+  Bytes fragment = most_inline(in, send);
   if (element.size <= fragment) {
     fragment -= fragment % element.size;
   } else if (!element.dense && !state.packed) {
@@ -251,8 +255,10 @@ void Operation::unblock_sends(Instance& in) {
   if (in.unsent.empty()) return;
   if (!paths_.node->staging[in.channel]->detach_others(paths_.node->owner(key_)) || pump(in)) return;
   one_by_one(in.unsent);
-  for (SendState& state : in.unsent)
-    if (!state.memory && !state.lend && in.plan->sends[state.send].bytes > inline_payload) state.in_slots = true;
+  for (SendState& state : in.unsent) {
+    const Plan::Outgoing& send = in.plan->sends[state.send];
+    if (!state.memory && !state.lend && send.bytes > most_inline(in, send)) state.in_slots = true;
+  }
 }
 
 /// Has this rank nothing to do in the round but to take one message, on a core of its own?

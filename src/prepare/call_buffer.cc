@@ -95,6 +95,13 @@ Bytes CallBuffer::sum() const {
 
 Bytes CallBuffer::largest() const { return alike() ? each_ : *std::ranges::max_element(sizes_); }
 
+bool CallBuffer::is_null() const {
+  if (buffer_) return false;
+  for (Rank r = 0; r < parts_; ++r)
+    if (bytes(r) > 0 && !left_out(r) && (alike() || displacement(r) == 0) && facts(r).element.lower == 0) return true;
+  return false;
+}
+
 void CallBuffer::copy(Bytes stride) {
   base_ = reinterpret_cast<char*>(memory_.take(stride >= 0 ? stride * parts_ : sum()));
   stride_ = stride;

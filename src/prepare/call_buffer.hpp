@@ -33,6 +33,9 @@ class CallBuffer {
   Bytes displacement(Rank r) const { return sizes_.empty() ? r * step_ : begins_[static_cast<std::size_t>(r)]; }
   const MPI_Datatype& type(Rank r = 0) const { return own_types_ ? own_types_[r] : *type_; }
 
+  /// Are there elements at null? Displacements or a type's own may say where they are.
+  bool is_null() const;
+
   /// Parts of neighbours that are not there, no_rank, are neither read nor written. `neighbours` outlives this.
   void leave_out(std::span<const Rank> neighbours) { neighbours_ = neighbours; }
 

@@ -154,6 +154,15 @@ def test_same_buffer_twice_is_fatal(built, name):
     assert done.said("stretto: fatal error in MPI_Allreduce on rank")
 
 
+@pytest.mark.parametrize("before", [0, 10])
+@pytest.mark.parametrize("name", ["mpich", "intel"])  # Open MPI reads and writes there, natively too
+def test_null_buffers(built, name, before):
+    """They crashed, though MPICH reports them."""
+    found = errors(preloaded(installed(name), 3, [built("null_buffers.c", name), before]))
+    assert found.pop("null") == "right"
+    assert len(found) == 17 and set(found.values()) == {"buffer"}
+
+
 def permitted(*words: str) -> list[str]:
     try:
         done = subprocess.run([*words, "true"], capture_output=True, timeout=10)

@@ -260,7 +260,7 @@ std::vector<std::uint64_t> filled(Connection& out) {
   for (Outbox& box : out.out) {
     for (sent.push_back(0); !box.full(); ++sent.back()) {
       const Bytes bytes = bytes_of(box, sent.back());
-      CHECK(box.is_inline(bytes));
+      CHECK(bytes <= box.most_inline());
       box.next().bytes = static_cast<std::uint32_t>(bytes);
       box.next().carried = Carried::inlined;
       std::fill_n(box.place(bytes), bytes, static_cast<std::byte>(sent.back()));
@@ -275,9 +275,8 @@ TEST(a_connection_may_have_many_slots_or_rooms) {
   const Capacity few, roomy{few_slots, 256}, spacious{few_slots, 1024};
   for (const Capacity& capacity : {few, many, many, roomy, spacious, roomy}) {  // some are used again
     Connection* to_b = a->new_connection(capacity);
-    CHECK(to_b->out[0].is_inline(std::max<Bytes>(capacity.room, 48)));
-    CHECK(!to_b->out[0].is_inline(std::max<Bytes>(capacity.room, 48) + 1));
-    CHECK(!to_b->out[1].is_inline(49));
+    CHECK_EQ(to_b->out[0].most_inline(), std::max<Bytes>(capacity.room, 48));
+    CHECK_EQ(to_b->out[1].most_inline(), 48);
     Connection* to_a = b->new_connection();
     auto* memory = const_cast<std::byte*>(a->segment().memory());
     Process::connect(*to_a, a->address(*to_b), memory, a->segment().doorbell(), 0);

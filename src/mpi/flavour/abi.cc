@@ -159,6 +159,8 @@ int alias_error(Function, Count elements) { return elements > 0 ? MPI_ERR_BUFFER
 
 const char* key_of_environment() { return nullptr; }
 
+bool reports_null() { return true; }
+
 bool threads_may_make_communicators() { return true; }
 
 bool testany_keeps_errors() { return false; }

@@ -34,6 +34,9 @@ bool is_predefined(MPI_Op op);
 /// What this MPI reports where so many elements are sent from where they are received; MPI_SUCCESS: nothing.
 int alias_error(Function function, Count elements);
 
+/// Does this MPI report buffers that are null though there are elements? Else it reads or writes there.
+bool reports_null();
+
 /// May threads make communicators while others do? Open MPI 5.0.11 then hangs now and then.
 bool threads_may_make_communicators();
 

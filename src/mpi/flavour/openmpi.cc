@@ -43,6 +43,8 @@ const char* key_of_environment() {
   return is_new ? "PMIX_ENVAR" : "env";
 }
 
+bool reports_null() { return false; }
+
 bool threads_may_make_communicators() { return false; }
 
 bool testany_keeps_errors() { return true; }

@@ -74,10 +74,8 @@ class Outbox {
 
   /// The next slot, to be filled and then posted for the operation of `key`. Not if full().
   Slot& next() { return channel_.slot(sent_); }
-  /// Does a message of so many bytes travel in its slot, or in the slot's room?
-  bool is_inline(Bytes bytes) const {
-    return bytes <= std::max(inline_payload, static_cast<Bytes>(channel_.room_bytes));
-  }
+  /// A message of so few bytes travels in its slot, or in the slot's room.
+  Bytes most_inline() const { return std::max(inline_payload, static_cast<Bytes>(channel_.room_bytes)); }
   /// Where one does in the next slot.
   std::byte* place(Bytes bytes) { return bytes <= inline_payload ? next().payload : channel_.room(sent_); }
   /// Publishes the slot: the release makes its content visible before its key.

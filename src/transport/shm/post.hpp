@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// How a message leaves for ranks of this node: in a slot, through the staging ring, or lent to be copied by the kernel.
-// It leaves whole or not at all.
+// How a message leaves for ranks of this node: in a slot or its room, through the staging ring, or lent to be copied by
+// the kernel. It leaves whole or not at all.
 #pragma once
 
 #include "transport/shm/access_selector.hpp"
@@ -9,7 +9,7 @@
 
 namespace stretto::transport::shm {
 
-/// A fragment of a message, so short that Outbox::is_inline(), which pack(to) writes. False: no slot is free.
+/// A fragment of a message, no longer than Outbox::most_inline(), which pack(to) writes. False: no slot is free.
 template <typename Pack>
 bool post_inline(Connection& peer, int channel, std::uint64_t key, Bytes bytes, Pack pack, bool last = true) {
   Outbox& box = peer.out[channel];

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "transport/shm/process.hpp"
 
+#include <sys/mman.h>
+
 #include <algorithm>
+#include <cstdint>
 #include <new>
 
 #include "support/memory.hpp"
@@ -15,6 +18,16 @@ namespace {
 void touch(const Channel& first) {
   first.slots[0].key.fetch_add(0, std::memory_order_relaxed);
   first.receipts->credits.fetch_add(0, std::memory_order_relaxed);
+}
+
+/// Likewise its rooms, by the system, for their sender may be writing. One before Linux 5.14 maps them when they are
+/// read.
+void map_rooms(const Channel& first) {
+  constexpr std::uintptr_t page = 4096;
+  constexpr int populate_for_writing = 23;  // MADV_POPULATE_WRITE, which older headers lack
+  const auto begin = reinterpret_cast<std::uintptr_t>(first.rooms) / page * page;
+  const auto end = reinterpret_cast<std::uintptr_t>(first.room(first.count - 1)) + first.room_bytes;
+  if (first.room_bytes > 0) madvise(reinterpret_cast<void*>(begin), end - begin, populate_for_writing);
 }
 
 Capacity capacity_of(const Connection& connection) {
@@ -95,6 +108,7 @@ void Process::connect(Connection& connection, const Address& theirs, std::byte* 
                       std::int64_t process, PeerHeap* heap) {
   auto* first = reinterpret_cast<Slot*>(segment + theirs.channels);
   touch(channel_at(first, 0, theirs.capacity));
+  map_rooms(channel_at(first, 0, theirs.capacity));
   for (int l = 0; l < channels; ++l) {
     const Channel channel = channel_at(first, l, theirs.capacity);
     connection.in[l].open(channel, segment, theirs.start[static_cast<std::size_t>(l)], process, heap);

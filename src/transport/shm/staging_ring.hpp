@@ -178,7 +178,7 @@ class StagingRing {
   /// is slower to write where non-temporal stores are used, and to see what has been read costs a transfer each time.
   bool is_time_to_begin_again(std::uint64_t n) const {
     constexpr std::uint64_t least_short = 1 << 10, most_short = 2 << 10, window = 8 << 10;
-    if (n >= least_short && n <= most_short) return end_at_ - tried_at_ >= window;
+    if (n >= least_short && n <= most_short) return end_at_ < tried_at_ || end_at_ - tried_at_ >= window;
     return end_at_ >= std::max(static_cast<std::uint64_t>(bytes_) / 4, 4 * n);
   }
 
