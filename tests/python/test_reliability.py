@@ -155,7 +155,9 @@ def test_same_buffer_twice_is_fatal(built, name):
 
 
 @pytest.mark.parametrize("before", [0, 10])
-@pytest.mark.parametrize("name", ["mpich", "intel"])  # Open MPI reads and writes there, natively too
+@pytest.mark.parametrize(
+    "name", ["mpich", "intel"]
+)  # Open MPI reads and writes there, natively too
 def test_null_buffers(built, name, before):
     """They crashed, though MPICH reports them."""
     found = errors(preloaded(installed(name), 3, [built("null_buffers.c", name), before]))
