@@ -15,7 +15,7 @@ namespace {
 using transport::shm::Backoff;
 using transport::shm::Connection;
 using transport::shm::Fragment;
-using transport::shm::inline_payload;
+using transport::shm::goes_inline;
 using transport::shm::post_inline;
 using transport::shm::post_staged;
 
@@ -104,8 +104,8 @@ std::uint32_t Operation::send_fast(const Plan::Outgoing* send, const std::byte* 
   const auto peer = [&](std::uint32_t r) -> Connection& {
     return *node.connections[static_cast<std::size_t>(send[r].peer)];
   };
-  // Longer ones for several are written once.
-  if (bytes <= inline_payload || (send->alike == 1 && bytes <= peer(0).out[0].most_inline())) {
+  const auto readers = static_cast<std::uint32_t>(send->alike);
+  if (goes_inline(peer(0).out[0], bytes, readers)) {
     const auto pack = [&](std::byte* to) {
       if (bytes > 0) copy_short(to, from, bytes);
     };
@@ -117,7 +117,6 @@ std::uint32_t Operation::send_fast(const Plan::Outgoing* send, const std::byte* 
     else
       copy_bytes(to, from, bytes);
   };
-  const auto readers = static_cast<std::uint32_t>(send->alike);
   return post_staged(node, selectors_.stores, 0, key_, bytes, readers, peer, pack) ? readers : 0;
 }
 

@@ -21,6 +21,7 @@ using transport::shm::Connection;
 using transport::shm::Copied;
 using transport::shm::Fragment;
 using transport::shm::goes_around;
+using transport::shm::goes_inline;
 using transport::shm::Inbox;
 using transport::shm::inline_payload;
 using transport::shm::Outbox;
@@ -144,8 +145,7 @@ bool Operation::try_send(Instance& in, SendState& state) {
   if (state.window > 0) return try_send_in_fragments(in, state);
   const Bytes bytes = send->bytes;
   Nanoseconds begin = 0;
-  // Longer ones for several are written once.
-  if (bytes <= inline_payload || (state.readers == 1 && bytes <= most_inline(in, *send))) {
+  if (goes_inline(neighbour(send->peer)->out[in.channel], bytes, state.readers)) {
     for (; state.readers > 0; --state.readers, ++state.send, ++send) {
       const auto pack = [&](std::byte* to) {
         begin = seen(send->peer);

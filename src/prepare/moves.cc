@@ -23,7 +23,7 @@ bool PreparedCall::check_neighbours() {
   out_->leave_out(near.sources);
   for (const auto* side : {&in_, &out_})
     if ((*side)->unusable()) return leave(*(*side)->unusable());
-  if (reads_or_writes_null()) return leave(Passed::arguments);
+  if (moves_null()) return leave(Passed::arguments);
   if (bytes_known()) call_.bytes = static_cast<Bytes>(bytes_of_part() * call_.shape.graph->mean_degree());
   return true;
 }
@@ -45,7 +45,7 @@ bool PreparedCall::check_moves() {
   if (parts_in && !pairwise ? !in_place() : !parts_out || is_root()) emplace(out_, 1);
   for (const auto* side : {&in_, &out_})
     if (*side && (*side)->unusable()) return leave(*(*side)->unusable());
-  if (reads_or_writes_null()) return leave(Passed::arguments);
+  if (moves_null()) return leave(Passed::arguments);
   if (same_memory()) {
     alias_ = true;
     return false;
@@ -64,8 +64,8 @@ const CallBuffer* PreparedCall::sized_by() const {
   return out_ ? &*out_ : &*in_;
 }
 
-/// Does the MPI report it?
-bool PreparedCall::reads_or_writes_null() const {
+/// Are there elements at null, and does the MPI report that?
+bool PreparedCall::moves_null() const {
   return flavour::reports_null() && ((in_ && in_->is_null()) || (out_ && out_->is_null()));
 }
 

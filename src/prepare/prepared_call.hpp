@@ -91,7 +91,7 @@ class PreparedCall {
   bool check_moves();
   bool check_neighbours();
   void emplace(std::optional<CallBuffer>& buffer, int side);
-  bool reads_or_writes_null() const;
+  bool moves_null() const;
   bool same_memory();
   const CallBuffer* sized_by() const;
   bool bytes_known() const;
@@ -105,7 +105,7 @@ class PreparedCall {
 
   // Calls that combine them: reductions.cc
   bool check_reductions();
-  bool is_null() const;
+  bool combines_null() const;
   bool count_parts();
   Count part_elements(Rank r) const {
     return counts_.empty() ? arguments_.signature.counts[0] : counts_[static_cast<std::size_t>(r)];

@@ -23,7 +23,7 @@ bool PreparedCall::check_reductions() {
   if (s.types[0] == constants().type_null || s.op == constants().op_null) return leave(Passed::arguments);
   type_ = &facts_of(s.types[0], Use::combine, storage_);
   if (!type_->usable) return leave(Passed::datatype);
-  if (flavour::reports_null() && is_null()) return leave(Passed::arguments);
+  if (combines_null()) return leave(Passed::arguments);
   op_ = facts_of(s.op, *type_);
   if (!op_.usable) return leave(Passed::op);
   call_.bytes = elements_ * type_->element.size;
@@ -32,9 +32,9 @@ bool PreparedCall::check_reductions() {
   return true;
 }
 
-/// Would elements be read or written at null?
-bool PreparedCall::is_null() const {
-  if (type_->element.lower != 0) return false;
+/// Would elements be read or written at null, and does the MPI report that?
+bool PreparedCall::combines_null() const {
+  if (!flavour::reports_null() || type_->element.lower != 0) return false;
   // The first rank of an exscan gets nothing.
   const bool writes = is_root() && (facts(function()).collective != Collective::exscan || c_.rank() > 0) &&
                       part_elements(c_.rank()) > 0;

@@ -9,6 +9,11 @@
 
 namespace stretto::transport::shm {
 
+/// Does a message travel in its slot or the slot's room? One that does not fit in the slot is written once for several.
+inline bool goes_inline(const Outbox& box, Bytes bytes, std::uint32_t readers) {
+  return bytes <= inline_payload || (readers == 1 && bytes <= box.most_inline());
+}
+
 /// A fragment of a message, no longer than Outbox::most_inline(), which pack(to) writes. False: no slot is free.
 template <typename Pack>
 bool post_inline(Connection& peer, int channel, std::uint64_t key, Bytes bytes, Pack pack, bool last = true) {

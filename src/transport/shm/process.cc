@@ -23,11 +23,12 @@ void touch(const Channel& first) {
 /// Likewise its rooms, by the system, for their sender may be writing. One before Linux 5.14 maps them when they are
 /// read.
 void map_rooms(const Channel& first) {
+  if (first.room_bytes == 0) return;
   constexpr std::uintptr_t page = 4096;
   constexpr int populate_for_writing = 23;  // MADV_POPULATE_WRITE, which older headers lack
   const auto begin = reinterpret_cast<std::uintptr_t>(first.rooms) / page * page;
   const auto end = reinterpret_cast<std::uintptr_t>(first.room(first.count - 1)) + first.room_bytes;
-  if (first.room_bytes > 0) madvise(reinterpret_cast<void*>(begin), end - begin, populate_for_writing);
+  madvise(reinterpret_cast<void*>(begin), end - begin, populate_for_writing);
 }
 
 Capacity capacity_of(const Connection& connection) {

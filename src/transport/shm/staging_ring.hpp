@@ -174,8 +174,9 @@ class StagingRing {
     return true;
   }
 
-  /// The less of the memory is in use, the more of it stays in the first caches of both cores; but what was just read
-  /// is slower to write where non-temporal stores are used, and to see what has been read costs a transfer each time.
+  /// The less of the memory is in use, the more of it stays in the first caches of both cores. That pays for messages
+  /// of 1 to 2 KiB; longer ones, mostly written by non-temporal stores, then take longer (AMD EPYC). Each try costs a
+  /// transfer, to see what has been read.
   bool is_time_to_begin_again(std::uint64_t n) const {
     constexpr std::uint64_t least_short = 1 << 10, most_short = 2 << 10, window = 8 << 10;
     if (n >= least_short && n <= most_short) return end_at_ < tried_at_ || end_at_ - tried_at_ >= window;
