@@ -18,6 +18,7 @@ using transport::shm::Fragment;
 using transport::shm::goes_inline;
 using transport::shm::post_inline;
 using transport::shm::post_staged;
+using transport::shm::Storing;
 
 void copy_short(std::byte* to, const std::byte* from, Bytes bytes) {
   if (bytes == 8)  // a number: the call would cost more than the copy
@@ -111,8 +112,8 @@ std::uint32_t Operation::send_fast(const Plan::Outgoing* send, const std::byte* 
     };
     return post_inline(peer(0), 0, key_, bytes, pack) ? 1 : 0;
   }
-  const auto pack = [&](std::byte* to, bool non_temporal) {
-    if (non_temporal)
+  const auto pack = [&](std::byte* to, const Storing& storing) {
+    if (storing.non_temporal)
       copy_non_temporal(to, from, bytes);
     else
       copy_bytes(to, from, bytes);
@@ -151,14 +152,15 @@ bool Operation::step_fast(const Work& work, const Plan::Step& step, Address addr
     else
       copy_lines(address(step.target), fragment.content, step.bytes);
   };
+  const bool combines = step.kind == ActionKind::receive_reduce;
   if (step.bytes == 0)
     ;
-  else if (step.kind == ActionKind::receive_reduce)
+  else if (fragment.in_ring())
+    box.read(fragment, [&] { combines ? combine(fragment.content) : selectors_.loads.run(step.bytes, copy); });
+  else if (combines)
     combine(fragment.content);
   else if (fragment.carried == transport::shm::Carried::inlined)
     copy_short(address(step.target), fragment.content, step.bytes);
-  else if (fragment.in_ring())
-    selectors_.loads.run(step.bytes, copy);
   else
     copy(true);
   if (box.release(key_, fragment)) ring(peer.doorbell);

@@ -9,6 +9,7 @@
 
 #include "execute/buffers.hpp"
 #include "execute/observer.hpp"
+#include "transport/shm/access_selectors.hpp"
 #include "transport/shm/post.hpp"
 #include "transport/transport.hpp"
 
@@ -224,7 +225,8 @@ class Operation {
   struct Part {
     Bytes first, bytes;
   };
-  void pack_staged(Instance& in, const SendState& state, Part part, std::byte* to, bool non_temporal);
+  void pack_staged(Instance& in, const SendState& state, Part part, std::byte* to,
+                   const transport::shm::Storing& storing);
   bool try_send(Instance& in, SendState& state);
   bool try_send_in_fragments(Instance& in, SendState& state);
   void give_windows_back(Instance& in);

@@ -47,7 +47,9 @@ void Operation::choose_copy(const Instance& in, SendState& state) {
   // What many stage at once displaces in caches what others copy, which no rank can time: where some stage, lent
   // messages look slow as well.
   const float handicap = work_.oversubscribed && stage.receives > 0 ? 0.8f : 1;
-  state.lend = !chosen || peer.lending_is_faster(send.bytes, one_way, handicap);
+  // What a new way to stage them takes is known sooner if they are staged until then.
+  state.lend =
+      !chosen || (!selectors_.stores.on_trial(send.bytes) && peer.lending_is_faster(send.bytes, one_way, handicap));
   if (!state.lend && shared) state.window = window_for(in, send.bytes);
 }
 

@@ -27,8 +27,10 @@ using transport::shm::inline_payload;
 using transport::shm::Outbox;
 using transport::shm::post_inline;
 using transport::shm::post_staged;
+using transport::shm::reading_costs;
 using transport::shm::seconds_of;
 using transport::shm::StagingRing;
+using transport::shm::Storing;
 
 }  // namespace
 
@@ -125,10 +127,10 @@ bool Operation::pump(Instance& in) {
 }
 
 /// A part of a message into the staging ring, timed if that helps to choose how others go.
-void Operation::pack_staged(Instance& in, const SendState& state, Part part, std::byte* to, bool non_temporal) {
+void Operation::pack_staged(Instance& in, const SendState& state, Part part, std::byte* to, const Storing& storing) {
   const Plan::Outgoing* send = &in.plan->sends[state.send];
-  const auto pack = [&] { in.buffers.pack(send->blocks, part.first, part.bytes, to, non_temporal); };
-  if (!state.timed) return pack();
+  const auto pack = [&] { in.buffers.pack(send->blocks, part.first, part.bytes, to, storing.non_temporal); };
+  if (!state.timed || !storing.typical) return pack();
   const float seconds = seconds_of(pack) / static_cast<float>(part.bytes * state.readers);
   for (std::uint32_t r = 0; r < state.readers; ++r) neighbour(send[r].peer)->selector.packed(send->bytes, seconds);
 }
@@ -157,9 +159,9 @@ bool Operation::try_send(Instance& in, SendState& state) {
     return true;
   }
   const auto peer = [&](std::uint32_t r) -> Connection& { return *neighbour(send[r].peer); };
-  const auto pack = [&](std::byte* to, bool non_temporal) {
+  const auto pack = [&](std::byte* to, const Storing& storing) {
     begin = seen(send->peer);
-    pack_staged(in, state, {0, bytes}, to, non_temporal);
+    pack_staged(in, state, {0, bytes}, to, storing);
   };
   if (!post_staged(*paths_.node, selectors_.stores, in.channel, key_, bytes, state.readers, peer, pack)) return false;
   for (std::uint32_t r = 0; r < state.readers; ++r, begin = seen())
@@ -196,14 +198,16 @@ bool Operation::try_send_in_fragments(Instance& in, SendState& state) {
     const Nanoseconds begin = seen(send.peer);
     const Bytes bytes = std::min(fragment_bytes, send.bytes - state.posted);
     std::byte* memory = state.memory + static_cast<Bytes>(state.fragments % places) * fragment_bytes;
+    const bool new_pages = state.new_pages && state.fragments < places;
+    Storing how{.typical = !new_pages};
     if (state.packed)
       copy_bytes(memory, state.packed + state.posted, bytes);
     else
-      selectors_.stores.run(bytes, state.new_pages && state.fragments < places, state.around, [&](bool non_temporal) {
-        pack_staged(in, state, {state.posted, bytes}, memory, non_temporal);
-      });
+      how = selectors_.stores.run(
+          bytes, new_pages, state.around, reading_costs(*paths_.node, box),
+          [&](const Storing& storing) { pack_staged(in, state, {state.posted, bytes}, memory, storing); });
     state.posted += bytes;
-    box.next().refer(paths_.node->offset(memory), bytes, state.posted == send.bytes);
+    box.next().refer(paths_.node->offset(memory), bytes, state.posted == send.bytes, how);
     box.post(key_);
     number = box.sent();
     if (state.posted == send.bytes) paths_.node->staging[in.channel]->posted(state.reference, number);
@@ -276,7 +280,9 @@ Copied Operation::take_content(Instance& in, const Plan::Step& step, ReceiveStat
   }
   const auto take = [&] {
     if (fragment.carried == Carried::lent) return take_lent(in, step, receive, box, fragment);
-    if (fragment.bytes > 0) deliver(in, step, receive, fragment.content, fragment.bytes, fragment.in_ring());
+    const bool in_ring = fragment.in_ring();
+    const auto read = [&] { deliver(in, step, receive, fragment.content, fragment.bytes, in_ring); };
+    if (fragment.bytes > 0) in_ring ? box.read(fragment, read) : read();
     return Copied::all;
   };
   if (!measured(step.bytes) || takes_one(in)) return take();
@@ -290,6 +296,7 @@ Copied Operation::take_content(Instance& in, const Plan::Step& step, ReceiveStat
 void Operation::note_cost(Instance& in, const Plan::Step& step, const ReceiveState& receive, const Fragment& last) {
   Inbox& first_channel = neighbour(step.peer)->in[0];
   if (!measured(step.bytes) || receive.dropped || last.carried == Carried::inlined) return;
+  if (last.carried == Carried::staged && !last.typical) return;
   // It has its credit already: the sender may have given the channel to another receiver.
   if (last.unexpected) return;
   if (last.carried == Carried::lent && first_channel.in_place(last)) return;

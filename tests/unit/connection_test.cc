@@ -15,7 +15,7 @@ namespace {
 
 /// A channel and both its ends.
 struct TestConnection {
-  alignas(cache_line) std::byte lines[(few_slots + 1) * cache_line]{};
+  alignas(cache_line) std::byte lines[bytes_of_channels({})]{};
   Channel channel = channel_at(reinterpret_cast<Slot*>(lines), 0, {});
   std::byte memory[64]{};
   Outbox out;

@@ -263,7 +263,7 @@ struct InPlace {
   HeapRange shown;
   std::byte* begin = heap->show_in(notice, shown);
   PeerHeap peer{notice, begin};
-  alignas(cache_line) std::byte lines[(few_slots + 1) * cache_line]{};
+  alignas(cache_line) std::byte lines[bytes_of_channels({})]{};
   Channel channel = channel_at(reinterpret_cast<Slot*>(lines), 0, {});
   std::byte nothing[64]{};
   Outbox out;

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "support/test.hpp"
-#include "transport/shm/access_selector.hpp"
-#include "transport/shm/copy_selector.hpp"
+#include "transport/shm/access_selectors.hpp"
+#include "transport/shm/connection.hpp"
 
 namespace stretto::transport::shm::selectors_test {
 namespace {
@@ -134,67 +134,152 @@ void wait_for_microseconds(int n) {
   }
 }
 
-/// How many of so many accesses go the second way, where each way takes so many microseconds.
-template <typename Selector>
-int second_of(Selector& selector, int accesses, Bytes bytes, bool new_pages, int first_us, int second_us) {
+/// How many of so many fragments are written by non-temporal stores, where each way takes so many microseconds.
+int non_temporal_of(StoreSelector& stores, int fragments, Bytes bytes, bool new_pages, int ordinary_us,
+                    int non_temporal_us, const ReadingCosts* told = nullptr) {
   int count = 0;
-  for (int i = 0; i < accesses; ++i)
-    selector.run(bytes, new_pages, [&](bool second) {
-      count += second ? 1 : 0;
-      wait_for_microseconds(second ? second_us : first_us);
+  for (int i = 0; i < fragments; ++i)
+    stores.run(bytes, new_pages, false, told, [&](const Storing& storing) {
+      count += storing.non_temporal ? 1 : 0;
+      wait_for_microseconds(storing.non_temporal ? non_temporal_us : ordinary_us);
     });
   return count;
 }
 
 TEST(the_faster_store_is_taken) {
   StoreSelector ordinary, non_temporal;
-  CHECK(second_of(ordinary, 500, 4096, false, 0, 20) < 30);
-  CHECK(second_of(non_temporal, 500, 4096, false, 20, 0) > 450);
+  CHECK(non_temporal_of(ordinary, 500, 4096, false, 0, 20) < 30);
+  CHECK(non_temporal_of(non_temporal, 500, 4096, false, 20, 0) > 450);
   // A little is not enough: the reader has to fetch the data from memory. Three tries: other programs take time too.
   int least = 500;
   for (int i = 0; i < 3; ++i) {
     StoreSelector doubtful;
-    least = std::min(least, second_of(doubtful, 500, 4096, false, 20, 18));
+    least = std::min(least, non_temporal_of(doubtful, 500, 4096, false, 20, 18));
   }
   CHECK(least < 30);
 }
 
+TEST(what_reading_takes_counts) {
+  constexpr float microsecond = 1e-6f / 4096;  // for a byte of a fragment
+  ReadingCosts told;
+  told.note(Stored::ordinary, 4096, 10 * microsecond);
+  told.note(Stored::non_temporal, 4096, 100 * microsecond);
+  StoreSelector slow_to_read, fast_to_read;
+  CHECK(non_temporal_of(slow_to_read, 500, 4096, false, 50, 10, &told) < 30);
+  told.clear();
+  told.note(Stored::ordinary, 4096, 10 * microsecond);
+  told.note(Stored::non_temporal, 4096, 20 * microsecond);
+  CHECK(non_temporal_of(fast_to_read, 500, 4096, false, 50, 10, &told) > 450);
+  CHECK_EQ(told.of(Stored::around, 4096), 0);
+  CHECK_EQ(told.of(Stored::ordinary, 8192), 0);  // another size
+}
+
+TEST(only_fragments_that_their_writer_times_are_timed_by_readers) {
+  const ReadingCosts told;
+  StoreSelector stores;
+  int timed = 0, typical = 0;
+  for (int i = 0; i < 1000; ++i) {
+    const Storing storing = stores.run(4096, false, false, &told, [](const Storing&) {});
+    timed += storing.timed == Stored::not_timed ? 0 : 1;
+    typical += storing.typical ? 1 : 0;
+  }
+  CHECK(timed > 20 && timed < 100);
+  CHECK(typical > 900 && typical < 1000);
+  for (const Storing& storing : {stores.run(512, false, false, &told, [](const Storing&) {}),
+                                 stores.run(4096, true, false, &told, [](const Storing&) {})})
+    CHECK(storing.timed == Stored::not_timed);
+}
+
+TEST(a_receiver_tells_what_reading_took_if_it_is_asked) {
+  alignas(cache_line) std::byte lines[bytes_of_channels({})]{};
+  const std::byte segment[4096]{};
+  const Channel channel = channel_at(reinterpret_cast<Slot*>(lines), 0, {});
+  Outbox out;
+  Inbox in;
+  out.open(channel, 0);
+  in.open(channel, segment, 0, 0);
+  for (const Stored way : {Stored::not_timed, Stored::non_temporal}) {
+    out.next().refer(0, 4096, true, {.timed = way});
+    out.post(0);
+    const Fragment fragment = in.next(0);
+    CHECK(fragment.timed == way);
+    in.read(fragment, [] { wait_for_microseconds(20); });
+    in.release(0, fragment);
+    CHECK_EQ(out.reading().of(Stored::non_temporal, 4096) >= 20e-6f / 4096, way == Stored::non_temporal);
+  }
+  out.open_again();  // for another receiver
+  CHECK_EQ(out.reading().of(Stored::non_temporal, 4096), 0);
+}
+
 TEST(stores_into_new_pages_are_not_timed) {
   StoreSelector selector;
-  CHECK_EQ(second_of(selector, 100, 4096, true, 20, 0), 0);
-  CHECK(second_of(selector, 500, 4096, false, 0, 20) < 30);
+  CHECK_EQ(non_temporal_of(selector, 100, 4096, true, 20, 0), 0);
+  CHECK(non_temporal_of(selector, 500, 4096, false, 0, 20) < 30);
 }
 
 constexpr Bytes of_64k = 64 << 10;
 
 /// Whether the last of so many messages went around, where a write takes so many microseconds in each way.
-bool goes_around(Stores& stores, int messages, int again_us, int non_temporal_us, int around_us) {
+bool goes_around(StoreSelector& stores, int messages, int again_us, int non_temporal_us, int around_us,
+                 const ReadingCosts& told = {}) {
   bool around = false;
   for (int i = 0; i < messages; ++i) {
     around = stores.goes_around(of_64k, of_64k);
-    stores.run(of_64k, false, around, [&](bool non_temporal) {
-      wait_for_microseconds(around ? around_us : non_temporal ? non_temporal_us : again_us);
+    stores.run(of_64k, false, around, &told, [&](const Storing& storing) {
+      wait_for_microseconds(around ? around_us : storing.non_temporal ? non_temporal_us : again_us);
     });
   }
   return around;
 }
 
-TEST(messages_go_around_where_readers_keep_lines) {
-  Stores near, far, in_vain;
-  CHECK(!goes_around(near, 400, 20, 20, 0));
-  CHECK(goes_around(far, 400, 100, 20, 20));
-  CHECK(!goes_around(in_vain, 400, 100, 20, 100));
+TEST(messages_go_around_where_that_is_better_for_both_ends) {
+  const int trial = static_cast<int>(8 * own_cache() / of_64k) + 400;
+  constexpr float microsecond = 1e-6f / of_64k;
+  ReadingCosts told;  // what non-temporal stores have written is slow to read
+  told.note(Stored::ordinary, of_64k, 20 * microsecond);
+  told.note(Stored::non_temporal, of_64k, 100 * microsecond);
+  told.note(Stored::around, of_64k, 20 * microsecond);
+  StoreSelector near, far, in_vain;
+  CHECK(!goes_around(near, 400, 20, 20, 0, told));
+  CHECK(goes_around(far, trial, 100, 20, 20, told));
+  CHECK(!far.on_trial(of_64k));
+  CHECK(goes_around(in_vain, 100, 100, 20, 120, told) && in_vain.on_trial(of_64k));
+  CHECK(!goes_around(in_vain, trial, 100, 20, 120, told) && !in_vain.on_trial(of_64k));
   CHECK(!far.goes_around(4 << 10, 4 << 10) && !far.goes_around(1 << 20, 1 << 20));
-  for (int gib = 0; gib < 3; ++gib)
-    for (Bytes passed = 0; passed < Bytes{1} << 30; passed += of_64k) in_vain.run(of_64k, true, false, [](bool) {});
-  CHECK(goes_around(in_vain, 400, 100, 20, 20));  // another try
+  Bytes passed = 0;
+  for (; passed < Bytes{2} << 30 && !in_vain.goes_around(of_64k, of_64k); passed += of_64k)
+    in_vain.run(of_64k, false, false, &told, [](const Storing& storing) {
+      if (storing.timed != Stored::not_timed) wait_for_microseconds(storing.non_temporal ? 20 : 100);
+    });
+  CHECK(passed > Bytes{1} << 29 && passed < Bytes{2} << 30);
+  CHECK(goes_around(in_vain, trial, 100, 20, 20, told));  // another try
+}
+
+TEST(nothing_is_tried_that_no_message_may_do) {
+  const ReadingCosts told;
+  StoreSelector stores;
+  for (int i = 0; i < 400; ++i)
+    stores.run(of_64k, false, false, &told,
+               [](const Storing& storing) { wait_for_microseconds(storing.non_temporal ? 20 : 100); });
+  CHECK(!stores.on_trial(of_64k));
+}
+
+/// How many of so many fragments are read by memcpy.
+int by_memcpy_of(LoadSelector& loads, int fragments, Bytes bytes, int lines_us, int memcpy_us) {
+  int count = 0;
+  for (int i = 0; i < fragments; ++i)
+    loads.run(bytes, [&](bool as_memcpy) {
+      count += as_memcpy ? 1 : 0;
+      wait_for_microseconds(as_memcpy ? memcpy_us : lines_us);
+    });
+  return count;
 }
 
 TEST(long_fragments_are_read_by_memcpy_unless_that_is_much_slower) {
   LoadSelector is_near, is_far, is_short;
-  CHECK(second_of(is_near, 500, 64 << 10, false, 20, 20) > 300);
-  CHECK(second_of(is_far, 500, 64 << 10, false, 20, 40) < 30);
-  CHECK_EQ(second_of(is_short, 500, 8 << 10, false, 20, 0), 0);
+  CHECK(by_memcpy_of(is_near, 500, 64 << 10, 20, 20) > 300);
+  CHECK(by_memcpy_of(is_far, 500, 64 << 10, 20, 40) < 30);
+  CHECK_EQ(by_memcpy_of(is_short, 500, 8 << 10, 20, 0), 0);
 }
 
 }  // namespace

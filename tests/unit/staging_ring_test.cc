@@ -14,7 +14,7 @@ namespace {
 
 /// Reads fragments, in the order in which they were sent, when it is told to.
 struct Reader {
-  alignas(cache_line) std::byte lines[(few_slots + 1) * cache_line]{};
+  alignas(cache_line) std::byte lines[bytes_of_channels({})]{};
   Channel channel = channel_at(reinterpret_cast<Slot*>(lines), 0, {});
   Outbox box;
   std::uint64_t sent = 0;

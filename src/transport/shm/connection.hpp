@@ -33,6 +33,7 @@ class Outbox {
     channel_.receipts->refused.store(0, std::memory_order_relaxed);
     channel_.receipts->taking.staged.clear();
     channel_.receipts->taking.lent.clear();
+    channel_.reading->clear();
   }
   /// Whose memory the kernel may copy to, and its heap, if it can be mapped.
   void set_receiver(std::int64_t process, PeerHeap* heap = nullptr) {
@@ -54,6 +55,7 @@ class Outbox {
 
   /// May messages be lent to the receiver, as far as known?
   bool lends() const { return lends_; }
+  const ReadingCosts& reading() const { return *channel_.reading; }
   const TakingCosts& taking() const { return channel_.receipts->taking; }
   /// Was fragment `number`, which has been released, lent in vain?
   bool refused(std::uint64_t number) {
@@ -101,8 +103,10 @@ struct Fragment {
   const std::byte* content = nullptr;  ///< of a lent one in the sender's process
   Bytes bytes = 0;
   Carried carried = Carried::staged;
-  bool last = false;        ///< of its message
-  bool unexpected = false;  ///< it stands in the unexpected-message buffer
+  bool last = false;                 ///< of its message
+  bool unexpected = false;           ///< it stands in the unexpected-message buffer
+  Stored timed = Stored::not_timed;  ///< in the ring: its sender wants to know what reading it takes
+  bool typical = true;               ///< in the ring: writing it took as long as with others
 
   explicit operator bool() const { return content; }
   /// Does it stand in the staging ring, where its sender has just written it?
@@ -137,7 +141,7 @@ class Inbox {
     if (!waited_) __builtin_prefetch(&channel_.slot(released_ + 1));
     if (slot.carried == Carried::lent) [[unlikely]]
       return {slot.loan.address, slot.loan.bytes, Carried::lent, true};
-    return {content(slot), slot.bytes, slot.carried, slot.last != 0};
+    return {content(slot), slot.bytes, slot.carried, slot.last, false, slot.timed, slot.typical};
   }
   /// The fragment that next(key) gave is not needed any more. Inlined ones are credited in batches: with a credit for
   /// each, the cache line of the credits would travel between the cores once for each. True: credits were given.
@@ -158,6 +162,13 @@ class Inbox {
   void took(Carried carried, Bytes message, float seconds_per_byte) {
     TakingCosts& taking = channel_.receipts->taking;
     (carried == Carried::lent ? taking.lent : taking.staged).note(message, seconds_per_byte);
+  }
+  /// Reads a fragment in the ring by `read()`; the sender hears what that took if it asks.
+  template <typename Read>
+  void read(const Fragment& fragment, Read read) {
+    if (fragment.timed == Stored::not_timed) return read();
+    const float seconds = seconds_of(read);
+    channel_.reading->note(fragment.timed, fragment.bytes, seconds / static_cast<float>(fragment.bytes));
   }
   /// Copies a part of a lent fragment. False: that is not permitted, and the sender is to be told by refuse().
   bool copy(const Fragment& lent, Bytes first, Bytes bytes, std::byte* to, bool non_temporal = false) const {
@@ -217,7 +228,7 @@ class Inbox {
       return true;
     }
     const std::byte* from = content(slot);
-    unexpected_->push_back({found & ~number_bits, slot.last != 0, {from, from + slot.bytes}});
+    unexpected_->push_back({found & ~number_bits, slot.last, {from, from + slot.bytes}});
     release(false);
     return true;
   }

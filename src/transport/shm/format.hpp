@@ -13,6 +13,7 @@
 
 #include "stretto/types.hpp"
 #include "transport/shm/copy_costs.hpp"
+#include "transport/shm/reading_costs.hpp"
 
 namespace stretto::transport::shm {
 
@@ -28,7 +29,7 @@ inline constexpr Bytes inline_payload = 48;       ///< a message of so few bytes
 /// Where the bytes of a fragment are: in the slot or its room, in the sender's segment, or where the sender's program
 /// has them. Of the last the receiver is lent the whole message: it reads it in place where it lies in a heap
 /// (heap.hpp), copies it by the kernel elsewhere, and its credit gives the memory back.
-enum class Carried : std::uint16_t { staged, inlined, lent };
+enum class Carried : std::uint8_t { staged, inlined, lent };
 
 /// May the sender of a lent message write a part of it into the receiver's memory?
 enum class Help : std::uint8_t { none, into_heaps, anywhere };
@@ -52,23 +53,27 @@ struct alignas(cache_line) Slot {
       0};  ///< key_of() the operation, and the fragment's number in its channel: written last
   std::uint32_t bytes = 0;
   Carried carried = Carried::staged;
-  std::uint16_t last = 0;  ///< of its message
+  bool last = false;                 ///< of its message
+  Stored timed = Stored::not_timed;  ///< staged: the receiver is to time its reading
+  bool typical = true;               ///< staged: took its sender as long as others do
   union {
     std::byte payload[inline_payload];
     Bytes at;
     Loan loan;
   };
 
-  void refer(Bytes offset, Bytes count, bool is_last) {
+  void refer(Bytes offset, Bytes count, bool is_last, const Storing& how) {
     bytes = static_cast<std::uint32_t>(count);
     carried = Carried::staged;
     last = is_last;
+    timed = how.timed;
+    typical = how.typical;
     at = offset;
   }
   void lend(const std::byte* message, Bytes count, Help helps) {
     bytes = 0;
     carried = Carried::lent;
-    last = 1;
+    last = true;
     loan = {message, count, helps, false, nullptr, 0, 0};
   }
 };
@@ -104,31 +109,39 @@ struct Capacity {
   friend bool operator==(const Capacity&, const Capacity&) = default;
 };
 
-/// Fragments from one process to another, in the sender's segment: slots, and the receipts behind them. All zeros where
-/// nothing has been sent: no constructor runs.
+/// Fragments from one process to another, in the sender's segment: slots, and the receipts behind them; behind the last
+/// channel what all of them share. All zeros where nothing has been sent: no constructor runs.
 struct Channel {
   Slot* slots = nullptr;
   std::uint64_t count = 0;  ///< of slots: a power of two
   Receipts* receipts = nullptr;
-  std::byte* rooms = nullptr;  ///< behind the last channel
+  std::byte* rooms = nullptr;  ///< of the slots
   std::uint64_t room_bytes = 0;
+  ReadingCosts* reading = nullptr;  ///< written by the receiver, and cleared by the sender for another one
 
   Slot& slot(std::uint64_t number) const { return slots[number & (count - 1)]; }
   std::byte* room(std::uint64_t number) const { return rooms + (number & (count - 1)) * room_bytes; }
 };
 
 /// Cache lines before channel `number` of a connection. Its first channel has so many slots, the others few.
-inline std::uint64_t lines_before(int number, std::uint64_t slots) {
+constexpr std::uint64_t lines_before(int number, std::uint64_t slots) {
   return number == 0 ? 0 : slots + 1 + static_cast<std::uint64_t>(number - 1) * (few_slots + 1);
 }
+inline constexpr std::uint64_t lines_of_reading = (sizeof(ReadingCosts) + cache_line - 1) / cache_line;
 inline Channel channel_at(Slot* first, int number, const Capacity& capacity) {
   Slot* const begin = first + lines_before(number, capacity.slots);
   const std::uint64_t count = number == 0 ? capacity.slots : few_slots;
-  auto* const rooms = reinterpret_cast<std::byte*>(first + lines_before(channels, capacity.slots));
-  return {begin, count, reinterpret_cast<Receipts*>(begin + count), rooms, number == 0 ? capacity.room : 0};
+  Slot* const behind = first + lines_before(channels, capacity.slots);
+  return {.slots = begin,
+          .count = count,
+          .receipts = reinterpret_cast<Receipts*>(begin + count),
+          .rooms = reinterpret_cast<std::byte*>(behind + lines_of_reading),
+          .room_bytes = number == 0 ? capacity.room : 0,
+          .reading = reinterpret_cast<ReadingCosts*>(behind)};
 }
-inline Bytes bytes_of_channels(const Capacity& capacity) {
-  return static_cast<Bytes>(lines_before(channels, capacity.slots) * cache_line + capacity.slots * capacity.room);
+constexpr Bytes bytes_of_channels(const Capacity& capacity) {
+  const std::uint64_t lines = lines_before(channels, capacity.slots) + lines_of_reading;
+  return static_cast<Bytes>(lines * cache_line + capacity.slots * capacity.room);
 }
 
 /// What the threads of a process sleep on.

@@ -4,8 +4,8 @@
 // the kernel. It leaves whole or not at all.
 #pragma once
 
-#include "transport/shm/access_selector.hpp"
 #include "transport/shm/node.hpp"
+#include "transport/shm/store_selector.hpp"
 
 namespace stretto::transport::shm {
 
@@ -41,16 +41,21 @@ inline std::uint64_t post_lent(Connection& peer, int channel, std::uint64_t key,
   return box.sent();
 }
 
+/// What a receiver has told of reading. Where ranks share cores its times are those of other ranks' turns.
+inline const ReadingCosts* reading_costs(const Neighbours& node, const Outbox& box) {
+  return node.policy.polls > 1 ? &box.reading() : nullptr;
+}
+
 /// Does a message that takes so many bytes, and is written in fragments of so many, go around the staging ring?
-inline bool goes_around(const Neighbours& node, const StagingRing& staging, Stores& stores, Bytes bytes,
+inline bool goes_around(const Neighbours& node, const StagingRing& staging, StoreSelector& stores, Bytes bytes,
                         Bytes fragment) {
   return staging.may_go_around() && node.policy.polls > 1 && stores.goes_around(bytes, fragment);
 }
 
-/// A message to peer(0) … peer(readers - 1), all different, written once by pack(to, non_temporal). False: one of them
+/// A message to peer(0) … peer(readers - 1), all different, written once by pack(to, storing). False: one of them
 /// has no free slot, or the staging ring is full.
 template <typename Peer, typename Pack>
-bool post_staged(const Neighbours& node, Stores& stores, int channel, std::uint64_t key, Bytes bytes,
+bool post_staged(const Neighbours& node, StoreSelector& stores, int channel, std::uint64_t key, Bytes bytes,
                  std::uint32_t readers, Peer peer, Pack pack) {
   for (std::uint32_t r = 0; r < readers; ++r)
     if (peer(r).out[channel].full()) return false;
@@ -58,11 +63,12 @@ bool post_staged(const Neighbours& node, Stores& stores, int channel, std::uint6
   const bool around = goes_around(node, staging, stores, bytes, bytes);
   std::byte* memory = staging.take(bytes, around);
   if (!memory) return false;
-  stores.run(bytes, staging.has_new_pages(), around, [&](bool non_temporal) { pack(memory, non_temporal); });
+  const Storing how = stores.run(bytes, staging.has_new_pages(), around, reading_costs(node, peer(0).out[channel]),
+                                 [&](const Storing& storing) { pack(memory, storing); });
   for (std::uint32_t r = 0; r < readers; ++r) {
     Connection& reader = peer(r);
     Outbox& box = reader.out[channel];
-    box.next().refer(node.offset(memory), bytes, true);
+    box.next().refer(node.offset(memory), bytes, true, how);
     box.post(key);
     staging.add_reference(box, box.sent(), node.owner(key), r + 1 == readers);
     ring(reader.doorbell);

@@ -43,6 +43,8 @@ class Probes {
     return probes_ ? probed_ : is_better;
   }
   std::uint32_t turn() const { return turn_; }
+  /// Have both ways been tried?
+  bool settled() const { return turn_ >= first; }
   /// Is this turn for finding out?
   bool probes() const { return probes_; }
 
