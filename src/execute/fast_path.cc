@@ -155,12 +155,12 @@ bool Operation::step_fast(const Work& work, const Plan::Step& step, Address addr
   const bool combines = step.kind == ActionKind::receive_reduce;
   if (step.bytes == 0)
     ;
+  else if (fragment.carried == transport::shm::Carried::inlined && !combines)
+    copy_short(address(step.target), fragment.content, step.bytes);
   else if (fragment.in_ring())
     box.read(fragment, [&] { combines ? combine(fragment.content) : selectors_.loads.run(step.bytes, copy); });
   else if (combines)
     combine(fragment.content);
-  else if (fragment.carried == transport::shm::Carried::inlined)
-    copy_short(address(step.target), fragment.content, step.bytes);
   else
     copy(true);
   if (box.release(key_, fragment)) ring(peer.doorbell);

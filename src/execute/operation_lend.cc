@@ -48,8 +48,9 @@ void Operation::choose_copy(const Instance& in, SendState& state) {
   // messages look slow as well.
   const float handicap = work_.oversubscribed && stage.receives > 0 ? 0.8f : 1;
   // What a new way to stage them takes is known sooner if they are staged until then.
-  state.lend =
-      !chosen || (!selectors_.stores.on_trial(send.bytes) && peer.lending_is_faster(send.bytes, one_way, handicap));
+  const bool on_trial =
+      !shared && paths_.node->staging[in.channel]->may_go_around() && selectors_.stores.on_trial(send.bytes);
+  state.lend = !chosen || (!on_trial && peer.lending_is_faster(send.bytes, one_way, stage.receives > 0, handicap));
   if (!state.lend && shared) state.window = window_for(in, send.bytes);
 }
 

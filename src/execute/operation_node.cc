@@ -296,10 +296,13 @@ Copied Operation::take_content(Instance& in, const Plan::Step& step, ReceiveStat
 void Operation::note_cost(Instance& in, const Plan::Step& step, const ReceiveState& receive, const Fragment& last) {
   Inbox& first_channel = neighbour(step.peer)->in[0];
   if (!measured(step.bytes) || receive.dropped || last.carried == Carried::inlined) return;
-  if (last.carried == Carried::staged && !last.typical) return;
   // It has its credit already: the sender may have given the channel to another receiver.
   if (last.unexpected) return;
   if (last.carried == Carried::lent && first_channel.in_place(last)) return;
+  const Plan::Stage& stage = in.plan->stages[in.round];
+  if (stage.first_send < stage.end_of_sends)
+    neighbour(step.peer)->selector.came(step.bytes, last.carried == Carried::lent);
+  if (last.carried == Carried::staged && !last.typical) return;
   const auto since = [&] { return std::chrono::duration<float>(std::chrono::steady_clock::now() - receive.began); };
   const float seconds = takes_one(in) ? since().count() : receive.copying;
   // Of what the sender copied too, where that took time from the same cores.

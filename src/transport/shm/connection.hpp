@@ -33,7 +33,6 @@ class Outbox {
     channel_.receipts->refused.store(0, std::memory_order_relaxed);
     channel_.receipts->taking.staged.clear();
     channel_.receipts->taking.lent.clear();
-    channel_.reading->clear();
   }
   /// Whose memory the kernel may copy to, and its heap, if it can be mapped.
   void set_receiver(std::int64_t process, PeerHeap* heap = nullptr) {
@@ -103,10 +102,10 @@ struct Fragment {
   const std::byte* content = nullptr;  ///< of a lent one in the sender's process
   Bytes bytes = 0;
   Carried carried = Carried::staged;
-  bool last = false;                 ///< of its message
-  bool unexpected = false;           ///< it stands in the unexpected-message buffer
-  Stored timed = Stored::not_timed;  ///< in the ring: its sender wants to know what reading it takes
-  bool typical = true;               ///< in the ring: writing it took as long as with others
+  bool last = false;                       ///< of its message
+  bool unexpected = false;                 ///< it stands in the unexpected-message buffer
+  StoreMode timed = StoreMode::not_timed;  ///< in the ring: its sender wants to know what reading it takes
+  bool typical = true;                     ///< in the ring: writing it took as long as with others
 
   explicit operator bool() const { return content; }
   /// Does it stand in the staging ring, where its sender has just written it?
@@ -166,7 +165,7 @@ class Inbox {
   /// Reads a fragment in the ring by `read()`; the sender hears what that took if it asks.
   template <typename Read>
   void read(const Fragment& fragment, Read read) {
-    if (fragment.timed == Stored::not_timed) return read();
+    if (fragment.timed == StoreMode::not_timed) return read();
     const float seconds = seconds_of(read);
     channel_.reading->note(fragment.timed, fragment.bytes, seconds / static_cast<float>(fragment.bytes));
   }
@@ -316,15 +315,21 @@ struct Connection {
   Doorbell* doorbell = nullptr;  ///< the peer's
   Token peer{};                  ///< of its segment
   CopySelector selector;         ///< for messages to the peer
+  /// In an exchange the peer decides for both: if one lends and the other stages, whoever stages and then copies what
+  /// it was lent takes longer than either would if both did the same.
+  bool follows = false;
 
   /// Is lending a message faster than staging it? What copies take is noted in the first channel for all.
-  bool lending_is_faster(Bytes message, bool one_way, float handicap) {
+  bool lending_is_faster(Bytes message, bool one_way, bool exchanged, float handicap) {
+    if (follows && exchanged)
+      if (const auto lent = selector.as_it_came(message)) return *lent;
     return selector.lends(message, one_way, out[0].taking(), handicap);
   }
 
   /// For another peer.
   void open_again() {
     for (Outbox& box : out) box.open_again();
+    out[0].channel().reading->clear();
     selector = {};
   }
   /// The last use of it at this end.

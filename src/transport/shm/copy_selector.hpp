@@ -8,6 +8,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 
 #include "transport/shm/copy_costs.hpp"
 
@@ -28,6 +29,15 @@ class CopySelector {
     const float staged = taking.staged.of(its_class) + (one_way ? 0 : packing_[its_class]);
     return !probes_[its_class].second(staged < taking.lent.of(its_class) * handicap);
   }
+  /// In an exchange, such a message has come from the receiver of mine.
+  void came(Bytes message, bool lent) { came_[size_class(message)] = {lent, still_typical}; }
+  /// How it came, if that was lately.
+  std::optional<bool> as_it_came(Bytes message) {
+    Came& came = came_[size_class(message)];
+    if (came.uses == 0) return std::nullopt;
+    --came.uses;
+    return came.lent;
+  }
   /// A byte of such a message took so long on its way into the staging ring.
   void packed(Bytes message, float seconds) {
     float& now = packing_[size_class(message)];
@@ -35,6 +45,13 @@ class CopySelector {
   }
 
  private:
+  static constexpr int still_typical = 4;  // messages
+
+  struct Came {
+    bool lent = false;
+    int uses = 0;  // that are left
+  };
+  std::array<Came, size_classes> came_{};
   std::array<float, size_classes> packing_{};
   std::array<Probes<121, 2>, size_classes> probes_{};
 };

@@ -53,9 +53,9 @@ struct alignas(cache_line) Slot {
       0};  ///< key_of() the operation, and the fragment's number in its channel: written last
   std::uint32_t bytes = 0;
   Carried carried = Carried::staged;
-  bool last = false;                 ///< of its message
-  Stored timed = Stored::not_timed;  ///< staged: the receiver is to time its reading
-  bool typical = true;               ///< staged: took its sender as long as others do
+  bool last = false;                       ///< of its message
+  StoreMode timed = StoreMode::not_timed;  ///< staged: the receiver is to time its reading
+  bool typical = true;                     ///< staged: took its sender as long as others do
   union {
     std::byte payload[inline_payload];
     Bytes at;

@@ -65,6 +65,7 @@ Connection* Process::new_connection(const SegmentHandle& peer, Refusal& refusal,
   Connection* connection = mapped.mapping ? unused_connection(capacity) : nullptr;
   if (connection) {
     connection->peer = peer.token;
+    connection->follows = peer.token < segment_->handle().token;
     return connection;
   }
   refusal.full = mapped.mapping != nullptr;

@@ -15,13 +15,13 @@
 namespace stretto::transport::shm {
 
 /// How a fragment in a staging ring was written, see StoreSelector.
-enum class Stored : std::uint8_t { not_timed, ordinary, non_temporal, around };
+enum class StoreMode : std::uint8_t { not_timed, ordinary, non_temporal, around };
 
 /// How a fragment is written.
 struct Storing {
   bool non_temporal = false;
-  Stored timed = Stored::not_timed;  ///< by the writer, and to be timed by the reader
-  bool typical = true;               ///< it takes as long as later ones: the memory is not new, nothing is tried out
+  StoreMode timed = StoreMode::not_timed;  ///< by the writer, and to be timed by the reader
+  bool typical = true;  ///< it takes as long as later ones: the memory is not new, nothing is tried out
 };
 
 inline constexpr std::size_t fragment_classes = 8;  ///< sizes that differ by a factor of two
@@ -36,8 +36,10 @@ inline std::size_t fragment_class(Bytes fragment) {
 class ReadingCosts {
  public:
   /// 0: none has been timed.
-  float of(Stored way, Bytes fragment) const { return seconds_[place(way, fragment)].load(std::memory_order_relaxed); }
-  void note(Stored way, Bytes fragment, float sample) {
+  float of(StoreMode way, Bytes fragment) const {
+    return seconds_[place(way, fragment)].load(std::memory_order_relaxed);
+  }
+  void note(StoreMode way, Bytes fragment, float sample) {
     std::atomic<float>& cost = seconds_[place(way, fragment)];
     cost.store(updated(cost.load(std::memory_order_relaxed), sample), std::memory_order_relaxed);
   }
@@ -46,7 +48,7 @@ class ReadingCosts {
   }
 
  private:
-  static std::size_t place(Stored way, Bytes fragment) {
+  static std::size_t place(StoreMode way, Bytes fragment) {
     return fragment_class(fragment) * 3 + static_cast<std::size_t>(way) - 1;
   }
 

@@ -24,17 +24,17 @@ class StoreSelector {
   bool goes_around(Bytes bytes, Bytes fragment) {
     if (bytes < least_around || bytes > most_around) return false;
     Size& size = sizes_[fragment_class(fragment)];
-    size.may_go_around = true;
+    size.may_go_around = true;  // none is tried before
     return size.around;
   }
 
-  /// Is it being found out whether fragments of this size are to go around?
-  bool on_trial(Bytes fragment) const { return on_trial(sizes_[fragment_class(fragment)]); }
+  /// Is it being found out whether messages of this size, in one fragment, are to go around?
+  bool on_trial(Bytes bytes) const { return bytes <= most_around && on_trial(sizes_[fragment_class(bytes)]); }
 
-  /// Writes a fragment by `write(storing)`. New pages are slow in any way, which says nothing of others. `told`: by the
-  /// receiver, or one of them; null: it is not to be asked.
+  /// Writes a fragment by `write(storing)`. New pages are slow in any way, which says nothing of others. `receivers`:
+  /// what the receiver, or one of them, has told; null: it is not to be asked.
   template <typename Write>
-  Storing run(Bytes bytes, bool new_pages, bool around, const ReadingCosts* told, Write write) {
+  Storing run(Bytes bytes, bool new_pages, bool around, const ReadingCosts* receivers, Write write) {
     if (bytes < least || new_pages) {
       const Storing storing{.typical = !new_pages};
       write(storing);
@@ -43,16 +43,16 @@ class StoreSelector {
     passed_ += bytes;
     Size& size = sizes_[fragment_class(bytes)];
     Storing storing = around ? next_around(size) : size.next();
-    if (storing.timed == Stored::not_timed) {
+    if (storing.timed == StoreMode::not_timed) {
       write(storing);
       return storing;
     }
     float& cost = size.of(size.writing, storing.timed);
     cost = updated(cost, seconds_of([&] { write(storing); }) / static_cast<float>(bytes));
-    if (told)
-      size.hear(*told, bytes);
+    if (receivers)
+      size.note_reading(*receivers, bytes);
     else
-      storing.timed = Stored::not_timed;
+      storing.timed = StoreMode::not_timed;
     if (is_time_to_change(size)) {
       size.around = !size.around;
       size.since = passed_;
@@ -79,45 +79,52 @@ class StoreSelector {
     Bytes since = 0;          // passed_
     std::uint32_t turns = 0;  // around
 
-    static float& of(Costs& costs, Stored way) { return costs[static_cast<std::size_t>(way) - 1]; }
-    float cost(Stored way) { return of(writing, way) + of(reading, way); }
-    float cost_again() { return std::min(cost(Stored::ordinary), cost(Stored::non_temporal)); }
+    static float& of(Costs& costs, StoreMode way) { return costs[static_cast<std::size_t>(way) - 1]; }
+    float cost(StoreMode way) { return of(writing, way) + of(reading, way); }
+    /// Of memory that was just used.
+    float least_cost() { return std::min(cost(StoreMode::ordinary), cost(StoreMode::non_temporal)); }
+    bool is_known(StoreMode mode) { return of(writing, mode) > 0 && of(reading, mode) > 0; }
+    bool both_are_known() { return is_known(StoreMode::ordinary) && is_known(StoreMode::non_temporal); }
     /// If nothing is known of reading it has to be much faster: the reader then fetches the data from memory.
     bool non_temporal_is_better() {
-      const bool known = of(reading, Stored::ordinary) > 0 && of(reading, Stored::non_temporal) > 0;
-      return cost(Stored::non_temporal) < cost(Stored::ordinary) * (known ? 1 : 0.6f);
+      if (both_are_known()) return cost(StoreMode::non_temporal) < cost(StoreMode::ordinary);
+      return of(writing, StoreMode::non_temporal) < 0.6f * of(writing, StoreMode::ordinary);
     }
     Storing next() {
       const bool non_temporal = probes.second(non_temporal_is_better());
       const bool timed = probes.probes() || probes.turn() % time_every == 0;
-      const Stored way = non_temporal ? Stored::non_temporal : Stored::ordinary;
-      return {non_temporal, timed ? way : Stored::not_timed, !probes.probes()};
+      const StoreMode way = non_temporal ? StoreMode::non_temporal : StoreMode::ordinary;
+      return {non_temporal, timed ? way : StoreMode::not_timed, !probes.probes()};
     }
-    void hear(const ReadingCosts& told, Bytes bytes) {
-      for (const Stored way : {Stored::ordinary, Stored::non_temporal, Stored::around})
-        of(reading, way) = told.of(way, bytes);
+    /// Receivers may be nearer or farther than others, and know more or less.
+    void note_reading(const ReadingCosts& receiver, Bytes bytes) {
+      for (const StoreMode way : {StoreMode::ordinary, StoreMode::non_temporal, StoreMode::around}) {
+        const float cost = receiver.of(way, bytes);
+        float& mean = of(reading, way);
+        if (cost > 0) mean = mean == 0 ? cost : mean + (cost - mean) / 4;
+      }
     }
   };
 
   Storing next_around(Size& size) const {
     const bool timed = ++size.turns % time_every == 0;
-    return {false, timed ? Stored::around : Stored::not_timed, !on_trial(size)};
+    return {false, timed ? StoreMode::around : StoreMode::not_timed, !on_trial(size)};
   }
   /// The first times around find what the readers still hold.
   bool on_trial(const Size& size) const { return size.around && passed_ - size.since < 8 * own_cache(); }
 
   /// Is it time to go around, or to stop that?
   bool is_time_to_change(Size& size) const {
+    constexpr float clearly = 1.1f, worth_a_trial = 1.5f;
     if (on_trial(size)) return false;
     const bool long_ago = passed_ - size.since > until_next_try;
-    if (size.around) return long_ago || size.cost(Stored::around) > size.cost_again();
-    if (!size.may_go_around || !size.probes.settled()) return false;
-    constexpr float clearly = 1.1f, worth_a_trial = 1.5f;
-    if (!long_ago && size.of(size.writing, Stored::around) > 0)
-      return size.cost_again() > clearly * size.cost(Stored::around);
+    const bool tried = size.is_known(StoreMode::around);
+    if (size.around) return long_ago || (tried && size.cost(StoreMode::around) > size.least_cost());
+    if (!size.may_go_around || !size.probes.settled() || !size.both_are_known()) return false;
+    if (tried && size.least_cost() > clearly * size.cost(StoreMode::around)) return true;
     // At best it is written as fast as by non-temporal stores, and read as fast as what ordinary ones have written.
-    const float at_best = size.of(size.writing, Stored::non_temporal) + size.of(size.reading, Stored::ordinary);
-    return size.cost_again() > worth_a_trial * at_best;
+    const float at_best = size.of(size.writing, StoreMode::non_temporal) + size.of(size.reading, StoreMode::ordinary);
+    return (!tried || long_ago) && size.least_cost() > worth_a_trial * at_best;
   }
 
   std::array<Size, fragment_classes> sizes_;
