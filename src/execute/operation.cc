@@ -165,14 +165,18 @@ bool Operation::advance(Instance& in) {
   return true;
 }
 
-/// A long one in pieces, between which messages leave: else receivers would wait for their next fragments.
+/// A long one in pieces. Between them messages leave, for their receivers would wait for the next fragments, and
+/// senders are asked to copy what they lend.
 void Operation::copy(Instance& in, const Plan::Step& step) {
   constexpr Bytes piece = 128 << 10;
-  const bool in_pieces = step.bytes > piece &&
-                         std::ranges::any_of(in.unsent, [](const SendState& state) { return !state.lend; }) &&
-                         in.buffers.can_copy_in_pieces(step);
+  const bool receives = gets_help(in);
+  const bool in_pieces =
+      step.bytes > piece &&
+      (receives || std::ranges::any_of(in.unsent, [](const SendState& state) { return !state.lend; })) &&
+      in.buffers.can_copy_in_pieces(step);
   for (Bytes first = 0, bytes = in_pieces ? piece : step.bytes; first < step.bytes; first += bytes) {
     bytes = std::min(bytes, step.bytes - first);
+    if (in_pieces && receives) ask_for_help(in);
     const Nanoseconds begin = seen();
     in_pieces ? in.buffers.copy_piece(step, first, bytes) : in.buffers.copy(step, in.arena);
     done(begin, Activity::copy, no_rank, bytes, in);
@@ -196,6 +200,8 @@ bool Operation::carry_out(Instance& in, std::uint32_t index) {
     return true;
   }
   const ReceiveState& receive = in.receives[index - in.plan->stages[in.round].first_step];
+  if (step.bytes >= transport::shm::least_shared && in.plan->stages[in.round].receives > 1 && gets_help(in))
+    ask_for_help(in);
   // Taken all the same, into the bounce buffer: the peer's sends, too, may wait for that.
   if (!receive.complete && !(neighbour(step.peer) && take(in, index, !later, false))) return false;
   if (later) return false;

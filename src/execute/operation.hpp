@@ -237,12 +237,18 @@ class Operation {
   bool takes_one(const Instance& in) const;
   transport::shm::Copied take_content(Instance& in, const Plan::Step& step, ReceiveState& receive,
                                       transport::shm::Inbox& box, const transport::shm::Fragment& fragment);
+  static bool is_exchanged(const Instance& in, const Plan::Step& step);
   void note_cost(Instance& in, const Plan::Step& step, const ReceiveState& receive,
                  const transport::shm::Fragment& last);
   bool take(Instance& in, std::uint32_t step, bool in_order, bool yielding);
   bool drain(Instance& in, bool yielding);
 
   // Lent messages: operation_lend.cc
+  /// May senders of the round have cores of their own, and time?
+  bool gets_help(const Instance& in) const {
+    return paths_.node && !work_.oversubscribed && in.plan->stages[in.round].receives > 0;
+  }
+  void ask_for_help(Instance& in);
   static bool both_ends_copy(const Instance& in, const Plan::Outgoing& send);
   void choose_copy(const Instance& in, SendState& state);
   Bytes window_for(const Instance& in, Bytes message) const;

@@ -2,12 +2,14 @@
 //
 // Messages that are lent to ranks of this node: they stay where the program has them, and are read there.
 #include <algorithm>
+#include <utility>
 
 #include "execute/operation.hpp"
 
 namespace stretto::execute {
 namespace {
 
+using transport::shm::Carried;
 using transport::shm::Connection;
 using transport::shm::Copied;
 using transport::shm::Fragment;
@@ -87,6 +89,26 @@ bool Operation::try_lend(Instance& in, SendState& state) {
   }
   done(seen(send.peer), Activity::send, send.peer, send.bytes, in);
   return true;
+}
+
+/// While this rank copies something else, the senders of long messages of the round begin to copy theirs.
+void Operation::ask_for_help(Instance& in) {
+  const Plan::Stage& stage = in.plan->stages[in.round];
+  ++pass_;
+  for (std::uint32_t s = in.step; s < stage.end_of_steps; ++s) {
+    const Plan::Step& step = in.plan->steps[s];
+    ReceiveState& receive = in.receives[s - stage.first_step];
+    if (!is_receive(step.kind) || receive.complete || !neighbour(step.peer)) continue;
+    std::uint64_t& seen = blocked_[static_cast<std::size_t>(step.peer)];
+    if (std::exchange(seen, pass_) == pass_) continue;  // an earlier message of this rank comes first
+    if (step.kind != ActionKind::receive || step.bytes < transport::shm::least_shared) continue;
+    if (receive.shared || receive.got > 0 || receive.dropped) continue;
+    Inbox& box = neighbour(step.peer)->in[in.channel];
+    const Fragment fragment = box.next(key_);
+    if (!fragment || fragment.carried != Carried::lent || fragment.bytes != step.bytes) continue;
+    std::byte* const whole = in.buffers.in_one_piece(step.target);
+    if (whole) receive.shared = box.ask_for_help({whole, paths_.node->in_heap(whole, step.bytes)});
+  }
 }
 
 /// A message that lies in the sender's memory. What is to be combined, or goes to several places, is read in place, or

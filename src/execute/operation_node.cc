@@ -29,6 +29,7 @@ using transport::shm::post_inline;
 using transport::shm::post_staged;
 using transport::shm::reading_costs;
 using transport::shm::seconds_of;
+using transport::shm::size_class;
 using transport::shm::StagingRing;
 using transport::shm::Storing;
 
@@ -291,6 +292,15 @@ Copied Operation::take_content(Instance& in, const Plan::Step& step, ReceiveStat
   return copied;
 }
 
+/// Does the sender of this message get one of about the same size in this round?
+bool Operation::is_exchanged(const Instance& in, const Plan::Step& step) {
+  const Plan::Stage& stage = in.plan->stages[in.round];
+  const auto begin = in.plan->sends.begin();
+  return std::any_of(begin + stage.first_send, begin + stage.end_of_sends, [&](const Plan::Outgoing& send) {
+    return send.peer == step.peer && size_class(send.bytes) == size_class(step.bytes);
+  });
+}
+
 /// Tells the sender what the message took: its copies if there was something else to do meanwhile, else the time from
 /// when it was first looked for.
 void Operation::note_cost(Instance& in, const Plan::Step& step, const ReceiveState& receive, const Fragment& last) {
@@ -299,9 +309,7 @@ void Operation::note_cost(Instance& in, const Plan::Step& step, const ReceiveSta
   // It has its credit already: the sender may have given the channel to another receiver.
   if (last.unexpected) return;
   if (last.carried == Carried::lent && first_channel.in_place(last)) return;
-  const Plan::Stage& stage = in.plan->stages[in.round];
-  if (stage.first_send < stage.end_of_sends)
-    neighbour(step.peer)->selector.came(step.bytes, last.carried == Carried::lent);
+  if (is_exchanged(in, step)) neighbour(step.peer)->selector.came(step.bytes, last.carried == Carried::lent);
   if (last.carried == Carried::staged && !last.typical) return;
   const auto since = [&] { return std::chrono::duration<float>(std::chrono::steady_clock::now() - receive.began); };
   const float seconds = takes_one(in) ? since().count() : receive.copying;

@@ -70,6 +70,7 @@ class Neighbourhood {
         auto* heap = (a + b) % 5 == 0 ? nullptr : &heap_;  // which some cannot map
         Process::connect(*mine.connections[size(b)], theirs.process->address(*theirs.connections[size(a)]),
                          const_cast<std::byte*>(segment.memory()), segment.doorbell(), process, heap);
+        mine.connections[size(b)]->follows = b < a;
       }
     for (Member& m : members_)
       m.neighbours = {.connections = m.connections,

@@ -160,7 +160,7 @@ TEST(the_faster_store_is_taken) {
   CHECK(least < 30);
 }
 
-/// The same, where reading takes so many microseconds: the most of three tries, for other programs take time too.
+/// The same, where reading takes so many microseconds: the median of three tries, for other programs take time too.
 int non_temporal_of(std::array<int, 2> writing_us, std::array<int, 2> reading_us) {
   ReadingCosts receiver;
   receiver.note(StoreMode::ordinary, 4096, static_cast<float>(reading_us[0]) * 1e-6f / 4096);

@@ -184,15 +184,22 @@ class Inbox {
     bool in_heap;
     bool non_temporal = false;
   };
+  /// Asks the sender, before this end has time for it, to begin to copy. False: it may not.
+  bool ask_for_help(const Target& to) {
+    Loan& loan = channel_.slot(released_).loan;
+    if (!may_help(loan, to)) return false;
+    transport::shm::ask_for_help(loan, to.at);
+    return true;
+  }
   /// Copies all of it, together with the sender. `mine`: how much of it by this end so far.
   Copied copy_together(const Fragment& lent, const Target& to, Bytes& mine) {
     Loan& loan = channel_.slot(released_).loan;
     const auto copy_all = [&] {
       return copy(lent, 0, lent.bytes, to.at, to.non_temporal) ? Copied::all : Copied::refused;
     };
-    if (loan.helps < (to.in_heap ? Help::into_heaps : Help::anywhere)) return copy_all();
+    if (!may_help(loan, to)) return copy_all();
     if (channel_.receipts->refused.load(std::memory_order_relaxed) != 0) return Copied::refused;
-    ask_for_help(loan, to.at);
+    transport::shm::ask_for_help(loan, to.at);
     for (LoanPiece piece = take_piece(loan); piece.bytes > 0; piece = take_piece(loan)) {
       if (!copy(lent, piece.first, piece.bytes, to.at + piece.first, to.non_temporal)) return Copied::refused;
       mine += piece.bytes;
@@ -254,6 +261,9 @@ class Inbox {
     std::vector<std::byte> data;
   };
 
+  static bool may_help(const Loan& loan, const Target& to) {
+    return loan.helps >= (to.in_heap ? Help::into_heaps : Help::anywhere);
+  }
   static void copy_in_place(std::byte* to, const std::byte* from, Bytes bytes, bool non_temporal) {
     if (non_temporal)
       copy_non_temporal(to, from, bytes);
@@ -315,8 +325,8 @@ struct Connection {
   Doorbell* doorbell = nullptr;  ///< the peer's
   Token peer{};                  ///< of its segment
   CopySelector selector;         ///< for messages to the peer
-  /// In an exchange the peer decides for both: if one lends and the other stages, whoever stages and then copies what
-  /// it was lent takes longer than either would if both did the same.
+  /// In an exchange the peer decides for both: if one lends and the other stages, whoever stages also copies what it
+  /// was lent, and has all the work.
   bool follows = false;
 
   /// Is lending a message faster than staging it? What copies take is noted in the first channel for all.
@@ -331,6 +341,7 @@ struct Connection {
     for (Outbox& box : out) box.open_again();
     out[0].channel().reading->clear();
     selector = {};
+    follows = false;
   }
   /// The last use of it at this end.
   void close() {

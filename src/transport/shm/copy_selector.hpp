@@ -4,7 +4,8 @@
 // of the kernel and the transfer of a cache line cost, and on the size of caches; and where the cores of a virtual
 // machine lie changes from minute to minute. It also depends on the program: who lends waits for its receiver, who
 // stages may be ahead of it. So both ends time messages, the receiver tells the sender what they take there, and the
-// sender chooses, message by message: a receiver takes them as they come.
+// sender chooses, message by message: a receiver takes them as they come. Where two processes exchange messages one of
+// them chooses, and the other does the same.
 #pragma once
 
 #include <array>

@@ -55,6 +55,7 @@ class StoreSelector {
       storing.timed = StoreMode::not_timed;
     if (is_time_to_change(size)) {
       size.around = !size.around;
+      if (size.around) size.of(size.writing, StoreMode::around) = size.of(size.reading, StoreMode::around) = 0;
       size.since = passed_;
       size.probes = {};
     }
