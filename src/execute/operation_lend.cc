@@ -99,8 +99,8 @@ void Operation::ask_for_help(Instance& in) {
     const Plan::Step& step = in.plan->steps[s];
     ReceiveState& receive = in.receives[s - stage.first_step];
     if (!is_receive(step.kind) || receive.complete || !neighbour(step.peer)) continue;
-    std::uint64_t& seen = blocked_[static_cast<std::size_t>(step.peer)];
-    if (std::exchange(seen, pass_) == pass_) continue;  // an earlier message of this rank comes first
+    std::uint64_t& last_pass = blocked_[static_cast<std::size_t>(step.peer)];
+    if (std::exchange(last_pass, pass_) == pass_) continue;  // an earlier message of this rank comes first
     if (step.kind != ActionKind::receive || step.bytes < transport::shm::least_shared) continue;
     if (receive.shared || receive.got > 0 || receive.dropped) continue;
     Inbox& box = neighbour(step.peer)->in[in.channel];

@@ -217,21 +217,23 @@ TEST(only_fragments_that_their_writer_times_are_timed_by_readers) {
 
 /// From one process to another.
 struct TestConnection {
-  alignas(cache_line) std::byte lines[bytes_of_channels({})]{};
+  static constexpr Capacity capacity{few_slots, 64};
+  alignas(cache_line) std::byte lines[bytes_of_channels(capacity)]{};
   std::byte segment[4096]{};
   Connection connection;
   Outbox& out = connection.out[0];
   Inbox in;
 
   TestConnection() {
-    for (int l = 0; l < channels; ++l) connection.out[l].open(channel_at(reinterpret_cast<Slot*>(lines), l, {}), 0);
+    for (int l = 0; l < channels; ++l)
+      connection.out[l].open(channel_at(reinterpret_cast<Slot*>(lines), l, capacity), 0);
     in.open(out.channel(), segment, 0, 0);
   }
 };
 
 TEST(a_receiver_tells_what_reading_took_if_it_is_asked) {
   TestConnection peers;
-  const auto told = [&] { return peers.out.reading().of(StoreMode::non_temporal, 4096); };
+  const auto told = [&] { return peers.out.reading()->of(StoreMode::non_temporal, 4096); };
   for (const StoreMode mode : {StoreMode::not_timed, StoreMode::non_temporal}) {
     peers.out.next().refer(0, 4096, true, {.timed = mode});
     peers.out.post(0);

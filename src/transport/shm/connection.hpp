@@ -54,7 +54,8 @@ class Outbox {
 
   /// May messages be lent to the receiver, as far as known?
   bool lends() const { return lends_; }
-  const ReadingCosts& reading() const { return *channel_.reading; }
+  /// Null: the receiver does not tell.
+  const ReadingCosts* reading() const { return channel_.reading; }
   const TakingCosts& taking() const { return channel_.receipts->taking; }
   /// Was fragment `number`, which has been released, lent in vain?
   bool refused(std::uint64_t number) {
@@ -339,7 +340,7 @@ struct Connection {
   /// For another peer.
   void open_again() {
     for (Outbox& box : out) box.open_again();
-    out[0].channel().reading->clear();
+    if (ReadingCosts* reading = out[0].channel().reading) reading->clear();
     selector = {};
     follows = false;
   }

@@ -117,7 +117,7 @@ struct Channel {
   Receipts* receipts = nullptr;
   std::byte* rooms = nullptr;  ///< of the slots
   std::uint64_t room_bytes = 0;
-  ReadingCosts* reading = nullptr;  ///< written by the receiver, and cleared by the sender for another one
+  ReadingCosts* reading = nullptr;  ///< written by the receiver, cleared by the sender for another one; null: not told
 
   Slot& slot(std::uint64_t number) const { return slots[number & (count - 1)]; }
   std::byte* room(std::uint64_t number) const { return rooms + (number & (count - 1)) * room_bytes; }
@@ -127,7 +127,10 @@ struct Channel {
 constexpr std::uint64_t lines_before(int number, std::uint64_t slots) {
   return number == 0 ? 0 : slots + 1 + static_cast<std::uint64_t>(number - 1) * (few_slots + 1);
 }
-inline constexpr std::uint64_t lines_of_reading = (sizeof(ReadingCosts) + cache_line - 1) / cache_line;
+/// Of what a receiver tells of reading, for all channels. Connections without rooms do without.
+constexpr std::uint64_t lines_of_reading(const Capacity& capacity) {
+  return capacity.room > 0 ? (sizeof(ReadingCosts) + cache_line - 1) / cache_line : 0;
+}
 inline Channel channel_at(Slot* first, int number, const Capacity& capacity) {
   Slot* const begin = first + lines_before(number, capacity.slots);
   const std::uint64_t count = number == 0 ? capacity.slots : few_slots;
@@ -135,12 +138,12 @@ inline Channel channel_at(Slot* first, int number, const Capacity& capacity) {
   return {.slots = begin,
           .count = count,
           .receipts = reinterpret_cast<Receipts*>(begin + count),
-          .rooms = reinterpret_cast<std::byte*>(behind + lines_of_reading),
+          .rooms = reinterpret_cast<std::byte*>(behind + lines_of_reading(capacity)),
           .room_bytes = number == 0 ? capacity.room : 0,
-          .reading = reinterpret_cast<ReadingCosts*>(behind)};
+          .reading = capacity.room > 0 ? reinterpret_cast<ReadingCosts*>(behind) : nullptr};
 }
 constexpr Bytes bytes_of_channels(const Capacity& capacity) {
-  const std::uint64_t lines = lines_before(channels, capacity.slots) + lines_of_reading;
+  const std::uint64_t lines = lines_before(channels, capacity.slots) + lines_of_reading(capacity);
   return static_cast<Bytes>(lines * cache_line + capacity.slots * capacity.room);
 }
 

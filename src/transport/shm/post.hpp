@@ -41,9 +41,9 @@ inline std::uint64_t post_lent(Connection& peer, int channel, std::uint64_t key,
   return box.sent();
 }
 
-/// What a receiver has told of reading. Where ranks share cores its times are those of other ranks' turns.
+/// What a receiver has told of reading, if it does. Where ranks share cores its times are those of other ranks' turns.
 inline const ReadingCosts* reading_costs(const Neighbours& node, const Outbox& box) {
-  return node.policy.polls > 1 ? &box.reading() : nullptr;
+  return node.policy.polls > 1 ? box.reading() : nullptr;
 }
 
 /// Does a message that takes so many bytes, and is written in fragments of so many, go around the staging ring?

@@ -36,11 +36,11 @@ inline std::size_t fragment_class(Bytes fragment) {
 class ReadingCosts {
  public:
   /// 0: none has been timed.
-  float of(StoreMode way, Bytes fragment) const {
-    return seconds_[place(way, fragment)].load(std::memory_order_relaxed);
+  float of(StoreMode mode, Bytes fragment) const {
+    return seconds_[place(mode, fragment)].load(std::memory_order_relaxed);
   }
-  void note(StoreMode way, Bytes fragment, float sample) {
-    std::atomic<float>& cost = seconds_[place(way, fragment)];
+  void note(StoreMode mode, Bytes fragment, float sample) {
+    std::atomic<float>& cost = seconds_[place(mode, fragment)];
     cost.store(updated(cost.load(std::memory_order_relaxed), sample), std::memory_order_relaxed);
   }
   void clear() {
@@ -48,8 +48,8 @@ class ReadingCosts {
   }
 
  private:
-  static std::size_t place(StoreMode way, Bytes fragment) {
-    return fragment_class(fragment) * 3 + static_cast<std::size_t>(way) - 1;
+  static std::size_t place(StoreMode mode, Bytes fragment) {
+    return fragment_class(fragment) * 3 + static_cast<std::size_t>(mode) - 1;
   }
 
   std::array<std::atomic<float>, 3 * fragment_classes> seconds_{};

@@ -80,8 +80,8 @@ class StoreSelector {
     Bytes since = 0;          // passed_
     std::uint32_t turns = 0;  // around
 
-    static float& of(Costs& costs, StoreMode way) { return costs[static_cast<std::size_t>(way) - 1]; }
-    float cost(StoreMode way) { return of(writing, way) + of(reading, way); }
+    static float& of(Costs& costs, StoreMode mode) { return costs[static_cast<std::size_t>(mode) - 1]; }
+    float cost(StoreMode mode) { return of(writing, mode) + of(reading, mode); }
     /// Of memory that was just used.
     float least_cost() { return std::min(cost(StoreMode::ordinary), cost(StoreMode::non_temporal)); }
     bool is_known(StoreMode mode) { return of(writing, mode) > 0 && of(reading, mode) > 0; }
@@ -94,14 +94,14 @@ class StoreSelector {
     Storing next() {
       const bool non_temporal = probes.second(non_temporal_is_better());
       const bool timed = probes.probes() || probes.turn() % time_every == 0;
-      const StoreMode way = non_temporal ? StoreMode::non_temporal : StoreMode::ordinary;
-      return {non_temporal, timed ? way : StoreMode::not_timed, !probes.probes()};
+      const StoreMode mode = non_temporal ? StoreMode::non_temporal : StoreMode::ordinary;
+      return {non_temporal, timed ? mode : StoreMode::not_timed, !probes.probes()};
     }
     /// Receivers may be nearer or farther than others, and know more or less.
     void note_reading(const ReadingCosts& receiver, Bytes bytes) {
-      for (const StoreMode way : {StoreMode::ordinary, StoreMode::non_temporal, StoreMode::around}) {
-        const float cost = receiver.of(way, bytes);
-        float& mean = of(reading, way);
+      for (const StoreMode mode : {StoreMode::ordinary, StoreMode::non_temporal, StoreMode::around}) {
+        const float cost = receiver.of(mode, bytes);
+        float& mean = of(reading, mode);
         if (cost > 0) mean = mean == 0 ? cost : mean + (cost - mean) / 4;
       }
     }
