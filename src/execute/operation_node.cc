@@ -309,7 +309,8 @@ void Operation::note_cost(Instance& in, const Plan::Step& step, const ReceiveSta
   // It has its credit already: the sender may have given the channel to another receiver.
   if (last.unexpected) return;
   if (last.carried == Carried::lent && first_channel.in_place(last)) return;
-  if (is_exchanged(in, step)) neighbour(step.peer)->selector.came(step.bytes, last.carried == Carried::lent);
+  Connection& peer = *neighbour(step.peer);
+  if (peer.follows && is_exchanged(in, step)) peer.selector.came(step.bytes, last.carried == Carried::lent);
   if (last.carried == Carried::staged && !last.typical) return;
   const auto since = [&] { return std::chrono::duration<float>(std::chrono::steady_clock::now() - receive.began); };
   const float seconds = takes_one(in) ? since().count() : receive.copying;

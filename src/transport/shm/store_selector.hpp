@@ -77,7 +77,7 @@ class StoreSelector {
     Costs writing{}, reading{};
     bool may_go_around = false;  // some of them
     bool around = false;
-    Bytes since = 0;          // passed_
+    Bytes since = 0;          // passed_ when that was decided
     std::uint32_t turns = 0;  // around
 
     static float& of(Costs& costs, StoreMode mode) { return costs[static_cast<std::size_t>(mode) - 1]; }
