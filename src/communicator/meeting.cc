@@ -33,14 +33,6 @@ std::map<transport::shm::Token, Connection*>& connection_cache() {
   return map;
 }
 
-/// Rooms take memory for each peer: less where there are many, none where each communicator has connections of its own.
-transport::shm::Capacity capacity_of_connections(std::size_t met, bool own) {
-  using transport::shm::few_slots;
-  if (oversubscribed()) return {transport::shm::many_slots, 0};
-  const bool many = std::max<std::ptrdiff_t>(launched_here(), static_cast<std::ptrdiff_t>(met)) > 16;
-  return {few_slots, own ? 0U : many ? 256U : 1024U};
-}
-
 /// Memory of this process, in pages of its own if it will be timed.
 const std::byte* probe() {
   static std::byte bytes[probe_bytes];

@@ -87,7 +87,18 @@ void prepare_node() {
   if (!settings().shm) return;
   machine();
   core_limit();
-  own_process();
+  Process* const p = own_process();
+  const int peers = launched_here() - 1;
+  // If the system has no such memory, that is seen when it is needed.
+  if (p && peers > 0) p->segment().provide_near_header(peers * bytes_of_channels(capacity_of_connections(0, false)));
+}
+
+/// Rooms take memory for each peer: less where there are many, none where each communicator has connections of its own.
+transport::shm::Capacity capacity_of_connections(std::size_t met, bool own) {
+  using transport::shm::few_slots;
+  if (oversubscribed()) return {transport::shm::many_slots, 0};
+  const bool many = std::max<std::ptrdiff_t>(launched_here(), static_cast<std::ptrdiff_t>(met)) > 16;
+  return {few_slots, own ? 0U : many ? 256U : 1024U};
 }
 
 std::int64_t node_id() {

@@ -42,6 +42,9 @@ void have_met();
 /// By what is known now of the ranks of this node.
 transport::shm::WaitPolicy wait_policy();
 
+/// Of connections to processes of this node, `met` of which meet now. `own`: they serve one communicator.
+transport::shm::Capacity capacity_of_connections(std::size_t met, bool own);
+
 /// Memory to send from, for one thread. Ends the program if there is none.
 transport::shm::StagingRings take_staging_rings();
 void return_staging_rings(const transport::shm::StagingRings& rings);

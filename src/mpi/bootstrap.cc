@@ -98,7 +98,7 @@ void Bootstrap::await(FunctionRef<bool()> done) {
   static const bool sleeps = more_ranks_than_cores();
   for (int yields = 0; !done();) {
     if (meanwhile_) meanwhile_();
-    if (sleeps && yields == 100) {
+    if (sleeps && yields == 10) {
       std::this_thread::sleep_for(std::chrono::microseconds(1));  // the system makes it some fifty
     } else {
       sched_yield();

@@ -85,7 +85,9 @@ bool Worker::attend(void* worker) {
   if (c.survives_faults()) w.fault_ = flavour::fault_of(c.comm());
   if (w.fault_ != MPI_SUCCESS) return false;
   if (!c.node() || now < watch.look_for_dead) return true;
+  const bool first = watch.look_for_dead == steady_clock::time_point{};
   watch.look_for_dead = now + grace / 5;
+  if (first) return true;  // in set-up all wait, and a look costs several calls of the system for each rank
   if (!someone_died(*c.node())) {
     watch.died = {};
   } else if (watch.died == steady_clock::time_point{}) {

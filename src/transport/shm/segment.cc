@@ -158,14 +158,23 @@ std::byte* Segment::take_near_header(Bytes bytes) {
   const Bytes first = rounded(near_taken_, alignment(bytes));
   const Bytes end = first + bytes;
   if (end > near_end_) return nullptr;
-  if (end > near_provided_) {
-    const Bytes more = std::min(rounded(end, near_step), near_end_) - near_provided_;
-    if (!provide(memory_ + near_provided_, more)) return nullptr;
-    near_provided_ += more;
-    grown_ = std::max(grown_, near_provided_);
-  }
+  if (!provide_near_end(end)) return nullptr;
   near_taken_ = end;
   return memory_ + first;
+}
+
+bool Segment::provide_near_end(Bytes end) {
+  if (end <= near_provided_) return true;
+  const Bytes more = std::min(rounded(end, near_step), near_end_) - near_provided_;
+  if (!provide(memory_ + near_provided_, more)) return false;
+  near_provided_ += more;
+  grown_ = std::max(grown_, near_provided_);
+  return true;
+}
+
+bool Segment::provide_near_header(Bytes bytes) {
+  const std::lock_guard lock(mutex_);
+  return provide_near_end(std::min(near_taken_ + bytes, near_end_));
 }
 
 std::byte* Segment::take(Bytes bytes, Bytes kept) {

@@ -50,6 +50,8 @@ class Segment {
   /// Both. What others read when they meet this process stands together near the header, as long as there is room: they
   /// then need few pages and one page table for it, seldom two.
   std::byte* take(Bytes bytes, Bytes kept = 0);
+  /// Provides so much of that room at once, for what will be taken. False: the system has none.
+  bool provide_near_header(Bytes bytes);
   /// Makes the file as long as that, without any memory: the system provides it when it is touched.
   bool grow(Bytes end);
   /// From now on the end of this process is no fault.
@@ -63,6 +65,7 @@ class Segment {
  private:
   Segment() = default;
   std::byte* take_near_header(Bytes bytes);
+  bool provide_near_end(Bytes end);
 
   std::mutex mutex_;
   SegmentHandle handle_;
