@@ -64,8 +64,9 @@ struct Send {
 struct Action {
   ActionKind kind;
   Side side = Side::left;
-  bool after_sends = false;  ///< waits until the round's sends have left; set by order_after_sends()
-  Rank peer = no_rank;       ///< of a receive
+  bool after_sends = false;    ///< waits until the round's sends have left; set by order_after_sends()
+  bool only_in_place = false;  ///< a copy that need not where input and output are two: its round sends from the other
+  Rank peer = no_rank;         ///< of a receive
   Slice target = {};
   Slice source = {};   ///< copy and reduce
   Slice operand = {};  ///< receive_reduce and reduce: the other operand, often the target itself
@@ -138,7 +139,8 @@ struct Schedule {
   }
 };
 
-/// Finds the actions that write what their round sends, be it only in place, where input and output are one.
+/// Finds the actions that write what their round sends, be it only in place, where input and output are one. A receiver
+/// in shared memory may take long to read what it was sent: a copy should not wait for that in vain.
 void order_after_sends(Schedule& schedule);
 
 /// What a file of schedules says.

@@ -250,6 +250,7 @@ class Operation {
   }
   void ask_for_help(Instance& in);
   static bool both_ends_copy(const Instance& in, const Plan::Outgoing& send);
+  bool copies_next(const Instance& in) const;
   void choose_copy(const Instance& in, SendState& state);
   Bytes window_for(const Instance& in, Bytes message) const;
   /// Do its ends time how such a message goes?

@@ -64,6 +64,14 @@ Bytes Operation::window_for(const Instance& in, Bytes message) const {
   return size > fragment / 4 ? 0 : std::min(most, fragments_of_window * fragment);
 }
 
+/// Is there something that this rank alone can copy? Receivers of what it lends copy meanwhile, and are helped with
+/// what is left.
+bool Operation::copies_next(const Instance& in) const {
+  if (in.step == in.plan->stages[in.round].end_of_steps) return false;
+  const Plan::Step& step = in.plan->steps[in.step];
+  return step.kind == ActionKind::copy && !held(in, step);
+}
+
 /// True: the receiver has copied it. One that may not gets it through the staging ring.
 bool Operation::try_lend(Instance& in, SendState& state) {
   const Plan::Outgoing& send = in.plan->sends[state.send];
@@ -76,7 +84,7 @@ bool Operation::try_lend(Instance& in, SendState& state) {
   }
   Outbox& box = peer.out[in.channel];
   if (!box.released(state.lent)) {
-    if (!box.asked_for_help(state.lent)) return false;
+    if (copies_next(in) || !box.asked_for_help(state.lent)) return false;
     const Nanoseconds begin = seen();
     box.help(state.lent);
     done(begin, Activity::copy, no_rank, send.bytes, in);

@@ -28,6 +28,7 @@ struct Work {
   Region output = {};
   Layout sizes = Layout::whole(0, 1, 0);  ///< of the blocks in scratch; it has as many segments as the sides, or more
   bool sizes_by_slot = false;             ///< `sizes` goes by slots of scratch, not by blocks
+  bool in_place = true;                   ///< may input and output be one?
   int depth = 1;                 ///< segments in flight; equal on all ranks, at most shm::channels if any share memory
   Bytes lend_from = 0;           ///< messages in one piece of so many bytes are lent to ranks of the node; 0: none are
   bool copies_measured = false;  ///< each of these is staged instead where that has been faster

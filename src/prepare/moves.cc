@@ -132,6 +132,7 @@ void PreparedCall::pack_input() {
 void PreparedCall::bind_moves() {
   using execute::Layout;
   pack_moves();
+  work_.in_place = in_place();
   if (!collective().per_rank) {
     work_.sizes = Layout::whole(out_->bytes(), schedule_->blocks, segment_elements(1));
     work_.output = {out_->at(), work_.sizes};

@@ -36,6 +36,12 @@ void ranges_sent(const Schedule& s, const Round& round, Ranges& sent) {
   join(sent);
 }
 
+bool sends_from(const Schedule& s, const Round& round, Buffer buffer) {
+  return std::ranges::any_of(s.sends_of(round), [&](const Send& send) {
+    return std::ranges::any_of(s.at(send.blocks), [&](const Range& r) { return r.buffer == buffer; });
+  });
+}
+
 /// `sent` is joined.
 bool overlap(std::span<const Range> targets, const Ranges& sent) {
   return std::ranges::any_of(targets, [&](const Range& t) {
@@ -95,7 +101,11 @@ void order_after_sends(Schedule& s) {
     for (std::size_t i = round.actions.first; i < round.actions.first + round.actions.count; ++i) {
       Action& action = s.actions[i];
       // A plain receive lands when it likes: where it would overlap, the checker refuses it.
-      action.after_sends = action.kind != ActionKind::receive && overlap(s.at(action.target), sent);
+      const auto target = s.at(action.target);
+      action.after_sends = action.kind != ActionKind::receive && overlap(target, sent);
+      action.only_in_place =
+          action.after_sends && action.kind == ActionKind::copy &&
+          std::ranges::none_of(target, [&](const Range& r) { return sends_from(s, round, r.buffer); });
     }
   }
 }

@@ -155,6 +155,7 @@ inline Bound::Bound(const MatrixCase& c, Rank rank, const References& references
            .input = region(buffers_.in, input),
            .output = region(buffers_.out, out_memory_),
            .sizes = layout(sizes_),  // what passes through scratch may be anybody's: the test knows all sizes
+           .in_place = buffers_.one,
            .depth = c.depth,
            .lend_from = (c.longest + rank) % 2,
            .copies_measured = (c.longest + rank) % 2 == 1 && c.longest % 3 == 0};

@@ -165,6 +165,20 @@ TEST(empty_messages_match_whatever_the_numbers_of_segments) {
   });
 }
 
+TEST(a_copy_from_input_to_output_waits_for_sends_only_in_place) {
+  Builder b(0, 2, 2);
+  b.send(1, input(0));
+  b.copy(input(0), output(0));
+  const Schedule s = b.finish();
+  Work work = work_on(s, kinds[0], Layout::whole(10, 2, 0), nullptr, nullptr);
+  for (const bool in_place : {true, false}) {
+    work.in_place = in_place;
+    Plan plan;
+    plan.resolve(work, 0);
+    CHECK_EQ(plan.steps.at(0).after_sends, in_place);
+  }
+}
+
 TEST(messages_of_the_same_blocks_are_counted) {
   Builder b(0, 6, 2);
   for (const Rank peer : {1, 2, 3}) b.send(peer, input(0));

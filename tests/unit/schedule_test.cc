@@ -118,6 +118,25 @@ TEST(what_writes_what_the_round_sends_waits) {
   CHECK_EQ(after_sends(parse_schedules(to_text(s), "f").at(0)), "2 4 6");
 }
 
+TEST(a_copy_waits_for_what_its_round_sends_from_the_other_buffer_only_in_place) {
+  Builder b(0, 3, 3);
+  b.send(1, input(0));
+  b.send(2, output(1));
+  b.copy(input(0), output(0));
+  b.round();
+  b.send(1, input(0));
+  b.copy(input(0), output(0));
+  b.receive_reduce(1, output(0), Side::left, input(0));
+  b.round();
+  b.send(1, output(0));
+  b.copy(input(0), output(0));
+  const Schedule s = b.finish();
+  CHECK_EQ(after_sends(s), "1 2 3 4");
+  std::string only_in_place;
+  for (const Action& a : s.actions) only_in_place += a.only_in_place ? 'y' : 'n';
+  CHECK_EQ(only_in_place, "nynn");  // in the first round something is sent from the output as well
+}
+
 TEST(parts_are_written_and_read_back) {
   Schedule s = everything();
   s.parts = {{0, 1, 1, 3, 4}};
