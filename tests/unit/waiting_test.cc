@@ -44,6 +44,20 @@ TEST(nobody_sleeps_before_all_looks_are_done) {
   CHECK(!backoff.yielding());
 }
 
+TEST(who_yields_in_vain_sleeps_before_its_time) {
+  Doorbell doorbell;
+  Backoff backoff({.polls = 1, .yield_time = seconds(100), .in_vain = 100}, &doorbell);
+  for (int i = 0; i < 131; ++i) backoff.wait(true);
+  CHECK_EQ(doorbell.sleepers.load(), 0);                // too soon to say: the first 32 are not known
+  const Deadline deadline = Deadline::in(seconds(30));  // others may run here
+  while (doorbell.sleepers.load() == 0 && !deadline.expired()) backoff.wait(true);
+  CHECK_EQ(doorbell.sleepers.load(), 1);
+  backoff.reset();
+  CHECK_EQ(doorbell.sleepers.load(), 0);
+  for (int i = 0; i < 131; ++i) backoff.wait(true);
+  CHECK_EQ(doorbell.sleepers.load(), 0);
+}
+
 TEST(a_sleeper_says_so_and_looks_once_more) {
   Doorbell doorbell;
   {

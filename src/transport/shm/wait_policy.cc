@@ -3,11 +3,13 @@
 
 #include <linux/futex.h>
 #include <sched.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <climits>
 #include <ctime>
+#include <utility>
 
 namespace stretto::transport::shm {
 namespace {
@@ -17,6 +19,12 @@ constexpr long longest_sleep = 250'000;  // ns; a ring may be missed, and the MP
 void* futex_of(Doorbell& doorbell) {
   static_assert(sizeof doorbell.rings == sizeof(std::uint32_t));
   return &doorbell.rings;
+}
+
+long switches_of_thread() {
+  rusage used{};
+  getrusage(RUSAGE_THREAD, &used);
+  return used.ru_nvcsw + used.ru_nivcsw;
 }
 
 }  // namespace
@@ -29,7 +37,7 @@ void wake(Doorbell& doorbell) {
 void Backoff::yield_or_block(bool may_block) {
   const auto now = Deadline::Clock::now();
   if (yields_++ == 0) since_ = now;
-  if (!may_block || !doorbell_ || now - since_ < policy_.yield_time) {
+  if (!may_block || !doorbell_ || (now - since_ < policy_.yield_time && !yields_in_vain())) {
     sched_yield();
     return;
   }
@@ -42,6 +50,18 @@ void Backoff::yield_or_block(bool may_block) {
   const timespec most{0, longest_sleep};
   syscall(SYS_futex, futex_of(*doorbell_), FUTEX_WAIT, heard_, &most, nullptr, 0);
   retract();
+}
+
+/// Has nearly nobody else run on this core lately? The count of switches is looked at seldom: it takes as long as a
+/// yield.
+bool Backoff::yields_in_vain() {
+  constexpr unsigned looks_every = 32;
+  if (policy_.in_vain == 0 || yields_ < looks_every) return false;
+  if (yields_ % looks_every == 0) {
+    const long before = std::exchange(switches_, switches_of_thread());
+    if (yields_ == looks_every || switches_ - before > looks_every / 4) useful_ = yields_;
+  }
+  return yields_ - useful_ >= policy_.in_vain;
 }
 
 void Backoff::retract() {

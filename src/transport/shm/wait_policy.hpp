@@ -14,10 +14,15 @@ namespace stretto::transport::shm {
 struct WaitPolicy {
   int polls = 2000;                              ///< with the core kept, before it is yielded
   std::chrono::microseconds yield_time{40'000};  ///< of yielding between polls, before the thread blocks
+  /// Likewise, after so many yields in a row that were mostly in vain; 0: never. A scheduler that is fair by time used
+  /// gives the core back to a thread that yields it as long as another one there, which has worked, is ahead: the two
+  /// would have half of the core each.
+  unsigned in_vain = 0;
 };
 
 /// Of ranks that share cores.
-inline constexpr WaitPolicy sharing_cores{.polls = 1, .yield_time = std::chrono::microseconds(3000)};
+inline constexpr WaitPolicy sharing_cores{
+    .polls = 1, .yield_time = std::chrono::microseconds(3000), .in_vain = 200};  // in some 0.1 ms
 
 /// The wait for one thing.
 class Backoff {
@@ -57,6 +62,7 @@ class Backoff {
 
  private:
   void yield_or_block(bool may_block);
+  bool yields_in_vain();
   void retract();
 
   WaitPolicy policy_;
@@ -66,6 +72,8 @@ class Backoff {
   bool announced_ = false;   // counted among the sleepers: blocks if the next poll finds nothing either
   std::uint32_t heard_ = 0;  // rings when announced
   Deadline::Clock::time_point since_{};
+  unsigned useful_ = 0;  ///< yields until it was last seen that others had run
+  long switches_ = 0;    ///< of this thread, when last looked at
 };
 
 /// Wakes the threads that sleep on `doorbell`.
