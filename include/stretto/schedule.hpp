@@ -65,7 +65,7 @@ struct Action {
   ActionKind kind;
   Side side = Side::left;
   bool after_sends = false;    ///< waits until the round's sends have left; set by order_after_sends()
-  bool only_in_place = false;  ///< a copy that need not where input and output are two: its round sends from the other
+  bool only_in_place = false;  ///< a copy whose round sends nothing from the buffer that it writes
   Rank peer = no_rank;         ///< of a receive
   Slice target = {};
   Slice source = {};   ///< copy and reduce

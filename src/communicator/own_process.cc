@@ -89,7 +89,7 @@ void prepare_node() {
   core_limit();
   Process* const p = own_process();
   const int peers = launched_here() - 1;
-  // If the system has no such memory, that is seen when it is needed.
+  // A guess: what is missing is provided when it is needed, and if the system has no such memory, that is seen then.
   if (p && peers > 0) p->segment().provide_near_header(peers * bytes_of_channels(capacity_of_connections(0, false)));
 }
 
@@ -141,7 +141,10 @@ bool oversubscribed() { return scarce || launched_here() > core_limit(); }
 void have_met() { has_core = !scarce && !flavour::yields_when_idle(); }
 
 transport::shm::WaitPolicy wait_policy() {
-  return has_core.load(std::memory_order_relaxed) ? transport::shm::WaitPolicy{} : transport::shm::sharing_cores;
+  if (has_core.load(std::memory_order_relaxed)) return {};
+  transport::shm::WaitPolicy policy = transport::shm::sharing_cores;
+  if (!scarce.load(std::memory_order_relaxed)) policy.in_vain = 0;  // to sleep would leave its own core idle
+  return policy;
 }
 
 transport::shm::StagingRings take_staging_rings() {

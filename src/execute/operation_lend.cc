@@ -87,6 +87,7 @@ bool Operation::try_lend(Instance& in, SendState& state) {
     if (copies_next(in) || !box.asked_for_help(state.lent)) return false;
     const Nanoseconds begin = seen();
     box.help(state.lent);
+    ring(peer.doorbell);  // it may wait for the last piece
     done(begin, Activity::copy, no_rank, send.bytes, in);
     return false;
   }
@@ -115,7 +116,9 @@ void Operation::ask_for_help(Instance& in) {
     const Fragment fragment = box.next(key_);
     if (!fragment || fragment.carried != Carried::lent || fragment.bytes != step.bytes) continue;
     std::byte* const whole = in.buffers.in_one_piece(step.target);
-    if (whole) receive.shared = box.ask_for_help({whole, paths_.node->in_heap(whole, step.bytes)});
+    if (!whole) continue;
+    receive.shared = box.ask_for_help({whole, paths_.node->in_heap(whole, step.bytes)});
+    if (receive.shared) ring(neighbour(step.peer)->doorbell);
   }
 }
 
@@ -127,7 +130,9 @@ Copied Operation::take_lent(Instance& in, const Plan::Step& step, ReceiveState& 
   std::byte* whole = step.kind == ActionKind::receive ? in.buffers.in_one_piece(step.target) : receive.bounce;
   if (whole) {
     const bool in_heap = paths_.node->in_heap(whole, fragment.bytes);
-    const Copied copied = box.copy_together(fragment, {whole, in_heap, step.non_temporal}, receive.copied);
+    const Inbox::Target target{whole, in_heap, step.non_temporal};
+    if (box.ask_for_help(target)) ring(neighbour(step.peer)->doorbell);
+    const Copied copied = box.copy_together(fragment, target, receive.copied);
     receive.shared = copied == Copied::in_part;
     if (copied == Copied::all) {
       receive.got += fragment.bytes;

@@ -87,7 +87,7 @@ bool Worker::attend(void* worker) {
   if (!c.node() || now < watch.look_for_dead) return true;
   const bool first = watch.look_for_dead == steady_clock::time_point{};
   watch.look_for_dead = now + grace / 5;
-  if (first) return true;  // in set-up all wait, and a look costs several calls of the system for each rank
+  if (first) return true;  // most often in set-up, where all wait; a look takes calls of the system for each rank
   if (!someone_died(*c.node())) {
     watch.died = {};
   } else if (watch.died == steady_clock::time_point{}) {

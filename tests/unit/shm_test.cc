@@ -46,6 +46,22 @@ TEST(a_segment_has_an_end) {
   CHECK(more > 200000 && more < 300000);
 }
 
+TEST(room_near_the_header_is_provided_at_once_and_no_more) {
+  const auto segment = segment_of(8 << 20);
+  struct stat found{};
+  const auto bytes_of_file = [&] {
+    fstat(static_cast<int>(segment->handle().file), &found);
+    return static_cast<Bytes>(found.st_size);
+  };
+  CHECK(segment->provide_near_header(100000));
+  const Bytes provided = bytes_of_file();
+  CHECK(provided >= 100000 && provided < 200000);
+  for (Bytes taken = 0; taken < 90000; taken += 4352) CHECK(segment->take(4352));
+  CHECK_EQ(bytes_of_file(), provided);
+  CHECK(segment->provide_near_header(Bytes{1} << 40));
+  CHECK(bytes_of_file() <= 512 << 10);
+}
+
 TEST(what_others_read_first_stands_near_the_header) {
   std::string why;
   const auto process = Process::create(64 << 20, why);

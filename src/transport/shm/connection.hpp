@@ -188,7 +188,7 @@ class Inbox {
   /// Asks the sender, before this end has time for it, to begin to copy. False: it may not.
   bool ask_for_help(const Target& to) {
     Loan& loan = channel_.slot(released_).loan;
-    if (!may_help(loan, to)) return false;
+    if (!may_help(loan, to) || channel_.receipts->refused.load(std::memory_order_relaxed) != 0) return false;
     transport::shm::ask_for_help(loan, to.at);
     return true;
   }

@@ -37,7 +37,8 @@ void wake(Doorbell& doorbell) {
 void Backoff::yield_or_block(bool may_block) {
   const auto now = Deadline::Clock::now();
   if (yields_++ == 0) since_ = now;
-  if (!may_block || !doorbell_ || (now - since_ < policy_.yield_time && !yields_in_vain())) {
+  const bool in_vain = yields_in_vain();
+  if (!may_block || !doorbell_ || (now - since_ < policy_.yield_time && !in_vain)) {
     sched_yield();
     return;
   }
@@ -52,16 +53,17 @@ void Backoff::yield_or_block(bool may_block) {
   retract();
 }
 
-/// Has nearly nobody else run on this core lately? The count of switches is looked at seldom: it takes as long as a
-/// yield.
+/// Has hardly anybody else run on this core lately? The count of switches is looked at seldom: it takes as long as a
+/// yield. The answer stays until something comes, for sleeping switches as well.
 bool Backoff::yields_in_vain() {
   constexpr unsigned looks_every = 32;
-  if (policy_.in_vain == 0 || yields_ < looks_every) return false;
+  if (policy_.in_vain == 0 || in_vain_ || yields_ < looks_every) return in_vain_;
   if (yields_ % looks_every == 0) {
     const long before = std::exchange(switches_, switches_of_thread());
-    if (yields_ == looks_every || switches_ - before > looks_every / 4) useful_ = yields_;
+    const bool counts = switches_ > 0;  // there are systems that do not
+    if (yields_ == looks_every || switches_ - before > looks_every / 4 || !counts) useful_ = yields_;
   }
-  return yields_ - useful_ >= policy_.in_vain;
+  return in_vain_ = yields_ - useful_ >= policy_.in_vain;
 }
 
 void Backoff::retract() {

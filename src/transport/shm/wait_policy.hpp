@@ -43,6 +43,7 @@ class Backoff {
   /// Something came: the next wait begins.
   void reset() {
     polls_ = yields_ = 0;
+    in_vain_ = false;
     if (announced_) [[unlikely]]
       retract();
   }
@@ -69,6 +70,7 @@ class Backoff {
   Doorbell* doorbell_;
   int polls_ = 0;
   unsigned yields_ = 0;
+  bool in_vain_ = false;
   bool announced_ = false;   // counted among the sleepers: blocks if the next poll finds nothing either
   std::uint32_t heard_ = 0;  // rings when announced
   Deadline::Clock::time_point since_{};
