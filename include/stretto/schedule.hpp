@@ -61,12 +61,15 @@ struct Send {
   Slice blocks;
 };
 
+/// Does an action wait until the round's sends have left? In place only: it is a copy, and its round sends nothing from
+/// the buffer that it writes, but what it writes has the places of what is sent.
+enum class AfterSends : std::uint8_t { no, in_place, always };
+
 struct Action {
   ActionKind kind;
   Side side = Side::left;
-  bool after_sends = false;    ///< waits until the round's sends have left; set by order_after_sends()
-  bool only_in_place = false;  ///< a copy whose round sends nothing from the buffer that it writes
-  Rank peer = no_rank;         ///< of a receive
+  AfterSends after_sends = AfterSends::no;  ///< set by order_after_sends()
+  Rank peer = no_rank;                      ///< of a receive
   Slice target = {};
   Slice source = {};   ///< copy and reduce
   Slice operand = {};  ///< receive_reduce and reduce: the other operand, often the target itself

@@ -90,7 +90,9 @@ void prepare_node() {
   Process* const p = own_process();
   const int peers = launched_here() - 1;
   // A guess: what is missing is provided when it is needed, and if the system has no such memory, that is seen then.
-  if (p && peers > 0) p->segment().provide_near_header(peers * bytes_of_channels(capacity_of_connections(0, false)));
+  if (p && peers > 0)
+    p->segment().provide_near_header(
+        peers * bytes_of_channels(capacity_of_connections(static_cast<std::size_t>(peers) + 1, false)));
 }
 
 /// Rooms take memory for each peer: less where there are many, none where each communicator has connections of its own.
@@ -142,9 +144,7 @@ void have_met() { has_core = !scarce && !flavour::yields_when_idle(); }
 
 transport::shm::WaitPolicy wait_policy() {
   if (has_core.load(std::memory_order_relaxed)) return {};
-  transport::shm::WaitPolicy policy = transport::shm::sharing_cores;
-  if (!scarce.load(std::memory_order_relaxed)) policy.in_vain = 0;  // to sleep would leave its own core idle
-  return policy;
+  return scarce.load(std::memory_order_relaxed) ? transport::shm::sharing_cores : transport::shm::yielding_at_once;
 }
 
 transport::shm::StagingRings take_staging_rings() {

@@ -249,6 +249,7 @@ class Operation {
     return paths_.node && !work_.oversubscribed && in.plan->stages[in.round].receives > 0;
   }
   void ask_for_help(Instance& in);
+  bool ask(const Plan::Step& step, const transport::shm::Inbox::Target& target, transport::shm::Inbox& box);
   static bool both_ends_copy(const Instance& in, const Plan::Outgoing& send);
   bool copies_next(const Instance& in) const;
   void choose_copy(const Instance& in, SendState& state);

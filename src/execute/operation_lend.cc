@@ -117,9 +117,15 @@ void Operation::ask_for_help(Instance& in) {
     if (!fragment || fragment.carried != Carried::lent || fragment.bytes != step.bytes) continue;
     std::byte* const whole = in.buffers.in_one_piece(step.target);
     if (!whole) continue;
-    receive.shared = box.ask_for_help({whole, paths_.node->in_heap(whole, step.bytes)});
-    if (receive.shared) ring(neighbour(step.peer)->doorbell);
+    receive.shared = ask(step, {whole, paths_.node->in_heap(whole, step.bytes)}, box);
   }
+}
+
+/// Asks the sender of a lent message, which may sleep, to copy it too. False: it may not.
+bool Operation::ask(const Plan::Step& step, const Inbox::Target& target, Inbox& box) {
+  if (!box.ask_for_help(target)) return false;
+  ring(neighbour(step.peer)->doorbell);
+  return true;
 }
 
 /// A message that lies in the sender's memory. What is to be combined, or goes to several places, is read in place, or
@@ -131,7 +137,7 @@ Copied Operation::take_lent(Instance& in, const Plan::Step& step, ReceiveState& 
   if (whole) {
     const bool in_heap = paths_.node->in_heap(whole, fragment.bytes);
     const Inbox::Target target{whole, in_heap, step.non_temporal};
-    if (box.ask_for_help(target)) ring(neighbour(step.peer)->doorbell);
+    ask(step, target, box);
     const Copied copied = box.copy_together(fragment, target, receive.copied);
     receive.shared = copied == Copied::in_part;
     if (copied == Copied::all) {

@@ -124,7 +124,8 @@ class Plan::Resolver {
 
   void add(const Action& action) {
     const bool receives = is_receive(action.kind);
-    const bool later = action.after_sends && (work_.in_place || !action.only_in_place);
+    const bool later =
+        action.after_sends == AfterSends::always || (work_.in_place && action.after_sends == AfterSends::in_place);
     Step step{action.kind, action.side, later, false, action.peer, resolve(action.target), {}, {}, 0, 0};
     const Count n = elements(step.target);
     if (n == 0 && (!receives || !goes_empty(action.target))) return;

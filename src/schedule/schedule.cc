@@ -102,10 +102,13 @@ void order_after_sends(Schedule& s) {
       Action& action = s.actions[i];
       // A plain receive lands when it likes: where it would overlap, the checker refuses it.
       const auto target = s.at(action.target);
-      action.after_sends = action.kind != ActionKind::receive && overlap(target, sent);
-      action.only_in_place =
-          action.after_sends && action.kind == ActionKind::copy &&
-          std::ranges::none_of(target, [&](const Range& r) { return sends_from(s, round, r.buffer); });
+      if (action.kind == ActionKind::receive || !overlap(target, sent))
+        action.after_sends = AfterSends::no;
+      else if (action.kind == ActionKind::copy &&
+               std::ranges::none_of(target, [&](const Range& r) { return sends_from(s, round, r.buffer); }))
+        action.after_sends = AfterSends::in_place;
+      else
+        action.after_sends = AfterSends::always;
     }
   }
 }

@@ -138,12 +138,13 @@ struct Loaned {
   std::vector<std::byte> here = std::vector<std::byte>(bytes);
   Bytes mine = 0;
 
-  Loaned(std::int64_t sender, std::int64_t receiver) {
+  Loaned(std::int64_t sender, std::int64_t receiver, bool asks = true) {
     for (std::size_t i = 0; i < message.size(); ++i) message[i] = static_cast<std::byte>(i % 251);
     connection.in.open(connection.channel, connection.memory, 0, sender);
     connection.out.set_receiver(receiver);
     connection.out.next().lend(message.data(), bytes, Help::anywhere);
     connection.out.post(0);
+    if (asks) connection.in.ask_for_help({here.data(), false});
   }
   Copied copy() { return connection.in.copy_together(connection.in.next(0), {here.data(), false}, mine); }
   bool help() {
@@ -153,12 +154,14 @@ struct Loaned {
   }
 };
 
-TEST(the_receiver_copies_alone_if_the_sender_is_busy) {
-  Loaned loaned(getpid(), getpid());
-  CHECK(!loaned.help());  // it was not asked
-  CHECK(loaned.copy() == Copied::all && loaned.mine == Loaned::bytes);
-  CHECK(loaned.here == loaned.message);
-  CHECK(!loaned.help());  // nothing is left
+TEST(the_receiver_copies_alone_if_the_sender_is_busy_or_was_not_asked) {
+  for (const bool asks : {false, true}) {
+    Loaned loaned(getpid(), getpid(), asks);
+    if (!asks) CHECK(!loaned.help());
+    CHECK(loaned.copy() == Copied::all && loaned.mine == (asks ? Loaned::bytes : 0));
+    CHECK(loaned.here == loaned.message);
+    CHECK(!loaned.help());  // nothing is left
+  }
 }
 
 TEST(both_ends_copy_a_lent_message) {
@@ -180,7 +183,6 @@ TEST(both_ends_copy_a_lent_message) {
 TEST(a_sender_does_the_rest_of_a_lent_message) {
   Loaned loaned(getpid(), getpid());
   Loan& loan = loaned.connection.channel.slots[0].loan;
-  ask_for_help(loan, loaned.here.data());
   const LoanPiece first = take_piece(loan);  // which the receiver has not copied yet
   CHECK(loaned.help());
   CHECK(loaned.copy() == Copied::in_part && loaned.mine == 0);
@@ -192,7 +194,6 @@ TEST(a_sender_does_the_rest_of_a_lent_message) {
 
 TEST(a_sender_that_may_not_write_leaves_all_to_the_receiver) {
   Loaned loaned(getpid(), 0);
-  ask_for_help(loaned.connection.channel.slots[0].loan, loaned.here.data());
   CHECK(loaned.help());   // tries a piece
   CHECK(!loaned.help());  // and no second one
   CHECK(loaned.copy() == Copied::all);
@@ -201,7 +202,6 @@ TEST(a_sender_that_may_not_write_leaves_all_to_the_receiver) {
 
 TEST(a_withdrawn_buffer_is_not_written_any_more) {
   Loaned loaned(getpid(), getpid());
-  ask_for_help(loaned.connection.channel.slots[0].loan, loaned.here.data());
   loaned.connection.in.withdraw(0);
   CHECK(!loaned.help());
   CHECK(loaned.here == std::vector<std::byte>(Loaned::bytes));

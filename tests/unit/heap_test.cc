@@ -280,7 +280,11 @@ struct InPlace {
     out.next().lend(message, bytes, help);
     out.post(0);
   }
-  Copied copy(std::byte* to) { return in.copy_together(in.next(0), {to, shown.contains(to, bytes), false}, mine); }
+  Copied copy(std::byte* to) {
+    const Inbox::Target target{to, shown.contains(to, bytes), false};
+    in.ask_for_help(target);
+    return in.copy_together(in.next(0), target, mine);
+  }
   bool right(const std::byte* to) const { return std::equal(message, message + bytes, to); }
 };
 

@@ -96,7 +96,7 @@ TEST(scratch_is_kept_as_runs) {
 std::string after_sends(const Schedule& s) {
   std::string numbers;
   for (std::size_t i = 0; i < s.actions.size(); ++i)
-    if (s.actions[i].after_sends) numbers += (numbers.empty() ? "" : " ") + std::to_string(i + 1);
+    if (s.actions[i].after_sends != AfterSends::no) numbers += (numbers.empty() ? "" : " ") + std::to_string(i + 1);
   return numbers;
 }
 
@@ -133,7 +133,7 @@ TEST(a_copy_waits_for_what_its_round_sends_from_the_other_buffer_only_in_place) 
   const Schedule s = b.finish();
   CHECK_EQ(after_sends(s), "1 2 3 4");
   std::string only_in_place;
-  for (const Action& a : s.actions) only_in_place += a.only_in_place ? 'y' : 'n';
+  for (const Action& a : s.actions) only_in_place += a.after_sends == AfterSends::in_place ? 'y' : 'n';
   CHECK_EQ(only_in_place, "nynn");  // in the first round something is sent from the output as well
 }
 

@@ -192,15 +192,13 @@ class Inbox {
     transport::shm::ask_for_help(loan, to.at);
     return true;
   }
-  /// Copies all of it, together with the sender. `mine`: how much of it by this end so far.
+  /// Copies all of it, together with the sender if that was asked. `mine`: how much of it by this end so far.
   Copied copy_together(const Fragment& lent, const Target& to, Bytes& mine) {
     Loan& loan = channel_.slot(released_).loan;
     const auto copy_all = [&] {
       return copy(lent, 0, lent.bytes, to.at, to.non_temporal) ? Copied::all : Copied::refused;
     };
-    if (!may_help(loan, to)) return copy_all();
-    if (channel_.receipts->refused.load(std::memory_order_relaxed) != 0) return Copied::refused;
-    transport::shm::ask_for_help(loan, to.at);
+    if (!is_shared(loan)) return copy_all();
     for (LoanPiece piece = take_piece(loan); piece.bytes > 0; piece = take_piece(loan)) {
       if (!copy(lent, piece.first, piece.bytes, to.at + piece.first, to.non_temporal)) return Copied::refused;
       mine += piece.bytes;

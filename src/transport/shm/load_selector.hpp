@@ -16,7 +16,7 @@ namespace stretto::transport::shm {
 class LoadSelector {
  public:
   /// `load(as_memcpy)` does it.
-  template <typename Load>
+  template <typename Clock = std::chrono::steady_clock, typename Load>
   void run(Bytes bytes, Load load) {
     if (bytes < least) return load(false);
     const auto doublings = std::bit_width(static_cast<std::uint64_t>(bytes / least));
@@ -24,7 +24,7 @@ class LoadSelector {
     const bool as_memcpy = size.probes.second(size.memcpy < size.lines * 1.15f);
     if (!size.probes.probes() && size.probes.turn() % time_every != 0) return load(as_memcpy);
     float& now = as_memcpy ? size.memcpy : size.lines;
-    now = updated(now, seconds_of([&] { load(as_memcpy); }) / static_cast<float>(bytes));
+    now = updated(now, seconds_of<Clock>([&] { load(as_memcpy); }) / static_cast<float>(bytes));
   }
 
  private:

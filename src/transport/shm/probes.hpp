@@ -15,11 +15,11 @@ inline float updated(float now, float sample) {
   return now + (sample < now ? (sample - now) * 0.75f : (std::min(sample, 4 * now) - now) / 8);
 }
 
-template <typename Copying>
+template <typename Clock = std::chrono::steady_clock, typename Copying>
 float seconds_of(Copying copying) {
-  const auto begin = std::chrono::steady_clock::now();
+  const auto begin = Clock::now();
   copying();
-  return std::chrono::duration<float>(std::chrono::steady_clock::now() - begin).count();
+  return std::chrono::duration<float>(Clock::now() - begin).count();
 }
 
 /// Whose turn it is: that of the better way, and now and then, often in the beginning, that of the other. `longest`: so

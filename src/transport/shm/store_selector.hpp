@@ -33,7 +33,7 @@ class StoreSelector {
 
   /// Writes a fragment by `write(storing)`. New pages are slow in any way, which says nothing of others. `receivers`:
   /// what the receiver, or one of them, has told; null: it is not to be asked.
-  template <typename Write>
+  template <typename Clock = std::chrono::steady_clock, typename Write>
   Storing run(Bytes bytes, bool new_pages, bool around, const ReadingCosts* receivers, Write write) {
     if (bytes < least || new_pages) {
       const Storing storing{.typical = !new_pages};
@@ -48,7 +48,7 @@ class StoreSelector {
       return storing;
     }
     float& cost = size.of(size.writing, storing.timed);
-    cost = updated(cost, seconds_of([&] { write(storing); }) / static_cast<float>(bytes));
+    cost = updated(cost, seconds_of<Clock>([&] { write(storing); }) / static_cast<float>(bytes));
     if (receivers)
       size.note_reading(*receivers, bytes);
     else

@@ -20,9 +20,11 @@ struct WaitPolicy {
   unsigned in_vain = 0;
 };
 
+/// Of ranks that are to leave their cores to others, but need not share them: to block would leave the core idle.
+inline constexpr WaitPolicy yielding_at_once{.polls = 1, .yield_time = std::chrono::microseconds(3000)};
 /// Of ranks that share cores.
 inline constexpr WaitPolicy sharing_cores{
-    .polls = 1, .yield_time = std::chrono::microseconds(3000), .in_vain = 200};  // in some 0.1 ms
+    .polls = 1, .yield_time = yielding_at_once.yield_time, .in_vain = 200};  // in some 0.1 ms
 
 /// The wait for one thing.
 class Backoff {
