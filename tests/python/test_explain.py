@@ -175,7 +175,7 @@ def test_cores(tmp_path):
     assert choice("-p", 8, "--nodes", "2x4", "--cores", 4) == "linear"
     assert choice("-p", 5, "--one-node", "--machine", machine) == "chain"
     assert choice("-p", 4, "--one-node", "--machine", machine) == "linear"
-    assert choice("-p", 4096, "--one-node", "--machine", "flat") == "linear"
+    assert choice("-p", 512, "--one-node", "--machine", "flat") == "linear"
     assert choice("-p", 1 + cores(), "--one-node") == "chain"
     assert choice("-p", cores(), "--one-node") == "linear"
     text = succeed("explain", "scan", "-p", 8, "--one-node", "--cores", 2)
