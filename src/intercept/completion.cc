@@ -67,70 +67,37 @@ STRETTO_ENTRY(Request_get_status, (MPI_Request request, int* flag, MPI_Status* s
   return native().Request_get_status(request, flag, status);
 }
 
-STRETTO_ENTRY(Waitany, (int n, MPI_Request requests[], int* index, MPI_Status* status), (n, requests, index, status)) {
-  const ObservedWait wait(n, requests);
-  if (!any_ours(n, requests)) return native().Waitany(n, requests, index, status);
-  return served([&] { return mpi::wait_any(all_of(n, requests), index, status); });
-}
+#define ARRAY_ENTRY(name, with_ours, parameters, arguments)                                     \
+  STRETTO_ENTRY(name, (int n, MPI_Request requests[], STRETTO_LIST parameters),                 \
+                (n, requests, STRETTO_LIST arguments)) {                                        \
+    const ObservedWait wait(n, requests);                                                       \
+    if (!any_ours(n, requests)) return native().name(n, requests, STRETTO_LIST arguments);      \
+    return served([&] { return mpi::with_ours(all_of(n, requests), STRETTO_LIST arguments); }); \
+  }
 
-STRETTO_ENTRY(Testany, (int n, MPI_Request requests[], int* index, int* flag, MPI_Status* status),
-              (n, requests, index, flag, status)) {
-  const ObservedWait wait(n, requests);
-  if (!any_ours(n, requests)) return native().Testany(n, requests, index, flag, status);
-  return served([&] { return mpi::test_any(all_of(n, requests), index, flag, status); });
-}
-
-STRETTO_ENTRY(Waitall, (int n, MPI_Request requests[], MPI_Status statuses[]), (n, requests, statuses)) {
-  const ObservedWait wait(n, requests);
-  if (!any_ours(n, requests)) return native().Waitall(n, requests, statuses);
-  return served([&] { return mpi::wait_all(all_of(n, requests), statuses); });
-}
-
-STRETTO_ENTRY(Testall, (int n, MPI_Request requests[], int* flag, MPI_Status statuses[]),
-              (n, requests, flag, statuses)) {
-  const ObservedWait wait(n, requests);
-  if (!any_ours(n, requests)) return native().Testall(n, requests, flag, statuses);
-  return served([&] { return mpi::test_all(all_of(n, requests), flag, statuses); });
-}
-
-STRETTO_ENTRY(Waitsome, (int n, MPI_Request requests[], int* count, int indices[], MPI_Status statuses[]),
-              (n, requests, count, indices, statuses)) {
-  const ObservedWait wait(n, requests);
-  if (!any_ours(n, requests)) return native().Waitsome(n, requests, count, indices, statuses);
-  return served([&] { return mpi::wait_some(all_of(n, requests), count, indices, statuses); });
-}
-
-STRETTO_ENTRY(Testsome, (int n, MPI_Request requests[], int* count, int indices[], MPI_Status statuses[]),
-              (n, requests, count, indices, statuses)) {
-  const ObservedWait wait(n, requests);
-  if (!any_ours(n, requests)) return native().Testsome(n, requests, count, indices, statuses);
-  return served([&] { return mpi::test_some(all_of(n, requests), count, indices, statuses); });
-}
+ARRAY_ENTRY(Waitany, wait_any, (int* index, MPI_Status* status), (index, status))
+ARRAY_ENTRY(Testany, test_any, (int* index, int* flag, MPI_Status* status), (index, flag, status))
+ARRAY_ENTRY(Waitall, wait_all, (MPI_Status statuses[]), (statuses))
+ARRAY_ENTRY(Testall, test_all, (int* flag, MPI_Status statuses[]), (flag, statuses))
+ARRAY_ENTRY(Waitsome, wait_some, (int* count, int indices[], MPI_Status statuses[]), (count, indices, statuses))
+ARRAY_ENTRY(Testsome, test_some, (int* count, int indices[], MPI_Status statuses[]), (count, indices, statuses))
 
 #if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1)
 static mpi::Requests looked_at(int n, const MPI_Request* handles) {
   return all_of(n, const_cast<MPI_Request*>(handles));  // they are not changed
 }
 
-STRETTO_ENTRY(Request_get_status_any, (int n, const MPI_Request requests[], int* index, int* flag, MPI_Status* status),
-              (n, requests, index, flag, status)) {
-  if (!any_ours(n, requests)) return call_if_there(native().Request_get_status_any, n, requests, index, flag, status);
-  return served([&] { return mpi::get_status_any(looked_at(n, requests), index, flag, status); });
-}
+#define STATUS_ENTRY(name, with_ours, parameters, arguments)                                              \
+  STRETTO_ENTRY(name, (int n, const MPI_Request requests[], STRETTO_LIST parameters),                     \
+                (n, requests, STRETTO_LIST arguments)) {                                                  \
+    if (!any_ours(n, requests)) return call_if_there(native().name, n, requests, STRETTO_LIST arguments); \
+    return served([&] { return mpi::with_ours(looked_at(n, requests), STRETTO_LIST arguments); });        \
+  }
 
-STRETTO_ENTRY(Request_get_status_all, (int n, const MPI_Request requests[], int* flag, MPI_Status statuses[]),
-              (n, requests, flag, statuses)) {
-  if (!any_ours(n, requests)) return call_if_there(native().Request_get_status_all, n, requests, flag, statuses);
-  return served([&] { return mpi::get_status_all(looked_at(n, requests), flag, statuses); });
-}
-
-STRETTO_ENTRY(Request_get_status_some,
-              (int n, const MPI_Request requests[], int* count, int indices[], MPI_Status statuses[]),
-              (n, requests, count, indices, statuses)) {
-  if (!any_ours(n, requests))
-    return call_if_there(native().Request_get_status_some, n, requests, count, indices, statuses);
-  return served([&] { return mpi::get_status_some(looked_at(n, requests), count, indices, statuses); });
-}
+STATUS_ENTRY(Request_get_status_any, get_status_any, (int* index, int* flag, MPI_Status* status), (index, flag, status))
+STATUS_ENTRY(Request_get_status_all, get_status_all, (int* flag, MPI_Status statuses[]), (flag, statuses))
+STATUS_ENTRY(Request_get_status_some, get_status_some, (int* count, int indices[], MPI_Status statuses[]),
+             (count, indices, statuses))
 #endif
 
 STRETTO_ENTRY(Start, (MPI_Request * request), (request)) {
