@@ -5,8 +5,8 @@
 
 #include "intercept/entry.hpp"
 #include "mpi/held_handles.hpp"
-#include "prepare/completion.hpp"
 #include "prepare/observed.hpp"
+#include "prepare/requests.hpp"
 
 namespace {
 

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "prepare/completion.hpp"
-
 #include <sched.h>
 
 #include <algorithm>
@@ -8,17 +6,10 @@
 #include <vector>
 
 #include "mpi/types.hpp"
+#include "prepare/requests.hpp"
 
 namespace stretto::mpi {
 namespace {
-
-/// What MPI calls an empty status: that of a request which was not active, and of a collective.
-void set_empty(MPI_Status* status) {
-  if (status == MPI_STATUS_IGNORE) return;
-  MPI_Request none = constants().request_null;
-  int flag = 0;
-  native().Test(&none, &flag, status);
-}
 
 /// Moves on what can be moved, once. `alone`: nothing has been moved on for other requests just now.
 void poll(Request& request, bool alone = true) {
@@ -201,26 +192,17 @@ int wait(Request& request, MPI_Request* handle, MPI_Status* status) {
   return complete(request, handle);
 }
 
-int wait_at_once(Request& request, MPI_Request* handle, MPI_Status* status) {
-  set_empty(status);
-  return complete_at_once(request, handle);
-}
-
-int test(Request& request, MPI_Request* handle, int* flag, MPI_Status* status) {
-  if (is_lost(request)) return misused(request);
-  if (!over(request)) poll(request);
-  *flag = over(request) ? 1 : 0;
-  if (!*flag) return MPI_SUCCESS;
-  set_empty(status);
-  return request.active ? complete(request, handle) : MPI_SUCCESS;
-}
-
 int get_status(Request& request, int* flag, MPI_Status* status) {
   if (is_lost(request)) return misused(request);
   if (!over(request)) poll(request);
   *flag = over(request) ? 1 : 0;
   if (*flag) set_empty(status);
   return MPI_SUCCESS;
+}
+
+int test(Request& request, MPI_Request* handle, int* flag, MPI_Status* status) {
+  const int code = get_status(request, flag, status);
+  return code == MPI_SUCCESS && *flag && request.active ? complete(request, handle) : code;
 }
 
 int wait_any(Requests requests, int* index, MPI_Status* status) {

@@ -4,6 +4,8 @@
 // that only carry a call. Whatever copies, compares or converts requests works on them.
 #pragma once
 
+#include <span>
+
 #include "prepare/nonblocking_call.hpp"
 #include "prepare/persistent_call.hpp"
 #include "prepare/serve.hpp"
@@ -53,8 +55,6 @@ int start(Request& request);
 int free_request(Request& request, MPI_Request* handle);
 /// After the end of its call: hands the completion to the program, by MPI's code.
 int complete(Request& request, MPI_Request* handle);
-/// The same of one that was complete `at_once`.
-int complete_at_once(Request& request, MPI_Request* handle);
 /// MPI_ERR_REQUEST, by way of the error handler.
 int misused(Request& request);
 /// The same where nothing is known of a communicator: the native library says it.
@@ -69,5 +69,37 @@ bool finish_requests(MPI_Comm comm, int (*native_free)(MPI_Comm*));
 void end_requests();
 /// Has that been?
 bool requests_have_ended();
+
+/// What MPI calls an empty status: that of a request which was not active, and of a collective.
+inline void set_empty(MPI_Status* status) {
+  if (status == MPI_STATUS_IGNORE) return;
+  MPI_Request none = constants().request_null;
+  int flag = 0;
+  native().Test(&none, &flag, status);
+}
+
+// MPI's waits and tests of requests, of which some are Stretto's and others may be the native library's: with MPI's
+// own parameters. Not for arrays in which none is Stretto's. All but wait_at_once() in completion.cc.
+
+int wait(Request& request, MPI_Request* handle, MPI_Status* status);
+/// wait() for a request that is complete `at_once`.
+int wait_at_once(Request& request, MPI_Request* handle, MPI_Status* status);
+int test(Request& request, MPI_Request* handle, int* flag, MPI_Status* status);
+int get_status(Request& request, int* flag, MPI_Status* status);
+
+using Requests = std::span<MPI_Request>;
+int wait_any(Requests requests, int* index, MPI_Status* status);
+int test_any(Requests requests, int* index, int* flag, MPI_Status* status);
+int wait_all(Requests requests, MPI_Status* statuses);
+int test_all(Requests requests, int* flag, MPI_Status* statuses);
+int wait_some(Requests requests, int* count, int* indices, MPI_Status* statuses);
+int test_some(Requests requests, int* count, int* indices, MPI_Status* statuses);
+
+#if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1)
+// Without handing completions to the program.
+int get_status_any(Requests requests, int* index, int* flag, MPI_Status* status);
+int get_status_all(Requests requests, int* flag, MPI_Status* statuses);
+int get_status_some(Requests requests, int* count, int* indices, MPI_Status* statuses);
+#endif
 
 }  // namespace stretto::mpi
