@@ -9,7 +9,6 @@
 
 #include "mpi/types.hpp"
 #include "prepare/background.hpp"
-#include "prepare/perform.hpp"
 
 namespace stretto::mpi {
 namespace {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "prepare/perform.hpp"
-
 #include <algorithm>
 #include <atomic>
 #include <optional>
 
 #include "communicator/raise.hpp"
 #include "prepare/nonblocking_call.hpp"
+#include "prepare/prepared_call.hpp"
 #include "support/memory.hpp"
 
 namespace stretto::mpi {

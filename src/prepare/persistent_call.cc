@@ -6,7 +6,6 @@
 #include "collectives/sizes.hpp"
 #include "mpi/bootstrap.hpp"
 #include "mpi/types.hpp"
-#include "prepare/perform.hpp"
 
 namespace stretto::mpi {
 

@@ -163,5 +163,22 @@ class PreparedCall {
   void* apart_ = nullptr;             // where its result arrives, if not in the program's buffer
   std::byte* packed_ = nullptr;       // and is packed on its way there
 };
+// Blocking calls: perform.cc runs what a prepared call asks for, stage by stage.
+Served perform(Communicator& c, const Arguments& arguments);
+
+/// MPI's return code, if the call's plan is in the cache; `left`: or it is known that the native library is to do it.
+Served run_cached(MPI_Comm comm, const Arguments& arguments, bool& left);
+
+/// A call that is served by `algorithm`, for which `served` counts.
+void count_served(Communicator& c, Counter& served, const Algorithm& algorithm);
+/// What `c` allows of it.
+void complete_work(const Communicator& c, Function function, const Decision& decision, execute::Work& work);
+/// Before the collective of `call` runs: keeps its plan if that may be, else null. Only one that a blocking call keeps
+/// samples those that follow.
+std::shared_ptr<PlanCache::Cached> keep_plan(Communicator& c, const PreparedCall& call, const execute::Work& work,
+                                             bool blocking);
+/// Before a kept call: counts it.
+void count_again(Communicator& c, PlanCache::Cached& cached);
+
 
 }  // namespace stretto::mpi

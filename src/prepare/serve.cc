@@ -10,7 +10,7 @@
 #include "observe/write.hpp"
 #include "prepare/background.hpp"
 #include "prepare/observed.hpp"
-#include "prepare/perform.hpp"
+#include "prepare/prepared_call.hpp"
 #include "prepare/requests.hpp"
 #include "settings/settings.hpp"
 

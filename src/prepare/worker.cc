@@ -11,7 +11,7 @@
 #include "mpi/progress.hpp"
 #include "mpi/threads.hpp"
 #include "prepare/background.hpp"
-#include "prepare/blocking_stage.hpp"
+#include "prepare/pending_call.hpp"
 #include "settings/settings.hpp"
 #include "support/say.hpp"
 
@@ -33,6 +33,42 @@ Deadline deadline() {
 }
 
 }  // namespace
+
+/// A stage of a blocking call under MPI_THREAD_MULTIPLE whose communicator has pending calls too: they share its
+/// messages, so that the stage is posted beside them, and moved on by whoever moves those on. All functions are called
+/// inside Entered(process_worker()); before the end of one its operation must have been forgotten.
+class BlockingStage final : public PendingCall {
+ public:
+  void start(Communicator& c, Function function, const execute::Work& work, const execute::Plan* ready) {
+    forget();
+    c_ = &c;
+    arguments_.signature.function = function;
+    schedule_ = work.schedule;
+    reset();
+    post(work, c.next_tag(), ready);
+    if (!operation_)
+      settle(MPI_SUCCESS);
+    else if (!operation_->active())
+      ended(*operation_);
+  }
+  void ended(execute::Operation& operation) override {
+    settle(operation.outcome() == transport::Outcome::ok ? MPI_SUCCESS : process_worker().failure(*c_));
+  }
+  /// Nobody may move the operation on when the call has returned: what it refers to is gone then.
+  void give_up() override {
+    const int code = process_worker().failure(*c_);
+    forget();
+    settle(code);
+  }
+  /// Its operation is given up, or has ended and nobody asks for scratch() any more.
+  void forget() { release(); }
+  /// See Operation::scratch(). After the end, until forget() or the next start().
+  const std::byte* scratch() const { return operation_ ? operation_->scratch() : nullptr; }
+
+ private:
+  const Schedule* schedule() const override { return schedule_; }
+  const Schedule* schedule_ = nullptr;
+};
 
 constinit std::atomic<int> detail::pending_calls{0};
 constinit thread_local const char detail::this_thread = 0;
