@@ -14,7 +14,7 @@
 #include "communicator/learned.hpp"
 #include "communicator/own_process.hpp"
 #include "mpi/flavour/flavour.hpp"
-#include "mpi/gpu.hpp"
+#include "mpi/queries.hpp"
 #include "mpi/threads.hpp"
 #include "select/shipped.hpp"
 #include "settings/settings.hpp"

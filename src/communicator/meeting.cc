@@ -13,7 +13,7 @@
 #include "communicator/agreement.hpp"
 #include "communicator/own_process.hpp"
 #include "mpi/progress.hpp"
-#include "mpi/translate.hpp"
+#include "mpi/queries.hpp"
 #include "settings/settings.hpp"
 #include "support/launcher.hpp"
 #include "support/say.hpp"

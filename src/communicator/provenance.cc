@@ -6,7 +6,6 @@
 
 #include "mpi/native.hpp"
 #include "mpi/queries.hpp"
-#include "mpi/translate.hpp"
 
 namespace stretto::mpi {
 namespace {

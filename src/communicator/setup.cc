@@ -15,9 +15,7 @@
 #include "communicator/provenance.hpp"
 #include "communicator/shared_messages.hpp"
 #include "mpi/flavour/flavour.hpp"
-#include "mpi/gpu.hpp"
 #include "mpi/queries.hpp"
-#include "mpi/translate.hpp"
 #include "support/launcher.hpp"
 #include "support/say.hpp"
 

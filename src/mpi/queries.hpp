@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "mpi/mpi_header.hpp"
 
@@ -17,5 +18,13 @@ std::string library_version();
 
 /// Empty: it has none.
 std::string communicator_name(MPI_Comm comm);
+
+/// By rank of `from` (of an intercommunicator: of its local group), the rank in `to`; MPI_UNDEFINED: it has none.
+std::vector<int> translate(MPI_Comm from, MPI_Comm to);
+
+/// Might the program give the MPI buffers in the memory of a GPU, which no load or store of a processor reaches? So it
+/// is where this MPI takes such buffers and the process has the driver of a GPU loaded, as such an MPI has after
+/// MPI_Init; unless the user says that all are in the host's memory (STRETTO_GPU=0).
+bool buffers_may_be_on_gpu();
 
 }  // namespace stretto::mpi
