@@ -154,7 +154,7 @@ Agreement Communicator::agree_and_meet(Bootstrap& all, Provenance provenance) {
 
 void Communicator::connect_nodes(Bootstrap& all, const Agreement& agreed, bool own,
                                  const std::vector<int>& world_ranks) {
-  const bool shares = agreed.threads && !flavour::threads_may_make_communicators();
+  const bool shares = agreed.threads && !flavour::traits.threads_may_make_communicators;
   const bool makes_none = shares && !in_init;
   if (makes_none) {
     const bool may_share =

@@ -41,7 +41,7 @@ bool poll_all(const execute::Rights& rights) {
 
 /// May a function that the MPI calls in its progress communicate by the MPI in turn?
 bool calls_may_nest() {
-  static const bool may = flavour::calls_nest_beside_threads() || !own_thread_may_call();
+  static const bool may = flavour::traits.calls_nest_beside_threads || !own_thread_may_call();
   return may;
 }
 

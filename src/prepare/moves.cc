@@ -66,7 +66,7 @@ const CallBuffer* PreparedCall::sized_by() const {
 
 /// Are there elements at null, and does the MPI report that?
 bool PreparedCall::moves_null() const {
-  return flavour::reports_null() && ((in_ && in_->is_null()) || (out_ && out_->is_null()));
+  return flavour::traits.reports_null && ((in_ && in_->is_null()) || (out_ && out_->is_null()));
 }
 
 /// Is a part sent from where it is received, and does the MPI forbid that?

@@ -34,7 +34,7 @@ bool PreparedCall::check_reductions() {
 
 /// Would elements be read or written at null, and does the MPI report that?
 bool PreparedCall::combines_null() const {
-  if (!flavour::reports_null() || type_->element.lower != 0) return false;
+  if (!flavour::traits.reports_null || type_->element.lower != 0) return false;
   // The first rank of an exscan gets nothing.
   const bool writes = is_root() && (facts(function()).collective != Collective::exscan || c_.rank() > 0) &&
                       part_elements(c_.rank()) > 0;

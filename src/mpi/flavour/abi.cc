@@ -12,6 +12,11 @@
 
 namespace stretto::mpi::flavour {
 
+constinit const Traits traits{.reports_null = true,
+                              .threads_may_make_communicators = true,
+                              .testany_keeps_errors = false,
+                              .calls_nest_beside_threads = true};
+
 std::string other_abi(void* handle, const std::string& path) {
   if (path.find("libmpi_abi.so") == std::string::npos)
     return handle && dlsym(handle, "ompi_mpi_comm_world") ? "which has the Open MPI ABI" : "which has the MPICH ABI";
@@ -159,12 +164,6 @@ int alias_error(Function, Count elements) { return elements > 0 ? MPI_ERR_BUFFER
 
 const char* key_of_environment() { return nullptr; }
 
-bool reports_null() { return true; }
-
-bool threads_may_make_communicators() { return true; }
-
-bool testany_keeps_errors() { return false; }
-
 bool yields_when_idle() { return false; }
 
 // The standard has nothing to ask for failed processes, nor to be called by the MPI that waits.
@@ -174,8 +173,6 @@ bool is_revoked(MPI_Comm) { return false; }
 bool calls_in_progress() { return false; }
 void call_in_progress(bool (*)()) {}
 void end_calls_in_progress() {}
-bool calls_nest_beside_threads() { return true; }
-
 int process_failed() { return MPI_ERR_PROC_ABORTED; }
 
 }  // namespace stretto::mpi::flavour

@@ -13,6 +13,20 @@
 
 namespace stretto::mpi::flavour {
 
+/// What need not be asked of the MPI that runs.
+struct Traits {
+  /// Does this MPI report buffers that are null though there are elements? Else it reads or writes there.
+  bool reports_null;
+  /// May threads make communicators while others do? Open MPI 5.0.11 then hangs now and then.
+  bool threads_may_make_communicators;
+  /// Do errors that MPI_Testany finds go to the communicator of the request? MPICH reports them to MPI_COMM_WORLD.
+  bool testany_keeps_errors;
+  /// May a function that it calls in progress communicate by it under MPI_THREAD_MULTIPLE? MPICH holds a lock of its
+  /// progress meanwhile.
+  bool calls_nest_beside_threads;
+};
+extern const Traits traits;
+
 /// Empty if the loaded library `handle` (null: unknown) at `path` has this build's ABI, else which one it has.
 std::string other_abi(void* handle, const std::string& path);
 
@@ -34,15 +48,6 @@ bool is_predefined(MPI_Op op);
 /// What this MPI reports where so many elements are sent from where they are received; MPI_SUCCESS: nothing.
 int alias_error(Function function, Count elements);
 
-/// Does this MPI report buffers that are null though there are elements? Else it reads or writes there.
-bool reports_null();
-
-/// May threads make communicators while others do? Open MPI 5.0.11 then hangs now and then.
-bool threads_may_make_communicators();
-
-/// Do errors that MPI_Testany finds go to the communicator of the request? MPICH reports them to MPI_COMM_WORLD.
-bool testany_keeps_errors();
-
 /// Does the MPI let go of the core whenever it waits, since somebody told it or it saw that ranks share cores?
 bool yields_when_idle();
 
@@ -63,8 +68,6 @@ bool calls_in_progress();
 /// From now on it calls `poll`, at least until that says that there is nothing to do. Only if calls_in_progress().
 void call_in_progress(bool (*poll)());
 void end_calls_in_progress();
-/// May that function communicate by the MPI under MPI_THREAD_MULTIPLE? MPICH holds a lock of its progress meanwhile.
-bool calls_nest_beside_threads();
 
 /// The error class of a call that a failed process takes part in.
 int process_failed();

@@ -11,6 +11,11 @@
 
 namespace stretto::mpi::flavour {
 
+constinit const Traits traits{.reports_null = true,
+                              .threads_may_make_communicators = true,
+                              .testany_keeps_errors = false,
+                              .calls_nest_beside_threads = false};
+
 std::string other_abi(void* handle, const std::string& path) {
   if (path.find("libmpi_abi.so") != std::string::npos) return "which has the MPI 5 standard ABI";
   if (handle && dlsym(handle, "ompi_mpi_comm_world")) return "which has the Open MPI ABI";
@@ -40,12 +45,6 @@ bool is_predefined(MPI_Op op) {
 int alias_error(Function, Count elements) { return elements > 0 ? MPI_ERR_BUFFER : MPI_SUCCESS; }
 
 const char* key_of_environment() { return nullptr; }
-
-bool reports_null() { return true; }
-
-bool threads_may_make_communicators() { return true; }
-
-bool testany_keeps_errors() { return false; }
 
 bool yields_when_idle() { return false; }
 
@@ -95,8 +94,6 @@ void end_calls_in_progress() {
   ending = true;
   while (poll_of_ours.load()) drive_progress();
 }
-
-bool calls_nest_beside_threads() { return false; }
 
 int process_failed() { return 101; }  // MPIX_ERR_PROC_FAILED, which not all headers have
 

@@ -10,6 +10,11 @@
 
 namespace stretto::mpi::flavour {
 
+constinit const Traits traits{.reports_null = false,
+                              .threads_may_make_communicators = false,
+                              .testany_keeps_errors = true,
+                              .calls_nest_beside_threads = true};
+
 std::string other_abi(void* handle, const std::string& path) {
   if (path.find("libmpi_abi.so") != std::string::npos) return "which has the MPI 5 standard ABI";
   if (handle && !dlsym(handle, "ompi_mpi_comm_world")) return "which has the MPICH ABI";
@@ -42,12 +47,6 @@ const char* key_of_environment() {
   static const bool is_new = address_of_global("PMPI_Session_init") != nullptr;
   return is_new ? "PMIX_ENVAR" : "env";
 }
-
-bool reports_null() { return false; }
-
-bool threads_may_make_communicators() { return false; }
-
-bool testany_keeps_errors() { return true; }
 
 // Its parameter mpi_yield_when_idle; set by itself where the launcher starts more ranks than there are cores.
 bool yields_when_idle() {
@@ -108,8 +107,6 @@ void call_in_progress(bool (*poll)()) {
 void end_calls_in_progress() {
   if (poll_of_ours) extension<Registration>("opal_progress_unregister")(call_poll);
 }
-
-bool calls_nest_beside_threads() { return true; }
 
 int process_failed() { return survives_faults() ? failed_class : MPI_ERR_OTHER; }
 

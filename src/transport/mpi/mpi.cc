@@ -100,7 +100,7 @@ bool MpiTransport::pending(Ticket ticket) const {
 }
 
 void MpiTransport::test(std::vector<Ticket>& done) {
-  if (posted_.size() > 1 && mpi::flavour::testany_keeps_errors())
+  if (posted_.size() > 1 && mpi::flavour::traits.testany_keeps_errors)
     test_any(done);
   else
     test_each(done);
