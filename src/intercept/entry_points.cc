@@ -40,11 +40,12 @@ struct EndOfCall {
 
 int watched(MPI_Comm comm, FunctionRef<int()> pass) {
   const auto [function, reason] = mpi::passed_call();
-  const mpi::WatchedCall call(function, reason, comm);
-  mpi::begin_native_work(comm);
-  const int code = pass();
-  guarded([&] { mpi::end_native_work(comm); });
-  return code;
+  return mpi::watched(function, reason, comm, [&] {
+    mpi::begin_native_work(comm);
+    const int code = pass();
+    guarded([&] { mpi::end_native_work(comm); });
+    return code;
+  });
 }
 
 /// Apart from serve_or_pass(), which would else be too large to be part of each entry.

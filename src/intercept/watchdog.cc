@@ -7,7 +7,9 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
+#include <list>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -19,6 +21,7 @@
 
 namespace stretto::mpi {
 namespace watchdog {
+namespace {
 
 using Clock = std::chrono::steady_clock;
 
@@ -30,8 +33,6 @@ struct Watched {
   int ranks = 1;
   Clock::time_point expires;
 };
-
-namespace {
 
 /// Never destroyed: its thread lives as long as the program.
 struct State {
@@ -93,29 +94,40 @@ void start() {
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
+/// While the call lasts, which an exception of the program's error handler may end too.
+class WatchedCall {
+ public:
+  WatchedCall(Function function, Passed reason, MPI_Comm comm) {
+    const auto& seconds = settings().deadline;
+    if (!seconds || reason == Passed::not_ready) return;
+    Watched call{.function = function, .reason = reason, .comm = comm, .expires = {}};
+    if (native().Comm_rank(comm, &call.rank) != MPI_SUCCESS || native().Comm_size(comm, &call.ranks) != MPI_SUCCESS)
+      return;
+    call.expires = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(*seconds));
+    State& s = state();
+    const std::lock_guard lock(s.mutex);
+    entry_ = s.calls.insert(s.calls.end(), call);
+    if (!std::exchange(s.runs, true)) start();
+    s.changed.notify_one();
+  }
+  ~WatchedCall() {
+    if (!entry_) return;
+    State& s = state();
+    const std::lock_guard lock(s.mutex);
+    s.calls.erase(*entry_);
+  }
+  WatchedCall& operator=(WatchedCall&&) = delete;
+
+ private:
+  std::optional<std::list<Watched>::iterator> entry_;
+};
+
 }  // namespace
 }  // namespace watchdog
 
-WatchedCall::WatchedCall(Function function, Passed reason, MPI_Comm comm) {
-  const auto& seconds = settings().deadline;
-  if (!seconds || reason == Passed::not_ready) return;
-  watchdog::Watched call{.function = function, .reason = reason, .comm = comm, .expires = {}};
-  if (native().Comm_rank(comm, &call.rank) != MPI_SUCCESS || native().Comm_size(comm, &call.ranks) != MPI_SUCCESS)
-    return;
-  call.expires = watchdog::Clock::now() +
-                 std::chrono::duration_cast<watchdog::Clock::duration>(std::chrono::duration<double>(*seconds));
-  watchdog::State& s = watchdog::state();
-  const std::lock_guard lock(s.mutex);
-  entry_ = s.calls.insert(s.calls.end(), call);
-  if (!std::exchange(s.runs, true)) watchdog::start();
-  s.changed.notify_one();
-}
-
-WatchedCall::~WatchedCall() {
-  if (!entry_) return;
-  watchdog::State& s = watchdog::state();
-  const std::lock_guard lock(s.mutex);
-  s.calls.erase(*entry_);
+int watched(Function function, Passed reason, MPI_Comm comm, FunctionRef<int()> pass) {
+  const watchdog::WatchedCall call(function, reason, comm);
+  return pass();
 }
 
 }  // namespace stretto::mpi

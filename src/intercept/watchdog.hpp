@@ -3,28 +3,13 @@
 // STRETTO_DEADLINE for calls that the native library does: it cannot be asked to give up, nor what it waits for.
 #pragma once
 
-#include <list>
-#include <optional>
-
 #include "mpi/mpi_header.hpp"
 #include "observe/statistics.hpp"
+#include "support/function_ref.hpp"
 
 namespace stretto::mpi {
 
-namespace watchdog {
-struct Watched;
-}
-
-/// A native call on `comm`, while it lasts. Without a deadline this is nothing.
-class WatchedCall {
- public:
-  WatchedCall(Function function, Passed reason, MPI_Comm comm);
-  ~WatchedCall();
-  WatchedCall(const WatchedCall&) = delete;
-  WatchedCall& operator=(const WatchedCall&) = delete;
-
- private:
-  std::optional<std::list<watchdog::Watched>::iterator> entry_;
-};
+/// `pass` calls the native `function` on `comm`, for that reason. Without a deadline it is nothing but that.
+int watched(Function function, Passed reason, MPI_Comm comm, FunctionRef<int()> pass);
 
 }  // namespace stretto::mpi
