@@ -26,10 +26,11 @@ class HandleTable {
     return nullptr;
   }
 
+  /// Of all that were inserted: each(handle, value). Both stay where they are.
   template <typename Each>
   void for_each(Each each) {
     for (Entry& e : entries_)
-      if (e.used) each(e.value);
+      if (e.used) each(e.handle, e.value);
   }
 
  private:

@@ -2,6 +2,7 @@
 #include "mpi/types.hpp"
 
 #include <algorithm>
+#include <array>
 #include <climits>
 
 #include "mpi/flavour/flavour.hpp"
@@ -15,33 +16,24 @@ using reduce::Type;
 
 struct Known {
   TypeFacts facts;
-  MPI_Datatype handle{};  // what facts.element.type points to
-  bool padded = false;    // MPI counts fewer bytes than lie in memory
+  bool padded = false;  // MPI counts fewer bytes than lie in memory
 };
 using Table = HandleTable<MPI_Datatype, Known, 256>;
 
-Type integer(int size, bool is_signed) {
+Type by_size(int size, const std::array<Type, 4>& of_1_2_4_8) {
   switch (size) {
-    case 1: return is_signed ? Type::i8 : Type::u8;
-    case 2: return is_signed ? Type::i16 : Type::u16;
-    case 4: return is_signed ? Type::i32 : Type::u32;
-    case 8: return is_signed ? Type::i64 : Type::u64;
+    case 1: return of_1_2_4_8[0];
+    case 2: return of_1_2_4_8[1];
+    case 4: return of_1_2_4_8[2];
+    case 8: return of_1_2_4_8[3];
     default: return Type::none;
   }
 }
-Type signed_integer(int size) { return integer(size, true); }
-Type unsigned_integer(int size) { return integer(size, false); }
+Type signed_integer(int size) { return by_size(size, {Type::i8, Type::i16, Type::i32, Type::i64}); }
+Type unsigned_integer(int size) { return by_size(size, {Type::u8, Type::u16, Type::u32, Type::u64}); }
+Type logical(int size) { return by_size(size, {Type::logical8, Type::logical16, Type::logical32, Type::logical64}); }
 Type floating(int size) { return size == 4 ? Type::f32 : size == 8 ? Type::f64 : Type::none; }
 Type complex(int size) { return size == 8 ? Type::c32 : size == 16 ? Type::c64 : Type::none; }
-Type logical(int size) {
-  switch (size) {
-    case 1: return Type::logical8;
-    case 2: return Type::logical16;
-    case 4: return Type::logical32;
-    case 8: return Type::logical64;
-    default: return Type::none;
-  }
-}
 Type character(int) { return Type::none; }  // moved, never combined
 Type byte(int) { return Type::byte; }
 Type c_bool(int size) { return size == 1 ? Type::bool8 : Type::none; }
@@ -51,7 +43,7 @@ Type long_double_complex(int size) { return size == 2 * sizeof(long double) ? Ty
 
 void insert(Table& table, MPI_Datatype handle, Type type, Bytes size, bool padded) {
   const TypeFacts facts{true, type, {.size = size, .extent = size, .span = size}};
-  table.insert(handle, {facts, handle, padded});
+  table.insert(handle, {facts, padded});
 }
 
 /// The predefined types that are one number, by what they are in C or Fortran; the size decides the rest.
@@ -95,19 +87,15 @@ void add_pairs(Table& table) {
   if (flavour::size_of_predefined(MPI_2DOUBLE_PRECISION) == 16) pair(MPI_2DOUBLE_PRECISION, Type::f64_f64);
 }
 
-/// Filled in place, because the facts point into it.
-struct FilledTable {
-  Table table;
-  FilledTable() {
-    add_numbers(table);
-    add_pairs(table);
-    table.for_each([](Known& known) { known.facts.element.type = &known.handle; });
-  }
-};
-
 const Table& table() {
-  static const FilledTable filled;
-  return filled.table;
+  static const Table& filled = *[] {
+    auto* const made = new Table;
+    add_numbers(*made);
+    add_pairs(*made);
+    made->for_each([](const MPI_Datatype& handle, Known& known) { known.facts.element.type = &handle; });
+    return made;
+  }();
+  return filled;
 }
 
 MPI_Datatype handle_of(const execute::Element& element) { return *static_cast<const MPI_Datatype*>(element.type); }

@@ -13,23 +13,15 @@ constexpr Bytes most_padding = 4;  // times the bytes that an algorithm was chos
 
 constexpr execute::Element one_count{.size = sizeof(Count), .extent = sizeof(Count), .span = sizeof(Count)};
 
-template <typename Join>
-void join(const void* left, const void* right, void* target, Count n, Join join) {
-  for (Count i = 0; i < n; ++i)
-    static_cast<Count*>(target)[i] = join(static_cast<const Count*>(left)[i], static_cast<const Count*>(right)[i]);
+template <auto join>
+void each(const execute::Combiner&, const void* left, const void* right, void* target, Count n) {
+  const auto* const first = static_cast<const Count*>(left);
+  std::transform(first, first + n, static_cast<const Count*>(right), static_cast<Count*>(target), join);
 }
 
-void larger(const execute::Combiner&, const void* left, const void* right, void* target, Count n) {
-  join(left, right, target, n, [](Count a, Count b) { return std::max(a, b); });
-}
-
-void smaller(const execute::Combiner&, const void* left, const void* right, void* target, Count n) {
-  join(left, right, target, n, [](Count a, Count b) { return std::min(a, b); });
-}
-
-void sum(const execute::Combiner&, const void* left, const void* right, void* target, Count n) {
-  join(left, right, target, n, [](Count a, Count b) { return a + b; });
-}
+constexpr auto larger = each<[](Count a, Count b) { return std::max(a, b); }>;
+constexpr auto smaller = each<[](Count a, Count b) { return std::min(a, b); }>;
+constexpr auto sum = each<[](Count a, Count b) { return a + b; }>;
 
 }  // namespace
 
