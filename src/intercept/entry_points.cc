@@ -29,9 +29,7 @@ namespace mpi = stretto::mpi;
 
 /// However the call ends.
 struct EndOfCall {
-  EndOfCall() = default;
-  EndOfCall(const EndOfCall&) = delete;
-  EndOfCall& operator=(const EndOfCall&) = delete;
+  EndOfCall& operator=(EndOfCall&&) = delete;
   ~EndOfCall() {
     if (mpi::observe::call_is_open()) [[unlikely]]
       mpi::observe::end_call();

@@ -32,8 +32,7 @@ class ErrorsReturned {
     native().Comm_set_errhandler(comm_, handler_);
     native().Errhandler_free(&handler_);
   }
-  ErrorsReturned(const ErrorsReturned&) = delete;
-  ErrorsReturned& operator=(const ErrorsReturned&) = delete;
+  ErrorsReturned& operator=(ErrorsReturned&&) = delete;
 
  private:
   MPI_Comm comm_;

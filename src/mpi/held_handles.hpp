@@ -13,10 +13,8 @@ namespace stretto::mpi {
 /// Those of one call.
 class HeldHandles {
  public:
-  HeldHandles() = default;
   ~HeldHandles() { release(); }
-  HeldHandles(const HeldHandles&) = delete;
-  HeldHandles& operator=(const HeldHandles&) = delete;
+  HeldHandles& operator=(HeldHandles&&) = delete;
 
   void hold_type(MPI_Datatype type);
   void hold_op(MPI_Op op);

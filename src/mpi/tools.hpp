@@ -40,8 +40,7 @@ class ByTool {
  public:
   explicit ByTool(Entry entry);
   ~ByTool();
-  ByTool(const ByTool&) = delete;
-  ByTool& operator=(const ByTool&) = delete;
+  ByTool& operator=(ByTool&&) = delete;
 
   /// The MPI_X that is to be called; null: no tool's.
   void* tool() const { return tool_; }

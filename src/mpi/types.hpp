@@ -36,8 +36,7 @@ class PackingFor {
  public:
   explicit PackingFor(MPI_Comm comm);
   ~PackingFor();
-  PackingFor(const PackingFor&) = delete;
-  PackingFor& operator=(const PackingFor&) = delete;
+  PackingFor& operator=(PackingFor&&) = delete;
 
  private:
   Packing outer_;

@@ -28,8 +28,7 @@ class ObservedStart {
  public:
   explicit ObservedStart(const MPI_Request* request);
   ~ObservedStart();
-  ObservedStart(const ObservedStart&) = delete;
-  ObservedStart& operator=(const ObservedStart&) = delete;
+  ObservedStart& operator=(ObservedStart&&) = delete;
 
  private:
   std::shared_ptr<observe::PendingTimes> times_;
@@ -47,8 +46,7 @@ class ObservedWait {
     if (seen_) [[unlikely]]
       end();
   }
-  ObservedWait(const ObservedWait&) = delete;
-  ObservedWait& operator=(const ObservedWait&) = delete;
+  ObservedWait& operator=(ObservedWait&&) = delete;
 
   /// Before the program gets to know of the end of a call, in whatever function of this thread.
   static void divide_time();

@@ -15,9 +15,7 @@ namespace stretto::mpi {
 /// All functions are called inside Entered(process_worker()), but for those that say otherwise.
 class PendingCall : public execute::Owner {
  public:
-  PendingCall() = default;
-  PendingCall(const PendingCall&) = delete;
-  PendingCall& operator=(const PendingCall&) = delete;
+  PendingCall& operator=(PendingCall&&) = delete;
 
   /// Moves on what the native library does of it.
   virtual void poll() {}

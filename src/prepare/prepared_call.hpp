@@ -19,8 +19,7 @@ class PreparedCall {
       : c_(communicator),
         arguments_(arguments),
         memory_(memory) {}
-  PreparedCall(const PreparedCall&) = delete;
-  PreparedCall& operator=(const PreparedCall&) = delete;
+  PreparedCall& operator=(PreparedCall&&) = delete;
 
   /// It may be one of those by which ranks learn (STRETTO_LEARN).
   void take_turn(CountedAs form) { counted_as_ = form; }
@@ -163,6 +162,7 @@ class PreparedCall {
   void* apart_ = nullptr;             // where its result arrives, if not in the program's buffer
   std::byte* packed_ = nullptr;       // and is packed on its way there
 };
+
 // Blocking calls: perform.cc runs what a prepared call asks for, stage by stage.
 Served perform(Communicator& c, const Arguments& arguments);
 
@@ -179,6 +179,5 @@ std::shared_ptr<PlanCache::Cached> keep_plan(Communicator& c, const PreparedCall
                                              bool blocking);
 /// Before a kept call: counts it.
 void count_again(Communicator& c, PlanCache::Cached& cached);
-
 
 }  // namespace stretto::mpi

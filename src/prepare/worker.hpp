@@ -26,8 +26,7 @@ class Worker {
  public:
   Worker();
   ~Worker();
-  Worker(const Worker&) = delete;
-  Worker& operator=(const Worker&) = delete;
+  Worker& operator=(Worker&&) = delete;
 
   execute::Progress progress;
   execute::Arena call_buffers;  ///< of a blocking call
@@ -101,8 +100,7 @@ class StagesBeside {
  public:
   StagesBeside(Worker& worker, Communicator& c);
   ~StagesBeside();
-  StagesBeside(const StagesBeside&) = delete;
-  StagesBeside& operator=(const StagesBeside&) = delete;
+  StagesBeside& operator=(StagesBeside&&) = delete;
 
  private:
   Worker& worker_;
@@ -131,8 +129,7 @@ class Entered {
     else
       --worker_->depth_;
   }
-  Entered(const Entered&) = delete;
-  Entered& operator=(const Entered&) = delete;
+  Entered& operator=(Entered&&) = delete;
 
   explicit operator bool() const { return worker_ != nullptr; }
   /// Not where this thread uses the worker already.

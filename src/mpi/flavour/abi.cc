@@ -39,8 +39,7 @@ class FortranInfo {
   ~FortranInfo() {
     if (info_ != MPI_INFO_NULL) native().Info_free(&info_);
   }
-  FortranInfo(const FortranInfo&) = delete;
-  FortranInfo& operator=(const FortranInfo&) = delete;
+  FortranInfo& operator=(FortranInfo&&) = delete;
 
   int size(const char* key) const { return std::atoi(value(key).c_str()); }
   bool has(const char* key) const { return value(key) == "true"; }
