@@ -126,54 +126,27 @@ const Known* of_rank_0(Bootstrap& bootstrap) {
 }
 
 /// Terms as numbers, of which the least of all ranks tells what they agree on.
-struct Term {
-  enum : std::size_t {
-    variables,
-    variables_,
-    files,
-    files_,
-    node,
-    node_,
-    digest,
-    threads,
-    all_threads,
-    faults,
-    own_thread,
-    gpu,
-    count
-  };
-};
-using Proposal = std::array<std::int64_t, Term::count>;
+using Proposal = std::array<std::int64_t, 12>;
 
 Proposal proposal(const Terms& t) {
-  Proposal n{};
-  n[Term::variables] = t.variables;
-  n[Term::variables_] = -t.variables;
-  n[Term::files] = t.files;
-  n[Term::files_] = -n[Term::files];
-  n[Term::node] = t.node;
-  n[Term::node_] = -t.node;
-  n[Term::digest] = t.rules;
-  n[Term::threads] = t.threads ? 0 : 1;
-  n[Term::all_threads] = t.threads ? 1 : 0;
-  n[Term::faults] = t.faults ? 0 : 1;
-  n[Term::own_thread] = t.own_thread ? 1 : 0;
-  n[Term::gpu] = t.gpu ? 0 : 1;
-  return n;
+  return {t.variables, -t.variables, t.files,   -t.files,  t.node,       -t.node,
+          t.rules,     !t.threads,   t.threads, !t.faults, t.own_thread, !t.gpu};
 }
 
 Agreement agreement(const Proposal& least) {
+  const auto& [variables, minus_variables, files, minus_files, node, minus_node, digest, no_threads, all_threads,
+               no_faults, own_thread, no_gpu] = least;
   Agreement all;
-  all.same_variables = least[Term::variables] == -least[Term::variables_];
-  all.same_files = least[Term::files] == -least[Term::files_];
-  all.digest = least[Term::digest];
-  if (const Known* rules = known(all.digest)) all.rules = rules->rules;
-  all.one_node = least[Term::node] == -least[Term::node_];
-  all.threads = least[Term::threads] == 0;
-  all.all_threads = least[Term::all_threads] == 1;
-  all.faults = least[Term::faults] == 0;
-  all.own_thread = least[Term::own_thread] == 1;
-  all.gpu = least[Term::gpu] == 0;
+  all.same_variables = variables == -minus_variables;
+  all.same_files = files == -minus_files;
+  all.digest = digest;
+  if (const Known* rules = known(digest)) all.rules = rules->rules;
+  all.one_node = node == -minus_node;
+  all.threads = !no_threads;
+  all.all_threads = all_threads;
+  all.faults = !no_faults;
+  all.own_thread = own_thread;
+  all.gpu = !no_gpu;
   return all;
 }
 
