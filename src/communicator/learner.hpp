@@ -37,8 +37,7 @@ class Learner {
  public:
   explicit Learner(Communicator& c) : c_(c) {}
   ~Learner();
-  Learner(const Learner&) = delete;
-  Learner& operator=(const Learner&) = delete;
+  Learner& operator=(Learner&&) = delete;
 
   /// Null: nothing is learned about such calls, and the rules decide. Unless `form` is none, the call is counted, and
   /// may be one of a round.
@@ -142,13 +141,15 @@ class Learner {
 /// What ranks learn by the starts of one persistent request, which is freed before its communicator.
 class Learner::Persistent {
  public:
-  Persistent(Learner& learner, std::unique_ptr<CallClass> of, Call call);
-  ~Persistent();
-  Persistent(const Persistent&) = delete;
-  Persistent& operator=(const Persistent&) = delete;
+  Persistent(Learner& learner, std::unique_ptr<CallClass> of, Call call)
+      : learner_(learner),
+        of_(std::move(of)),
+        call_(std::move(call)) {}
+  ~Persistent() { learner_.keep(*of_); }
+  Persistent& operator=(Persistent&&) = delete;
 
   /// What this rank has to say before open(), which takes the smallest that any rank said. Not negative.
-  learn::Moment offer();
+  learn::Moment offer() { return learner_.offer(*of_); }
   void open(learn::Moment offered);
   /// After open(): see learn::Starts.
   bool goes_on() { return starts_->goes_on(); }
@@ -158,12 +159,14 @@ class Learner::Persistent {
   void told(std::span<const learn::Moment> least, learn::Moment begin);
   void tell(learn::Span span) { starts_->set(span); }
   /// So long took of this round what is done once only.
-  void add_beside(learn::Moment time);
+  void add_beside(learn::Moment time) {
+    if (timed()) of_->round.beside += time;
+  }
 
-  std::size_t candidates() const;
-  std::size_t current() const;
+  std::size_t candidates() const { return of_->candidates.size(); }
+  std::size_t current() const { return of_->comparison.current(); }
   /// Equal on all ranks.
-  const Decision& decision(std::size_t candidate);
+  const Decision& decision(std::size_t candidate) { return learner_.decision(*of_, candidate, call_); }
 
  private:
   Learner& learner_;
@@ -172,6 +175,8 @@ class Learner::Persistent {
   std::optional<learn::Starts> starts_;
   bool logged_ = false;
 };
+
+inline std::unique_ptr<Learner::Persistent> Learner::made() { return std::move(made_); }
 
 /// What the native function does of a call on `comm`, and its end.
 void begin_native_work(MPI_Comm comm);

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Calls that return at once take turns as well. Nothing here waits: what ranks tell each other is a stage of the call
-// that comes next, and when a call of a round ends does not matter, for its time counts if it is there by then.
+// Calls that return at once take turns as well, and so do starts of a persistent request.
+#include <algorithm>
+#include <utility>
+
 #include "communicator/communicator.hpp"
 
 namespace stretto::mpi {
+
+// Nonblocking calls. Nothing here waits: what ranks tell each other is a stage of the call that comes next, and when a
+// call of a round ends does not matter, for its time counts if it is there by then.
 
 std::vector<learn::Moment> Learner::tells(const Call& call) {
   if (fixed(call.function)) return {};
@@ -50,6 +55,37 @@ const Decision* Learner::decide_nonblocking(CallClass& of, const Call& call) {
 
 void Learner::Turn::tell(learn::Span span) {
   if (of_ && of_->round.serial() == round_) of_->round.set(call_, span);
+}
+
+// Persistent requests are made in the same order on all ranks, so that each begins with what is known then on all of
+// them; their starts have no order, so that nothing that one finds out changes another.
+
+const Decision* Learner::decide_persistent(const CallClass& like, const Call& call) {
+  auto own = make_class(call);
+  if (like.comparison.found()) {
+    own->candidates = {like.candidates[like.comparison.current()]};
+    own->known = true;
+  }
+  made_ = std::make_unique<Persistent>(*this, std::move(own), call);
+  return &made_->decision(0);
+}
+
+void Learner::Persistent::open(learn::Moment offered) {
+  learner_.open(*of_, CountedAs::persistent, offered);
+  starts_.emplace(of_->comparison, of_->round, learner_.c_.one_node());
+}
+
+std::size_t Learner::Persistent::next() {
+  const std::size_t candidate = starts_->next();
+  if (timed() && !std::exchange(logged_, true)) learner_.log_opened(*of_, false);
+  return candidate;
+}
+
+void Learner::Persistent::told(std::span<const learn::Moment> least, learn::Moment begin) {
+  const std::size_t before = current();
+  const auto verdict = starts_->told(least, begin, execute::now());
+  if (verdict) learner_.refine(*of_, *verdict);
+  if (verdict && settings().log_select && learner_.c_.rank() == 0) learner_.log(*of_, *verdict, before);
 }
 
 }  // namespace stretto::mpi
