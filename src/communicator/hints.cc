@@ -30,14 +30,8 @@ std::vector<std::pair<std::string, std::string>> keys_in(MPI_Info info) {
   if (info == MPI_INFO_NULL || native().Info_get_nkeys(info, &keys) != MPI_SUCCESS) return found;
   for (int i = 0; i < keys; ++i) {
     char key[MPI_MAX_INFO_KEY + 1] = {};
-    int length = 0;
-    int there = 0;
     if (native().Info_get_nthkey(info, i, key) != MPI_SUCCESS || !std::string_view(key).starts_with(ours)) continue;
-    native().Info_get_valuelen(info, key, &length, &there);
-    std::string value(static_cast<std::size_t>(length) + 1, '\0');
-    native().Info_get(info, key, length, value.data(), &there);
-    value.resize(value.find('\0'));
-    found.emplace_back(std::string_view(key).substr(ours.size()), value);
+    found.emplace_back(std::string_view(key).substr(ours.size()), info_value(info, key));
   }
   return found;
 }

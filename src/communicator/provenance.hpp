@@ -28,4 +28,32 @@ void inherit_provenance(MPI_Comm parent, MPI_Comm child);
 bool has_strangers(Provenance provenance, const std::vector<int>& world_ranks);
 bool has_strangers(MPI_Comm comm);
 
+/// What is given to MPI_Comm_spawn_multiple on `comm`: the program's infos, with the variables by which the processes
+/// get Stretto as well, where the launcher said that they shall (STRETTO_CHILDREN) and the MPI would not hand them
+/// these by itself.
+class InfosOfChildren {
+ public:
+  InfosOfChildren(int n, const MPI_Info given[], MPI_Comm comm) {
+    for (int i = 0; i < n; ++i) infos_.push_back(with_variables(given[i], comm));
+  }
+  ~InfosOfChildren();
+  InfosOfChildren& operator=(InfosOfChildren&&) = delete;
+
+  const MPI_Info* infos() const { return infos_.data(); }
+  /// Do all processes get the variables?
+  bool handed() const { return handed_; }
+
+ private:
+  MPI_Info with_variables(MPI_Info given, MPI_Comm comm);
+
+  std::vector<MPI_Info> infos_, own_;
+  bool handed_ = true;
+};
+
+/// After the native function, on all ranks of `comm`: what is known of the communicator with the new processes.
+Provenance provenance_of_children(bool handed, int root, MPI_Comm comm);
+
+/// The same of what MPI_Comm_get_parent gives.
+Provenance provenance_of_parents();
+
 }  // namespace stretto::mpi

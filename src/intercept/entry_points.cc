@@ -5,7 +5,6 @@
 #include "communicator/neighbourhood.hpp"
 #include "communicator/provenance.hpp"
 #include "communicator/shared_heap.hpp"
-#include "communicator/spawn.hpp"
 #include "intercept/entry.hpp"
 #include "intercept/watchdog.hpp"
 #include "observe/write.hpp"

@@ -86,4 +86,13 @@ std::vector<int> translate(MPI_Comm from, MPI_Comm to) {
 
 bool buffers_may_be_on_gpu() { return settings().gpu && driver_is_loaded() && mpi_takes_gpu_buffers(); }
 
+std::string info_value(MPI_Info info, const char* key) {
+  int length = 0, there = 0;
+  if (info == MPI_INFO_NULL || native().Info_get_valuelen(info, key, &length, &there) != MPI_SUCCESS || !there)
+    return {};
+  std::string value(static_cast<std::size_t>(length) + 1, '\0');
+  native().Info_get(info, key, length, value.data(), &there);
+  return value.c_str();
+}
+
 }  // namespace stretto::mpi

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the MPI says of itself and of communicators.
+// What the MPI says of itself, of communicators and of infos.
 #pragma once
 
 #include <string>
@@ -26,5 +26,8 @@ std::vector<int> translate(MPI_Comm from, MPI_Comm to);
 /// is where this MPI takes such buffers and the process has the driver of a GPU loaded, as such an MPI has after
 /// MPI_Init; unless the user says that all are in the host's memory (STRETTO_GPU=0).
 bool buffers_may_be_on_gpu();
+
+/// Empty: `info` has no such key, or is none.
+std::string info_value(MPI_Info info, const char* key);
 
 }  // namespace stretto::mpi

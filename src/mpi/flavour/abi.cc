@@ -9,6 +9,7 @@
 
 #include "mpi/flavour/flavour.hpp"
 #include "mpi/native.hpp"
+#include "mpi/queries.hpp"
 
 namespace stretto::mpi::flavour {
 
@@ -41,18 +42,10 @@ class FortranInfo {
   }
   FortranInfo& operator=(FortranInfo&&) = delete;
 
-  int size(const char* key) const { return std::atoi(value(key).c_str()); }
-  bool has(const char* key) const { return value(key) == "true"; }
+  int size(const char* key) const { return std::atoi(info_value(info_, key).c_str()); }
+  bool has(const char* key) const { return info_value(info_, key) == "true"; }
 
  private:
-  std::string value(const char* key) const {
-    constexpr int most = 31;
-    char text[most + 1] = "";
-    int found = 0;
-    if (info_ == MPI_INFO_NULL || native().Info_get(info_, key, most, text, &found) != MPI_SUCCESS || !found) return {};
-    return text;
-  }
-
   MPI_Info info_ = MPI_INFO_NULL;
 };
 
