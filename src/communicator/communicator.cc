@@ -124,6 +124,21 @@ Communicator* make(MPI_Comm comm, const std::string& cause) {
   return c;
 }
 
+bool is_fatal(MPI_Comm comm) {
+  MPI_Errhandler handler{};
+  if (native().Comm_get_errhandler(comm, &handler) != MPI_SUCCESS) return false;
+  const bool fatal = handler == MPI_ERRORS_ARE_FATAL;
+  native().Errhandler_free(&handler);
+  return fatal;
+}
+
+std::string text_of(int code) {
+  char text[MPI_MAX_ERROR_STRING + 1] = {};
+  int length = 0;
+  if (native().Error_string(code, text, &length) != MPI_SUCCESS) return "error " + std::to_string(code);
+  return text;
+}
+
 }  // namespace
 
 const std::shared_ptr<const Graph>& Communicator::graph() {
@@ -264,6 +279,16 @@ Communicator* communicator_at_hand(MPI_Comm comm) {
 Communicator* communicator(MPI_Comm comm, Function cause) {
   Communicator* last_used = last_communicator(comm);
   return last_used ? last_used : communicator(comm, mpi_name(cause) + ", the first collective on this communicator");
+}
+
+int raise(const Communicator& c, const std::string& called, int code) {
+  if (is_fatal(c.comm())) {
+    say("fatal error in " + called + " on rank " + std::to_string(c.rank()) + " of " + std::to_string(c.ranks()) +
+        ": " + text_of(code));
+    native().Abort(c.comm(), code);
+  }
+  native().Comm_call_errhandler(c.comm(), code);
+  return code;
 }
 
 int free_communicator(MPI_Comm* comm, int (*native_free)(MPI_Comm*)) {

@@ -236,6 +236,10 @@ Communicator* communicator(MPI_Comm comm, Function cause);
 /// The same without waiting for others: null if that would be the first call for the communicator.
 Communicator* communicator_at_hand(MPI_Comm comm);
 
+/// Hands `code` to the error handler of the communicator and returns it. If that is to end the program, says first in
+/// which call, and on which rank: the native library would name a function that the program never called.
+int raise(const Communicator& c, const std::string& called, int code);
+
 /// MPI_Comm_free or MPI_Comm_disconnect, with what Stretto keeps for the communicator.
 int free_communicator(MPI_Comm* comm, int (*native_free)(MPI_Comm*));
 

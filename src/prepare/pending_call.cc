@@ -5,7 +5,6 @@
 
 #include <utility>
 
-#include "communicator/raise.hpp"
 #include "mpi/types.hpp"
 #include "prepare/background.hpp"
 

@@ -3,7 +3,6 @@
 #include <atomic>
 #include <optional>
 
-#include "communicator/raise.hpp"
 #include "prepare/nonblocking_call.hpp"
 #include "prepare/prepared_call.hpp"
 #include "support/memory.hpp"

@@ -7,7 +7,6 @@
 #include <optional>
 #include <utility>
 
-#include "communicator/raise.hpp"
 #include "mpi/bootstrap.hpp"
 #include "mpi/operators.hpp"
 #include "mpi/queries.hpp"
