@@ -33,13 +33,6 @@ inline bool call_is_open() { return detail::call.open; }
 inline Bytes bytes_of_call() { return detail::call.bytes; }
 void end_call();
 
-/// What it takes to time one call, here and now. Of a served one with a single wait for another rank.
-struct TimingCost {
-  double native_ns = 0, served_ns = 0;
-};
-/// Not where events are kept: it would fill the timeline.
-TimingCost timing_cost();
-
 /// Of all threads there have been.
 std::vector<const execute::Timeline*> timelines();
 

@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What STRETTO_PROFILE counts: calls, bytes and time, by communicator, function, size and algorithm.
+// What STRETTO_PROFILE counts: calls, bytes and time, by communicator, function, size and algorithm; and which calls of
+// a kind are timed.
 #pragma once
 
 #include <bit>
 #include <compare>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "execute/observer.hpp"
 #include "mpi/mpi_header.hpp"
-#include "observe/sampled.hpp"
 #include "observe/statistics.hpp"
+#include "stretto/function.hpp"
 
 namespace stretto::mpi::observe {
+
+using execute::Nanoseconds;
 
 /// How the program calls a function.
 enum class Form : std::uint8_t { blocking, nonblocking, persistent };
@@ -47,6 +52,57 @@ struct Record {
   Record& operator+=(const Record& other);
 };
 
+namespace detail {
+[[gnu::tls_model("initial-exec")]] extern constinit thread_local execute::Observer observer;
+}  // namespace detail
+
+/// What operations tell of this thread's calls.
+inline execute::Observer& observer() { return detail::observer; }
+
+/// Calls can be shorter than two looks at the clock take: of those of a kind only some are looked at closely, so that
+/// this costs a hundredth of their time, and each stands for those since the last one. What comes after the moment when
+/// a call yields its core is always seen, so that no long wait is missed or stands for others.
+class Sampled {
+ public:
+  Sampled() = default;
+  /// Of calls that are added to `record`, which outlives this as `numbers` do: ranks in the world. `bytes` of each, or
+  /// 0 if somebody else adds them.
+  Sampled(Record& record, const std::vector<Rank>& numbers, Function function, Bytes bytes, const Algorithm& algorithm,
+          bool always);
+
+  explicit operator bool() const { return record_ != nullptr; }
+  /// Call number `call` (from 1 on) begins.
+  void begin(std::uint64_t call) {
+    if (call >= next_) [[unlikely]]
+      look(call);
+  }
+  /// The same, of one that began at `began` and has been looked at until now.
+  void goes_on(std::uint64_t call, Nanoseconds began);
+  void end(std::uint64_t call) {
+    if (observer().touched()) [[unlikely]]
+      note(call);
+  }
+  /// No more than these `calls`.
+  void finish(std::uint64_t calls);
+
+ private:
+  void look(std::uint64_t call);
+  void note(std::uint64_t call);
+  void take(Nanoseconds time, Nanoseconds waiting, Nanoseconds n);
+  std::uint64_t pause();
+
+  Record* record_ = nullptr;
+  const std::vector<Rank>* numbers_ = nullptr;
+  Bytes bytes_ = 0;
+  Function function_{};
+  std::uint16_t algorithm_ = 0;
+  bool always_ = false;
+  std::uint32_t random_ = 1;
+  std::uint64_t next_ = 1, now_ = 0, last_ = 0;  // calls that are looked at
+  Nanoseconds begin_ = 0;
+  Nanoseconds time_ = 0, waiting_ = 0;  // of one, on average lately
+};
+
 using Table = std::map<Key, Record>;
 
 /// Calls of a kind whose plan is not cached.
@@ -61,8 +117,7 @@ class Records {
  public:
   explicit Records(MPI_Comm comm);
   ~Records();
-  Records(const Records&) = delete;
-  Records& operator=(const Records&) = delete;
+  Records& operator=(Records&&) = delete;
 
   Record& of(const Key& key) { return table_[key]; }
   ServedCalls& served(const Key& key, bool always);

@@ -99,27 +99,7 @@ Nanoseconds beginning() {
   return first;
 }
 
-/// One object a line.
-class Events {
- public:
-  explicit Events(Output& file) : file_(file) {}
-  void add(const std::string& text) {
-    pending_ += std::exchange(first_, false) ? "\n" : ",\n";
-    pending_ += text;
-    if (pending_.size() > 1 << 16) flush();
-  }
-  void flush() {
-    file_.write(pending_);
-    pending_.clear();
-  }
-
- private:
-  Output& file_;
-  std::string pending_;
-  bool first_ = true;
-};
-
-void write(Events& events, int rank, int ranks, Nanoseconds zero, Packet p, std::vector<std::size_t>& dropped) {
+void write(Lines& events, int rank, int ranks, Nanoseconds zero, Packet p, std::vector<std::size_t>& dropped) {
   const std::string of_rank = "rank " + std::to_string(rank);
   const auto threads = p.get<std::size_t>();
   for (std::size_t t = 0; t < threads; ++t) {
@@ -154,18 +134,17 @@ void write_trace(Assembly& all, const std::string& path) {
   const bool none = first == std::numeric_limits<Nanoseconds>::max();
   const Nanoseconds zero = all.least(none ? first : first + offset);
   std::optional<Output> file;
-  std::optional<Events> events;
+  std::optional<Lines> events;
   std::vector<std::size_t> dropped(static_cast<std::size_t>(all.ranks()));
   if (all.rank() == 0) {
     file.emplace("STRETTO_TRACE", path);
-    file->write("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
-    events.emplace(*file);
+    events.emplace(*file, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
     events->add(name_of_process(0, program_name()));
   }
   all.collect(packed(offset),
               [&](int rank, Packet p) { write(*events, rank, all.ranks(), zero, std::move(p), dropped); });
   if (all.rank() != 0) return;
-  events->flush();
+  events.reset();
   std::string numbers;
   std::size_t sum = 0;
   for (const std::size_t n : dropped) {
@@ -173,7 +152,7 @@ void write_trace(Assembly& all, const std::string& path) {
     numbers += std::to_string(n);
     sum += n;
   }
-  file->write("\n],\"otherData\":{\"format\":\"stretto trace\",\"version\":1,\"stretto\":\"" STRETTO_VERSION
+  file->write(",\"otherData\":{\"format\":\"stretto trace\",\"version\":1,\"stretto\":\"" STRETTO_VERSION
               "\",\"ranks\":" +
               std::to_string(all.ranks()) + ",\"dropped\":" + std::to_string(sum) + ",\"dropped_by_rank\":[" + numbers +
               "]}}\n");

@@ -11,7 +11,6 @@
 #include <cstring>
 
 #include "select/shipped.hpp"
-#include "support/file_kind.hpp"
 #include "support/read_file.hpp"
 #include "support/text.hpp"
 

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Small files of the system, as under /proc. Not by std::ifstream: its locales are half a megabyte of code and data in
-// each process that is preloaded.
+// Small files of the system, as under /proc, and what may be wrong with others. Not by std::ifstream: its locales are
+// half a megabyte of code and data in each process that is preloaded.
 #pragma once
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstddef>
 #include <cstdlib>
 #include <string>
+#include <string_view>
 
 namespace stretto {
 
@@ -38,5 +41,29 @@ inline double number_from(const char*& text, double otherwise) {
   text = end;
   return value;
 }
+
+/// What a path names that is no regular file: "a FIFO".
+inline std::string_view kind_of_file(mode_t mode) {
+  if (S_ISREG(mode)) return "a file";
+  if (S_ISDIR(mode)) return "a directory";
+  if (S_ISFIFO(mode)) return "a FIFO";
+  if (S_ISSOCK(mode)) return "a socket";
+  return "a device";
+}
+
+/// While it is there, a file that grows beyond `ulimit -f` is an error of write(), and not the end of the program.
+class NoSignalAtFileLimit {
+ public:
+  NoSignalAtFileLimit() {
+    struct sigaction ignore{};
+    ignore.sa_handler = SIG_IGN;
+    sigaction(SIGXFSZ, &ignore, &before_);
+  }
+  ~NoSignalAtFileLimit() { sigaction(SIGXFSZ, &before_, nullptr); }
+  NoSignalAtFileLimit& operator=(NoSignalAtFileLimit&&) = delete;
+
+ private:
+  struct sigaction before_{};  // what the program does then
+};
 
 }  // namespace stretto
