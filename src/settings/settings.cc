@@ -67,11 +67,17 @@ void read_deadline(Settings& s) {
              "for example STRETTO_DEADLINE=60");
 }
 
-bool read_switch(const std::string& name, bool if_unset, const char* hint) {
+/// Is it `word`, and not `other`?
+bool read_word(const std::string& name, std::string_view word, std::string_view other, bool if_unset,
+               const char* hint) {
   const std::string_view value = variable(name);
-  if (!value.empty() && value != "0" && value != "1")
+  if (!value.empty() && value != word && value != other)
     complain(name + ": unknown value '" + std::string(value) + "', ignored", hint);
-  return value == "0" || value == "1" ? value == "1" : if_unset;
+  return value == word || (value != other && if_unset);
+}
+
+bool read_switch(const std::string& name, bool if_unset, const char* hint) {
+  return read_word(name, "1", "0", if_unset, hint);
 }
 
 /// "2x4"
@@ -120,23 +126,12 @@ void read_node(Settings& s, std::string& all) {
   if (s.nodes) all += std::to_string(s.nodes->count) + 'x' + std::to_string(s.nodes->ranks) + '\n';
 }
 
-void read_progress(Settings& s) {
-  const std::string_view value = variable("STRETTO_PROGRESS");
-  s.progress_thread = value == "thread";
-  if (!value.empty() && value != "thread" && value != "calls")
-    complain("STRETTO_PROGRESS: unknown value '" + std::string(value) + "', ignored",
-             "calls moves nonblocking collectives on in calls of MPI, thread while the program computes as well");
-}
-
 void read_files_to_write(Settings& s, std::string& all) {
   constexpr Bytes most_events = Bytes{16} << 20;  // of 40 bytes, for each thread
   s.profile = variable("STRETTO_PROFILE");
   s.trace = variable("STRETTO_TRACE");
-  const std::string_view calls = variable("STRETTO_PROFILE_CALLS");
-  s.time_all_calls = calls == "all";
-  if (!calls.empty() && calls != "all" && calls != "some")
-    complain("STRETTO_PROFILE_CALLS: unknown value '" + std::string(calls) + "', ignored",
-             "some times short calls at random, all times every one");
+  s.time_all_calls =
+      read_word("STRETTO_PROFILE_CALLS", "all", "some", false, "some times short calls at random, all times every one");
   const std::string_view events = variable("STRETTO_TRACE_EVENTS");
   const auto most = parse_size(events);
   if (most && *most > 0 && *most <= most_events)
@@ -196,7 +191,9 @@ Settings read() {
   read_log(s);
   read_deadline(s);
   read_node(s, all);
-  read_progress(s);
+  s.progress_thread =
+      read_word("STRETTO_PROGRESS", "thread", "calls", false,
+                "calls moves nonblocking collectives on in calls of MPI, thread while the program computes as well");
   read_files_to_write(s, all);
   s.children = variable("STRETTO_CHILDREN") == STRETTO_VERSION;
   s.rules = variable("STRETTO_RULES");
