@@ -37,8 +37,7 @@ class Meeting {
  public:
   explicit Meeting(Bootstrap& node);
   ~Meeting();
-  Meeting(const Meeting&) = delete;
-  Meeting& operator=(const Meeting&) = delete;
+  Meeting& operator=(Meeting&&) = delete;
 
   /// What this rank has to tell.
   PeerInfo introduce();
