@@ -6,7 +6,8 @@ import platform
 import shutil
 import subprocess
 import sys
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 from . import _core
 from .errors import Error
@@ -27,15 +28,6 @@ class Finding:
     words: str
     hint: str = ""
 
-    def as_row(self) -> dict:
-        return asdict(self)
-
-
-def _package() -> list[Finding]:
-    python = f"Python {platform.python_version()} in {sys.prefix}"
-    words = f"{_core.version()}, compiled with {_core.compiler()}, {python}"
-    return [Finding("stretto", None, words)]
-
 
 def _machine() -> list[Finding]:
     found = [Finding("cores", None, f"{cores()} of {os.cpu_count()} usable on {platform.node()}")]
@@ -49,15 +41,13 @@ def _machine() -> list[Finding]:
     return [*found, Finding("/dev/shm", good, f"{free:.0f} MiB free", hint)]
 
 
-def _flavours() -> list[Finding]:
+def _flavours() -> Iterator[Finding]:
     again = "install Stretto again with the MPI wheels reachable, "
     again += "or with STRETTO_MPICC=/path/to/mpicc"
-    found = []
     for flavour in FLAVOURS:
         built = flavour in installed_flavours()
         words = (str(library_of(flavour)), "") if built else ("was not built", again)
-        found.append(Finding(f"library for {NAMES[flavour]}", built, *words))
-    return found
+        yield Finding(f"library for {NAMES[flavour]}", built, *words)
 
 
 def smoke(mpi: Mpi, limit: float = SMOKE_LIMIT) -> Finding:
@@ -95,5 +85,7 @@ def _mpis() -> list[Finding]:
 
 def diagnose() -> tuple[list[Finding], bool]:
     """All findings, and whether a program can be run with Stretto under at least one MPI."""
-    mpis = _mpis()
-    return [*_package(), *_machine(), *_flavours(), *mpis], any(one.good for one in mpis)
+    python = f"Python {platform.python_version()} in {sys.prefix}"
+    words = f"{_core.version()}, compiled with {_core.compiler()}, {python}"
+    own, mpis = Finding("stretto", None, words), _mpis()
+    return [own, *_machine(), *_flavours(), *mpis], any(one.good for one in mpis)

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from . import _core
-from .errors import Error
+from .errors import Error, FailureError
 from .files import read_text, write_text
 from .units import intervals
 
@@ -77,8 +77,6 @@ def case_in(
 
 def proved(file: _core.AlgorithmFile, shape: _core.Shape) -> _core.Algorithm:
     """Its record; raises FailureError if the schedules for this shape are refused."""
-    from .errors import FailureError
-
     if getattr(file, "others", None):
         raise Error(
             f"{file.algorithm.id}: the chunks of a pair of ranks go different ways",

@@ -5,8 +5,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from .launch.mpi import cores
-
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
@@ -15,6 +13,8 @@ if TYPE_CHECKING:
 def pool() -> "Iterator[ThreadPoolExecutor]":
     """One for each core. After Ctrl-C nobody waits for what they were still to do."""
     from concurrent.futures import ThreadPoolExecutor
+
+    from .launch.mpi import cores
 
     threads = ThreadPoolExecutor(max_workers=cores())
     try:

@@ -17,16 +17,20 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import update_wrapper
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from . import _core
 from .errors import Error
+from .files import write_text
+from .machine import machine_named
+from .measure.driver import Results
+from .picture import as_text
+from .plot.files import save
+from .plot.schedule import draw
 from .portfolio import roots_of
+from .simulation import Call, best_of_each, compare, suitable
+from .symbolic_run import SymbolicRun, refuse_what_takes_long, symbolic_run
 from .units import intervals, size_in_words, time_in_a_table, time_in_words
-
-if TYPE_CHECKING:
-    from .measure.driver import Results
-    from .symbolic_run import SymbolicRun
+from .user_race import race_file
 
 Blocks = int | Callable[[int], int]
 ALL = "all"
@@ -57,11 +61,9 @@ class Proofs:
 class Picture:
     """A schedule round by round: text where it is printed, a drawing in a notebook."""
 
-    run: "SymbolicRun"
+    run: SymbolicRun
 
     def __repr__(self) -> str:
-        from .picture import as_text
-
         return as_text(self.run)
 
     def _repr_svg_(self) -> str:
@@ -72,9 +74,6 @@ class Picture:
 
     def save(self, path: str | Path) -> None:
         """Into a file that ends in .svg, .png or .pdf."""
-        from .plot.files import save
-        from .plot.schedule import draw
-
         save(draw(self.run), str(path))
 
 
@@ -99,7 +98,7 @@ class Race:
     """Measured under an MPI: a row for each size, native against this algorithm."""
 
     title: str
-    results: "Results"
+    results: Results
 
     def __repr__(self) -> str:
         lines = [self.title, "      size      native     Stretto   ratio"]
@@ -210,8 +209,6 @@ class UserAlgorithm:
 
     def show(self, ranks: int = 8, root: int = 0) -> Picture:
         """What each rank sends and holds, round by round; raises Error if it is refused."""
-        from .symbolic_run import refuse_what_takes_long, symbolic_run
-
         algorithm, shape = self.record(ranks, root), _core.Shape(ranks, root)
         refuse_what_takes_long(algorithm, shape, _core.Params())
         return Picture(symbolic_run(algorithm, shape))
@@ -227,9 +224,6 @@ class UserAlgorithm:
     ) -> Times:
         """Predicted times of a call of `size` bytes, beside those of the portfolio unless
         `everything` is False; `machine` is a machine file or a name as for `stretto simulate`."""
-        from .machine import machine_named
-        from .simulation import Call, best_of_each, compare, suitable
-
         bytes_ = _core.parse_size(str(size))
         if bytes_ is None:
             raise Error(f"'{size}' is no size", "write 8, '64K', '2M' or '1G'")
@@ -258,8 +252,6 @@ class UserAlgorithm:
 
         Raises Error if it was refused, or if there is no MPI.
         """
-        from .user_race import race_file
-
         with tempfile.TemporaryDirectory(prefix="stretto-") as folder:
             path = Path(folder) / f"{self.name}.stretto"
             self.save(path, [ranks])
@@ -273,8 +265,6 @@ class UserAlgorithm:
         STRETTO_ALLGATHER=file:PATH runs it; there, as in all that reads the file, it is proved
         first.
         """
-        from .files import write_text
-
         write_text(path, self._file(self._cases(ranks, roots)).text())
 
 

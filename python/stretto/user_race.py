@@ -2,15 +2,14 @@
 """Races of an algorithm in a file, in a real MPI."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from .algorithms import function_named
 from .errors import Error
 from .explain import variable_of
+from .launch import choose_mpi
+from .measure.driver import Results, run_benchmark
+from .measure.points import parse_sizes
 from .measure.session import Advance, unseen
-
-if TYPE_CHECKING:
-    from .measure.driver import Results
 
 
 def variables_for(path: str | Path, names: list[str]) -> dict[str, str]:
@@ -30,13 +29,9 @@ def race_file(
     mpi_wish: str,
     seconds: float,
     advance: Advance = unseen,
-) -> tuple[str, "Results"]:
+) -> tuple[str, Results]:
     """Functions by the file against the native ones: a title, and rows; raises Error if a call was
     served by anything else."""
-    from .launch import choose_mpi
-    from .measure.driver import run_benchmark
-    from .measure.points import parse_sizes
-
     mpi = choose_mpi(mpi_wish)
     variables = variables_for(path, names)
     results = run_benchmark(
@@ -46,7 +41,7 @@ def race_file(
     return f"{', '.join(names)}, {ranks} ranks, {mpi.title}", results
 
 
-def check_served(path: str | Path, results: "Results") -> None:
+def check_served(path: str | Path, results: Results) -> None:
     """Raises Error unless the file served every call."""
     for cell in results.cells:
         if not cell["algorithm"].endswith(f"/file:{Path(path).absolute()}"):

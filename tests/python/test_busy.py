@@ -153,7 +153,7 @@ def pretend(monkeypatch, load: Load | None, spread: float) -> None:
     place = Place(2, 1, 2, MACHINE)
     monkeypatch.setattr(busy, "look", lambda: load)
     monkeypatch.setattr(session_module, "probe", lambda mpi, ranks: place)
-    monkeypatch.setattr("stretto.tune.own.paired_benchmark.measured_reductions", lambda mpi: {})
+    monkeypatch.setattr("stretto.cli.tune_own.measured_reductions", lambda mpi: {})
 
     def measure(mpi, ranks, plan, seconds, folder, heard):
         for point, mode, words in plan:

@@ -2,34 +2,25 @@
 """`stretto bench`."""
 
 from contextlib import nullcontext
-from typing import TYPE_CHECKING
 
 import click
 
+from .. import Shape, all_functions, facts, function_named
 from ..errors import Error, FailureError
+from ..launch import choose_mpi
+from ..measure.driver import VARIANTS, Results, run_benchmark
+from ..measure.points import BACK_TO_BACK, BLOCKING, FORMS, modes_of, parse_sizes
+from ..schedule_files import as_schedules, case_in, proved, read_algorithm, roots_in
 from ..units import size_in_words, time_in_a_table
-from . import completion
-from .options import (
-    PictureType,
-    RanksType,
-    file_option,
-    functions_of,
-    json_option,
-    mpi_option,
-    save_picture,
-    write_json,
-)
-
-if TYPE_CHECKING:
-    from ..measure.driver import Results
-
+from . import completion, options
+from .terminal import progress, say_first, stderr, stdout, table
 
 TABLE = "it has a table and --json"  # instead of a picture
 NEIGHBOUR = "neighbor_"  # functions of neighbourhoods
 
 
-def _refuse(options: dict[str, object], why: str, hint: str) -> None:
-    for name, value in options.items():
+def _refuse(given: dict[str, object], why: str, hint: str) -> None:
+    for name, value in given.items():
         if value:
             raise Error(f"--{name} {why}", hint)
 
@@ -38,12 +29,11 @@ def _refuse(options: dict[str, object], why: str, hint: str) -> None:
 @click.option(
     "-n",
     "--ranks",
-    "ranks",
-    type=RanksType(),
+    type=options.ranks,
     help="How many processes; several with --guidelines and --peers.  [default: 2; or 2,4,8]",
 )
-@mpi_option
-@file_option
+@options.mpi_option
+@options.file_option
 @click.option(
     "--collectives",
     shell_complete=completion.functions,
@@ -95,9 +85,9 @@ def _refuse(options: dict[str, object], why: str, hint: str) -> None:
     help="Of neighbourhood collectives, such as torus=4x4 or random=3.  [default: the eight nearest"
     " ranks on a ring]",
 )
-@click.option("--plot", type=PictureType(), metavar="FILE", default=None,
+@click.option("--plot", type=options.picture, metavar="FILE",
               help="Draw into FILE: .svg, .png or .pdf.")  # fmt: skip
-@json_option
+@options.json_option
 @click.option(
     "--peers",
     is_flag=False,
@@ -160,24 +150,24 @@ def command(
         from .bench_guidelines import command as run_guidelines
 
         _refuse({**of_race, "overlap": overlap}, "does not go with --guidelines", TABLE)
-        names = functions_of(collectives)
+        names = options.functions_of(collectives)
         run_guidelines(ranks or (2,), mpi_wish, names, sizes, time_per_size, as_json)
         return
     n = _one_number(ranks)
-    from ..measure.points import BACK_TO_BACK, BLOCKING, modes_of
-
     if overlap:
         from .bench_overlap import command as run_overlap
 
         _refuse({**of_race, "file": file}, "does not go with --overlap", TABLE)
-        run_overlap(n, mpi_wish, functions_of(collectives), sizes, time_per_size, as_json)
+        run_overlap(n, mpi_wish, options.functions_of(collectives), sizes, time_per_size, as_json)
         return
     modes = modes_of(mode or BACK_TO_BACK)
     _refuse_many(plot, modes, form)
     names = functions_in(file, n, collectives) if file else collectives or "all"
     graph = _checked_graph(graph, n, collectives)
     how = (modes, form or BLOCKING, time_per_size or 0.3, buffers == "shared", graph)
-    _race_by(file, n, mpi_wish, names, sizes or "8-1M", *how, plot, as_json)
+    # The library reads schedules; of a plan they are written into a file that goes afterwards.
+    with as_schedules(file) if file else nullcontext() as schedules:
+        _race(n, mpi_wish, names, sizes or "8-1M", *how, plot, as_json, schedules)
 
 
 def _one_number(ranks: tuple[int, ...] | None) -> int:
@@ -195,13 +185,10 @@ def _refuse_many(plot: str | None, modes: list[str], form: str | None) -> None:
 
 def _checked_graph(graph: str | None, ranks: int, collectives: str | None) -> str:
     """Empty: there is none. Raises Error if it has not so many ranks or no function needs it."""
-    from .. import Shape
-    from ..measure.driver import VARIANTS
-
     if not graph:
         return ""
     Shape(ranks, graph=graph)
-    if not any(name.startswith(NEIGHBOUR) for name in functions_of(collectives, VARIANTS)):
+    if not any(name.startswith(NEIGHBOUR) for name in options.functions_of(collectives, VARIANTS)):
         hint = "write --collectives neighbor_alltoallv"
         raise Error("--graph: none of these functions has one", hint)
     return graph
@@ -210,9 +197,6 @@ def _checked_graph(graph: str | None, ranks: int, collectives: str | None) -> st
 def functions_in(file: str, ranks: int, collectives: str | None) -> str:
     """Those that are raced by its algorithm: of its collective the first if none is named; raises
     Error if it is refused for so many ranks."""
-    from .. import all_functions, facts, function_named
-    from ..schedule_files import case_in, proved, read_algorithm, roots_in
-
     held = read_algorithm(file)
     roots = roots_in(held, case_in(held, file, ranks, None).ranks)
     if 0 not in roots:
@@ -224,18 +208,10 @@ def functions_in(file: str, ranks: int, collectives: str | None) -> str:
     own = [facts(f).name for f in all_functions() if facts(f).collective == collective]
     if collectives is None:
         return own[0]
-    for name in functions_of(collectives):
+    for name in options.functions_of(collectives):
         if facts(function_named(name)).collective != collective:
             raise Error(f"{file}: it serves no {name}", f"it serves {', '.join(own)}")
     return collectives
-
-
-def _race_by(file: str | None, *how: object) -> None:
-    """The library reads schedules; of a plan they are written into a file that goes afterwards."""
-    from ..schedule_files import as_schedules
-
-    with as_schedules(file) if file else nullcontext() as schedules:
-        _race(*how, schedules)
 
 
 def _race(
@@ -252,12 +228,7 @@ def _race(
     as_json: bool,
     file: str | None,
 ) -> None:
-    from ..launch import choose_mpi
-    from ..measure.driver import VARIANTS, run_benchmark
-    from ..measure.points import FORMS, parse_sizes
-    from .terminal import progress, say_first
-
-    names, numbers = functions_of(collectives, VARIANTS), parse_sizes(sizes)
+    names, numbers = options.functions_of(collectives, VARIANTS), parse_sizes(sizes)
     mpi = choose_mpi(mpi_wish)
     variables = {}
     if file:
@@ -274,7 +245,7 @@ def _race(
     if file:
         check_served(file, race)
     if as_json:
-        write_json(
+        options.write_json(
             {
                 "mpi": mpi.title,
                 "flavour": mpi.flavour,
@@ -290,11 +261,11 @@ def _race(
     if plot:
         from ..plot.race import draw
 
-        save_picture(draw(race.cells, f"{mpi.title}, {ranks} ranks"), plot)
+        options.save_picture(draw(race.cells, f"{mpi.title}, {ranks} ranks"), plot)
     _judge(race)
 
 
-def _judge(race: "Results") -> None:
+def _judge(race: Results) -> None:
     if race.wrong:
         first = race.wrong[0]
         raise FailureError(
@@ -323,9 +294,7 @@ def _ratio_text(cell: dict) -> str:
     return f"[{color}]{cell['ratio']:.2f}[/]"
 
 
-def _print_tables(race: "Results", title: str, ranks: int, graph: str = "") -> None:
-    from .terminal import stderr, stdout, table
-
+def _print_tables(race: Results, title: str, ranks: int, graph: str = "") -> None:
     console = stdout()
     for name, manner in dict.fromkeys((cell["cell"], _manner(cell)) for cell in race.cells):
         said = [f"{ranks} ranks", title, *filter(None, [manner])]

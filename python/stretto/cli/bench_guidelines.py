@@ -5,10 +5,14 @@ import datetime
 
 import click
 
+from .. import __version__
 from ..errors import Error, FailureError
+from ..guidelines.measure import measure
 from ..guidelines.table import guidelines
 from ..guidelines.verdict import TOLERANCE, Verdict
 from ..launch import choose_mpi
+from ..measure.points import parse_sizes
+from ..peers.state import machine_facts
 from ..units import size_in_words, time_in_a_table
 from .options import write_json
 from .terminal import progress, say_first, stderr, stdout, table
@@ -56,9 +60,6 @@ def _print(verdicts: list[Verdict], mpi: str) -> None:
 
 
 def _document(verdicts: list[Verdict], **of_run: object) -> dict:
-    from .. import __version__
-    from ..peers.state import machine_facts
-
     return {
         "date": datetime.date.today().isoformat(),
         "version": __version__,
@@ -90,9 +91,6 @@ def command(
     as_json: bool,
 ) -> None:
     """Measures, prints Stretto's violations and then the MPI's; the exit code is Stretto's."""
-    from ..guidelines.measure import measure
-    from ..measure.points import parse_sizes
-
     if min(ranks) < 2:
         raise Error("--ranks: guidelines need 2 ranks or more", "write 2,4")
     numbers, seconds = parse_sizes(sizes or SIZES), budget or SECONDS

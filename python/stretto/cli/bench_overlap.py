@@ -3,19 +3,14 @@
 
 from ..errors import Error, FailureError
 from ..launch import choose_mpi
+from ..measure.overlap import LIBRARIES, overlap_of, run_overlap
+from ..measure.points import parse_sizes
 from ..units import size_in_words, time_in_a_table
 from .options import write_json
 from .terminal import progress, say_first, stderr, stdout, table
 
 SIZES = "64K,1M,4M"
 SECONDS = 0.3
-
-
-def _cell(said: dict) -> dict:
-    """With the times of each library instead of all its rounds."""
-    from ..measure.overlap import LIBRARIES, overlap_of
-
-    return {**said, **{library: overlap_of(said[library]).as_row() for library in LIBRARIES}}
 
 
 def _print(cells: list[dict], title: str, ranks: int) -> None:
@@ -47,15 +42,15 @@ def command(
     as_json: bool,
 ) -> None:
     """I… + MPI_Wait with a computation between the two that calls no MPI."""
-    from ..measure.overlap import run_overlap
-    from ..measure.points import parse_sizes
-
     numbers = parse_sizes(sizes or SIZES)
     mpi = choose_mpi(mpi_wish)
     say_first(mpi.notes(), ranks)
     with progress(f"racing under {mpi.title}", len(functions) * len(numbers)) as advance:
         race = run_overlap(mpi, ranks, functions, numbers, seconds or SECONDS, advance)
-    cells = [_cell(said) for said in race.cells]
+    cells = [  # with the times of each library instead of all its rounds
+        {**said, **{library: overlap_of(said[library]).as_row() for library in LIBRARIES}}
+        for said in race.cells
+    ]
     if as_json:
         facts = {"mpi": mpi.title, "flavour": mpi.flavour, "ranks": ranks, "machine": race.machine}
         write_json({**facts, "cells": cells})

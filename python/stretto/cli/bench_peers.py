@@ -3,18 +3,27 @@
 
 import datetime
 import json
+from dataclasses import asdict
 from pathlib import Path
 
 import click
 
+from .. import __version__
 from ..errors import Error, FailureError
 from ..files import expanded, write_text
 from ..launch.mpi import Mpi
+from ..measure.points import modes_of, parse_sizes
+from ..peers.agreement import FACTOR
 from ..peers.cells import CELLS, SIZES
 from ..peers.environments import BY_NAME, PEERS, default_folder, prepare
+from ..peers.goals import judge
 from ..peers.session import PeerSession, Wish
+from ..peers.state import machine_facts
+from ..peers.table import compare, records, tsv
+from ..plot.files import need_matplotlib, save
 from ..units import counted
 from .options import names_of, say_notes, write_json
+from .terminal import progress
 
 QUICK = {"ranks": [2], "sizes": [8, 32 << 10, 1 << 20], "rounds": 1, "budget": 0.1}
 
@@ -28,8 +37,6 @@ def _wish(
     time_per_cell: float | None,
     quick: bool,
 ) -> Wish:
-    from ..measure.points import modes_of, parse_sizes
-
     given = {
         "ranks": list(ranks) if ranks else None,
         "sizes": parse_sizes(sizes) if sizes else None,
@@ -66,13 +73,6 @@ def _prepare(peers: str, folder: Path) -> tuple[dict[str, Mpi], dict[str, str]]:
 
 
 def _document(session: PeerSession, absent: dict[str, str]) -> dict:
-    from dataclasses import asdict
-
-    from .. import __version__
-    from ..peers.agreement import FACTOR
-    from ..peers.state import machine_facts
-    from ..peers.table import compare, records
-
     rows = records(session.rounds, session.wish)
     cells = compare(rows)
     return {
@@ -85,13 +85,11 @@ def _document(session: PeerSession, absent: dict[str, str]) -> dict:
         "wish": asdict(session.wish),
         "records": rows,
         "cells": cells,
-        "rounds": session.as_rows(),
+        "rounds": list(map(asdict, session.rounds)),
     }
 
 
 def _write(document: dict, folder: Path) -> None:
-    from ..peers.table import tsv
-    from ..plot.files import save
     from ..plot.heat import draw
 
     write_text(folder / "peers.tsv", tsv(document["records"]))
@@ -103,8 +101,6 @@ def _write(document: dict, folder: Path) -> None:
 
 
 def _say(document: dict) -> None:
-    from ..peers.goals import judge
-
     for goal in judge(document["records"], document["cells"]):
         if goal.value is not None:
             said = "reached" if goal.reached else "missed"
@@ -131,10 +127,6 @@ def command(
     quick: bool,
 ) -> None:
     """Prepares the peers, measures, and writes: TSV or JSON to stdout, all of it to `output`."""
-    from ..peers.table import tsv
-    from ..plot.files import need_matplotlib
-    from .terminal import progress
-
     wish = _wish(ranks, sizes, cells, mode, rounds, time_per_cell, quick)
     folder = expanded(output) if output else None
     if folder:

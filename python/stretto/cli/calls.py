@@ -2,21 +2,29 @@
 """What `stretto simulate` and `stretto explain` read alike: calls, and where their ranks are."""
 
 import re
-from typing import TYPE_CHECKING
 
+from .. import (
+    Algorithm,
+    Function,
+    Machine,
+    Placement,
+    Topology,
+    all_algorithms,
+    all_functions,
+    facts,
+    function_named,
+)
+from .._core import parse_size
+from ..algorithms import algorithm_named, plain
 from ..errors import Error
-
-if TYPE_CHECKING:
-    from .. import Algorithm, Function, Machine, Placement, Topology
-    from ..topology import Link
+from ..topology import Link, read_topology
+from ..topology.predict import placement_of as placement_on
 
 SAMPLE = 1 << 20  # bytes of a message whose time says the bandwidth of a machine's network
 MOST_NUMBERS = 8  # of a list in a line
 
 
 def size_of(text: str) -> int:
-    from .._core import parse_size
-
     found = parse_size(text)
     if found is None:
         raise Error(f"--bytes: '{text}' is no size", "write 8, 64K, 2M or 1G")
@@ -24,12 +32,9 @@ def size_of(text: str) -> int:
 
 
 def placement_of(
-    ranks: int, nodes: str | None, per_node: int | None, topology: "Topology | None" = None
-) -> "Placement":
+    ranks: int, nodes: str | None, per_node: int | None, topology: Topology | None = None
+) -> Placement:
     """The topology's, if nothing else is said."""
-    from .. import Placement
-    from ..topology.predict import placement_of as placement_on
-
     if topology and nodes is None and per_node is None:
         return placement_on(topology)
     if nodes is None:
@@ -45,9 +50,7 @@ def placement_of(
     return Placement(int(found[2]))
 
 
-def _algorithms(collective: str, names: str) -> list["Algorithm"]:
-    from ..algorithms import algorithm_named
-
+def _algorithms(collective: str, names: str) -> list[Algorithm]:
     words = [word.strip() for word in names.split(",") if word.strip()]
     if not words:
         raise Error("--algorithms: no algorithm", "write ring,circulant or allreduce/ring")
@@ -58,11 +61,8 @@ def _algorithms(collective: str, names: str) -> list["Algorithm"]:
     return found
 
 
-def function_or_collective(name: str) -> "Function":
+def function_or_collective(name: str) -> Function:
     """The function of this name, or the first one of this collective; raises Error."""
-    from .. import all_functions, facts, function_named
-    from ..algorithms import plain
-
     of_collective = {facts(facts(f).collective).name: f for f in reversed(all_functions())}
     return of_collective.get(plain(name)) or function_named(name)
 
@@ -76,10 +76,8 @@ def check_function(_context: object, _parameter: object, name: str | None) -> st
 
 def function_of(
     name: str, names: str | None, ranks: int, root: int
-) -> tuple["Function", list["Algorithm"]]:
+) -> tuple[Function, list[Algorithm]]:
     """The function, by its name or its collective's, and the algorithms that are wanted."""
-    from .. import all_algorithms, facts
-
     function = function_or_collective(name)
     collective = facts(facts(function).collective)
     if root >= ranks or (root and not collective.rooted):
@@ -94,21 +92,17 @@ def shortened(parameters: str) -> str:
     return re.sub(rf"=\d+(:\d+){{{MOST_NUMBERS},}}", "=…", parameters)
 
 
-def links_of(machine: "Machine") -> "Link":
+def links_of(machine: Machine) -> Link:
     """For links of which the topology says nothing: the machine's network, which a message passes
     by two links."""
-    from ..topology import Link
-
     seconds = machine.network.transfer(SAMPLE)
     return Link(SAMPLE / seconds if seconds > 0 else 0.0, machine.network.latency() / 2)
 
 
 def topology_of(
-    requested: str | None, hosts: str | None, ranks: int | None, machine: "Machine"
-) -> "Topology | None":
+    requested: str | None, hosts: str | None, ranks: int | None, machine: Machine
+) -> Topology | None:
     """None if neither is given."""
-    from ..topology import read_topology
-
     if requested is None and hosts is None:
         return None
     return read_topology(requested, ranks, hosts, links_of(machine))

@@ -5,9 +5,13 @@ import time
 
 import click
 
+from ..algorithms import algorithms_matching
 from ..errors import Error, FailureError
-from . import completion
-from .options import RanksType, json_option, write_json
+from ..portfolio import cases_of, prove, skipped
+from ..units import intervals
+from . import completion, options
+from .check_file import check_file
+from .terminal import progress, stderr, stdout, table
 
 
 @click.command("check")
@@ -19,7 +23,7 @@ from .options import RanksType, json_option, write_json
 )
 @click.option(
     "--ranks",
-    type=RanksType(),
+    type=options.ranks,
     default="1-70",
     show_default=True,
     help="Numbers of ranks: 8, 1-70 or 2,4,8-16.",
@@ -33,22 +37,19 @@ from .options import RanksType, json_option, write_json
 )
 @click.option(
     "--file",
-    "file",
     type=click.Path(dir_okay=False),
-    default=None,
     help="Prove the schedules in this file (the form of `stretto show --text`, docs/schedules.md), "
     "or a plan of MSCCL's or MSCCL++'s (docs/plans.md).",
 )
 @click.option(
     "--collective",
-    default=None,
     shell_complete=completion.collectives,
     help="With --file: what they are to compute.",
 )
 @click.option("--commutative", is_flag=True, help="With --file: operands may come in any order.")
 @click.option("--graph", metavar="KIND", default="", help="With --file: as for `stretto show`.")
 @click.option("--in-place", is_flag=True, help="With --file: the input is the output.")
-@json_option
+@options.json_option
 def command(
     algorithms: tuple[str, ...],
     ranks: tuple[int, ...],
@@ -71,8 +72,6 @@ def command(
     if file is not None:
         if algorithms:
             raise Error("--file and names exclude each other", "leave one of them out")
-        from .check_file import check_file
-
         check_file(file, collective, commutative, graph, in_place, as_json)
         return
     if collective is not None or commutative or graph or in_place:
@@ -84,10 +83,6 @@ def command(
 
 
 def _check_portfolio(names: list[str], ranks: tuple[int, ...], root: str, as_json: bool) -> None:
-    from ..algorithms import algorithms_matching
-    from ..portfolio import cases_of, prove, skipped
-    from .terminal import progress
-
     chosen = algorithms_matching(names)
     begin = time.monotonic()
     cases = [case for algorithm in chosen for case in cases_of(algorithm, ranks, root)]
@@ -97,7 +92,7 @@ def _check_portfolio(names: list[str], ranks: tuple[int, ...], root: str, as_jso
     seconds = time.monotonic() - begin
     refused = [proof for proof in proofs if proof["refused"]]
     if as_json:
-        write_json(
+        options.write_json(
             {
                 "proved": [p for p in proofs if not p["refused"]],
                 "refused": refused,
@@ -128,9 +123,6 @@ def _described(proof: dict) -> str:
 def _print_table(
     proofs: list[dict], left_out: dict[str, tuple[list[int], str]], seconds: float
 ) -> None:
-    from ..units import intervals
-    from .terminal import stderr, stdout, table
-
     grid = table("algorithm", "ranks", ">cases", ">messages", "result", "skipped")
     rows: dict[str, list[dict]] = {name: [] for name in left_out}
     for proof in proofs:

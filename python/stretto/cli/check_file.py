@@ -10,8 +10,9 @@ from .. import _core
 from ..algorithms import plain
 from ..errors import Error, FailureError
 from ..files import read_text
+from ..plans.nodes import RefutedError
 from ..portfolio import verdict_of
-from ..schedule_files import is_plan, refuse_program
+from ..schedule_files import is_plan, read_algorithm, refuse_program
 from ..units import intervals
 from .options import write_json
 
@@ -70,9 +71,6 @@ def _check_set(
 
 def _plan(file: str, wish: Wish) -> tuple[list[dict], list[str]]:
     """As _rows, of a plan in another form."""
-    from ..plans.nodes import RefutedError
-    from ..schedule_files import read_algorithm
-
     if wish:
         raise Error(f"{file}: a plan says itself what it computes", "give --file alone")
     row = {"file": file}
@@ -96,8 +94,6 @@ def _rows(file: str, wish: Wish) -> tuple[list[dict], list[str]]:
     whole = None
     names = {one.algorithm for schedules in sets.values() for one in schedules}
     if not wish and not any(map(_core.find_algorithm, names)) and "/" in "".join(names):
-        from ..schedule_files import read_algorithm
-
         whole = read_algorithm(file)  # as the library takes it: in place as well
     rows, refusals = [], []
     for (ranks, root), schedules in sets.items():

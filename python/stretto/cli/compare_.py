@@ -3,21 +3,22 @@
 
 import os
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
+from .. import __version__
+from ..compare.outcome import Outcome, Part, outcome_of
+from ..compare.runs import NAMES, Comparison, EndedError, Wish
+from ..compare.verdict import could_save, sentences, verdict
 from ..errors import Error, FailureError
 from ..files import refuse_unwritable, write_text
+from ..launch.job import Job, job_of
+from ..peers.state import machine_facts
+from ..plot.files import need_matplotlib
+from ..units import time_in_a_table
 from .options import json_option, say_notes, write_json
-
-if TYPE_CHECKING:
-    from ..compare.outcome import Outcome, Part
-    from ..compare.runs import Comparison, EndedError, Wish
-    from ..launch.job import Job
+from .terminal import progress, stdout, table
 
 SHOWN = 20  # lines of the output of a run that failed
 
@@ -29,7 +30,6 @@ SHOWN = 20  # lines of the output of a run that failed
     "-n",
     "--ranks",
     type=click.IntRange(min=1),
-    default=None,
     help="How many processes.  [default: 2; or what the launcher in PROGRAM says]",
 )
 @click.option(
@@ -40,7 +40,7 @@ SHOWN = 20  # lines of the output of a run that failed
     metavar="auto|mpich|intel|openmpi|abi|PATH",
     help="Which MPI: its name, or the path of its mpiexec; several: mpich,openmpi.",
 )
-@click.option("--launcher", metavar="COMMAND", default=None, help="Start with this: 'srun -n 4'.")
+@click.option("--launcher", metavar="COMMAND", help="Start with this: 'srun -n 4'.")
 @click.option(
     "--repeat",
     type=click.IntRange(min=3),
@@ -51,7 +51,6 @@ SHOWN = 20  # lines of the output of a run that failed
 @click.option(
     "--limit",
     type=click.FloatRange(min=0.1),
-    default=None,
     metavar="SECONDS",
     help="For each run.  [default: 20 times what the first one took, and a minute at least]",
 )
@@ -59,7 +58,7 @@ SHOWN = 20  # lines of the output of a run that failed
 @click.option("--plain", is_flag=True,
               help="Measure the program alone, and nothing of its calls.")  # fmt: skip
 @json_option
-@click.option("-o", "--output", type=click.Path(path_type=Path), default=None,
+@click.option("-o", "--output", type=click.Path(path_type=Path),
               help="Write a page (HTML) as well.")  # fmt: skip
 @click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED)
 def command(
@@ -79,13 +78,9 @@ def command(
     For example: stretto compare -n 4 -- ./app arguments; PROGRAM may begin with a launcher
     (mpiexec -n 4 ./app, srun ./app) or be python script.py. A first run is not counted.
     """
-    from ..compare.runs import Wish
-
     if os.environ.get("STRETTO_DISABLE", "0") != "0":
         raise Error("STRETTO_DISABLE is set: nothing can be compared", "unset STRETTO_DISABLE")
     if output:
-        from ..plot.files import need_matplotlib
-
         need_matplotlib()  # now, and not after all runs
         refuse_unwritable(output)
     wish = Wish(repeat, limit, plain, same_output)
@@ -109,10 +104,8 @@ def command(
             )
 
 
-def _jobs(program: list[str], ranks: int | None, mpis: str, launcher: str | None) -> list["Job"]:
+def _jobs(program: list[str], ranks: int | None, mpis: str, launcher: str | None) -> list[Job]:
     """One for each MPI that the program can run under."""
-    from ..launch.job import job_of
-
     wishes = [wish.strip() for wish in mpis.split(",")]
     if len(wishes) == 1:
         return [job_of(program, ranks, mpis, launcher)]
@@ -128,23 +121,13 @@ def _jobs(program: list[str], ranks: int | None, mpis: str, launcher: str | None
     return found
 
 
-@contextmanager
-def _folder(job: "Job") -> Iterator[Path]:
-    """Where rank 0 may write: with a launcher of the user's perhaps on another machine."""
-    shared = Path.cwd() if job.own_launcher and os.access(".", os.W_OK) else None
-    with tempfile.TemporaryDirectory(prefix=".stretto-compare-", dir=shared) as folder:
-        yield Path(folder)
-
-
-def _measure(job: "Job", wish: "Wish") -> "Outcome":
-    from ..compare.outcome import outcome_of
-    from ..compare.runs import Comparison, EndedError
-    from .terminal import progress
-
+def _measure(job: Job, wish: Wish) -> Outcome:
     if not job.own_launcher:
         say_notes(job.mpi)
-    with _folder(job) as folder:
-        comparison = Comparison(job, wish, folder)
+    # Where rank 0 may write: with a launcher of the user's perhaps on another machine.
+    shared = Path.cwd() if job.own_launcher and os.access(".", os.W_OK) else None
+    with tempfile.TemporaryDirectory(prefix=".stretto-compare-", dir=shared) as folder:
+        comparison = Comparison(job, wish, Path(folder))
         try:
             with progress(f"{job} under {job.mpi.title}", None) as advance:
                 comparison.begin()
@@ -156,7 +139,7 @@ def _measure(job: "Job", wish: "Wish") -> "Outcome":
         return outcome_of(comparison)
 
 
-def _worth_it(comparison: "Comparison") -> bool:
+def _worth_it(comparison: Comparison) -> bool:
     """Does it call anything that Stretto serves? Raises Error where there is no MPI."""
     job, first = comparison.job, comparison.first
     if comparison.wish.plain or first is None:
@@ -180,9 +163,7 @@ def _worth_it(comparison: "Comparison") -> bool:
     )
 
 
-def _row(part: "Part", name: str) -> list[str]:
-    from ..units import time_in_a_table
-
+def _row(part: Part, name: str) -> list[str]:
     ratio = part.ratio
     algorithms = part.algorithms[:3] + (["…"] if len(part.algorithms) > 3 else [])
     return [
@@ -196,16 +177,13 @@ def _row(part: "Part", name: str) -> list[str]:
     ]
 
 
-def heading(outcome: "Outcome") -> str:
+def heading(outcome: Outcome) -> str:
     ranks = f"{outcome.ranks} ranks, " if outcome.ranks else ""
     turns = f": {outcome.repeat} runs without Stretto and {outcome.repeat} with it, in turn"
     return f"{outcome.job}, {ranks}{outcome.mpi}" + (turns if outcome.repeat else "")
 
 
-def _print(outcome: "Outcome") -> None:
-    from ..compare.verdict import sentences
-    from .terminal import stdout, table
-
+def _print(outcome: Outcome) -> None:
     console = stdout()
     console.print(f"# {heading(outcome)}", markup=False, soft_wrap=True)
     if outcome.repeat:
@@ -222,11 +200,7 @@ def _print(outcome: "Outcome") -> None:
         console.print(line, markup=False, soft_wrap=True)
 
 
-def _print_json(outcomes: list["Outcome"]) -> None:
-    from .. import __version__
-    from ..compare.verdict import could_save, sentences, verdict
-    from ..peers.state import machine_facts
-
+def _print_json(outcomes: list[Outcome]) -> None:
     rows = [
         {
             **outcome.as_row(),
@@ -239,10 +213,8 @@ def _print_json(outcomes: list["Outcome"]) -> None:
     write_json({"version": __version__, "machine": machine_facts(), "comparisons": rows})
 
 
-def _show(error: "EndedError") -> None:
+def _show(error: EndedError) -> None:
     """The ends of both runs, for their user to see what differs."""
-    from ..compare.runs import NAMES
-
     for run in error.runs:
         click.echo(f"--- {NAMES[run.side]}: {run.end}", err=True)
         for name, path in (("standard output", run.out), ("standard error", run.err)):

@@ -9,6 +9,8 @@ from collections.abc import Iterable
 import click
 from click.shell_completion import CompletionItem
 
+from .. import all_algorithms, all_collectives, all_functions, facts
+
 
 def _beginning_with(incomplete: str, names: Iterable[str]) -> list[str]:
     """Of a list with commas the last word is completed."""
@@ -18,22 +20,16 @@ def _beginning_with(incomplete: str, names: Iterable[str]) -> list[str]:
 
 def functions(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
     """MPI's, as commands call them."""
-    from .. import all_functions, facts
-
     return _beginning_with(incomplete, (facts(f).name for f in all_functions()))
 
 
 def collectives(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
     """What algorithms achieve."""
-    from .. import all_collectives, facts
-
     return _beginning_with(incomplete, (facts(c).name for c in all_collectives()))
 
 
 def algorithms(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
     """Ids."""
-    from .. import all_algorithms
-
     return _beginning_with(incomplete, (a.id for a in all_algorithms()))
 
 

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`stretto doctor`."""
 
+from dataclasses import asdict
+
 import click
 
+from ..diagnosis import diagnose
 from ..errors import FailureError
 from .options import json_option, write_json
+from .terminal import progress, stdout
 
 MARKS = {True: "[green]ok[/]", False: "[red]no[/]", None: ""}
 
@@ -16,13 +20,10 @@ def command(as_json: bool) -> None:
 
     Runs two ranks under every MPI found. The exit code is 1 if none works.
     """
-    from ..diagnosis import diagnose
-    from .terminal import progress, stdout
-
     with progress("trying every MPI", None):
         findings, works = diagnose()
     if as_json:
-        write_json({"works": works, "findings": [finding.as_row() for finding in findings]})
+        write_json({"works": works, "findings": list(map(asdict, findings))})
     else:
         from rich.markup import escape
         from rich.table import Table

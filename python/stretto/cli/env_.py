@@ -6,6 +6,7 @@ import shlex
 import click
 
 from ..errors import Error
+from ..launch import choose_mpi, folder_of, link_flags, mpi_of_program, preload
 from ..launch.library import FOLDERS
 from . import completion
 from .options import json_option, mpi_option, shared_heap_option, write_json
@@ -17,7 +18,6 @@ from .options import json_option, mpi_option, shared_heap_option, write_json
     "--for",
     "program",
     metavar="PROGRAM",
-    default=None,
     shell_complete=completion.files,
     help="Find the MPI that this program was built for.",
 )
@@ -29,7 +29,6 @@ from .options import json_option, mpi_option, shared_heap_option, write_json
 @click.option(
     "--folder",
     type=click.Choice(list(FOLDERS)),
-    default=None,
     help="Print where the libraries are, or what pkg-config, CMake or `module use` looks for.",
 )
 @json_option
@@ -46,8 +45,6 @@ def command(
 
     For example: srun -n 64 env $(stretto env --mpi /opt/mpich) ./app
     """
-    from ..launch import choose_mpi, folder_of, link_flags, mpi_of_program, preload
-
     if sum(map(bool, (shell, link, folder, as_json))) > 1:
         raise Error("--shell, --link, --folder and --json exclude each other", "leave one of them")
     if folder:

@@ -1,44 +1,29 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`stretto explain`."""
 
-from typing import TYPE_CHECKING
-
 import click
 
+from .. import _core, explain
 from ..errors import Error
+from ..explain_map import lines_of, map_of
+from ..machine import machine_here, machine_named
+from ..simulation import Call
 from ..units import size_in_words, time_in_words
-from . import completion
+from . import completion, options
 from .calls import check_function, function_of, placement_of, shortened, size_of, topology_of
-from .options import (
-    PictureType,
-    check_graph,
-    graph_option,
-    hosts_option,
-    json_option,
-    mpi_option,
-    root_option,
-    save_picture,
-    size_option,
-    topology_option,
-    write_json,
-)
+from .explain_topology import study, write
 from .ranking import print_ranking
-
-if TYPE_CHECKING:
-    from .. import Choice, Machine, Topology
-    from ..explain import Deciders, Question
+from .terminal import progress
 
 MARK = "→"
 
 
-def _decider(who: "Deciders", choice: "Choice") -> dict:
+def _decider(who: explain.Deciders, choice: _core.Choice) -> dict:
     """The source that decided, in parts."""
-    from .._core import shipped_rules
-
     found = {"reason": choice.reason, "file": None, "line": None, "rule": None}
     if choice.line:
         file, _, line = who.rules.place(choice.line).rpartition(":")
-        if file == shipped_rules().file:
+        if file == _core.shipped_rules().file:
             file = "rules/default.rules"
         found |= {"file": file, "line": int(line), "rule": who.rule_at(choice.line)}
     return found
@@ -54,31 +39,28 @@ def _why(decider: dict) -> str:
 
 
 def _document(
-    who: "Deciders", question: "Question", choice: "Choice", machine: "Machine",
-    topology: "Topology | None",
+    who: explain.Deciders, question: explain.Question, choice: _core.Choice, machine: _core.Machine,
+    topology: _core.Topology | None,
 ) -> dict:  # fmt: skip
     """What `--json` prints."""
-    from .. import facts, written
-    from ..explain import changes, name_of, ranking
-
     call = question.call
-    rows, why_not = ranking(call, choice, machine, topology)
+    rows, why_not = explain.ranking(call, choice, machine, topology)
     chosen = next((row for row in rows if row["chosen"]), None)
     decider = _decider(who, choice)
     return {
-        "function": facts(call.function).name,
+        "function": _core.facts(call.function).name,
         "ranks": call.ranks,
         "ranks_per_node": call.placement.ranks_per_node,
         "one_node": question.asked().one_node,
         "oversubscribed": question.oversubscribed,
         "bytes": call.bytes,
-        "bytes_known": facts(call.function).bytes_known,
+        "bytes_known": _core.facts(call.function).bytes_known,
         "root": call.root,
         "commutative": call.commutative,
         "predefined": question.predefined,
         "disabled": who.disabled,
-        "choice": name_of(choice),
-        "written": written(choice.algorithm, choice.params),
+        "choice": explain.name_of(choice),
+        "written": _core.written(choice.algorithm, choice.params),
         "decided_by": decider,
         "why": _why(decider),
         "complaints": [{"message": m, "hint": h} for m, h in who.complaints],
@@ -86,7 +68,7 @@ def _document(
         "behind": chosen["behind"] if chosen else None,
         "rows": rows,
         "unsuitable": why_not,
-        "changes": changes(who, question),
+        "changes": explain.changes(who, question),
     }
 
 
@@ -119,10 +101,8 @@ def _distance(document: dict) -> str:
 
 
 def _changes(document: dict) -> list[str]:
-    from ..explain import MOST_RANKS
-
     lines = []
-    for what, never in (("bytes", "never"), ("ranks", f"not up to {MOST_RANKS} ranks")):
+    for what, never in (("bytes", "never"), ("ranks", f"not up to {explain.MOST_RANKS} ranks")):
         found = document["changes"][what]
         for way, words in (("down", "never"), ("up", never)):
             change = found[way]
@@ -145,8 +125,6 @@ def _print(document: dict, where: str, operator: str) -> None:
     click.echo("")
     print_ranking(document["rows"], MARK)
     if "topology" in document:
-        from .explain_topology import write
-
         write(document["topology"], MARK)
     if document["unsuitable"]:
         click.echo("\ncannot serve this call")
@@ -154,68 +132,57 @@ def _print(document: dict, where: str, operator: str) -> None:
         click.echo(f"  {identifier.partition('/')[2]}: {why}")
 
 
-def _plot(who: "Deciders", question: "Question", machine: "Machine", path: str) -> None:
-    from ..explain_map import lines_of, map_of
+def _plot(
+    who: explain.Deciders, question: explain.Question, machine: _core.Machine, path: str
+) -> None:
     from ..plot.explain import draw
-    from .terminal import progress
 
     with progress("predicting", 1) as advance:
         lines = lines_of(who, question, machine)
         winners = map_of(who, question, machine, lambda done, of: advance(done, of))
-    save_picture(draw(question, lines, winners, machine.name), path)
+    options.save_picture(draw(question, lines, winners, machine.name), path)
 
 
 def _question(
     function: str, ranks: int, size: str, nodes: str | None, one_node: bool, operator: str | None,
-    root: int, topology: "Topology | None", cores: int, graph: str,
-) -> "Question":  # fmt: skip
-    from .. import Operation, facts
-    from ..explain import OPERATORS, Question
-    from ..simulation import Call
-
+    root: int, topology: _core.Topology | None, cores: int, graph: str,
+) -> explain.Question:  # fmt: skip
     if one_node and nodes is not None:
         raise Error("both --one-node and --nodes", "leave one out")
     found, _ = function_of(function, None, ranks, root)
-    if operator and not facts(facts(found).collective).reduces:
-        raise Error(f"{facts(found).name} has no operator", "leave --operator out")
-    check_graph(graph, facts(found).collective)
-    kind = OPERATORS[operator or "sum"]
-    operation = Operation("sum" if kind.predefined else "")
+    if operator and not _core.facts(_core.facts(found).collective).reduces:
+        raise Error(f"{_core.facts(found).name} has no operator", "leave --operator out")
+    options.check_graph(graph, _core.facts(found).collective)
+    kind = explain.OPERATORS[operator or "sum"]
+    operation = _core.Operation("sum" if kind.predefined else "")
     placement = placement_of(ranks, nodes, ranks if one_node else None, topology)
     call = Call(found, ranks, size_of(size), root, kind.commutative, placement, operation,
                 graph)  # fmt: skip
-    return Question(call, kind.predefined, cores)
-
-
-def _cores(topology: "Topology | None", requested: str | None, machine: "Machine") -> int:
-    """Of a node of the machine that is meant: where none is named, of this one."""
-    from ..launch.mpi import cores
-
-    return machine.cores if machine.cores or requested or topology else cores()
+    return explain.Question(call, kind.predefined, cores)
 
 
 @click.command("explain")
 @click.argument("function", callback=check_function, shell_complete=completion.functions)
 @click.option("--ranks", "-p", type=click.IntRange(min=1, max=1 << 16), required=True)
-@size_option
-@click.option("--nodes", default=None, metavar="NxK",
+@options.size_option
+@click.option("--nodes", metavar="NxK",
               help="N nodes of K ranks each; one rank on each node if not given.")  # fmt: skip
 @click.option("--one-node", is_flag=True, help="All ranks share memory.")
-@click.option("--cores", type=click.IntRange(min=1), default=None,
+@click.option("--cores", type=click.IntRange(min=1),
               help="Of a node; if not given, the machine file's or this machine's.")  # fmt: skip
-@click.option("--operator", type=click.Choice(["sum", "user", "noncommutative"]), default=None,
+@click.option("--operator", type=click.Choice(["sum", "user", "noncommutative"]),
               help="Of a reduction; sum if not given.")  # fmt: skip
-@graph_option
-@root_option
-@click.option("--machine", "requested", default=None, metavar="FILE|NAME",
+@options.graph_option
+@options.root_option
+@click.option("--machine", "requested", metavar="FILE|NAME",
               help="For the times: a machine file, or flat, cluster or gigabit-ethernet. "
               "Not given: what `stretto tune` fitted here last, else flat.")  # fmt: skip
-@topology_option
-@hosts_option
-@mpi_option
-@click.option("--plot", type=PictureType(), metavar="FILE", default=None,
+@options.topology_option
+@options.hosts_option
+@options.mpi_option
+@click.option("--plot", type=options.picture, metavar="FILE",
               help="Draw time over bytes, and the map of winners: .svg, .png, .pdf.")  # fmt: skip
-@json_option
+@options.json_option
 def command(
     function: str, ranks: int, size: str, nodes: str | None, one_node: bool, cores: int | None,
     operator: str | None, graph: str, root: int, requested: str | None, topology: str | None,
@@ -230,29 +197,25 @@ def command(
     network (docs/topology.md). --mpi is asked for its version where a rules file is for one
     MPI only.
     """
-    from .. import facts
-    from ..explain import decide, deciders
     from ..launch.mpi import choose_mpi
-    from ..machine import machine_here, machine_named
+    from ..launch.mpi import cores as usable
 
     machine = machine_named(requested or machine_here())
     tree = topology_of(topology, hosts, ranks, machine)
-    cores = cores or _cores(tree, requested, machine)
+    cores = cores or machine.cores or (0 if requested or tree else usable())
     question = _question(function, ranks, size, nodes, one_node, operator, root, tree, cores, graph)
     found = question.call.function
-    who = deciders(found, lambda: choose_mpi(mpi_wish).title)
-    choice = decide(who, question)
+    who = explain.deciders(found, lambda: choose_mpi(mpi_wish).title)
+    choice = explain.decide(who, question)
     document = _document(who, question, choice, machine, tree)
     if tree:
-        from .explain_topology import study
-
         document["topology"] = study(question, choice, tree, topology or hosts or "")
     if as_json:
-        write_json(document)
+        options.write_json(document)
     else:
         for complaint in document["complaints"]:
             click.echo(f"{complaint['message']}\n  hint: {complaint['hint']}", err=True)
-        reduces = facts(facts(found).collective).reduces
+        reduces = _core.facts(_core.facts(found).collective).reduces
         _print(document, question.call.where, (operator or "sum") if reduces else "")
     if plot is not None:
         _plot(who, question, machine, plot)

@@ -1,24 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What `stretto explain --topology` adds: the lower bound, and how far from it algorithms are."""
 
-from typing import TYPE_CHECKING
-
 import click
 
+from .. import Choice, Params, Topology
+from ..explain import Question, of_collective
+from ..simulation import suitable
+from ..topology.study import against_bound
 from ..units import time_in_words
-
-if TYPE_CHECKING:
-    from .. import Choice, Topology
-    from ..explain import Question
+from .terminal import stdout, table
 
 
-def study(question: "Question", choice: "Choice", topology: "Topology", name: str) -> dict:
+def study(question: Question, choice: Choice, topology: Topology, name: str) -> dict:
     """What `--json` prints of it."""
-    from .. import Params
-    from ..explain import of_collective
-    from ..simulation import suitable
-    from ..topology.study import against_bound
-
     call = question.call
     own = suitable(call, of_collective(call.function))
     tried = {a.id: (a, call.shape(a), Params()) for a in own}
@@ -38,8 +32,6 @@ def study(question: "Question", choice: "Choice", topology: "Topology", name: st
 
 
 def write(document: dict, mark: str) -> None:
-    from .terminal import stdout, table
-
     bound = document["bound"]
     click.echo(f"\non {document['name']}, where messages share links")
     click.echo(f"at least    {time_in_words(bound['seconds'])}: {bound['reason']}\n")

@@ -5,6 +5,7 @@ import click
 
 from ..errors import Error
 from ..files import write_text
+from ..topology import read_topology
 from . import completion
 from .options import hosts_option, topology_option
 
@@ -18,9 +19,9 @@ from .options import hosts_option, topology_option
 )
 @topology_option
 @hosts_option
-@click.option("--ranks", "-p", type=click.IntRange(min=1, max=1 << 16), default=None,
+@click.option("--ranks", "-p", type=click.IntRange(min=1, max=1 << 16),
               help="Those that the topology places if not given.")  # fmt: skip
-@click.option("--root", type=click.IntRange(min=0), default=None, help="Only for this root.")
+@click.option("--root", type=click.IntRange(min=0), help="Only for this root.")
 @click.option(
     "--form",
     type=click.Choice(["c", "msccl", "mscclpp"]),
@@ -31,10 +32,9 @@ from .options import hosts_option, topology_option
 @click.option(
     "--file",
     metavar="FILE",
-    default=None,
     help="With a plan's --form: the schedules in this file, or another plan.",
 )
-@click.option("-o", "--output", metavar="FILE", default=None, help="Printed if not given.")
+@click.option("-o", "--output", metavar="FILE", help="Printed if not given.")
 def command(
     function: str | None,
     topology: str | None,
@@ -54,7 +54,6 @@ def command(
     mpicc allreduce.c && mpiexec -n N ./a.out (docs/topology.md). Plans: docs/plans.md.
     """
     from ..generate import generate, generate_plan, plan_of_file
-    from ..topology import read_topology
 
     given = {"--topology": topology, "--hosts": hosts, "--ranks": ranks, "--root": root}
     options = " ".join(f"{name} {value}" for name, value in given.items() if value is not None)
@@ -62,7 +61,10 @@ def command(
     if topology is not None or hosts is not None:
         tree = read_topology(topology, ranks, hosts)
     if file:
-        _refuse_beside_a_file(function or tree, form)
+        if form == "c":
+            raise Error("--file is written as a plan only", "add --form msccl or --form mscclpp")
+        if function or tree:
+            raise Error("--file and another thing to write", "with it go --ranks and --root")
         text = plan_of_file(form, file, ranks, root)
     elif not function:
         raise Error("which function?", "`stretto generate allreduce/ring --ranks 8`")
@@ -75,10 +77,3 @@ def command(
         return
     write_text(output, text)
     click.echo(f"wrote {output}", err=True)
-
-
-def _refuse_beside_a_file(others: object, form: str) -> None:
-    if form == "c":
-        raise Error("--file is written as a plan only", "add --form msccl or --form mscclpp")
-    if others:
-        raise Error("--file and another thing to write", "with it go --ranks and --root")

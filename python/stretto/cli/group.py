@@ -6,6 +6,7 @@ import signal
 
 import click
 
+from .. import __version__
 from ..algorithms import near
 from ..errors import Error
 from ..interrupt import Interrupt
@@ -57,14 +58,6 @@ class LazyGroup(click.Group):
             formatter.write_dl(list(COMMANDS.items()))
 
 
-def _show_version(ctx: click.Context, _parameter: click.Parameter, wanted: bool) -> None:
-    if wanted and not ctx.resilient_parsing:
-        from .. import __version__
-
-        click.echo(f"stretto {__version__}")
-        ctx.exit()
-
-
 def help_if_alone(ctx: click.Context) -> None:
     """What a group answers without a command: its help, which is no error."""
     if ctx.invoked_subcommand is None:
@@ -76,13 +69,8 @@ def help_if_alone(ctx: click.Context) -> None:
     context_settings={"help_option_names": ["-h", "--help"]},
     invoke_without_command=True,
 )
-@click.option(
-    "--version",
-    is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=_show_version,
-    help="Print the version and exit.",
+@click.version_option(
+    __version__, message="%(prog)s %(version)s", help="Print the version and exit."
 )
 @click.pass_context
 def cli(ctx: click.Context) -> None:

@@ -1,17 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`stretto list`."""
 
-from typing import TYPE_CHECKING
-
 import click
 
-from . import completion
-from .options import RanksType, json_option, write_json
-
-if TYPE_CHECKING:
-    from rich.table import Table
-
-    from .. import Algorithm, Collective
+from .. import Algorithm, Collective, all_functions, facts, unsuitable
+from ..algorithms import algorithms_matching, functions_of
+from ..portfolio import needs_in_words, sample_shape
+from . import completion, options
+from .terminal import stdout, table
 
 PAGE_RANKS = (8, 13)
 LEAST_WIDTH = 180  # of a terminal that has room for all columns
@@ -37,11 +33,8 @@ two (*2^k*) of them, or the *counts* of all ranks. Parameters are shown with the
 """
 
 
-def _at(algorithm: "Algorithm", ranks: int) -> dict:
+def _at(algorithm: Algorithm, ranks: int) -> dict:
     """Its numbers for so many ranks, or why there are none."""
-    from .. import unsuitable
-    from ..portfolio import sample_shape
-
     shape = sample_shape(algorithm, ranks)
     why_not = unsuitable(algorithm, shape)
     if why_not:
@@ -55,10 +48,7 @@ def _at(algorithm: "Algorithm", ranks: int) -> dict:
     }
 
 
-def _row(algorithm: "Algorithm", ranks: tuple[int, ...]) -> dict:
-    from .. import facts
-    from ..algorithms import functions_of
-
+def _row(algorithm: Algorithm, ranks: tuple[int, ...]) -> dict:
     own = algorithm.parameter
     return {
         "algorithm": algorithm.id,
@@ -92,10 +82,8 @@ def _shares(row: dict) -> str:
     return " / ".join(shares)
 
 
-def _parameters(algorithm: "Algorithm", ranks: tuple[int, ...]) -> str:
+def _parameters(algorithm: Algorithm, ranks: tuple[int, ...]) -> str:
     """ "radix=2 (from 2)", "block=… (from 1)", "skips=…"."""
-    from ..portfolio import sample_shape
-
     words = []
     if algorithm.parameter:
         own = algorithm.parameter
@@ -109,16 +97,8 @@ def _parameters(algorithm: "Algorithm", ranks: tuple[int, ...]) -> str:
     return ", ".join(words)
 
 
-def _needs(algorithm: "Algorithm") -> str:
-    from ..portfolio import needs_in_words
-
-    return ", ".join(needs_in_words(algorithm))
-
-
-def _section(collective: "Collective") -> list[str]:
+def _section(collective: Collective) -> list[str]:
     """Its heading in docs/algorithms.md."""
-    from .. import all_functions, facts
-
     served = [facts(f).name for f in all_functions() if facts(f).collective == collective]
     return [
         "",
@@ -131,7 +111,7 @@ def _section(collective: "Collective") -> list[str]:
     ]
 
 
-def _page(algorithms: "list[Algorithm]") -> str:
+def _page(algorithms: list[Algorithm]) -> str:
     lines = PAGE_HEAD.splitlines()
     collective = None
     for algorithm in algorithms:
@@ -139,7 +119,7 @@ def _page(algorithms: "list[Algorithm]") -> str:
             collective = algorithm.collective
             lines += _section(collective)
         row = _row(algorithm, PAGE_RANKS)
-        needs = _needs(algorithm)
+        needs = ", ".join(needs_in_words(algorithm))
         if algorithm.needs.irregular:
             needs = ", ".join(filter(None, [needs, "only " + ", ".join(row["functions"])]))
         cells = [
@@ -155,9 +135,10 @@ def _page(algorithms: "list[Algorithm]") -> str:
     return "\n".join(lines) + "\n"
 
 
-def _table(algorithms: "list[Algorithm]", ranks: tuple[int, ...], wide: bool) -> "Table":
-    from .terminal import table
-
+def _print_table(algorithms: list[Algorithm], ranks: tuple[int, ...]) -> None:
+    """With all columns where they can be read, else with the most important ones."""
+    console = stdout()
+    wide = console.width >= LEAST_WIDTH
     of = " / ".join(str(p) for p in ranks)
     headings = ("algorithm", f">rounds\n{of}", f">volume\n{of}", "parameters, needs")
     if wide:
@@ -169,7 +150,7 @@ def _table(algorithms: "list[Algorithm]", ranks: tuple[int, ...], wide: bool) ->
     grid.columns[0].no_wrap = True
     for algorithm in algorithms:
         row = _row(algorithm, ranks)
-        open_and_needs = [_parameters(algorithm, ranks), _needs(algorithm)]
+        open_and_needs = [_parameters(algorithm, ranks), ", ".join(needs_in_words(algorithm))]
         if wide:
             rest = [*open_and_needs, ", ".join(row["functions"]), row["source"]]
         else:
@@ -178,16 +159,7 @@ def _table(algorithms: "list[Algorithm]", ranks: tuple[int, ...], wide: bool) ->
         if wide:
             cells.insert(2, row["volume"])
         grid.add_row(*cells)
-    return grid
-
-
-def _print_table(algorithms: "list[Algorithm]", ranks: tuple[int, ...]) -> None:
-    """With all columns where they can be read, else with the most important ones."""
-    from .terminal import stdout
-
-    console = stdout()
-    wide = console.width >= LEAST_WIDTH
-    console.print(_table(algorithms, ranks, wide))
+    console.print(grid)
     if not wide:
         click.echo(
             f"formulas, functions and sources: on {LEAST_WIDTH} columns or more, by --json or "
@@ -205,25 +177,23 @@ def _print_table(algorithms: "list[Algorithm]", ranks: tuple[int, ...]) -> None:
 )
 @click.option(
     "--ranks",
-    type=RanksType(),
+    type=options.ranks,
     default="8,13",
     show_default=True,
     help="Numbers of ranks for rounds and volume.",
 )
 @click.option("--markdown", is_flag=True, help="Print docs/algorithms.md.")
-@json_option
+@options.json_option
 def command(
     collectives: tuple[str, ...], ranks: tuple[int, ...], markdown: bool, as_json: bool
 ) -> None:
     """List the algorithms: rounds, volume, parameters, needs, what they serve, and source.
 
     The volume is what is sent along the longest chain of rounds, as a share of the vector."""
-    from ..algorithms import algorithms_matching
-
     found = algorithms_matching(list(collectives))
     if markdown:
         click.echo(_page(found), nl=False)
     elif as_json:
-        write_json([_row(algorithm, ranks) for algorithm in found])
+        options.write_json([_row(algorithm, ranks) for algorithm in found])
     else:
         _print_table(found, ranks)

@@ -1,77 +1,57 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What several commands read from their command line."""
 
+import json
 import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import click
 
+from .. import Collective, all_functions, facts, function_named
 from ..algorithms import near, plain
 from ..errors import Error
 from ..files import refuse_unwritable
+from ..plot.files import format_of, need_matplotlib, save
 from . import completion
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from .. import Collective
     from ..launch.mpi import Mpi
 
 MOST_RANKS = 4096  # schedules of all ranks are built; more would take minutes
 
 
-class RanksType(click.ParamType):
+def ranks(words: str) -> tuple[int, ...]:
     """`8`, `1-70` or `2,4,8-16`: numbers of ranks, sorted, each once."""
-
-    name = "ranks"
-
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[int, ...]:
-        if isinstance(value, tuple):
-            return value
-        found: set[int] = set()
-        hint = "write 8, 1-70 or 2,4,8-16"
-        for part in str(value).split(","):
-            match = re.fullmatch(r"\s*(\d{1,9})(?:-(\d{1,9}))?\s*", part)
-            if not match:
-                raise Error(f"--ranks: '{value}' is not a number of ranks", hint)
-            low, high = int(match[1]), int(match[2] or match[1])
-            if not 1 <= low <= high <= MOST_RANKS:
-                raise Error(f"--ranks: '{part}' is not a range from 1 to {MOST_RANKS}", hint)
-            found.update(range(low, high + 1))
-        return tuple(sorted(found))
+    found: set[int] = set()
+    hint = "write 8, 1-70 or 2,4,8-16"
+    for part in words.split(","):
+        match = re.fullmatch(r"\s*(\d{1,9})(?:-(\d{1,9}))?\s*", part)
+        if not match:
+            raise Error(f"--ranks: '{words}' is not a number of ranks", hint)
+        low, high = int(match[1]), int(match[2] or match[1])
+        if not 1 <= low <= high <= MOST_RANKS:
+            raise Error(f"--ranks: '{part}' is not a range from 1 to {MOST_RANKS}", hint)
+        found.update(range(low, high + 1))
+    return tuple(sorted(found))
 
 
-class CountsType(click.ParamType):
+def counts(words: str) -> list[int]:
     """`0,5,3`: elements of each rank's part."""
-
-    name = "counts"
-
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> list[int]:
-        words = str(value).split(",")
-        if not all(re.fullmatch(r"\s*\d{1,15}\s*", word) for word in words):
-            raise Error(f"--counts: '{value}' is no list of numbers", "write 0,5,3 for three ranks")
-        return [int(word) for word in words]
+    numbers = words.split(",")
+    if not all(re.fullmatch(r"\s*\d{1,15}\s*", number) for number in numbers):
+        raise Error(f"--counts: '{words}' is no list of numbers", "write 0,5,3 for three ranks")
+    return list(map(int, numbers))
 
 
-class PictureType(click.ParamType):
+def picture(path: str) -> str:
     """A file's name whose ending says the format: refused before the work."""
-
-    name = "picture"
-
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> str:
-        from ..plot.files import format_of, need_matplotlib
-
-        format_of(str(value))
-        need_matplotlib()
-        refuse_unwritable(str(value))
-        return str(value)
+    format_of(path)
+    need_matplotlib()
+    refuse_unwritable(path)
+    return path
 
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -89,21 +69,9 @@ mpi_option = click.option(
     shell_complete=completion.mpis,
     help="Which MPI: its name, or the path of its mpiexec. abi: one with the MPI 5 standard ABI.",
 )
-ranks_option = click.option(
-    "-n",
-    "--ranks",
-    "ranks",
-    type=click.IntRange(min=1),
-    default=2,
-    show_default=True,
-    help="How many processes.",
-)
-
 file_option = click.option(
     "--file",
-    "file",
     metavar="FILE",
-    default=None,
     help="The algorithm whose schedules stand in this file (docs/algorithms-in-python.md), or a "
     "plan (docs/plans.md).",
 )
@@ -127,14 +95,12 @@ graph_option = click.option(
 topology_option = click.option(
     "--topology",
     metavar="FILE",
-    default=None,
     help="A tree of switches: Stretto's TOML, Slurm's topology.conf, a SimGrid platform, or 4x8 "
     "for nodes on one switch.",
 )
 hosts_option = click.option(
     "--hosts",
     metavar="FILE",
-    default=None,
     help="The machine of each rank, a line for each; without --topology these are nodes on one "
     "switch.",
 )
@@ -147,17 +113,13 @@ def say_notes(*mpis: "Mpi") -> None:
 
 
 def save_picture(figure: "Figure", path: str) -> None:
-    """Into a file that a `PictureType` has named."""
-    from ..plot.files import save
-
+    """Into a file that `picture` has let pass."""
     save(figure, path)
     click.echo(f"wrote {path}", err=True)
 
 
 def write_json(value: object) -> None:
     """The value on stdout."""
-    import json
-
     click.echo(json.dumps(value, indent=2))
 
 
@@ -174,18 +136,14 @@ def names_of(
     return list(dict.fromkeys(names))
 
 
-def check_graph(graph: str, collective: "Collective") -> None:
+def check_graph(graph: str, collective: Collective) -> None:
     """Raises Error if there is no use for it."""
-    from .. import facts
-
     if graph and not facts(collective).neighbourhood:
         raise Error(f"{facts(collective).name} has no graph", "leave --graph out")
 
 
 def functions_of(requested: str | None, more: Iterable[str] = ()) -> list[str]:
     """MPI's, and `more` if they are named."""
-    from .. import all_functions, facts
-
     known = [facts(function).name for function in all_functions()]
     if requested in (None, "all"):
         return known
@@ -195,8 +153,6 @@ def functions_of(requested: str | None, more: Iterable[str] = ()) -> list[str]:
 def tunable(requested: str | None) -> list[str]:
     """MPI's functions but for those of neighbourhoods: which algorithm is best there depends on
     the program's graph."""
-    from .. import facts, function_named
-
     names = functions_of(requested)
     near = [name for name in names if facts(facts(function_named(name)).collective).neighbourhood]
     if near and requested not in (None, "all"):

@@ -3,22 +3,20 @@
 
 from ..units import time_in_words
 from .calls import shortened
+from .terminal import stdout, table
 
 PARTS = ("latency", "bandwidth", "reduction", "waiting")
 LEAST_WIDTH = 112  # of a terminal that has room for a column for each share
 
 
-def _cells(row: dict) -> list[str]:
-    """The time, its shares, and how far it is behind the best."""
-    behind = f"+{row['behind']:.1%}" if row["behind"] < 10 else f"×{row['behind'] + 1:.3g}"
-    shares = [f"{row[part] / (row['seconds'] or 1.0):.0%}" for part in PARTS]
-    return [time_in_words(row["seconds"]), *shares, behind if row["behind"] > 0 else "best"]
-
-
 def _columns(row: dict, wide: bool) -> list[str]:
     words = shortened(row["parameters"]).replace(",", " ")
     name = row["algorithm"].partition("/")[2]
-    seconds, *shares, behind = _cells(row)
+    seconds = time_in_words(row["seconds"])
+    shares = [f"{row[part] / (row['seconds'] or 1.0):.0%}" for part in PARTS]
+    behind = f"+{row['behind']:.1%}" if row["behind"] < 10 else f"×{row['behind'] + 1:.3g}"
+    if row["behind"] <= 0:
+        behind = "best"
     if wide:
         return [name, words or "-", seconds, *shares, behind]
     return [f"{name} {words}", seconds, "/".join(s.rstrip("%") for s in shares), behind]
@@ -27,8 +25,6 @@ def _columns(row: dict, wide: bool) -> list[str]:
 def print_ranking(rows: list[dict], mark: str = "") -> None:
     """Of `simulation.compare`; a row that is "chosen" has the mark. On a narrow terminal the four
     shares stand in one column, and parameters fold below the algorithm's name."""
-    from .terminal import stdout, table
-
     console = stdout()
     wide = console.width >= LEAST_WIDTH
     shares = PARTS if wide else ("% latency/bandwidth/\nreduction/waiting",)

@@ -6,6 +6,8 @@ from pathlib import Path
 import click
 
 from ..files import write_text
+from ..plot.files import need_matplotlib
+from ..report.read import read
 
 
 @click.command("report")
@@ -25,9 +27,6 @@ def command(profile: Path, output: Path) -> None:
     were, where it waited and where it moved data, by which algorithms, and what went to the native
     library.
     """
-    from ..plot.files import need_matplotlib
-    from ..report.read import read
-
     need_matplotlib()
     found = read(profile)
     from ..report.page import page

@@ -6,19 +6,19 @@ from pathlib import Path
 
 import click
 
+from .. import learned
+from ..launch import choose_mpi
 from ..units import time_in_a_table
 from .group import help_if_alone
 from .options import functions_of, json_option, mpi_option, write_json
+from .terminal import stdout, table
 
 path_argument = click.argument("path", required=False, type=click.Path(path_type=Path))
 
 
 def _path(path: Path | None, mpi_wish: str) -> Path:
     """The one that is named, or what programs with this MPI learned here."""
-    from ..launch import choose_mpi
-    from ..learned import learned_path
-
-    return path or learned_path(choose_mpi(mpi_wish).title)
+    return path or learned.learned_path(choose_mpi(mpi_wish).title)
 
 
 def _gain(us: float | None, native_us: float | None) -> str:
@@ -44,10 +44,7 @@ def command(ctx: click.Context) -> None:
 @json_option
 def list_files(as_json: bool) -> None:
     """The files of the user and of the site, and whether they can be read."""
-    from ..learned import kept_files
-    from .terminal import stdout, table
-
-    found = kept_files()
+    found = learned.kept_files()
     if as_json:
         write_json([{**asdict(one), "path": str(one.path)} for one in found])
         return
@@ -70,11 +67,8 @@ def show(path: Path | None, mpi_wish: str, as_json: bool) -> None:
 
     PATH is what programs learned here with --mpi, if it is not given.
     """
-    from ..learned import read_learned
-    from .terminal import stdout, table
-
     path = _path(path, mpi_wish)
-    found = read_learned(path)
+    found = learned.read_learned(path)
     if as_json:
         write_json({"path": str(path), "rules": [asdict(one) for one in found]})
         return
@@ -92,10 +86,10 @@ def show(path: Path | None, mpi_wish: str, as_json: bool) -> None:
 @json_option
 def diff(path: Path, other: Path | None, as_json: bool) -> None:
     """The classes of calls that PATH and OTHER serve differently; OTHER: the shipped rules."""
-    from ..learned import differences, from_shipped, read_learned
-    from .terminal import stdout, table
-
-    found = differences(read_learned(path), read_learned(other)) if other else from_shipped(path)
+    if other:
+        found = learned.differences(learned.read_learned(path), learned.read_learned(other))
+    else:
+        found = learned.from_shipped(path)
     if as_json:
         write_json([asdict(one) for one in found])
         return
@@ -110,17 +104,15 @@ def diff(path: Path, other: Path | None, as_json: bool) -> None:
 
 @command.command("forget")
 @path_argument
-@click.option("--collectives", default=None, help="Of these only: allreduce,bcast.")
+@click.option("--collectives", help="Of these only: allreduce,bcast.")
 @mpi_option
 def forget_rules(path: Path | None, collectives: str | None, mpi_wish: str) -> None:
     """Take the file PATH away, or what it says of some functions."""
-    from ..learned import forget, forget_all
-
     path = _path(path, mpi_wish)
     if collectives is None:
-        forget_all(path)
+        learned.forget_all(path)
         click.echo(f"{path} is gone")
         return
     names = set(functions_of(collectives))
-    gone = forget(path, lambda one: one.function in names)
+    gone = learned.forget(path, lambda one: one.function in names)
     click.echo(f"{gone} {'class' if gone == 1 else 'classes'} forgotten, of {path}")

@@ -7,7 +7,10 @@ import signal
 
 import click
 
+from .. import version
 from ..errors import Error
+from ..launch import preload
+from ..launch.job import environment_of, job_of
 from . import completion
 from .options import mpi_option, say_notes, shared_heap_option
 
@@ -20,7 +23,6 @@ from .options import mpi_option, say_notes, shared_heap_option
 @click.option(
     "--launcher",
     metavar="COMMAND",
-    default=None,
     help="Start with this instead of mpiexec: 'srun -n 4'. -n is then ignored.",
 )
 @shared_heap_option
@@ -47,10 +49,6 @@ def command(
     Finds by itself for which MPI the program was built. PROGRAM may begin with a launcher
     (mpiexec -n 4 ./app, srun ./app). The exit code is the program's.
     """
-    from .. import version
-    from ..launch import preload
-    from ..launch.job import environment_of, job_of
-
     job = job_of(list(program), None if launcher else ranks, mpi_wish, launcher)
     variables = {"LD_PRELOAD": preload(job.mpi.flavour, shared_heap)}
     if learn:

@@ -3,34 +3,23 @@
 
 import shutil
 import sys
-from typing import TYPE_CHECKING
 
 import click
 
+from .. import Algorithm, Params, Shape, build_schedule, facts, schedules_to_text
+from ..algorithms import algorithm_and_params
 from ..errors import Error
-from . import completion
-from .options import (
-    CountsType,
-    PictureType,
-    check_graph,
-    file_option,
-    graph_option,
-    hosts_option,
-    json_option,
-    save_picture,
-    topology_option,
-)
-
-if TYPE_CHECKING:
-    from .. import Algorithm, Params, Shape
+from ..picture import ARROWS, PLAIN_ARROWS, as_text
+from ..schedule_files import case_in, proved, read_algorithm
+from ..symbolic_run import refuse_what_takes_long, symbolic_run
+from ..timeline import read
+from . import completion, options
 
 BOXES, MATRIX = "boxes", "matrix"
 MOST_BOXES = 16  # ranks; more boxes side by side are too small to read
 
 
 def _arrows() -> tuple[str, str]:
-    from ..picture import ARROWS, PLAIN_ARROWS
-
     try:
         "".join(ARROWS).encode(sys.stdout.encoding or "ascii")
     except UnicodeEncodeError:
@@ -47,18 +36,16 @@ def _refuse_unless_one(what: str, number: int, ranks: int) -> None:
 
 
 def shape_of(
-    algorithm: "Algorithm", ranks: int | None, root: int, counts: list[int], graph: str = ""
-) -> "Shape":
+    algorithm: Algorithm, ranks: int | None, root: int, counts: list[int], graph: str = ""
+) -> Shape:
     """Of the options; raises Error if the algorithm has no use for one of them."""
-    from .. import Shape, facts
-
     if root and not facts(algorithm.collective).rooted:
         raise Error(f"{algorithm.id} has no root", "leave --root out")
     if counts and not algorithm.needs.counts:
         raise Error(
             f"{algorithm.id} does not go by the sizes of the ranks' parts", "leave --counts out"
         )
-    check_graph(graph, algorithm.collective)
+    options.check_graph(graph, algorithm.collective)
     ranks = ranks or len(counts) or 8
     _refuse_unless_one("root", root, ranks)
     return Shape(ranks, root, counts, graph=graph)
@@ -68,22 +55,17 @@ def _draw_timeline(trace: str, output: str | None) -> None:
     if output is None:
         raise Error("--timeline needs -o FILE", "draw into a file that ends in .svg, .png or .pdf")
     from ..plot.timeline import draw
-    from ..timeline import read
 
     events = read(trace)
     names = sorted({str(e.args["algorithm"]) for e in events if "algorithm" in e.args})
-    save_picture(draw(events, ", ".join(names)), output)
+    options.save_picture(draw(events, ", ".join(names)), output)
 
 
 def _show_schedule(
-    algorithm: "Algorithm", shape: "Shape", params: "Params", output: str | None, form: str | None
+    algorithm: Algorithm, shape: Shape, params: Params, output: str | None, form: str | None
 ) -> None:
-    from ..symbolic_run import refuse_what_takes_long, symbolic_run
-
     refuse_what_takes_long(algorithm, shape, params)
     if output is None:
-        from ..picture import as_text
-
         width = shutil.get_terminal_size((120, 24)).columns
         click.echo(as_text(symbolic_run(algorithm, shape, params), width, _arrows()), nl=False)
         return
@@ -92,13 +74,11 @@ def _show_schedule(
         from ..plot.schedule import draw
     else:
         from ..plot.rounds import draw
-    save_picture(draw(run), output)
+    options.save_picture(draw(run), output)
 
 
-def _print_text(algorithm: "Algorithm", shape: "Shape", params: "Params", rank: int | None) -> None:
+def _print_text(algorithm: Algorithm, shape: Shape, params: Params, rank: int | None) -> None:
     """Of all ranks, as a file that can be read back, or of one."""
-    from .. import build_schedule, schedules_to_text
-
     if rank is not None:
         _refuse_unless_one("rank", rank, shape.ranks)
         click.echo(str(build_schedule(algorithm, shape, rank, params)), nl=False)
@@ -117,9 +97,6 @@ def _show_file(
     form: str | None,
     others: tuple,
 ) -> None:
-    from .. import Params
-    from ..schedule_files import case_in, proved, read_algorithm
-
     if any(others):
         raise Error(
             "--file with another thing to show", "with it go --ranks, --root, --text, --form, -o"
@@ -140,17 +117,14 @@ def _show_file(
     required=False,
     shell_complete=completion.algorithms,
 )
-@click.option(
-    "--ranks", "-p", type=click.IntRange(min=1, max=4096), default=None, help="8 if not given."
-)
-@click.option("--root", type=int, default=None, help="0 if not given.")
+@click.option("--ranks", "-p", type=click.IntRange(min=1, max=4096), help="8 if not given.")
+@click.option("--root", type=int, help="0 if not given.")
 @click.option(
     "--counts",
-    type=CountsType(),
-    default=None,
+    type=options.counts,
     help="Elements of each rank's part, for algorithms that go by them: 0,5,3.",
 )
-@click.option("--rank", type=int, default=None, help="With --text: of this rank only.")
+@click.option("--rank", type=int, help="With --text: of this rank only.")
 @click.option("--text", is_flag=True, help="Print the text form of the schedules.")
 @click.option(
     "-o",
@@ -158,29 +132,26 @@ def _show_file(
     "--svg",
     "--png",
     "--plot",
-    type=PictureType(),
+    type=options.picture,
     metavar="FILE",
-    default=None,
     help="Draw into FILE: .svg, .png or .pdf.",
 )
 @click.option(
     "--form",
     type=click.Choice([BOXES, MATRIX]),
-    default=None,
     help="Of the drawing: what each rank holds, or a matrix for each step, who sends to whom."
     f"  [default: {BOXES} up to {MOST_BOXES} ranks]",
 )
 @click.option(
     "--timeline",
     metavar="TRACE.json",
-    default=None,
     help="Draw a trace, of `stretto simulate` or of a real run, instead of a schedule.",
 )
-@file_option
-@graph_option
-@topology_option
-@hosts_option
-@json_option
+@options.file_option
+@options.graph_option
+@options.topology_option
+@options.hosts_option
+@options.json_option
 def command(
     algorithm: str | None,
     ranks: int | None,
@@ -203,8 +174,6 @@ def command(
     `stretto list` names the parameters of each algorithm. With --topology or --hosts: the network,
     or which messages of ALGORITHM share its links (docs/topology.md).
     """
-    from ..algorithms import algorithm_and_params
-
     if form and (output is None or topology is not None or hosts is not None or timeline):
         raise Error("--form is of a schedule drawn into a file", "give -o FILE as well")
     if rank is not None and not text:

@@ -1,29 +1,27 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What `stretto show --topology` prints and draws."""
 
-from typing import TYPE_CHECKING
-
 import click
 
+from .. import Topology
+from ..algorithms import algorithm_and_params
+from ..topology import read_topology
+from ..topology.picture import as_json as document_of
+from ..topology.picture import as_text
+from ..topology.study import Contention, contention, lines_of
 from .options import save_picture, write_json
-
-if TYPE_CHECKING:
-    from .. import Topology
-    from ..topology.study import Contention
+from .show_ import shape_of
 
 LONGEST_WORDS = 60  # of an algorithm in a title
 
 
-def _draw(topology: "Topology", found: "Contention | None", title: str, output: str) -> None:
+def _draw(topology: Topology, found: Contention | None, title: str, output: str) -> None:
     from ..plot.topology import draw
 
     save_picture(draw(topology, found.traffic if found else None, title), output)
 
 
-def _show_tree(topology: "Topology", title: str, output: str | None, as_json: bool) -> None:
-    from ..topology.picture import as_json as document_of
-    from ..topology.picture import as_text
-
+def _show_tree(topology: Topology, title: str, output: str | None, as_json: bool) -> None:
     if output is not None:
         _draw(topology, None, title, output)
     elif as_json:
@@ -37,11 +35,6 @@ def show(
     counts: list[int], output: str | None, as_json: bool, graph: str,
 ) -> None:  # fmt: skip
     """The tree, or what the algorithm does on it."""
-    from ..algorithms import algorithm_and_params
-    from ..topology import read_topology
-    from ..topology.study import contention, lines_of
-    from .show_ import shape_of
-
     where = requested or hosts or ""
     topology = read_topology(requested, ranks or len(counts) or None, hosts)
     if words is None:

@@ -1,40 +1,25 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`stretto simulate`."""
 
-from typing import TYPE_CHECKING
-
 import click
 
+from .. import Algorithm, Function, Load, Operation, Params, Shape, Simulator, facts
 from ..errors import Error
+from ..machine import machine_named, operation_named
+from ..schedule_files import case_in, proved, read_algorithm
+from ..simulation import Call, best_of_each, compare, curves, suitable
+from ..timeline import write
 from ..units import size_in_words
-from . import completion
+from . import completion, options
 from .calls import check_function, function_of, placement_of, size_of, topology_of
-from .options import (
-    PictureType,
-    check_graph,
-    file_option,
-    graph_option,
-    hosts_option,
-    json_option,
-    root_option,
-    save_picture,
-    size_option,
-    topology_option,
-    write_json,
-)
 from .ranking import print_ranking
-
-if TYPE_CHECKING:
-    from .. import Algorithm, Function, Operation
-    from ..simulation import Call
+from .terminal import progress, say
 
 SIZES_OF_PLOT = 24
 MANY_RANKS = 1 << 18  # from here on a simulation may take minutes
 
 
-def _title(call: "Call", machine: str, sized: bool = True) -> str:
-    from .. import Shape, facts
-
+def _title(call: Call, machine: str, sized: bool = True) -> str:
     words = [facts(call.function).name, call.where]
     near = facts(facts(call.function).collective).neighbourhood
     if sized:
@@ -45,9 +30,7 @@ def _title(call: "Call", machine: str, sized: bool = True) -> str:
     return ", ".join([*words, f"machine {machine}"])
 
 
-def _as_json(call: "Call", machine: str, rows: list[dict], refused: dict[str, Error]) -> dict:
-    from .. import facts
-
+def _as_json(call: Call, machine: str, rows: list[dict], refused: dict[str, Error]) -> dict:
     return {
         "function": facts(call.function).name,
         "ranks": call.ranks,
@@ -61,10 +44,8 @@ def _as_json(call: "Call", machine: str, rows: list[dict], refused: dict[str, Er
     }
 
 
-def _plot(call: "Call", algorithms: list["Algorithm"], machine, path: str, budget: float) -> None:
+def _plot(call: Call, algorithms: list[Algorithm], machine, path: str, budget: float) -> None:
     from ..plot.simulation import draw
-    from ..simulation import curves
-    from .terminal import progress
 
     most = max(call.bytes, 1 << 20).bit_length() - 1
     exponents = {3 + (most - 3) * i // (SIZES_OF_PLOT - 1) for i in range(SIZES_OF_PLOT)}
@@ -75,15 +56,10 @@ def _plot(call: "Call", algorithms: list["Algorithm"], machine, path: str, budge
         click.echo(f"not drawn: {why}", err=True)
     if not found:
         raise Error("nothing to draw", "take fewer ranks, or a longer --budget")
-    save_picture(draw(found, sizes, _title(call, machine.name, sized=False)), path)
+    options.save_picture(draw(found, sizes, _title(call, machine.name, sized=False)), path)
 
 
-def _write_timeline(
-    call: "Call", algorithms: list["Algorithm"], row: dict, machine, path: str
-) -> None:
-    from .. import Load, Params, Simulator
-    from ..timeline import write
-
+def _write_timeline(call: Call, algorithms: list[Algorithm], row: dict, machine, path: str) -> None:
     algorithm = next(one for one in algorithms if one.id == row["algorithm"])
     params = Params(value=row["value"], list=row["list"])
     load = Load(call.bytes, row["segment"], row["depth"], call.operation)
@@ -94,20 +70,16 @@ def _write_timeline(
                "or in https://ui.perfetto.dev", err=True)  # fmt: skip
 
 
-def algorithm_in(file: str, ranks: int, root: int) -> "Algorithm":
+def algorithm_in(file: str, ranks: int, root: int) -> Algorithm:
     """Proved for these ranks; raises Error."""
-    from ..schedule_files import case_in, proved, read_algorithm
-
     held = read_algorithm(file)
     return proved(held, case_in(held, file, ranks, root))
 
 
 def _wanted(
     function: str | None, names: str | None, ranks: int, root: int, file: str | None
-) -> tuple["Function", list["Algorithm"]]:
+) -> tuple[Function, list[Algorithm]]:
     """What is simulated: with a file its algorithm, and others if a function is named as well."""
-    from .. import facts
-
     if not function and not file:
         raise Error("which function?", "`stretto simulate allreduce --ranks 8`, or --file FILE")
     if not file:
@@ -120,43 +92,30 @@ def _wanted(
     return found, [held, *(others if names or function else [])]
 
 
-def _operation(words: str, function: "Function") -> "Operation":
-    from .. import Operation, facts
-    from ..machine import operation_named
-
+def _operation(words: str, function: Function) -> Operation:
     if words and not facts(facts(function).collective).reduces:
         raise Error(f"{facts(function).name} has no operator", "leave --operation out")
     return operation_named(words) if words else Operation()
-
-
-def _suitable(call: "Call", wanted: list["Algorithm"]) -> list["Algorithm"]:
-    from ..simulation import suitable
-
-    found = suitable(call, wanted)
-    if not found:
-        hint = "`stretto list` says what they need"
-        raise Error("none of these algorithms can serve the call", hint)
-    return found
 
 
 @click.command("simulate")
 @click.argument(
     "function", required=False, callback=check_function, shell_complete=completion.functions
 )
-@file_option
+@options.file_option
 @click.option("--ranks", "-p", type=click.IntRange(min=1, max=1 << 24), required=True)
-@size_option
+@options.size_option
 @click.option("--machine", "requested", default="flat", show_default=True, metavar="FILE|NAME",
               help="A machine file, or one of flat, cluster, gigabit-ethernet.")  # fmt: skip
-@click.option("--algorithms", "names", default=None, metavar="A,B", help="Only these.",
+@click.option("--algorithms", "names", metavar="A,B", help="Only these.",
               shell_complete=completion.algorithms)  # fmt: skip
-@click.option("--nodes", default=None, metavar="NxK", help="N nodes of K ranks each.")
-@click.option("--ranks-per-node", type=click.IntRange(min=1), default=None,
+@click.option("--nodes", metavar="NxK", help="N nodes of K ranks each.")
+@click.option("--ranks-per-node", type=click.IntRange(min=1),
               help="1 if not given: all messages take the network.")  # fmt: skip
-@graph_option
-@topology_option
-@hosts_option
-@root_option
+@options.graph_option
+@options.topology_option
+@options.hosts_option
+@options.root_option
 @click.option("--operation", default="", metavar="NAME[.TYPE]",
               help="Of a reduction: sum.f64. The machine's gamma if not given.")  # fmt: skip
 @click.option("--not-commutative", is_flag=True, help="The operator keeps rank order.")
@@ -164,11 +123,11 @@ def _suitable(call: "Call", wanted: list["Algorithm"]) -> list["Algorithm"]:
 @click.option("--budget", type=click.FloatRange(min=0), metavar="SECONDS", default=120,
               show_default=True,
               help="For all; what takes longer is left out. As long again for --plot.")  # fmt: skip
-@click.option("--plot", type=PictureType(), metavar="FILE", default=None,
+@click.option("--plot", type=options.picture, metavar="FILE",
               help="Draw time over bytes: .svg, .png, .pdf.")  # fmt: skip
-@click.option("--timeline", metavar="FILE", default=None,
+@click.option("--timeline", metavar="FILE",
               help="Write what the fastest does as a trace for Perfetto.")  # fmt: skip
-@json_option
+@options.json_option
 def command(
     function: str | None,
     file: str | None,
@@ -197,13 +156,8 @@ def command(
     algorithms that take a list of where the ranks are get it (docs/topology.md). With --file alone
     only the algorithm in it is simulated.
     """
-    from .. import facts
-    from ..machine import machine_named
-    from ..simulation import Call, best_of_each, compare
-    from .terminal import progress, say
-
     found, wanted = _wanted(function, names, ranks, root, file)
-    check_graph(graph, facts(found).collective)
+    options.check_graph(graph, facts(found).collective)
     machine = machine_named(requested)
     tree = topology_of(topology, hosts, ranks, machine)
     if tree and (plot is not None or timeline is not None):
@@ -211,14 +165,17 @@ def command(
     placement = placement_of(ranks, nodes, ranks_per_node, tree)
     call = Call(found, ranks, size_of(size), root, not not_commutative, placement,
                 _operation(operation, found), graph)  # fmt: skip
-    algorithms = _suitable(call, wanted)
+    algorithms = suitable(call, wanted)
+    if not algorithms:
+        hint = "`stretto list` says what they need"
+        raise Error("none of these algorithms can serve the call", hint)
     if ranks >= MANY_RANKS:
         say(f"{ranks} ranks take up to {budget:g} s (--budget); --algorithms A,B take less")
     with progress("simulating", len(algorithms)) as advance:
         rows, refused = compare(call, algorithms, machine, advance, tree, budget)
     title = _title(call, machine.name) + (f", on {topology or hosts}" if tree else "")
     if as_json:
-        write_json(_as_json(call, machine.name, rows, refused))
+        options.write_json(_as_json(call, machine.name, rows, refused))
     else:
         click.echo(title)
         print_ranking(rows if everything else best_of_each(rows))

@@ -9,19 +9,19 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-
 from ..interrupt import Interrupt
+from ..measure import busy
+from ..measure.session import Advance, TuningSession
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.table import Table
 
-    from ..measure.busy import Load
-    from ..measure.session import Advance, TuningSession
 
-
-def stdout() -> Console:
+def stdout() -> "Console":
     """For tables: as wide as the terminal; into a file or a pipe as wide as they like."""
+    from rich.console import Console
+
     width = None if sys.stdout.isatty() else max(500, shutil.get_terminal_size().columns)
     return Console(width=width, highlight=False, soft_wrap=False)
 
@@ -41,7 +41,9 @@ def table(*headings: str, least: int | None = None, **looks: Any) -> "Table":
     return made
 
 
-def stderr() -> Console:
+def stderr() -> "Console":
+    from rich.console import Console
+
     return Console(stderr=True, highlight=False)
 
 
@@ -49,15 +51,13 @@ def say(note: str) -> None:
     stderr().print(f"stretto: {note}", soft_wrap=True, markup=False)
 
 
-def say_busy(load: "Load") -> None:
+def say_busy(load: busy.Load) -> None:
     say(f"this machine is busy: {load}; times are less certain (`top` shows whose processes)")
 
 
 def say_if_busy(ranks: int) -> None:
     """Whether others disturb so many ranks on this machine, now."""
-    from ..measure.busy import look
-
-    load = look()
+    load = busy.look()
     if load and load.disturbs(ranks):
         say_busy(load)
 
@@ -112,7 +112,7 @@ def progress(title: str, total: float | None) -> Iterator:
 
 
 @contextmanager
-def tuning(title: str, session: "TuningSession", journal: Path) -> Iterator["Advance"]:
+def tuning(title: str, session: TuningSession, journal: Path) -> Iterator[Advance]:
     """The same in whole seconds of the session's budget; Ctrl-C says how to go on."""
     budget = int(session.request.budget)
     with progress(title, budget) as advance:

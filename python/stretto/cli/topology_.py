@@ -7,8 +7,12 @@ import click
 
 from ..errors import Error
 from ..files import refuse_unwritable, write_text
+from ..launch import choose_mpi
+from ..measure.probe import probing
+from ..topology.discover import discover as discovered
 from .group import help_if_alone
 from .options import say_notes
+from .terminal import progress, say
 
 
 @click.group("topology", invoke_without_command=True)
@@ -35,11 +39,6 @@ def discover(
     machines are measured alone and together, for minutes at most; nothing else should be running.
     What is written is a file for --topology of other commands.
     """
-    from ..launch import choose_mpi
-    from ..measure.probe import probing
-    from ..topology.discover import discover as discovered
-    from .terminal import progress, say
-
     if not ranks and not launcher:
         raise Error("neither ranks nor a launcher", "write -n 8, or -- srun -n 8")
     if ranks and launcher:
@@ -53,16 +52,12 @@ def discover(
     for remark in found.remarks:
         say(remark)
     text = found.toml([f"By `stretto topology discover`: {found.asked} measurements."])
-    _write(text, output)
-
-
-def _write(text: str, output: str | None) -> None:
-    if output:
-        try:
-            write_text(output, text)
-        except OSError:
-            click.echo(text, nl=False)  # it took minutes to find
-            raise
-        click.echo(f"wrote {output}", err=True)
-    else:
+    if not output:
         click.echo(text, nl=False)
+        return
+    try:
+        write_text(output, text)
+    except OSError:
+        click.echo(text, nl=False)  # it took minutes to find
+        raise
+    click.echo(f"wrote {output}", err=True)

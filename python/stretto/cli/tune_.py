@@ -6,8 +6,9 @@ from typing import Any
 
 import click
 
+from ..algorithms import near
 from ..errors import Error
-from .options import RanksType, hosts_option, json_option, topology_option
+from .options import hosts_option, json_option, ranks, topology_option
 
 OWN = "stretto"
 TARGETS = (OWN, "openmpi", "mpich", "intel")
@@ -43,7 +44,7 @@ class DurationType(click.ParamType):
 @click.option(
     "--mpi", metavar="PATH|NAME", help="The MPI, or its mpiexec.  [default: the one found]"
 )
-@click.option("--ranks", "-n", type=RanksType(), help="Such as 2,4,8.  [default: 2 and all cores]")
+@click.option("--ranks", "-n", type=ranks, help="Such as 2,4,8.  [default: 2 and all cores]")
 @click.option(
     "--sizes",
     default="8,64,512,4K,32K,256K,2M",
@@ -112,8 +113,6 @@ def command(target: str, as_json: bool, launcher: tuple[str, ...], **options: An
     messages share links (docs/topology.md).
     For an MPI's own files see docs/native-tuning.md.
     """
-    from ..algorithms import near
-
     if target not in TARGETS:
         raise Error(f"--target: '{target}' cannot be tuned", near(target, list(TARGETS)))
     for name in OF_NATIVE if target == OWN else OF_OWN:

@@ -3,21 +3,23 @@
 
 from pathlib import Path
 from statistics import geometric_mean
-from typing import TYPE_CHECKING
 
 import click
 
+from ..launch import choose_mpi
+from ..launch.mpi import Mpi
+from ..measure.points import parse_sizes
+from ..measure.session import Request
+from ..tune.native import target_of
+from ..tune.native.journal import Journal
+from ..tune.native.session import NativeSession, seconds_for
+from ..tune.native.target import Table, Target
 from ..units import counted, size_in_words, time_in_a_table
 from .options import ranks_of, say_notes, tunable, write_json
-
-if TYPE_CHECKING:
-    from ..launch.mpi import Mpi
-    from ..measure.session import Request
-    from ..tune.native.session import NativeSession
-    from ..tune.native.target import Table, Target
+from .terminal import say_if_busy, stdout, table, tuning
 
 
-def _head(name: str, mpi: "Mpi", requested: "Request", commutative: bool) -> dict:
+def _head(name: str, mpi: Mpi, requested: Request, commutative: bool) -> dict:
     """What must be equal for one measurement to go on with another."""
     return {
         "target": name,
@@ -43,14 +45,6 @@ def run(
     output: str | None,
     fresh: bool,
 ) -> None:
-    from ..launch import choose_mpi
-    from ..measure.points import parse_sizes
-    from ..measure.session import Request
-    from ..tune.native import target_of
-    from ..tune.native.journal import Journal
-    from ..tune.native.session import NativeSession, seconds_for
-    from .terminal import say_if_busy, tuning
-
     target = target_of(name, choose_mpi(mpi or name), commutative)
     say_notes(target.mpi)
     functions, numbers = tunable(collectives), parse_sizes(sizes)
@@ -71,9 +65,7 @@ def run(
     _report(session, folder, table, gains, as_json)
 
 
-def _report(
-    session: "NativeSession", folder: Path, table: "Table", gains: dict, as_json: bool
-) -> None:
+def _report(session: NativeSession, folder: Path, table: Table, gains: dict, as_json: bool) -> None:
     target = session.target
     paths = target.write(table, folder) if table else []
     usage = target.usage(table, folder) if table else []
@@ -87,7 +79,12 @@ def _report(
             err=True,
         )
     if not table:
-        _print_nothing(session)
+        click.echo(
+            f"{target.mpi.title}: nothing beats its own choice by more than the noise; no file was "
+            "written"
+            if session.finished()
+            else "nothing is certain yet: run the same command again to go on"
+        )
         return
     _print_gains(gains, target)
     click.echo("wrote " + ", ".join(map(str, paths)))
@@ -101,19 +98,7 @@ def _report(
         )
 
 
-def _print_nothing(session: "NativeSession") -> None:
-    if not session.finished():
-        click.echo("nothing is certain yet: run the same command again to go on")
-    else:
-        click.echo(
-            f"{session.target.mpi.title}: nothing beats its own choice by more than the noise; "
-            "no file was written"
-        )
-
-
-def _print_gains(gains: dict, target: "Target") -> None:
-    from .terminal import stdout, table
-
+def _print_gains(gains: dict, target: Target) -> None:
     numbers = (">ranks", ">size", ">its own", ">tuned", ">faster", ">noise")
     grid = table("function", *numbers, "algorithm", least=6)
     for (function, ranks, size), (algorithm, one) in gains.items():
@@ -127,7 +112,7 @@ def _print_gains(gains: dict, target: "Target") -> None:
     console.print(grid)
 
 
-def _print_json(session: "NativeSession", paths: list[Path], usage: list[str], gains: dict) -> None:
+def _print_json(session: NativeSession, paths: list[Path], usage: list[str], gains: dict) -> None:
     cells = []
     for (function, ranks, size), (algorithm, one) in gains.items():
         point = {"function": function, "ranks": ranks, "bytes": size, "algorithm": algorithm}

@@ -1,31 +1,38 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`stretto tune`: Stretto's own choice."""
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
+from .. import config_folders, function_named, tuned_rules_path
 from ..errors import Error, FailureError
 from ..files import write_text
+from ..launch import choose_mpi
+from ..launch.mpi import Mpi
+from ..measure.driver import Ratios
+from ..measure.points import modes_of, parse_sizes
+from ..measure.session import Request
+from ..tune.own.choice import Choice, choices, gain_in_words, times_of
+from ..tune.own.extrapolation import Extrapolation
+from ..tune.own.journal import Journal
+from ..tune.own.learned import overruled, take_out
+from ..tune.own.model import to_toml
+from ..tune.own.paired_benchmark import measured_reductions, refuse_variables
+from ..tune.own.points import ORDERED, Point, reduces
+from ..tune.own.rules import to_text
+from ..tune.own.session import OwnSession, probed
+from ..tune.own.trust import in_words, within_noise
 from ..units import size_in_words, time_in_a_table
 from .options import ranks_of, say_notes, tunable, write_json
-
-if TYPE_CHECKING:
-    from ..launch.mpi import Mpi
-    from ..measure.driver import Ratios
-    from ..tune.own.choice import Choice
-    from ..tune.own.extrapolation import Extrapolation
-    from ..tune.own.points import Point
-    from ..tune.own.session import OwnSession
+from .terminal import progress, say_busy, stdout, table, tuning
+from .tune_predict import predict as predict_rules
 
 
 def _output(wish: str | None, machine: str = "") -> Path:
     """Of rules for `machine`, or for any if it has no name."""
-    from .. import config_folders, tuned_rules_path
-
     folder, _ = config_folders()
     path = wish or (tuned_rules_path(folder, machine) if machine else f"{folder}/tuned.rules")
     if not wish and not folder:
@@ -57,9 +64,6 @@ def _of_predictions(wish: str | None, machine: str) -> Path:
 
 
 def _names(collectives: str | None, operators: str | None) -> list[str]:
-    from .. import function_named
-    from ..tune.own.points import ORDERED, reduces
-
     if operators not in (None, "commutative", "all"):
         raise Error(f"--operators: '{operators}' is neither", "write commutative or all")
     names = tunable(collectives)
@@ -68,25 +72,10 @@ def _names(collectives: str | None, operators: str | None) -> list[str]:
     return names
 
 
-def _mpi(wish: str | None, launcher: tuple[str, ...]) -> "Mpi":
-    from ..launch import choose_mpi
-
+def _mpi(wish: str | None, launcher: tuple[str, ...]) -> Mpi:
     mpi = replace(choose_mpi(wish or "auto"), launcher=launcher)
     say_notes(mpi)
     return mpi
-
-
-def _nothing_is_measured(used: dict[str, object]) -> None:
-    if wrong := [name for name, value in used.items() if value]:
-        raise Error(f"{wrong[0]} does not go with --predict", "nothing is measured: leave it out")
-
-
-def _of_predictions_only(topology: str | None, hosts: str | None) -> None:
-    if topology or hosts:
-        raise Error(
-            f"--{'topology' if topology else 'hosts'} goes with --predict only",
-            "name a machine, too: --predict cluster",
-        )
 
 
 def run(
@@ -108,22 +97,16 @@ def run(
     fresh: bool,
 ) -> None:
     if predict:
-        from .tune_predict import predict as predict_rules
-
         used = {"a launcher": launcher, "--ranks": ranks, "--mpi": mpi, "--fresh": fresh}
         used |= {"--up-to": up_to, "--mode": mode, "--operators": operators, "--json": as_json}
-        _nothing_is_measured(used)
+        if wrong := [name for name, value in used.items() if value]:
+            hint = "nothing is measured: leave it out"
+            raise Error(f"{wrong[0]} does not go with --predict", hint)
         predict_rules(predict, collectives, partial(_of_predictions, output), topology, hosts)
         return
-    _of_predictions_only(topology, hosts)
-    from ..measure.points import modes_of, parse_sizes
-    from ..measure.session import Request
-    from ..tune.own.extrapolation import Extrapolation
-    from ..tune.own.journal import Journal
-    from ..tune.own.paired_benchmark import measured_reductions, refuse_variables
-    from ..tune.own.session import OwnSession, probed
-    from .terminal import say_busy, tuning
-
+    if topology or hosts:
+        what = f"--{'topology' if topology else 'hosts'} goes with --predict only"
+        raise Error(what, "name a machine, too: --predict cluster")
     names, numbers = _names(collectives, operators), parse_sizes(sizes)
     if output:  # before the work
         _refuse_to_overwrite(_beside(_output(output), ".toml"))
@@ -156,16 +139,13 @@ def _note(words: str) -> None:
 
 
 def _overrule(
-    session: "OwnSession",
-    chosen: dict[tuple[str, int], list["Choice"]],
-    doubtful: set["Point"],
+    session: OwnSession,
+    chosen: dict[tuple[str, int], list[Choice]],
+    doubtful: set[Point],
     for_programs: bool,
 ) -> dict[str, str]:
     """What was learned and measured otherwise: from now on the new rules decide there, if programs
     find them by themselves. The classes with their new choices."""
-    from ..tune.own.choice import times_of
-    from ..tune.own.learned import overruled, take_out
-
     learned = session.learned
     times = times_of(session.journal, session.shipped(), session.modes, confirmed=False)
     every = [one for own in chosen.values() for one in own]
@@ -177,7 +157,7 @@ def _overrule(
     }
 
 
-def _print_learned(session: "OwnSession", found: dict[str, str], for_programs: bool) -> None:
+def _print_learned(session: OwnSession, found: dict[str, str], for_programs: bool) -> None:
     known = session.learned.classes
     if not known:
         return
@@ -189,10 +169,8 @@ def _print_learned(session: "OwnSession", found: dict[str, str], for_programs: b
         click.echo(f"there what was learned still decides: {hint}")
 
 
-def _extrapolated(extrapolation: "Extrapolation | None") -> list[str]:
+def _extrapolated(extrapolation: Extrapolation | None) -> list[str]:
     """Rules for more ranks than were measured."""
-    from .terminal import progress
-
     if not extrapolation:
         return []
     with progress("predicting", None) as advance:
@@ -202,25 +180,20 @@ def _extrapolated(extrapolation: "Extrapolation | None") -> list[str]:
     return lines
 
 
-def _modes(session: "OwnSession") -> str:
+def _modes(session: OwnSession) -> str:
     words = " and ".join(mode.replace("-", " ") for mode in session.modes)
     return words + (": times are geometric means" if len(session.modes) > 1 else "")
 
 
 def _report(
-    session: "OwnSession",
+    session: OwnSession,
     path: Path,
     machine: str,
-    reductions: "Ratios",
-    extrapolation: "Extrapolation | None",
+    reductions: Ratios,
+    extrapolation: Extrapolation | None,
     as_json: bool,
     for_programs: bool,
 ) -> None:
-    from ..tune.own.choice import choices, gain_in_words, times_of
-    from ..tune.own.model import to_toml
-    from ..tune.own.rules import to_text
-    from ..tune.own.trust import in_words, within_noise
-
     journal, shipped, model = session.journal, session.shipped(), session.model
     chosen = choices(times_of(journal, shipped, session.modes))
     doubtful = within_noise(journal, chosen, shipped, session.modes)
@@ -252,9 +225,7 @@ def _report(
         click.echo("nothing was measured yet: give it a longer --budget; no rules were written")
 
 
-def _print_table(chosen: dict[tuple[str, int], list["Choice"]], doubtful: set["Point"]) -> None:
-    from .terminal import stdout, table
-
+def _print_table(chosen: dict[tuple[str, int], list[Choice]], doubtful: set[Point]) -> None:
     grid = table("function", ">ranks", ">size", ">native", ">shipped", ">tuned", "choice")
     for own in chosen.values():
         for one in own:
@@ -268,7 +239,7 @@ def _print_table(chosen: dict[tuple[str, int], list["Choice"]], doubtful: set["P
     stdout().print(grid)
 
 
-def _print_summary(session: "OwnSession", missing: int, distrust: list[str]) -> None:
+def _print_summary(session: OwnSession, missing: int, distrust: list[str]) -> None:
     model = session.model
     for ranks, one in sorted(model.found.items()) if model else ():
         click.echo(
@@ -287,11 +258,9 @@ def _print_summary(session: "OwnSession", missing: int, distrust: list[str]) -> 
 
 
 def _print_json(
-    session: "OwnSession", chosen: dict[tuple[str, int], list["Choice"]], doubtful: set["Point"],
+    session: OwnSession, chosen: dict[tuple[str, int], list[Choice]], doubtful: set[Point],
     files: list[Path], missing: int, otherwise: dict[str, str],
 ) -> None:  # fmt: skip
-    from dataclasses import asdict
-
     cells = [
         {**asdict(one.point), **asdict(one), "within_noise": one.point in doubtful}
         for own in chosen.values()

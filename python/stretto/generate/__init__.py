@@ -10,6 +10,7 @@ from .. import _core
 from ..algorithms import algorithm_named, function_named, functions_of, near, plain
 from ..errors import Error
 from ..portfolio import refuse
+from ..schedule_files import case_in, proved, read_algorithm
 from ..topology.lists import list_for
 from .file import Wanted, write
 from .functions import FUNCTIONS
@@ -144,7 +145,6 @@ def generate_plan(
 def plan_of_file(form: str, file: str, ranks: int | None, root: int | None) -> str:
     """The schedules of a file, or of another plan, as a plan for GPUs; raises Error."""
     from ..plans.write import write_plan
-    from ..schedule_files import case_in, proved, read_algorithm
 
     held = read_algorithm(file)
     shape = case_in(held, file, ranks, root)

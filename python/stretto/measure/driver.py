@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from statistics import geometric_mean
 
 from ..errors import Error
 from ..launch.library import heap_library, library_of, race_driver_of
@@ -42,8 +43,6 @@ class Results:
     @property
     def ratio(self) -> float:
         """Geometric mean of native over Stretto; 0 without cells."""
-        from statistics import geometric_mean
-
         ratios = [cell["ratio"] for cell in self.cells if cell["ratio"] > 0]
         return geometric_mean(ratios) if ratios else 0.0
 

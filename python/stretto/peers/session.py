@@ -73,9 +73,6 @@ class PeerSession(Session):
         self._last: State | None = None
         self._repeatable = 0.0  # seconds of this round, of cells that the next one has as well
 
-    def as_rows(self) -> list[dict]:
-        return [asdict(one) for one in self.rounds]
-
     def run(self, advance: Advance = unseen) -> None:
         """Every cell in every round; then again those whose rounds do not agree."""
         wish = self.wish
@@ -153,6 +150,6 @@ class PeerSession(Session):
                 self._once.add(once)
             else:
                 self._repeatable += self.elapsed() - begun
-            one.samples.append({**said, **state.as_row(), "peer": peer, "dear": dear})
+            one.samples.append({**said, **asdict(state), "peer": peer, "dear": dear})
         if one.samples or one.failures:
             self.rounds.append(one)

@@ -5,7 +5,7 @@ import json
 import os
 import platform
 import re
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import Error
@@ -22,9 +22,6 @@ class State:
     latency_ns: float
     transfer_gbs: float
     memory_gbs: float  # read and written, both cores together
-
-    def as_row(self) -> dict[str, float]:
-        return asdict(self)
 
 
 def measure() -> State:

@@ -2,14 +2,12 @@
 """Schedules as plans for GPUs."""
 
 from .. import _core
+from .write_msccl import msccl
+from .write_mscclpp import mscclpp
 
 
 def write_plan(form: str, schedules: list[_core.Schedule]) -> str:
     """Of all ranks, proved; raises Error for what no plan can say."""
     if form == "msccl":
-        from .write_msccl import msccl
-
         return msccl(schedules)
-    from .write_mscclpp import mscclpp
-
     return mscclpp(schedules)
