@@ -8,7 +8,7 @@ from .. import _core
 from .msccl import read_msccl
 from .mscclpp import read_mscclpp
 from .nodes import Place, Plan
-from .schedules import AllRanks, Analysed, Form, Step, Where, analysed
+from .schedules import AllRanks, Analysed, Form, Where, analysed
 
 
 @dataclass(frozen=True)
@@ -28,17 +28,6 @@ class PlanChecked:
 
 
 @dataclass(frozen=True)
-class Written:
-    """The schedules of a plan, as its calls can be served."""
-
-    commutative: bool
-    schedules: list[_core.Schedule]
-    places: list[list[list[Step]]]  # of each rank's rounds
-    others: list[list[_core.Schedule]]  # of further chunks of a pair that go other ways
-    results: dict[tuple[int, int], Place]  # the step that wrote a block of the output, by GPU
-
-
-@dataclass(frozen=True)
 class Try:
     """One way to write a plan as schedules, and what the checker says of it."""
 
@@ -53,14 +42,11 @@ class Try:
         return self.checked.measured.sent, self.checked.measured.rounds
 
 
-def _schedule_name(plan: Plan) -> str:
-    return f"{plan.collective}/{re.sub(r'[^A-Za-z0-9_.-]+', '_', plan.name) or 'plan'}"
-
-
 def _try(found: Analysed, form: Form) -> Try:
     """Operators need not commute where the plan happens to keep the order, and the input is saved
     where a plan that is not for calls in place would spoil it there."""
-    ranks = AllRanks(found, _schedule_name(found.plan), form)
+    name = re.sub(r"[^A-Za-z0-9_.-]+", "_", found.plan.name) or "plan"
+    ranks = AllRanks(found, f"{found.plan.collective}/{name}", form)
     schedules = ranks.schedules()
     for commutative in (False, True):  # plans are for operators that commute
         file = _core.AlgorithmFile(ranks.id, commutative, schedules)
@@ -72,35 +58,30 @@ def _try(found: Analysed, form: Form) -> Try:
     return Try(form, ranks, schedules, commutative, checked)
 
 
-def _written(plan: Plan) -> Written:
-    """In the form that sends least along the longest chain, then with the fewest rounds."""
-    found = analysed(plan)
-    lanes = plan.chunks if plan.collective == "alltoall" else None
-    best = _try(found, Form(lane=lanes and 0))
-    if not best.checked.refused and found.rounds(True) != found.rounds(False):
-        other = _try(found, Form(True, lane=lanes and 0))
-        if not other.checked.refused and other.cost < best.cost:
-            best = other
-    further = [
-        AllRanks(found, best.ranks.id, replace(best.form, lane=lane)).schedules()
-        for lane in range(1, lanes or 1)
-    ]
-    texts = {_core.schedules_to_text(one, False) for one in [best.schedules, *further]}
-    others = further if len(texts) > 1 else []
-    return Written(
-        best.commutative, best.schedules, best.ranks.places, others, best.ranks.results()
-    )
-
-
 class PlanFile(_core.AlgorithmFile):
-    """The schedules of a plan, which holds for one number of GPUs."""
+    """The schedules of a plan, which holds for one number of GPUs: in the form that sends least
+    along the longest chain, then with the fewest rounds."""
 
     def __init__(self, plan: Plan) -> None:
-        id_ = f"{plan.collective}/file:{plan.path}"
-        written = _written(plan)
-        super().__init__(id_, written.commutative, written.schedules)
-        self.plan, self.places, self.others = plan, written.places, written.others
-        self.results = written.results
+        found = analysed(plan)
+        lanes = plan.chunks if plan.collective == "alltoall" else None
+        best = _try(found, Form(lane=lanes and 0))
+        if not best.checked.refused and found.rounds(True) != found.rounds(False):
+            other = _try(found, Form(True, lane=lanes and 0))
+            if not other.checked.refused and other.cost < best.cost:
+                best = other
+        further = [
+            AllRanks(found, best.ranks.id, replace(best.form, lane=lane)).schedules()
+            for lane in range(1, lanes or 1)
+        ]
+        texts = {_core.schedules_to_text(one, False) for one in [best.schedules, *further]}
+        super().__init__(f"{plan.collective}/file:{plan.path}", best.commutative, best.schedules)
+        self.plan = plan
+        self.places = best.ranks.places  # of each rank's rounds
+        # Of further chunks of a pair that go other ways.
+        self.others = further if len(texts) > 1 else []
+        # The step that wrote a block of the output, by GPU.
+        self.results = best.ranks.results()
 
     def proof(self, ranks: int, root: int | None = None) -> PlanChecked:
         """Of all its parts; a refusal names the step. The root is the plan's if not given."""

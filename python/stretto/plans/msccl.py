@@ -11,37 +11,24 @@ one that another waits for has hasdep=1. `nop` has nothing but such a wait, for 
 """
 
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from xml.parsers import expat
 
 from ..errors import Error
-from .nodes import (
-    COLLECTIVES,
-    COPY,
-    HINT,
-    IN_PARTS,
-    INPUT_IN_ONE_PART,
-    RECEIVE,
-    RECEIVE_REDUCE,
-    REDUCE,
-    SEND,
-    WAIT,
-    Node,
-    Place,
-    Plan,
-)  # fmt: skip
+from .nodes import COLLECTIVES, HINT, IN_PARTS, INPUT_IN_ONE_PART, Kind, Node, Place, Plan
 from .values import Layout
 
 # What a step does: receives, how it combines or stores, sends.
 KINDS = {
-    "s": (SEND,),
-    "r": (RECEIVE,),
-    "rcs": (RECEIVE, SEND),
-    "rrs": (RECEIVE_REDUCE, SEND),
-    "rrc": (RECEIVE_REDUCE,),
-    "rrcs": (RECEIVE_REDUCE, SEND),
-    "cpy": (COPY,),
-    "re": (REDUCE,),
-    "nop": (WAIT,),
+    "s": (Kind.SEND,),
+    "r": (Kind.RECEIVE,),
+    "rcs": (Kind.RECEIVE, Kind.SEND),
+    "rrs": (Kind.RECEIVE_REDUCE, Kind.SEND),
+    "rrc": (Kind.RECEIVE_REDUCE,),
+    "rrcs": (Kind.RECEIVE_REDUCE, Kind.SEND),
+    "cpy": (Kind.COPY,),
+    "re": (Kind.REDUCE,),
+    "nop": (Kind.WAIT,),
 }
 CHUNKS_MOST = 1 << 20
 
@@ -169,15 +156,15 @@ class Reader:
         for kind in kinds:
             node = Node(kind, place, list(before))
             number = len(self.plan.nodes)
-            if kind == SEND:
+            if kind == Kind.SEND:
                 node.source = source if word == "s" else target
-            elif kind == RECEIVE_REDUCE:
+            elif kind == Kind.RECEIVE_REDUCE:
                 node.operand, node.target = source, target
-            elif kind == REDUCE:
+            elif kind == Kind.REDUCE:
                 node.source, node.operand, node.target = source, target, target
-            elif kind != WAIT:
+            elif kind != Kind.WAIT:
                 node.source, node.target = source, target
-            if kind == RECEIVE:
+            if kind == Kind.RECEIVE:
                 node.source = ()
             self.plan.nodes.append(node)
             self._end_of_message(kind, step, block, place, number)
@@ -199,7 +186,8 @@ class Reader:
         count = step.number("cnt")
         if buffer not in ("i", "o", "s"):
             raise step.error(f"{way}buf='{buffer}' is no buffer: it has to be i, o or s")
-        size = scratch if buffer == "s" else _size(self.plan, buffer)
+        inputs, outputs = Layout(self.plan).sizes
+        size = {"i": inputs, "o": outputs, "s": scratch}[buffer]
         if first + count > size:
             raise step.error(f"{buffer}[{first + count - 1}] is beyond the {size} chunks of gpu "
                              f"{place.gpu}")  # fmt: skip
@@ -208,13 +196,13 @@ class Reader:
     def _end_of_message(
         self, kind: str, step: Element, block: Element, place: Place, number: int
     ) -> None:
-        if kind not in (SEND, RECEIVE, RECEIVE_REDUCE):
+        if kind not in (Kind.SEND, Kind.RECEIVE, Kind.RECEIVE_REDUCE):
             return
-        way = "send" if kind == SEND else "recv"
+        way = "send" if kind == Kind.SEND else "recv"
         peer = int(block.word(way))
         if peer < 0:
             raise step.error(f"a step '{step.word('type')}' in a thread block with {way}=-1")
-        pair = (place.gpu, peer) if kind == SEND else (peer, place.gpu)
+        pair = (place.gpu, peer) if kind == Kind.SEND else (peer, place.gpu)
         self.ends.setdefault((way, *pair, int(block.word("chan"))), []).append((number, step))
 
     def _resolve_waits(self) -> None:
@@ -240,7 +228,16 @@ class Reader:
         channels = {key[1:] for key in self.ends}
         for key in sorted(channels):
             sends, receives = self.ends.get(("send", *key), []), self.ends.get(("recv", *key), [])
-            for (a, step), (b, other) in zip(sends, receives, strict=False):
+            for send, receive in zip_longest(sends, receives):
+                if not send or not receive:
+                    verb = "sends what is not received" if send else "receives what is not sent"
+                    raise self.plan.refute(
+                        self.plan.nodes[(send or receive)[0]].place,
+                        "unmatched",
+                        f"{verb}: channel {key[2]} from gpu {key[0]} to gpu {key[1]} has "
+                        f"{len(sends)} sends and {len(receives)} receives",
+                    )
+                (a, step), (b, other) = send, receive
                 one, two = self.plan.nodes[a], self.plan.nodes[b]
                 one.partner, two.partner = b, a
                 if step.word("cnt") != other.word("cnt"):
@@ -250,18 +247,6 @@ class Reader:
                         f"receives {other.word('cnt')} chunks where {one.place} sends "
                         f"{step.word('cnt')}",
                     )
-            longer = sends if len(sends) > len(receives) else receives
-            if len(sends) != len(receives):
-                number, _ = longer[min(len(sends), len(receives))]
-                verb = (
-                    "sends what is not received" if longer is sends else "receives what is not sent"
-                )
-                raise self.plan.refute(
-                    self.plan.nodes[number].place,
-                    "unmatched",
-                    f"{verb}: channel {key[2]} from gpu {key[0]} to gpu {key[1]} has "
-                    f"{len(sends)} sends and {len(receives)} receives",
-                )
 
 
 def _empty(algo: Element) -> Plan:
@@ -297,10 +282,6 @@ def _chunks(algo: Element, plan: Plan) -> int:
     if chunks < 1 or (plan.collective == "alltoall" and large % plan.ranks):
         raise algo.error(f"{large} chunks for {plan.ranks} GPUs")
     return chunks
-
-
-def _size(plan: Plan, buffer: str) -> int:
-    return Layout(plan).sizes[0 if buffer == "i" else 1]
 
 
 def read_msccl(text: str, path: str) -> Plan:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from ..errors import Error
 from .json_part import Part
-from .nodes import COPY, HINT, RECEIVE, RECEIVE_REDUCE, REDUCE, SEND, WAIT, Node, Place, Plan, Slot
+from .nodes import HINT, Kind, Node, Place, Plan, Slot
 
 # Operations that combine: are further sources than the first another GPU's, are they packets?
 REDUCTIONS = {
@@ -18,6 +18,12 @@ SWITCH = ("glre", "glres", "gstore", "gstorepkt")
 OTHERS = ("nop", "barrier", "put", "pws", "pwsf", "get", "copy", "signal", "wait", "rlxsignal",
           "rlxwait", "flush", "ppkt", "rppkt", "cpkt", "upkt", "pipeline", "sem_acquire",
           "sem_release")  # fmt: skip
+# Those that another one's code does as well.
+ALIKE = {
+    "pws": "put", "pwsf": "put", "ppkt": "put", "rppkt": "put", "cpkt": "copy", "upkt": "copy",
+    "rlxsignal": "signal", "rlxwait": "wait", "sem_acquire": "semaphore",
+    "sem_release": "semaphore",
+}  # fmt: skip
 
 
 @dataclass
@@ -147,8 +153,7 @@ class Step:
         if self.name in REDUCTIONS:
             self._reduce(*REDUCTIONS[self.name])
         elif self.name in OTHERS:
-            getattr(self, "_" + {"pws": "put", "pwsf": "put", "rlxsignal": "signal",
-                                 "rlxwait": "wait"}.get(self.name, self.name))()  # fmt: skip
+            getattr(self, "_" + ALIKE.get(self.name, self.name))()
         else:
             raise self.op.error(f"operation '{self.name}' is not known")
 
@@ -215,7 +220,8 @@ class Step:
         if sender is receiver:
             raise self.op.error(f"gpu {sender.number} sends to itself")
         ends = []
-        for kind, gpu in ((SEND, sender), (RECEIVE_REDUCE if operand else RECEIVE, receiver)):
+        taking = Kind.RECEIVE_REDUCE if operand else Kind.RECEIVE
+        for kind, gpu in ((Kind.SEND, sender), (taking, receiver)):
             by = self.gpu.number if gpu is not self.gpu else -1
             place = replace(self.place, gpu=gpu.number, by=by)
             ends.append(self.machine.add(Node(kind, place, list(self.block.now))))
@@ -233,7 +239,7 @@ class Step:
 
     def _unpack(self, slots: tuple[Slot, ...]) -> None:
         """Whoever reads packets waits for them first."""
-        number = self._do(WAIT)
+        number = self._do(Kind.WAIT)
         self.machine.unpacked.append((number, list(slots)))
 
     def _send(self, source: tuple[Slot, ...], target: Part, channel: int | None) -> None:
@@ -254,44 +260,25 @@ class Step:
 
     def _copy(self) -> None:
         for source, target in self._pairs():
-            self._do(COPY, source=self._local(source), target=self._local(target))
-
-    def _cpkt(self) -> None:
-        for source, target in self._pairs():
-            slots = self._local(target)
-            number = self._do(COPY, source=self._local(source), target=slots)
-            self._note_packets(self.gpu, slots, number)
-
-    def _upkt(self) -> None:
-        for source, target in self._pairs():
-            self._unpack(self._local(source))
-            self._do(COPY, source=self._local(source), target=self._local(target))
+            if self.name == "upkt":
+                self._unpack(self._local(source))
+            number = self._do(Kind.COPY, source=self._local(source), target=self._local(target))
+            if self.name == "cpkt":
+                self._note_packets(self.gpu, self._local(target), number)
 
     def _put(self) -> None:
+        """Who reads packets waits for them: rppkt, and a port, which sends what is in packets."""
+        packets = self.name == "rppkt" or (self.name == "ppkt" and self.kind == "port")
         channels = self._own_channels() if self.kind == "port" else []
-        for i, (source, target) in enumerate(self._pairs()):
-            channel = channels[min(i, len(channels) - 1)] if channels else None
-            self._send(self._local(source), target, channel)
-        if self.name != "put":
-            self._signal()
-        if self.name == "pwsf":
-            self._flush()
-
-    def _ppkt(self) -> None:
-        packets = self.kind == "port"  # which sends what already is in packets
-        channels = self._own_channels() if packets else []
         for i, (source, target) in enumerate(self._pairs()):
             if packets:
                 self._unpack(self._local(source))
             channel = channels[min(i, len(channels) - 1)] if channels else None
             self._send(self._local(source), target, channel)
-
-    def _rppkt(self) -> None:
-        channels = self._own_channels() if self.kind == "port" else []
-        for i, (source, target) in enumerate(self._pairs()):
-            self._unpack(self._local(source))
-            channel = channels[min(i, len(channels) - 1)] if channels else None
-            self._send(self._local(source), target, channel)
+        if self.name in ("pws", "pwsf"):
+            self._signal()
+        if self.name == "pwsf":
+            self._flush()
 
     def _get(self) -> None:
         for source, target in self._pairs():
@@ -312,14 +299,14 @@ class Step:
                 slots = self._local(part)
                 if packets:
                     self._unpack(slots)
-                self._do(REDUCE, source=slots, operand=operand, target=target)
+                self._do(Kind.REDUCE, source=slots, operand=operand, target=target)
             operand = target
         if len(sources) == 1:
-            self._do(COPY, source=operand, target=target)
+            self._do(Kind.COPY, source=operand, target=target)
         further = targets[1:]
         if self.name in ("recpkt", "recspkt") and further:
             slots = self._local(further[0])
-            number = self._do(COPY, source=target, target=slots)
+            number = self._do(Kind.COPY, source=target, target=slots)
             self._note_packets(self.gpu, slots, number)
             further = further[1:]
         for part in further:
@@ -338,14 +325,14 @@ class Step:
         for channel in self._own_channels():
             peer, which = self.gpu.pair(self.kind, channel)
             before = self.block.now + self.block.under_way[channel]
-            number = self._add(WAIT, before)
+            number = self._add(Kind.WAIT, before)
             self.machine.signals[self.kind, self.gpu.number, peer, which].append(number)
 
     def _wait(self) -> None:
         for channel in self._own_channels():
             peer, which = self.gpu.pair(self.kind, channel)
             key = (self.kind, peer, self.gpu.number, which)
-            self.machine.waits.append((self._do(WAIT), key, self.machine.counts[key]))
+            self.machine.waits.append((self._do(Kind.WAIT), key, self.machine.counts[key]))
             self.machine.counts[key] += 1
 
     def _flush(self) -> None:
@@ -353,25 +340,20 @@ class Step:
             self.block.now = self.block.now + self.block.under_way.pop(channel, [])
 
     def _barrier(self) -> None:
-        self._do(WAIT)
+        self._do(Kind.WAIT)
         which = self.op.number("barrier_id")
         count = self.machine.counts["barrier", self.gpu.number, self.block.number, which]
         self.machine.counts["barrier", self.gpu.number, self.block.number, which] += 1
-        number = self._do(WAIT)
+        number = self._do(Kind.WAIT)
         key = (self.gpu.number, which, count)
         self.machine.barriers[key].append((number, self.op.number("num_threadblocks")))
 
-    def _semaphore(self, table: dict) -> None:
+    def _semaphore(self) -> None:
+        table = self.machine.acquired if self.name == "sem_acquire" else self.machine.released
         for which in self.op.numbers("semaphore_ids"):
             if which >= len(self.gpu.semaphores):
                 raise self.op.error(f"gpu {self.gpu.number} has no semaphore {which}")
-            table[self.gpu.number, which].append((self._do(WAIT), self.block.number))
-
-    def _sem_acquire(self) -> None:
-        self._semaphore(self.machine.acquired)
-
-    def _sem_release(self) -> None:
-        self._semaphore(self.machine.released)
+            table[self.gpu.number, which].append((self._do(Kind.WAIT), self.block.number))
 
 
 def _part(first: int, count: int, which: int, of: int) -> tuple[int, int]:

@@ -6,15 +6,23 @@ goes by it alone.
 """
 
 from dataclasses import dataclass, field
+from enum import Enum
 
 from ..errors import FailureError
 
 Slot = tuple[str, int]  # a chunk of a buffer of one GPU: ("i", 3); i, o and s are the buffers
 
-COPY, REDUCE, SEND, RECEIVE, RECEIVE_REDUCE, WAIT = (
-    "copy", "reduce", "send", "receive", "receive_reduce", "wait",
-)  # fmt: skip
-RECEIVES = (RECEIVE, RECEIVE_REDUCE)
+
+class Kind(str, Enum):
+    """What a node does."""
+
+    COPY = "copy"  # target = source
+    REDUCE = "reduce"  # target = source . operand
+    SEND = "send"  # source leaves
+    RECEIVE = "receive"  # target is the message
+    RECEIVE_REDUCE = "receive_reduce"  # target = message . operand
+    WAIT = "wait"  # nothing, but an order
+
 
 # The collectives by the names that plans give them.
 COLLECTIVES = {
@@ -64,13 +72,9 @@ class Place:
 
 @dataclass
 class Node:
-    """One thing that a thread block does. A step that receives and sends is two of them.
+    """One thing that a thread block does. A step that receives and sends is two of them."""
 
-    copy: target = source; reduce: target = source . operand; send: source leaves; receive: target
-    is the message; receive_reduce: target = message . operand; wait: nothing, but an order.
-    """
-
-    kind: str
+    kind: Kind
     place: Place
     before: list[int]  # nodes that have ended when it begins
     source: tuple[Slot, ...] = ()
@@ -81,6 +85,10 @@ class Node:
 
     def __post_init__(self) -> None:
         self.gpu = self.place.gpu
+
+    @property
+    def receives(self) -> bool:
+        return self.kind in (Kind.RECEIVE, Kind.RECEIVE_REDUCE)
 
     @property
     def reads(self) -> tuple[Slot, ...]:

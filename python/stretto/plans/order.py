@@ -8,14 +8,14 @@ at once, as channels have buffers.
 from collections import defaultdict
 from collections.abc import Iterator
 
-from .nodes import RECEIVES, SEND, Node, Plan, Slot
+from .nodes import Kind, Node, Plan, Slot
 
 
 def predecessors(plan: Plan, number: int) -> Iterator[int]:
     """What a node waits for: a message too."""
     node = plan.nodes[number]
     yield from node.before
-    if node.kind in RECEIVES:
+    if node.receives:
         yield node.partner
 
 
@@ -92,26 +92,22 @@ def refute_races(plan: Plan, order: list[int], conflicts: Conflicts) -> None:
         by_gpu[plan.nodes[pair[0]].gpu].append(pair)
     for gpu, pairs in sorted(by_gpu.items()):
         for everywhere in (False, True):  # what goes by other GPUs takes long to find
-            known = _ordered_before(plan, order, gpu, everywhere)
-            pairs = [pair for pair in pairs if not known[pair[1]] >> _bit(known, pair[0]) & 1]
+            known, place = _ordered_before(plan, order, gpu, everywhere)
+            pairs = [pair for pair in pairs if not known[pair[1]] >> place[pair[0]] & 1]
             if not pairs:
                 break
         if pairs:
             _refute_race(plan, conflicts.same[gpu], *min(pairs))
 
 
-_PLACES = -1  # the key of the bits' places, beside those of nodes
-
-
-def _bit(known: dict, number: int) -> int:
-    return known[_PLACES][number]
-
-
-def _ordered_before(plan: Plan, order: list[int], gpu: int, everywhere: bool) -> dict:
-    """For each node, as bits, the nodes of `gpu` that have ended when it begins."""
+def _ordered_before(
+    plan: Plan, order: list[int], gpu: int, everywhere: bool
+) -> tuple[dict[int, int], dict[int, int]]:
+    """For each node, as bits, the nodes of `gpu` that have ended when it begins; and the bits'
+    places."""
     own = [number for number in order if plan.nodes[number].gpu == gpu]
     place = {number: bit for bit, number in enumerate(own)}
-    known: dict = {_PLACES: place}
+    known: dict[int, int] = {}
     for number in order if everywhere else own:
         bits = 0
         for earlier in predecessors(plan, number):
@@ -120,7 +116,7 @@ def _ordered_before(plan: Plan, order: list[int], gpu: int, everywhere: bool) ->
                 if earlier in place:
                     bits |= 1 << place[earlier]
         known[number] = bits
-    return known
+    return known, place
 
 
 def _touches(node: Node, slot: Slot, alias: dict[Slot, Slot]) -> tuple[str, Slot]:
@@ -128,7 +124,7 @@ def _touches(node: Node, slot: Slot, alias: dict[Slot, Slot]) -> tuple[str, Slot
     for own in node.target:
         if alias.get(own, own) == slot:
             return "writes", own
-    verb = "sends" if node.kind == SEND and not node.place.far else "reads"
+    verb = "sends" if node.kind == Kind.SEND and not node.place.far else "reads"
     return verb, next(own for own in node.reads if alias.get(own, own) == slot)
 
 

@@ -11,17 +11,7 @@ from itertools import pairwise
 
 from .. import _core
 from ..errors import Error
-from .nodes import (
-    COLLECTIVES,
-    COPY,
-    INPUT_IN_ONE_PART,
-    OUTPUT_IN_ONE_PART,
-    RECEIVE,
-    RECEIVE_REDUCE,
-    REDUCE,
-    SEND,
-    Slot,
-)
+from .nodes import COLLECTIVES, INPUT_IN_ONE_PART, OUTPUT_IN_ONE_PART, Kind, Slot
 
 WORDS = {"bcast": "broadcast", "reduce_scatter": "reducescatter"}  # of plans, where not Stretto's
 EXPRESSIBLE = tuple(COLLECTIVES.values())
@@ -167,7 +157,7 @@ class Cutter:
         found = [[self._round(one.rank, round_) for round_ in one.rounds] for one in self.schedules]
         if self.sizes.collective == "bcast":  # the root's output is filled too
             whole = [Span(buffer, 0, self.sizes.outputs) for buffer in "io"]
-            found[self.sizes.root].append([Piece(COPY, source=whole[0], target=whole[1])])
+            found[self.sizes.root].append([Piece(Kind.COPY, source=whole[0], target=whole[1])])
         return found
 
     def _next(self, key: tuple) -> list[tuple[int, list[Span | None]]]:
@@ -182,14 +172,14 @@ class Cutter:
         found = []
         for send in round_.sends:
             for number, (source, _, _) in self._next(("sent", rank, send.peer)):
-                found.append(Piece(SEND, send.peer, source=source, number=number))
+                found.append(Piece(Kind.SEND, send.peer, source=source, number=number))
         for action in round_.actions:
             found += self._action(rank, action)
         return found
 
     def _action(self, rank: int, action: _core.Action) -> list[Piece]:
         if action.peer >= 0:
-            kind = RECEIVE_REDUCE if action.operand else RECEIVE
+            kind = Kind.RECEIVE_REDUCE if action.operand else Kind.RECEIVE
             return [
                 Piece(kind, action.peer, target=target, operand=operand, number=number)
                 for number, (_, target, operand) in self._next(("taken", action.peer, rank))
@@ -200,7 +190,7 @@ class Cutter:
         target = _places(self.sizes, rank, action.target)
         spans = _spans(source, target, operand)
         if not operand:
-            return [Piece(COPY, source=a, target=b) for a, b, _ in spans]
+            return [Piece(Kind.COPY, source=a, target=b) for a, b, _ in spans]
         return [one for a, b, c in spans for one in _reduction(a, b, c)]
 
 
@@ -209,8 +199,8 @@ def _reduction(source: Span, target: Span, operand: Span) -> list[Piece]:
     if target == source:
         source, operand = operand, source
     if target == operand:
-        return [Piece(REDUCE, source=source, target=target, operand=target)]
+        return [Piece(Kind.REDUCE, source=source, target=target, operand=target)]
     if set(source.slots) & set(target.slots):
         raise Error("a reduction writes a part of what it reads", "no plan can say that")
-    return [Piece(COPY, source=operand, target=target),
-            Piece(REDUCE, source=source, target=target, operand=target)]  # fmt: skip
+    return [Piece(Kind.COPY, source=operand, target=target),
+            Piece(Kind.REDUCE, source=source, target=target, operand=target)]  # fmt: skip

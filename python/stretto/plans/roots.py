@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The root of a plan: no form names it, but the steps are right for one root only."""
 
-from .nodes import RECEIVES, SEND, Plan, Slot
+from .nodes import Kind, Plan, Slot
 from .values import Layout, aliases
 
 FROM_ROOT, TO_ROOT = ("bcast", "scatter"), ("reduce", "gather")
@@ -32,9 +32,9 @@ def _contributions(plan: Plan, order: list[int]) -> list[int]:
         node = plan.nodes[number]
         own, alias = held[node.gpu], same[node.gpu]
         values = [own.get(alias.get(slot, slot), nothing) for slot in node.source]
-        if node.kind == SEND:
+        if node.kind == Kind.SEND:
             sent[number] = values
-        elif node.kind in RECEIVES:
+        elif node.receives:
             values = sent[node.partner]
         if node.operand:
             operands = [own.get(alias.get(slot, slot), nothing) for slot in node.operand]

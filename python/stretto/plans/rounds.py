@@ -5,9 +5,9 @@ Round by round all GPUs keep step, hence nothing hangs where a send waits for it
 that its GPU receives in a later round than it was sent in waits in scratch of its own meanwhile.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from .nodes import RECEIVE, RECEIVES, SEND, Node, Plan
+from .nodes import Kind, Node, Plan
 from .order import Conflicts
 
 
@@ -17,23 +17,23 @@ class Rounds:
     send."""
 
     of: list[int]
-    early: set[int] = field(default_factory=set)  # receives whose message arrives before
+    early: set[int]  # receives whose message arrives before
 
 
 def _gap_in_order(earlier: Node, later: Node, apart: bool) -> int:
     """Rounds that lie between two steps of which one waits for the other."""
     if earlier.gpu != later.gpu:
         return 0
-    if later.kind == SEND:
-        return int(earlier.kind in RECEIVES or (apart and earlier.kind == SEND))
-    return int(apart and later.kind in RECEIVES and earlier.kind in RECEIVES)
+    if later.kind == Kind.SEND:
+        return int(earlier.receives or (apart and earlier.kind == Kind.SEND))
+    return int(apart and later.receives and earlier.receives)
 
 
 def _gap_in_conflict(earlier: Node, later: Node) -> int:
     """A round's sends read what stood before it; a message may land at any moment of it."""
-    if later.kind == SEND:
-        return int(earlier.kind != SEND)
-    return int(later.kind == RECEIVE)
+    if later.kind == Kind.SEND:
+        return int(earlier.kind != Kind.SEND)
+    return int(later.kind == Kind.RECEIVE)
 
 
 def _edges(plan: Plan, conflicts: list[Conflicts], apart: bool) -> list[list[tuple[int, int]]]:
@@ -41,7 +41,7 @@ def _edges(plan: Plan, conflicts: list[Conflicts], apart: bool) -> list[list[tup
     edges: list[list[tuple[int, int]]] = []
     for node in plan.nodes:
         own = [(one, _gap_in_order(plan.nodes[one], node, apart)) for one in node.before]
-        if node.kind in RECEIVES:
+        if node.receives:
             own.append((node.partner, 0))
         edges.append(own)
     for found in conflicts:
@@ -69,12 +69,9 @@ def in_rounds(plan: Plan, order: list[int], conflicts: list[Conflicts], apart: b
             after[earlier].append((number, gap))
     for number in reversed(order):
         node = plan.nodes[number]
-        if node.kind == SEND:
+        if node.kind == Kind.SEND:
             room = min((latest[later] - gap for later, gap in after[number]), default=of[number])
             if room >= of[node.partner]:
                 latest[number] = of[node.partner]
-    rounds = Rounds(latest)
-    for number, node in enumerate(plan.nodes):
-        if node.kind in RECEIVES and latest[number] != latest[node.partner]:
-            rounds.early.add(number)
-    return rounds
+    receives = [(number, node.partner) for number, node in enumerate(plan.nodes) if node.receives]
+    return Rounds(latest, {one for one, partner in receives if latest[one] != latest[partner]})

@@ -6,19 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from .. import _core
-from .nodes import (
-    COPY,
-    IN_PARTS,
-    RECEIVE,
-    RECEIVE_REDUCE,
-    RECEIVES,
-    REDUCE,
-    SEND,
-    Node,
-    Place,
-    Plan,
-    Slot,
-)
+from .nodes import IN_PARTS, Kind, Node, Place, Plan, Slot
 from .order import Conflicts, in_order, refute_races
 from .roots import find_root
 from .rounds import Rounds, in_rounds
@@ -144,7 +132,8 @@ class Writer:
 
     def targets(self, number: int) -> list[Where]:
         node, blocks = self.plan.nodes[number], self.all.values.source[number]
-        if node.kind == RECEIVE and self.plan.collective == "bcast" and self.gpu == self.plan.root:
+        at_root = self.plan.collective == "bcast" and self.gpu == self.plan.root
+        if at_root and node.kind == Kind.RECEIVE:
             # Its input and output are one buffer here, which may be on its way to others.
             back = zip(node.target, blocks, strict=True)
             return [self._scratch((slot, "back"), block) for slot, block in back]
@@ -221,7 +210,7 @@ class Writer:
         if not targets:
             return []
         peer = self.plan.nodes[self.plan.nodes[message.receives[0]].partner].gpu
-        if message.kind == RECEIVE:
+        if message.kind == Kind.RECEIVE:
             self.builder.receive(peer, ranges(targets))
         else:
             self.builder.receive_reduce(
@@ -231,11 +220,11 @@ class Writer:
 
     def _local(self, number: int) -> list[Step]:
         node = self.plan.nodes[number]
-        source = self.early(number) if node.kind in RECEIVES else self.reads(number, False)
+        source = self.early(number) if node.receives else self.reads(number, False)
         target = self.targets(number)
-        if not target or (node.kind in (COPY, RECEIVE) and source == target):
+        if not target or (node.kind in (Kind.COPY, Kind.RECEIVE) and source == target):
             return []
-        if node.kind in (COPY, RECEIVE):
+        if node.kind in (Kind.COPY, Kind.RECEIVE):
             self.builder.copy(ranges(source), ranges(target))
         else:
             self.builder.reduce(
@@ -268,7 +257,7 @@ class AllRanks:
             later
             for found in conflicts
             for earlier, later, _ in found.pairs
-            if nodes[earlier].kind != SEND and of[earlier] == of[later]
+            if nodes[earlier].kind != Kind.SEND and of[earlier] == of[later]
         }
 
     @property
@@ -322,7 +311,7 @@ class AllRanks:
         """For each GPU and round."""
         found: list[dict[int, Work]] = [defaultdict(Work) for _ in range(self.plan.ranks)]
         for number, node in enumerate(self.plan.nodes):
-            if node.kind in (COPY, REDUCE) or number in self.rounds.early:
+            if node.kind in (Kind.COPY, Kind.REDUCE) or number in self.rounds.early:
                 work = found[node.gpu][self.rounds.of[number]]
                 work.actions.append((self.rank_of[number], number))
         for (sender, receiver, time), messages in self._messages().items():
@@ -335,15 +324,15 @@ class AllRanks:
         """Between two GPUs in one round: what is received alike travels together."""
         found: dict[tuple[int, int, int], list[Message]] = defaultdict(list)
         nodes = self.plan.nodes
-        numbers = [n for n, node in enumerate(nodes) if node.kind in RECEIVES]
+        numbers = [n for n, node in enumerate(nodes) if node.receives]
         for number in sorted(numbers, key=self.rank_of.__getitem__):
             if not any(map(self.has, self.values.source[number])):
                 continue
             node: Node = nodes[number]
             time = self.rounds.of[node.partner]
             here = found[nodes[node.partner].gpu, node.gpu, time]
-            kind = RECEIVE if number in self.rounds.early else node.kind
-            swapped = kind == RECEIVE_REDUCE and self.values.swapped[number]
+            kind = Kind.RECEIVE if number in self.rounds.early else node.kind
+            swapped = kind == Kind.RECEIVE_REDUCE and self.values.swapped[number]
             alike = [one for one in here if (one.kind, one.swapped) == (kind, swapped)]
             if alike and number not in self.chained:
                 alike[-1].receives.append(number)

@@ -3,7 +3,7 @@
 
 from dataclasses import replace
 
-from .nodes import RECEIVE_REDUCE, Plan
+from .nodes import Kind, Plan
 
 
 def split(plan: Plan, numbers: list[int]) -> None:
@@ -13,7 +13,7 @@ def split(plan: Plan, numbers: list[int]) -> None:
     for number in numbers:
         node = plan.nodes[number]
         parts[number] = _cut(plan, number)
-        if node.kind == RECEIVE_REDUCE:
+        if node.kind == Kind.RECEIVE_REDUCE:
             sender = node.partner
             parts[sender] = _cut(plan, sender)
             for one, other in zip(parts[number], parts[sender], strict=True):

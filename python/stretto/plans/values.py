@@ -4,16 +4,7 @@
 from dataclasses import dataclass, field
 
 from ..errors import Error
-from .nodes import (
-    INPUT_IN_ONE_PART,
-    OUTPUT_IN_ONE_PART,
-    RECEIVES,
-    SEND,
-    Node,
-    Plan,
-    RefutedError,
-    Slot,
-)
+from .nodes import INPUT_IN_ONE_PART, OUTPUT_IN_ONE_PART, Kind, Node, Plan, RefutedError, Slot
 
 MOST = 1 << 22  # chunks in the buffers of all GPUs
 
@@ -122,7 +113,7 @@ def _read(
     for slot in slots:
         value = values.at_end[node.gpu].get(alias.get(slot, slot))
         if value is None:
-            verb = "sends" if node.kind == SEND and not node.place.far else "reads"
+            verb = "sends" if node.kind == Kind.SEND and not node.place.far else "reads"
             raise plan.refute(
                 node.place, "never written", f"{verb} {plan.slot(slot)}, which holds nothing"
             )
@@ -137,7 +128,7 @@ def _step(plan: Plan, number: int, values: Values, same: list[dict[Slot, Slot]])
     operand = _read(plan, node, node.operand, values, alias)
     values.untouched[number] = [value[1] for value in source + operand]
     values.operand[number] = [value[0] for value in operand]
-    if node.kind in RECEIVES:
+    if node.receives:
         values.source[number] = values.source[node.partner]
         values.least[number] = values.least[node.partner]
     else:

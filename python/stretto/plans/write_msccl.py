@@ -10,10 +10,13 @@ from dataclasses import dataclass, field
 from xml.sax.saxutils import quoteattr
 
 from .. import _core
-from .nodes import COPY, RECEIVE, RECEIVE_REDUCE, REDUCE, SEND
+from .nodes import Kind
 from .pieces import Cutter, Piece, Sizes
 
-TYPES = {SEND: "s", RECEIVE: "r", RECEIVE_REDUCE: "rrc", COPY: "cpy", REDUCE: "re"}
+TYPES = {
+    Kind.SEND: "s", Kind.RECEIVE: "r", Kind.RECEIVE_REDUCE: "rrc", Kind.COPY: "cpy",
+    Kind.REDUCE: "re",
+}  # fmt: skip
 Step = tuple[int, int]  # thread block, step
 
 
@@ -46,7 +49,7 @@ class Gpu:
         self.readers: dict[tuple[str, int], list[Step]] = {}
 
     def _block(self, piece: Piece) -> int:
-        way = "send" if piece.kind == SEND else "receive" if piece.peer >= 0 else "own"
+        way = "send" if piece.kind == Kind.SEND else "receive" if piece.peer >= 0 else "own"
         if (way, piece.peer) not in self.of:
             self.of[way, piece.peer] = len(self.blocks)
             self.blocks.append(Block(piece.peer if way == "send" else -1,

@@ -9,7 +9,7 @@ it. Signals at the beginning say that a GPU has begun, so that its memory may be
 import json
 
 from .. import _core
-from .nodes import COPY, RECEIVE, RECEIVE_REDUCE, SEND, Slot
+from .nodes import Kind, Slot
 from .pieces import Cutter, Piece, Span
 
 
@@ -27,10 +27,10 @@ class Landing:
                     touched.update(piece.reads, piece.writes)
 
     def _take(self, gpu: int, piece: Piece, touched: set[Slot]) -> None:
-        if piece.kind not in (RECEIVE, RECEIVE_REDUCE):
+        if piece.kind not in (Kind.RECEIVE, Kind.RECEIVE_REDUCE):
             return
         span = piece.target
-        if piece.kind == RECEIVE_REDUCE or touched.intersection(span.slots):
+        if piece.kind == Kind.RECEIVE_REDUCE or touched.intersection(span.slots):
             span = Span("s", self.scratch[gpu], span.count)
             self.scratch[gpu] += span.count
         self.at[piece.peer, gpu, piece.number] = span
@@ -42,8 +42,8 @@ class Gpu:
     def __init__(self, number: int, rounds: list[list[Piece]], landing: Landing) -> None:
         self.number, self.landing = number, landing
         pieces = [piece for round_ in rounds for piece in round_]
-        self.sends_to = sorted({one.peer for one in pieces if one.kind == SEND})
-        self.hears = sorted({one.peer for one in pieces if one.kind != SEND and one.peer >= 0})
+        self.sends_to = sorted({one.peer for one in pieces if one.kind == Kind.SEND})
+        self.hears = sorted({one.peer for one in pieces if one.kind != Kind.SEND and one.peer >= 0})
         self.peers = sorted({*self.sends_to, *self.hears})
         self.buffers: list[tuple[int, str]] = []
         self.ops: list[dict] = []
@@ -68,7 +68,7 @@ class Gpu:
         return self.buffers.index((peer, name))
 
     def _piece(self, piece: Piece) -> None:
-        if piece.kind == SEND:
+        if piece.kind == Kind.SEND:
             span = self.landing.at[self.number, piece.peer, piece.number]
             buffer = self._buffer(piece.peer, span.buffer)
             target = {"buffer_id": buffer, "index": span.first, "size": span.count}
@@ -82,7 +82,7 @@ class Gpu:
             source = self.landing.at[piece.peer, self.number, piece.number]
             if source == piece.target:
                 return
-        if piece.kind in (COPY, RECEIVE):
+        if piece.kind in (Kind.COPY, Kind.RECEIVE):
             self._do("copy", [_local(source)], [_local(piece.target)])
         else:
             self._do("re", [_local(piece.operand), _local(source)], [_local(piece.target)],
