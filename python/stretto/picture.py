@@ -4,15 +4,10 @@
 from functools import lru_cache
 
 from .symbolic_run import Message, SymbolicRun
-from .units import intervals
+from .units import counted, intervals
 
 ARROWS = ("→", "←")
 PLAIN_ARROWS = ("->", "<-")
-
-
-def some(count: int, thing: str) -> str:
-    """ "1 block", "2 blocks"."""
-    return f"{count} {thing}" if count == 1 else f"{count} {thing}s"
 
 
 def has_data(run: SymbolicRun) -> bool:
@@ -21,17 +16,17 @@ def has_data(run: SymbolicRun) -> bool:
 
 def headline(run: SymbolicRun) -> str:
     """What is shown, in one line."""
-    start = f"{run.title} on {some(run.shape.ranks, 'rank')}"
+    start = f"{run.title} on {counted(run.shape.ranks, 'rank')}"
     if run.rooted:
         start += f", root {run.shape.root}"
     if run.shape.counts and run.shape.ranks <= 16:
         start += ", counts " + ",".join(map(str, run.shape.counts))
-    start += ": " + some(run.measured.rounds, "round")
+    start += ": " + counted(run.measured.rounds, "round")
     if not has_data(run):
         return start + "; the messages are empty"
     share = run.measured.sent / max(1, run.blocks)
     volume = f"{share:.3g} times the vector" if share > 1 else f"{share:.3g} of the vector"
-    return f"{start}, {some(run.blocks, 'block')}; volume {volume}"
+    return f"{start}, {counted(run.blocks, 'block')}; volume {volume}"
 
 
 def explanation(run: SymbolicRun, arrows: tuple[str, str] = ARROWS) -> str:

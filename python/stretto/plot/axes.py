@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How axes look in all figures of times and bytes."""
 
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from typing import Any
+
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import PathPatch
@@ -25,6 +29,23 @@ def bytes_in_words(value: float, _position: int = 0) -> str:
 def figure_of(width: float, height: float, ground: str = "white") -> Figure:
     """In inches; its axes find their places by themselves."""
     return Figure(figsize=(width, height), layout="constrained", facecolor=ground)
+
+
+def page_axes(height: float, down: int = 1) -> tuple[Figure, list[Axes]]:
+    """Of a page: no ground, and what is drawn in INK takes the colour of its text."""
+    figure = figure_of(9.6, height, "none")
+    every = list(figure.subplots(down, 1, sharex=True, squeeze=False).flat)
+    for axes in every:
+        axes.set_facecolor("none")
+        axes.tick_params(labelsize=8, colors=INK)
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.spines[:].set_color(INK)
+    return figure, every
+
+
+def legend_above(axes: Axes, columns: int) -> None:
+    place = {"loc": "lower right", "bbox_to_anchor": (1, 0.98), "ncols": columns}
+    axes.legend(fontsize=8, frameon=False, labelcolor=INK, **place)
 
 
 def title_size(title: str, room: float, most: float) -> float:
@@ -54,6 +75,15 @@ def frameless(axes: Axes) -> None:
     """Boxes side by side need no lines around them."""
     axes.tick_params(labelsize=8, colors=INK, length=2)
     axes.spines[:].set_visible(False)
+
+
+def runs(column: Iterable) -> Iterator[tuple[Any, int, int]]:
+    """What is equal, where it begins and how long it goes on."""
+    begin = 0
+    for what, run in groupby(column):
+        length = len(list(run))
+        yield what, begin, length
+        begin += length
 
 
 Box = tuple[float, float, float, float]  # x, y, width, height

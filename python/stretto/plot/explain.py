@@ -2,8 +2,6 @@
 """A call explained: predicted time over bytes, and the map of the fastest over ranks and bytes."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
-from itertools import groupby
 from operator import eq
 from typing import Any
 
@@ -24,6 +22,7 @@ from .axes import (
     figure_of,
     fill,
     frameless,
+    runs,
     style,
     times_up,
     titled,
@@ -70,23 +69,14 @@ def _draw_lines(
     axes.minorticks_off()  # they would be a third of the file
 
 
-def _runs(column: Iterable) -> Iterator[tuple[Any, int, int]]:
-    """What is equal, where it begins and how long it goes on."""
-    begin = 0
-    for what, run in groupby(column):
-        length = len(list(run))
-        yield what, begin, length
-        begin += length
-
-
 def _draw_map(axes: Axes, winners: Winners, colours: dict[str, tuple], question: Question) -> None:
     """A column for each number of ranks, equal neighbours in one box."""
     agreed = []
     boxes = defaultdict(list)
     for x, column in enumerate(winners.fastest):
-        for name, y, height in _runs(column):
+        for name, y, height in runs(column):
             boxes[name].append((x, y, 1, height))
-        for is_same, y, height in _runs(map(eq, column, winners.chosen[x])):
+        for is_same, y, height in runs(map(eq, column, winners.chosen[x])):
             if is_same:
                 agreed.append([(x + 0.5, y + 0.2), (x + 0.5, y + height - 0.2)])
     for name, own in boxes.items():

@@ -3,12 +3,11 @@
 
 from collections import defaultdict
 
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ..report.read import Profile, Row
 from ..units import size_in_words
-from .axes import INK, figure_of
+from .axes import INK, legend_above, page_axes
 
 PARTS = {
     "moving data": "#1f8aa8",
@@ -38,38 +37,20 @@ def _parts(profile: Profile) -> dict[str, str]:
     return {part: PARTS[part] for part in ("moving data", "waiting", "native")}
 
 
-def _quiet(axes: Axes) -> None:
-    axes.set_facecolor("none")
-    axes.tick_params(labelsize=8, colors=INK)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.spines[:].set_color(INK)
-
-
-def _figure(height: float) -> Figure:
-    return figure_of(9.6, height, "none")
-
-
-def _legend(axes: Axes) -> None:
-    place = {"loc": "lower right", "bbox_to_anchor": (1, 0.98), "ncols": len(PARTS)}
-    axes.legend(fontsize=8, frameon=False, labelcolor=INK, **place)
-
-
 def functions(profile: Profile) -> Figure:
     """Seconds per rank, bars across."""
     groups: dict[str, list[Row]] = defaultdict(list)
     for row in profile.rows:
         groups[row.title].append(row)
     names = sorted(groups, key=lambda name: sum(row.seconds for row in groups[name]))
-    figure = _figure(0.9 + 0.3 * len(names))
-    axes = figure.subplots()
-    _quiet(axes)
+    figure, (axes,) = page_axes(0.9 + 0.3 * len(names))
     left = [0.0] * len(names)
     for part, colour in _parts(profile).items():
         widths = [_split(groups[name])[part] / len(profile.ranks) for name in names]
         axes.barh(names, widths, left=left, color=colour, label=part)
         left = [a + b for a, b in zip(left, widths, strict=True)]
     axes.set_xlabel("seconds per rank", fontsize=8, color=INK)
-    _legend(axes)
+    legend_above(axes, len(PARTS))
     return figure
 
 
@@ -80,10 +61,7 @@ def sizes(profile: Profile) -> Figure:
         groups[row.bytes_from].append(row)
     powers = {n: n.bit_length() for n in groups}
     low, high = min(powers.values()), max(powers.values())
-    figure = _figure(3.8)
-    above, below = figure.subplots(2, 1, sharex=True)
-    for axes in (above, below):
-        _quiet(axes)
+    figure, (above, below) = page_axes(3.8, 2)
     served, native = (
         [sum(row.calls for row in rows if row.native == is_native) for rows in groups.values()]
         for is_native in (False, True)
@@ -101,7 +79,7 @@ def sizes(profile: Profile) -> Figure:
     ticks = range(low, high + 1, 1 if high - low < 16 else 2)
     below.set_xticks(ticks, [size_in_words(1 << bits - 1 if bits else 0) for bits in ticks])
     for axes in (above, below):
-        _legend(axes)
+        legend_above(axes, len(PARTS))
     return figure
 
 
@@ -109,9 +87,7 @@ def ranks(profile: Profile) -> Figure:
     """Seconds in collectives of each rank; of many ranks, of each so-many-th."""
     step = -(-len(profile.ranks) // MOST_BARS)
     shown = range(0, len(profile.ranks), step)
-    figure = _figure(2.6)
-    axes = figure.subplots()
-    _quiet(axes)
+    figure, (axes,) = page_axes(2.6)
     rest = [profile.ranks[i].seconds - profile.ranks[i].waiting for i in shown]
     waits = [profile.ranks[i].waiting for i in shown]
     axes.bar(shown, rest, width=0.8 * step, color=PARTS["moving data"], label="not waiting")
@@ -119,5 +95,5 @@ def ranks(profile: Profile) -> Figure:
     axes.set_xlabel("rank" if step == 1 else f"rank (each {step}th)", fontsize=8, color=INK)
     axes.set_ylabel("seconds", fontsize=8, color=INK)
     axes.xaxis.get_major_locator().set_params(integer=True)
-    _legend(axes)
+    legend_above(axes, len(PARTS))
     return figure

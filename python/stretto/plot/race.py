@@ -3,7 +3,7 @@
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, NullFormatter
+from matplotlib.ticker import NullFormatter, StrMethodFormatter
 
 from .axes import INK, bytes_across, figure_of, style, titled
 
@@ -11,10 +11,6 @@ NATIVE = "#8d99a6"
 STRETTO = "#1f6f8b"
 LOSS = "#d1495b"
 LETTER = 0.108  # inches, of a title
-
-
-def _plain(value: float, _position: int = 0) -> str:
-    return f"{value:g}"
 
 
 def _draw_function(above: Axes, below: Axes, name: str, cells: list[dict]) -> None:
@@ -29,7 +25,7 @@ def _draw_function(above: Axes, below: Axes, name: str, cells: list[dict]) -> No
         style(axes)
         bytes_across(axes)
     above.set_yscale("log")
-    above.yaxis.set_major_formatter(FuncFormatter(_plain))
+    above.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
     titled(above, name)
     above.tick_params(labelbottom=False)
     ratios = [cell["ratio"] for cell in cells]
@@ -42,7 +38,7 @@ def _draw_function(above: Axes, below: Axes, name: str, cells: list[dict]) -> No
             sizes, 1.0, ratios, where=where, color=color, alpha=alpha, interpolate=True
         )
     below.set_yscale("log", base=2)
-    below.yaxis.set_major_formatter(FuncFormatter(_plain))
+    below.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
     below.yaxis.set_minor_formatter(NullFormatter())
     low, high = min([*ratios, 1.0]), max([*ratios, 1.0])
     below.set_ylim(low / 1.3, high * 1.3)

@@ -17,8 +17,9 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from ..errors import Error
-from ..picture import headline, some
+from ..picture import headline
 from ..symbolic_run import Message, SymbolicRun
+from ..units import counted
 from .axes import GRID, INK, fill, title_size
 from .schedule import COMBINE, STORE
 
@@ -52,11 +53,11 @@ class Panel:
     def words(self) -> str:
         """How many messages a step has, and of how many blocks."""
         sizes = {blocks for *_, blocks in self.messages}
-        words = some(self.messages.total(), "message")
+        words = counted(self.messages.total(), "message")
         if not sizes or sizes == {0}:
             return words
         few, most = min(sizes), max(sizes)
-        return f"{words} of {some(most, 'block') if few == most else f'{few} to {most} blocks'}"
+        return f"{words} of {counted(most, 'block') if few == most else f'{few} to {most} blocks'}"
 
 
 def _key(message: Message) -> Key:

@@ -5,6 +5,7 @@ All lengths are inches.
 """
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -18,7 +19,7 @@ from ..errors import Error
 from ..picture import has_data, headline
 from ..symbolic_run import Cell, Message, SymbolicRun
 from ..units import intervals
-from .axes import INK, title_size
+from .axes import INK, runs, title_size
 
 STORE = "#1f6f8b"
 COMBINE = "#d1495b"
@@ -156,22 +157,16 @@ def _outline(x: float, y: float, width: float, height: float) -> list[tuple[floa
     return [(x, y), (x + width, y), (x + width, y + height), (x, y + height)]
 
 
-def _runs(run: SymbolicRun, at: _Layout, step: int, rank: int) -> list[tuple[int, int]]:
+def _runs(run: SymbolicRun, at: _Layout, step: int, rank: int) -> Iterator[tuple[int, int]]:
     """(first place, how many) of cells of one line that look the same, drawn as one."""
-    runs: list[list[int]] = []
-    line = look = None
+    looks = []
     for place, cell in enumerate(run.held[step][rank]):
         same = cell and frozenset(cell.value)
         if cell and at.named and not run.reduces:
             same = place  # its name differs
-        now = (same, run.changed(step, rank, place))
-        y = at.corner(step, rank, place)[1]
-        if runs and (y, now) == (line, look):
-            runs[-1][1] += 1
-        else:
-            runs.append([place, 1])
-        line, look = y, now
-    return [(first, count) for first, count in runs]
+        line = at.corner(step, rank, place)[1]
+        looks.append((line, same, run.changed(step, rank, place)))
+    return ((first, count) for _, first, count in runs(looks))
 
 
 def _draw_boxes(axes: Axes, run: SymbolicRun, at: _Layout) -> None:

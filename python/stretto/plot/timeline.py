@@ -8,6 +8,7 @@ from matplotlib.ticker import FuncFormatter
 
 from ..errors import Error
 from ..timeline import ACTIVITIES, Event
+from ..units import time_in_words
 from .axes import figure_of, style, titled
 
 # In pictures a nested event is lower, so that both are seen.
@@ -21,11 +22,8 @@ LOOKS = {
 MOST_RANKS = 512
 
 
-def _time(value: float, _position: int = 0) -> str:
-    for unit, name in ((1e6, "s"), (1e3, "ms"), (1.0, "µs"), (1e-3, "ns")):
-        if abs(value) >= unit:
-            return f"{value / unit:g} {name}"
-    return f"{value:g}"
+def _time(microseconds: float, _position: int = 0) -> str:
+    return time_in_words(1e-6 * microseconds, 6) if microseconds else "0"
 
 
 def _box(event: Event, origin: float, row: int) -> list[tuple[float, float]]:
