@@ -8,8 +8,8 @@ import json
 import sys
 from pathlib import Path
 
+from stretto.launch.mpi import TITLES
 from stretto.peers.cells import MEANING
-from stretto.peers.environments import PEERS
 from stretto.peers.goals import Goal, judge
 from stretto.peers.table import mean_ratio
 from stretto.plot.files import save
@@ -47,7 +47,7 @@ def _times(row: dict | None) -> list[str]:
 
 
 def _cells_table(document: dict, ranks: int, mode: str) -> str:
-    titles = {peer.name: peer.title for peer in PEERS if peer.name in document["peers"]}
+    titles = {name: title for name, title in TITLES.items() if name in document["peers"]}
     head = ["cell"]
     for title in titles.values():
         head += [f"{title}, µs", "Stretto, µs", "ratio"]
@@ -105,7 +105,6 @@ def _views(document: dict) -> list[View]:
 
 
 def _not_judged(document: dict) -> str:
-    titles = {peer.name: peer.title for peer in PEERS}
     lines = []
     for ranks, mode in _views(document):
         for status in ("wrong", "failed", "unstable"):
@@ -114,12 +113,12 @@ def _not_judged(document: dict) -> str:
                 named = "; ".join(map(name_of, here))
                 lines.append(f"- {ranks} ranks, {mode}, {status}: {named}")
     lines += [
-        f"- {row['ranks']} ranks, {name_of(row)}, {row['mode']}, {titles[row['peer']]}: "
+        f"- {row['ranks']} ranks, {name_of(row)}, {row['mode']}, {TITLES[row['peer']]}: "
         f"{row['reason']}"
         for row in document["records"]
         if row["status"] == "failed"
     ]
-    lines += [f"- {titles[peer]}: {why}" for peer, why in document["absent"].items()]
+    lines += [f"- {TITLES[peer]}: {why}" for peer, why in document["absent"].items()]
     return "\n".join(lines) + "\n" if lines else "None.\n"
 
 

@@ -3,6 +3,7 @@
 
 import json
 import sys
+from dataclasses import asdict
 from pathlib import Path
 
 import programs
@@ -15,7 +16,7 @@ from stretto.measure.waiting import CellError, WaitingDriver
 from stretto.peers import session as session_module
 from stretto.peers.agreement import FACTOR, agreeing
 from stretto.peers.cells import CELLS, traffic
-from stretto.peers.environments import BY_NAME, prepare, wheels_of
+from stretto.peers.environments import prepare, wheels_of
 from stretto.peers.goals import BOUND, LARGE, judge
 from stretto.peers.session import PeerSession, Round, Wish
 from stretto.peers.state import State
@@ -36,7 +37,7 @@ def sample(peer: str, native: float, own: float, **other: object) -> dict:
         "native_us": native, "stretto_us": own, "ratio": native / own, "correct": True,
         "algorithm": "allreduce/ring",
         "native_spread": 0.1, "stretto_spread": 0.1, "seconds": 0.2, "dear": False,
-        "peer": peer, **STILL.as_row(), **other,
+        "peer": peer, **asdict(STILL), **other,
     }  # fmt: skip
 
 
@@ -330,11 +331,11 @@ def test_a_session_names_what_does_not_end_and_starts_again():
 
 
 def test_environment_of_another_version(fake_mpi):
-    assert wheels_of(BY_NAME["mpich"]) == ["mpich==5.0.2"]
-    assert wheels_of(BY_NAME["intel"])[0].startswith("impi-rt==")
+    assert wheels_of("mpich") == ["mpich==5.0.2"]
+    assert wheels_of("intel")[0].startswith("impi-rt==")
     prefix = fake_mpi("mpich")
     with pytest.raises(Error, match=r"has MPICH 9\.8\.7, and not mpich==5\.0\.2"):
-        prepare(BY_NAME["mpich"], prefix.parent)
+        prepare("mpich", prefix.parent)
 
 
 def test_small_session(tmp_path):

@@ -11,11 +11,11 @@ import click
 from .. import __version__
 from ..errors import Error, FailureError
 from ..files import expanded, write_text
-from ..launch.mpi import Mpi
+from ..launch.mpi import TITLES, Mpi
 from ..measure.points import modes_of, parse_sizes
 from ..peers.agreement import FACTOR
 from ..peers.cells import CELLS, SIZES
-from ..peers.environments import BY_NAME, PEERS, default_folder, prepare
+from ..peers.environments import default_folder, prepare
 from ..peers.goals import judge
 from ..peers.session import PeerSession, Wish
 from ..peers.state import machine_facts
@@ -60,12 +60,12 @@ def _prepare(peers: str, folder: Path) -> tuple[dict[str, Mpi], dict[str, str]]:
     found: dict[str, Mpi] = {}
     absent: dict[str, str] = {}
     hint = ""
-    for name in names_of(peers, [peer.name for peer in PEERS], "peers", "nothing"):
+    for name in names_of(peers, list(TITLES), "peers", "nothing"):
         try:
-            found[name] = prepare(BY_NAME[name], folder)
+            found[name] = prepare(name, folder)
         except Error as error:
             absent[name], hint = str(error), error.hint
-            click.echo(f"stretto: {BY_NAME[name].title} is left out: {error}", err=True)
+            click.echo(f"stretto: {TITLES[name]} is left out: {error}", err=True)
     if not found:
         raise Error(f"there is no peer: {next(iter(absent.values()))}", hint)
     say_notes(*found.values())

@@ -20,6 +20,7 @@ LIBRARIES = {
     "openmpi": ("libmpi.so.40",),
     "abi": ("libmpi_abi.so.1",),
 }
+TITLES = {"mpich": "MPICH", "openmpi": "Open MPI", "intel": "Intel MPI"}
 WISHES = ("auto", "mpich", "intel", "openmpi", "abi")
 
 
@@ -200,15 +201,14 @@ def choose_mpi(wish: str = "auto", flavour: str | None = None) -> Mpi:
         raise Error(f"--mpi: '{wish}' is no MPI", f"use one of {', '.join(WISHES)} or a path")
     if wish == "abi":
         wish, flavour = "auto", "abi"
-    names = {"mpich": "MPICH", "intel": "Intel MPI", "openmpi": "Open MPI"}
     for mpi in all_mpis():
-        if wish != "auto" and mpi.name != names[wish]:
+        if wish != "auto" and mpi.name != TITLES[wish]:
             continue
         found = mpi.of_flavour(flavour or mpi.flavour)
         if found:
             return found
     if wish != "auto":
-        raise no_mpi(f"no {names[wish]} was found", wish)
+        raise no_mpi(f"no {TITLES[wish]} was found", wish)
     if flavour is not None:
         what = f"no MPI of the {NAMES[flavour]} ABI was found"
         raise no_mpi(what, flavour if flavour in WHEELS else "mpich")

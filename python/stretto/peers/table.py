@@ -4,9 +4,9 @@
 from collections import defaultdict
 from statistics import geometric_mean, median
 
+from ..launch.mpi import TITLES
 from .agreement import agreeing, ratio_of
 from .cells import traffic
-from .environments import PEERS
 from .session import Key, Round, Wish
 
 COLUMNS = (
@@ -57,10 +57,9 @@ def records(rounds: list[Round], wish: Wish) -> list[dict]:
     rows: list[dict] = []
     for ranks in wish.ranks:
         for cell, asked, mode in wish.plan():
-            for peer in PEERS:
-                key = ((ranks, cell, asked, mode), peer.name)
-                head = {"ranks": ranks, "cell": cell, "mode": mode, "asked": asked}
-                head["peer"] = peer.name
+            for peer in TITLES:
+                key = ((ranks, cell, asked, mode), peer)
+                head = {"ranks": ranks, "cell": cell, "mode": mode, "asked": asked, "peer": peer}
                 if key in failures:
                     why = {name: failures[key][name] for name in ("reason", "side")}
                     rows.append({**head, "status": "failed", **why})
