@@ -94,20 +94,6 @@ def _input() -> Iterator[int]:
         yield file.fileno()
 
 
-def _span() -> Span | None:
-    try:
-        return Span()
-    except (OSError, ValueError):
-        return None
-
-
-def _load(span: Span | None) -> Load | None:
-    try:
-        return span.end() if span else None
-    except (OSError, ValueError):
-        return None
-
-
 class Comparison:
     """Runs a job in `folder`, where output and profiles are kept."""
 
@@ -169,7 +155,7 @@ class Comparison:
         out, err, profile = (self.folder / f"{number}.{end}" for end in ("out", "err", "profile"))
         words = self.job.command(_variables(self.job, side, profile, self.wish.plain))
         environment = environment_of(self.job)
-        span = _span()
+        span = Span()
         with out.open("wb") as to_out, err.open("wb") as to_err, _input() as stdin:
             begun = time.monotonic()
             try:
@@ -181,7 +167,7 @@ class Comparison:
                 code = self._wait(process)
         seconds = time.monotonic() - begun if code is not None else self._limit or 0.0
         found = read(profile) if profile.exists() and code == 0 else None
-        return Run(side, seconds, code, out, err, found, _load(span))
+        return Run(side, seconds, code, out, err, found, span.end())
 
     def _wait(self, process: subprocess.Popen) -> int | None:
         if self._limit is None:

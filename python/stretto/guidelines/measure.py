@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Measures the pairs of the guidelines, and again those that are not settled."""
 
-from collections.abc import Callable
-
 from ..launch.mpi import Mpi
 from ..measure.driver import PATIENCE, Results, drive
 from ..measure.session import Advance, unseen
@@ -15,15 +13,6 @@ Task = tuple[Pair, int]
 
 def _word(pair: Pair, size: int) -> str:
     return "/".join(f"{side.cell}:{side.times * size}:{side.form}" for side in pair)
-
-
-def _sample(
-    mpi: Mpi, ranks: int, tasks: list[Task], budget: float, advance: Callable[..., None]
-) -> tuple[dict[Task, dict], Results]:
-    race = Results()
-    arguments = ["--pairs", ",".join(_word(*task) for task in tasks)]
-    drive(mpi, ranks, arguments, budget, PATIENCE + 40 * budget, race, advance)
-    return dict(zip(tasks, race.pairs, strict=False)), race
 
 
 def _judge(chosen: list[Guideline], samples: dict[Task, dict]) -> dict[tuple, Verdict]:
@@ -55,7 +44,9 @@ def measure(
     said: dict[tuple, list[Verdict]] = {}
     wrong: list[dict] = []
     for _ in range(RUNS):
-        samples, race = _sample(mpi, ranks, tasks, budget, advance)
+        words = ["--pairs", ",".join(_word(*task) for task in tasks)]
+        race = drive(mpi, ranks, words, budget, PATIENCE + 40 * budget, Results(), advance)
+        samples = dict(zip(tasks, race.pairs, strict=False))
         wrong += race.wrong
         for key, one in _judge(chosen, samples).items():
             said.setdefault(key, []).append(one)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The guidelines: T(left) ≤ factor · T(right), both sides cells of the race."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -70,39 +71,32 @@ class Guideline:
         return (self.left, self.right) if self.left <= self.right else (self.right, self.left)
 
 
-def _compositions() -> list[Guideline]:
-    found = []
+def _compositions() -> Iterator[Guideline]:
     for name, others in ((name, way) for name, ways in COMPOSITIONS.items() for way in ways):
         words, by_others = f"{name} ≤ {others.replace('+', ' + ')}", Side(f"{name}-by-{others}")
-        found.append(Guideline("composition", name, words, Side(name), by_others))
-    return found
+        yield Guideline("composition", name, words, Side(name), by_others)
 
 
-def _regular() -> list[Guideline]:
-    found = []
+def _regular() -> Iterator[Guideline]:
     for irregular, regular in IRREGULAR_FORMS.items():
         even, plain = Side(f"{irregular}-even"), Side(regular)
         words = f"{irregular} ≤ {IRREGULAR_FACTOR} {regular}"
-        found.append(Guideline("regular", irregular, words, even, plain, IRREGULAR_FACTOR))
+        yield Guideline("regular", irregular, words, even, plain, IRREGULAR_FACTOR)
         words = f"{regular} ≤ {irregular}"
-        found.append(Guideline("regular", regular, words, plain, even))
-    return found
+        yield Guideline("regular", regular, words, plain, even)
 
 
-def _sizes() -> list[Guideline]:
-    found = []
+def _sizes() -> Iterator[Guideline]:
     for name in (facts(function).name for function in all_functions()):
         if name == "barrier":
             continue
         cell = f"{name}-even" if name in IRREGULAR_FORMS else name  # 2m is twice of every part
         once, twice = Side(cell), Side(cell, 2)
-        found.append(Guideline("monotony", name, f"{name}(m) ≤ {name}(2m)", once, twice))
-        found.append(Guideline("split", name, f"{name}(2m) ≤ 2 {name}(m)", twice, once, 2.0))
-    return found
+        yield Guideline("monotony", name, f"{name}(m) ≤ {name}(2m)", once, twice)
+        yield Guideline("split", name, f"{name}(2m) ≤ 2 {name}(m)", twice, once, 2.0)
 
 
-def _forms() -> list[Guideline]:
-    found = []
+def _forms() -> Iterator[Guideline]:
     for name in (facts(function).name for function in all_functions()):
         for form, manner, factor in (
             (NONBLOCKING, "I… + Wait", NONBLOCKING_FACTOR),
@@ -111,8 +105,7 @@ def _forms() -> list[Guideline]:
             bound = f"{factor} {name}" if factor != 1 else name
             left = Side(name, form=form)
             words = f"{name}, {manner} ≤ {bound}"
-            found.append(Guideline("forms", name, words, left, Side(name), factor))
-    return found
+            yield Guideline("forms", name, words, left, Side(name), factor)
 
 
 def guidelines(functions: list[str]) -> list[Guideline]:

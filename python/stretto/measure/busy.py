@@ -69,7 +69,8 @@ def _own_and_ended() -> float:
 
 
 class Span:
-    """From its making to its end; `own` says what of the used time is not that of others."""
+    """From its making to its end, which is None where Linux does not say; `own` says what of the
+    used time is not that of others."""
 
     def __init__(self, own: Callable[[], float] = _own_and_ended) -> None:
         self._own = own
@@ -77,13 +78,18 @@ class Span:
         self._before = self._read()
         self._begun = time.monotonic()
 
-    def _read(self) -> tuple[float, float, float]:
-        in_group = _used_in(self._quota[1]) if self._quota else 0.0
-        return _used(self._allowed), in_group, self._own()
+    def _read(self) -> tuple[float, float, float] | None:
+        try:
+            in_group = _used_in(self._quota[1]) if self._quota else 0.0
+            return _used(self._allowed), in_group, self._own()
+        except (OSError, ValueError):
+            return None
 
-    def end(self) -> Load:
-        passed = time.monotonic() - self._begun
-        spent = zip(self._before, self._read(), strict=True)
+    def end(self) -> Load | None:
+        passed, now = time.monotonic() - self._begun, self._read()
+        if not self._before or not now:
+            return None
+        spent = zip(self._before, now, strict=True)
         everywhere, in_group, own = ((b - a) / passed for a, b in spent)
         all_cores = len(self._allowed)
         cores = min(float(all_cores), self._quota[0] if self._quota else float("inf"))
@@ -94,12 +100,9 @@ class Span:
 
 def look(seconds: float = SECONDS) -> Load | None:
     """While this process and those that it started do nothing; None where Linux does not say."""
-    try:
-        span = Span(_own)
-        time.sleep(seconds)
-        return span.end()
-    except (OSError, ValueError):
-        return None
+    span = Span(_own)
+    time.sleep(seconds)
+    return span.end()
 
 
 class Watch:

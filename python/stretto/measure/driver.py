@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs the race driver under an MPI and reads what it reports: one JSON object per line."""
 
-import json
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -12,7 +11,7 @@ from ..errors import Error
 from ..launch.library import heap_library, library_of, race_driver_of
 from ..launch.mpi import Mpi, no_mpi
 from .points import BACK_TO_BACK, BLOCKING
-from .process import Silence, launched
+from .process import Silence, launched, object_in
 from .session import Advance, unseen
 
 PATIENCE = 120.0  # seconds without a line before it is given up
@@ -83,7 +82,6 @@ def run_benchmark(
     `shared_buffers` lie in each rank's shared heap, if they have 64 KiB or more. `graph` is that of
     neighbourhood functions; without one the eight nearest ranks on a ring are neighbours.
     """
-    results = Results()
     arguments = ["--collectives", ",".join(functions), "--sizes", ",".join(map(str, sizes))]
     arguments += ["--modes", ",".join(modes), "--forms", form]
     if graph:
@@ -92,8 +90,7 @@ def run_benchmark(
         heap = {"LD_PRELOAD": str(heap_library()), "STRETTO_SHARED_HEAP": "64K"}
         variables = heap | (variables or {})
     patience = PATIENCE + 20 * budget
-    drive(mpi, ranks, arguments, budget, patience, results, advance, variables)
-    return results
+    return drive(mpi, ranks, arguments, budget, patience, Results(), advance, variables)
 
 
 def drive(
@@ -106,7 +103,7 @@ def drive(
     advance: Advance = unseen,
     variables: dict[str, str] | None = None,
     quiet: bool = False,
-) -> None:
+) -> Results:
     """Runs the driver and fills `results`, which keeps what was heard even if this raises Error.
 
     `variables` are for the ranks; `quiet` hides what the MPI says on stderr.
@@ -124,15 +121,13 @@ def drive(
         raise SilenceError(what, hint)
     if status != 0 and not results.wrong:
         raise Error(f"the race under {mpi.title} ended with exit code {status}", hint)
+    return results
 
 
 def take(line: str, results: Results, advance: Advance = unseen) -> bool:
     """True if the driver has got on."""
-    try:
-        said = json.loads(line)
-    except json.JSONDecodeError:
-        said = None
-    if not isinstance(said, dict):
+    said = object_in(line)
+    if not said:
         sys.stderr.write(line)  # the MPI's own words
     elif "machine" in said:
         results.machine = said["machine"]

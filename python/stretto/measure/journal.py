@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ..errors import Error
 from ..files import naming, read_text, write_text
+from .process import object_in
 
 
 class Records:
@@ -30,7 +31,7 @@ class Records:
         if not text.endswith("\n"):  # cut short: what is added begins a line of its own
             write_text(self.path, text + "\n")
         lines = text.splitlines()
-        before = self._parsed(lines[0])
+        before = object_in(lines[0])
         different = [name for name in head if before.get(name) != head[name]]
         if different:
             words = ", ".join(f"{name} was {before.get(name, 'not named')}" for name in different)
@@ -39,15 +40,7 @@ class Records:
                 f"{self._another}, or begin again with --fresh",
             )
         # Nothing of a line that was cut short: it is measured again.
-        return [self._parsed(line) for line in lines[1:]]
-
-    @staticmethod
-    def _parsed(line: str) -> dict:
-        try:
-            said = json.loads(line)
-        except json.JSONDecodeError:
-            return {}
-        return said if isinstance(said, dict) else {}
+        return [object_in(line) for line in lines[1:]]
 
     def _heard(self, said: dict) -> None:
         """A record that is there; what it lacks was cut short."""

@@ -52,8 +52,7 @@ def run_overlap(
     variables: dict[str, str] | None = None,
 ) -> Results:
     """Cells in which each of LIBRARIES has its Parts; raises Error if the driver fails or hangs."""
-    results = Results()
     arguments = ["--overlap", "--collectives", ",".join(functions)]
     arguments += ["--sizes", ",".join(map(str, sizes))]
-    drive(mpi, ranks, arguments, budget, PATIENCE + 40 * budget, results, advance, variables)
-    return results
+    patience = PATIENCE + 40 * budget
+    return drive(mpi, ranks, arguments, budget, patience, Results(), advance, variables)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Launchers and their ranks: started apart from us, and ended with all that they started."""
 
+import json
 import os
 import signal
 import subprocess
@@ -13,6 +14,15 @@ from typing import Any
 
 from ..interrupt import held
 from ..launch.mpi import Mpi
+
+
+def object_in(line: str) -> dict:
+    """The JSON object that a line of output is; empty if it is none, as the MPI's own words."""
+    try:
+        said = json.loads(line)
+    except json.JSONDecodeError:
+        return {}
+    return said if isinstance(said, dict) else {}
 
 
 def stop(process: subprocess.Popen) -> None:

@@ -43,9 +43,8 @@ def refuse_variables() -> None:
 
 
 def probe(mpi: Mpi, ranks: int, limit: float = PATIENCE) -> Place:
-    results = Results()
-    drive(mpi, ranks, ["--cells", "barrier:0", "--native-only"], 0.001, limit, results)
-    said = results.machine
+    words = ["--cells", "barrier:0", "--native-only"]
+    said = drive(mpi, ranks, words, 0.001, limit, Results()).machine
     if "title" not in said:
         raise Error("the driver did not say where it ran", "`stretto doctor` shows what works")
     return Place(said["ranks"], said["nodes"], said["cores"], said["title"])
@@ -53,9 +52,7 @@ def probe(mpi: Mpi, ranks: int, limit: float = PATIENCE) -> Place:
 
 def measured_reductions(mpi: Mpi) -> Ratios:
     """How long they take by operator and type, on the core of rank 0; raises Error."""
-    results = Results()
-    drive(mpi, 1, ["--reductions"], 0.0, PATIENCE, results)
-    return results.reductions
+    return drive(mpi, 1, ["--reductions"], 0.0, PATIENCE, Results()).reductions
 
 
 def measure(
