@@ -3,8 +3,6 @@
 
 import random
 
-from stretto.topology.discover import Moved
-
 BURST = 65536  # bytes that links let pass at once
 
 
@@ -71,14 +69,14 @@ class SimulatedNetwork:
 
     def move(
         self, transfers: list[tuple[int, int, int]], repeats: int, enough: float
-    ) -> list[Moved]:
+    ) -> list[float]:
         ends, found = self._ideal(transfers), []
-        while len(found) < repeats and (not found or found[-1].seconds > enough):
+        while len(found) < repeats and (not found or found[-1] > enough):
             longer = 1 + abs(self.random.gauss(0, self.noise))
             if self.random.random() < self.busy:
                 longer *= 1 + self.random.expovariate(1)
-            found.append(Moved(max(ends) * longer + 5e-4, [end * longer for end in ends]))
-            self.seconds += found[-1].seconds + 2e-3
+            found.append(max(ends) * longer + 5e-4)
+            self.seconds += found[-1] + 2e-3
         return found
 
     def ping(self, pair: tuple[int, int], times: int) -> float:

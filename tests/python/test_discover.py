@@ -113,7 +113,7 @@ def test_the_driver_moves_and_says_where_ranks_are(kind):
         probe.machines = [Machine(str(rank), [rank]) for rank in range(3)]
         moved = probe.move([(0, 1, 100_000), (1, 2, 5), (2, 0, 70_000)], 3, 0.0)
         assert len(moved) == 3
-        assert all(one.seconds >= max(one.arrived) > 0 for one in moved)
+        assert all(seconds > 0 for seconds in moved)
         assert len(probe.move([(2, 1, 1000)], 5, 60.0)) == 1
         assert 0 < probe.ping((1, 2), 10) < 1
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Moves messages between the machines of an MPI job, to discover its network."""
 
-import json
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -11,8 +10,8 @@ from dataclasses import dataclass
 from ..errors import Error
 from ..launch.library import probe_of
 from ..launch.mpi import Mpi, no_mpi
-from ..topology.discover import Machine, Moved
-from .process import Silence, launched
+from ..topology.discover import Machine
+from .process import Silence, launched, object_in
 
 PATIENCE = 120.0  # seconds without an answer before it is given up
 
@@ -42,10 +41,10 @@ class Probe:
 
     def move(
         self, transfers: Sequence[tuple[int, int, int]], repeats: int, enough: float
-    ) -> list[Moved]:
+    ) -> list[float]:
         words = [f"{self._rank(a)}:{self._rank(b)}:{size}" for a, b, size in transfers]
         said = self._answer(f"move {repeats} {enough:.6f} {' '.join(words)}", "moved")
-        return [Moved(seconds, arrived) for seconds, arrived in said]
+        return [seconds for seconds, _ in said]
 
     def ping(self, pair: tuple[int, int], times: int) -> float:
         return self._answer(f"ping {times} {self._rank(pair[0])}:{self._rank(pair[1])}", "ping")
@@ -65,11 +64,8 @@ class Probe:
     def heard(self, key: str):
         """What the next line with that key says; raises Error if the driver ends or hangs."""
         for line in self.process.stdout or ():
-            try:
-                said = json.loads(line)
-            except json.JSONDecodeError:
-                said = None
-            if isinstance(said, dict) and key in said:
+            said = object_in(line)
+            if key in said:
                 self.silence.heard()
                 return said[key]
             sys.stderr.write(line)  # the MPI's own words

@@ -21,7 +21,7 @@ def nodes_of(topology: _core.Topology, ranks: int) -> list[int]:
     places = [topology.machine_of(rank) for rank in range(ranks)]
     if len(set(places)) == ranks:
         places = [vertices[place].above for place in places]
-    even = len({_depth(vertices, place) for place in places}) == 1
+    even = len({len(_way(vertices, place)) for place in places}) == 1
     found: list[int] = []
     while len(set(places)) > 1:
         numbers = {place: number for number, place in enumerate(dict.fromkeys(places))}
@@ -35,24 +35,19 @@ def nodes_of(topology: _core.Topology, ranks: int) -> list[int]:
     return found
 
 
-def _depth(vertices: list[_core.Vertex], place: int) -> int:
-    depth = 0
+def _way(vertices: list[_core.Vertex], place: int) -> list[int]:
+    """From there to the top."""
+    way = [place]
     while (place := vertices[place].above) >= 0:
-        depth += 1
-    return depth
+        way.append(place)
+    return way
 
 
 def levels_of(topology: _core.Topology, ranks: int) -> list[int]:
     """The whole tree, level by level from the deepest machines: a number for each rank. Ranks that
     hang higher are alone on the levels below. Where all hang at one
     switch, each has a number of its own."""
-    vertices = topology.vertices
-    ways = []
-    for rank in range(ranks):
-        way = [place := topology.machine_of(rank)]
-        while (place := vertices[place].above) >= 0:
-            way.append(place)
-        ways.append(way[::-1])
+    ways = [_way(topology.vertices, topology.machine_of(rank))[::-1] for rank in range(ranks)]
     found: list[int] = []
     before = list(range(ranks))
     for level in range(max(map(len, ways)) - 1, -1, -1):

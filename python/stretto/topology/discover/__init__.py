@@ -6,7 +6,7 @@ means, `links` how fast these are, `found` what is written down. What moves the 
 `measure/probe.py` runs them under an MPI.
 """
 
-from .contention import Contention, Moved, Mover
+from .contention import Contention, Mover
 from .found import Discovered, Machine, discover
 
-__all__ = ["Contention", "Discovered", "Machine", "Moved", "Mover", "discover"]
+__all__ = ["Contention", "Discovered", "Machine", "Mover", "discover"]

@@ -3,17 +3,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 Pair = tuple[int, int]
 """Of machines: from, to."""
-
-
-class Moved(NamedTuple):
-    """Transfers that were begun together. Seconds: until all had arrived, and until each had."""
-
-    seconds: float
-    arrived: Sequence[float]
 
 
 class Mover(Protocol):
@@ -24,9 +17,9 @@ class Mover(Protocol):
 
     def move(
         self, transfers: Sequence[tuple[int, int, int]], repeats: int, enough: float
-    ) -> list[Moved]:
+    ) -> list[float]:
         """(from, to, bytes) of each, all at once; up to so many times, and no more after the first
-        time that took `enough` seconds or less."""
+        time that took `enough` seconds or less. Seconds of each time, until all had arrived."""
 
     def ping(self, pair: Pair, times: int) -> float:
         """Seconds of a short message, one way: the least of so many."""
@@ -64,7 +57,7 @@ class Contention:
 
     def times(
         self, sizes: dict[Pair, int], repeats: int = SOME, enough: float = 0.0
-    ) -> list[Moved]:
+    ) -> list[float]:
         transfers = [(*pair, size) for pair, size in sizes.items()]
         moved = self.mover.move(transfers, repeats, enough)
         self.asked += len(moved)
@@ -90,7 +83,7 @@ class Contention:
         sizes, seen = dict.fromkeys(pairs, self.size), []
         if any(pair not in self._alone for pair in pairs):
             limit = (1 + BETWEEN) * self.size / self.fastest
-            seen = [one.seconds for one in self.times(sizes, SOME, limit)]
+            seen = self.times(sizes, SOME, limit)
             if min(seen) <= limit:
                 return False
         rates = [self.rate(pair) for pair in pairs]
@@ -109,10 +102,10 @@ class Contention:
         """The shortest of some times; of more where the first are slow and not alike, or slower
         than anything but a busy machine can make them."""
         if not seen:
-            seen = [one.seconds for one in self.times(sizes, SOME, enough)]
+            seen = self.times(sizes, SOME, enough)
         while len(seen) < TRIES and (least := min(seen)) > enough:
             alike = sorted(seen)[SOME - 1] <= STEADY * least
             if alike and (most is None or least <= STEADY * most):
                 break
-            seen += [one.seconds for one in self.times(sizes, 1, enough)]
+            seen += self.times(sizes, 1, enough)
         return min(seen)

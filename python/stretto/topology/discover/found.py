@@ -2,7 +2,7 @@
 """What was discovered, and the file that says so."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ..words import bandwidth_in_words
@@ -95,7 +95,7 @@ def discover(
         None if switch.above is None else switch_link(finder, tree, number, hosts)
         for number, switch in enumerate(tree)
     ]
-    remarks = _remarks(machines, finder)
+    remarks = [*_remarks(machines, finder)]
     return Discovered(machines, tree, trunks, list(hosts), remarks, contention.asked)
 
 
@@ -110,24 +110,22 @@ def _best(contention: Contention, count: int) -> tuple[Finder, list[Link]]:
     return min(attempts, key=lambda one: (one[0].refuted, -len(one[1])))
 
 
-def _remarks(machines: list[Machine], finder: Finder) -> list[str]:
+def _remarks(machines: list[Machine], finder: Finder) -> Iterator[str]:
     """What cannot be told apart."""
-    remarks = []
     if len(machines) < LEAST:
-        remarks.append(
+        yield (
             f"{len(machines)} machines: switches between them cannot be told apart with fewer than "
             f"{LEAST}; drawn as one"
         )
     for pairs in finder.unexplained:
         named = ", ".join(f"{machines[a].name} to {machines[b].name}" for a, b in pairs[:NAMED])
         more = f" and {len(pairs) - NAMED} more" if len(pairs) > NAMED else ""
-        remarks.append(
+        yield (
             f"not told apart: together these were slow, and no two of them by themselves: {named}"
             f"{more} (a link of more than a machine's bandwidth, or something else was running)"
         )
     if finder.refuted:
-        remarks.append(
+        yield (
             f"not told apart: {finder.refuted} links were seen and then refuted: the machines or "
             "the network are busy; discover again when they are not"
         )
-    return remarks

@@ -2,7 +2,7 @@
 """How fast the links of a tree are, and how sure it is where each machine hangs."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from .contention import SOME, Contention, Pair
@@ -26,19 +26,16 @@ class Measure:
 def _together(contention: Contention, pairs: Sequence[Pair]) -> float:
     """Bytes per second of these transfers in sum: the most that was seen."""
     size = LARGER * contention.size
-    moved = contention.times(dict.fromkeys(pairs, size), SOME)
-    return len(pairs) * size / min(one.seconds for one in moved)
+    return len(pairs) * size / min(contention.times(dict.fromkeys(pairs, size), SOME))
 
 
-def neighbours(tree: Sequence[Switch]) -> list[Pair]:
+def neighbours(tree: Sequence[Switch]) -> Iterator[Pair]:
     """Each machine with another: on its own switch where one is there."""
     order = [machine for switch in tree for machine in switch.machines]
-    pairs = []
     for switch in tree:
         own = switch.machines if len(switch.machines) > 1 else order
         for machine in switch.machines:
-            pairs.append((machine, own[(own.index(machine) + 1) % len(own)]))
-    return pairs
+            yield machine, own[(own.index(machine) + 1) % len(own)]
 
 
 def machine_links(finder: Finder, tree: Sequence[Switch], links: list[Link]) -> list[Measure]:
