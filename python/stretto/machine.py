@@ -147,22 +147,22 @@ def parse_machine(text: str, name: str = "<text>") -> _core.Machine:
     )
 
 
-def tuned_here(ending: str) -> Path | None:
+def tuned_here(ending: str, old: str) -> Path | None:
     """The latest file with this ending that was tuned on a machine like this, for any MPI; several
-    machines may share a home."""
+    machines may share a home. Else `old`, of versions that kept one for all MPIs."""
     folder, _ = _core.config_folders()
     if not folder:
         return None
     name = Path(_core.tuned_rules_path(folder, _core.this_machine(""))).stem.rstrip("-")
     found = list((Path(folder) / "tuned").glob(f"{name}-*{ending}"))
-    return max(found, key=lambda file: file.stat().st_mtime, default=None)
+    kept = Path(folder) / old
+    default = kept if kept.exists() else None
+    return max(found, key=lambda file: file.stat().st_mtime, default=default)
 
 
 def machine_here() -> str:
     """What `machine_named` takes for this machine: what was fitted here last, else "flat"."""
-    folder, _ = _core.config_folders()
-    old = Path(folder or "/") / "machine.toml"  # of versions that kept one for all MPIs
-    return str(tuned_here(".toml") or (old if folder and old.exists() else "flat"))
+    return str(tuned_here(".toml", "machine.toml") or "flat")
 
 
 def machine_named(wish: str) -> _core.Machine:

@@ -74,7 +74,7 @@ def outcome(ratio: Ratio | None, collectives: Ratio | None = None, **more) -> Ou
 def test_what_is_said(monkeypatch, tmp_path):
     tuned = tmp_path / "tuned.rules"
     monkeypatch.setattr(
-        "stretto.compare.verdict.tuned_here", lambda _: tuned if tuned.exists() else None
+        "stretto.compare.verdict.tuned_here", lambda *_: tuned if tuned.exists() else None
     )
     first, share, faster, tuning, measuring = sentences(outcome(Ratio(1.1, 1.05, 1.2)))
     assert first.startswith("The program is faster")

@@ -2,7 +2,7 @@
 """What came out of the runs: times of the program and of its collectives, on both sides."""
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field, replace
 from statistics import mean, median
 
@@ -76,7 +76,8 @@ def _times(runs: list[Run], wanted: Callable[[Row], bool]) -> list[float]:
 def _part(name: str, pairs: list[tuple[Run, Run]], wanted: Callable[[Row], bool]) -> Part:
     native = _times([run for run, _ in pairs], wanted)
     stretto = _times([run for _, run in pairs], wanted)
-    rows = [row for _, run in pairs if run.profile for row in run.profile.rows if wanted(row)]
+    rows = (row for _, run in pairs if run.profile for row in run.profile.rows if wanted(row))
+    served = ((f"native ({r.reason})" if r.native else r.algorithm, r.seconds) for r in rows)
     calls = [
         sum(row.calls for row in run.profile.rows if wanted(row)) for _, run in pairs if run.profile
     ]
@@ -86,24 +87,26 @@ def _part(name: str, pairs: list[tuple[Run, Run]], wanted: Callable[[Row], bool]
         median(stretto),
         ratio_of(native, stretto),
         median(calls),
-        _algorithms(rows),
+        list(_summed(served)),
     )
 
 
-def _algorithms(rows: list[Row]) -> list[str]:
+def _summed(pairs: Iterable[tuple[str, float]]) -> dict[str, float]:
+    """By name, the most first."""
     spent: dict[str, float] = defaultdict(float)
-    for row in rows:
-        spent[f"native ({row.reason})" if row.native else row.algorithm] += row.seconds
-    return sorted(spent, key=lambda name: -spent[name])
+    for name, own in pairs:
+        spent[name] += own
+    return dict(sorted(spent.items(), key=lambda item: -item[1]))
 
 
 def _moving(runs: list[Run]) -> dict[str, float]:
     """The mean of the runs' shares, by function."""
-    spent: dict[str, float] = defaultdict(float)
-    for run in runs:
-        for row in run.profile.rows if run.profile else ():
-            spent[row.function] += row.moving / len(run.profile.ranks) / run.seconds / len(runs)
-    return dict(sorted(spent.items(), key=lambda item: -item[1]))
+    return _summed(
+        (row.function, row.moving / len(run.profile.ranks) / run.seconds / len(runs))
+        for run in runs
+        if run.profile
+        for row in run.profile.rows
+    )
 
 
 def _measuring(run: Run) -> float:
@@ -149,7 +152,8 @@ def outcome_of(comparison: Comparison) -> Outcome:
         median(times[STRETTO]) if pairs else 0.0,
         ratio_of(times[NATIVE], times[STRETTO]),
     )
-    titles = _titles(comparison.runs) if with_rows else []
+    rows = [row for run in comparison.runs if run.profile for row in run.profile.rows]
+    titles = _summed((row.title, row.seconds) for row in rows) if with_rows else {}
     loads = [run.load for run in comparison.runs if run.load]
     mine = comparison.of(STRETTO)
     return Outcome(
@@ -168,12 +172,3 @@ def outcome_of(comparison: Comparison) -> Outcome:
         output=_same_output(comparison) if comparison.wish.same_output and pairs else None,
         runs=comparison.runs,
     )
-
-
-def _titles(runs: list[Run]) -> list[str]:
-    """Of all functions that were called, those with the most seconds first."""
-    spent: dict[str, float] = defaultdict(float)
-    for run in runs:
-        for row in run.profile.rows if run.profile else ():
-            spent[row.title] += row.seconds
-    return sorted(spent, key=lambda title: -spent[title])

@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What is to be said of an outcome, in plain sentences: the verdict first."""
 
-from pathlib import Path
-
-from .. import config_folders
 from ..machine import tuned_here
 from ..units import time_in_words
 from .outcome import Outcome
@@ -81,19 +78,12 @@ def _tuning(outcome: Outcome) -> list[str]:
     names = [name for name, spent in outcome.moving.items() if spent >= OF_NOTE * whole]
     tunable = [name for name in names if not name.startswith("neighbor")]
     said = f"{most} late ranks, the most that tuning could save"
-    if path := tuned_here(".rules") or _old_tuned_rules():
+    if path := tuned_here(".rules", "tuned.rules"):
         return [f"{said}; rules tuned on this machine are there already: {path}."]
     if not tunable or not outcome.ranks or outcome.ranks < 2:
         return [f"{said}."]
     command = f"stretto tune --ranks {outcome.ranks} --collectives {','.join(tunable)}"
     return [f"{said}: `{command}` tries."]
-
-
-def _old_tuned_rules() -> Path | None:
-    """Of versions that kept one file for all MPIs."""
-    folder, _ = config_folders()
-    path = Path(folder, "tuned.rules")
-    return path if folder and path.exists() else None
 
 
 def doubts(outcome: Outcome) -> list[str]:

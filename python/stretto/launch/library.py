@@ -62,15 +62,14 @@ def probe_of(flavour: str) -> Path:
 
 def machine_program() -> Path:
     """The executable that measures the state of the machine; raises Error if it was not built."""
-    path = _folder() / "stretto-machine"
-    if not path.is_file():
-        raise Error(f"Stretto was built without MPI: there is no {path}", "install it again")
-    return path
+    return _existing(_folder() / "stretto-machine")
 
 
-def _existing(path: Path, flavour: str) -> Path:
+def _existing(path: Path, flavour: str | None = None) -> Path:
     if path.is_file():
         return path
+    if flavour is None:
+        raise Error(f"Stretto was built without MPI: there is no {path}", "install it again")
     built = ", ".join(NAMES[one] for one in installed_flavours()) or "none"
     raise Error(
         f"Stretto was not built for the {NAMES[flavour]} ABI: there is no {path}",
@@ -81,10 +80,7 @@ def _existing(path: Path, flavour: str) -> Path:
 
 def heap_library() -> Path:
     """The allocator of `--shared-heap`; raises Error if it was not built."""
-    path = _folder() / "libstretto-heap.so"
-    if not path.is_file():
-        raise Error(f"Stretto was built without MPI: there is no {path}", "install it again")
-    return path
+    return _existing(_folder() / "libstretto-heap.so")
 
 
 def preload(flavour: str, shared_heap: bool = False) -> str:

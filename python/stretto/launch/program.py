@@ -146,17 +146,14 @@ def _for_library(mpi: Mpi, binary: Path, library: Path | None, wish: str) -> dic
     """By which the dynamic linker finds this MPI where it finds none, or another than is wished."""
     if mpi.library is None:
         return {}
-    variables = {"LD_LIBRARY_PATH": _with_folder(mpi.library.parent)}
+    folders = [str(mpi.library.parent), os.environ.get("LD_LIBRARY_PATH", "")]
+    variables = {"LD_LIBRARY_PATH": ":".join(filter(None, folders))}
     if library is None:
         return variables
     if wish == "auto" or library.resolve() == mpi.library.resolve():
         return {}
     _, then = _libmpi_of(binary, variables) or ("", None)
     return variables if then and then.resolve() == mpi.library.resolve() else {}
-
-
-def _with_folder(folder: Path) -> str:
-    return ":".join(filter(None, [str(folder), os.environ.get("LD_LIBRARY_PATH", "")]))
 
 
 SHELLS = ("sh", "bash", "dash", "zsh", "ksh", "fish", "csh", "tcsh")

@@ -2,7 +2,7 @@
 """One HTML page, with nothing to fetch from anywhere."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from markupsafe import Markup
 
@@ -61,44 +61,36 @@ def _cards(profile: Profile) -> list[tuple[Cell, str]]:
     ]
 
 
-def _functions(profile: Profile) -> list[Line]:
-    lines = []
+def _functions(profile: Profile) -> Iterator[Line]:
     for name, rows in grouped(profile.rows, "title").items():
         spent = sum(row.seconds for row in rows)
         calls = sum(row.calls for row in rows)
         served = sum(row.calls for row in rows if not row.native)
-        lines.append(
-            [
-                name,
-                number(calls),
-                seconds(spent / len(profile.ranks)),
-                percent(spent, profile.wall),
-                percent(spent, profile.seconds),
-                waiting(rows),
-                percent(served, calls),
-            ]
-        )
-    return lines
+        yield [
+            name,
+            number(calls),
+            seconds(spent / len(profile.ranks)),
+            percent(spent, profile.wall),
+            percent(spent, profile.seconds),
+            waiting(rows),
+            percent(served, calls),
+        ]
 
 
-def _pending(profile: Profile) -> list[Line]:
+def _pending(profile: Profile) -> Iterator[Line]:
     """Of calls that are not blocking, by their title."""
-    lines = []
     others = (row for row in profile.rows if not row.blocking)
     for name, rows in grouped(others, "title").items():
         calls = max(sum(row.calls * row.ranks for row in rows), 1)
         under_way = sum(row.under_way for row in rows)
-        lines.append(
-            [
-                name,
-                number(sum(row.calls for row in rows)),
-                seconds(sum(row.posting for row in rows) / calls),
-                seconds(sum(row.completing for row in rows) / calls),
-                seconds(under_way / calls),
-                percent(sum(row.overlapped for row in rows), under_way),
-            ]
-        )
-    return lines
+        yield [
+            name,
+            number(sum(row.calls for row in rows)),
+            seconds(sum(row.posting for row in rows) / calls),
+            seconds(sum(row.completing for row in rows) / calls),
+            seconds(under_way / calls),
+            percent(sum(row.overlapped for row in rows), under_way),
+        ]
 
 
 def _details(profile: Profile) -> list[Line]:
@@ -119,24 +111,20 @@ def _details(profile: Profile) -> list[Line]:
     ]
 
 
-def _native(profile: Profile) -> list[Line]:
-    lines = []
+def _native(profile: Profile) -> Iterator[Line]:
     for reason, rows in grouped((row for row in profile.rows if row.native), "reason").items():
         spent = sum(row.seconds for row in rows)
         names = "; ".join(grouped(rows, "title"))
         calls = number(sum(row.calls for row in rows))
-        lines.append([REASONS.get(reason, reason), names, calls, percent(spent, profile.seconds)])
-    return lines
+        yield [REASONS.get(reason, reason), names, calls, percent(spent, profile.seconds)]
 
 
-def _communicators(profile: Profile) -> list[Line]:
-    lines = []
+def _communicators(profile: Profile) -> Iterator[Line]:
     for communicator in profile.communicators:
         title = title_of(communicator)
         spent = sum(row.seconds for row in profile.rows if row.communicator == title)
         how_many = number(communicator["how_many"])
-        lines.append([title, how_many, percent(spent, profile.seconds)])
-    return lines
+        yield [title, how_many, percent(spent, profile.seconds)]
 
 
 def _saved(seconds_saved: float | None) -> Cell:
@@ -154,16 +142,14 @@ def _tried(one: LearnedClass) -> str:
     return ", ".join(words) + (f"; {left} not tried" if left else "")
 
 
-def _learned(profile: Profile) -> list[Line]:
-    lines: list[Line] = []
+def _learned(profile: Profile) -> Iterator[Line]:
     for one in sorted(profile.learned, key=lambda one: -(one.saved or 0.0)):
         form = "" if one.form == "blocking" else f", {one.form}"
         ratio = one.ratio
         faster = Cell("–", 0.0) if ratio is None else Cell(f"{ratio:.2f}×", ratio)
         choice = one.choice + ("" if one.settled else " (so far)")
         cells = [one.conditions + form, number(one.calls), choice, faster, _saved(one.saved)]
-        lines.append([*cells, _tried(one)])
-    return lines
+        yield [*cells, _tried(one)]
 
 
 def _learned_in_words(profile: Profile) -> str:
@@ -218,13 +204,13 @@ def page(profile: Profile) -> str:
         said |= {
             "charts": _charts(profile),
             "cards": _cards(profile),
-            "functions": _functions(profile),
+            "functions": [*_functions(profile)],
             "late": _late(profile),
-            "pending": _pending(profile),
-            "native": _native(profile),
-            "learned": _learned(profile),
+            "pending": [*_pending(profile)],
+            "native": [*_native(profile)],
+            "learned": [*_learned(profile)],
             "learned_in_words": _learned_in_words(profile),
             "details": _details(profile),
-            "communicators": _communicators(profile),
+            "communicators": [*_communicators(profile)],
         }
     return rendered("page.html", said)

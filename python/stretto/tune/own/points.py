@@ -30,9 +30,7 @@ class Point:
 
     @property
     def function(self) -> _core.Function:
-        found = function_named(self.name.removesuffix(ORDERED))
-        assert found is not None, self.name
-        return found
+        return function_named(self.name.removesuffix(ORDERED))
 
     @property
     def ordered(self) -> bool:

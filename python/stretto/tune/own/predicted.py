@@ -30,7 +30,7 @@ class Level:
     conditions: list[str]
     ranks: tuple[int, ...]
     placements: Callable[[int], list[int]]  # ranks of a node that are equally likely
-    depths: tuple[int, ...]
+    depths: tuple[int, ...] = (2,)
 
 
 # Numbers that are no powers of two stand for all such, odd ones too.
@@ -42,21 +42,18 @@ ALONE = Level(
     ["per-node=1"],
     (2, 3, 4, 5, 7, 8, 11, 16, 17, 32, 33, 64, 100, 128, 201, 256),
     lambda p: [1],
-    (2,),
 )
 FULL = Level(
     "full nodes",
     ["nodes=even"],
     (4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256),
     lambda p: [k for k in PER_NODE if k < p and p % k == 0] or [p // 2],
-    (2,),
 )
 UNEVEN = Level(
     "other nodes",
     [],
     (3, 5, 7, 9, 11, 17, 23, 33, 50, 99, 201),
     lambda p: [k for k in PER_NODE if k < p] or [2],
-    (2,),
 )
 
 
@@ -126,10 +123,9 @@ def predicted_times(machine: _core.Machine, level: Level, name: str, ranks: int)
     predictors = [
         Predictor(machine, _core.Placement(min(k, ranks))) for k in level.placements(ranks)
     ]
-    found = []
-    for size in (0,) if name == "barrier" else SIZES:
-        found.append(Times(_us(predictors, Point(name, ranks, size), level.depths), SHIPPED))
-    return found
+    sizes = (0,) if name == "barrier" else SIZES
+    points = [Point(name, ranks, size) for size in sizes]
+    return [Times(_us(predictors, point, level.depths), SHIPPED) for point in points]
 
 
 def _us(predictors: list[Predictor], point: Point, depths: tuple[int, ...]) -> dict[str, float]:
@@ -173,7 +169,6 @@ def rules_of(machine: _core.Machine, level: Level, name: str) -> list[str]:
 def last_resort(machine: _core.Machine, name: str) -> str:
     """A rule without conditions: an algorithm that serves any ranks, root and operator."""
     function = function_named(name)
-    assert function is not None
     wanted = _core.facts(function).collective
     every = [a for a in _core.all_algorithms() if a.collective == wanted and not a.needs.counts]
     own = [a for a in every if serves_any(a, function, True)]

@@ -3,7 +3,7 @@
 
 import itertools
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from ... import _core
@@ -107,17 +107,12 @@ def spans(counts: list[int], first: int, last: int | None, cores: int = 0) -> di
 
 def _groups(
     decided: dict[int, list[Range]], spans: dict[int, Span]
-) -> list[tuple[Span, list[list[Range]]]]:
+) -> Iterator[tuple[Span, list[list[Range]]]]:
     """Neighbouring numbers of ranks that decide alike share a span."""
-    groups: list[tuple[Span, list[list[Range]]]] = []
-    for ranks, found in sorted(decided.items()):
-        span, decisions = spans[ranks], [one.decision for one in found]
-        if groups and [one.decision for one in groups[-1][1][0]] == decisions:
-            (low, _), members = groups.pop()
-            groups.append(((low, span[1]), [*members, found]))
-        else:
-            groups.append((span, [found]))
-    return groups
+    for _, group in itertools.groupby(sorted(decided), lambda n: [o.decision for o in decided[n]]):
+        own = list(group)
+        span = (spans[own[0]][0], spans[own[-1]][1])
+        yield span, [decided[ranks] for ranks in own]
 
 
 def _time(us: float | None) -> str:

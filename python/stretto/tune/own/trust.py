@@ -3,6 +3,7 @@
 
 import math
 from collections.abc import Sequence
+from itertools import groupby
 from statistics import fmean
 
 from ...measure.busy import Load
@@ -74,14 +75,7 @@ def within_noise(
 
 def _spans(asked: list[int], doubtful: set[int]) -> list[str]:
     """`64K..1M`: neighbours of those that were measured."""
-    spans: list[list[int]] = []
-    for before, size in zip([None, *asked], asked, strict=False):
-        if size not in doubtful:
-            continue
-        if spans and spans[-1][-1] == before:
-            spans[-1].append(size)
-        else:
-            spans.append([size])
+    spans = [[*run] for doubted, run in groupby(asked, doubtful.__contains__) if doubted]
     ends = [dict.fromkeys((size_in_words(one[0]), size_in_words(one[-1]))) for one in spans]
     return ["..".join(one) for one in ends]
 
