@@ -3,6 +3,8 @@
 // One element in memory, and one operation. Part of kernels_impl.hpp: compiled once per instruction set.
 #pragma once
 
+#include <type_traits>
+
 #include "reduce/definitions.hpp"
 
 namespace stretto::reduce {
@@ -15,25 +17,11 @@ struct [[gnu::packed, gnu::may_alias]] Cell {
 };
 
 template <int bytes>
-struct UnsignedOf;
-template <>
-struct UnsignedOf<1> {
-  using type = std::uint8_t;
-};
-template <>
-struct UnsignedOf<2> {
-  using type = std::uint16_t;
-};
-template <>
-struct UnsignedOf<4> {
-  using type = std::uint32_t;
-};
-template <>
-struct UnsignedOf<8> {
-  using type = std::uint64_t;
-};
+  requires(bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8)
+using UnsignedOf = std::conditional_t<bytes <= 2, std::conditional_t<bytes == 1, std::uint8_t, std::uint16_t>,
+                                      std::conditional_t<bytes == 4, std::uint32_t, std::uint64_t>>;
 template <typename T>
-using Unsigned = typename UnsignedOf<sizeof(T)>::type;
+using Unsigned = UnsignedOf<sizeof(T)>;
 
 // Unsigned integers of less than 32 bits would be promoted to int, whose products overflow.
 constexpr std::uint32_t wide(std::uint8_t x) { return x; }

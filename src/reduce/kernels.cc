@@ -54,24 +54,13 @@ const Table& best_table() {
 }
 
 struct TypeFacts {
-  Type type;
   std::string_view name;
   Bytes size;
 };
 
-#define STRETTO_TYPE(it, ...) \
-  {.type = Type::it, .name = #it, .size = Type::it == Type::none ? 0 : sizeof(Definition<Type::it>::Element)},
+#define STRETTO_TYPE(it, ...) {.name = #it, .size = Type::it == Type::none ? 0 : sizeof(Definition<Type::it>::Element)},
 constexpr TypeFacts type_facts[] = {STRETTO_REDUCE_TYPES};
 #undef STRETTO_TYPE
-
-consteval bool in_order() {
-  int i = 0;
-  for (const TypeFacts& facts : type_facts) {
-    if (facts.type != static_cast<Type>(i++)) return false;
-  }
-  return i == type_count;
-}
-static_assert(in_order(), "the list of types is not that of the enumeration");
 
 constexpr std::string_view op_names[] = {"none", "sum",  "prod", "min",  "max",    "land",  "lor",
                                          "lxor", "band", "bor",  "bxor", "minloc", "maxloc"};

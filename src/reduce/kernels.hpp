@@ -9,23 +9,53 @@
 
 namespace stretto::reduce {
 
+/// The one list of types. STRETTO_TYPE(name in Type, its class, what an element is in memory): see definitions.hpp.
+#define STRETTO_REDUCE_TYPES                                                                \
+  STRETTO_TYPE(none, none, Nothing)                                                         \
+  STRETTO_TYPE(i8, integer, std::int8_t)                                                    \
+  STRETTO_TYPE(i16, integer, std::int16_t)                                                  \
+  STRETTO_TYPE(i32, integer, std::int32_t)                                                  \
+  STRETTO_TYPE(i64, integer, std::int64_t)                                                  \
+  STRETTO_TYPE(u8, integer, std::uint8_t)                                                   \
+  STRETTO_TYPE(u16, integer, std::uint16_t)                                                 \
+  STRETTO_TYPE(u32, integer, std::uint32_t)                                                 \
+  STRETTO_TYPE(u64, integer, std::uint64_t)                                                 \
+  /* binary16, and the upper half of an f32: rounded after every operation, ties to even */ \
+  STRETTO_TYPE(f16, floating, Float16)                                                      \
+  STRETTO_TYPE(bf16, floating, BFloat16)                                                    \
+  STRETTO_TYPE(f32, floating, float)                                                        \
+  STRETTO_TYPE(f64, floating, double)                                                       \
+  /* long double, 16 bytes apart */                                                         \
+  STRETTO_TYPE(f80, floating, long double)                                                  \
+  STRETTO_TYPE(c32, complex, Complex<float>)                                                \
+  STRETTO_TYPE(c64, complex, Complex<double>)                                               \
+  STRETTO_TYPE(c80, complex, Complex<long double>)                                          \
+  /* C and C++ */                                                                           \
+  STRETTO_TYPE(bool8, logical, std::uint8_t)                                                \
+  /* Fortran: any non-zero value is true */                                                 \
+  STRETTO_TYPE(logical8, logical, std::uint8_t)                                             \
+  STRETTO_TYPE(logical16, logical, std::uint16_t)                                           \
+  STRETTO_TYPE(logical32, logical, std::uint32_t)                                           \
+  STRETTO_TYPE(logical64, logical, std::uint64_t)                                           \
+  /* bitwise operators only */                                                              \
+  STRETTO_TYPE(byte, byte, std::uint8_t)                                                    \
+  /* for minloc and maxloc: C structs {value, index} with C's padding */                    \
+  STRETTO_TYPE(f32_i32, pair, Pair<float, std::int32_t>)                                    \
+  STRETTO_TYPE(f64_i32, pair, Pair<double, std::int32_t>)                                   \
+  STRETTO_TYPE(f80_i32, pair, Pair<long double, std::int32_t>)                              \
+  STRETTO_TYPE(i16_i32, pair, Pair<std::int16_t, std::int32_t>)                             \
+  STRETTO_TYPE(i32_i32, pair, Pair<std::int32_t, std::int32_t>)                             \
+  STRETTO_TYPE(i64_i32, pair, Pair<std::int64_t, std::int32_t>)                             \
+  /* Fortran's 2REAL and 2DOUBLE PRECISION */                                               \
+  STRETTO_TYPE(f32_f32, pair, Pair<float, float>)                                           \
+  STRETTO_TYPE(f64_f64, pair, Pair<double, double>)
+
 /// What the bits mean, whatever the language calls the type (MPI_INT, MPI_INTEGER and MPI_INT32_T are `i32`).
-/// A pair is a C struct {value, index} with C's padding.
-// clang-format off
 enum class Type : std::uint8_t {
-  none,
-  i8, i16, i32, i64,
-  u8, u16, u32, u64,
-  f16, bf16,            ///< binary16, and the upper half of an f32: rounded after every operation, ties to even
-  f32, f64, f80,        ///< f80: long double, 16 bytes apart
-  c32, c64, c80,        ///< complex of the line above
-  bool8,                ///< C and C++ bool
-  logical8, logical16, logical32, logical64,  ///< Fortran: any non-zero value is true
-  byte,                 ///< bitwise operators only
-  f32_i32, f64_i32, f80_i32, i16_i32, i32_i32, i64_i32,  ///< for minloc and maxloc
-  f32_f32, f64_f64,     ///< Fortran's 2REAL and 2DOUBLE PRECISION
+#define STRETTO_TYPE(name, ...) name,
+  STRETTO_REDUCE_TYPES
+#undef STRETTO_TYPE
 };
-// clang-format on
 inline constexpr int type_count = static_cast<int>(Type::f64_f64) + 1;
 
 enum class Op : std::uint8_t { none, sum, prod, min, max, land, lor, lxor, band, bor, bxor, minloc, maxloc };

@@ -7,6 +7,7 @@
 // the same, so `ivdep` holds and GCC vectorises without asking whether they overlap.
 #pragma once
 
+#include <type_traits>
 #include <utility>
 
 #include "reduce/definitions.hpp"
@@ -84,7 +85,7 @@ struct Pairs {
   static constexpr int size = sizeof(Pair<Value, Index>);
 
   [[gnu::always_inline]] static void run(const void* left, const void* right, void* target, Count n) {
-    using Word = typename UnsignedOf<size / 2>::type;
+    using Word = UnsignedOf<size / 2>;
     const auto* l = static_cast<const Cell<Word>*>(left);
     const auto* r = static_cast<const Cell<Word>*>(right);
     auto* t = static_cast<Cell<Word>*>(target);
@@ -161,33 +162,19 @@ consteval Kernels both() {
 /// Slower than memory whatever the stores are.
 consteval Kernels slow(Kernel kernel) { return {kernel, kernel}; }
 
-template <typename T, bool as_it_is>
-struct Bits {
-  using type = T;
-};
-template <typename T>
-struct Bits<T, false> {
-  using type = Unsigned<T>;
-};
+consteval bool orders(Op op) { return op == Op::min || op == Op::max; }
 
 template <Op op, typename Format>
 struct ShortFloat {
-  static constexpr Kernels kernels = both<ShortFloats<op, Format>>();
-};
-template <typename Format>
-struct ShortFloat<Op::min, Format> {
-  static constexpr Kernels kernels = both<ShortFloatOrder<Op::min, Format>>();
-};
-template <typename Format>
-struct ShortFloat<Op::max, Format> {
-  static constexpr Kernels kernels = both<ShortFloatOrder<Op::max, Format>>();
+  using Loop = std::conditional_t<orders(op), ShortFloatOrder<op, Format>, ShortFloats<op, Format>>;
+  static constexpr Kernels kernels = both<Loop>();
 };
 
 /// The kernels of an operator on elements T. Integers of one size share the kernels that need no order.
 template <Op op, Class on, typename T>
 struct Chosen {
-  static constexpr bool as_it_is = op == Op::min || op == Op::max || on == Class::floating;
-  static constexpr Kernels kernels = both<Scalars<op, typename Bits<T, as_it_is>::type, 1>>();
+  static constexpr bool as_it_is = orders(op) || on == Class::floating;
+  static constexpr Kernels kernels = both<Scalars<op, std::conditional_t<as_it_is, T, Unsigned<T>>, 1>>();
 };
 template <Op op>
 struct Chosen<op, Class::floating, long double> {
