@@ -128,12 +128,12 @@ void depart() {
 
 void count_cores(const CoreSet& own, const std::vector<CoreSet>& all) {
   CoreSet together;
-  for (const CoreSet& one : all) together.add(one);
+  for (const CoreSet& one : all) together |= one;
   const auto as_mine = std::ranges::count(all, own);
   // Of others of the job, which may be bound to other cores, only how many they are is known.
   if (std::max<std::ptrdiff_t>(launched_here(), std::ssize(all)) > core_limit()) scarce = true;
-  if (own.size() == 0) return;  // there are more cores than the kernel tells of
-  if (std::ssize(all) > together.size() || as_mine > own.size()) scarce = true;
+  if (own.none()) return;  // there are more cores than the kernel tells of
+  if (all.size() > together.count() || static_cast<std::size_t>(as_mine) > own.count()) scarce = true;
 }
 
 bool cores_are_scarce() { return scarce; }

@@ -4,7 +4,6 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <string>
 
@@ -43,23 +42,12 @@ int quota_of_first_version() {
 
 }  // namespace
 
-void CoreSet::add(const CoreSet& other) {
-  for (std::size_t w = 0; w < words.size(); ++w) words[w] |= other.words[w];
-}
-
-int CoreSet::size() const {
-  int n = 0;
-  for (const std::uint64_t word : words) n += std::popcount(word);
-  return n;
-}
-
 CoreSet allowed_cores() {
   CoreSet cores;
   cpu_set_t mask;
   CPU_ZERO(&mask);
   if (sched_getaffinity(0, sizeof mask, &mask) != 0) return cores;
-  for (std::size_t core = 0; core < cores.words.size() * 64; ++core)
-    if (CPU_ISSET(core, &mask)) cores.words[core / 64] |= std::uint64_t{1} << core % 64;
+  for (std::size_t core = 0; core < cores.size(); ++core) cores[core] = CPU_ISSET(core, &mask);
   return cores;
 }
 

@@ -3,20 +3,13 @@
 // Which cores this process may run on, and how much of them.
 #pragma once
 
-#include <array>
-#include <cstdint>
+#include <bitset>
 #include <limits>
 
 namespace stretto {
 
 /// A set of cores, in a form that travels between processes.
-struct CoreSet {
-  std::array<std::uint64_t, 16> words{};
-
-  void add(const CoreSet& other);
-  int size() const;
-  bool operator==(const CoreSet&) const = default;
-};
+using CoreSet = std::bitset<1024>;
 
 /// Those of this process's affinity mask.
 CoreSet allowed_cores();

@@ -146,10 +146,10 @@ TEST(deadlines) {
 
 TEST(cores) {
   const CoreSet before = allowed_cores();
-  CHECK(before.size() >= 1);
+  CHECK(before.any());
   cpu_set_t all, one;
   CHECK_EQ(sched_getaffinity(0, sizeof all, &all), 0);
-  CHECK_EQ(before.size(), CPU_COUNT(&all));
+  CHECK_EQ(static_cast<int>(before.count()), CPU_COUNT(&all));
   CoreSet sum;
   for (int core = 0; core < CPU_SETSIZE; ++core) {
     if (!CPU_ISSET(core, &all)) continue;
@@ -157,14 +157,12 @@ TEST(cores) {
     CPU_SET(core, &one);
     CHECK_EQ(sched_setaffinity(0, sizeof one, &one), 0);
     const CoreSet alone = allowed_cores();
-    CHECK_EQ(alone.size(), 1);
-    CHECK((alone.words[static_cast<std::size_t>(core) / 64] >> core % 64) == 1);
-    sum.add(alone);
-    sum.add(alone);
+    CHECK_EQ(alone.count(), 1u);
+    CHECK(alone[static_cast<std::size_t>(core)]);
+    sum |= alone;
   }
   sched_setaffinity(0, sizeof all, &all);
   CHECK(sum == before);
-  CHECK_EQ(sum.size(), before.size());
   CHECK(core_quota() >= 1);
 }
 
