@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "stretto/rules.hpp"
+#include "transport/shm/post.hpp"
 #include "transport/shm/process.hpp"
 
 namespace stretto::mpi {

@@ -7,7 +7,7 @@
 
 #include "support/ranks.hpp"
 #include "transport/shm/heap.hpp"
-#include "transport/shm/node.hpp"
+#include "transport/shm/post.hpp"
 #include "transport/shm/process.hpp"
 
 namespace stretto::test {

@@ -11,7 +11,7 @@
 #include <array>
 #include <optional>
 
-#include "transport/shm/copy_costs.hpp"
+#include "transport/shm/costs.hpp"
 
 namespace stretto::transport::shm {
 

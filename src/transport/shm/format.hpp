@@ -12,8 +12,7 @@
 #include <cstdint>
 
 #include "stretto/types.hpp"
-#include "transport/shm/copy_costs.hpp"
-#include "transport/shm/reading_costs.hpp"
+#include "transport/shm/costs.hpp"
 
 namespace stretto::transport::shm {
 

@@ -4,10 +4,28 @@
 // the kernel. It leaves whole or not at all.
 #pragma once
 
-#include "transport/shm/node.hpp"
-#include "transport/shm/store_selector.hpp"
+#include <span>
+
+#include "transport/shm/access_selectors.hpp"
+#include "transport/shm/staging_ring.hpp"
 
 namespace stretto::transport::shm {
+
+/// What a rank needs to reach the ranks of its node.
+struct Neighbours {
+  std::span<Connection* const> connections;  ///< by rank; null: on another node, or myself
+  StagingRings staging{};                    ///< of the calling thread
+  Doorbell* doorbell = nullptr;              ///< of this process
+  const std::byte* segment = nullptr;        ///< of this process
+  WaitPolicy policy = {};
+  const HeapRange* heap = nullptr;  ///< of this process, once it has one; null: never
+  std::uint32_t communicator = 0;   ///< tells those apart that have connections of their own; on this rank alone
+
+  bool in_heap(const std::byte* memory, Bytes bytes) const { return heap && heap->contains(memory, bytes); }
+  /// Of what an operation with this key stages, see StagingRing.
+  std::uint64_t owner(std::uint64_t key) const { return std::uint64_t{communicator} << 32 | communicator_of(key); }
+  Bytes offset(const std::byte* memory) const { return memory - segment; }
+};
 
 /// Does a message travel in its slot or the slot's room? One that does not fit in the slot is written once for several.
 inline bool goes_inline(const Outbox& box, Bytes bytes, std::uint32_t readers) {

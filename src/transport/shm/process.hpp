@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "transport/shm/boards.hpp"
-#include "transport/shm/node.hpp"
 #include "transport/shm/segment.hpp"
+#include "transport/shm/staging_ring.hpp"
 
 namespace stretto::transport::shm {
 

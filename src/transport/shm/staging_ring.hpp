@@ -8,6 +8,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <new>
 #include <utility>
 #include <vector>
@@ -221,5 +222,8 @@ class StagingRing {
   std::uint64_t oldest_ = 0, next_ = 0;
   std::vector<Detached> detached_;
 };
+
+/// Of one thread, one for each channel.
+using StagingRings = std::array<StagingRing*, channels>;
 
 }  // namespace stretto::transport::shm
