@@ -14,17 +14,19 @@ constexpr Bytes least_by_lines = 512;       // less is as fast by memcpy
 
 }  // namespace
 
-/// Calls use(address, n) for every piece of elements first … first+n-1.
-template <typename Use>
+/// Calls use(address, n) for every piece of elements, or bytes of dense ones, first … first+n-1.
+template <Buffers::Unit unit, typename Use>
 void Buffers::in_spans(Slice blocks, Count first, Count n, Use use) const {
+  constexpr bool bytes = unit == Unit::bytes;
   for (const Span& s : plan_->at(blocks)) {
     if (n == 0) return;
-    if (first >= s.n) {
-      first -= s.n;
+    const Count all = bytes ? s.n * element().size : s.n;
+    if (first >= all) {
+      first -= all;
       continue;
     }
-    const Count here = std::min(n, s.n - first);
-    use(at(s) + first * element().extent, here);
+    const Count here = std::min(n, all - first);
+    use(at(s) + (bytes ? first : first * element().extent), here);
     n -= here;
     first = 0;
   }
@@ -34,37 +36,18 @@ std::byte* Buffers::in_one_piece(Slice blocks) const {
   return blocks.count == 1 && element().dense ? at(plan_->at(blocks)[0]) : nullptr;
 }
 
-Count Buffers::elements(Slice blocks) const {
-  Count n = 0;
-  for (const Span& s : plan_->at(blocks)) n += s.n;
-  return n;
-}
-
 void Buffers::pack(Slice blocks, Bytes first, Bytes bytes, std::byte* to, bool non_temporal) const {
   const Element& e = element();
-  if (!e.dense) {
+  if (e.dense)
+    in_spans<Unit::bytes>(blocks, first, bytes, [&](const std::byte* from, Bytes n) {
+      copy_bytes(to, from, n, non_temporal);
+      to += n;
+    });
+  else
     in_spans(blocks, first / e.size, bytes / e.size, [&](const std::byte* from, Count n) {
       e.pack(e, from, n, to);
       to += n * e.size;
     });
-    return;
-  }
-  for (const Span& s : plan_->at(blocks)) {
-    if (bytes == 0) return;
-    const Bytes whole = s.n * e.size;
-    if (first >= whole) {
-      first -= whole;
-      continue;
-    }
-    const Bytes here = std::min(bytes, whole - first);
-    if (non_temporal)
-      copy_non_temporal(to, at(s) + first, here);
-    else
-      copy_bytes(to, at(s) + first, here);
-    to += here;
-    bytes -= here;
-    first = 0;
-  }
 }
 
 bool Buffers::may_go_by_lines(const Plan::Step& step, const std::byte* packed) const {
@@ -155,7 +138,7 @@ void Buffers::copy(const Plan::Step& step, Arena& arena) const {
 }
 
 void Buffers::reduce(const Plan::Step& step, Arena& arena) const {
-  const Count n = elements(step.target);
+  const Count n = plan_->elements(step.target);
   if (step.source.count == 1) {
     combine(step, 0, n, at(plan_->at(step.source)[0]));
     return;

@@ -42,8 +42,8 @@ class Buffers {
   /// `other` are elements as they lie in memory.
   void combine(const Plan::Step& step, Count first, Count n, const std::byte* other) const;
   void unpack(const std::byte* packed, Count n, std::byte* to, bool non_temporal, bool by_lines) const;
-  Count elements(Slice blocks) const;
-  template <typename Use>
+  enum class Unit { elements, bytes };
+  template <Unit unit = Unit::elements, typename Use>
   void in_spans(Slice blocks, Count first, Count n, Use use) const;
 
   const Work* work_ = nullptr;

@@ -112,12 +112,7 @@ std::uint32_t Operation::send_fast(const Plan::Outgoing* send, const std::byte* 
     };
     return post_inline(peer(0), 0, key_, bytes, pack) ? 1 : 0;
   }
-  const auto pack = [&](std::byte* to, const Storing& storing) {
-    if (storing.non_temporal)
-      copy_non_temporal(to, from, bytes);
-    else
-      copy_bytes(to, from, bytes);
-  };
+  const auto pack = [&](std::byte* to, const Storing& storing) { copy_bytes(to, from, bytes, storing.non_temporal); };
   return post_staged(node, selectors_.stores, 0, key_, bytes, readers, peer, pack) ? readers : 0;
 }
 

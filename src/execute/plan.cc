@@ -117,7 +117,7 @@ class Plan::Resolver {
 
   void add(const Send& send) {
     const Slice blocks = resolve(send.blocks);
-    const Count n = elements(blocks);
+    const Count n = p_.elements(blocks);
     if (n == 0 && !goes_empty(send.blocks)) return;  // the receiver knows as well that there is nothing
     p_.sends.push_back({send.peer, blocks, n * work_.element.size, 1});
   }
@@ -127,7 +127,7 @@ class Plan::Resolver {
     const bool later =
         action.after_sends == AfterSends::always || (work_.in_place && action.after_sends == AfterSends::in_place);
     Step step{action.kind, action.side, later, false, action.peer, resolve(action.target), {}, {}, 0, 0};
-    const Count n = elements(step.target);
+    const Count n = p_.elements(step.target);
     if (n == 0 && (!receives || !goes_empty(action.target))) return;
     step.n = n;
     step.bytes = n * work_.element.size;
@@ -137,12 +137,6 @@ class Plan::Resolver {
   }
 
   bool goes_empty(Slice blocks) const { return blocks.count == 0 && segment_ == 0; }
-
-  Count elements(Slice s) const {
-    Count n = 0;
-    for (const Span& span : p_.at(s)) n += span.n;
-    return n;
-  }
 
   Slice resolve(Slice ranges) {
     const auto first = size(p_.spans);

@@ -84,6 +84,11 @@ struct Plan {
   } fast_path;
 
   std::span<const Span> at(Slice s) const { return {spans.data() + s.first, s.count}; }
+  Count elements(Slice s) const {
+    Count n = 0;
+    for (const Span& span : at(s)) n += span.n;
+    return n;
+  }
 
   /// Makes this the plan of segment `segment`.
   void resolve(const Work& work, Count segment);

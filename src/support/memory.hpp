@@ -34,6 +34,10 @@ void move_bytes(void* to, const void* from, Bytes bytes);
 /// memcpy that leaves nothing of the target in the cache: for targets larger than that, read by nobody soon. Finished
 /// on return like any other store.
 void copy_non_temporal(void* to, const void* from, Bytes bytes);
+/// By the one or the other.
+inline void copy_bytes(void* to, const void* from, Bytes bytes, bool non_temporal) {
+  non_temporal ? copy_non_temporal(to, from, bytes) : copy_bytes(to, from, bytes);
+}
 
 /// memcpy from lines that another core has just written: if `from` is aligned to 64 bytes it reads each line once.
 /// memcpy goes by lines of the target and may read most lines twice, which takes longer where they are not in this

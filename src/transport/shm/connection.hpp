@@ -173,7 +173,7 @@ class Inbox {
   /// Copies a part of a lent fragment. False: that is not permitted, and the sender is to be told by refuse().
   bool copy(const Fragment& lent, Bytes first, Bytes bytes, std::byte* to, bool non_temporal = false) const {
     if (const std::byte* here = in_place(lent)) {
-      copy_in_place(to, here + first, bytes, non_temporal);
+      copy_bytes(to, here + first, bytes, non_temporal);
       return true;
     }
     return channel_.receipts->refused.load(std::memory_order_relaxed) == 0 &&
@@ -262,12 +262,6 @@ class Inbox {
 
   static bool may_help(const Loan& loan, const Target& to) {
     return loan.helps >= (to.in_heap ? Help::into_heaps : Help::anywhere);
-  }
-  static void copy_in_place(std::byte* to, const std::byte* from, Bytes bytes, bool non_temporal) {
-    if (non_temporal)
-      copy_non_temporal(to, from, bytes);
-    else
-      copy_bytes(to, from, bytes);
   }
   /// Of the slot in front.
   const std::byte* content(const Slot& slot) const {

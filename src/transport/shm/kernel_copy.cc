@@ -12,33 +12,21 @@
 namespace stretto::transport::shm {
 namespace {
 
-template <typename Move>
-Bytes move_all(Bytes bytes, Move move) {
+/// By process_vm_readv or process_vm_writev.
+Bytes move_all(decltype(&process_vm_readv) move, std::int64_t process, const std::byte* mine, const std::byte* theirs,
+               Bytes bytes) {
   constexpr Bytes most = Bytes{1} << 30;  // the kernel moves 2 GiB less a page at once
   Bytes moved = 0;
   while (moved < bytes) {
-    const ssize_t n = move(moved, static_cast<std::size_t>(std::min(bytes - moved, most)));
+    const auto piece = static_cast<std::size_t>(std::min(bytes - moved, most));
+    const iovec here{const_cast<std::byte*>(mine) + moved, piece};
+    const iovec there{const_cast<std::byte*>(theirs) + moved, piece};
+    const ssize_t n = move(static_cast<pid_t>(process), &here, 1, &there, 1, 0);
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) break;
     moved += n;
   }
   return moved;
-}
-
-Bytes read_all(std::int64_t process, std::byte* to, const std::byte* from, Bytes bytes) {
-  return move_all(bytes, [&](Bytes at, std::size_t piece) {
-    const iovec mine{to + at, piece};
-    const iovec theirs{const_cast<std::byte*>(from) + at, piece};
-    return process_vm_readv(static_cast<pid_t>(process), &mine, 1, &theirs, 1, 0);
-  });
-}
-
-Bytes write_all(std::int64_t process, std::byte* to, const std::byte* from, Bytes bytes) {
-  return move_all(bytes, [&](Bytes at, std::size_t piece) {
-    const iovec mine{const_cast<std::byte*>(from) + at, piece};
-    const iovec theirs{to + at, piece};
-    return process_vm_writev(static_cast<pid_t>(process), &mine, 1, &theirs, 1, 0);
-  });
 }
 
 /// Where the kernel copies slowly, by `rep movsb`, a second copy through memory in the cache takes far less.
@@ -65,19 +53,19 @@ Bytes move_through(const std::byte* like, Bytes bytes, Move move) {
 }  // namespace
 
 Bytes kernel_read(std::int64_t process, std::byte* to, const std::byte* from, Bytes bytes) {
-  if (!slowly_copied(to, from, bytes)) return read_all(process, to, from, bytes);
+  if (!slowly_copied(to, from, bytes)) return move_all(process_vm_readv, process, to, from, bytes);
   return move_through(from, bytes, [&](Bytes at, std::byte* between, Bytes asked) {
-    const Bytes moved = read_all(process, between, from + at, asked);
+    const Bytes moved = move_all(process_vm_readv, process, between, from + at, asked);
     copy_bytes(to + at, between, moved);
     return moved;
   });
 }
 
 Bytes kernel_write(std::int64_t process, std::byte* to, const std::byte* from, Bytes bytes) {
-  if (!slowly_copied(to, from, bytes)) return write_all(process, to, from, bytes);
+  if (!slowly_copied(to, from, bytes)) return move_all(process_vm_writev, process, from, to, bytes);
   return move_through(to, bytes, [&](Bytes at, std::byte* between, Bytes asked) {
     copy_bytes(between, from + at, asked);
-    return write_all(process, to + at, between, asked);
+    return move_all(process_vm_writev, process, between, to + at, asked);
   });
 }
 
