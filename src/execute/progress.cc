@@ -15,20 +15,9 @@ void Progress::add_unused() {
 
 /// Gives up an operation that is left by an exception: the program's error handler may throw one when a type of its own
 /// cannot be packed, and its buffers may be gone when this is used next.
-class Progress::Guard {
- public:
-  Guard(Progress& progress, Operation& operation) : progress_(progress), operation_(&operation) {}
-  Guard(const Guard&) = delete;
-  Guard& operator=(const Guard&) = delete;
-  ~Guard() {
-    if (operation_) progress_.release(*operation_);
-  }
-  Operation* operator->() const { return operation_; }
-  Operation& dismiss() { return *std::exchange(operation_, nullptr); }
-
- private:
-  Progress& progress_;
-  Operation* operation_;
+struct Progress::Release {
+  Progress& progress;
+  void operator()(Operation* operation) const { progress.release(*operation); }
 };
 
 Operation& Progress::take_unused() {
@@ -39,10 +28,10 @@ Operation& Progress::take_unused() {
 }
 
 Operation& Progress::post(const Work& work, const Paths& paths, const Plan* ready, Owner* owner) {
-  Guard operation(*this, take_unused());
+  Guard operation(&take_unused(), Release{*this});
   operation->owner = owner;
   operation->post(work, paths, ready);
-  return operation.dismiss();
+  return *operation.release();
 }
 
 Operation* Progress::post_short(const Work& work, const Paths& paths, const Plan& ready, Owner* owner) {
@@ -70,13 +59,13 @@ Outcome Progress::run(const Work& work, const Paths& paths, const Deadline& dead
   if (!ready || !Operation::has_fast_path(paths, *ready)) return finish(post(work, paths, ready), deadline);
   Operation::Position reached = Operation::beginning_of(*ready);
   if (unused().run_fast(work, paths, *ready, reached, paths.node->policy.polls)) return Outcome::ok;
-  Guard operation(*this, take_unused());
+  Guard operation(&take_unused(), Release{*this});
   operation->resume(work, paths, *ready, reached);
-  return finish(operation.dismiss(), deadline);
+  return finish(*operation.release(), deadline);
 }
 
 Outcome Progress::finish(Operation& operation, const Deadline& deadline) {
-  const Guard guard(*this, operation);
+  const Guard guard(&operation, Release{*this});
   const Outcome outcome = wait(operation, deadline);
   scratch_ = operation.scratch();
   stalls_.clear();

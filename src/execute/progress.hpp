@@ -50,7 +50,8 @@ class Progress {
   const std::byte* scratch() const { return scratch_; }
 
  private:
-  class Guard;
+  struct Release;
+  using Guard = std::unique_ptr<Operation, Release>;
   Operation& unused() {
     if (unused_.empty()) [[unlikely]]
       add_unused();
