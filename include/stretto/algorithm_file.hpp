@@ -32,8 +32,7 @@ class AlgorithmFile {
   /// line.
   AlgorithmFile(std::string_view text, const std::string& path);
 
-  AlgorithmFile(const AlgorithmFile&) = delete;
-  AlgorithmFile& operator=(const AlgorithmFile&) = delete;
+  AlgorithmFile& operator=(AlgorithmFile&&) = delete;
 
   const Algorithm& algorithm() const { return record_; }
   std::vector<Case> cases() const;

@@ -66,8 +66,7 @@ class Operation {
       : number_(number),
         selectors_(selectors),
         instances_(1) {}
-  Operation(const Operation&) = delete;
-  Operation& operator=(const Operation&) = delete;
+  Operation& operator=(Operation&&) = delete;
 
   /// Sends what can be sent at once. What `work` and `paths` point at stays until the end. `ready`: what
   /// Plan::resolve() gave for the same work before, of a call in one segment; it stays as well.

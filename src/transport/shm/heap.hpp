@@ -41,8 +41,7 @@ class Heap {
   static std::unique_ptr<Heap> create(Bytes most, std::string& why);
   /// As many as the machine has, or this process's share of them where its launcher tells how many ranks are here.
   static Bytes usual_size();
-  Heap(const Heap&) = delete;
-  Heap& operator=(const Heap&) = delete;
+  Heap& operator=(Heap&&) = delete;
 
   struct Block {
     void* at = nullptr;  ///< null: there is none so large

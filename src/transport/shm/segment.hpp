@@ -39,8 +39,7 @@ class Segment {
   /// `most` bytes at most. Null: `why` says what failed.
   static std::unique_ptr<Segment> create(Bytes most, std::string& why);
   ~Segment();
-  Segment(const Segment&) = delete;
-  Segment& operator=(const Segment&) = delete;
+  Segment& operator=(Segment&&) = delete;
 
   /// Addresses, for which provide() is to be called before they are used: whole pages of 4 KiB aligned to one, else
   /// aligned to a cache line. Null: there are no more, but for the last `kept` bytes.
@@ -84,8 +83,7 @@ class Mapping {
   /// Null: `why` says what failed.
   static std::unique_ptr<Mapping> open(const SegmentHandle& handle, std::string& why);
   ~Mapping();
-  Mapping(const Mapping&) = delete;
-  Mapping& operator=(const Mapping&) = delete;
+  Mapping& operator=(Mapping&&) = delete;
 
   std::byte* memory() const { return memory_; }
   std::int64_t process() const { return handle_.process; }

@@ -30,8 +30,7 @@ inline constexpr WaitPolicy sharing_cores{
 class Backoff {
  public:
   Backoff(const WaitPolicy& policy, Doorbell* doorbell) : policy_(policy), doorbell_(doorbell) {}
-  Backoff(const Backoff&) = delete;
-  Backoff& operator=(const Backoff&) = delete;
+  Backoff& operator=(Backoff&&) = delete;
   ~Backoff() { reset(); }
 
   /// To be called after every poll that found nothing. `may_block`: whoever ends the wait rings the doorbell.
