@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "stretto/algorithm.hpp"
 
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/string_view.h>
-#include <nanobind/stl/vector.h>
-
-#include "checked.hpp"
 #include "register.hpp"
 
 namespace stretto::python {
@@ -51,14 +45,8 @@ void register_params(nb::module_& m) {
       .value("kernel", Copy::kernel, "Once, by the kernel.")
       .value("measured", Copy::measured, "Each in the one or the other way, as measured of those before it.");
   nb::class_<Params>(m, "Params", "What the chooser may vary.")
-      .def(
-          "__init__",
-          [](Params* self, Bytes segment, int depth, std::int64_t value, std::vector<Rank> list, Copy copy) {
-            new (self)
-                Params{.segment = segment, .depth = depth, .value = value, .list = std::move(list), .copy = copy};
-          },
-          nb::arg("segment") = 0, nb::arg("depth") = 2, nb::arg("value") = 0, nb::arg("list") = std::vector<Rank>(),
-          nb::arg("copy") = Copy::staged)
+      .def(nb::init<Bytes, int, std::int64_t, std::vector<Rank>, Copy>(), nb::arg("segment") = 0, nb::arg("depth") = 2,
+           nb::arg("value") = 0, nb::arg("list") = std::vector<Rank>(), nb::arg("copy") = Copy::staged)
       .def_rw("segment", &Params::segment, "Segments of so many bytes of the vector; 0: not cut.")
       .def_rw("depth", &Params::depth, "Segments in flight.")
       .def_rw("value", &Params::value, "Of the algorithm's own parameter; 0: its default.")
@@ -127,13 +115,8 @@ void register_algorithm(nb::module_& m) {
   register_params(m);
   register_record(m);
   m.def(
-      "all_algorithms",
-      [] {
-        nb::list all;
-        for (const Algorithm* one : all_algorithms()) all.append(nb::cast(one, nb::rv_policy::reference));
-        return all;
-      },
-      nb::sig("def all_algorithms() -> list[Algorithm]"), "Every algorithm, sorted by id.");
+      "all_algorithms", [] { return std::vector(all_algorithms().begin(), all_algorithms().end()); },
+      nb::rv_policy::reference, "Every algorithm, sorted by id.");
   m.def("find_algorithm", &find_algorithm, nb::arg("id"), nb::rv_policy::reference,
         nb::sig("def find_algorithm(id: str) -> Algorithm | None"), "None if there is none of that id.");
   m.def("resolved", &resolved, nb::arg("algorithm"), nb::arg("shape"), nb::arg("params") = Params{},

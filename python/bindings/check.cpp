@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "stretto/check.hpp"
 
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/string_view.h>
-#include <nanobind/stl/vector.h>
-
-#include "checked.hpp"
 #include "register.hpp"
 
 namespace stretto::python {
@@ -87,12 +81,8 @@ void register_check(nb::module_& m) {
   register_answers(m);
   register_record(m);
   nb::class_<Question>(m, "Question", "What is to be proved of a set of schedules.")
-      .def(
-          "__init__",
-          [](Question* self, Collective collective, const Shape& shape, bool commutative, bool in_place) {
-            new (self) Question{collective, shape, commutative, in_place};
-          },
-          nb::arg("collective"), nb::arg("shape"), nb::arg("commutative") = false, nb::arg("in_place") = false)
+      .def(nb::init<Collective, const Shape&, bool, bool>(), nb::arg("collective"), nb::arg("shape"),
+           nb::arg("commutative") = false, nb::arg("in_place") = false)
       .def_ro("collective", &Question::collective)
       .def_ro("shape", &Question::shape)
       .def_ro("commutative", &Question::commutative)

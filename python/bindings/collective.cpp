@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "stretto/collective.hpp"
 
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/string_view.h>
-#include <nanobind/stl/vector.h>
-
 #include "algorithms/patterns/nodes.hpp"
 #include "register.hpp"
-#include "stretto/error.hpp"
 
 namespace stretto::python {
 

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "stretto/cost.hpp"
 
-#include <nanobind/stl/string.h>
-
-#include "checked.hpp"
 #include "register.hpp"
 
 namespace stretto::python {
@@ -16,12 +13,8 @@ void register_cost(nb::module_& m) {
       .def_ro("reduction", &Prediction::reduction)
       .def_ro("waiting", &Prediction::waiting, "For a port, a core or a wire that others use.");
   nb::class_<Load>(m, "Load", "What is to be done with an algorithm.")
-      .def(
-          "__init__",
-          [](Load* self, Bytes bytes, Bytes segment, int depth, const Operation& operation) {
-            new (self) Load{bytes, segment, depth, operation};
-          },
-          nb::arg("bytes"), nb::arg("segment") = 0, nb::arg("depth") = 2, nb::arg("operation") = Operation{})
+      .def(nb::init<Bytes, Bytes, int, const Operation&>(), nb::arg("bytes"), nb::arg("segment") = 0,
+           nb::arg("depth") = 2, nb::arg("operation") = Operation{})
       .def_ro("bytes", &Load::bytes, "The whole vector: all parts together.")
       .def_ro("segment", &Load::segment)
       .def_ro("depth", &Load::depth)

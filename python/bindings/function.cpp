@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "stretto/function.hpp"
 
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/string_view.h>
-#include <nanobind/stl/vector.h>
-
 #include "register.hpp"
 
 namespace stretto::python {

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "stretto/graph.hpp"
 
-#include <nanobind/stl/vector.h>
-
 #include "register.hpp"
 #include "stretto/collective.hpp"
-#include "stretto/error.hpp"
 
 namespace stretto::python {
 

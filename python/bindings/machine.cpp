@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "stretto/machine.hpp"
 
-#include <nanobind/stl/pair.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
-
+#include "reduce/kernels.hpp"
 #include "register.hpp"
 
 namespace stretto::python {
@@ -62,24 +59,28 @@ void register_link(nb::module_& m) {
 
 void register_operation(nb::module_& m) {
   nb::class_<Operation>(m, "Operation", "What combines: \"sum\" of \"f64\". Empty: any.")
-      .def(
-          "__init__",
-          [](Operation* self, std::string name, std::string type) {
-            new (self) Operation{std::move(name), std::move(type)};
-          },
-          nb::arg("name") = "", nb::arg("type") = "")
+      .def(nb::init<std::string, std::string>(), nb::arg("name") = "", nb::arg("type") = "")
       .def_ro("name", &Operation::name)
       .def_ro("type", &Operation::type);
   nb::class_<Speed>(m, "Speed", "Seconds per byte of an operation.")
-      .def(
-          "__init__", [](Speed* self, const Operation& operation, double gamma) { new (self) Speed{operation, gamma}; },
-          nb::arg("operation"), nb::arg("gamma"))
+      .def(nb::init<const Operation&, double>(), nb::arg("operation"), nb::arg("gamma"))
       .def_ro("operation", &Speed::operation)
       .def_ro("gamma", &Speed::gamma);
   nb::class_<Placement>(m, "Placement", "Where the ranks are: node n has ranks n·k … n·k + k-1.")
-      .def(
-          "__init__", [](Placement* self, Rank k) { new (self) Placement{k}; }, nb::arg("ranks_per_node") = 1)
+      .def(nb::init<Rank>(), nb::arg("ranks_per_node") = 1)
       .def_ro("ranks_per_node", &Placement::ranks_per_node);
+  m.def(
+      "predefined_operations",
+      [] {
+        std::vector<std::pair<std::string_view, std::string_view>> found;
+        for (int op = 0; op < reduce::op_count; ++op)
+          for (int type = 0; type < reduce::type_count; ++type)
+            if (reduce::kernel(static_cast<reduce::Op>(op), static_cast<reduce::Type>(type)))
+              found.emplace_back(reduce::name_of(static_cast<reduce::Op>(op)),
+                                 reduce::name_of(static_cast<reduce::Type>(type)));
+        return found;
+      },
+      "(operator, type) of all pairs that MPI defines: (\"sum\", \"f64\").");
 }
 
 }  // namespace

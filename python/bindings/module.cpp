@@ -12,21 +12,7 @@ NB_MODULE(_core, m) {
   m.doc() = "Stretto's core: schedules, algorithms, the checker and the rules.";
   m.def("version", [] { return STRETTO_VERSION; });
   m.def("compiler", [] { return STRETTO_COMPILER; }, "The compiler that this module was built with.");
-  register_error(m);
-  register_schedule(m);
-  register_builder(m);
-  register_collective(m);
-  register_graph(m);
-  register_function(m);
-  register_algorithm(m);
-  register_check(m);
-  register_algorithm_file(m);
-  register_variants(m);
-  register_rules(m);
-  register_sources(m);
-  register_operations(m);
-  register_machine(m);
-  register_cost(m);
-  register_simulate(m);
-  register_topology(m);
+#define STRETTO_REGISTER(header) register_##header(m);
+  STRETTO_BINDINGS(STRETTO_REGISTER)
+#undef STRETTO_REGISTER
 }

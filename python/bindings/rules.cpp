@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "stretto/rules.hpp"
 
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/string_view.h>
-#include <nanobind/stl/vector.h>
-
-#include "checked.hpp"
 #include "register.hpp"
 
 namespace stretto::python {
@@ -59,12 +53,7 @@ void register_values(nb::module_& m) {
           nb::sig("def algorithm(self) -> Algorithm | None"), "None: the native library.")
       .def_ro("params", &AlgorithmSpec::params);
   nb::class_<Override>(m, "Override", "A choice that stands above the rules, where its algorithm can serve the call.")
-      .def(
-          "__init__",
-          [](Override* self, const AlgorithmSpec& spec, std::string text) {
-            new (self) Override{spec, std::move(text)};
-          },
-          nb::arg("spec"), nb::arg("text"))
+      .def(nb::init<const AlgorithmSpec&, std::string>(), nb::arg("spec"), nb::arg("text"))
       .def_ro("spec", &Override::spec)
       .def_ro("text", &Override::text, "For people: \"STRETTO_ALLREDUCE=ring\".");
 }

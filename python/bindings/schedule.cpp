@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "stretto/schedule.hpp"
 
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/string_view.h>
-#include <nanobind/stl/vector.h>
-
 #include "register.hpp"
-#include "stretto/error.hpp"
 
 namespace stretto::python {
 
@@ -70,9 +65,7 @@ void register_enums(nb::module_& m) {
 
 void register_parts(nb::module_& m) {
   nb::class_<Parts>(m, "Parts", "How a vector that has a part for each rank is cut into blocks.")
-      .def(
-          "__init__", [](Parts* self, std::vector<Block> first) { new (self) Parts{std::move(first)}; },
-          nb::arg("first") = std::vector<Block>())
+      .def(nb::init<std::vector<Block>>(), nb::arg("first") = std::vector<Block>())
       .def_ro("first", &Parts::first, "The first block of each rank's part, and the end; empty: one block each.")
       .def(
           "begin",
@@ -111,10 +104,7 @@ void register_schedule(nb::module_& m) {
   register_enums(m);
   register_parts(m);
   nb::class_<Range>(m, "Range", "Slots first … first+count-1 of one buffer.")
-      .def(
-          "__init__",
-          [](Range* self, Buffer buffer, Block first, Block count) { new (self) Range{buffer, first, count}; },
-          nb::arg("buffer"), nb::arg("first"), nb::arg("count") = 1)
+      .def(nb::init<Buffer, Block, Block>(), nb::arg("buffer"), nb::arg("first"), nb::arg("count") = 1)
       .def_ro("buffer", &Range::buffer)
       .def_ro("first", &Range::first)
       .def_ro("count", &Range::count)

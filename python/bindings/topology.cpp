@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "stretto/topology.hpp"
 
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
-
 #include <algorithm>
 
-#include "checked.hpp"
 #include "register.hpp"
-#include "stretto/error.hpp"
 
 namespace stretto::python {
 
@@ -29,13 +24,8 @@ struct Messages {
 
 void register_tree(nb::module_& m) {
   nb::class_<Vertex>(m, "Vertex", "A switch or a machine, with its link to the switch above.")
-      .def(
-          "__init__",
-          [](Vertex* self, std::string name, int above, bool machine, double bandwidth, double latency) {
-            new (self) Vertex{std::move(name), above, machine, bandwidth, latency};
-          },
-          nb::arg("name"), nb::arg("above") = -1, nb::arg("machine") = false, nb::arg("bandwidth") = 0.0,
-          nb::arg("latency") = 0.0)
+      .def(nb::init<std::string, int, bool, double, double>(), nb::arg("name"), nb::arg("above") = -1,
+           nb::arg("machine") = false, nb::arg("bandwidth") = 0.0, nb::arg("latency") = 0.0)
       .def_ro("name", &Vertex::name)
       .def_ro("above", &Vertex::above, "Which of the vertices; -1: it is on top.")
       .def_ro("machine", &Vertex::machine)

@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "stretto/variants.hpp"
 
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
-
 #include "register.hpp"
 
 namespace stretto::python {
 
 void register_variants(nb::module_& m) {
   nb::class_<Variant>(m, "Variant", "Shape and parameters that an algorithm is tried with.")
-      .def(
-          "__init__",
-          [](Variant* self, const Shape& shape, const Params& params) { new (self) Variant{shape, params}; },
-          nb::arg("shape"), nb::arg("params") = Params{})
+      .def(nb::init<const Shape&, const Params&>(), nb::arg("shape"), nb::arg("params") = Params{})
       .def_ro("shape", &Variant::shape)
       .def_ro("params", &Variant::params);
   m.def("variants", &variants, nb::arg("algorithm"), nb::arg("ranks"), nb::arg("root") = 0,
