@@ -47,16 +47,14 @@ struct Measured {
 struct Checked {
   std::optional<Refused> refused;
   Measured measured;
-  std::vector<std::vector<std::int64_t>> round_ends;  ///< for rank and round: the step at whose end it ended, from 1
 };
 
 /// A message as the checker saw it pass: both its ends had come to it in `step`, which counts from 1.
 struct Delivery {
   std::int64_t step;
   Rank from, to;
-  std::size_t sent_in, taken_in;  ///< rounds of the one and of the other, from 0
-  Slice blocks;                   ///< of Record::blocks; only their number where no contents are followed
-  bool combined = false;          ///< by its receive, or by another action of the same step
+  Slice blocks;           ///< of Record::blocks; only their number where no contents are followed
+  bool combined = false;  ///< by its receive, or by another action of the same step
 };
 
 /// What stands somewhere of a block: contributions, in the order of the operands.

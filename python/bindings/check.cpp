@@ -34,8 +34,7 @@ void register_answers(nb::module_& m) {
       .def_ro("messages", &Measured::messages, "In all, not along a chain.");
   nb::class_<Checked>(m, "Checked", "What the checker found.")
       .def_ro("refused", &Checked::refused, "None if all was proved.")
-      .def_ro("measured", &Checked::measured)
-      .def_ro("round_ends", &Checked::round_ends, "For rank and round: the step at whose end it ended, from 1.");
+      .def_ro("measured", &Checked::measured);
 }
 
 void register_record(nb::module_& m) {
@@ -43,8 +42,6 @@ void register_record(nb::module_& m) {
       .def_ro("step", &Delivery::step, "Both its ends had come to it, from 1.")
       .def_ro("from_rank", &Delivery::from)
       .def_ro("to_rank", &Delivery::to)
-      .def_ro("sent_in", &Delivery::sent_in, "The sender's round, from 0.")
-      .def_ro("taken_in", &Delivery::taken_in, "The receiver's round, from 0.")
       .def_ro("combined", &Delivery::combined, "By its receive, or by another action of the same step.");
   nb::class_<Held>(m, "Held", "What stands somewhere of a block.")
       .def_ro("block", &Held::block)

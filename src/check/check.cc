@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "stretto/check.hpp"
 
-#include "check/form.hpp"
 #include "check/machine.hpp"
 #include "check/refuse.hpp"
 
@@ -112,7 +111,6 @@ Checked check(std::span<const Schedule> schedules, const Question& asked) {
     checking::Machine machine(schedules, question);
     machine.run();
     checked.measured = machine.measured;
-    checked.round_ends = std::move(machine.round_ends);
     checking::check_postcondition(machine, schedules[0], question);
   } catch (const Refused& refused) {
     checked.refused = refused;

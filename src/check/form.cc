@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "check/form.hpp"
+#include "check/machine.hpp"
 
 #include <vector>
 

@@ -7,15 +7,38 @@
 // receive, the rank enters the next round. What a rank may then compute does not depend on who moves first.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
 #include "check/expressions.hpp"
 #include "check/layout.hpp"
-#include "check/matching.hpp"
 #include "stretto/check.hpp"
 
 namespace stretto::checking {
+
+inline std::size_t index(std::int64_t n) { return static_cast<std::size_t>(n); }
+
+/// Refuses as malformed what is wrong without running anything: peers, slots and buffers that do not exist, writes to
+/// the input, operands that do not fit their target. Everything that runs schedules afterwards relies on it.
+void check_form(std::span<const Schedule> schedules, const Question& question);
+
+/// Which receive takes which message: the k-th from one rank to another goes to the k-th receive there for that rank.
+/// Sends are numbered through all ranks, and so are actions.
+struct Matching {
+  static constexpr std::int64_t none = -1;
+
+  std::vector<std::int64_t> first_send, first_action;  ///< of every rank, and one more for the end
+  std::vector<std::int64_t> action_of_send;
+  std::vector<std::int64_t> send_of_action;
+
+  std::int64_t send(Rank rank, std::size_t index) const {
+    return first_send[checking::index(rank)] + static_cast<std::int64_t>(index);
+  }
+  std::int64_t action(Rank rank, std::size_t index) const {
+    return first_action[checking::index(rank)] + static_cast<std::int64_t>(index);
+  }
+};
 
 /// Is told of what a machine does; within a round, first of begin_round().
 class Watcher {

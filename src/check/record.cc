@@ -86,8 +86,6 @@ std::vector<Delivery> Machine::deliveries(std::span<const char> at_once) const {
         list.push_back({.step = 1 + std::max(begin(s.rank, n), begin(a.peer, sent_in[send])),
                         .from = a.peer,
                         .to = s.rank,
-                        .sent_in = sent_in[send],
-                        .taken_in = n,
                         .blocks = {static_cast<std::uint32_t>(m.first), static_cast<std::uint32_t>(m.count)},
                         .combined = a.kind == ActionKind::receive_reduce ||
                                     (!at_once.empty() && at_once[index(matching_.action(s.rank, i))] != 0)});
