@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "measure/calls.hpp"
+#include "measure/library.hpp"
 
 #include <cstring>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "measure/forms.hpp"
+#include "measure/library.hpp"
 
 #include <chrono>
 #include <thread>

@@ -3,11 +3,8 @@
 
 #include <dlfcn.h>
 
-#include <algorithm>
-#include <string_view>
-
 #include "mpi/queries.hpp"
-#include "stretto/error.hpp"
+#include "stretto/sources.hpp"
 
 namespace stretto::measure {
 namespace {
@@ -17,13 +14,9 @@ bool native_with_persistent() { return native_function("MPI_Barrier_init") != nu
 
 /// Not those of MPICH 4.0, nor of Intel MPI 2021.18 on one node, which comes from it: a gather or scatter sends what
 /// its buffer held when it was made, and a rank of an allgather may crash.
-bool has_sound_requests(std::string_view version) {
-  if (version.find("Intel(R) MPI") != version.npos) return false;
-  constexpr std::string_view title = "MPICH Version:";
-  const std::size_t at = version.find(title);
-  if (at == version.npos) return true;
-  const std::string_view rest = version.substr(at + title.size());
-  return !rest.substr(std::min(rest.find_first_not_of(" \t"), rest.size())).starts_with("4.0");
+bool has_sound_requests() {
+  const std::string title = mpi_title(mpi::library_version());
+  return !title.starts_with("Intel MPI") && !title.starts_with("MPICH 4.0");
 }
 
 }  // namespace
@@ -53,7 +46,7 @@ Library native_library() {
   STRETTO_NATIVE_COLLECTIVES(STRETTO_TAKE)
 #undef STRETTO_TAKE
   library.others = native_with_requests(native_function);
-  library.sound_requests = has_sound_requests(mpi::library_version());
+  library.sound_requests = has_sound_requests();
   return library;
 }
 

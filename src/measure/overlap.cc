@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "measure/overlap.hpp"
+#include "measure/compare.hpp"
 
 #include <algorithm>
 #include <cmath>

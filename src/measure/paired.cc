@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "measure/paired.hpp"
+#include "measure/compare.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -142,30 +142,24 @@ void warm_up(Candidates& all, double batch_seconds, double natively, const Stret
   }
 }
 
-struct Rounds {
-  Candidates& all;
-  Runner& runner;
-  const Library& oracle;
-  const StrettoLibrary& library;
-  double seconds;
-
-  void run(double begun, bool new_inputs) {
-    std::vector<Candidate*> order;
-    for (const auto& one : all) order.push_back(one.get());
-    std::minstd_rand random;  // alike on all ranks
-    for (std::size_t round = 0; round < most_batches; ++round) {
-      if (new_inputs && std::has_single_bit(round)) renew(runner, oracle, round);  // ever more seldom
-      std::ranges::shuffle(order, random);  // who comes after whom must not matter
-      for (Candidate* one : order)
-        if (one->in) one->run();
-      const double spent = slowest(native().Wtime() - begun, library.functions.Allreduce);
-      const std::size_t least = spent > seconds ? few : sure;
-      if (round + 1 < least && spent < seconds + far_too_long) continue;
-      drop_slower(all);
-      if (decided(all) || spent > seconds) return;
-    }
+/// Batches of all candidates that are left, until they are told apart or the time is over.
+void take_turns(Candidates& all, Runner& runner, const Library& oracle, const StrettoLibrary& library, double begun,
+                double seconds, bool new_inputs) {
+  std::vector<Candidate*> order;
+  for (const auto& one : all) order.push_back(one.get());
+  std::minstd_rand random;  // alike on all ranks
+  for (std::size_t round = 0; round < most_batches; ++round) {
+    if (new_inputs && std::has_single_bit(round)) renew(runner, oracle, round);  // ever more seldom
+    std::ranges::shuffle(order, random);                                         // who comes after whom must not matter
+    for (Candidate* one : order)
+      if (one->in) one->run();
+    const double spent = slowest(native().Wtime() - begun, library.functions.Allreduce);
+    const std::size_t least = spent > seconds ? few : sure;
+    if (round + 1 < least && spent < seconds + far_too_long) continue;
+    drop_slower(all);
+    if (decided(all) || spent > seconds) return;
   }
-};
+}
 
 }  // namespace
 
@@ -191,7 +185,7 @@ std::vector<CandidateResult> paired_benchmark(const Point& point, const std::vec
   const double natively = renew(runner, oracle, 0);
   warm_up(all, std::clamp(share, shortest_batch * batch_seconds, batch_seconds), natively, library, setting.announce);
   setting.announce("all");
-  Rounds{all, runner, oracle, library, setting.seconds}.run(begun, natively < patience);
+  take_turns(all, runner, oracle, library, begun, setting.seconds, natively < patience);
   std::vector<int> correct;
   for (const auto& one : all) correct.push_back(one->correct ? 1 : 0);
   std::vector<int> everywhere(correct.size());

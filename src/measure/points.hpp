@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "measure/forms.hpp"
+#include "measure/library.hpp"
 
 namespace stretto::measure {
 

@@ -16,7 +16,6 @@
 #include <utility>
 #include <vector>
 
-#include "measure/paired.hpp"
 #include "measure/plan.hpp"
 #include "measure/results.hpp"
 #include "stretto/error.hpp"
@@ -203,7 +202,7 @@ struct Driver {
 
   bool run() const {
     if (options.reductions) {
-      if (rank == 0) print(measured_reductions());
+      if (rank == 0) print_reductions();
       return true;
     }
     if (!options.orders.empty()) return obey();

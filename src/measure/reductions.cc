@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "measure/reductions.hpp"
-
-#include <algorithm>
 #include <chrono>
+#include <cstdio>
+#include <utility>
+#include <vector>
+
+#include "measure/results.hpp"
+#include "reduce/kernels.hpp"
 
 namespace stretto::measure {
 namespace {
@@ -40,22 +43,25 @@ double ratio(Stream& stream, Op op, Type type) {
     const double usual = stream.seconds(Op::sum, Type::f64);
     ratios.push_back(stream.seconds(op, type) / usual);
   }
-  std::ranges::nth_element(ratios, ratios.begin() + turns / 2);
-  return ratios[turns / 2];
+  return quantile(std::move(ratios), 0.5);
 }
 
 }  // namespace
 
-std::vector<Reduction> measured_reductions() {
+void print_reductions() {
   Stream stream;
-  std::vector<Reduction> found;
+  std::printf("{\"reductions\":[");
+  const char* before = "";
   for (int op = 0; op < reduce::op_count; ++op)
     for (int type = 0; type < reduce::type_count; ++type) {
       const auto o = static_cast<Op>(op);
       const auto t = static_cast<Type>(type);
-      if (reduce::kernel(o, t)) found.push_back({o, t, ratio(stream, o, t)});
+      if (!reduce::kernel(o, t)) continue;
+      std::printf("%s[\"%s\",\"%s\",%.4f]", std::exchange(before, ","), reduce::name_of(o).data(),
+                  reduce::name_of(t).data(), ratio(stream, o, t));
     }
-  return found;
+  std::puts("]}");
+  std::fflush(stdout);
 }
 
 }  // namespace stretto::measure

@@ -108,14 +108,6 @@ void print(const Point& point, const std::vector<CandidateResult>& candidates, i
   end_line("]}");
 }
 
-void print(const std::vector<Reduction>& reductions) {
-  std::printf("{\"reductions\":[");
-  for (const Reduction& one : reductions)
-    std::printf("%s[\"%s\",\"%s\",%.4f]", &one == reductions.data() ? "" : ",", reduce::name_of(one.op).data(),
-                reduce::name_of(one.type).data(), one.ratio);
-  end_line("]}");
-}
-
 void print_progress(std::size_t done, std::size_t of) {
   std::printf("{\"progress\":%zu,\"of\":%zu", done, of);
   end_line("}");

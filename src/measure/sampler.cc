@@ -88,8 +88,6 @@ void Sampler::take_estimate() {
   disturbed.push_back(0);
 }
 
-std::vector<double> Sampler::times_of_all() const { return on_all(times, MPI_DOUBLE); }
-
 std::vector<Batch> batches(const std::vector<double>& times, const std::vector<int>& disturbed) {
   const std::vector<int> disturbed_of_all = on_all(disturbed, MPI_INT);
   std::vector<Batch> list;
@@ -100,7 +98,7 @@ std::vector<Batch> batches(const std::vector<double>& times, const std::vector<i
 
 std::vector<Batch> Sampler::batches() const { return measure::batches(times, disturbed); }
 
-Time Sampler::summary() const { return measure::summary(times_of_all(), calls); }
+Time Sampler::summary() const { return measure::summary(on_all(times, MPI_DOUBLE), calls); }
 
 double Sampler::slowest(double seconds) const { return measure::slowest(seconds, library.functions.Allreduce); }
 

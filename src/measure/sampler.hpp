@@ -56,7 +56,6 @@ struct Sampler {
   void take_estimate();
 
   /// Of the slowest rank.
-  std::vector<double> times_of_all() const;
   std::vector<Batch> batches() const;
   Time summary() const;
   double slowest(double seconds) const;
