@@ -24,14 +24,6 @@ struct Vertex {
   bool operator==(const Vertex&) const = default;
 };
 
-/// One direction of one link. Where a machine has several ranks, each has a link of its own to it, without limit.
-struct Way {
-  int vertex = -1;      ///< whose link to the one above; -1: a rank's
-  Rank rank = no_rank;  ///< whose link to its machine
-  bool up = true;
-  bool operator==(const Way&) const = default;
-};
-
 class Topology {
  public:
   /// Throws stretto::Error unless the vertices are a tree and all ranks are on machines.
@@ -48,8 +40,9 @@ class Topology {
   /// ring every directed link is used once at most. Rank order, if the ranks lie so.
   const std::vector<Rank>& ring() const { return ring_; }
 
+  /// A way is one direction of one link: two of each vertex, up and down, then two of each rank. Where a machine has
+  /// several ranks, each has a link of its own to it, without limit.
   std::size_t ways() const { return 2 * (vertices_.size() + machines_.size()); }
-  Way way(std::size_t index) const;
   double bandwidth(std::size_t way) const;  ///< 0: unlimited
   std::string name_of(std::size_t way) const;
   /// Indices of the ways from one rank to another.

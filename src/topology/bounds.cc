@@ -24,45 +24,28 @@ struct Side {
   }
 };
 
+/// Of a rooted collective: does its root receive?
+bool to_root(const CollectiveFacts& of) { return of.reduces || of.parts_out; }
+
 /// How many vectors must go from the ranks of one side to those of the other.
 double crossing(Collective collective, const Side& from, const Side& to, Rank ranks) {
+  const CollectiveFacts& of = facts(collective);
   const auto share = [&](Rank n) { return static_cast<double>(n) / ranks; };
-  switch (collective) {
-    case Collective::barrier: return 0;
-    case Collective::bcast: return from.root ? 1 : 0;
-    case Collective::reduce: return to.root ? 1 : 0;
-    case Collective::allreduce: return 1;
-    case Collective::gather: return to.root ? share(from.count) : 0;
-    case Collective::scatter: return from.root ? share(to.count) : 0;
-    case Collective::allgather: return share(from.count);
-    case Collective::reduce_scatter: return share(to.count);
-    case Collective::alltoall: return share(from.count) * to.count;
-    case Collective::scan:
-    case Collective::exscan: return from.lowest < to.highest ? 1 : 0;
-    case Collective::neighbor_allgather:
-    case Collective::neighbor_alltoall: return 0;  // the bound does not know the graph
-  }
-  return 0;
+  if (collective == Collective::barrier) return 0;
+  if (of.neighbourhood) return 0;  // the bound does not know the graph
+  if (of.prefix) return from.lowest < to.highest ? 1 : 0;
+  if (of.rooted && !(to_root(of) ? to.root : from.root)) return 0;
+  if (of.pairwise) return share(from.count) * to.count;
+  return of.parts_out ? share(from.count) : of.parts_in ? share(to.count) : 1;
 }
 
 /// Must `to` hear of `from`?
 bool depends(Collective collective, Rank root, Rank from, Rank to) {
-  switch (collective) {
-    case Collective::bcast:
-    case Collective::scatter: return from == root;
-    case Collective::reduce:
-    case Collective::gather: return to == root;
-    case Collective::scan:
-    case Collective::exscan: return from < to;
-    case Collective::barrier:
-    case Collective::allreduce:
-    case Collective::allgather:
-    case Collective::reduce_scatter:
-    case Collective::alltoall: return true;
-    case Collective::neighbor_allgather:
-    case Collective::neighbor_alltoall: return false;
-  }
-  return true;
+  const CollectiveFacts& of = facts(collective);
+  if (of.neighbourhood) return false;
+  if (of.prefix) return from < to;
+  if (!of.rooted) return true;
+  return to_root(of) ? to == root : from == root;
 }
 
 /// Numbers the vertices so that those below a vertex follow it.

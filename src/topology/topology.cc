@@ -88,24 +88,17 @@ void Topology::find_ring() {
   }
 }
 
-Way Topology::way(std::size_t number) const {
-  const std::size_t link = number / 2;
-  const bool up = number % 2 == 0;
-  if (link < vertices_.size()) return {static_cast<int>(link), no_rank, up};
-  return {-1, static_cast<Rank>(link - vertices_.size()), up};
+double Topology::bandwidth(std::size_t way) const {
+  return way / 2 < vertices_.size() ? vertices_[way / 2].bandwidth : 0;
 }
 
-double Topology::bandwidth(std::size_t number) const {
-  const Way w = way(number);
-  return w.vertex < 0 ? 0 : vertices_[index(w.vertex)].bandwidth;
-}
-
-std::string Topology::name_of(std::size_t number) const {
-  const Way w = way(number);
-  const std::string low = w.vertex < 0 ? "rank " + std::to_string(w.rank) : vertices_[index(w.vertex)].name;
-  const int above = w.vertex < 0 ? machine_of(w.rank) : parent(w.vertex);
+std::string Topology::name_of(std::size_t way) const {
+  const std::size_t link = way / 2, rank = link - vertices_.size();  // the second where it is no vertex's
+  const bool of_vertex = link < vertices_.size();
+  const std::string low = of_vertex ? vertices_[link].name : "rank " + std::to_string(rank);
+  const int above = of_vertex ? vertices_[link].above : machines_[rank];
   const std::string high = above < 0 ? "outside" : vertices_[index(above)].name;
-  return w.up ? low + " to " + high : high + " to " + low;
+  return way % 2 == 0 ? low + " to " + high : high + " to " + low;
 }
 
 void Topology::path(Rank from, Rank to, std::vector<std::size_t>& ways) const {
