@@ -87,6 +87,11 @@ std::span<const Algorithm* const> all_algorithms();
 /// Null if there is none of that id.
 const Algorithm* find_algorithm(std::string_view id);
 
+/// What tells the ranks sizes that not all of them know, before the parts of a gatherv, scatterv, alltoallv or
+/// alltoallw travel (ARCHITECTURE.md, "Sizes that only two ranks know"): a count of eight bytes from each rank.
+inline constexpr std::string_view gathers_all_sizes = "allgather/bruck";            ///< where all are needed
+inline constexpr std::string_view combines_sizes = "allreduce/recursive_doubling";  ///< where one number will do
+
 /// So that an algorithm that has a file gets a number, for statistics; it must never go away. Where there are too many,
 /// several share the last number.
 void number_algorithm(const Algorithm& algorithm);

@@ -34,14 +34,17 @@ enum class PartSizes : std::uint8_t {
 };
 
 struct FunctionFacts {
-  std::string_view name;  ///< "reduce_scatter_block"
+  std::string_view name;    ///< "reduce_scatter_block"
+  std::string_view in_mpi;  ///< as programs call it: "MPI_Reduce_scatter_block"
   Collective collective;
-  bool irregular;    ///< the parts of the ranks may differ in size
-  bool bytes_known;  ///< to all ranks; else a choice goes by a size hint that they agree on
+  PartSizes sizes;
+  bool irregular = sizes == PartSizes::all || sizes == PartSizes::own;  ///< the parts of the ranks may differ in size
+  /// To all ranks; else a choice goes by a size hint that they agree on.
+  bool bytes_known = sizes != PartSizes::own && sizes != PartSizes::neighbours;
 };
 
 const FunctionFacts& facts(Function function);
-std::string mpi_name(Function function);  ///< as programs call it: "MPI_Reduce_scatter"
+inline std::string mpi_name(Function function) { return std::string(facts(function).in_mpi); }
 std::optional<Function> function_named(std::string_view name);
 
 }  // namespace stretto

@@ -3,13 +3,22 @@
 
 #include <algorithm>
 
+#include "stretto/function.hpp"
+
 namespace stretto {
 namespace {
 
-constexpr CollectiveFacts table[] = {
+constexpr CollectiveFacts collective_table[] = {
 #define COLLECTIVE(name, ...) {#name, __VA_ARGS__},
 #include "stretto/collectives.def"
 #undef COLLECTIVE
+};
+
+constexpr FunctionFacts function_table[] = {
+#define STRETTO_FACTS(with, function, in_mpi, collective, sizes) \
+  {#function, "MPI_" #in_mpi, Collective::collective, PartSizes::sizes},
+    STRETTO_FUNCTIONS(STRETTO_FACTS, )
+#undef STRETTO_FACTS
 };
 
 constexpr Content nothing{};
@@ -25,11 +34,19 @@ Rank Parts::owner(Block block) const {
   return static_cast<Rank>(std::upper_bound(first.begin(), first.end(), block) - first.begin()) - 1;
 }
 
-const CollectiveFacts& facts(Collective collective) { return table[static_cast<std::size_t>(collective)]; }
+const CollectiveFacts& facts(Collective collective) { return collective_table[static_cast<std::size_t>(collective)]; }
 
 std::optional<Collective> collective_named(std::string_view name) {
   for (Collective c : all_collectives)
     if (facts(c).name == name) return c;
+  return std::nullopt;
+}
+
+const FunctionFacts& facts(Function function) { return function_table[static_cast<std::size_t>(function)]; }
+
+std::optional<Function> function_named(std::string_view name) {
+  for (Function f : all_functions)
+    if (facts(f).name == name) return f;
   return std::nullopt;
 }
 

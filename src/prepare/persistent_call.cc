@@ -3,7 +3,6 @@
 
 #include <utility>
 
-#include "collectives/sizes.hpp"
 #include "mpi/bootstrap.hpp"
 #include "mpi/types.hpp"
 

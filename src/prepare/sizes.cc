@@ -3,7 +3,6 @@
 // What ranks tell each other before a call: of its sizes, where not all of them know them, and of the times of others.
 #include <algorithm>
 
-#include "collectives/sizes.hpp"
 #include "prepare/prepared_call.hpp"
 
 namespace stretto::mpi {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "stretto/simulate.hpp"
 
-#include "collectives/sizes.hpp"
 #include "simulate/trace.hpp"
 #include "stretto/error.hpp"
 
