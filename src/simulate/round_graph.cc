@@ -3,10 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
+#include <map>
 #include <numeric>
 #include <string>
-#include <unordered_map>
 
 #include "stretto/error.hpp"
 
@@ -186,22 +185,7 @@ class Maker {
   }
 
   std::uint32_t known_form() {
-    key_.clear();
-    const auto put = [&](double value) {
-      char bytes[sizeof value];
-      std::memcpy(bytes, &value, sizeof value);
-      key_.append(bytes, sizeof value);
-    };
-    for (const auto* lots : {&form_.sends, &form_.receives}) {
-      put(static_cast<double>(lots->size()));
-      for (const Lot& lot : *lots) {
-        put(lot.blocks);
-        put(2.0 * lot.messages + (lot.level == Level::node ? 0 : 1));
-      }
-    }
-    put(form_.combined);
-    put(form_.copied);
-    const auto [at, fresh] = known_.try_emplace(key_, index(graph_.forms.size()));
+    const auto [at, fresh] = known_.try_emplace(form_, index(graph_.forms.size()));
     if (fresh) graph_.forms.push_back(form_);
     return at->second;
   }
@@ -215,8 +199,7 @@ class Maker {
   std::size_t first_receive_ = 0;          // of the last rank that was added
   std::vector<std::size_t> order_;
   Form form_;
-  std::string key_;
-  std::unordered_map<std::string, std::uint32_t> known_;
+  std::map<Form, std::uint32_t> known_;
 };
 
 }  // namespace

@@ -5,9 +5,26 @@
 
 #include <vector>
 
-#include "simulate/prices.hpp"
+#include "simulate/round_graph.hpp"
+#include "stretto/cost.hpp"
 
 namespace stretto::simulation {
+
+/// What a round of a form takes on a machine, with blocks of a given size.
+struct Price {
+  double latency = 0;   ///< α: keeps neither port nor core
+  double port = 0;      ///< of both directions, and the overheads of messages
+  double out_port = 0;  ///< of the messages that are sent
+  double overhead = 0;  ///< of that, what the bytes do not take
+  double network = 0;   ///< share of `port` that the node's network is used
+  bool out = false, in = false;
+  double reduction = 0;
+  double copy = 0;
+  double wait = 0;  ///< for a core, before the messages are seen
+
+  double core() const { return reduction + copy; }
+  double all() const { return latency + port + core() + wait; }
+};
 
 /// When the parts of a round began and ended; the round itself begins and ends in Run::begins.
 struct Times {

@@ -1,10 +1,138 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "stretto/simulate.hpp"
 
-#include "simulate/trace.hpp"
+#include <algorithm>
+
+#include "simulate/run.hpp"
 #include "stretto/error.hpp"
 
 namespace stretto {
+namespace simulation {
+namespace {
+
+struct Message {
+  Rank peer;
+  double blocks;
+};
+
+class Tracer {
+ public:
+  Tracer(const Schedule& schedule, const Run& run, const std::vector<Times>& times, std::vector<TraceEvent>& events)
+      : s_(schedule),
+        run_(run),
+        times_(times),
+        events_(events),
+        rank_(static_cast<std::size_t>(schedule.rank)) {}
+
+  void add(Count segment, std::uint32_t round, Rank waited_for) {
+    const std::size_t slot = run_.slot(segment, rank_, round);
+    const Times& t = times_[slot];
+    segment_ = segment;
+    round_ = round;
+    // Of several segments only what keeps the port or the core is shown: one may wait while another is at work.
+    const bool alone = run_.segments() == 1;
+    if (alone && t.ready > run_.begin(slot))
+      put(Activity::wait, waited_for, run_.begin(slot), t.ready - run_.begin(slot), 0);
+    messages(alone ? t.ready : t.port, t.end_of_port);
+    local(t);
+  }
+
+ private:
+  void put(Activity activity, Rank peer, double start, double seconds, double blocks) {
+    if (seconds <= 0) return;
+    events_.push_back({activity, s_.rank, peer, start, seconds, blocks * run_.block_bytes(segment_), round_, segment_});
+  }
+
+  const Round& round() const { return s_.rounds[round_]; }
+
+  /// One direction fills the time, message by message; those of the other, within them.
+  void messages(double start, double end) {
+    std::vector<Message> out, in;
+    for (const Send& send : s_.sends_of(round()))
+      out.push_back({send.peer, static_cast<double>(blocks_in(s_.at(send.blocks)))});
+    for (const Action& a : s_.actions_of(round()))
+      if (is_receive(a.kind)) in.push_back({a.peer, static_cast<double>(blocks_in(s_.at(a.target)))});
+    if (out.empty() && in.empty()) return;
+    const bool sends_fill = in.empty() || (!out.empty() && total(out) >= total(in));
+    const auto& outer = sends_fill ? out : in;
+    const auto& inner = sends_fill ? in : out;
+    const double each = (end - start) / static_cast<double>(outer.size());
+    const std::size_t n = outer.size();
+    for (std::size_t i = 0, k = 0; i < n; ++i) {
+      const double here = start + static_cast<double>(i) * each;
+      put(sends_fill ? Activity::send : Activity::receive, outer[i].peer, here, each, outer[i].blocks);
+      const std::size_t next = inner.size() * (i + 1) / n;
+      const double part = next > k ? each / static_cast<double>(next - k) : 0;
+      for (std::size_t j = k; j < next; ++j)
+        put(sends_fill ? Activity::receive : Activity::send, inner[j].peer, here + static_cast<double>(j - k) * part,
+            part, inner[j].blocks);
+      k = next;
+    }
+  }
+
+  static double total(const std::vector<Message>& messages) {
+    double sum = 0;
+    for (const Message& m : messages) sum += m.blocks;
+    return sum;
+  }
+
+  void local(const Times& t) {
+    double copied = 0, combined = 0;
+    Rank peer = no_rank;
+    for (const Action& a : s_.actions_of(round())) {
+      const auto blocks = static_cast<double>(blocks_in(s_.at(a.target)));
+      if (a.kind == ActionKind::copy) copied += blocks;
+      if (a.kind == ActionKind::receive_reduce || a.kind == ActionKind::reduce) combined += blocks;
+      if (a.kind == ActionKind::receive_reduce) peer = a.peer;
+    }
+    const Price& price = run_.price(segment_, rank_, round_);
+    if (price.core() <= 0) return;
+    const double reducing = (t.end_of_core - t.core) * price.reduction / price.core();
+    put(Activity::reduce, peer, t.core, reducing, combined);
+    put(Activity::copy, no_rank, t.core + reducing, t.end_of_core - t.core - reducing, copied);
+  }
+
+  const Schedule& s_;
+  const Run& run_;
+  const std::vector<Times>& times_;
+  std::vector<TraceEvent>& events_;
+  std::size_t rank_;
+  Count segment_ = 0;
+  std::uint32_t round_ = 0;
+};
+
+/// An event that begins within another ends with it.
+void nest(std::vector<TraceEvent>& events, std::size_t first) {
+  const auto begin = events.begin() + static_cast<std::ptrdiff_t>(first);
+  std::stable_sort(begin, events.end(), [](const TraceEvent& a, const TraceEvent& b) {
+    return a.start != b.start ? a.start < b.start : a.seconds > b.seconds;
+  });
+  std::vector<double> ends;
+  for (auto e = begin; e != events.end(); ++e) {
+    while (!ends.empty() && ends.back() <= e->start) ends.pop_back();
+    if (!ends.empty()) e->seconds = std::min(e->seconds, ends.back() - e->start);
+    ends.push_back(e->start + e->seconds);
+  }
+}
+
+/// What the rank of `schedule` does in the run. Of one rank no two events overlap but one within the other.
+void trace_rank(const Schedule& schedule, const RoundGraph& graph, const Run& run, const std::vector<Times>& times,
+                std::vector<TraceEvent>& events) {
+  const std::size_t first = events.size();
+  const auto rank = static_cast<std::size_t>(schedule.rank);
+  Tracer tracer(schedule, run, times, events);
+  for (Count segment = 0; segment < run.segments(); ++segment)
+    for (std::uint32_t round = 0; round < graph.rounds_of(rank); ++round) {
+      const std::uint32_t cause = run.cause(run.slot(segment, rank, round));
+      const auto peer = cause == Run::no_cause ? no_rank : static_cast<Rank>(graph.receives[cause].from);
+      tracer.add(segment, round, peer);
+    }
+  nest(events, first);
+}
+
+}  // namespace
+}  // namespace simulation
+
 namespace {
 
 constexpr std::size_t most_traced_rounds = std::size_t{1} << 20;

@@ -76,7 +76,9 @@ class Finder {
     if (found != built_.end()) return signature(found->second, symmetry);
     Schedule fresh = build_schedule(algorithm_, shape_, rank, params_);
     const Signature s = signature(fresh, symmetry);
-    if (budget_.left() < 0) too_long(algorithm_, shape_, budget_);
+    if (budget_.left() < 0)
+      too_large(algorithm_, shape_,
+                "to build its schedules takes more than " + std::to_string(std::llround(budget_.seconds())) + " s");
     if (fresh.ranges.size() < most_kept) built_.emplace(rank, std::move(fresh));
     return s;
   }
@@ -107,11 +109,6 @@ void too_large(const Algorithm& algorithm, const Shape& shape, const std::string
   throw Error(
       std::string(algorithm.id) + " on " + std::to_string(shape.ranks) + " ranks is too large to simulate: " + why,
       "take fewer ranks, or an algorithm of fewer rounds");
-}
-
-void too_long(const Algorithm& algorithm, const Shape& shape, const Budget& budget) {
-  too_large(algorithm, shape,
-            "to build its schedules takes more than " + std::to_string(std::llround(budget.seconds())) + " s");
 }
 
 Symmetry find_symmetry(const Algorithm& algorithm, const Shape& shape, const Params& given, const Placement& placement,

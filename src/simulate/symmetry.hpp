@@ -3,11 +3,32 @@
 // Ranks that do the same: rank r what rank r mod `period` does, with all peers moved on by as much.
 #pragma once
 
-#include "simulate/budget.hpp"
+#include <ctime>
+
 #include "stretto/algorithm.hpp"
 #include "stretto/machine.hpp"
 
 namespace stretto::simulation {
+
+/// How long schedules may take to build: of many ranks that is most of the work of a simulation.
+class Budget {
+ public:
+  explicit Budget(double seconds) : seconds_(seconds), begin_(worked()) {}
+
+  /// Seconds that this thread had a core: others may have it meanwhile.
+  static double worked() {
+    timespec now{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+  }
+
+  double seconds() const { return seconds_; }
+  double left() const { return seconds_ - (worked() - begin_); }
+
+ private:
+  double seconds_;
+  double begin_;
+};
 
 struct Symmetry {
   enum class Kind : std::uint8_t { none, rotation, exclusive_or } kind = Kind::none;
@@ -33,6 +54,5 @@ Symmetry find_symmetry(const Algorithm& algorithm, const Shape& shape, const Par
 
 /// Throws stretto::Error: `why` there would be too much to do.
 [[noreturn]] void too_large(const Algorithm& algorithm, const Shape& shape, const std::string& why);
-[[noreturn]] void too_long(const Algorithm& algorithm, const Shape& shape, const Budget& budget);
 
 }  // namespace stretto::simulation
