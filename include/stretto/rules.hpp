@@ -138,6 +138,9 @@ extern const std::uint64_t shipped_digest;  ///< of the text that the shipped ru
 /// "64K", "2M", "100" to bytes.
 std::optional<Bytes> parse_size(std::string_view text);
 
+/// The other way: as large a unit as divides it.
+std::string written_size(Bytes size);
+
 /// What was chosen for a call, and why.
 struct Choice {
   const Algorithm* algorithm = nullptr;  ///< null: the native library

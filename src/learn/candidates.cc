@@ -11,16 +11,6 @@
 namespace stretto::learn {
 namespace {
 
-std::string size_text(Bytes bytes) {
-  constexpr std::string_view units = "KMG";
-  std::string unit;
-  for (std::size_t i = 0; i < units.size() && bytes > 0 && bytes % 1024 == 0; ++i) {
-    bytes /= 1024;
-    unit = units[i];
-  }
-  return std::to_string(bytes) + unit;
-}
-
 /// Of usual nodes and a usual network, to tell which algorithms are worth a try: what is best there, and what is not
 /// much worse. How much better one is than another on this machine, the calls themselves tell.
 Machine usual_machine() {
@@ -165,7 +155,7 @@ std::string conditions(const Call& call, const Between& bytes) {
     text += !call.commutative ? " operator=not-commutative"
             : call.predefined ? " operator=predefined"
                               : " operator=user";
-  if (!bytes.all()) text += " bytes>=" + size_text(bytes.low) + " bytes<" + size_text(bytes.high + 1);
+  if (!bytes.all()) text += " bytes>=" + written_size(bytes.low) + " bytes<" + written_size(bytes.high + 1);
   return text;
 }
 

@@ -79,20 +79,6 @@ void shorten(Lines& lines, std::size_t most) {
   }
 }
 
-class OpenFile {
- public:
-  OpenFile(const std::string& path, int flags) : number_(open(path.c_str(), flags | O_CLOEXEC, 0644)) {}
-  ~OpenFile() {
-    if (number_ >= 0) close(number_);
-  }
-  OpenFile(const OpenFile&) = delete;
-  OpenFile& operator=(const OpenFile&) = delete;
-  int number() const { return number_; }
-
- private:
-  int number_;
-};
-
 [[noreturn]] void cannot(const std::string& path, int error) {
   throw Error("what was learned is not kept: cannot write " + path + ": " + std::strerror(error),
               "STRETTO_LEARN=FILE names another file");
@@ -101,9 +87,9 @@ class OpenFile {
 /// Waits for other processes, but not for ever: one may have been stopped.
 void lock(const OpenFile& file, const std::string& path) {
   constexpr auto patience = std::chrono::seconds(10);
-  if (file.number() < 0) cannot(path, errno);
+  if (file.number < 0) cannot(path, errno);
   const auto end = std::chrono::steady_clock::now() + patience;
-  while (flock(file.number(), LOCK_EX | LOCK_NB) != 0) {
+  while (flock(file.number, LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK && errno != EINTR) cannot(path, errno);
     if (std::chrono::steady_clock::now() > end)
       throw Error("what was learned is not kept: another process keeps " + path + " locked",
@@ -117,17 +103,17 @@ void replace(const std::string& path, const std::string& text) {
   const std::string beside = path + '.' + std::to_string(getpid()) + ".new";
   const NoSignalAtFileLimit no_signal;
   {
-    const OpenFile file(beside, O_WRONLY | O_CREAT | O_TRUNC);
-    if (file.number() < 0) cannot(beside, errno);
+    const OpenFile file(open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+    if (file.number < 0) cannot(beside, errno);
     int error = 0;
     for (std::size_t at = 0; at < text.size() && error == 0;) {
-      const ssize_t n = write(file.number(), text.data() + at, text.size() - at);
+      const ssize_t n = write(file.number, text.data() + at, text.size() - at);
       if (n >= 0)
         at += static_cast<std::size_t>(n);
       else if (errno != EINTR)
         error = errno;
     }
-    if (error == 0 && fsync(file.number()) != 0 && errno != EINVAL) error = errno;
+    if (error == 0 && fsync(file.number) != 0 && errno != EINVAL) error = errno;
     if (error != 0) {
       unlink(beside.c_str());
       cannot(path, error);
@@ -152,13 +138,11 @@ std::string merged(const std::string& before, const std::string& path, const std
                       "', and this is '" + machine + '\'',
                   hint);
     if (!rules.otherwise) throw Error(path + ":1: these rules were not learned: they lack the line 'otherwise'", hint);
-    for (std::size_t at = 0; at < before.size();) {
-      const std::size_t end = std::min(before.find('\n', at), before.size());
-      const std::string_view line = std::string_view(before).substr(at, end - at);
+    for (std::string_view rest = before; !rest.empty();) {
+      const std::string_view line = take_line(rest);
       const std::vector<std::string_view> words = words_of(line.substr(0, line.find('#')));
       const auto arrow = std::ranges::find(words, "->");
       if (arrow != words.end()) add(lines, joined({words.begin(), arrow}), std::string(line));
-      at = end + 1;
     }
   }
   for (const Learned& one : learned) add(lines, one.conditions, line_of(one));
@@ -179,7 +163,7 @@ void merge_into(const std::string& path, const std::string& machine, const std::
   if (error) cannot(path, error.value());
   // Not the file itself: it is replaced.
   const std::string beside = path + ".lock";
-  const OpenFile locked(beside, O_RDWR | O_CREAT);
+  const OpenFile locked(open(beside.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
   lock(locked, beside);
   const std::string before = access(path.c_str(), F_OK) == 0 ? text_of_rules(path) : "";
   const std::string text = merged(before, path, machine, learned);

@@ -42,12 +42,11 @@ Form form_of(std::string_view word) {
 }
 
 PointSpec spec_of(std::string_view word) {
-  const std::size_t colon = word.find(':');
-  if (colon == word.npos) throw Error("'" + std::string(word) + "' has no size: write allreduce:8,bcast:1K");
-  const std::string_view rest = word.substr(colon + 1);
-  PointSpec spec{benchmark_named(word.substr(0, colon)), size_of(rest.substr(0, rest.find(':')))};
-  if (rest.find(':') == rest.npos) return spec;
-  for_each_word(rest.substr(rest.find(':') + 1), ':', [&](std::string_view one) {
+  std::string_view rest = word;
+  const std::string_view name = take_until(rest, ':');
+  if (name == word) throw Error("'" + std::string(word) + "' has no size: write allreduce:8,bcast:1K");
+  PointSpec spec{benchmark_named(name), size_of(take_until(rest, ':'))};
+  for_each_word(rest, ':', [&](std::string_view one) {
     if (const auto mode = named(all_modes, one))
       spec.mode = *mode;
     else if (const auto form = named(all_forms, one))

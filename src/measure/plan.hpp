@@ -8,15 +8,15 @@
 #include <vector>
 
 #include "measure/compare.hpp"
+#include "support/text.hpp"
 
 namespace stretto::measure {
 
 template <typename Each>
 void for_each_word(std::string_view list, char separator, Each each) {
   while (!list.empty()) {
-    const std::string_view word = list.substr(0, list.find(separator));
+    const std::string_view word = take_until(list, separator);
     if (!word.empty()) each(word);
-    list = word.size() == list.size() ? std::string_view{} : list.substr(word.size() + 1);
   }
 }
 

@@ -139,11 +139,9 @@ class Parser {
   void parts(Schedule& s, std::string_view word) {
     word.remove_prefix(6);
     while (!word.empty()) {
-      const std::size_t comma = word.find(',');
-      const Block first = number(word.substr(0, comma));
+      const Block first = number(take_until(word, ','));
       if (first < (s.parts.first.empty() ? 0 : s.parts.first.back())) refuse("the parts are not in order");
       s.parts.first.push_back(first);
-      word = comma == std::string_view::npos ? std::string_view{} : word.substr(comma + 1);
     }
     if (s.parts.first.size() != static_cast<std::size_t>(s.ranks) + 1 || s.parts.first.front() != 0 ||
         s.parts.first.back() != s.blocks)
@@ -155,8 +153,7 @@ class Parser {
     if (!word.starts_with("scratch=")) refuse("expected scratch=…, found '" + std::string(word) + "'");
     word.remove_prefix(8);
     while (!word.empty()) {
-      const std::size_t comma = word.find(',');
-      const std::string_view item = word.substr(0, comma);
+      const std::string_view item = take_until(word, ',');
       const std::size_t colon = item.find(':');
       const Block first = number(item.substr(0, colon));
       const Block end = colon == std::string_view::npos ? first + 1 : number(item.substr(colon + 1));
@@ -164,7 +161,6 @@ class Parser {
       if (end - first > most_scratch_slots - static_cast<Block>(s.scratch.size()))
         refuse("more than " + std::to_string(most_scratch_slots) + " scratch slots");
       s.scratch.add(first, end - first);
-      word = comma == std::string_view::npos ? std::string_view{} : word.substr(comma + 1);
     }
   }
 

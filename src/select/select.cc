@@ -54,17 +54,22 @@ Bytes balanced_from(Rank ranks) {
   return yes;
 }
 
-std::string written_size(Bytes size) {
-  constexpr std::string_view units = "KMG";
-  std::string unit;
-  for (std::size_t i = 0; i < units.size() && size > 0 && size % 1024 == 0; ++i) {
-    size /= 1024;
-    unit = units[i];
-  }
-  return std::to_string(size) + unit;
-}
-
 }  // namespace
+
+Rule rule_of(const CompactRules& table, const CompactRule& r, int lines_before) {
+  const CompactChoice& choice = table.choices[r.choice];
+  const auto list = table.numbers.subspan(choice.list_begin, choice.list_end - choice.list_begin);
+  return {.function = r.function,
+          .bytes = table.ranges[r.bytes],
+          .part = table.ranges[r.part],
+          .ranks = table.ranges[r.ranks],
+          .per_node = table.ranges[r.per_node],
+          .to_node = table.ranges[r.to_node],
+          .conditions = r.conditions,
+          .algorithm = choice.algorithm < 0 ? nullptr : all_algorithms()[static_cast<std::size_t>(choice.algorithm)],
+          .params = {choice.segment, choice.depth, choice.value, {list.begin(), list.end()}, choice.copy},
+          .line = r.line + lines_before};
+}
 
 bool blocks_balanced(Rank ranks, Bytes bytes) {
   int delta = 0;
@@ -144,6 +149,16 @@ std::string_view name_of(Copy copy) {
     case Copy::measured: return "measured";
   }
   return {};
+}
+
+std::string written_size(Bytes size) {
+  constexpr std::string_view units = "KMG";
+  std::string unit;
+  for (std::size_t i = 0; i < units.size() && size > 0 && size % 1024 == 0; ++i) {
+    size /= 1024;
+    unit = units[i];
+  }
+  return std::to_string(size) + unit;
 }
 
 std::string written(const Algorithm* algorithm, const Params& params) {

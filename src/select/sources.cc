@@ -56,13 +56,6 @@ std::string cpu_model() {
   return numbers.empty() ? "unknown processor" : "processor" + numbers;
 }
 
-struct OpenFile {
-  int number;
-  ~OpenFile() {
-    if (number >= 0) close(number);
-  }
-};
-
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
   return value ? value : "";
@@ -192,7 +185,7 @@ std::string text_of_file(const std::string& path, const std::string& what, std::
   if (stat(path.c_str(), &found) != 0) throw cannot();
   if (!S_ISREG(found.st_mode))
     throw Error(path + " is " + std::string(kind_of_file(found.st_mode)) + ", not " + what, hint);
-  const OpenFile file{open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)};
+  const OpenFile file(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   if (file.number < 0) throw cannot();
   std::string text;
   char piece[1 << 14];
@@ -230,6 +223,17 @@ FoundRules find_rules(const WantedRules& wanted, const std::function<std::string
     files.add_if_there(folder + "/tuned.rules");  // of earlier versions: one for all
   }
   return files.take();
+}
+
+const Rules& shipped_rules() {
+  // Never destroyed: a preloaded program may call MPI until its very end.
+  static const Rules& rules = *[] {
+    auto* shipped = new Rules;
+    shipped->file = shipped_name;
+    shipped->compiled = &shipped_table;
+    return shipped;
+  }();
+  return rules;
 }
 
 Rules complete_rules(std::string_view text, std::string_view file) {

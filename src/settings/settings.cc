@@ -16,6 +16,7 @@
 #include "support/launcher.hpp"
 #include "support/nearest.hpp"
 #include "support/say.hpp"
+#include "support/text.hpp"
 
 namespace stretto {
 namespace {
@@ -42,8 +43,7 @@ void complain(const std::string& what, const std::string& hint) {
 void read_log(Settings& s) {
   std::string_view rest = variable("STRETTO_LOG");
   while (!rest.empty()) {
-    const std::string_view word = rest.substr(0, rest.find(','));
-    rest = word.size() == rest.size() ? std::string_view{} : rest.substr(word.size() + 1);
+    const std::string_view word = take_until(rest, ',');
     if (word == "select")
       s.log_select = true;
     else if (word == "summary")

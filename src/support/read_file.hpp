@@ -17,19 +17,30 @@
 
 namespace stretto {
 
+/// Closes what open() gave; below 0: nothing.
+class OpenFile {
+ public:
+  explicit OpenFile(int number) : number(number) {}
+  ~OpenFile() {
+    if (number >= 0) close(number);
+  }
+  OpenFile& operator=(OpenFile&&) = delete;
+
+  const int number;
+};
+
 /// What a file says, of a long one no more than the first `most` bytes and 4096; empty where it cannot be read.
 inline std::string read_file(const char* path, std::size_t most = std::size_t{1} << 20) {
-  const int file = open(path, O_RDONLY | O_CLOEXEC);
-  if (file < 0) return {};
+  const OpenFile file(open(path, O_RDONLY | O_CLOEXEC));
+  if (file.number < 0) return {};
   std::string text;
   char part[4096];
   while (text.size() < most) {
-    const ssize_t n = read(file, part, sizeof part);
+    const ssize_t n = read(file.number, part, sizeof part);
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) break;
     text.append(part, static_cast<std::size_t>(n));
   }
-  close(file);
   return text;
 }
 

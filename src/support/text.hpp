@@ -26,13 +26,15 @@ inline std::vector<std::string_view> words_of(std::string_view line) {
   return words;
 }
 
-/// Takes the first line away, and gives it without its end.
-inline std::string_view take_line(std::string_view& text) {
-  const std::size_t end = text.find('\n');
-  const std::string_view line = text.substr(0, end);
+/// Takes away what stands before the first `separator`, or all, and gives it without that.
+inline std::string_view take_until(std::string_view& text, char separator) {
+  const std::size_t end = text.find(separator);
+  const std::string_view first = text.substr(0, end);
   text = end == std::string_view::npos ? std::string_view{} : text.substr(end + 1);
-  return line;
+  return first;
 }
+
+inline std::string_view take_line(std::string_view& text) { return take_until(text, '\n'); }
 
 /// Calls `each(line, number)` for every line, numbered from 1, without its end and without a # comment.
 template <typename Each>
