@@ -32,17 +32,15 @@ std::atomic<std::size_t> least{
 std::atomic<Heap*> the_heap{nullptr};  // never destroyed
 
 // What the next allocator's functions are is asked at the first call, and the C library may call calloc to answer.
+// clang-format off
+#define STRETTO_NEXT(X) \
+  X(malloc) X(calloc) X(realloc) X(free) X(memalign) X(aligned_alloc) X(posix_memalign) X(valloc) X(pvalloc) \
+  X(malloc_usable_size)
+// clang-format on
 struct Next {
-  void* (*malloc)(std::size_t);
-  void* (*calloc)(std::size_t, std::size_t);
-  void* (*realloc)(void*, std::size_t);
-  void (*free)(void*);
-  void* (*memalign)(std::size_t, std::size_t);
-  void* (*aligned_alloc)(std::size_t, std::size_t);
-  int (*posix_memalign)(void**, std::size_t, std::size_t);
-  void* (*valloc)(std::size_t);
-  void* (*pvalloc)(std::size_t);
-  std::size_t (*malloc_usable_size)(void*);
+#define STRETTO_MEMBER(name) decltype(&::name) name;
+  STRETTO_NEXT(STRETTO_MEMBER)
+#undef STRETTO_MEMBER
 };
 constinit Next next_functions{};
 constinit std::atomic<bool> next_found{false};
@@ -61,24 +59,12 @@ bool is_early(const void* block) {
   return reinterpret_cast<std::uintptr_t>(block) - reinterpret_cast<std::uintptr_t>(early) < sizeof early;
 }
 
-template <typename Function>
-void find(Function& function, const char* name) {
-  function = reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
-}
-
 [[gnu::noinline, gnu::cold]] void find_next() {
   asking = true;
   Next found{};
-  find(found.malloc, "malloc");
-  find(found.calloc, "calloc");
-  find(found.realloc, "realloc");
-  find(found.free, "free");
-  find(found.memalign, "memalign");
-  find(found.aligned_alloc, "aligned_alloc");
-  find(found.posix_memalign, "posix_memalign");
-  find(found.valloc, "valloc");
-  find(found.pvalloc, "pvalloc");
-  find(found.malloc_usable_size, "malloc_usable_size");
+#define STRETTO_FIND(name) found.name = reinterpret_cast<decltype(found.name)>(dlsym(RTLD_NEXT, #name));
+  STRETTO_NEXT(STRETTO_FIND)
+#undef STRETTO_FIND
   asking = false;
   static constinit std::atomic<bool> writing{false};
   if (!writing.exchange(true)) {
