@@ -129,8 +129,8 @@ const Known* of_rank_0(Bootstrap& bootstrap) {
 using Proposal = std::array<std::int64_t, 12>;
 
 Proposal proposal(const Terms& t) {
-  return {t.variables, -t.variables, t.files,   -t.files,  t.node,       -t.node,
-          t.rules,     !t.threads,   t.threads, !t.faults, t.own_thread, !t.gpu};
+  return std::to_array<std::int64_t>({t.variables, -t.variables, t.files, -t.files, t.node, -t.node, t.rules,
+                                      !t.threads, t.threads, !t.faults, t.own_thread, !t.gpu});
 }
 
 Agreement agreement(const Proposal& least) {

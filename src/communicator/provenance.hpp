@@ -2,7 +2,7 @@
 //
 // Where the processes of a communicator come from. The ranks of the own MPI_COMM_WORLD are known to have Stretto, and
 // to make their calls one after the other; others are not, and a communicator must be told apart on all its ranks
-// alike, without a message to them.
+// alike, without a message to them. And what spawned processes are handed, so that they have Stretto too.
 #pragma once
 
 #include <cstdint>
@@ -28,9 +28,9 @@ void inherit_provenance(MPI_Comm parent, MPI_Comm child);
 bool has_strangers(Provenance provenance, const std::vector<int>& world_ranks);
 bool has_strangers(MPI_Comm comm);
 
-/// What is given to MPI_Comm_spawn_multiple on `comm`: the program's infos, with the variables by which the processes
-/// get Stretto as well, where the launcher said that they shall (STRETTO_CHILDREN) and the MPI would not hand them
-/// these by itself.
+/// What is given to MPI_Comm_spawn and MPI_Comm_spawn_multiple on `comm`: the program's infos, with the variables by
+/// which the processes get Stretto as well, where the launcher said that they shall (STRETTO_CHILDREN) and the MPI
+/// would not hand them these by itself.
 class InfosOfChildren {
  public:
   InfosOfChildren(int n, const MPI_Info given[], MPI_Comm comm) {

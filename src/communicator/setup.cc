@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
+#include <type_traits>
 #include <vector>
 
 #include "communicator/agreement.hpp"
@@ -37,7 +38,8 @@ struct alignas(256) Letter {
   PeerInfo memory;
 };
 constexpr Rank most_to_meet_at_once = 32;
-static_assert(sizeof(Letter) == 256 && offsetof(Letter, terms) == 0 && offsetof(Terms, variables) == 0);
+static_assert(std::is_trivially_copyable_v<Letter> && sizeof(Letter) == 256 && offsetof(Letter, terms) == 0 &&
+              offsetof(Terms, variables) == 0);
 static_assert(most_to_meet_at_once / 2 * sizeof(Letter) <= 4096);
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the driver prints: one JSON object a line, by rank 0.
+// What the driver prints, and what it measures to print it: one JSON object a line, by rank 0.
 #pragma once
 
 #include <string>

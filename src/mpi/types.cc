@@ -87,14 +87,17 @@ void add_pairs(Table& table) {
   if (flavour::size_of_predefined(MPI_2DOUBLE_PRECISION) == 16) pair(MPI_2DOUBLE_PRECISION, Type::f64_f64);
 }
 
+/// Filled in place, because the facts point into it.
+struct FilledTable : Table {
+  FilledTable() {
+    add_numbers(*this);
+    add_pairs(*this);
+    for_each([](const MPI_Datatype& handle, Known& known) { known.facts.element.type = &handle; });
+  }
+};
+
 const Table& table() {
-  static const Table& filled = *[] {
-    auto* const made = new Table;
-    add_numbers(*made);
-    add_pairs(*made);
-    made->for_each([](const MPI_Datatype& handle, Known& known) { known.facts.element.type = &handle; });
-    return made;
-  }();
+  static const FilledTable filled;
   return filled;
 }
 

@@ -165,7 +165,10 @@ Output::Output(const char* variable, const std::string& path) : variable_(variab
   const int file = open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK | O_CLOEXEC, 0666);
   if (file >= 0) fcntl(file, F_SETFL, 0);  // opening it was not to wait, but a slow terminal is to get all
   if (file >= 0) file_ = fdopen(file, "w");
-  if (!file_) complain(std::strerror(errno));
+  if (file_)
+    std::setvbuf(file_, nullptr, _IOFBF, 64 << 10);  // a trace has many short lines, and all ranks wait for them
+  else
+    complain(std::strerror(errno));
 }
 
 Output::~Output() {

@@ -36,7 +36,7 @@ Deadline deadline() {
 
 /// A stage of a blocking call under MPI_THREAD_MULTIPLE whose communicator has pending calls too: they share its
 /// messages, so that the stage is posted beside them, and moved on by whoever moves those on. All functions are called
-/// inside Entered(process_worker()); before the end of one its operation must have been forgotten.
+/// inside Entered(process_worker()); it must have forgotten its operation before it is destroyed.
 class BlockingStage final : public PendingCall {
  public:
   void start(Communicator& c, Function function, const execute::Work& work, const execute::Plan* ready) {

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <numeric>
 #include <string>
+#include <unordered_map>
 
 #include "stretto/error.hpp"
 
@@ -184,6 +184,24 @@ class Maker {
     }
   }
 
+  struct Hash {
+    std::size_t operator()(const Form& form) const {
+      std::size_t hash = form.sends.size();
+      const auto add = [&](double value) {
+        hash = (hash ^ std::hash<double>()(value)) * 0x9e3779b97f4a7c15u;
+        hash ^= hash >> 32;
+      };
+      for (const auto* lots : {&form.sends, &form.receives})
+        for (const Lot& lot : *lots) {
+          add(lot.blocks);
+          add(2.0 * lot.messages + (lot.level == Level::node ? 0 : 1));
+        }
+      add(form.combined);
+      add(form.copied);
+      return hash;
+    }
+  };
+
   std::uint32_t known_form() {
     const auto [at, fresh] = known_.try_emplace(form_, index(graph_.forms.size()));
     if (fresh) graph_.forms.push_back(form_);
@@ -199,7 +217,7 @@ class Maker {
   std::size_t first_receive_ = 0;          // of the last rank that was added
   std::vector<std::size_t> order_;
   Form form_;
-  std::map<Form, std::uint32_t> known_;
+  std::unordered_map<Form, std::uint32_t, Hash> known_;  // irregular rounds may all have forms of their own
 };
 
 }  // namespace

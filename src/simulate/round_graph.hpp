@@ -4,7 +4,6 @@
 // round of its sender, and rounds that look alike are described once. No schedule is kept.
 #pragma once
 
-#include <compare>
 #include <vector>
 
 #include "simulate/symmetry.hpp"
@@ -16,7 +15,7 @@ struct Lot {
   Level level;
   double blocks;  ///< of each
   std::uint32_t messages;
-  auto operator<=>(const Lot&) const = default;
+  bool operator==(const Lot&) const = default;
 };
 
 /// All that the length of a round depends on.
@@ -25,7 +24,7 @@ struct Form {
   std::vector<Lot> receives;
   double combined = 0;  ///< blocks
   double copied = 0;    ///< blocks
-  auto operator<=>(const Form&) const = default;
+  bool operator==(const Form&) const = default;
 };
 
 struct RoundGraph {

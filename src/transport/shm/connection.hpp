@@ -185,14 +185,14 @@ class Inbox {
     bool in_heap;
     bool non_temporal = false;
   };
-  /// Asks the sender, before this end has time for it, to begin to copy. False: it may not.
+  /// Asks the sender to copy as well, from now on. False: it may not.
   bool ask_for_help(const Target& to) {
     Loan& loan = channel_.slot(released_).loan;
     if (!may_help(loan, to) || channel_.receipts->refused.load(std::memory_order_relaxed) != 0) return false;
     transport::shm::ask_for_help(loan, to.at);
     return true;
   }
-  /// Copies all of it, together with the sender if that was asked. `mine`: how much of it by this end so far.
+  /// Copies all of it, together with the sender after ask_for_help(). `mine`: how much of it by this end so far.
   Copied copy_together(const Fragment& lent, const Target& to, Bytes& mine) {
     Loan& loan = channel_.slot(released_).loan;
     const auto copy_all = [&] {
@@ -209,7 +209,7 @@ class Inbox {
   }
   /// Has the sender of a lent fragment given up, so that what has been copied may be anything?
   bool was_withdrawn() { return transport::shm::was_withdrawn(channel_.slot(released_).loan); }
-  /// The buffer that copy_together() was given goes away.
+  /// The buffer that the sender was asked to copy to goes away.
   void withdraw(Bytes mine) { transport::shm::withdraw(channel_.slot(released_).loan, mine); }
   /// Gives a lent fragment back: the sender is to send the message in another way.
   void refuse() {

@@ -43,7 +43,9 @@ inline std::size_t size_class(Bytes message) {
 }
 
 /// By the size of messages.
-struct CopyCosts : Costs<size_classes> {
+class CopyCosts : Costs<size_classes> {
+ public:
+  using Costs::of, Costs::clear;
   void note(Bytes message, float sample) { Costs::note(size_class(message), sample); }
 };
 
