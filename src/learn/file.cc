@@ -17,7 +17,7 @@
 
 #include "stretto/error.hpp"
 #include "stretto/sources.hpp"
-#include "support/read_file.hpp"
+#include "support/files.hpp"
 #include "support/text.hpp"
 
 namespace stretto::learn {

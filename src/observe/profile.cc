@@ -10,8 +10,8 @@
 #include "observe/records.hpp"
 #include "observe/write.hpp"
 #include "settings/settings.hpp"
+#include "support/files.hpp"
 #include "support/json.hpp"
-#include "support/read_file.hpp"
 #include "support/text.hpp"
 
 namespace stretto::mpi::observe {

@@ -13,7 +13,7 @@
 #include "execute/observer.hpp"
 #include "mpi/native.hpp"
 #include "observe/packet.hpp"
-#include "support/read_file.hpp"
+#include "support/files.hpp"
 
 namespace stretto::mpi::observe {
 

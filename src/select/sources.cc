@@ -11,7 +11,7 @@
 #include <cstring>
 
 #include "select/shipped.hpp"
-#include "support/read_file.hpp"
+#include "support/files.hpp"
 #include "support/text.hpp"
 
 namespace stretto {

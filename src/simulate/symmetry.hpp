@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Ranks that do the same: rank r what rank r mod `period` does, with all peers moved on by as much.
+// Ranks that do the same: rank r what rank r mod `period` does, with all peers moved on by as much; and the time that
+// building the schedules of all others may take.
 #pragma once
 
 #include <ctime>

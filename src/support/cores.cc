@@ -7,7 +7,7 @@
 #include <cmath>
 #include <string>
 
-#include "support/read_file.hpp"
+#include "support/files.hpp"
 #include "support/text.hpp"
 
 namespace stretto {
