@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "measure/library.hpp"
+#include "measure/calls.hpp"
 
 #include <cstring>
 

@@ -9,7 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "measure/library.hpp"
+#include "measure/calls.hpp"
+#include "measure/forms.hpp"
 
 namespace stretto::measure {
 

@@ -5,6 +5,7 @@
 #include <ctime>
 
 #include "mpi/queries.hpp"
+#include "observe/assembly.hpp"
 #include "observe/calls.hpp"
 #include "observe/learning.hpp"
 #include "observe/records.hpp"

@@ -4,6 +4,7 @@
 #include <limits>
 #include <optional>
 
+#include "observe/assembly.hpp"
 #include "observe/calls.hpp"
 #include "observe/pending.hpp"
 #include "observe/write.hpp"
