@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from . import _core
 from .errors import Error
-from .launch.library import FLAVOURS, NAMES, installed_flavours, library_of
-from .launch.mpi import WHEELS, Mpi, all_mpis, cores
+from .launch.library import FLAVOURS, NAMES, installed_flavours, library_of, session_library
+from .launch.mpi import WHEELS, Mpi, all_mpis, autogroups, cores
 from .measure.driver import driver_command
 from .measure.process import launched, stop
 
@@ -77,6 +77,12 @@ def _mpis() -> list[Finding]:
     if "abi" in installed_flavours():
         mpis += [one for one in (mpi.of_flavour("abi") for mpi in mpis) if one]
     found = [smoke(mpi) for mpi in mpis]
+    if autogroups() and any(mpi.name == "MPICH" for mpi in mpis):
+        words = "on: where ranks share cores, MPICH ranks that wait take time from those that work"
+        hint = "with plain mpiexec: sysctl kernel.sched_autogroup_enabled=0"
+        if session_library():
+            hint = f"`stretto run -n` avoids it; {hint}"
+        found.append(Finding("autogroups", None, words, hint))
     if not mpis:
         hint = f"`{sys.executable} -m pip install {WHEELS['mpich']}` brings one"
         found.append(Finding("MPI", False, f"none in {sys.prefix} and none on PATH", hint))

@@ -3,12 +3,14 @@
 
 import os
 import sys
+from pathlib import Path
 
 import pytest
 from commands import json_of, refuse, stretto, succeed
 from conftest import compile_c
 from stretto import Error
 from stretto.launch import all_mpis, choose_mpi, library_of, mpi_of_program, preload
+from stretto.launch import mpi as launch_mpi
 from stretto.launch.library import installed_flavours
 from stretto.launch.mpi import cores
 
@@ -34,7 +36,18 @@ def test_mpi_is_known_by_its_launcher(fake_mpi, kind, flavour, title):
         assert mpi.library.parent == prefix / "lib"
 
 
-def test_command_lines(fake_mpi, monkeypatch):
+@pytest.fixture
+def autogroups_are(monkeypatch, tmp_path):
+    def write(text: str) -> None:
+        (tmp_path / "enabled").write_text(text)
+        monkeypatch.setattr(launch_mpi, "AUTOGROUPS", tmp_path / "enabled")
+        monkeypatch.setattr(launch_mpi, "_has_shares", lambda: False)
+
+    return write
+
+
+def test_command_lines(fake_mpi, autogroups_are, monkeypatch):
+    autogroups_are("0\n")
     for name in [name for name in os.environ if name.startswith("STRETTO_")]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("STRETTO_LOG", "select")
@@ -60,6 +73,35 @@ def test_root_is_allowed_for_open_mpi_only_if_root(fake_mpi, monkeypatch):
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     assert mpi.environment()["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] == "1"
     assert "root" in mpi.notes()[0]
+
+
+def test_ranks_that_share_cores_stay_in_one_session_under_mpich(
+    fake_mpi, fake_libraries, autogroups_are, monkeypatch
+):
+    library = fake_libraries / "libstretto-session.so"
+    library.touch()
+    mpich, intel = choose_mpi(str(fake_mpi("mpich"))), choose_mpi(str(fake_mpi("intel")))
+    many = [str(mpich.mpiexec), "-n", str(cores() + 1)]
+    monkeypatch.delenv("LD_PRELOAD", raising=False)
+    autogroups_are("1\n")
+    front = ["env", f"LD_PRELOAD={library}"]
+    nothing = ["-genv", "LD_PRELOAD", ""]  # the ranks are not to have it
+    assert mpich.command(cores() + 1, ["app"], {}) == [*front, *many, *nothing, "app"]
+    ours = {"LD_PRELOAD": "ours.so"}
+    words = [*front, *many, "-genv", "LD_PRELOAD", "ours.so", "app"]
+    assert mpich.command(cores() + 1, ["app"], ours) == words
+    assert mpich.command(cores(), ["app"], {})[0] == str(mpich.mpiexec)
+    assert intel.command(cores() + 1, ["app"], {})[0] == str(intel.mpiexec)
+    monkeypatch.setenv("LD_PRELOAD", "tool.so")
+    front, tool = ["env", f"LD_PRELOAD=tool.so:{library}"], ["-genv", "LD_PRELOAD", "tool.so"]
+    assert mpich.command(cores() + 1, ["app"], {}) == [*front, *many, *tool, "app"]
+    library.unlink()
+    assert mpich.command(cores() + 1, ["app"], {}) == [*many, "app"]
+    library.touch()
+    autogroups_are("0\n")
+    assert mpich.command(cores() + 1, ["app"], {}) == [*many, "app"]
+    monkeypatch.setattr(launch_mpi, "AUTOGROUPS", Path("/there/is/none"))
+    assert mpich.command(cores() + 1, ["app"], {}) == [*many, "app"]
 
 
 def test_program_beside_its_mpi(fake_mpi, fake_program):

@@ -10,8 +10,11 @@ from pathlib import Path
 
 import pytest
 from commands import stretto, succeed
+from programs import installed
 from stretto import interrupt
 from stretto.interrupt import Interrupt, held
+from stretto.launch import mpi as launch_mpi
+from stretto.launch.library import session_library
 from stretto.measure.process import _family, launched, stop
 
 PRINTING = (
@@ -280,4 +283,29 @@ def test_descendants_are_found():
         family = _family(process.pid)
         stop(process)
     assert list(family) == [process.pid, child]
+    assert all(map(gone, family))
+
+
+RANK = """
+import os, time
+mine = os.environ.get("LD_PRELOAD", "")
+print(os.getsid(0), os.getpgrp() == os.getpid(), "stretto" in mine, flush=True)
+time.sleep(600)
+"""
+
+
+@pytest.mark.skipif(session_library() is None, reason="built without what keeps ranks in a session")
+def test_ranks_of_mpich_that_share_a_session_and_cores_end_together(monkeypatch, tmp_path):
+    (tmp_path / "enabled").write_text("1\n")
+    monkeypatch.setattr(launch_mpi, "AUTOGROUPS", tmp_path / "enabled")
+    monkeypatch.setattr(launch_mpi, "_has_shares", lambda: False)
+    mpi, ranks = installed("mpich"), launch_mpi.cores() + 1
+    with launched(mpi, mpi.command(ranks, [sys.executable, "-c", RANK], {})) as process:
+        said = {process.stdout.readline() for _ in range(ranks)}
+        family = _family(process.pid)
+        stop(process)
+    ((session, leads_a_group, has_ours),) = [line.split() for line in said]
+    assert int(session) in family
+    assert (leads_a_group, has_ours) == ("True", "False")
+    assert len(family) > ranks
     assert all(map(gone, family))

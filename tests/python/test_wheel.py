@@ -73,6 +73,7 @@ def test_what_it_holds(wheel):
         assert f"stretto/lib/libstretto-{flavour}.so" in names
         assert f"stretto/lib/stretto-race-{flavour}" in names
         assert f"stretto/lib/pkgconfig/stretto-{flavour}.pc" in names
+    assert {f"stretto/lib/libstretto-{name}.so" for name in ("heap", "session")} <= names
     data = f"stretto-{__version__}.data/data/share"
     pages = {name for name in names if name.startswith(f"{data}/man/man1/")}
     assert {f"{data}/man/man1/stretto{of}.1" for of in ("", "-run", "-check", "-bench")} <= pages

@@ -83,6 +83,12 @@ def heap_library() -> Path:
     return _existing(_folder() / "libstretto-heap.so")
 
 
+def session_library() -> Path | None:
+    """What keeps MPICH's ranks in one session; None if it was not built."""
+    path = _folder() / "libstretto-session.so"
+    return path if path.is_file() else None
+
+
 def preload(flavour: str, shared_heap: bool = False) -> str:
     """LD_PRELOAD's value for the ranks: what the user preloads already, then Stretto.
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from ..errors import Error
 from ..files import expanded
 from .ask import ask
-from .library import NAMES
+from .library import NAMES, session_library
 
 LIBRARIES = {
     "mpich": ("libmpi.so.12", "libmpich.so.12"),
@@ -21,12 +21,36 @@ LIBRARIES = {
     "abi": ("libmpi_abi.so.1",),
 }
 TITLES = {"mpich": "MPICH", "openmpi": "Open MPI", "intel": "Intel MPI"}
+AUTOGROUPS = Path("/proc/sys/kernel/sched_autogroup_enabled")
+GROUPS = Path("/sys/fs/cgroup")
 WISHES = ("auto", "mpich", "intel", "openmpi", "abi")
 
 
 def cores() -> int:
     """That this process may use."""
     return len(os.sched_getaffinity(0))
+
+
+def autogroups() -> bool:
+    """Does Linux divide the cores among sessions, and not among processes? See sched(7)."""
+    try:
+        return AUTOGROUPS.read_text(encoding="ascii").strip() == "1" and not _has_shares()
+    except OSError:
+        return False
+
+
+def _has_shares() -> bool:
+    """Is this process in a control group that has a share of the cores? Then sessions have none."""
+    for line in Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines():
+        _, controllers, path = line.split(":", 2)
+        group = GROUPS / path.strip("/")
+        if "cpu" in controllers.split(",") and path != "/":
+            return True
+        if not controllers and any(
+            (one / "cpu.weight").exists() for one in (group, *group.parents)
+        ):
+            return True
+    return False
 
 
 @dataclass(frozen=True)
@@ -72,7 +96,8 @@ class Mpi:
         if self.launcher:
             assignments = [f"{name}={value}" for name, value in variables.items()]
             return [*self.launcher, "env", *assignments, *program]
-        words = [str(self.mpiexec), "-n", str(ranks)]
+        front = self._for_one_session(ranks)
+        words = [*front, str(self.mpiexec), "-n", str(ranks)]
         if self.name == "Open MPI":
             for name, value in variables.items():
                 words += ["-x", f"{name}={value}"]
@@ -84,9 +109,19 @@ class Mpi:
                 old = int(self.version.partition(".")[0]) < 5
                 words += ["--oversubscribe"] if old else ["--map-by", ":OVERSUBSCRIBE"]
         else:
-            for name, value in variables.items():
+            own = {"LD_PRELOAD": os.environ.get("LD_PRELOAD", "")} if front else {}
+            for name, value in {**own, **variables}.items():
                 words += ["-genv", name, value]
         return words + program
+
+    def _for_one_session(self, ranks: int) -> list[str]:
+        """What stands before the launcher: of ranks that share cores in sessions of their own,
+        those that wait take time from those that work."""
+        session = session_library()
+        if self.name != "MPICH" or ranks <= cores() or not session or not autogroups():
+            return []
+        before = os.environ.get("LD_PRELOAD", "").strip(": ")
+        return ["env", f"LD_PRELOAD={before}:{session}" if before else f"LD_PRELOAD={session}"]
 
 
 @cache
