@@ -10,7 +10,7 @@ import pytest
 import stretto.measure.driver as driver_module
 from commands import json_of, refuse, stretto, succeed
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from stretto import Error, all_functions, facts
+from stretto import Error, all_functions, diagnosis, facts
 from stretto.cli.bench_ import _print_tables as print_race
 from stretto.cli.bench_overlap import _print as print_overlap
 from stretto.diagnosis import smoke
@@ -312,6 +312,20 @@ def test_overlap_is_a_share():
 def test_doctor_runs_two_ranks(mpi):
     finding = smoke(mpi)
     assert finding.good, finding.words
+
+
+@pytest.mark.parametrize("kind", ["mpich", "intel"])
+def test_doctor_names_autogroups_where_they_matter(fake_mpi, monkeypatch, kind):
+    mpi = choose_mpi(str(fake_mpi(kind)))
+    monkeypatch.setattr(diagnosis, "all_mpis", lambda: [mpi])
+    monkeypatch.setattr(diagnosis, "smoke", lambda mpi: diagnosis.Finding(mpi.title, True, ""))
+    for on in (True, False):
+        monkeypatch.setattr(diagnosis, "autogroups", lambda on=on: on)
+        found, works = diagnosis.diagnose()
+        assert works
+        named = [one for one in found if one.topic == "autogroups"]
+        assert len(named) == (on and kind == "mpich")
+        assert all("sched_autogroup_enabled=0" in one.hint for one in named)
 
 
 def test_smoke_that_hangs(fake_mpi, fake_libraries):
