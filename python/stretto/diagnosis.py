@@ -11,8 +11,9 @@ from dataclasses import dataclass
 
 from . import _core
 from .errors import Error
+from .launch.cores import autogroups, cores
 from .launch.library import FLAVOURS, NAMES, installed_flavours, library_of, session_library
-from .launch.mpi import WHEELS, Mpi, all_mpis, autogroups, cores
+from .launch.mpi import WHEELS, Mpi, all_mpis
 from .measure.driver import driver_command
 from .measure.process import launched, stop
 

@@ -14,7 +14,7 @@ def pool() -> "Iterator[ThreadPoolExecutor]":
     """One for each core. After Ctrl-C nobody waits for what they were still to do."""
     from concurrent.futures import ThreadPoolExecutor
 
-    from .launch.mpi import cores
+    from .launch.cores import cores
 
     threads = ThreadPoolExecutor(max_workers=cores())
     try:

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 from stretto import all_functions, facts
 from stretto.launch import Mpi, library_of
-from stretto.launch.mpi import cores, inspect
+from stretto.launch.cores import cores
+from stretto.launch.mpi import inspect
 from stretto.measure.process import stop
 
 ROOT = Path(__file__).resolve().parents[2]

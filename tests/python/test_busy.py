@@ -53,7 +53,7 @@ def fake(monkeypatch, used: list[float], own: list[float], group: list[float] | 
     monkeypatch.setattr(busy, "_used", lambda cores: next(readings["_used"]))
     monkeypatch.setattr(busy, "_own", lambda: next(readings["_own"]))
     monkeypatch.setattr(busy, "_used_in", lambda path: next(readings["_used_in"]))
-    monkeypatch.setattr(busy, "_quota", lambda: (1.0, Path("/x")) if group else None)
+    monkeypatch.setattr(busy, "quota", lambda: (1.0, Path("/x")) if group else None)
     monkeypatch.setattr(busy.os, "sched_getaffinity", lambda pid: {0, 1, 2, 3})
     clock = iter([10.0, 12.0])
     monkeypatch.setattr(busy.time, "monotonic", lambda: next(clock))

@@ -3,16 +3,15 @@
 
 import os
 import sys
-from pathlib import Path
 
 import pytest
 from commands import json_of, refuse, stretto, succeed
 from conftest import compile_c
 from stretto import Error
 from stretto.launch import all_mpis, choose_mpi, library_of, mpi_of_program, preload
-from stretto.launch import mpi as launch_mpi
+from stretto.launch import cores as launch_cores
+from stretto.launch.cores import cores
 from stretto.launch.library import installed_flavours
-from stretto.launch.mpi import cores
 
 needs_mpich_library = pytest.mark.skipif(
     "mpich" not in installed_flavours(), reason="built without the MPICH flavour"
@@ -40,8 +39,9 @@ def test_mpi_is_known_by_its_launcher(fake_mpi, kind, flavour, title):
 def autogroups_are(monkeypatch, tmp_path):
     def write(text: str) -> None:
         (tmp_path / "enabled").write_text(text)
-        monkeypatch.setattr(launch_mpi, "AUTOGROUPS", tmp_path / "enabled")
-        monkeypatch.setattr(launch_mpi, "_has_shares", lambda: False)
+        monkeypatch.setattr(launch_cores, "AUTOGROUPS", tmp_path / "enabled")
+        (tmp_path / "memberships").write_text("")
+        monkeypatch.setattr(launch_cores, "MEMBERSHIPS", tmp_path / "memberships")
 
     return write
 
@@ -99,8 +99,6 @@ def test_ranks_that_share_cores_stay_in_one_session_under_mpich(
     assert mpich.command(cores() + 1, ["app"], {}) == [*many, "app"]
     library.touch()
     autogroups_are("0\n")
-    assert mpich.command(cores() + 1, ["app"], {}) == [*many, "app"]
-    monkeypatch.setattr(launch_mpi, "AUTOGROUPS", Path("/there/is/none"))
     assert mpich.command(cores() + 1, ["app"], {}) == [*many, "app"]
 
 

@@ -13,7 +13,7 @@ from commands import stretto, succeed
 from programs import installed
 from stretto import interrupt
 from stretto.interrupt import Interrupt, held
-from stretto.launch import mpi as launch_mpi
+from stretto.launch import cores
 from stretto.launch.library import session_library
 from stretto.measure.process import _family, launched, stop
 
@@ -297,9 +297,10 @@ time.sleep(600)
 @pytest.mark.skipif(session_library() is None, reason="built without what keeps ranks in a session")
 def test_ranks_of_mpich_that_share_a_session_and_cores_end_together(monkeypatch, tmp_path):
     (tmp_path / "enabled").write_text("1\n")
-    monkeypatch.setattr(launch_mpi, "AUTOGROUPS", tmp_path / "enabled")
-    monkeypatch.setattr(launch_mpi, "_has_shares", lambda: False)
-    mpi, ranks = installed("mpich"), launch_mpi.cores() + 1
+    monkeypatch.setattr(cores, "AUTOGROUPS", tmp_path / "enabled")
+    (tmp_path / "memberships").write_text("")
+    monkeypatch.setattr(cores, "MEMBERSHIPS", tmp_path / "memberships")
+    mpi, ranks = installed("mpich"), cores.cores() + 1
     with launched(mpi, mpi.command(ranks, [sys.executable, "-c", RANK], {})) as process:
         said = {process.stdout.readline() for _ in range(ranks)}
         family = _family(process.pid)

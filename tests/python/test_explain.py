@@ -12,7 +12,7 @@ from commands import json_of, on_terminal, refuse, succeed
 from figures import DOCS, assert_current, figures_of
 from stretto.explain import Question, changes, decide, deciders, name_of
 from stretto.explain_map import map_of, ranks_for
-from stretto.launch.mpi import cores
+from stretto.launch.cores import cores
 from stretto.simulation import Call
 
 RULES = """\

@@ -197,8 +197,8 @@ def command(
     network (docs/topology.md). --mpi is asked for its version where a rules file is for one
     MPI only.
     """
+    from ..launch.cores import cores as usable
     from ..launch.mpi import choose_mpi
-    from ..launch.mpi import cores as usable
 
     machine = machine_named(requested or machine_here())
     tree = topology_of(topology, hosts, ranks, machine)

@@ -165,7 +165,7 @@ def tunable(requested: str | None) -> list[str]:
 
 def ranks_of(requested: tuple[int, ...] | None) -> list[int]:
     """What is to be tuned."""
-    from ..launch.mpi import cores
+    from ..launch.cores import cores
 
     ranks = list(requested) if requested else sorted({2, max(2, cores())})
     if ranks[0] < 2:

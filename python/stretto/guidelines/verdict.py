@@ -6,7 +6,7 @@ from itertools import accumulate
 from math import comb
 from statistics import median
 
-from ..launch.mpi import cores
+from ..launch.cores import cores
 from .table import Guideline
 
 MISS = 0.01  # how often an interval may miss the median

@@ -13,6 +13,7 @@ from pathlib import Path
 from ..errors import Error
 from ..files import expanded
 from .ask import ask
+from .cores import autogroups, cores
 from .library import NAMES, session_library
 
 LIBRARIES = {
@@ -21,36 +22,7 @@ LIBRARIES = {
     "abi": ("libmpi_abi.so.1",),
 }
 TITLES = {"mpich": "MPICH", "openmpi": "Open MPI", "intel": "Intel MPI"}
-AUTOGROUPS = Path("/proc/sys/kernel/sched_autogroup_enabled")
-GROUPS = Path("/sys/fs/cgroup")
 WISHES = ("auto", "mpich", "intel", "openmpi", "abi")
-
-
-def cores() -> int:
-    """That this process may use."""
-    return len(os.sched_getaffinity(0))
-
-
-def autogroups() -> bool:
-    """Does Linux divide the cores among sessions, and not among processes? See sched(7)."""
-    try:
-        return AUTOGROUPS.read_text(encoding="ascii").strip() == "1" and not _has_shares()
-    except OSError:
-        return False
-
-
-def _has_shares() -> bool:
-    """Is this process in a control group that has a share of the cores? Then sessions have none."""
-    for line in Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines():
-        _, controllers, path = line.split(":", 2)
-        group = GROUPS / path.strip("/")
-        if "cpu" in controllers.split(",") and path != "/":
-            return True
-        if not controllers and any(
-            (one / "cpu.weight").exists() for one in (group, *group.parents)
-        ):
-            return True
-    return False
 
 
 @dataclass(frozen=True)

@@ -4,13 +4,13 @@
 import os
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..launch.cores import quota
+
 SECONDS = 0.3  # of a look
 SLIGHT = 0.2  # cores: less disturbs nobody
-GROUPS = Path("/sys/fs/cgroup")
 
 
 @dataclass(frozen=True)
@@ -39,20 +39,6 @@ def _used(cores: set[int]) -> float:
     return ticks / os.sysconf("SC_CLK_TCK")
 
 
-def _quota() -> tuple[float, Path] | None:
-    """The least quota of this process's control groups, in cores, and whose it is."""
-    found = []
-    with suppress(OSError, ValueError):
-        line = Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines()[-1]
-        group = GROUPS / line.removeprefix("0::").strip("/")
-        for one in (group, *group.parents):
-            limit = one / "cpu.max"
-            if limit.exists():
-                share, period = limit.read_text(encoding="ascii").split()
-                found += [(int(share) / int(period), one)] if share != "max" else []
-    return min(found, default=None, key=lambda each: each[0])
-
-
 def _used_in(group: Path) -> float:
     words = (group / "cpu.stat").read_text(encoding="ascii").split()
     return int(words[words.index("usage_usec") + 1]) / 1e6
@@ -74,7 +60,7 @@ class Span:
 
     def __init__(self, own: Callable[[], float] = _own_and_ended) -> None:
         self._own = own
-        self._allowed, self._quota = os.sched_getaffinity(0), _quota()
+        self._allowed, self._quota = os.sched_getaffinity(0), quota()
         self._before = self._read()
         self._begun = time.monotonic()
 
