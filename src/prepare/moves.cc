@@ -23,7 +23,7 @@ bool PreparedCall::check_neighbours() {
   out_->leave_out(near.sources);
   for (const auto* side : {&in_, &out_})
     if ((*side)->unusable()) return leave(*(*side)->unusable());
-  if (moves_null()) return leave(Passed::arguments);
+  if (!check_buffers()) return leave(Passed::arguments);
   if (bytes_known()) call_.bytes = static_cast<Bytes>(bytes_of_part() * call_.shape.graph->mean_degree());
   return true;
 }
@@ -45,11 +45,7 @@ bool PreparedCall::check_moves() {
   if (parts_in && !pairwise ? !in_place() : !parts_out || is_root()) emplace(out_, 1);
   for (const auto* side : {&in_, &out_})
     if (*side && (*side)->unusable()) return leave(*(*side)->unusable());
-  if (moves_null()) return leave(Passed::arguments);
-  if (same_memory()) {
-    alias_ = true;
-    return false;
-  }
+  if (!check_buffers()) return leave(Passed::arguments);
   if (!facts(function()).bytes_known) return true;
   const CallBuffer& known = *sized_by();
   call_.bytes = collective().per_rank && known.alike() ? known.bytes() * c_.ranks() : known.sum();
@@ -64,9 +60,19 @@ const CallBuffer* PreparedCall::sized_by() const {
   return out_ ? &*out_ : &*in_;
 }
 
-/// Are there elements at null, and does the MPI report that?
-bool PreparedCall::moves_null() const {
-  return flavour::traits.reports_null && ((in_ && in_->is_null()) || (out_ && out_->is_null()));
+/// Notes an error of the buffers that only this rank sees. False: it lacks what it would send. So may all ranks of a
+/// bcast, and then none waits for the others.
+bool PreparedCall::check_buffers() {
+  const auto missing = [](const std::optional<CallBuffer>& side) {
+    return flavour::traits.reports_null && side && side->is_null();
+  };
+  const bool out_is_sent = in_place() || !collective().per_rank;
+  if (missing(in_) || (missing(out_) && out_is_sent)) return false;
+  if (missing(out_))
+    buffer_error_ = MPI_ERR_BUFFER;
+  else if (!collective().neighbourhood && same_memory())
+    buffer_error_ = flavour::alias_error(function(), several);
+  return true;
 }
 
 /// Is a part sent from where it is received, and does the MPI forbid that?
@@ -112,6 +118,7 @@ execute::Region PreparedCall::region(const std::optional<CallBuffer>& side, bool
 /// Packed copies, where elements cannot be moved from where they are.
 void PreparedCall::pack_moves() {
   const bool copies_input = in_place() && collective().pairwise;
+  if (buffer_error_ != MPI_SUCCESS) out_->copy();
   for (auto* side : {&in_, &out_}) {
     if (!*side) continue;
     if (sized_by()) conform(**side, side == &out_);

@@ -123,11 +123,7 @@ void PreparedCall::pack_again() {
 
 Served PreparedCall::end() {
   if (left_) return pass(function(), *left_);
-  if (alias_) {
-    constexpr Count several = 2;  // which are forbidden where any are
-    pass(function(), Passed::arguments);
-    return flavour::alias_error(function(), several);
-  }
+  if (buffer_error_ != MPI_SUCCESS) return buffer_error_;  // what came is in memory of our own
   if (apart_) place_result();
   if (out_ && (collective().per_rank || !is_root())) out_->unpack();
   // Errors of the program's types, which the program has heard of, are found on the way.

@@ -74,6 +74,8 @@ class PreparedCall {
   /// How one of my numbers and those of the others become one.
   using Combine = void(const execute::Combiner&, const void* left, const void* right, void* target, Count n);
 
+  static constexpr Count several = 2;  // elements that may not be aliased where any may not
+
   const CollectiveFacts& collective() const { return facts(facts(function()).collective); }
   bool in_place() const { return arguments_.signature.in_place; }
   bool is_root() const { return !collective().rooted || c_.rank() == arguments_.signature.root; }
@@ -90,7 +92,7 @@ class PreparedCall {
   bool check_moves();
   bool check_neighbours();
   void emplace(std::optional<CallBuffer>& buffer, int side);
-  bool moves_null() const;
+  bool check_buffers();
   bool same_memory();
   const CallBuffer* sized_by() const;
   bool bytes_known() const;
@@ -104,7 +106,7 @@ class PreparedCall {
 
   // Calls that combine them: reductions.cc
   bool check_reductions();
-  bool combines_null() const;
+  bool check_operands();
   bool count_parts();
   Count part_elements(Rank r) const {
     return counts_.empty() ? arguments_.signature.counts[0] : counts_[static_cast<std::size_t>(r)];
@@ -134,10 +136,10 @@ class PreparedCall {
   execute::Arena& memory_;
   Stage stage_ = Stage::arguments;
   std::optional<Passed> left_;  // to the native library
-  bool alias_ = false;
   bool truncated_ = false;
   bool reported_ = false;
   int packing_error_ = MPI_SUCCESS;
+  int buffer_error_ = MPI_SUCCESS;  // which others do not see: this rank does what they wait for, and returns it
   bool keep_ = false;
   CountedAs counted_as_ = CountedAs::none;
   const Decision* given_ = nullptr;

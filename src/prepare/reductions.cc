@@ -16,14 +16,10 @@ bool PreparedCall::check_reductions() {
     return leave(Passed::arguments);
   const Count elements = counts_.empty() ? s.counts[0] : elements_;  // that the MPI goes by
   if (has_output && !in_place() && flavour::alias_error(function(), elements) != MPI_SUCCESS) arguments_.alias = 0;
-  if (has_output && arguments_.aliased()) {
-    alias_ = true;
-    return false;
-  }
   if (s.types[0] == constants().type_null || s.op == constants().op_null) return leave(Passed::arguments);
   type_ = &facts_of(s.types[0], Use::combine, storage_);
   if (!type_->usable) return leave(Passed::datatype);
-  if (combines_null()) return leave(Passed::arguments);
+  if (!check_operands()) return leave(Passed::arguments);
   op_ = facts_of(s.op, *type_);
   if (!op_.usable) return leave(Passed::op);
   call_.bytes = elements_ * type_->element.size;
@@ -32,13 +28,15 @@ bool PreparedCall::check_reductions() {
   return true;
 }
 
-/// Would elements be read or written at null, and does the MPI report that?
-bool PreparedCall::combines_null() const {
-  if (!flavour::traits.reports_null || type_->element.lower != 0) return false;
+/// As check_buffers().
+bool PreparedCall::check_operands() {
+  if (is_root() && arguments_.aliased()) buffer_error_ = flavour::alias_error(function(), several);
+  if (!flavour::traits.reports_null || type_->element.lower != 0) return true;
   // The first rank of an exscan gets nothing.
   const bool writes = is_root() && (facts(function()).collective != Collective::exscan || c_.rank() > 0) &&
                       part_elements(c_.rank()) > 0;
-  return (elements_ > 0 && !arguments_.input) || (writes && !arguments_.output);
+  if (writes && !arguments_.output) buffer_error_ = MPI_ERR_BUFFER;
+  return elements_ == 0 || arguments_.input;
 }
 
 /// False: a part has a negative count.
@@ -68,6 +66,13 @@ void PreparedCall::bind_reductions() {
   work_.combiner = op_.combiner;
   const Count segment = segment_elements(type_->element.size);
   keep_ = type_ != &storage_ && op_.predefined;
+  const Count mine = collective().per_rank ? part_elements(c_.rank()) : elements_;
+  // In place the result of a reduce-scatter belongs to the front of the vector, and the rest of it, my part too, stays
+  // as it was.
+  if (mine > 0 && (buffer_error_ != MPI_SUCCESS || (in_place() && collective().per_rank))) {
+    apart_ = output = memory_.take(footprint(type_->element, mine)) - type_->element.lower;
+    keep_ = false;
+  }
   if (!collective().per_rank) {
     work_.sizes = Layout::whole(elements_, schedule_->blocks, segment);
     work_.input = {input, work_.sizes};
@@ -77,12 +82,6 @@ void PreparedCall::bind_reductions() {
   const Count each = arguments_.signature.counts[0];
   const Layout parts = counts_.empty() ? Layout::per_rank(each, segment) : Layout::irregular(counts_, firsts_, segment);
   work_.sizes = parts.cut_into(schedule_->parts);
-  const Count mine = part_elements(c_.rank());
-  // In place the result belongs to the front of the vector, and the rest of it, my part too, stays as it was.
-  if (in_place() && mine > 0) {
-    apart_ = output = memory_.take(footprint(type_->element, mine)) - type_->element.lower;
-    keep_ = false;
-  }
   work_.input = {input, work_.sizes};
   work_.output = {output, work_.sizes, parts.first(c_.rank())};
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Collectives with the same buffer to send and to receive, which MPI forbids. Prints the class of the worst error of
-// all ranks by collective: buffer, none or another. Where there is a root it alone errs, and repeats the call rightly.
-// Arguments: how many right calls come before; then fatal, if the default error handler shall be called.
+// Collectives with the same buffer to send and to receive, which MPI forbids: all ranks err, or the root, then one rank
+// alone. Prints the class of the worst error by collective, buffer, none or another; "fails" if a rank that did not err
+// reports an error, buffers of one that did are changed, or a right call after that goes wrong. Natively some of it
+// hangs. Arguments: how many right calls come before; then fatal, if the default error handler shall be called.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,24 +36,54 @@ COLLECTIVE(gatherv, MPI_Gatherv(same ? at_own(out) : in, n, MPI_DOUBLE, out, cou
 COLLECTIVE(scatterv, MPI_Scatterv(in, counts, places, MPI_DOUBLE, same ? at_own(in) : out, n, MPI_DOUBLE, root, comm))
 COLLECTIVE(allgatherv, MPI_Allgatherv(same ? at_own(out) : in, n, MPI_DOUBLE, out, counts, places, MPI_DOUBLE, comm))
 
+enum result { of_one, of_all, to_me, before_me };  // what receives the value of one rank, or a sum of ranks
+
 static const struct {
   const char* name;
   int (*call)(MPI_Comm, int same);
+  enum result result;
   int rooted;
-} all[] = {{"allreduce", allreduce, 0},
-           {"reduce", reduce, 1},
-           {"scan", scan, 0},
-           {"exscan", exscan, 0},
-           {"reduce_scatter", reduce_scatter, 0},
-           {"reduce_scatter_block", reduce_scatter_block, 0},
-           {"gather", gather, 1},
-           {"scatter", scatter, 1},
-           {"allgather", allgather, 0},
-           {"alltoall", alltoall, 0},
-           {"alltoallv", alltoallv, 0},
-           {"gatherv", gatherv, 1},
-           {"scatterv", scatterv, 1},
-           {"allgatherv", allgatherv, 0}};
+} all[] = {{"allreduce", allreduce, of_all, 0},
+           {"reduce", reduce, of_all, 1},
+           {"scan", scan, to_me, 0},
+           {"exscan", exscan, before_me, 0},
+           {"reduce_scatter", reduce_scatter, of_all, 0},
+           {"reduce_scatter_block", reduce_scatter_block, of_all, 0},
+           {"gather", gather, of_one, 1},
+           {"scatter", scatter, of_one, 0},
+           {"allgather", allgather, of_one, 0},
+           {"alltoall", alltoall, of_one, 0},
+           {"alltoallv", alltoallv, of_one, 0},
+           {"gatherv", gatherv, of_one, 1},
+           {"scatterv", scatterv, of_one, 0},
+           {"allgatherv", allgatherv, of_one, 0}};
+
+static void fill(void) {
+  for (int i = 0; i < n * most; ++i) in[i] = 1, out[i] = 2;
+}
+
+static int is_filled(void) {
+  for (int i = 0; i < n * most; ++i)
+    if (in[i] != 1 || out[i] != 2) return 0;
+  return 1;
+}
+
+/// Class of the error; `fails` is set where it should not be what it is.
+static int call_wrongly(size_t c, MPI_Comm comm, int errs, int* fails) {
+  int class;
+  fill();
+  MPI_Error_class(all[c].call(comm, errs), &class);
+  *fails |= class != MPI_SUCCESS && (!errs || !is_filled());
+  return class == MPI_SUCCESS ? 0 : class == MPI_ERR_BUFFER ? 1 : 2;
+}
+
+static int is_right(size_t c, MPI_Comm comm) {
+  const int sums[] = {1, ranks, rank + 1, rank};
+  fill();
+  if (all[c].call(comm, 0) != MPI_SUCCESS) return 0;
+  const int receives = (!all[c].rooted || rank == root) && (all[c].result != before_me || rank > 0);
+  return out[0] == (receives ? sums[all[c].result] : 2);
+}
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
@@ -65,17 +96,18 @@ int main(int argc, char** argv) {
   const int fatal = argc > 2;
   if (!fatal) MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);  // Open MPI calls that of the world
   for (size_t c = 0; c < sizeof all / sizeof *all; ++c) {
-    int wrong = MPI_SUCCESS;
     MPI_Comm comm;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     if (!fatal) MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     for (int i = 0; i < atoi(argv[1]); ++i) all[c].call(comm, 0);
-    if (!all[c].rooted || rank == root) MPI_Error_class(all[c].call(comm, 1), &wrong);
-    int again = all[c].rooted && (rank != root || wrong != MPI_SUCCESS) ? all[c].call(comm, 0) : MPI_SUCCESS;
-    int worst[2] = {0, 0}, mine[2] = {wrong == MPI_SUCCESS ? 0 : wrong == MPI_ERR_BUFFER ? 1 : 2, again};
-    MPI_Allreduce(mine, worst, 2, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    int mine[3] = {0}, worst[3];
+    mine[0] = call_wrongly(c, comm, rank == root || !all[c].rooted, &mine[2]);
+    mine[1] = call_wrongly(c, comm, rank == root, &mine[2]);
+    mine[2] |= !is_right(c, comm);
+    MPI_Allreduce(mine, worst, 3, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     if (rank == 0)
-      printf("%s: %s\n", all[c].name, worst[1] ? "fails" : (const char*[]){"none", "buffer", "another"}[worst[0]]);
+      printf("%s: %s\n", all[c].name,
+             worst[2] || worst[0] != worst[1] ? "fails" : (const char*[]){"none", "buffer", "another"}[worst[0]]);
     MPI_Comm_free(&comm);
   }
   MPI_Finalize();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Collectives with null where elements should be, which MPICH reports: prints the class of the error of all ranks by
-// collective and buffer, buffer or another. Rank 0 says last whether null is right where nothing is read or written.
+// collective and buffer, buffer or another, and of the last rank where it alone receives into null: natively the others
+// may hang. Rank 0 says last whether null is right where nothing is read or written.
 // Arguments: how many right calls come before.
 #include <mpi.h>
 #include <stdio.h>
@@ -35,6 +36,19 @@ static const struct {
 // With an output that is null the first rank of an exscan does right.
 static int is_wrong(size_t c, int no_input) { return no_input || all[c].call != exscan; }
 
+static void say(const char* name, const char* kind, int is_right, int rank) {
+  int all_right = 0;
+  MPI_Allreduce(&is_right, &all_right, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  if (rank == 0) printf("%s %s: %s\n", name, kind, all_right ? "buffer" : "another");
+}
+
+static void receive_into_null_alone(size_t c, MPI_Comm ring, int errs, int rank) {
+  int class;
+  MPI_Error_class(all[c].call(in, errs ? NULL : out, n, ring), &class);
+  const int again = all[c].call(in, out, n, ring);
+  say(all[c].name, "alone", class == (errs ? MPI_ERR_BUFFER : MPI_SUCCESS) && again == MPI_SUCCESS, rank);
+}
+
 int main(int argc, char** argv) {
   int rank, ranks, before = argc > 1 ? atoi(argv[1]) : 0;
   MPI_Init(&argc, &argv);
@@ -48,12 +62,11 @@ int main(int argc, char** argv) {
     for (int no_input = 0; no_input < 2; ++no_input) {
       if (!is_wrong(c, no_input)) continue;
       for (int i = 0; i < before; ++i) all[c].call(in, out, n, ring);
-      int error = 0, least = 0;
+      int error = 0;
       MPI_Error_class(all[c].call(no_input ? NULL : in, no_input ? out : NULL, n, ring), &error);
-      error = error == MPI_ERR_BUFFER;
-      MPI_Allreduce(&error, &least, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-      if (rank == 0) printf("%s %d: %s\n", all[c].name, no_input, least ? "buffer" : "another");
+      say(all[c].name, no_input ? "in" : "out", error == MPI_ERR_BUFFER, rank);
     }
+    if (all[c].call != bcast) receive_into_null_alone(c, ring, rank == ranks - 1, rank);
   }
   // Of a reduce the root alone has an output, of an exscan all but the first; a part or vector of no elements is
   // nowhere; absolute addresses begin at null.
