@@ -55,7 +55,8 @@ class PreparedCall {
   const Arguments* keeps() const { return keep_ ? &arguments_ : nullptr; }
   /// Is work() all of it? Then it may be run as often as wanted, without pack_again() and end().
   bool is_plain() const {
-    return work_.element.dense && !truncated_ && !apart_ && !(in_ && in_->copied()) && !(out_ && out_->copied());
+    return work_.element.dense && !truncated_ && buffer_error_ == MPI_SUCCESS && !apart_ && !(in_ && in_->copied()) &&
+           !(out_ && out_->copied());
   }
   /// After next() has said that this is the end: are all calls like it left to the native library, by the rules or by
   /// what ranks learned?
