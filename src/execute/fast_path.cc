@@ -33,8 +33,16 @@ Operation::Position Operation::beginning_of(const Plan& plan) {
   return plan.stages.empty() ? Position{} : Position{0, plan.stages[0].first_send, plan.stages[0].first_step};
 }
 
-/// True: the whole plan is done. False: `at` is how far it came; each wait may take so many polls.
-bool Operation::run_fast(const Work& work, Ends ends, const Paths& paths, const Plan& plan, Position& at, int polls) {
+/// Are long messages to be staged, and none to be timed?
+bool Operation::stages_untimed(const transport::shm::Neighbours& node, const Plan::FastPath& fast) {
+  if (node.heap && node.heap->is_open()) return false;  // it is read in place
+  return fast.exchanged == 0 ||
+         node.connections[static_cast<std::size_t>(fast.partner)]->stages_untimed(fast.exchanged);
+}
+
+/// Each wait may take so many polls.
+Operation::Stop Operation::run_fast(const Work& work, Ends ends, const Paths& paths, const Plan& plan, Position& at,
+                                    int polls) {
   paths_.node = paths.node;
   key_ = transport::shm::key_of(paths.tag.communicator, paths.tag.sequence);
   std::byte* base[3] = {static_cast<std::byte*>(ends.input), static_cast<std::byte*>(ends.output), nullptr};
@@ -53,16 +61,16 @@ bool Operation::run_fast(const Work& work, Ends ends, const Paths& paths, const 
       const Plan::Outgoing* send = &plan.sends[at.send];
       const std::byte* from = send->bytes > 0 ? address(send->blocks) : nullptr;
       const std::uint32_t sent = send_fast(send, from);
-      if (sent == 0) return false;
+      if (sent == 0) return Stop::wait;
       at.send += sent;
     }
     for (; at.step < stage.end_of_steps; ++at.step)
-      if (!step_fast(work, plan.steps[at.step], address, polls)) return false;
+      if (const Stop stop = step_fast(work, plan.steps[at.step], address, polls); stop != Stop::end) return stop;
     ++at.round;
     at.send = stage.end_of_sends;  // the next stage's begin where this one's end
     at.step = stage.end_of_steps;
   }
-  return true;
+  return Stop::end;
 }
 
 void Operation::resume_fast(const Work& work, const Paths& paths, const Plan& plan, const Position& at) {
@@ -81,8 +89,11 @@ void Operation::resume_fast(const Work& work, const Paths& paths, const Plan& pl
 
 bool Operation::advance_fast(int polls) {
   const Position before = position_;
-  const bool all = run_fast(*fast_work_, ends_, paths_, *ready_, position_, polls);
-  if (!all) return position_ != before;
+  switch (run_fast(*fast_work_, ends_, paths_, *ready_, position_, polls)) {
+    case Stop::wait: return position_ != before;
+    case Stop::other_path: leave_fast_path(); return true;
+    case Stop::end: break;
+  }
   is_fast_ = false;
   active_ = 0;
   return true;
@@ -113,23 +124,22 @@ std::uint32_t Operation::send_fast(const Plan::Outgoing* send, const std::byte* 
     return post_inline(peer(0), 0, key_, bytes, pack) ? 1 : 0;
   }
   const auto pack = [&](std::byte* to, const Storing& storing) { copy_bytes(to, from, bytes, storing.non_temporal); };
-  return post_staged(node, selectors_.stores, 0, key_, bytes, readers, peer, pack) ? readers : 0;
+  return post_staged(node, selectors_.stores, 0, key_, bytes, readers, peer, pack, false) ? readers : 0;
 }
 
-/// False: its message has not come, or is not what it should be.
 template <typename Address>
-bool Operation::step_fast(const Work& work, const Plan::Step& step, Address address, int most_polls) {
+Operation::Stop Operation::step_fast(const Work& work, const Plan::Step& step, Address address, int most_polls) {
   const auto combine = [&](const std::byte* other) {
     const std::byte* mine = address(step.operand);
     const bool left = step.side == Side::left;
     work.combiner.combine(work.combiner, left ? other : mine, left ? mine : other, address(step.target), step.n);
   };
-  if (step.kind == ActionKind::reduce) return combine(address(step.source)), true;
+  if (step.kind == ActionKind::reduce) return combine(address(step.source)), Stop::end;
   if (step.kind == ActionKind::copy) {
     std::byte* to = address(step.target);
     const std::byte* from = address(step.source);
     if (to != from) move_bytes(to, from, step.bytes);
-    return true;
+    return Stop::end;
   }
   const auto& node = *paths_.node;
   Connection& peer = *node.connections[static_cast<std::size_t>(step.peer)];
@@ -139,8 +149,11 @@ bool Operation::step_fast(const Work& work, const Plan::Step& step, Address addr
     Backoff::pause();
     fragment = box.next(key_);
   }
-  if (!fragment || fragment.bytes != step.bytes || !fragment.last || fragment.carried == transport::shm::Carried::lent)
-    return false;
+  if (!fragment) return Stop::wait;
+  if (fragment.bytes != step.bytes || !fragment.last || fragment.carried == transport::shm::Carried::lent)
+    return Stop::other_path;
+  // Its sender wants to know what it takes.
+  if (work.measures(step.bytes) && fragment.in_ring() && fragment.typical) return Stop::other_path;
   const auto copy = [&](bool as_memcpy) {
     if (as_memcpy)
       copy_bytes(address(step.target), fragment.content, step.bytes);
@@ -159,7 +172,7 @@ bool Operation::step_fast(const Work& work, const Plan::Step& step, Address addr
   else
     copy(true);
   if (box.release(key_, fragment)) ring(peer.doorbell);
-  return true;
+  return Stop::end;
 }
 
 void Operation::resume(const Work& work, const Paths& paths, const Plan& plan, const Position& at) {

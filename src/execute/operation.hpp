@@ -105,14 +105,18 @@ class Operation {
 
     bool operator==(const Position&) const = default;
   };
-  static bool has_fast_path(const Paths& paths, const Plan& plan) {
+  /// Asked once for each call: some calls go by the other path, where messages are timed.
+  static bool takes_fast_path(const Paths& paths, const Plan& plan) {
     const Plan::FastPath& fast = plan.fast_path;
     return fast.fits && paths.node && !paths.messages && !(paths.observer && paths.observer->closely()) &&
-           fast.staged <= paths.node->staging[0]->capacity(fast.largest);
+           fast.staged <= paths.node->staging[0]->capacity(fast.largest) &&
+           ((!fast.has_long && fast.exchanged == 0) || stages_untimed(*paths.node, fast));
   }
   static Position beginning_of(const Plan& plan);
-  /// From `at` on. True: the whole plan is done. False: `at` is how far it came, for resume().
-  bool run_fast(const Work& work, const Paths& paths, const Plan& plan, Position& at, int polls) {
+  /// What stops the fast path: a message has not come, or it has come in a way that is for the other path.
+  enum class Stop : std::uint8_t { end, wait, other_path };
+  /// From `at` on. If not to the end, `at` is how far it came, for resume().
+  Stop run_fast(const Work& work, const Paths& paths, const Plan& plan, Position& at, int polls) {
     return run_fast(work, {work.input.at, work.output.at}, paths, plan, at, polls);
   }
   /// post() from there on.
@@ -200,10 +204,11 @@ class Operation {
     void* input = nullptr;
     void* output = nullptr;
   };
-  bool run_fast(const Work& work, Ends ends, const Paths& paths, const Plan& plan, Position& at, int polls);
+  Stop run_fast(const Work& work, Ends ends, const Paths& paths, const Plan& plan, Position& at, int polls);
   template <typename Address>
-  bool step_fast(const Work& work, const Plan::Step& step, Address address, int most_polls);
+  Stop step_fast(const Work& work, const Plan::Step& step, Address address, int most_polls);
   bool advance_fast(int polls);
+  static bool stages_untimed(const transport::shm::Neighbours& node, const Plan::FastPath& fast);
   void leave_fast_path();
 
   // For whoever looks closely.
@@ -254,7 +259,7 @@ class Operation {
   void choose_copy(const Instance& in, SendState& state);
   Bytes window_for(const Instance& in, Bytes message) const;
   /// Do its ends time how such a message goes?
-  bool measured(Bytes message) const { return work_.copies_measured && message >= work_.lend_from; }
+  bool measured(Bytes message) const { return work_.measures(message); }
   bool try_lend(Instance& in, SendState& state);
   transport::shm::Copied take_lent(Instance& in, const Plan::Step& step, ReceiveState& receive,
                                    transport::shm::Inbox& box, const transport::shm::Fragment& fragment);

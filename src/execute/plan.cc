@@ -190,32 +190,44 @@ class Plan::Resolver {
 void Plan::resolve(const Work& work, Count segment) { Resolver(*this, work, segment).resolve(); }
 
 void Plan::find_fast_path(const Work& work) {
+  fast_path = {.fits = work.element.dense};
+  for (const Stage& stage : stages) fast_path.fits = fast_path.fits && fits_fast_path(work, stage);
+}
+
+bool Plan::fits_fast_path(const Work& work, const Stage& stage) {
   using transport::shm::inline_payload;
   using transport::shm::StagingRing;
-  constexpr Bytes longest = 32 << 10;  // what takes longer gains nothing
-  const Bytes limit = work.lend_from > 0 ? std::min(longest, work.lend_from - 1) : longest;
+  const std::span mine(sends.data() + stage.first_send, stage.end_of_sends - stage.first_send);
+  const std::span own(steps.data() + stage.first_step, stage.end_of_steps - stage.first_step);
+  // What takes longer gains nothing, and of several long messages that which comes first should be taken first.
+  constexpr Bytes longest_of_several = 32 << 10;
+  const Bytes longest = mine.size() <= 1 && stage.receives <= 1 ? 256 << 10 : longest_of_several;
   const auto fits = [&](Bytes bytes, std::initializer_list<Slice> slices) {
-    return bytes <= limit && std::ranges::all_of(slices, [](Slice s) { return s.count <= 1; });
+    return bytes <= longest && std::ranges::all_of(slices, [](Slice s) { return s.count <= 1; });
   };
-  // Nobody gets the same blocks twice in a stage: there may be no slot left for the second message.
-  const auto once = [&](std::uint32_t s) {
-    const auto alike = static_cast<std::uint32_t>(sends[s].alike);
-    return std::none_of(sends.begin() + s + 1, sends.begin() + s + alike,
-                        [&](const Outgoing& other) { return other.peer == sends[s].peer; });
-  };
-  fast_path = {.fits = work.element.dense};
-  for (const Step& s : steps)
-    fast_path.fits = fast_path.fits && !s.non_temporal && fits(s.bytes, {s.target, s.source, s.operand});
-  for (const Stage& stage : stages) {
-    Bytes staged = 0;
-    for (std::uint32_t s = stage.first_send; s < stage.end_of_sends && fast_path.fits; ++s) {
-      fast_path.fits = fits(sends[s].bytes, {sends[s].blocks}) && once(s);
-      if (sends[s].bytes <= inline_payload) continue;
-      staged += StagingRing::rounded(sends[s].bytes);
-      fast_path.largest = std::max(fast_path.largest, sends[s].bytes);
-    }
-    fast_path.staged = std::max(fast_path.staged, staged);
+  const auto may_be_lent = [&](Bytes bytes) { return work.lend_from > 0 && bytes >= work.lend_from; };
+  bool exchanges = false;
+  for (const Step& s : own) {
+    if (s.non_temporal || !fits(s.bytes, {s.target, s.source, s.operand})) return false;
+    if (!is_receive(s.kind) || !may_be_lent(s.bytes)) continue;
+    exchanges = mine.size() == 1 && mine[0].peer == s.peer && mine[0].bytes == s.bytes;
+    if (!exchanges || !work.copies_measured || fast_path.exchanged > 0) return false;
+    fast_path.exchanged = s.bytes;
+    fast_path.partner = s.peer;
   }
+  Bytes staged = 0;
+  for (auto send = mine.begin(); send != mine.end(); ++send) {
+    // Nobody gets the same blocks twice in a stage: there may be no slot left for the second message.
+    const auto again = [&](const Outgoing& other) { return other.peer == send->peer; };
+    if (!fits(send->bytes, {send->blocks}) || std::any_of(send + 1, send + send->alike, again)) return false;
+    if (may_be_lent(send->bytes) && !exchanges) return false;
+    if (send->bytes <= inline_payload) continue;
+    staged += StagingRing::rounded(send->bytes);
+    fast_path.largest = std::max(fast_path.largest, send->bytes);
+    fast_path.has_long |= send->bytes > longest_of_several;
+  }
+  fast_path.staged = std::max(fast_path.staged, staged);
+  return true;
 }
 
 Count segments_of(const Work& work) {

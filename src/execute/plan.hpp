@@ -34,6 +34,9 @@ struct Work {
   bool copies_measured = false;  ///< each of these is staged instead where that has been faster
   bool oversubscribed = false;   ///< a rank that waits may wait for a core
   bool bypass_cache = false;     ///< the buffers of all ranks of the node are larger than the cache
+
+  /// Does it go by measured times whether such a message is lent?
+  bool measures(Bytes message) const { return copies_measured && message >= lend_from; }
 };
 
 /// Elements of one buffer that lie one behind the other.
@@ -76,11 +79,14 @@ struct Plan {
   Bytes scratch = 0;       ///< bytes that the scratch needs
   std::size_t widest = 0;  ///< most steps of a stage
 
-  /// Whether all messages are short, in one piece and without holes. Known after find_fast_path().
+  /// Whether all messages are in one piece, without holes, and not too long. Known after find_fast_path().
   struct FastPath {
     bool fits = false;
-    Bytes staged = 0;   ///< the most that a stage needs in the staging ring,
-    Bytes largest = 0;  ///< and the largest message there
+    bool has_long = false;   ///< some are long: where there is a shared heap they go by the other path
+    Bytes staged = 0;        ///< the most that a stage needs in the staging ring,
+    Bytes largest = 0;       ///< and the largest message there
+    Bytes exchanged = 0;     ///< of the only message that may be lent, which goes by the other path then; one as long
+    Rank partner = no_rank;  ///< comes from its receiver, this rank
   } fast_path;
 
   std::span<const Span> at(Slice s) const { return {spans.data() + s.first, s.count}; }
@@ -96,6 +102,7 @@ struct Plan {
   void find_fast_path(const Work& work);
 
  private:
+  bool fits_fast_path(const Work& work, const Stage& stage);
   class Resolver;
 };
 

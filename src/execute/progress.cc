@@ -35,9 +35,9 @@ Operation& Progress::post(const Work& work, const Paths& paths, const Plan* read
 }
 
 Operation* Progress::post_short(const Work& work, const Paths& paths, const Plan& ready, Owner* owner) {
-  if (!Operation::has_fast_path(paths, ready)) return &post(work, paths, &ready, owner);
+  if (!Operation::takes_fast_path(paths, ready)) return &post(work, paths, &ready, owner);
   Operation::Position reached = Operation::beginning_of(ready);
-  if (unused().run_fast(work, paths, ready, reached, 1)) return nullptr;
+  if (unused().run_fast(work, paths, ready, reached, 1) == Operation::Stop::end) return nullptr;
   Operation& operation = take_unused();
   operation.owner = owner;
   operation.resume_fast(work, paths, ready, reached);
@@ -56,9 +56,10 @@ void Progress::release(Operation& operation) {
 }
 
 Outcome Progress::run(const Work& work, const Paths& paths, const Deadline& deadline, const Plan* ready) {
-  if (!ready || !Operation::has_fast_path(paths, *ready)) return finish(post(work, paths, ready), deadline);
+  if (!ready || !Operation::takes_fast_path(paths, *ready)) return finish(post(work, paths, ready), deadline);
   Operation::Position reached = Operation::beginning_of(*ready);
-  if (unused().run_fast(work, paths, *ready, reached, paths.node->policy.polls)) return Outcome::ok;
+  if (unused().run_fast(work, paths, *ready, reached, paths.node->policy.polls) == Operation::Stop::end)
+    return Outcome::ok;
   Guard operation(&take_unused(), Release{*this});
   operation->resume(work, paths, *ready, reached);
   return finish(*operation.release(), deadline);

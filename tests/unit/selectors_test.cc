@@ -98,6 +98,35 @@ TEST(a_choice_changes_with_the_machine) {
   CHECK(messages.lent_of(1000) > 960);
 }
 
+TEST(most_messages_of_an_exchange_are_not_timed_where_staging_is_better) {
+  Messages messages{.lent = 3};
+  CHECK(!messages.selector.stages_untimed(long_message, false));  // nothing is known yet
+  int untimed = 0, lent = 0;
+  const auto send = [&](int n) {
+    untimed = lent = 0;
+    bool probing = false;
+    for (int i = 0; i < n; ++i) {
+      if (messages.selector.stages_untimed(long_message, false)) {
+        CHECK(!probing);
+        ++untimed;
+        continue;
+      }
+      const bool is_lent = messages.lent_of(1) > 0;
+      lent += is_lent ? 1 : 0;
+      probing = is_lent && !probing;  // a probe has two turns, one behind the other
+    }
+  };
+  messages.lent_of(100);
+  send(8000);
+  CHECK(untimed > 6600 && untimed < 6860);
+  CHECK(lent > 8 && lent < 30);
+  messages.lent = 0.5;  // the machine has changed
+  send(8000);
+  CHECK(lent > 4000);
+  send(1000);
+  CHECK_EQ(untimed, 0);
+}
+
 TEST(each_size_is_timed_alone) {
   Messages messages{.lent = 3};
   messages.lent_of(100);
@@ -262,6 +291,11 @@ TEST(in_an_exchange_one_of_two_decides_for_both) {
     }
     CHECK(follows ? lent == 100 : lent < 30);
   }
+  CHECK(!mine.stages_untimed(long_message));
+  mine.selector.came(long_message, false);
+  int untimed = 0;
+  for (int i = 0; i < 70; ++i) untimed += mine.stages_untimed(long_message) ? 1 : 0;
+  CHECK_EQ(untimed, 60);
   mine.selector.came(long_message, true);
   CHECK(!lends(false));
   for (int i = 0; i < 4; ++i) CHECK(lends());

@@ -329,6 +329,9 @@ struct Connection {
     return selector.lends(message, one_way, out[0].taking(), handicap);
   }
 
+  /// Is this message of an exchange to be staged, and not to be timed?
+  bool stages_untimed(Bytes message) { return selector.stages_untimed(message, follows); }
+
   /// For another peer.
   void open_again() {
     for (Outbox& box : out) box.open_again();

@@ -28,10 +28,22 @@ class CopySelector {
   bool lends(Bytes message, bool one_way, const TakingCosts& taking, float handicap = 1) {
     const std::size_t its_class = size_class(message);
     const float staged = taking.staged.of(its_class) + (one_way ? 0 : packing_[its_class]);
-    return !probes_[its_class].second(staged < taking.lent.of(its_class) * handicap);
+    const bool staging_is_better = staged < taking.lent.of(its_class) * handicap;
+    Choice& choice = choices_[its_class];
+    if (!one_way) choice.stages_exchanges = staging_is_better;
+    return !choice.probes.second(staging_is_better);
+  }
+  /// Is this message, in an exchange, to be staged and not to be timed? Most are where staging has been better: timing
+  /// each one would take longer than what it may gain. `follows`: it goes as those of the receiver come.
+  bool stages_untimed(Bytes message, bool follows) {
+    const std::size_t its_class = size_class(message);
+    Choice& choice = choices_[its_class];
+    const bool stages = follows ? came_[its_class].any && !came_[its_class].lent
+                                : choice.stages_exchanges && choice.probes.settled() && !choice.probes.probes();
+    return stages && ++choice.asked % one_is_timed_of != 0;
   }
   /// In an exchange, such a message has come from the receiver of mine.
-  void came(Bytes message, bool lent) { came_[size_class(message)] = {lent, still_typical}; }
+  void came(Bytes message, bool lent) { came_[size_class(message)] = {true, lent, still_typical}; }
   /// How it came, if that was lately.
   std::optional<bool> as_it_came(Bytes message) {
     Came& came = came_[size_class(message)];
@@ -46,15 +58,22 @@ class CopySelector {
   }
 
  private:
-  static constexpr int still_typical = 4;  // messages
+  static constexpr int still_typical = 4;              // messages
+  static constexpr std::uint32_t one_is_timed_of = 7;  // odd, for messages may alternate
 
+  struct Choice {
+    Probes<121, 2> probes;
+    bool stages_exchanges = false;  // as far as known
+    std::uint32_t asked = 0;        // times, by stages_untimed()
+  };
   struct Came {
+    bool any = false;
     bool lent = false;
     int uses = 0;  // that are left
   };
   std::array<Came, size_classes> came_{};
   std::array<float, size_classes> packing_{};
-  std::array<Probes<121, 2>, size_classes> probes_{};
+  std::array<Choice, size_classes> choices_{};
 };
 
 }  // namespace stretto::transport::shm

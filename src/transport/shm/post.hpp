@@ -71,18 +71,19 @@ inline bool goes_around(const Neighbours& node, const StagingRing& staging, Stor
 }
 
 /// A message to peer(0) … peer(readers - 1), all different, written once by pack(to, storing). False: one of them
-/// has no free slot, or the staging ring is full.
+/// has no free slot, or the staging ring is full. `typical`: what it takes is to be noted, if that is measured.
 template <typename Peer, typename Pack>
 bool post_staged(const Neighbours& node, StoreSelector& stores, int channel, std::uint64_t key, Bytes bytes,
-                 std::uint32_t readers, Peer peer, Pack pack) {
+                 std::uint32_t readers, Peer peer, Pack pack, bool typical = true) {
   for (std::uint32_t r = 0; r < readers; ++r)
     if (peer(r).out[channel].full()) return false;
   StagingRing& staging = *node.staging[static_cast<std::size_t>(channel)];
   const bool around = goes_around(node, staging, stores, bytes, bytes);
   std::byte* memory = staging.take(bytes, around);
   if (!memory) return false;
-  const Storing how = stores.run(bytes, staging.has_new_pages(), around, reading_costs(node, peer(0).out[channel]),
-                                 [&](const Storing& storing) { pack(memory, storing); });
+  Storing how = stores.run(bytes, staging.has_new_pages(), around, reading_costs(node, peer(0).out[channel]),
+                           [&](const Storing& storing) { pack(memory, storing); });
+  how.typical = how.typical && typical;
   for (std::uint32_t r = 0; r < readers; ++r) {
     Connection& reader = peer(r);
     Outbox& box = reader.out[channel];
