@@ -48,6 +48,9 @@ class InstalledMpi:
             words += [*openmpi, *(["-x", f"LD_PRELOAD={library}"] if library else [])]
         elif library:
             words += ["-genv", "LD_PRELOAD", str(library)]
+            session = library.with_name("libstretto-session.so")
+            if ranks > len(os.sched_getaffinity(0)) and session.exists():  # as `stretto run` does
+                words = ["env", f"LD_PRELOAD={session}", *words]
         words += program
         done = subprocess.run(words, env=environment, timeout=300, capture_output=True, text=True)
         if done.returncode:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The fast path through a plan of short messages: there is nothing to cut, to pack or to buffer. It uses no segments
-// and no rounds of the operation, and spins in each wait. Where spinning is not enough the operation is posted, and
-// goes on from the message that the fast path has reached.
+// The fast path through a plan without long messages: there is nothing to cut, to pack or to buffer. It uses no
+// segments and no rounds of the operation, and spins in each wait. Where spinning is not enough the operation is
+// posted, and goes on from the message that the fast path has reached.
 #include <cstring>
 #include <utility>
 

@@ -97,7 +97,7 @@ class Operation {
   /// After a call in one segment: the address of scratch slot 0, where it stays until the next post().
   const std::byte* scratch() const { return instances_[0].scratch; }
 
-  // The fast path, of plans with short messages on one node only: fast_path.cc
+  // The fast path, of plans without long messages, on one node only: fast_path.cc
   struct Position {  // in a plan
     std::size_t round = 0;
     std::uint32_t send = 0;
