@@ -42,7 +42,7 @@ static const struct {
   const char* name;
   int (*call)(MPI_Comm, int same);
   enum result result;
-  int rooted;
+  int to_root;  // it alone receives
 } all[] = {{"allreduce", allreduce, of_all, 0},
            {"reduce", reduce, of_all, 1},
            {"scan", scan, to_me, 0},
@@ -81,7 +81,7 @@ static int is_right(size_t c, MPI_Comm comm) {
   const int sums[] = {1, ranks, rank + 1, rank};
   fill();
   if (all[c].call(comm, 0) != MPI_SUCCESS) return 0;
-  const int receives = (!all[c].rooted || rank == root) && (all[c].result != before_me || rank > 0);
+  const int receives = (!all[c].to_root || rank == root) && (all[c].result != before_me || rank > 0);
   return out[0] == (receives ? sums[all[c].result] : 2);
 }
 
@@ -101,7 +101,7 @@ int main(int argc, char** argv) {
     if (!fatal) MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     for (int i = 0; i < atoi(argv[1]); ++i) all[c].call(comm, 0);
     int mine[3] = {0}, worst[3];
-    mine[0] = call_wrongly(c, comm, rank == root || !all[c].rooted, &mine[2]);
+    mine[0] = call_wrongly(c, comm, rank == root || !all[c].to_root, &mine[2]);
     mine[1] = call_wrongly(c, comm, rank == root, &mine[2]);
     mine[2] |= !is_right(c, comm);
     MPI_Allreduce(mine, worst, 3, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
