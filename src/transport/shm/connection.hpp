@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <list>
 #include <memory>
 #include <vector>
 
@@ -15,6 +14,7 @@
 #include "transport/shm/heap.hpp"
 #include "transport/shm/loan.hpp"
 #include "transport/shm/segment.hpp"
+#include "transport/shm/unexpected.hpp"
 #include "transport/shm/wait_policy.hpp"
 
 namespace stretto::transport::shm {
@@ -227,19 +227,19 @@ class Inbox {
     if ((found & number_bits) != number || found == (key | number)) return false;
     // Its operation copies it together with the sender, who may be about to write.
     if (slot.carried == Carried::lent && is_shared(slot.loan)) return false;
-    if (!unexpected_) unexpected_ = std::make_unique<std::list<Unexpected>>();
+    if (!unexpected_) unexpected_ = std::make_unique<UnexpectedFragments>();
     if (slot.carried == Carried::lent) {
       buffer_lent({slot.loan.address, slot.loan.bytes, Carried::lent, true}, found & ~number_bits);
       return true;
     }
     const std::byte* from = content(slot);
-    unexpected_->push_back({found & ~number_bits, slot.last, {from, from + slot.bytes}});
+    unexpected_->add(found & ~number_bits, slot.last, {from, from + slot.bytes});
     release(false);
     return true;
   }
   void forget(std::uint32_t communicator) {
     if (!unexpected_) return;
-    unexpected_->remove_if([&](const Unexpected& u) { return communicator_of(u.key) == communicator; });
+    unexpected_->forget(communicator);
     if (unexpected_->empty()) unexpected_.reset();
   }
 
@@ -253,13 +253,6 @@ class Inbox {
   }
 
  private:
-  /// A fragment whose operation has not asked for it yet.
-  struct Unexpected {
-    std::uint64_t key;
-    bool last;
-    std::vector<std::byte> data;
-  };
-
   static bool may_help(const Loan& loan, const Target& to) {
     return loan.helps >= (to.in_heap ? Help::into_heaps : Help::anywhere);
   }
@@ -283,22 +276,19 @@ class Inbox {
       return;
     }
     if (was_withdrawn()) data.clear();  // of another size than awaited: its operation fails
-    unexpected_->push_back({key, true, std::move(data)});
+    unexpected_->add(key, true, std::move(data));
     release(false);
   }
 
-  auto first_unexpected(std::uint64_t key) {
-    return std::find_if(unexpected_->begin(), unexpected_->end(), [&](const Unexpected& u) { return u.key == key; });
-  }
   Fragment find_unexpected(std::uint64_t key) {
     static constexpr std::byte nothing{};
-    const auto found = first_unexpected(key);
-    if (found == unexpected_->end()) return {};
+    const UnexpectedFragments::Entry* const found = unexpected_->find(key);
+    if (!found) return {};
     const auto bytes = static_cast<Bytes>(found->data.size());
     return {bytes > 0 ? found->data.data() : &nothing, bytes, Carried::staged, found->last, true};
   }
   void drop_unexpected(std::uint64_t key) {
-    unexpected_->erase(first_unexpected(key));
+    unexpected_->drop(key);
     if (unexpected_->empty()) unexpected_.reset();
   }
 
@@ -307,9 +297,9 @@ class Inbox {
   std::int64_t process_ = 0;
   PeerHeap* heap_ = nullptr;
   std::uint64_t released_ = 0;
-  std::uint64_t credited_ = 0;                         // of those released, as told to the sender
-  std::unique_ptr<std::list<Unexpected>> unexpected_;  // in the order they came; null if there are none
-  bool waited_ = false;                                // for this fragment
+  std::uint64_t credited_ = 0;                       // of those released, as told to the sender
+  std::unique_ptr<UnexpectedFragments> unexpected_;  // null if there are none
+  bool waited_ = false;                              // for this fragment
 };
 
 struct Connection {
