@@ -5,6 +5,7 @@
 #include "communicator/shared_messages.hpp"
 
 #include <algorithm>
+#include <array>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -34,13 +35,31 @@ std::vector<Communicator*>& all() {
 // Grows when a communicator is freed: its handle may come back for another one.
 std::atomic<std::uint64_t> epoch{1};
 
-struct Last {
-  MPI_Comm comm;
+/// Those that a thread used last: rows and columns of a grid take turns.
+struct Recent {
+  static constexpr std::size_t several = 8;
+
   std::uint64_t epoch;
-  Communicator* found;
+  std::array<MPI_Comm, several> comms;
+  std::array<Communicator*, several> found;  // null: none
+  std::size_t next;                          // is replaced
+
+  Communicator* find(MPI_Comm comm) const {
+    if (epoch != mpi::epoch.load(std::memory_order_acquire)) return nullptr;
+    for (std::size_t i = 0; i < several; ++i)
+      if (comms[i] == comm) return found[i];
+    return nullptr;
+  }
+  /// `now`: the epoch before it was looked for.
+  void add(MPI_Comm comm, Communicator* c, std::uint64_t now) {
+    if (epoch != now) *this = {.epoch = now, .comms = {}, .found = {}, .next = 0};
+    comms[next] = comm;
+    found[next] = c;
+    next = (next + 1) % several;
+  }
 };
 // The library is loaded with the program, so its thread-local memory can be reached without a call.
-[[gnu::tls_model("initial-exec")]] thread_local Last last{};
+[[gnu::tls_model("initial-exec")]] thread_local Recent recent{};
 
 // Being freed by this thread. The program's attributes may be deleted after Stretto's, with functions that still call
 // collectives: these go to the native library, or the state that they make would outlive its communicator.
@@ -251,34 +270,32 @@ void Communicator::set_override(Function function, std::optional<Override> wante
   hints_[static_cast<std::size_t>(function)] = {};
 }
 
-Communicator* last_communicator(MPI_Comm comm) {
-  return last.comm == comm && last.epoch == epoch.load(std::memory_order_acquire) ? last.found : nullptr;
-}
+Communicator* recent_communicator(MPI_Comm comm) { return recent.find(comm); }
 
 Communicator* communicator(MPI_Comm comm, const std::string& cause) {
   const std::uint64_t now = epoch.load(std::memory_order_acquire);
   Communicator* c = communicator_at_hand(comm);
   if (c || comm == (native(), constants().comm_null) || (dying && comm == *dying) || !ready()) return c;
   c = make(comm, cause);
-  if (c) last = {comm, now, c};
+  if (c) recent.add(comm, c, now);
   return c;
 }
 
 Communicator* communicator_at_hand(MPI_Comm comm) {
-  if (Communicator* c = last_communicator(comm)) return c;
+  if (Communicator* c = recent_communicator(comm)) return c;
   const std::uint64_t now = epoch.load(std::memory_order_acquire);
   if (comm == (native(), constants().comm_null) || (dying && comm == *dying) || !ready()) return nullptr;
   void* value = nullptr;
   int found = 0;
   if (native().Comm_get_attr(comm, keyval, &value, &found) != MPI_SUCCESS || !found) return nullptr;
   auto* const c = static_cast<Communicator*>(value);
-  last = {comm, now, c};
+  recent.add(comm, c, now);
   return c;
 }
 
 Communicator* communicator(MPI_Comm comm, Function cause) {
-  Communicator* last_used = last_communicator(comm);
-  return last_used ? last_used : communicator(comm, mpi_name(cause) + ", the first collective on this communicator");
+  Communicator* const c = recent_communicator(comm);
+  return c ? c : communicator(comm, mpi_name(cause) + ", the first collective on this communicator");
 }
 
 int raise(const Communicator& c, const std::string& called, int code) {

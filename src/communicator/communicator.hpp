@@ -226,8 +226,8 @@ void set_up_world(const std::string& cause);
 /// all of them.
 bool ranks_have_met(MPI_Comm comm);
 
-/// The one that this thread used last, if it is that of `comm`; else null. Never collective.
-Communicator* last_communicator(MPI_Comm comm);
+/// That of `comm` if it is among those that this thread used last, else null. Never collective.
+Communicator* recent_communicator(MPI_Comm comm);
 
 /// Null before MPI_Init and for MPI_COMM_NULL. The first call for a communicator is collective over it; `cause` is the
 /// MPI function that was called.

@@ -125,10 +125,8 @@ Served perform(Communicator& c, const Arguments& arguments) {
   return beside_pending(c, [&](Worker& w) { return perform_with(w, c, arguments); });
 }
 
-Served run_cached(MPI_Comm comm, const Arguments& arguments, bool& left) {
-  Communicator* c = last_communicator(comm);
-  if (!c) return std::nullopt;
-  return beside_pending(*c, [&](Worker& w) { return find_and_run(w, *c, arguments, left); });
+Served run_cached(Communicator& c, const Arguments& arguments, bool& left) {
+  return beside_pending(c, [&](Worker& w) { return find_and_run(w, c, arguments, left); });
 }
 
 }  // namespace stretto::mpi

@@ -170,7 +170,7 @@ class PreparedCall {
 Served perform(Communicator& c, const Arguments& arguments);
 
 /// MPI's return code, if the call's plan is in the cache; `left`: or it is known that the native library is to do it.
-Served run_cached(MPI_Comm comm, const Arguments& arguments, bool& left);
+Served run_cached(Communicator& c, const Arguments& arguments, bool& left);
 
 /// A call that is served by `algorithm`, for which `served` counts.
 void count_served(Communicator& c, Counter& served, const Algorithm& algorithm);

@@ -53,14 +53,21 @@ Served pass(Function function, Passed reason) {
 
 Served serve(MPI_Comm comm, const Arguments& arguments) {
   bool left = false;
-  if (const Served done = run_cached(comm, arguments, left)) return done;
+  Communicator* c = recent_communicator(comm);
+  const bool looked = c;
+  if (c)
+    if (const Served done = run_cached(*c, arguments, left)) return done;
+  if (!left) {
+    c = usable(comm, arguments);
+    if (!c) return std::nullopt;
+    if (!looked && !settings().observes())
+      if (const Served done = run_cached(*c, arguments, left)) return done;
+  }
   if (left) {  // it is counted
     last_passed = {arguments.signature.function, Passed::rules};
     set_last_algorithm("native");
     return std::nullopt;
   }
-  Communicator* c = usable(comm, arguments);
-  if (!c) return std::nullopt;
   const PackingFor program(comm);
   const Served done = perform(*c, arguments);
   if (c->learner && done) c->learner->end_call();  // else after the native function

@@ -190,6 +190,16 @@ def test_calls_that_take_turns_do_not_drive_each_other_out(built):
     assert min(ratios) < 1.3
 
 
+def test_communicators_take_turns(built):
+    # Where each call looked for its communicator and its plan anew, they took four times the time.
+    program = built("communicators_in_turn.c", "mpich")
+    ratios = []
+    while len(ratios) < 5 and not any(ratio < 1.6 for ratio in ratios):
+        done = stretto_run(2, [program], mpi=installed("mpich")).succeeded()
+        ratios.append(float(done.out))
+    assert min(ratios) < 1.6
+
+
 @pytest.mark.parametrize("name", ["debian-mpich", "debian-openmpi"])
 def test_mpi_before_and_after_main(built, name):
     library = built("unloaded.c", name, "-DLIBRARY", "-shared", "-fPIC")
