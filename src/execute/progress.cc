@@ -172,7 +172,11 @@ Outcome Progress::wait_until(Done done, const Paths& paths, Operation* only, boo
       if (expires.expired()) return Outcome::expired;
       if (too_long.expired()) unblock_all();
     }
-    backoff.wait(may_block && std::ranges::all_of(posted_, [](const Operation* one) { return one->open() == 0; }));
+    const auto polled = std::ranges::find_if(posted_, [](const Operation* one) { return one->open() > 0; });
+    if (polled == posted_.end())
+      backoff.wait(may_block);
+    else  // a second yield would be one turn more of everybody else
+      backoff.wait(false, (*polled)->paths().messages->yields());
   }
   resume();
   return Outcome::ok;

@@ -51,6 +51,9 @@ class Transport {
     return outcome == Outcome::expired ? Outcome::ok : outcome;
   }
 
+  /// Does a poll() that finds nothing let go of the core?
+  virtual bool yields() const { return false; }
+
   /// Gives up all messages of an operation: their tickets do not come back, and nothing is written into their memory.
   virtual void abandon(std::uint32_t operation) = 0;
 };

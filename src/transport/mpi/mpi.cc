@@ -160,6 +160,8 @@ void MpiTransport::abandon(std::uint32_t operation) {
   if (posted_.empty()) error_ = MPI_SUCCESS;
 }
 
+bool MpiTransport::yields() const { return mpi::flavour::yields_when_idle(); }
+
 Outcome MpiTransport::wait(std::vector<Ticket>& done, const Deadline& deadline) {
   const std::size_t before = done.size();
   int polls = 0;
@@ -169,7 +171,7 @@ Outcome MpiTransport::wait(std::vector<Ticket>& done, const Deadline& deadline) 
     if (done.size() == before && ++polls >= polls_before_yield()) {
       polls = 0;
       if (deadline.expired()) return Outcome::expired;
-      sched_yield();
+      if (!yields()) sched_yield();
     }
   }
   return error_ == MPI_SUCCESS ? Outcome::ok : Outcome::failed;

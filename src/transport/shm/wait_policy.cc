@@ -34,12 +34,12 @@ void wake(Doorbell& doorbell) {
   syscall(SYS_futex, futex_of(doorbell), FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
 
-void Backoff::yield_or_block(bool may_block) {
+void Backoff::yield_or_block(bool may_block, bool yielded) {
   const auto now = Deadline::Clock::now();
   if (yields_++ == 0) since_ = now;
   const bool in_vain = yields_in_vain();
   if (!may_block || !doorbell_ || (now - since_ < policy_.yield_time && !in_vain)) {
-    sched_yield();
+    if (!yielded) sched_yield();
     return;
   }
   if (!announced_) {

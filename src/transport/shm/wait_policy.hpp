@@ -34,12 +34,13 @@ class Backoff {
   ~Backoff() { reset(); }
 
   /// To be called after every poll that found nothing. `may_block`: whoever ends the wait rings the doorbell.
-  void wait(bool may_block) {
+  /// `yielded`: the poll has let go of the core.
+  void wait(bool may_block, bool yielded = false) {
     if (polls_ < policy_.polls && ++polls_ < policy_.polls) {
       pause();
       return;
     }
-    yield_or_block(may_block);
+    yield_or_block(may_block, yielded);
   }
   /// Something came: the next wait begins.
   void reset() {
@@ -63,7 +64,7 @@ class Backoff {
   }
 
  private:
-  void yield_or_block(bool may_block);
+  void yield_or_block(bool may_block, bool yielded);
   bool yields_in_vain();
   void retract();
 
