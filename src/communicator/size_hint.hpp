@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 
 #include "stretto/types.hpp"
@@ -25,16 +26,21 @@ class SizeHint {
   Bytes agreed() const { return agreed_; }
   /// In the call that was noted last.
   void agree(Bytes bytes) {
+    const bool stay = bytes <= most_of_short && magnitude(bytes) == magnitude(agreed_);
     agreed_ = bytes;
     largest_ = 0;
-    next_ =
-        calls_ - 1 + static_cast<std::uint64_t>(std::clamp<Bytes>(between / std::max<Bytes>(agreed_, 1), 1, rarest));
+    const Bytes calls = std::clamp<Bytes>(between / std::max<Bytes>(agreed_, 1), 1, stay ? rarest_of_short : rarest);
+    next_ = calls_ - 1 + static_cast<std::uint64_t>(calls);
   }
 
  private:
-  // The larger the calls, the less it matters what telling takes: once in so many bytes, or in so many calls.
+  static int magnitude(Bytes bytes) { return std::bit_width(static_cast<std::uint64_t>(bytes)); }
+
+  // The larger the calls, the less it matters what telling takes: once in so many bytes, or in so many calls. In more
+  // if short calls stay as large as they were: telling takes as long as one of them.
   static constexpr Bytes between = Bytes{1} << 20;
-  static constexpr Bytes rarest = 16;
+  static constexpr Bytes rarest = 16, rarest_of_short = 64;
+  static constexpr Bytes most_of_short = 4096;
 
   std::uint64_t calls_ = 0, next_ = 0;
   Bytes largest_ = 0, agreed_ = 0;

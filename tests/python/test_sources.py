@@ -152,9 +152,9 @@ alltoallv -> native
     ("name", "nodes"), [("mpich", ""), ("mpich", "2x2"), ("openmpi", ""), ("openmpi", "2x2")]
 )
 def test_rules_may_ask_for_bytes_that_no_rank_knows(built, tmp_path, name, nodes):
-    """20 calls of some bytes, 20 of more than 1 MiB (in alltoallv a little less), 20 of some bytes.
+    """20 calls of some bytes, 70 of more than 1 MiB (in alltoallv a little less), 20 of some bytes.
 
-    All agree in the first call, in the 17th, in the 33rd and from then on in each until they are
+    All agree in the first call, in the 17th, in the 81st and from then on in each until they are
     short again; what the last large one began ends with the first of the short ones. Of 40 that
     alternate, the first 16 go by the very first. What is much larger than the calls that it was
     chosen for is not padded.
@@ -166,9 +166,9 @@ def test_rules_may_ask_for_bytes_that_no_rank_knows(built, tmp_path, name, nodes
         STRETTO_NODES=nodes, STRETTO_LOG="summary",
     )  # fmt: skip
     assert done.succeeded().out.strip() == "all right"
-    assert done.summary["scatterv"].served == {"linear": 32 + 20 + 16, "binomial": 8 + 24}
-    assert done.summary["gatherv"].served == {"knomial": 32 + 20, "linear": 8}
-    assert done.summary["alltoallv"].served == {"padded_bruck": 20 + 20 + 3, "linear": 20 + 1}
+    assert done.summary["scatterv"].served == {"linear": 80 + 20 + 16, "binomial": 10 + 24}
+    assert done.summary["gatherv"].served == {"knomial": 80 + 20, "linear": 10}
+    assert done.summary["alltoallv"].served == {"padded_bruck": 20 + 20 + 3, "linear": 70 + 1}
 
 
 PINNED = 'shift $((PMI_RANK % 2)); exec taskset -c "$1" "$0"'

@@ -30,11 +30,16 @@ std::vector<Bytes> chosen_by(const std::vector<Bytes>& calls) {
   return found;
 }
 
+void check_told(Bytes bytes, std::initializer_list<std::size_t> calls) {
+  std::vector<Bytes> expected(150, bytes);
+  for (const std::size_t told : calls) expected[told] = -bytes;
+  CHECK(chosen_by(std::vector<Bytes>(150, bytes)) == expected);
+}
+
 TEST(sizes_are_told_now_and_then) {
-  std::vector<Bytes> small(34, 8);
-  std::vector<Bytes> expected(34, 8);
-  for (const std::size_t told : {0, 16, 32}) expected[told] = -8;
-  CHECK(chosen_by(small) == expected);
+  check_told(8, {0, 16, 80, 144});  // seldom, if they stay as they are
+  check_told(4096, {0, 16, 80, 144});
+  check_told(8192, {0, 16, 32, 48, 64, 80, 96, 112, 128, 144});
 }
 
 TEST(the_largest_of_late_counts) {

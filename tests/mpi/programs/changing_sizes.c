@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Streams of scatterv, gatherv and alltoallv whose parts grow and shrink: 20 calls of each size, the same arguments
- * each time. Rank r's part has r + 1 units, of which rank 0 of a scatterv alone knows all. Then sizes that change with
- * every call, and an alltoallv with one large block between small ones.
+ * Streams of scatterv, gatherv and alltoallv whose parts grow and shrink: 20 or 70 calls of each size, the same
+ * arguments each time. Rank r's part has r + 1 units, of which rank 0 of a scatterv alone knows all. Then sizes that
+ * change with every call, and an alltoallv with one large block between small ones.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@ static void check(int right, const char* what, int unit) {
   MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-static void stream(int unit, int rank, int ranks, int* whole, int* part) {
+static void stream(int unit, int calls, int rank, int ranks, int* whole, int* part) {
   int all = 0;
   for (int r = 0; r < ranks; ++r) {
     counts[r] = unit * (r + 1);
@@ -29,7 +29,7 @@ static void stream(int unit, int rank, int ranks, int* whole, int* part) {
     even_places[r] = r * unit;
   }
   const int own = counts[rank];
-  for (int call = 0; call < 20; ++call) {
+  for (int call = 0; call < calls; ++call) {
     for (int i = 0; i < all; ++i) whole[i] = rank == 0 ? unit + i + call : -1;
     memset(part, 0, sizeof *part * (size_t)own);
     MPI_Scatterv(whole, counts, places, MPI_INT, part, own, MPI_INT, 0, MPI_COMM_WORLD);
@@ -85,8 +85,9 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   int* whole = malloc(sizeof *whole * largest * ranks_most * ranks_most);
   int* part = malloc(sizeof *part * largest * ranks_most);
-  const int units[] = {1, largest, 1};
-  for (int i = 0; i < 3; ++i) stream(units[i], rank, ranks, whole, part);
+  stream(1, 20, rank, ranks, whole, part);
+  stream(largest, 70, rank, ranks, whole, part);
+  stream(1, 20, rank, ranks, whole, part);
   alternate(rank, ranks, whole, part);
   burst(rank, ranks, whole, part);
   free(whole);
