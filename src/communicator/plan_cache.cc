@@ -11,6 +11,14 @@ std::optional<Bytes> from(const void* begin, const void* at) {
   return static_cast<const char*>(at) - static_cast<const char*>(begin);
 }
 
+/// The program's own operator is called with handles: those of the call will be gone.
+void keep_handles(PlanCache::Cached& cached) {
+  if (!cached.own_operator) return;
+  if (cached.own_types) cached.work.element.type = &cached.signature.types[0];
+  cached.work.combiner.context = &cached.signature.op;
+  cached.work.combiner.element = &cached.work.element;
+}
+
 bool same_numbers(const std::vector<Count>& known, const Numbers& given) {
   if (!given.given()) return known.empty();
   for (std::size_t r = 0; r < known.size(); ++r)
@@ -59,14 +67,15 @@ void PlanCache::count(Cached& cached) {
   cached.calls = 0;
 }
 
-std::shared_ptr<PlanCache::Cached>& PlanCache::place_for(const Signature& signature) {
+std::shared_ptr<PlanCache::Cached>* PlanCache::place_for(const Signature& signature) {
+  constexpr unsigned gives_way_every = 4;  // of more calls in turn than there are places, some stay
   const std::size_t at = slot(signature);
   for (const std::size_t place : {at, at ^ 1})
-    if (cached_[place] && cached_[place]->signature == signature) return cached_[place];
+    if (cached_[place] && cached_[place]->signature == signature) return &cached_[place];
   for (const std::size_t place : {at, at ^ 1})
-    if (!cached_[place]) return cached_[place];
-  turn_ ^= 1;
-  return cached_[at ^ turn_];
+    if (!cached_[place]) return &cached_[place];
+  if (++crowded_ % gives_way_every != 0) return nullptr;
+  return &cached_[at ^ (crowded_ / gives_way_every % 2)];
 }
 
 std::shared_ptr<PlanCache::Cached> PlanCache::keep(const Arguments& arguments, std::array<Rank, 2> parts,
@@ -75,7 +84,9 @@ std::shared_ptr<PlanCache::Cached> PlanCache::keep(const Arguments& arguments, s
   constexpr Rank most_parts = 64;  // they are compared with every call
   for (std::size_t i = 0; i < parts.size(); ++i)
     if (arguments.parts[i] && parts[i] > most_parts) return nullptr;
-  auto& cached = place_for(arguments.signature);
+  auto* const place = place_for(arguments.signature);
+  if (!place) return nullptr;
+  auto& cached = *place;
   constexpr unsigned try_every = 8;  // parts that change with every call are not worth it
   if (cached && cached->signature == arguments.signature && cached->calls == 0 && ++cached->others < try_every)
     return nullptr;
@@ -92,6 +103,10 @@ std::shared_ptr<PlanCache::Cached> PlanCache::keep(const Arguments& arguments, s
   for (execute::Layout* layout : {&cached->work.input.layout, &cached->work.output.layout, &cached->work.sizes})
     *layout = execute::Layout::whole(0, 1, 0);
   cached->algorithm = decision.algorithm;
+  cached->own_types = arguments.own_types;
+  cached->own_operator = arguments.own_operator;
+  cached->freed = freed_handles();
+  keep_handles(*cached);
   cached->input = from(arguments.input, work.input.at);
   cached->output = from(arguments.output, work.output.at);
   cached->served = decision.served;
@@ -109,9 +124,10 @@ std::shared_ptr<PlanCache::Cached> PlanCache::keep(const Arguments& arguments, s
 }
 
 void PlanCache::keep_native(const Arguments& arguments, const Decision& decision, Counter& passed) {
-  auto& cached = place_for(arguments.signature);
-  if (cached) count(*cached);
-  cached = std::make_shared<Cached>(
+  auto* const place = place_for(arguments.signature);
+  if (!place) return;
+  if (*place) count(**place);
+  *place = std::make_shared<Cached>(
       Cached{.signature = arguments.signature, .work = {}, .served = &passed, .quiet = decision.quiet});
 }
 

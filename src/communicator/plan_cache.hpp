@@ -13,6 +13,8 @@
 #include "communicator/size_hint.hpp"
 #include "execute/plan.hpp"
 #include "mpi/arguments.hpp"
+#include "mpi/handle_table.hpp"
+#include "mpi/held_handles.hpp"
 #include "observe/calls.hpp"
 #include "observe/statistics.hpp"
 
@@ -62,8 +64,14 @@ class PlanCache {
     std::array<KeptParts, 2> parts = {};  ///< of Arguments::parts
     SizeHint* size_hint = nullptr;        ///< as in Arguments
     Bytes bytes = 0;
-    Quiet quiet = {};  ///< as in Decision: the last of them is looked at
+    Quiet quiet = {};                              ///< as in Decision: the last of them is looked at
+    bool own_types = false, own_operator = false;  ///< as in Arguments
+    std::uint64_t freed = 0;                       ///< handles, when it was kept
 
+    /// May the handles of such a call be others by now? A nonblocking one would have to hold its operator.
+    bool may_differ(CountedAs form) const {
+      return (own_operator && form != CountedAs::blocking) || freed != freed_handles();
+    }
     /// Another call that it serves.
     void count_down(CountedAs form) {
       if (std::uint32_t* const left = quiet[static_cast<std::size_t>(form)]) [[unlikely]]
@@ -86,12 +94,13 @@ class PlanCache {
   void keep_native(const Arguments& arguments, const Decision& decision, Counter& passed);
 
  private:
-  static constexpr std::size_t size = 32;
+  static constexpr std::size_t size = 64;
   static std::size_t slot(const Signature& s) {
-    const auto mixed = static_cast<std::uint64_t>(s.counts[0] + s.counts[1]) * 0x9e3779b97f4a7c15u >> 59;
-    return (static_cast<std::size_t>(s.function) + static_cast<std::size_t>(mixed) +
-            static_cast<std::size_t>(s.root) * 5) %
-           size;
+    const std::uint64_t handles = bits_of(s.types[0]) ^ bits_of(s.op) << 3;
+    const auto numbers =
+        static_cast<std::uint64_t>(s.counts[0] + s.counts[1]) + (static_cast<std::uint64_t>(s.root) << 20);
+    const std::uint64_t mixed = (numbers + handles) * 0x9e3779b97f4a7c15u >> 58;
+    return (static_cast<std::size_t>(s.function) + static_cast<std::size_t>(mixed)) % size;
   }
   /// The one of this signature; null if there is none. It is in one of two places: two calls that take turns, a barrier
   /// and another one say, need not drive each other out.
@@ -102,12 +111,13 @@ class PlanCache {
     c = &cached_[at ^ 1];
     return *c && (*c)->signature == signature ? c : nullptr;
   }
-  std::shared_ptr<Cached>& place_for(const Signature& signature);
+  /// Null: those that are there stay.
+  std::shared_ptr<Cached>* place_for(const Signature& signature);
   static void drop(std::shared_ptr<Cached>& cached);
   static void count(Cached& cached);
 
   std::array<std::shared_ptr<Cached>, size> cached_;
-  std::size_t turn_ = 0;  // which of two gives way
+  unsigned crowded_ = 0;  // calls that have found others in both places
 };
 
 inline const std::shared_ptr<PlanCache::Cached>* PlanCache::find(const Arguments& arguments, CountedAs form) {
@@ -117,6 +127,7 @@ inline const std::shared_ptr<PlanCache::Cached>* PlanCache::find(const Arguments
   if (!c.parts[0].same(arguments.parts[0]) || !c.parts[1].same(arguments.parts[1])) return nullptr;
   if (arguments.is_at(c.alias) || (c.input && !arguments.input) || (c.output && !arguments.output)) [[unlikely]]
     return nullptr;
+  if ((c.own_types || c.own_operator) && c.may_differ(form)) return nullptr;
   if (const std::uint32_t* const left = c.quiet[static_cast<std::size_t>(form)]; left && *left <= 1) [[unlikely]]
     return nullptr;
   if (c.size_hint) {

@@ -7,6 +7,14 @@
 
 namespace stretto::mpi {
 
+template <typename Handle>
+std::uint64_t bits_of(Handle handle) {
+  if constexpr (sizeof(Handle) == sizeof(std::uint64_t))
+    return reinterpret_cast<std::uint64_t>(handle);
+  else
+    return static_cast<std::uint64_t>(handle);
+}
+
 /// From MPI handles (integers or pointers) to facts: open addressing, filled once, then read only.
 template <typename Handle, typename Value, std::size_t capacity>
 class HandleTable {
@@ -41,12 +49,7 @@ class HandleTable {
   };
 
   static std::size_t slot(Handle handle) {
-    std::uint64_t bits = 0;
-    if constexpr (sizeof(Handle) == sizeof(std::uint64_t))
-      bits = reinterpret_cast<std::uint64_t>(handle);
-    else
-      bits = static_cast<std::uint64_t>(handle);
-    return static_cast<std::size_t>(bits * 0x9e3779b97f4a7c15u >> 32) % capacity;
+    return static_cast<std::size_t>(bits_of(handle) * 0x9e3779b97f4a7c15u >> 32) % capacity;
   }
 
   std::array<Entry, capacity> entries_{};

@@ -39,8 +39,8 @@ class CallBuffer {
   /// Parts of neighbours that are not there, no_rank, are neither read nor written. `neighbours` outlives this.
   void leave_out(std::span<const Rank> neighbours) { neighbours_ = neighbours; }
 
-  /// May the same call find its buffers as this one did? Its types are MPI's own, and nothing was copied.
-  bool keepable() const { return predefined_ && !copied_; }
+  /// Are its types MPI's own?
+  bool predefined() const { return predefined_; }
   void hold_types(HeldHandles& held) const;
   bool dense() const { return dense_; }
   bool copied() const { return copied_; }

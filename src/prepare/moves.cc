@@ -157,7 +157,8 @@ void PreparedCall::bind_moves() {
       work_.sizes = work_.output.layout;
   }
   // Of calls that told sizes, the same arguments of this rank may be another call next time.
-  keep_ = stage_ <= Stage::size_hint && (!in_ || in_->keepable()) && (!out_ || out_->keepable());
+  keep_ = stage_ <= Stage::size_hint && (!in_ || !in_->copied()) && (!out_ || !out_->copied());
+  arguments_.own_types = (in_ && !in_->predefined()) || (out_ && !out_->predefined());
   if (!is_root()) arguments_.parts = {};  // they mean nothing here
 }
 

@@ -71,12 +71,19 @@ Served perform_with(Worker& w, Communicator& c, const Arguments& arguments) {
   }
   count_again(c, cached);
   const Function function = arguments.signature.function;
+  const auto run = [&] {
+    if (!cached.own_operator) [[likely]]
+      return w.run(c, function, cached.work, &cached.plan);
+    const PackingFor program(c.comm());
+    const int code = w.run(c, function, cached.work, &cached.plan);
+    return code == MPI_SUCCESS ? packing_error() : code;
+  };
   int code = MPI_SUCCESS;
   if (!cached.sampled) {
-    code = w.run(c, function, cached.work, &cached.plan);
+    code = run();
   } else {
     cached.sampled.begin(cached.calls);
-    code = w.run(c, function, cached.work, &cached.plan);
+    code = run();
     cached.sampled.end(cached.calls);
   }
   return code == MPI_SUCCESS ? code : raise(c, mpi_name(function), code);
@@ -109,7 +116,7 @@ std::shared_ptr<PlanCache::Cached> keep_plan(Communicator& c, const PreparedCall
                                              bool blocking) {
   if (!call.keeps() || segments_of(work) != 1) return nullptr;
   // What blocking calls find is to sample them. They cannot refuse what they have found: it has noted their sizes.
-  if (!blocking && c.records) return nullptr;
+  if (!blocking && (c.records || call.runs_own_operator())) return nullptr;
   bool timed = false;
   if (c.learner) [[unlikely]] {
     timed = blocking ? c.learner->timed() : static_cast<bool>(call.turn());

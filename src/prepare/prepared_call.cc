@@ -108,7 +108,7 @@ void PreparedCall::bind() {
 bool PreparedCall::always_native() const {
   if (left_ != Passed::rules || arguments_.parts[0] || arguments_.parts[1] || !bytes_known()) return false;
   if (collective().reduces) return type_ != &storage_ && op_.predefined;
-  return (!in_ || in_->keepable()) && (!out_ || out_->keepable());
+  return (!in_ || in_->predefined()) && (!out_ || out_->predefined());
 }
 
 void PreparedCall::note_packing() {

@@ -65,7 +65,9 @@ void PreparedCall::bind_reductions() {
   work_.element = type_->element;
   work_.combiner = op_.combiner;
   const Count segment = segment_elements(type_->element.size);
-  keep_ = type_ != &storage_ && op_.predefined;
+  keep_ = type_->element.dense;
+  arguments_.own_types = type_ == &storage_;
+  arguments_.own_operator = !op_.predefined;
   const Count mine = collective().per_rank ? part_elements(c_.rank()) : elements_;
   // In place the result of a reduce-scatter belongs to the front of the vector, and the rest of it, my part too, stays
   // as it was.

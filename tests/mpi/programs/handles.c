@@ -58,6 +58,51 @@ static void use_parameterised_type(void) {
   MPI_Type_free(&pair);
 }
 
+static void add(void* in, void* inout, int* n, MPI_Datatype* type) {
+  int size;
+  MPI_Type_size(*type, &size);
+  for (int i = 0; i < *n * size / (int)sizeof(int); ++i) ((int*)inout)[i] += ((int*)in)[i];
+}
+
+static void take_left(void* in, void* inout, int* n, MPI_Datatype* type) {
+  int size;
+  MPI_Type_size(*type, &size);
+  for (int i = 0; i < *n * size / (int)sizeof(int); ++i) ((int*)inout)[i] = ((int*)in)[i];
+}
+
+enum { calls = 12, untouched = -1 };
+
+// Types and operators of the same calls, freed and made again: handles may come back and mean something else.
+static void use_handles_again(void) {
+  for (int turn = 0; turn < 12; ++turn) {
+    const int n = 1 + turn % 3;  // numbers of an element
+    MPI_Datatype row;
+    MPI_Op op;
+    MPI_Request request;
+    MPI_Type_contiguous(n, MPI_INT, &row);
+    MPI_Type_commit(&row);
+    MPI_Op_create(turn % 2 ? take_left : add, turn % 2 == 0, &op);
+    for (int call = 0; call < calls; ++call) {
+      int all[4] = {untouched, untouched, untouched, untouched}, sum[4] = {untouched, untouched, untouched, untouched};
+      for (int i = 0; rank == 0 && i < 4; ++i) all[i] = 100 * turn + 10 * call + i;
+      MPI_Bcast(all, 1, row, 0, MPI_COMM_WORLD);
+      for (int i = 0; i < n; ++i) expect(all[i] == 100 * turn + 10 * call + i, "a type made again");
+      expect(rank == 0 || all[n] == untouched, "behind a type made again");
+      int mine[4] = {rank + call, rank + call, rank + call, rank + call};
+      const int expected = turn % 2 ? call : ranks * call + ranks * (ranks - 1) / 2;
+      if (call % 3 == 2) {
+        MPI_Iallreduce(mine, sum, 1, row, op, MPI_COMM_WORLD, &request);
+        if (call == calls - 1) MPI_Op_free(&op);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+      } else {
+        MPI_Allreduce(mine, sum, 1, row, op, MPI_COMM_WORLD);
+      }
+      for (int i = 0; i < 4; ++i) expect(sum[i] == (i < n ? expected : untouched), "an operator made again");
+    }
+    MPI_Type_free(&row);
+  }
+}
+
 #ifdef MPICH_VERSION
 // MPICH lets an empty part have no type.
 static void exchange_with_neighbour(void) {
@@ -78,6 +123,7 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   use_while_freeing();
   use_parameterised_type();
+  use_handles_again();
 #ifdef MPICH_VERSION
   exchange_with_neighbour();
 #endif
