@@ -84,6 +84,13 @@ void Operation::trim() {
   }
 }
 
+const Plan* Operation::plan_in_one(const Work& work) {
+  if (segments_of(work) != 1) return nullptr;
+  plans_[0].resolve(work, 0);
+  plans_[0].find_fast_path(work);
+  return &plans_[0];
+}
+
 const Plan& Operation::plan_of(Instance& in, Count segment) {
   if (ready_) return *ready_;
   if (!alike_) {

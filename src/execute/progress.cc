@@ -56,6 +56,7 @@ void Progress::release(Operation& operation) {
 }
 
 Outcome Progress::run(const Work& work, const Paths& paths, const Deadline& deadline, const Plan* ready) {
+  if (!ready) ready = unused().plan_in_one(work);
   if (!ready || !Operation::takes_fast_path(paths, *ready)) return finish(post(work, paths, ready), deadline);
   Operation::Position reached = Operation::beginning_of(*ready);
   if (unused().run_fast(work, paths, *ready, reached, paths.node->policy.polls) == Operation::Stop::end)
