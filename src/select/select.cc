@@ -24,12 +24,6 @@ bool asks_for_bytes(const Rule& rule) {
   return (rule.conditions & balanced) != 0 || !rule.bytes.all() || !rule.part.all();
 }
 
-/// Do all conditions hold but those on bytes? `held`: conditions_that_hold().
-bool others_hold(const Rule& rule, const Call& call, std::uint16_t held) {
-  return (rule.conditions & ~held) == 0 && rule.ranks.holds(call.shape.ranks) && rule.per_node.holds(call.per_node) &&
-         rule.to_node.holds(call.to_node);
-}
-
 std::string why_not(const Algorithm* algorithm, const Params& params, const Call& call) {
   return algorithm ? unsuitable(*algorithm, call.function, call.shape, call.commutative, params) : "";
 }
@@ -91,9 +85,8 @@ Choice choose(std::span<const Override* const> overrides, const Rules& rules, co
   }
   std::string passed_over;
   Choice choice;
-  const std::uint16_t held = conditions_that_hold(call);
-  each_rule(rules, call.function, [&](const Rule& rule) {
-    if (!others_hold(rule, call, held) || !bytes_hold(rule, call)) return false;
+  each_rule(rules, call, conditions_that_hold(call), [&](const Rule& rule) {
+    if (!bytes_hold(rule, call)) return false;
     const std::string refused = why_not(rule, call);
     if (refused.empty()) {
       choice = {rule.algorithm, rule.params, rules.place(rule.line) + passed_over + not_granted, rule.line};
@@ -111,9 +104,8 @@ bool bytes_matter(std::span<const Override* const> overrides, const Rules& rules
   for (const Override* one : overrides)
     if (one && why_not(one->spec.algorithm, one->spec.params, call).empty()) return false;
   bool matter = false;
-  const std::uint16_t held = conditions_that_hold(call) | balanced;
-  each_rule(rules, call.function, [&](const Rule& rule) {
-    if (!others_hold(rule, call, held) || !why_not(rule, call).empty()) return false;
+  each_rule(rules, call, conditions_that_hold(call) | balanced, [&](const Rule& rule) {
+    if (!why_not(rule, call).empty()) return false;
     matter = asks_for_bytes(rule);
     return true;
   });
@@ -133,11 +125,13 @@ Between chosen_alike(const Rules& rules, const Call& call) {
     if (condition.low > 0) split_after(condition.low * parts - 1);
     if (condition.high < most_bytes / parts) split_after(condition.high * parts + parts - 1);
   };
-  each_rule(rules, call.function, [&](const Rule& rule) {
+  const std::uint16_t held = conditions_that_hold(call);
+  each_rule(rules, call, held | balanced, [&](const Rule& rule) {
+    if (!why_not(rule, call).empty()) return false;
     split(rule.bytes, 1);
     if (rule.part.low <= most_bytes / call.shape.ranks) split(rule.part, call.shape.ranks);
     if ((rule.conditions & balanced) != 0) split_after(balanced_from(call.shape.ranks) - 1);
-    return false;
+    return (rule.conditions & ~held) == 0 && bytes_hold(rule, call);  // it is chosen
   });
   return alike;
 }

@@ -41,15 +41,25 @@ extern const CompactRules shipped_table;
 /// One of the table, with its line of the joined text.
 Rule rule_of(const CompactRules& table, const CompactRule& rule, int lines_before);
 
-/// Calls `each(rule)` for the function's rules in their order until it returns true. Those of a table are made one by
-/// one: all of them are 400 KB, and each process would have its own.
+/// Calls `each(rule)` for the function's rules whose conditions hold but for those on bytes, in their order, until it
+/// returns true. `held`: conditions_that_hold(). Those of a table are made one by one: all of them are 400 KB, and each
+/// process would have its own.
 template <typename Each>
-void each_rule(const Rules& rules, Function function, Each each) {
-  for (const Rule& rule : rules.rules)
-    if (rule.function == function && each(rule)) return;
+void each_rule(const Rules& rules, const Call& call, std::uint16_t held, Each each) {
+  const auto hold = [&](std::uint16_t conditions, const Between& ranks, const Between& per_node,
+                        const Between& to_node) {
+    return (conditions & ~held) == 0 && ranks.holds(call.shape.ranks) && per_node.holds(call.per_node) &&
+           to_node.holds(call.to_node);
+  };
+  for (const Rule& r : rules.rules)
+    if (r.function == call.function && hold(r.conditions, r.ranks, r.per_node, r.to_node) && each(r)) return;
   if (!rules.compiled) return;
-  for (const CompactRule& rule : rules.compiled->rules)
-    if (rule.function == function && each(rule_of(*rules.compiled, rule, rules.compiled_behind))) return;
+  const CompactRules& table = *rules.compiled;
+  for (const CompactRule& r : table.rules)
+    if (r.function == call.function &&
+        hold(r.conditions, table.ranges[r.ranks], table.ranges[r.per_node], table.ranges[r.to_node]) &&
+        each(rule_of(table, r, rules.compiled_behind)))
+      return;
 }
 
 }  // namespace stretto

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
-#include <ranges>
+#include <vector>
 
 #include "stretto/sources.hpp"
 #include "support/test.hpp"
@@ -28,14 +28,26 @@ TEST(table_is_what_the_text_says) {
     const Rule rule = rule_of(*shipped.compiled, table[i], 0);
     if (!(rule == parsed.rules[i])) CHECK_EQ(rule.line, -parsed.rules[i].line);
   }
-  for (const Function f : all_functions) {
-    std::size_t at = 0;
-    each_rule(shipped, f, [&](const Rule& rule) {
-      while (at < parsed.rules.size() && parsed.rules[at].function != f) ++at;
-      return !(at < parsed.rules.size() && rule == parsed.rules[at++]);
-    });
-    CHECK(std::ranges::none_of(parsed.rules | std::views::drop(at), [&](const Rule& r) { return r.function == f; }));
-  }
+}
+
+TEST(each_rule_gives_those_whose_other_conditions_hold) {
+  const Rules parsed = parse_rules(shipped_rules_text, shipped_name);
+  constexpr std::uint16_t all = 0xffff;
+  for (const Function f : all_functions)
+    for (const Rank ranks : {1, 2, 5, 8, 64})
+      for (const std::uint16_t held : {all, std::uint16_t{0}}) {
+        const Call call{.function = f, .shape = {ranks}, .per_node = std::min(ranks, 4)};
+        std::vector<Rule> expected, found;
+        std::ranges::copy_if(parsed.rules, std::back_inserter(expected), [&](const Rule& r) {
+          return r.function == f && (r.conditions & ~held) == 0 && r.ranks.holds(ranks) &&
+                 r.per_node.holds(call.per_node) && r.to_node.holds(call.to_node);
+        });
+        each_rule(shipped_rules(), call, held, [&](const Rule& rule) {
+          found.push_back(rule);
+          return false;
+        });
+        CHECK(found == expected);
+      }
 }
 
 TEST(text_is_that_of_the_file) {
