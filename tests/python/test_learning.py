@@ -219,9 +219,8 @@ def test_rules_that_were_not_measured_are_compared(built, tmp_path, measured):
     variables = {"STRETTO_RULES": str(rules), "STRETTO_LEARN": str(tmp_path / "l.rules")}
     done = learn(built, "mpich", 2, 300, "large", **variables)
     assert re.search(r"learning: allreduce .*; at first ring", done.err)
-    served = done.summary["allreduce"].served
-    assert served["ring"] > 150
-    assert (served["ring"] == 300) is measured
+    # Where another one is much faster, it is soon taken.
+    assert (done.summary["allreduce"].served["ring"] == 300) is measured
 
 
 @pytest.mark.parametrize(
