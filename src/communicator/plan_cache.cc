@@ -78,18 +78,23 @@ std::shared_ptr<PlanCache::Cached>* PlanCache::place_for(const Signature& signat
   return &cached_[at ^ (crowded_ / gives_way_every % 2)];
 }
 
-std::shared_ptr<PlanCache::Cached> PlanCache::keep(const Arguments& arguments, std::array<Rank, 2> parts,
-                                                   const Decision& decision, std::shared_ptr<const Schedule> schedule,
-                                                   const execute::Work& work, const observe::Sampled& sampled) {
+std::shared_ptr<PlanCache::Cached>* PlanCache::place_for(const Arguments& arguments, std::array<Rank, 2> parts) {
   constexpr Rank most_parts = 64;  // they are compared with every call
   for (std::size_t i = 0; i < parts.size(); ++i)
     if (arguments.parts[i] && parts[i] > most_parts) return nullptr;
   auto* const place = place_for(arguments.signature);
   if (!place) return nullptr;
-  auto& cached = *place;
+  const auto& cached = *place;
   constexpr unsigned try_every = 8;  // parts that change with every call are not worth it
   if (cached && cached->signature == arguments.signature && cached->calls == 0 && ++cached->others < try_every)
     return nullptr;
+  return place;
+}
+
+std::shared_ptr<PlanCache::Cached> PlanCache::keep(std::shared_ptr<Cached>& cached, const Arguments& arguments,
+                                                   std::array<Rank, 2> parts, const Decision& decision,
+                                                   std::shared_ptr<const Schedule> schedule, const execute::Work& work,
+                                                   const observe::Sampled& sampled) {
   if (cached) count(*cached);
   if (!cached || cached.use_count() > 1)  // a nonblocking call under way goes by the one that was there
     cached = std::make_shared<Cached>(Cached{.signature = arguments.signature, .work = work});
@@ -105,7 +110,8 @@ std::shared_ptr<PlanCache::Cached> PlanCache::keep(const Arguments& arguments, s
   cached->algorithm = decision.algorithm;
   cached->own_types = arguments.own_types;
   cached->own_operator = arguments.own_operator;
-  cached->freed = freed_handles();
+  cached->freed_types = freed_types();
+  cached->commutative = !arguments.own_operator || is_commutative(arguments.signature.op);
   keep_handles(*cached);
   cached->input = from(arguments.input, work.input.at);
   cached->output = from(arguments.output, work.output.at);

@@ -14,7 +14,7 @@
 #include "execute/plan.hpp"
 #include "mpi/arguments.hpp"
 #include "mpi/handle_table.hpp"
-#include "mpi/held_handles.hpp"
+#include "mpi/operators.hpp"
 #include "observe/calls.hpp"
 #include "observe/statistics.hpp"
 
@@ -66,11 +66,14 @@ class PlanCache {
     Bytes bytes = 0;
     Quiet quiet = {};                              ///< as in Decision: the last of them is looked at
     bool own_types = false, own_operator = false;  ///< as in Arguments
-    std::uint64_t freed = 0;                       ///< handles, when it was kept
+    std::uint64_t freed_types = 0;                 ///< when it was kept
+    bool commutative = true;
 
-    /// May the handles of such a call be others by now? A nonblocking one would have to hold its operator.
+    /// May the program's own handles mean something else by now? An operator is given to the MPI, which knows what it
+    /// means; a nonblocking call would have to hold it.
     bool may_differ(CountedAs form) const {
-      return (own_operator && form != CountedAs::blocking) || freed != freed_handles();
+      if (own_types && freed_types != mpi::freed_types()) return true;
+      return own_operator && (form != CountedAs::blocking || is_commutative(signature.op) != commutative);
     }
     /// Another call that it serves.
     void count_down(CountedAs form) {
@@ -86,10 +89,12 @@ class PlanCache {
   void clear();
   /// Those that were chosen by `hint`.
   void forget(const SizeHint* hint);
-  /// What is kept of a call; null: it is not. `parts` is how many those of `arguments` are: too many are not.
-  std::shared_ptr<Cached> keep(const Arguments& arguments, std::array<Rank, 2> parts, const Decision& decision,
-                               std::shared_ptr<const Schedule> schedule, const execute::Work& work,
-                               const observe::Sampled& sampled);
+  /// Where such a call is to be kept; null: it is not. `parts` is how many those of `arguments` are: too many are not.
+  std::shared_ptr<Cached>* place_for(const Arguments& arguments, std::array<Rank, 2> parts);
+  /// What is kept of it there.
+  std::shared_ptr<Cached> keep(std::shared_ptr<Cached>& place, const Arguments& arguments, std::array<Rank, 2> parts,
+                               const Decision& decision, std::shared_ptr<const Schedule> schedule,
+                               const execute::Work& work, const observe::Sampled& sampled);
   /// Calls like this one, which have no parts, are all left to the native library, for which `passed` counts.
   void keep_native(const Arguments& arguments, const Decision& decision, Counter& passed);
 

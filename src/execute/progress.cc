@@ -56,8 +56,11 @@ void Progress::release(Operation& operation) {
 }
 
 Outcome Progress::run(const Work& work, const Paths& paths, const Deadline& deadline, const Plan* ready) {
+  // Of a call that tells sizes, what arrives in scratch is asked for afterwards.
+  const bool keeps_scratch = !ready;
   if (!ready) ready = unused().plan_in_one(work);
-  if (!ready || !Operation::takes_fast_path(paths, *ready)) return finish(post(work, paths, ready), deadline);
+  if (!ready || (keeps_scratch && ready->scratch > 0) || !Operation::takes_fast_path(paths, *ready))
+    return finish(post(work, paths, ready), deadline);
   Operation::Position reached = Operation::beginning_of(*ready);
   if (unused().run_fast(work, paths, *ready, reached, paths.node->policy.polls) == Operation::Stop::end)
     return Outcome::ok;

@@ -85,7 +85,7 @@ struct Arguments {
   SizeHint* size_hint = nullptr;  ///< that the choice went by; it notes the size of this call
   Bytes bytes = 0;
   Bytes alias = no_alias;                        ///< where the input may not be, from the output
-  bool own_types = false, own_operator = false;  ///< they mean the same until the program frees handles
+  bool own_types = false, own_operator = false;  ///< are there handles that may mean something else next time?
 
   /// Is the input there? With MPI_BOTTOM it seems so, though nothing is said of where the elements are.
   bool is_at(Bytes distance) const {

@@ -15,8 +15,6 @@ std::mutex mutex;  // guards all tables; never destroyed, like all that a progra
 
 thread_local bool may_call = true;
 
-std::atomic<std::uint64_t> freed_by_program{0};
-
 template <typename Handle>
 class Table {
  public:
@@ -47,7 +45,6 @@ class Table {
     for (Handle one = handle; freed > 0; --freed, one = handle) native_free_(&one);
   }
   bool put_off(Handle* handle, Handle null) {
-    freed_by_program.fetch_add(1, std::memory_order_relaxed);
     free_left();
     if (!handle || size_.load(std::memory_order_relaxed) == 0) return false;
     const std::lock_guard lock(mutex);
@@ -117,8 +114,6 @@ void free_handles_left() {
   types().free_left();
   ops().free_left();
 }
-
-std::uint64_t freed_handles() { return freed_by_program.load(std::memory_order_relaxed); }
 
 bool put_off_type_free(MPI_Datatype* type) { return types().put_off(type, constants().type_null); }
 bool put_off_op_free(MPI_Op* op) { return ops().put_off(op, constants().op_null); }

@@ -4,7 +4,6 @@
 // the call has returned. The native library keeps count of its own uses only, so that Stretto puts the freeing off.
 #pragma once
 
-#include <cstdint>
 #include <vector>
 
 #include "mpi/mpi_header.hpp"
@@ -33,9 +32,6 @@ void may_not_call_the_mpi();
 bool may_call_the_mpi();
 /// What such threads have left, when there are none any more.
 void free_handles_left();
-
-/// How many types and operators the program has freed: while it stays the same, a handle means the same.
-std::uint64_t freed_handles();
 
 /// MPI_Type_free, MPI_Op_free: is it done when no call needs it any more? Then `*handle` is null already.
 bool put_off_type_free(MPI_Datatype* type);

@@ -62,8 +62,9 @@ namespace stretto::mpi {
   X(Get_library_version) X(Graph_neighbors) X(Graph_neighbors_count) X(Grequest_complete) X(Grequest_start) X(Group_free) X(Group_size) X(Group_translate_ranks) \
   X(Info_create) X(Info_dup) X(Info_free) X(Info_get) X(Info_get_nkeys) \
   X(Info_get_nthkey) X(Info_get_valuelen) X(Info_set) X(Initialized) X(Irecv) X(Isend) \
-  X(Op_commutative) X(Pack) X(Recv) X(Recv_init) X(Reduce_local) X(Send) X(Topo_test) X(Type_get_contents) \
-  X(Type_get_envelope) X(Type_get_extent) X(Type_get_true_extent) X(Type_size) X(Type_size_x) X(Unpack)
+  X(Op_commutative) X(Pack) X(Recv) X(Recv_init) X(Reduce_local) X(Send) X(Topo_test) X(Type_create_keyval) \
+  X(Type_get_attr) X(Type_get_contents) X(Type_get_envelope) X(Type_get_extent) X(Type_get_true_extent) \
+  X(Type_set_attr) X(Type_size) X(Type_size_x) X(Unpack)
 
 // Only tests and benchmarks use these: null in an MPI without them.
 #define STRETTO_NATIVE_TEST_FUNCTIONS(X) \

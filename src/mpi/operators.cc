@@ -85,6 +85,11 @@ void user(const execute::Combiner& combiner, const void* left, const void* right
 
 }  // namespace
 
+bool is_commutative(MPI_Op op) {
+  int commutative = 0;
+  return native().Op_commutative(op, &commutative) == MPI_SUCCESS && commutative != 0;
+}
+
 bool is_standard(MPI_Op op) { return table().find(op) != nullptr; }
 
 OperatorFacts facts_of(const MPI_Op& op, const TypeFacts& type) {

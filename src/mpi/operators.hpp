@@ -15,10 +15,11 @@ struct OperatorFacts {
   execute::Combiner combiner;  ///< of a user's operator it points to `op` and `type`
 };
 
-/// `op` and `type` must outlive the result.
 /// One of MPI's own operators.
 bool is_standard(MPI_Op op);
+bool is_commutative(MPI_Op op);
 
+/// `op` and `type` must outlive the result.
 OperatorFacts facts_of(const MPI_Op& op, const TypeFacts& type);
 
 }  // namespace stretto::mpi

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <climits>
 
 #include "mpi/flavour/flavour.hpp"
@@ -221,7 +222,39 @@ bool is_row(MPI_Datatype type) {
   return row;
 }
 
+std::atomic<std::uint64_t> freed{0};
+
+int copy_nothing(MPI_Datatype, int, void*, void*, void*, int* copied) {
+  *copied = 0;
+  return MPI_SUCCESS;
+}
+
+int note_freed(MPI_Datatype, int, void*, void*) {
+  freed.fetch_add(1, std::memory_order_relaxed);
+  return MPI_SUCCESS;
+}
+
+/// Types that have it tell when they go.
+int watching() {
+  static const int keyval = [] {
+    int made = MPI_KEYVAL_INVALID;
+    native().Type_create_keyval(copy_nothing, note_freed, &made, nullptr);
+    return made;
+  }();
+  return keyval;
+}
+
 }  // namespace
+
+bool watch_type(MPI_Datatype type) {
+  void* value = nullptr;
+  int there = 0;
+  if (watching() == MPI_KEYVAL_INVALID) return false;
+  if (native().Type_get_attr(type, watching(), &value, &there) == MPI_SUCCESS && there) return true;
+  return native().Type_set_attr(type, watching(), nullptr) == MPI_SUCCESS;
+}
+
+std::uint64_t freed_types() { return freed.load(std::memory_order_relaxed); }
 
 PackingFor::PackingFor(MPI_Comm comm) : outer_(packing) { packing = {true, comm, MPI_SUCCESS}; }
 

@@ -3,6 +3,8 @@
 // MPI datatypes as operations see them.
 #pragma once
 
+#include <cstdint>
+
 #include "execute/element.hpp"
 #include "mpi/mpi_header.hpp"
 #include "reduce/kernels.hpp"
@@ -22,6 +24,11 @@ enum class Use : std::uint8_t { move, combine };
 /// A predefined type costs one look-up; a derived one costs several MPI calls, and its facts stand in `storage`, good
 /// as long as that and `type` live.
 const TypeFacts& facts_of(const MPI_Datatype& type, Use use, TypeFacts& storage);
+
+/// Of a type of the program's own: freed_types() grows when it is freed, whoever does so; until then its handle means
+/// the same. False: nobody would know.
+bool watch_type(MPI_Datatype type);
+std::uint64_t freed_types();
 
 struct Packing {
   bool begun = false;

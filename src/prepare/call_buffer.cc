@@ -72,12 +72,24 @@ void CallBuffer::describe_each(const PartsArguments& arguments) {
   }
 }
 
-void CallBuffer::hold_types(HeldHandles& held) const {
-  if (predefined_) return;
-  if (!own_types_) return held.hold_type(*type_);
+/// Of the program's own types, until `each` says false.
+template <typename Each>
+bool CallBuffer::each_own_type(Each each) const {
+  if (predefined_) return true;
+  if (!own_types_) return each(*type_);
   for (std::size_t r = 0; r < facts_of_each_.size(); ++r)
-    if (facts_of_each_[r] == &storages_[r] && storages_[r].usable) held.hold_type(own_types_[r]);
+    if (facts_of_each_[r] == &storages_[r] && storages_[r].usable && !each(own_types_[r])) return false;
+  return true;
 }
+
+void CallBuffer::hold_types(HeldHandles& held) const {
+  each_own_type([&](MPI_Datatype type) {
+    held.hold_type(type);
+    return true;
+  });
+}
+
+bool CallBuffer::watch_types() const { return each_own_type(watch_type); }
 
 std::span<const Count> CallBuffer::all_bytes() {
   if (!alike()) return sizes_;

@@ -42,6 +42,8 @@ class CallBuffer {
   /// Are its types MPI's own?
   bool predefined() const { return predefined_; }
   void hold_types(HeldHandles& held) const;
+  /// See watch_type(): all of the program's own.
+  bool watch_types() const;
   bool dense() const { return dense_; }
   bool copied() const { return copied_; }
 
@@ -65,6 +67,8 @@ class CallBuffer {
   bool left_out(Rank r) const { return !neighbours_.empty() && neighbours_[static_cast<std::size_t>(r)] == no_rank; }
   char* program_part(Rank r) const { return buffer_ + displacement(r); }
   void look_up(const MPI_Datatype& type, TypeFacts& storage, const TypeFacts*& facts);
+  template <typename Each>
+  bool each_own_type(Each each) const;
   void describe(Count count);
   void describe_each(const PartsArguments& arguments);
 

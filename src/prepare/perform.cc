@@ -124,7 +124,9 @@ std::shared_ptr<PlanCache::Cached> keep_plan(Communicator& c, const PreparedCall
     if (!blocking && !counted[0] && !counted[1]) return nullptr;  // blocking calls of that kind will be counted
   }
   PlanCache& plans = timed ? c.learner->plans_of_round() : c.plans;
-  return plans.keep(*call.keeps(), call.parts(), call.decision(), call.schedule(), work,
+  auto* const place = plans.place_for(*call.keeps(), call.parts());
+  if (!place || (call.keeps()->own_types && !call.watch_types())) return nullptr;
+  return plans.keep(*place, *call.keeps(), call.parts(), call.decision(), call.schedule(), work,
                     blocking ? sampled(c, call.function(), *call.decision().algorithm) : observe::Sampled());
 }
 

@@ -75,6 +75,11 @@ void PreparedCall::hold_handles(HeldHandles& held) const {
   if (runs_own_operator()) held.hold_op(arguments_.signature.op);
 }
 
+bool PreparedCall::watch_types() const {
+  if (type_ && type_ == &storage_ && !watch_type(arguments_.signature.types[0])) return false;
+  return (!in_ || in_->watch_types()) && (!out_ || out_->watch_types());
+}
+
 /// An algorithm that needs the counts of the call gets them.
 void PreparedCall::build_schedule() {
   schedule_ = decision_->schedule;
