@@ -174,12 +174,13 @@ std::array<std::int64_t, 2> least_and_most(Bootstrap& bootstrap, std::int64_t mi
 std::optional<std::uint32_t> agree_on_number(Bootstrap& bootstrap) {
   std::int64_t mine = propose_number();
   for (;;) {
-    const std::array<std::int64_t, 3> said{mine, -mine, bootstrap.ok() ? 1 : 0};
-    std::array<std::int64_t, 3> least = said;
+    const std::array<std::int64_t, 4> said{mine, -mine, bootstrap.ok(), !flavour::survives_faults()};
+    std::array<std::int64_t, 4> least = said;
     bootstrap.minimum(said, least.data());
     const std::int64_t most = -least[1];
     // An MPI that survives faults may bring this to some ranks only; of another one nothing would come to any.
-    if (least[2] == 0 || !bootstrap.ok() || (flavour::survives_faults() && !bootstrap.agreed())) return std::nullopt;
+    if (least[3] == 0 && !bootstrap.agreed()) return std::nullopt;
+    if (least[2] == 0 || !bootstrap.ok()) return std::nullopt;
     if (least[0] == most) return static_cast<std::uint32_t>(most);
     if (mine < most) mine = propose(static_cast<std::uint32_t>(most));
   }

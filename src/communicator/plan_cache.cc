@@ -73,9 +73,10 @@ std::shared_ptr<PlanCache::Cached>* PlanCache::place_for(const Signature& signat
   for (const std::size_t place : {at, at ^ 1})
     if (cached_[place] && cached_[place]->signature == signature) return &cached_[place];
   for (const std::size_t place : {at, at ^ 1})
-    if (!cached_[place]) return &cached_[place];
-  if (++crowded_ % gives_way_every != 0) return nullptr;
-  return &cached_[at ^ (crowded_ / gives_way_every % 2)];
+    if (!cached_[place] || cached_[place]->outdated()) return &cached_[place];
+  const unsigned crowded = ++cached_[at & ~std::size_t{1}]->crowded;
+  if (crowded % gives_way_every != 0) return nullptr;
+  return &cached_[at ^ (crowded / gives_way_every % 2)];
 }
 
 std::shared_ptr<PlanCache::Cached>* PlanCache::place_for(const Arguments& arguments, std::array<Rank, 2> parts) {

@@ -68,11 +68,13 @@ class PlanCache {
     bool own_types = false, own_operator = false;  ///< as in Arguments
     std::uint64_t freed_types = 0;                 ///< when it was kept
     bool commutative = true;
+    unsigned crowded = 0;  ///< calls that have found this place and the next one taken
 
     /// May the program's own handles mean something else by now? An operator is given to the MPI, which knows what it
     /// means; a nonblocking call would have to hold it.
+    bool outdated() const { return own_types && freed_types != mpi::freed_types(); }
     bool may_differ(CountedAs form) const {
-      if (own_types && freed_types != mpi::freed_types()) return true;
+      if (outdated()) return true;
       return own_operator && (form != CountedAs::blocking || is_commutative(signature.op) != commutative);
     }
     /// Another call that it serves.
@@ -122,7 +124,6 @@ class PlanCache {
   static void count(Cached& cached);
 
   std::array<std::shared_ptr<Cached>, size> cached_;
-  unsigned crowded_ = 0;  // calls that have found others in both places
 };
 
 inline const std::shared_ptr<PlanCache::Cached>* PlanCache::find(const Arguments& arguments, CountedAs form) {

@@ -26,7 +26,7 @@ class SizeHint {
   Bytes agreed() const { return agreed_; }
   /// In the call that was noted last.
   void agree(Bytes bytes) {
-    const bool stay = bytes <= most_of_short && magnitude(bytes) == magnitude(agreed_);
+    const bool stay = calls_ > 1 && bytes <= most_of_short && magnitude(bytes) == magnitude(agreed_);
     agreed_ = bytes;
     largest_ = 0;
     const Bytes calls = std::clamp<Bytes>(between / std::max<Bytes>(agreed_, 1), 1, stay ? rarest_of_short : rarest);

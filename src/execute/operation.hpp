@@ -110,8 +110,9 @@ class Operation {
   /// Asked once for each call: some calls go by the other path, where messages are timed.
   static bool takes_fast_path(const Paths& paths, const Plan& plan) {
     const Plan::FastPath& fast = plan.fast_path;
-    return fast.fits && paths.node && !paths.messages && !(paths.observer && paths.observer->closely()) &&
-           fast.staged <= paths.node->staging[0]->capacity(fast.largest) &&
+    if (!fast.fits || paths.messages || (paths.observer && paths.observer->closely())) return false;
+    if (!paths.node) return fast.local;
+    return fast.staged <= paths.node->staging[0]->capacity(fast.largest) &&
            ((!fast.has_long && fast.exchanged == 0) || stages_untimed(*paths.node, fast));
   }
   static Position beginning_of(const Plan& plan);

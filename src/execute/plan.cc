@@ -192,6 +192,7 @@ void Plan::resolve(const Work& work, Count segment) { Resolver(*this, work, segm
 void Plan::find_fast_path(const Work& work) {
   fast_path = {.fits = work.element.dense};
   for (const Stage& stage : stages) fast_path.fits = fast_path.fits && fits_fast_path(work, stage);
+  fast_path.local = sends.empty() && std::ranges::none_of(steps, [](const Step& s) { return is_receive(s.kind); });
 }
 
 bool Plan::fits_fast_path(const Work& work, const Stage& stage) {

@@ -82,6 +82,7 @@ struct Plan {
   /// Whether all messages are in one piece, without holes, and not too long. Known after find_fast_path().
   struct FastPath {
     bool fits = false;
+    bool local = false;      ///< there are no messages
     bool has_long = false;   ///< some are long: where there is a shared heap they go by the other path
     Bytes staged = 0;        ///< the most that a stage needs in the staging ring,
     Bytes largest = 0;       ///< and the largest message there

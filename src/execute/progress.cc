@@ -58,12 +58,12 @@ void Progress::release(Operation& operation) {
 Outcome Progress::run(const Work& work, const Paths& paths, const Deadline& deadline, const Plan* ready) {
   // Of a call that tells sizes, what arrives in scratch is asked for afterwards.
   const bool keeps_scratch = !ready;
-  if (!ready) ready = unused().plan_in_one(work);
+  if (!ready && !paths.messages) ready = unused().plan_in_one(work);
   if (!ready || (keeps_scratch && ready->scratch > 0) || !Operation::takes_fast_path(paths, *ready))
     return finish(post(work, paths, ready), deadline);
   Operation::Position reached = Operation::beginning_of(*ready);
-  if (unused().run_fast(work, paths, *ready, reached, paths.node->policy.polls) == Operation::Stop::end)
-    return Outcome::ok;
+  const int polls = paths.node ? paths.node->policy.polls : 1;
+  if (unused().run_fast(work, paths, *ready, reached, polls) == Operation::Stop::end) return Outcome::ok;
   Guard operation(&take_unused(), Release{*this});
   operation->resume(work, paths, *ready, reached);
   return finish(*operation.release(), deadline);

@@ -71,22 +71,24 @@ Served perform_with(Worker& w, Communicator& c, const Arguments& arguments) {
   }
   count_again(c, cached);
   const Function function = arguments.signature.function;
+  int code = MPI_SUCCESS, reported = MPI_SUCCESS;
   const auto run = [&] {
-    if (!cached.own_operator) [[likely]]
-      return w.run(c, function, cached.work, &cached.plan);
+    if (!cached.own_operator) [[likely]] {
+      code = w.run(c, function, cached.work, &cached.plan);
+      return;
+    }
     const PackingFor program(c.comm());
-    const int code = w.run(c, function, cached.work, &cached.plan);
-    return code == MPI_SUCCESS ? packing_error() : code;
+    code = w.run(c, function, cached.work, &cached.plan);
+    reported = packing_error();  // the program has heard of it
   };
-  int code = MPI_SUCCESS;
   if (!cached.sampled) {
-    code = run();
+    run();
   } else {
     cached.sampled.begin(cached.calls);
-    code = run();
+    run();
     cached.sampled.end(cached.calls);
   }
-  return code == MPI_SUCCESS ? code : raise(c, mpi_name(function), code);
+  return code == MPI_SUCCESS ? reported : raise(c, mpi_name(function), code);
 }
 
 }  // namespace
@@ -125,7 +127,7 @@ std::shared_ptr<PlanCache::Cached> keep_plan(Communicator& c, const PreparedCall
   }
   PlanCache& plans = timed ? c.learner->plans_of_round() : c.plans;
   auto* const place = plans.place_for(*call.keeps(), call.parts());
-  if (!place || (call.keeps()->own_types && !call.watch_types())) return nullptr;
+  if (!place || (call.keeps()->own_types && (!may_call_the_mpi() || !call.watch_types()))) return nullptr;
   return plans.keep(*place, *call.keeps(), call.parts(), call.decision(), call.schedule(), work,
                     blocking ? sampled(c, call.function(), *call.decision().algorithm) : observe::Sampled());
 }

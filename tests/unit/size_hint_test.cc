@@ -52,6 +52,12 @@ TEST(the_largest_of_late_counts) {
   CHECK_EQ(found[32], -100);
 }
 
+TEST(an_empty_first_call_says_little) {
+  std::vector<Bytes> calls(17, 100);
+  calls[0] = 0;
+  CHECK_EQ(chosen_by(calls)[16], -100);
+}
+
 TEST(large_calls_are_told_each_time) {
   const Bytes mega = Bytes{1} << 20;
   CHECK(chosen_by({mega, 3 * mega, 8, 8, 8}) == (std::vector<Bytes>{-mega, -3 * mega, -8, 8, 8}));

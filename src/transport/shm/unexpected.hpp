@@ -5,7 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <list>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -42,7 +42,7 @@ class UnexpectedFragments {
   }
 
  private:
-  std::unordered_map<std::uint64_t, std::deque<Entry>> of_;  // by key, in the order they came; no queue is empty
+  std::unordered_map<std::uint64_t, std::list<Entry>> of_;  // by key, in the order they came; no queue is empty
 };
 
 }  // namespace stretto::transport::shm
