@@ -177,11 +177,12 @@ std::optional<std::uint32_t> agree_on_number(Bootstrap& bootstrap) {
     const std::array<std::int64_t, 4> said{mine, -mine, bootstrap.ok(), !flavour::survives_faults()};
     std::array<std::int64_t, 4> least = said;
     bootstrap.minimum(said, least.data());
-    const std::int64_t most = -least[1];
-    // An MPI that survives faults may bring this to some ranks only; of another one nothing would come to any.
-    if (least[3] == 0 && !bootstrap.agreed()) return std::nullopt;
-    if (least[2] == 0 || !bootstrap.ok()) return std::nullopt;
-    if (least[0] == most) return static_cast<std::uint32_t>(most);
+    const auto& [smallest, minus_most, all_ok, no_faults] = least;
+    const std::int64_t most = -minus_most;
+    // With fault tolerance some ranks may have this and others not; without, an error of the MPI ends more than this.
+    if (!no_faults && !bootstrap.agreed()) return std::nullopt;
+    if (!all_ok || !bootstrap.ok()) return std::nullopt;
+    if (smallest == most) return static_cast<std::uint32_t>(most);
     if (mine < most) mine = propose(static_cast<std::uint32_t>(most));
   }
 }

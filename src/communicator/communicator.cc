@@ -37,16 +37,16 @@ std::atomic<std::uint64_t> epoch{1};
 
 /// Those that a thread used last: rows and columns of a grid take turns.
 struct Recent {
-  static constexpr std::size_t several = 8;
+  static constexpr std::size_t places = 8;
 
   std::uint64_t epoch;
-  std::array<MPI_Comm, several> comms;
-  std::array<Communicator*, several> found;  // null: none
-  std::size_t next;                          // is replaced
+  std::array<MPI_Comm, places> comms;
+  std::array<Communicator*, places> found;  // null: none
+  std::size_t next;                         // is replaced
 
   Communicator* find(MPI_Comm comm) const {
     if (epoch != mpi::epoch.load(std::memory_order_acquire)) return nullptr;
-    for (std::size_t i = 0; i < several; ++i)
+    for (std::size_t i = 0; i < places; ++i)
       if (comms[i] == comm) return found[i];
     return nullptr;
   }
@@ -55,7 +55,7 @@ struct Recent {
     if (epoch != now) *this = {.epoch = now, .comms = {}, .found = {}, .next = 0};
     comms[next] = comm;
     found[next] = c;
-    next = (next + 1) % several;
+    next = (next + 1) % places;
   }
 };
 // The library is loaded with the program, so its thread-local memory can be reached without a call.

@@ -67,14 +67,14 @@ void PlanCache::count(Cached& cached) {
   cached.calls = 0;
 }
 
-std::shared_ptr<PlanCache::Cached>* PlanCache::place_for(const Signature& signature) {
+std::shared_ptr<PlanCache::Cached>* PlanCache::place_of(const Signature& signature) {
   constexpr unsigned gives_way_every = 4;  // of more calls in turn than there are places, some stay
   const std::size_t at = slot(signature);
   for (const std::size_t place : {at, at ^ 1})
     if (cached_[place] && cached_[place]->signature == signature) return &cached_[place];
   for (const std::size_t place : {at, at ^ 1})
     if (!cached_[place] || cached_[place]->outdated()) return &cached_[place];
-  const unsigned crowded = ++cached_[at & ~std::size_t{1}]->crowded;
+  const unsigned crowded = ++crowded_[at / 2];
   if (crowded % gives_way_every != 0) return nullptr;
   return &cached_[at ^ (crowded / gives_way_every % 2)];
 }
@@ -83,7 +83,7 @@ std::shared_ptr<PlanCache::Cached>* PlanCache::place_for(const Arguments& argume
   constexpr Rank most_parts = 64;  // they are compared with every call
   for (std::size_t i = 0; i < parts.size(); ++i)
     if (arguments.parts[i] && parts[i] > most_parts) return nullptr;
-  auto* const place = place_for(arguments.signature);
+  auto* const place = place_of(arguments.signature);
   if (!place) return nullptr;
   const auto& cached = *place;
   constexpr unsigned try_every = 8;  // parts that change with every call are not worth it
@@ -92,13 +92,14 @@ std::shared_ptr<PlanCache::Cached>* PlanCache::place_for(const Arguments& argume
   return place;
 }
 
-std::shared_ptr<PlanCache::Cached> PlanCache::keep(std::shared_ptr<Cached>& cached, const Arguments& arguments,
+std::shared_ptr<PlanCache::Cached> PlanCache::keep(std::shared_ptr<Cached>& place, const Arguments& arguments,
                                                    std::array<Rank, 2> parts, const Decision& decision,
                                                    std::shared_ptr<const Schedule> schedule, const execute::Work& work,
                                                    const observe::Sampled& sampled) {
-  if (cached) count(*cached);
-  if (!cached || cached.use_count() > 1)  // a nonblocking call under way goes by the one that was there
-    cached = std::make_shared<Cached>(Cached{.signature = arguments.signature, .work = work});
+  if (place) count(*place);
+  if (!place || place.use_count() > 1)  // a nonblocking call under way goes by the one that was there
+    place = std::make_shared<Cached>(Cached{.signature = arguments.signature, .work = work});
+  const std::shared_ptr<Cached>& cached = place;
   cached->signature = arguments.signature;
   cached->schedule = std::move(schedule);
   cached->work = work;
@@ -131,7 +132,7 @@ std::shared_ptr<PlanCache::Cached> PlanCache::keep(std::shared_ptr<Cached>& cach
 }
 
 void PlanCache::keep_native(const Arguments& arguments, const Decision& decision, Counter& passed) {
-  auto* const place = place_for(arguments.signature);
+  auto* const place = place_of(arguments.signature);
   if (!place) return;
   if (*place) count(**place);
   *place = std::make_shared<Cached>(

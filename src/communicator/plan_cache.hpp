@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -68,11 +69,11 @@ class PlanCache {
     bool own_types = false, own_operator = false;  ///< as in Arguments
     std::uint64_t freed_types = 0;                 ///< when it was kept
     bool commutative = true;
-    unsigned crowded = 0;  ///< calls that have found this place and the next one taken
 
+    /// Have types been freed since? Its own may be others now.
+    bool outdated() const { return own_types && freed_types != mpi::freed_types(); }
     /// May the program's own handles mean something else by now? An operator is given to the MPI, which knows what it
     /// means; a nonblocking call would have to hold it.
-    bool outdated() const { return own_types && freed_types != mpi::freed_types(); }
     bool may_differ(CountedAs form) const {
       if (outdated()) return true;
       return own_operator && (form != CountedAs::blocking || is_commutative(signature.op) != commutative);
@@ -102,11 +103,13 @@ class PlanCache {
 
  private:
   static constexpr std::size_t size = 64;
+  static constexpr int bits_of_size = std::countr_zero(size);
   static std::size_t slot(const Signature& s) {
+    // Shifted, so that a type and an operator, or a count and a root, that differ alike do not make up for each other.
     const std::uint64_t handles = bits_of(s.types[0]) ^ bits_of(s.op) << 3;
     const auto numbers =
         static_cast<std::uint64_t>(s.counts[0] + s.counts[1]) + (static_cast<std::uint64_t>(s.root) << 20);
-    const std::uint64_t mixed = (numbers + handles) * 0x9e3779b97f4a7c15u >> 58;
+    const std::uint64_t mixed = (numbers + handles) * 0x9e3779b97f4a7c15u >> (64 - bits_of_size);
     return (static_cast<std::size_t>(s.function) + static_cast<std::size_t>(mixed)) % size;
   }
   /// The one of this signature; null if there is none. It is in one of two places: two calls that take turns, a barrier
@@ -119,11 +122,12 @@ class PlanCache {
     return *c && (*c)->signature == signature ? c : nullptr;
   }
   /// Null: those that are there stay.
-  std::shared_ptr<Cached>* place_for(const Signature& signature);
+  std::shared_ptr<Cached>* place_of(const Signature& signature);
   static void drop(std::shared_ptr<Cached>& cached);
   static void count(Cached& cached);
 
   std::array<std::shared_ptr<Cached>, size> cached_;
+  std::array<std::uint8_t, size / 2> crowded_{};  // of two places: calls that have found others in both
 };
 
 inline const std::shared_ptr<PlanCache::Cached>* PlanCache::find(const Arguments& arguments, CountedAs form) {

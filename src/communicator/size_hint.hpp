@@ -26,10 +26,11 @@ class SizeHint {
   Bytes agreed() const { return agreed_; }
   /// In the call that was noted last.
   void agree(Bytes bytes) {
-    const bool stay = calls_ > 1 && bytes <= most_of_short && magnitude(bytes) == magnitude(agreed_);
+    // Nothing was agreed before the first call.
+    const bool stay = calls_ > 1 && bytes <= longest_short && magnitude(bytes) == magnitude(agreed_);
     agreed_ = bytes;
     largest_ = 0;
-    const Bytes calls = std::clamp<Bytes>(between / std::max<Bytes>(agreed_, 1), 1, stay ? rarest_of_short : rarest);
+    const Bytes calls = std::clamp<Bytes>(between / std::max<Bytes>(agreed_, 1), 1, stay ? rarest_if_short : rarest);
     next_ = calls_ - 1 + static_cast<std::uint64_t>(calls);
   }
 
@@ -39,8 +40,8 @@ class SizeHint {
   // The larger the calls, the less it matters what telling takes: once in so many bytes, or in so many calls. In more
   // if short calls stay as large as they were: telling takes as long as one of them.
   static constexpr Bytes between = Bytes{1} << 20;
-  static constexpr Bytes rarest = 16, rarest_of_short = 64;
-  static constexpr Bytes most_of_short = 4096;
+  static constexpr Bytes rarest = 16, rarest_if_short = 64;
+  static constexpr Bytes longest_short = 4096;
 
   std::uint64_t calls_ = 0, next_ = 0;
   Bytes largest_ = 0, agreed_ = 0;

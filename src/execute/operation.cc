@@ -84,7 +84,7 @@ void Operation::trim() {
   }
 }
 
-const Plan* Operation::plan_in_one(const Work& work) {
+const Plan* Operation::resolve_single_segment(const Work& work) {
   if (segments_of(work) != 1) return nullptr;
   plans_[0].resolve(work, 0);
   plans_[0].find_fast_path(work);

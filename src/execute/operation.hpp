@@ -71,8 +71,8 @@ class Operation {
   /// Sends what can be sent at once. What `work` and `paths` point at stays until the end. `ready`: what
   /// Plan::resolve() gave for the same work before, of a call in one segment; it stays as well.
   void post(const Work& work, const Paths& paths, const Plan* ready);
-  /// The plan of a call in one segment, which stays until the next post() of another call; null: it has more.
-  const Plan* plan_in_one(const Work& work);
+  /// Its plan, which stays until this operation is used again; null: the call has several segments.
+  const Plan* resolve_single_segment(const Work& work);
   /// Works on until messages are missing. False: could do nothing.
   bool advance() { return is_fast_ ? advance_fast(1) : advance_all(); }
   /// On the fast path: the same, with many polls in each wait. True: it is complete.

@@ -99,7 +99,7 @@ struct Plan {
 
   /// Makes this the plan of segment `segment`.
   void resolve(const Work& work, Count segment);
-  /// Worth its time if the plan is used again.
+  /// After resolve(), of a call in one segment.
   void find_fast_path(const Work& work);
 
  private:

@@ -57,9 +57,9 @@ void Progress::release(Operation& operation) {
 
 Outcome Progress::run(const Work& work, const Paths& paths, const Deadline& deadline, const Plan* ready) {
   // Of a call that tells sizes, what arrives in scratch is asked for afterwards.
-  const bool keeps_scratch = !ready;
-  if (!ready && !paths.messages) ready = unused().plan_in_one(work);
-  if (!ready || (keeps_scratch && ready->scratch > 0) || !Operation::takes_fast_path(paths, *ready))
+  const bool scratch_may_be_read = !ready;
+  if (!ready && !paths.messages) ready = unused().resolve_single_segment(work);
+  if (!ready || (scratch_may_be_read && ready->scratch > 0) || !Operation::takes_fast_path(paths, *ready))
     return finish(post(work, paths, ready), deadline);
   Operation::Position reached = Operation::beginning_of(*ready);
   const int polls = paths.node ? paths.node->policy.polls : 1;
@@ -180,7 +180,7 @@ Outcome Progress::wait_until(Done done, const Paths& paths, Operation* only, boo
     if (polled == posted_.end())
       backoff.wait(may_block);
     else  // a second yield would be one turn more of everybody else
-      backoff.wait(false, (*polled)->paths().messages->yields());
+      backoff.wait(false, (*polled)->paths().messages->poll_yields());
   }
   resume();
   return Outcome::ok;

@@ -46,7 +46,7 @@ class Progress {
   transport::Outcome run(const Work& work, const Paths& paths, const Deadline& deadline, const Plan* ready = nullptr);
   /// After run() that did not end well: what its segments were waiting for.
   const std::vector<Stall>& stalls() const { return stalls_; }
-  /// After run() in one segment: see Operation::scratch(). Until the next post().
+  /// After run() in one segment without `ready`: see Operation::scratch(). Until the next call.
   const std::byte* scratch() const { return scratch_; }
 
  private:

@@ -235,7 +235,7 @@ int note_freed(MPI_Datatype, int, void*, void*) {
 }
 
 /// Types that have it tell when they go.
-int watching() {
+int freed_keyval() {
   static const int keyval = [] {
     int made = MPI_KEYVAL_INVALID;
     native().Type_create_keyval(copy_nothing, note_freed, &made, nullptr);
@@ -249,9 +249,9 @@ int watching() {
 bool watch_type(MPI_Datatype type) {
   void* value = nullptr;
   int there = 0;
-  if (watching() == MPI_KEYVAL_INVALID) return false;
-  if (native().Type_get_attr(type, watching(), &value, &there) == MPI_SUCCESS && there) return true;
-  return native().Type_set_attr(type, watching(), nullptr) == MPI_SUCCESS;
+  if (freed_keyval() == MPI_KEYVAL_INVALID) return false;
+  if (native().Type_get_attr(type, freed_keyval(), &value, &there) == MPI_SUCCESS && there) return true;
+  return native().Type_set_attr(type, freed_keyval(), nullptr) == MPI_SUCCESS;
 }
 
 std::uint64_t freed_types() { return freed.load(std::memory_order_relaxed); }

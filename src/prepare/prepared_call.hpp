@@ -38,7 +38,7 @@ class PreparedCall {
   bool servable() { return check_arguments() && (!bytes_known() || choose()); }
   /// Of the program's own types and operators, what the call needs until its end. After servable() or next().
   void hold_handles(HeldHandles& held) const;
-  /// May its plan be kept, though types may be freed?
+  /// See watch_type(): all of the program's own. False: the call's plan must not be kept.
   bool watch_types() const;
   /// Does the program's own function combine elements?
   bool runs_own_operator() const { return op_.usable && !op_.predefined; }

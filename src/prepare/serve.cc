@@ -54,13 +54,13 @@ Served pass(Function function, Passed reason) {
 Served serve(MPI_Comm comm, const Arguments& arguments) {
   bool left = false;
   Communicator* c = recent_communicator(comm);
-  const bool looked = c;
+  const bool was_recent = c;
   if (c)
     if (const Served done = run_cached(*c, arguments, left)) return done;
   if (!left) {
     c = usable(comm, arguments);
     if (!c) return std::nullopt;
-    if (!looked && !settings().observes())
+    if (!was_recent && !settings().observes())  // whose times have begun: perform() ends them
       if (const Served done = run_cached(*c, arguments, left)) return done;
   }
   if (left) {  // it is counted

@@ -52,7 +52,7 @@ class Transport {
   }
 
   /// Does a poll() that finds nothing let go of the core?
-  virtual bool yields() const { return false; }
+  virtual bool poll_yields() const { return false; }
 
   /// Gives up all messages of an operation: their tickets do not come back, and nothing is written into their memory.
   virtual void abandon(std::uint32_t operation) = 0;

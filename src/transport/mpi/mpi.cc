@@ -160,7 +160,7 @@ void MpiTransport::abandon(std::uint32_t operation) {
   if (posted_.empty()) error_ = MPI_SUCCESS;
 }
 
-bool MpiTransport::yields() const { return mpi::flavour::yields_when_idle(); }
+bool MpiTransport::poll_yields() const { return mpi::flavour::yields_when_idle(); }
 
 Outcome MpiTransport::wait(std::vector<Ticket>& done, const Deadline& deadline) {
   const std::size_t before = done.size();
@@ -171,7 +171,7 @@ Outcome MpiTransport::wait(std::vector<Ticket>& done, const Deadline& deadline) 
     if (done.size() == before && ++polls >= polls_before_yield()) {
       polls = 0;
       if (deadline.expired()) return Outcome::expired;
-      if (!yields()) sched_yield();
+      if (!poll_yields()) sched_yield();
     }
   }
   return error_ == MPI_SUCCESS ? Outcome::ok : Outcome::failed;

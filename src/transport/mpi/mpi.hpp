@@ -26,7 +26,7 @@ class MpiTransport final : public Transport {
   void receive(Rank peer, Tag tag, void* data, Bytes bytes, Ticket ticket) override;
   Outcome wait(std::vector<Ticket>& done, const Deadline& deadline) override;
   Outcome poll(std::vector<Ticket>& done) override;
-  bool yields() const override;
+  bool poll_yields() const override;
   void abandon(std::uint32_t operation) override;
   /// So many calls have tags of their own, and as many persistent ones.
   std::uint32_t sequences() const { return sequences_; }
