@@ -101,9 +101,11 @@ def covering(cases: dict) -> set:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def no_tuned_rules(tmp_path_factory):
-    """Rules that were tuned for this machine decide nothing in the tests, unless these say so."""
+def without_the_users_settings(tmp_path_factory):
+    """Unless a test says so, rules that were tuned for this machine decide nothing, and a rank
+    writes lines whole: the launcher would mix the words of several ranks."""
     os.environ["XDG_CONFIG_HOME"] = str(tmp_path_factory.mktemp("config"))
+    os.environ.pop("PYTHONUNBUFFERED", None)
 
 
 @pytest.fixture
