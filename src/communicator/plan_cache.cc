@@ -46,6 +46,20 @@ bool KeptParts::compare(const PartsArguments& given) const {
   return true;
 }
 
+bool PlanCache::Cached::serves(const Arguments& arguments, CountedAs form) {
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    if (!parts[i].same(arguments.parts[i])) return false;
+  // The program's own handles may mean something else by now. An operator is given to the MPI, which knows what it
+  // means; a nonblocking call would have to hold it.
+  if (outdated()) return false;
+  if (own_operator && (form != CountedAs::blocking || is_commutative(signature.op) != commutative)) return false;
+  if (const std::uint32_t* const left = quiet[static_cast<std::size_t>(form)]; left && *left <= 1) return false;
+  if (!size_hint) return true;
+  if (size_hint->due()) return false;
+  size_hint->note(bytes);
+  return true;
+}
+
 void PlanCache::drop(std::shared_ptr<Cached>& cached) {
   count(*cached);
   cached.reset();
@@ -99,36 +113,41 @@ std::shared_ptr<PlanCache::Cached> PlanCache::keep(std::shared_ptr<Cached>& plac
   if (place) count(*place);
   if (!place || place.use_count() > 1)  // a nonblocking call under way goes by the one that was there
     place = std::make_shared<Cached>(Cached{.signature = arguments.signature, .work = work});
-  const std::shared_ptr<Cached>& cached = place;
-  cached->signature = arguments.signature;
-  cached->schedule = std::move(schedule);
-  cached->work = work;
-  cached->work.schedule = cached->schedule.get();
-  cached->plan.resolve(work, 0);
-  cached->plan.find_fast_path(work);
+  Cached& cached = *place;
+  cached.signature = arguments.signature;
+  cached.schedule = std::move(schedule);
+  cached.work = work;
+  cached.work.schedule = cached.schedule.get();
+  cached.plan.resolve(work, 0);
+  cached.plan.find_fast_path(work);
   // The plan says where everything is; layouts may refer to memory of this call.
-  for (execute::Layout* layout : {&cached->work.input.layout, &cached->work.output.layout, &cached->work.sizes})
+  for (execute::Layout* layout : {&cached.work.input.layout, &cached.work.output.layout, &cached.work.sizes})
     *layout = execute::Layout::whole(0, 1, 0);
-  cached->algorithm = decision.algorithm;
-  cached->own_types = arguments.own_types;
-  cached->own_operator = arguments.own_operator;
-  cached->freed_types = freed_types();
-  cached->commutative = !arguments.own_operator || is_commutative(arguments.signature.op);
-  keep_handles(*cached);
-  cached->input = from(arguments.input, work.input.at);
-  cached->output = from(arguments.output, work.output.at);
-  cached->served = decision.served;
-  cached->quiet = decision.quiet;
-  cached->sampled = sampled;
-  cached->others = 0;
-  cached->size_hint = arguments.size_hint;
-  cached->bytes = arguments.bytes;
-  cached->alias = arguments.alias;
+  cached.algorithm = decision.algorithm;
+  cached.own_types = arguments.own_types;
+  cached.own_operator = arguments.own_operator;
+  cached.freed_types = freed_types();
+  cached.commutative = !arguments.own_operator || is_commutative(arguments.signature.op);
+  keep_handles(cached);
+  cached.input = from(arguments.input, work.input.at);
+  cached.output = from(arguments.output, work.output.at);
+  cached.served = decision.served;
+  cached.quiet = decision.quiet;
+  cached.sampled = sampled;
+  cached.others = 0;
+  cached.size_hint = arguments.size_hint;
+  cached.bytes = arguments.bytes;
+  cached.alias = arguments.alias;
+  bool has_parts = false;
   for (std::size_t i = 0; i < arguments.parts.size(); ++i) {
-    cached->parts[i].clear();
-    if (arguments.parts[i]) cached->parts[i].keep(*arguments.parts[i], parts[i]);
+    cached.parts[i].clear();
+    if (!arguments.parts[i]) continue;
+    cached.parts[i].keep(*arguments.parts[i], parts[i]);
+    has_parts = true;
   }
-  return cached;
+  cached.is_plain = !has_parts && !arguments.own_types && !arguments.own_operator && !arguments.size_hint && !sampled &&
+                    !decision.quiet[0] && !decision.quiet[1];
+  return place;
 }
 
 void PlanCache::keep_native(const Arguments& arguments, const Decision& decision, Counter& passed) {

@@ -69,15 +69,12 @@ class PlanCache {
     bool own_types = false, own_operator = false;  ///< as in Arguments
     std::uint64_t freed_types = 0;                 ///< when it was kept
     bool commutative = true;
+    bool is_plain = false;  ///< nothing but its buffers differs from call to call, and nothing is counted or observed
 
     /// Have types been freed since? Its own may be others now.
     bool outdated() const { return own_types && freed_types != mpi::freed_types(); }
-    /// May the program's own handles mean something else by now? An operator is given to the MPI, which knows what it
-    /// means; a nonblocking call would have to hold it.
-    bool may_differ(CountedAs form) const {
-      if (outdated()) return true;
-      return own_operator && (form != CountedAs::blocking || is_commutative(signature.op) != commutative);
-    }
+    /// Does it, a call that differs in nothing but what is to be looked at each time?
+    bool serves(const Arguments& arguments, CountedAs form);
     /// Another call that it serves.
     void count_down(CountedAs form) {
       if (std::uint32_t* const left = quiet[static_cast<std::size_t>(form)]) [[unlikely]]
@@ -134,16 +131,9 @@ inline const std::shared_ptr<PlanCache::Cached>* PlanCache::find(const Arguments
   const std::shared_ptr<Cached>* const found = of(arguments.signature);
   if (!found || arguments.output == MPI_IN_PLACE) return nullptr;
   Cached& c = **found;
-  if (!c.parts[0].same(arguments.parts[0]) || !c.parts[1].same(arguments.parts[1])) return nullptr;
   if (arguments.is_at(c.alias) || (c.input && !arguments.input) || (c.output && !arguments.output)) [[unlikely]]
     return nullptr;
-  if ((c.own_types || c.own_operator) && c.may_differ(form)) return nullptr;
-  if (const std::uint32_t* const left = c.quiet[static_cast<std::size_t>(form)]; left && *left <= 1) [[unlikely]]
-    return nullptr;
-  if (c.size_hint) {
-    if (c.size_hint->due()) return nullptr;
-    c.size_hint->note(c.bytes);
-  }
+  if (!c.is_plain && !c.serves(arguments, form)) return nullptr;
   c.work.input.at = c.input ? static_cast<char*>(const_cast<void*>(arguments.input)) + *c.input : nullptr;
   c.work.output.at = c.output ? static_cast<char*>(arguments.output) + *c.output : nullptr;
   return found;

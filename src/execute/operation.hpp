@@ -93,6 +93,8 @@ class Operation {
   void fail() { failed_ = true; }
   std::size_t open() const { return open_; }  ///< messages under way over paths().messages
   const Paths& paths() const { return paths_; }
+  /// From now on, whoever moves it on unasked.
+  void need(const Rights& rights) { paths_.needed = rights; }
 
   /// What every segment in flight is waiting for.
   std::vector<Stall> stalls();

@@ -35,9 +35,11 @@ Operation& Progress::post(const Work& work, const Paths& paths, const Plan* read
 }
 
 Operation* Progress::post_short(const Work& work, const Paths& paths, const Plan& ready, Owner* owner) {
+  constexpr int a_few = 8;  // less time than it takes to post the operation and to look for it again
   if (!Operation::takes_fast_path(paths, ready)) return &post(work, paths, &ready, owner);
   Operation::Position reached = Operation::beginning_of(ready);
-  if (unused().run_fast(work, paths, ready, reached, 1) == Operation::Stop::end) return nullptr;
+  const int polls = paths.node ? std::min(paths.node->policy.polls, a_few) : 1;
+  if (unused().run_fast(work, paths, ready, reached, polls) == Operation::Stop::end) return nullptr;
   Operation& operation = take_unused();
   operation.owner = owner;
   operation.resume_fast(work, paths, ready, reached);

@@ -22,7 +22,7 @@ Request* ours(const MPI_Request* handle) { return handle ? mpi::request_of(*hand
 Request* ever_ours(const MPI_Request* handle) { return handle ? mpi::find_request(*handle) : nullptr; }
 
 bool any_ours(int n, const MPI_Request* handles) {
-  return mpi::requests_exist() && n > 0 && handles &&
+  return n > 0 && handles &&
          std::any_of(handles, handles + n, [](MPI_Request one) { return mpi::request_of(one) != nullptr; });
 }
 
@@ -49,8 +49,9 @@ bool any_observed(int n, const MPI_Request* requests) {
 }  // namespace
 
 STRETTO_ENTRY(Wait, (MPI_Request * request, MPI_Status* status), (request, status)) {
+  if (request && mpi::is_complete(*request)) return mpi::wait_complete(request, status);
   Request* const own = ours(request);
-  if (own && own->at_once) return mpi::wait_at_once(*own, request, status);
+  if (own && own->at_once) return mpi::wait_at_once(*own, status);
   const ObservedWait wait(1, request);
   if (own) return served([&] { return mpi::wait(*own, request, status); });
   return native().Wait(request, status);

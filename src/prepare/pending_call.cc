@@ -59,12 +59,14 @@ void PendingCall::leave() {
 }
 
 void PendingCall::post(const execute::Work& work, transport::Tag tag, const execute::Plan* ready) {
-  execute::Paths paths = process_worker().paths_of(*c_, tag);
+  Worker& worker = process_worker();
+  const execute::Paths paths = worker.paths_of(*c_, tag);
+  operation_ =
+      ready ? worker.progress.post_short(work, paths, *ready, this) : &worker.progress.post(work, paths, nullptr, this);
+  if (!operation_) return;
   // Behind what persistent calls do nothing else follows.
   const bool last = persists() || !prepared_ || prepared_->is_collective();
-  paths.needed = needed_for(*c_, last && prepared_ && prepared_->runs_own_operator(), !last);
-  execute::Progress& progress = process_worker().progress;
-  operation_ = ready ? progress.post_short(work, paths, *ready, this) : &progress.post(work, paths, nullptr, this);
+  operation_->need(needed_for(*c_, last && prepared_ && prepared_->runs_own_operator(), !last));
 }
 
 bool PendingCall::spin() {

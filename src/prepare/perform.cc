@@ -59,36 +59,39 @@ Served perform_with(Worker& w, Communicator& c, const Arguments& arguments) {
   return code && *code != MPI_SUCCESS && !call.reported() ? raise(c, mpi_name(function), *code) : code;
 }
 
-[[gnu::always_inline]] inline Served find_and_run(Worker& w, Communicator& c, const Arguments& arguments, bool& left) {
-  const auto* const found = c.plans.find(arguments, CountedAs::blocking);
-  if (!found || (c.careful && c.unusable)) return std::nullopt;
-  PlanCache::Cached& cached = **found;
+/// What is counted or observed, or calls the program's operator. `left`: the native library does it.
+[[gnu::noinline]] Served run_kept(Worker& w, Communicator& c, Function function, PlanCache::Cached& cached,
+                                  bool& left) {
   cached.count_down(CountedAs::blocking);
-  if (!cached.algorithm) [[unlikely]] {
+  if (!cached.algorithm) {
     ++cached.calls;
     left = true;
     return std::nullopt;
   }
   count_again(c, cached);
-  const Function function = arguments.signature.function;
-  int code = MPI_SUCCESS, reported = MPI_SUCCESS;
-  const auto run = [&] {
-    if (!cached.own_operator) [[likely]] {
-      code = w.run(c, function, cached.work, &cached.plan);
-      return;
-    }
+  const bool observed = static_cast<bool>(cached.sampled);
+  if (observed) cached.sampled.begin(cached.calls);
+  int reported = MPI_SUCCESS;  // what the program has heard of
+  const int code = [&] {
+    if (!cached.own_operator) return w.run(c, function, cached.work, &cached.plan);
     const PackingFor program(c.comm());
-    code = w.run(c, function, cached.work, &cached.plan);
-    reported = packing_error();  // the program has heard of it
-  };
-  if (!cached.sampled) {
-    run();
-  } else {
-    cached.sampled.begin(cached.calls);
-    run();
-    cached.sampled.end(cached.calls);
-  }
+    const int of_messages = w.run(c, function, cached.work, &cached.plan);
+    reported = packing_error();
+    return of_messages;
+  }();
+  if (observed) cached.sampled.end(cached.calls);
   return code == MPI_SUCCESS ? reported : raise(c, mpi_name(function), code);
+}
+
+[[gnu::always_inline]] inline Served find_and_run(Worker& w, Communicator& c, const Arguments& arguments, bool& left) {
+  const auto* const found = c.plans.find(arguments, CountedAs::blocking);
+  if (!found || (c.careful && c.unusable)) return std::nullopt;
+  PlanCache::Cached& cached = **found;
+  const Function function = arguments.signature.function;
+  if (!cached.is_plain) return run_kept(w, c, function, cached, left);
+  count_again(c, cached);
+  const int code = w.run(c, function, cached.work, &cached.plan);
+  return code == MPI_SUCCESS ? code : raise(c, mpi_name(function), code);
 }
 
 }  // namespace

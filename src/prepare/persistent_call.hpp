@@ -21,6 +21,8 @@ class PersistentCall final : public PendingCall {
   /// `runner` does what takes messages, `native` makes the native library's request.
   Served make(Worker& runner, Communicator& c, const Arguments& arguments, FunctionRef<int(MPI_Request*)> native);
   void start();
+  /// After start(): is it complete, without an error or a time that is to be told?
+  bool was_at_once() const { return done() && code() == MPI_SUCCESS && !times && !turns_; }
   /// It is started no more: counts its starts, and keeps what they found out.
   void retire();
   /// After make() and after the end of a start: of whom the profile is to know.

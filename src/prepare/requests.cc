@@ -72,6 +72,8 @@ struct Pool {
   std::mutex mutex;  // guards what follows, and insertions into the table
   std::deque<Request> all;
   std::vector<Request*> unused;
+  Request* next = nullptr;      // for the next nonblocking call: used inside Entered, and not among `unused`
+  Request* complete = nullptr;  // see is_complete()
   std::optional<MPI_Comm> own;  // a communicator of this process alone, for the carriers
 };
 Pool& pool() {
@@ -114,25 +116,40 @@ bool make_own(Pool& p) {
   return true;
 }
 
-Request* take() {
-  Pool& p = pool();
+/// Null: there is no room for one more.
+Request* take(Pool& p) {
   const auto locked = lock(p);
   if (p.unused.empty() && !make_one(p)) return nullptr;
   Request* const request = p.unused.back();
   p.unused.pop_back();
-  request->taken = true;
-  count_in_use(1);
   return request;
 }
 
-/// The program is done with it.
-inline void put_back(Request& request) {
+/// To the program.
+MPI_Request hand_out(Pool& p, Request& request) {
+  request.taken = true;
+  const auto locked = lock(p);
+  count_in_use(1);
+  return request.carrier;
+}
+
+/// What nobody can wait for any more.
+void put_back(Request& request) {
   request.persistent.reset();
-  request.taken = request.active = request.at_once = false;
+  request.active = false;
   Pool& p = pool();
   const auto locked = lock(p);
-  count_in_use(-1);
+  if (std::exchange(request.taken, false)) count_in_use(-1);
   p.unused.push_back(&request);
+}
+
+/// The request of calls that are complete at once, which is never put back. Null: there is no room for it.
+[[gnu::noinline]] Request* make_complete(Pool& p) {
+  Request* const request = take(p);
+  if (!request) return nullptr;
+  request->taken = request->active = true;
+  detail::complete_handle.store(request->carrier, std::memory_order_release);
+  return p.complete = request;
 }
 
 /// It does not need its communicator any more, which the program may have freed. Inside Entered.
@@ -185,7 +202,8 @@ Communicator* usable(MPI_Comm comm, const Signature& call) {
 
 }  // namespace
 
-std::atomic<int> detail::requests_in_use{0};
+constinit std::atomic<int> detail::requests_in_use{0};
+constinit std::atomic<MPI_Request> detail::complete_handle{MPI_Request{}};
 
 bool requests_have_ended() { return ended; }
 
@@ -196,23 +214,29 @@ Served start_nonblocking(MPI_Comm comm, const Arguments& arguments, MPI_Request*
   const Function function = arguments.signature.function;
   Communicator* const c = usable(comm, arguments.signature);
   if (!c) return std::nullopt;
-  Request* const request = take();
-  if (!request) return pass(function, Passed::not_ready);
+  Pool& p = pool();
   const Entered entered(process_worker());
+  if (!p.complete && !make_complete(p)) return pass(function, Passed::not_ready);
+  Request* const request = p.next ? std::exchange(p.next, nullptr) : take(p);
+  if (!request) return pass(function, Passed::not_ready);
+  NonblockingCall& call = request->nonblocking;
   if (c->records) [[unlikely]]
-    request->nonblocking.times.begin(*c->records, function, observed_bytes(*c, arguments), observe::Form::nonblocking,
-                                     began);
-  if (!request->nonblocking.start(*c, arguments, native)) {
-    request->nonblocking.times.leave();
-    request->nonblocking.detach();
-    put_back(*request);
+    call.times.begin(*c->records, function, observed_bytes(*c, arguments), observe::Form::nonblocking, began);
+  if (!call.start(*c, arguments, native)) {
+    call.times.leave();
+    call.detach();
+    p.next = request;
     return std::nullopt;
   }
+  if (call.was_at_once()) {
+    p.next = request;
+    *handle = p.complete->carrier;
+    return MPI_SUCCESS;
+  }
   request->active = true;
-  request->at_once = request->nonblocking.was_at_once();
   if (c->records) [[unlikely]]
-    request->nonblocking.times.posted();
-  *handle = request->carrier;
+    call.times.posted();
+  *handle = hand_out(p, *request);
   return MPI_SUCCESS;
 }
 
@@ -222,7 +246,8 @@ Served make_persistent(MPI_Comm comm, const Arguments& arguments, MPI_Request* h
   communicator(comm, mpi_name(function) + "_init, the first collective on this communicator");
   Communicator* const c = usable(comm, arguments.signature);
   if (!c) return std::nullopt;
-  Request* const request = take();
+  Pool& p = pool();
+  Request* const request = take(p);
   if (!request) return pass(function, Passed::not_ready);
   request->persistent = std::make_unique<PersistentCall>();
   const Served code =
@@ -241,7 +266,7 @@ Served make_persistent(MPI_Comm comm, const Arguments& arguments, MPI_Request* h
     request->persistent->observe_choice();
     times.made();
   }
-  *handle = request->carrier;
+  *handle = hand_out(p, *request);
   return MPI_SUCCESS;
 }
 
@@ -264,6 +289,7 @@ int start(Request& request) {
   if (times) [[unlikely]]
     times.again();
   request.persistent->start();
+  request.at_once = request.persistent->was_at_once();
   if (times) [[unlikely]]
     times.posted();
   return MPI_SUCCESS;
@@ -281,7 +307,8 @@ int free_request(Request& request, MPI_Request* handle) {
 }
 
 int complete(Request& request, MPI_Request* handle) {
-  request.active = false;
+  if (is_complete(*handle)) return wait_complete(handle, MPI_STATUS_IGNORE);
+  request.active = request.at_once = false;
   if (request.call().times) [[unlikely]] {
     ObservedWait::divide_time();
     request.call().times.complete();
@@ -299,13 +326,6 @@ int complete(Request& request, MPI_Request* handle) {
   put_back(request);
   *handle = constants().request_null;
   return code;
-}
-
-int wait_at_once(Request& request, MPI_Request* handle, MPI_Status* status) {
-  set_empty(status);
-  put_back(request);
-  *handle = constants().request_null;
-  return MPI_SUCCESS;
 }
 
 void await_decisions(MPI_Comm comm) {
@@ -339,6 +359,7 @@ void end_requests() {
     native().Request_free(&carrier);
   }
   p.unused.clear();
+  p.next = nullptr;
   ended = true;
   if (p.own) native().Comm_free(&*p.own);
   p.own.reset();

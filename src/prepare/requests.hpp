@@ -17,7 +17,7 @@ struct Request {
   MPI_Request carrier;
   bool taken = false;    ///< by the program, which has not freed it
   bool active = false;   ///< started, and its completion not yet handed to the program
-  bool at_once = false;  ///< it was complete when it was posted, and nothing is left to be done
+  bool at_once = false;  ///< active, persistent, and complete since it was started: nothing is left to be done
   NonblockingCall nonblocking = {};
   std::unique_ptr<PersistentCall> persistent = {};  ///< null: it is nonblocking
 
@@ -32,15 +32,23 @@ struct Request {
 
 namespace detail {
 extern std::atomic<int> requests_in_use;
+extern std::atomic<MPI_Request> complete_handle;
 }  // namespace detail
 
-/// Otherwise no request that may be waited for is Stretto's.
+/// Does `handle` stand for calls that were complete when they were posted? One request does for all of them, as in the
+/// MPIs themselves: there is nothing to be known of it.
+inline bool is_complete(MPI_Request handle) {
+  return handle == detail::complete_handle.load(std::memory_order_acquire) && handle != MPI_Request{};
+}
+/// Otherwise no other request that may be waited for is Stretto's.
 inline bool requests_exist() { return detail::requests_in_use.load(std::memory_order_relaxed) > 0; }
 
 /// The request that `handle` carries, whether it is taken or not; null: it is the native library's.
 Request* find_request(MPI_Request handle);
 /// The same in little time, where programs wait for requests of other kinds: null as well if none is taken.
-inline Request* request_of(MPI_Request handle) { return requests_exist() ? find_request(handle) : nullptr; }
+inline Request* request_of(MPI_Request handle) {
+  return requests_exist() || is_complete(handle) ? find_request(handle) : nullptr;
+}
 
 /// MPI_I…: MPI's return code, or nothing if the native library is to do it. `native`: how it would. `began`: when, if
 /// the call is observed.
@@ -79,11 +87,21 @@ inline void set_empty(MPI_Status* status) {
 }
 
 // MPI's waits and tests of requests, of which some are Stretto's and others may be the native library's: with MPI's
-// own parameters. Not for arrays in which none is Stretto's. All but wait_at_once() in completion.cc.
+// own parameters. Not for arrays in which none is Stretto's. In completion.cc.
 
 int wait(Request& request, MPI_Request* handle, MPI_Status* status);
-/// wait() for a request that is complete `at_once`.
-int wait_at_once(Request& request, MPI_Request* handle, MPI_Status* status);
+/// wait() for one that is_complete().
+inline int wait_complete(MPI_Request* handle, MPI_Status* status) {
+  set_empty(status);
+  *handle = constants().request_null;
+  return MPI_SUCCESS;
+}
+/// wait() for one that is complete `at_once`.
+inline int wait_at_once(Request& request, MPI_Status* status) {
+  set_empty(status);
+  request.active = request.at_once = false;
+  return MPI_SUCCESS;
+}
 int test(Request& request, MPI_Request* handle, int* flag, MPI_Status* status);
 int get_status(Request& request, int* flag, MPI_Status* status);
 

@@ -23,7 +23,7 @@ LIMIT = 100  # seconds for each run: the ranks may be more than the cores
 # What one start of a program tries, one after the other.
 ORDERS = [["crossed", "reversed", "ahead", "blocking", "sitting"], ["freed", "fresh"], ["types"]]
 PERSISTENT = [["every"], ["order", "mixed", "inactive", "freed"]]
-STATES = ["held", "truncated", "many"]
+STATES = ["held", "truncated", "many", "at-once"]
 MISUSES = [
     "start-active", "startall-active", "start-nonblocking", "startall-nonblocking",
     "free-active", "free-active-persistent", "cancel", "cancel-persistent",

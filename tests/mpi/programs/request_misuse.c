@@ -90,7 +90,6 @@ static void misuse_gone(const char* name, int persistent, int (*wrongly)(MPI_Req
   }
   report(name, wrongly(&copy));
   for (int i = 0; i < 2; ++i) MPI_Iallreduce(&one, &sums[i], 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &others[i]);
-  check(others[0] != others[1], "requests after an error");
   report(name, wrongly(&copy));
   for (int i = 0; i < 2; ++i) check(MPI_Wait(&others[i], MPI_STATUS_IGNORE) == MPI_SUCCESS, "wait after an error");
   check(sums[0] == ranks && sums[1] == ranks, "results after an error");

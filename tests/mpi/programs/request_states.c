@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // What is complete when: arrays of a message and a collective, of which one or the other is held back by the other
-// ranks until all ways to ask have found it incomplete; arrays in which a message is truncated; long arrays.
-// Arguments: cases (held, truncated, many), and perhaps native, for a run without Stretto.
+// ranks until all ways to ask have found it incomplete; arrays in which a message is truncated; long arrays; calls that
+// are complete when they are started. Arguments: cases (held, truncated, many, at-once), and perhaps native, for a run
+// without Stretto.
 #include <mpi.h>
 #include <sched.h>
 #include <stdio.h>
@@ -277,6 +278,51 @@ static void many(void) {
   }
 }
 
+// Calls of one rank, which are complete when they are started, a persistent one and a message among them.
+static void at_once(void) {
+  enum { calls = 6, last = calls - 1 };
+  MPI_Request requests[calls], kept = MPI_REQUEST_NULL;
+  int sums[calls], places[calls], sent = 7, received;
+#ifdef HAS_PERSISTENT
+  MPI_Allreduce_init(&sent, &sums[last], 1, MPI_INT, MPI_SUM, MPI_COMM_SELF, MPI_INFO_NULL, &kept);
+#endif
+  for (int way = 0; way < 6; ++way) {
+    int flag = 0, at = 0, some = 0, done = 0;
+    snprintf(under_way, sizeof under_way, "way %d, at once", way);
+    received = -1;
+    for (int i = 0; i < calls; ++i) sums[i] = -1;
+    MPI_Irecv(&received, 1, MPI_INT, rank, 9, MPI_COMM_WORLD, &requests[0]);
+    for (int i = 1; i < last; ++i) {
+      MPI_Iallreduce(&sent, &sums[i], 1, MPI_INT, MPI_SUM, MPI_COMM_SELF, &requests[i]);
+      check(requests[i] != MPI_REQUEST_NULL, "request");
+    }
+    if (kept == MPI_REQUEST_NULL)
+      MPI_Iallreduce(&sent, &sums[last], 1, MPI_INT, MPI_SUM, MPI_COMM_SELF, &requests[last]);
+#ifdef HAS_PERSISTENT
+    requests[last] = kept;
+    MPI_Start(&requests[last]);
+#endif
+    MPI_Send(&sent, 1, MPI_INT, rank, 9, MPI_COMM_WORLD);
+    for (int i = 0; i < calls; ++i) {
+      while (!flag) MPI_Request_get_status(requests[i], &flag, MPI_STATUS_IGNORE);
+      if (way == 0) MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
+      if (way == 1) MPI_Test(&requests[i], &flag, MPI_STATUS_IGNORE), check(flag, "MPI_Test of the complete");
+      flag = 0;
+    }
+    if (way == 2) MPI_Waitall(calls, requests, MPI_STATUSES_IGNORE);
+    if (way == 3) MPI_Testall(calls, requests, &flag, MPI_STATUSES_IGNORE), check(flag, "MPI_Testall of the complete");
+    for (; way == 4 && at != MPI_UNDEFINED; done += at != MPI_UNDEFINED)
+      MPI_Waitany(calls, requests, &at, MPI_STATUS_IGNORE);
+    for (; way == 5 && some != MPI_UNDEFINED; done += some == MPI_UNDEFINED ? 0 : some)
+      MPI_Waitsome(calls, requests, &some, places, MPI_STATUSES_IGNORE);
+    check(way < 4 || done == calls, "number of completions");
+    for (int i = 1; i < calls; ++i) check(sums[i] == sent, "result");
+    for (int i = 0; i < last; ++i) check(requests[i] == MPI_REQUEST_NULL, "request at the end");
+    check(received == sent && requests[last] == kept, "message and persistent request");
+  }
+  if (kept != MPI_REQUEST_NULL) MPI_Request_free(&kept);
+}
+
 int main(int argc, char** argv) {
   native = is_given(argc, argv, "native");
   alarm(90);  // rather than to hang
@@ -288,6 +334,7 @@ int main(int argc, char** argv) {
   if (is_given(argc, argv, "held")) held();
   if (is_given(argc, argv, "truncated")) truncated();
   if (is_given(argc, argv, "many")) many();
+  if (is_given(argc, argv, "at-once")) at_once();
   MPI_Comm_free(&comm);
   MPI_Finalize();
   if (rank == 0) puts("all right");
