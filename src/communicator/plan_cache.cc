@@ -46,9 +46,7 @@ bool KeptParts::compare(const PartsArguments& given) const {
   return true;
 }
 
-bool PlanCache::Cached::serves(const Arguments& arguments, CountedAs form) {
-  for (std::size_t i = 0; i < parts.size(); ++i)
-    if (!parts[i].same(arguments.parts[i])) return false;
+bool PlanCache::Cached::serves(CountedAs form) {
   // The program's own handles may mean something else by now. An operator is given to the MPI, which knows what it
   // means; a nonblocking call would have to hold it.
   if (outdated()) return false;
@@ -138,14 +136,14 @@ std::shared_ptr<PlanCache::Cached> PlanCache::keep(std::shared_ptr<Cached>& plac
   cached.size_hint = arguments.size_hint;
   cached.bytes = arguments.bytes;
   cached.alias = arguments.alias;
-  bool has_parts = false;
+  cached.has_parts = false;
   for (std::size_t i = 0; i < arguments.parts.size(); ++i) {
     cached.parts[i].clear();
     if (!arguments.parts[i]) continue;
     cached.parts[i].keep(*arguments.parts[i], parts[i]);
-    has_parts = true;
+    cached.has_parts = true;
   }
-  cached.is_plain = !has_parts && !arguments.own_types && !arguments.own_operator && !arguments.size_hint && !sampled &&
+  cached.is_plain = !arguments.own_types && !arguments.own_operator && !arguments.size_hint && !sampled &&
                     !decision.quiet[0] && !decision.quiet[1];
   return place;
 }

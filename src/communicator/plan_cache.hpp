@@ -69,12 +69,16 @@ class PlanCache {
     bool own_types = false, own_operator = false;  ///< as in Arguments
     std::uint64_t freed_types = 0;                 ///< when it was kept
     bool commutative = true;
-    bool is_plain = false;  ///< nothing but its buffers differs from call to call, and nothing is counted or observed
+    bool has_parts = false;
+    bool is_plain = false;  ///< but for buffers and parts there is nothing to look at, to count or to observe
 
     /// Have types been freed since? Its own may be others now.
     bool outdated() const { return own_types && freed_types != mpi::freed_types(); }
-    /// Does it, a call that differs in nothing but what is to be looked at each time?
-    bool serves(const Arguments& arguments, CountedAs form);
+    bool same_parts(const Arguments& arguments) const {
+      return parts[0].same(arguments.parts[0]) && parts[1].same(arguments.parts[1]);
+    }
+    /// Of one that is not plain: does it still go for such a call? If so, its size hint has noted the size.
+    bool serves(CountedAs form);
     /// Another call that it serves.
     void count_down(CountedAs form) {
       if (std::uint32_t* const left = quiet[static_cast<std::size_t>(form)]) [[unlikely]]
@@ -133,7 +137,7 @@ inline const std::shared_ptr<PlanCache::Cached>* PlanCache::find(const Arguments
   Cached& c = **found;
   if (arguments.is_at(c.alias) || (c.input && !arguments.input) || (c.output && !arguments.output)) [[unlikely]]
     return nullptr;
-  if (!c.is_plain && !c.serves(arguments, form)) return nullptr;
+  if ((c.has_parts && !c.same_parts(arguments)) || (!c.is_plain && !c.serves(form))) return nullptr;
   c.work.input.at = c.input ? static_cast<char*>(const_cast<void*>(arguments.input)) + *c.input : nullptr;
   c.work.output.at = c.output ? static_cast<char*>(arguments.output) + *c.output : nullptr;
   return found;

@@ -35,10 +35,12 @@ Operation& Progress::post(const Work& work, const Paths& paths, const Plan* read
 }
 
 Operation* Progress::post_short(const Work& work, const Paths& paths, const Plan& ready, Owner* owner) {
-  constexpr int a_few = 8;  // less time than it takes to post the operation and to look for it again
+  // Of two ranks, less time than it takes to post the operation and to look for it again. Others do not wait for all.
+  constexpr std::size_t polls_in_all = 16;
   if (!Operation::takes_fast_path(paths, ready)) return &post(work, paths, &ready, owner);
   Operation::Position reached = Operation::beginning_of(ready);
-  const int polls = paths.node ? std::min(paths.node->policy.polls, a_few) : 1;
+  const auto few = static_cast<int>(polls_in_all / std::max(ready.steps.size(), std::size_t{1}));
+  const int polls = paths.node ? std::clamp(few, 1, paths.node->policy.polls) : 1;
   if (unused().run_fast(work, paths, ready, reached, polls) == Operation::Stop::end) return nullptr;
   Operation& operation = take_unused();
   operation.owner = owner;

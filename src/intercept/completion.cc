@@ -22,6 +22,7 @@ Request* ours(const MPI_Request* handle) { return handle ? mpi::request_of(*hand
 Request* ever_ours(const MPI_Request* handle) { return handle ? mpi::find_request(*handle) : nullptr; }
 
 bool any_ours(int n, const MPI_Request* handles) {
+  if (!mpi::requests_exist() && mpi::complete_handle() == MPI_Request{}) return false;
   return n > 0 && handles &&
          std::any_of(handles, handles + n, [](MPI_Request one) { return mpi::request_of(one) != nullptr; });
 }

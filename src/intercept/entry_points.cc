@@ -185,7 +185,9 @@ ENTRY(Query_thread, (int* provided), (provided)) { return mpi::query_thread(prov
 
 ENTRY(Finalize, (), ()) {
   guarded([] { mpi::before_finalize(); });
-  return native().Finalize();
+  const int code = native().Finalize();
+  mpi::forget_requests();
+  return code;
 }
 
 #undef ENTRY

@@ -59,7 +59,7 @@ Served perform_with(Worker& w, Communicator& c, const Arguments& arguments) {
   return code && *code != MPI_SUCCESS && !call.reported() ? raise(c, mpi_name(function), *code) : code;
 }
 
-/// What is counted or observed, or calls the program's operator. `left`: the native library does it.
+/// One that is not plain. `left`: the native library does it, which is counted.
 [[gnu::noinline]] Served run_kept(Worker& w, Communicator& c, Function function, PlanCache::Cached& cached,
                                   bool& left) {
   cached.count_down(CountedAs::blocking);

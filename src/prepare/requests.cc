@@ -73,7 +73,6 @@ struct Pool {
   std::deque<Request> all;
   std::vector<Request*> unused;
   Request* next = nullptr;      // for the next nonblocking call: used inside Entered, and not among `unused`
-  Request* complete = nullptr;  // see is_complete()
   std::optional<MPI_Comm> own;  // a communicator of this process alone, for the carriers
 };
 Pool& pool() {
@@ -143,13 +142,21 @@ void put_back(Request& request) {
   p.unused.push_back(&request);
 }
 
-/// The request of calls that are complete at once, which is never put back. Null: there is no room for it.
-[[gnu::noinline]] Request* make_complete(Pool& p) {
+/// Where a call began another one, in an error handler, one is kept already. Inside Entered.
+void keep_for_next(Pool& p, Request& request) {
+  if (p.next) [[unlikely]]
+    return put_back(request);
+  p.next = &request;
+}
+
+/// See is_complete(). This request is never put back: an MPI_Finalize calls functions of the program that may still
+/// wait for it. False: there is no room for it.
+[[gnu::noinline]] bool make_complete(Pool& p) {
   Request* const request = take(p);
-  if (!request) return nullptr;
+  if (!request) return false;
   request->taken = request->active = true;
   detail::complete_handle.store(request->carrier, std::memory_order_release);
-  return p.complete = request;
+  return true;
 }
 
 /// It does not need its communicator any more, which the program may have freed. Inside Entered.
@@ -216,7 +223,7 @@ Served start_nonblocking(MPI_Comm comm, const Arguments& arguments, MPI_Request*
   if (!c) return std::nullopt;
   Pool& p = pool();
   const Entered entered(process_worker());
-  if (!p.complete && !make_complete(p)) return pass(function, Passed::not_ready);
+  if (complete_handle() == MPI_Request{} && !make_complete(p)) return pass(function, Passed::not_ready);
   Request* const request = p.next ? std::exchange(p.next, nullptr) : take(p);
   if (!request) return pass(function, Passed::not_ready);
   NonblockingCall& call = request->nonblocking;
@@ -225,12 +232,12 @@ Served start_nonblocking(MPI_Comm comm, const Arguments& arguments, MPI_Request*
   if (!call.start(*c, arguments, native)) {
     call.times.leave();
     call.detach();
-    p.next = request;
+    keep_for_next(p, *request);
     return std::nullopt;
   }
   if (call.was_at_once()) {
-    p.next = request;
-    *handle = p.complete->carrier;
+    keep_for_next(p, *request);
+    *handle = complete_handle();
     return MPI_SUCCESS;
   }
   request->active = true;
@@ -344,6 +351,14 @@ bool finish_requests(MPI_Comm comm, int (*native_free)(MPI_Comm*)) {
   for (PendingCall* call : c->pending) call->detach();
   c->pending.clear();
   return false;
+}
+
+void forget_requests() {
+  if (complete_handle() == MPI_Request{} && !requests_exist()) return;
+  detail::complete_handle.store(MPI_Request{}, std::memory_order_release);
+  Pool& p = pool();
+  const auto locked = lock(p);
+  for (Request& request : p.all) request.carrier = constants().request_null;
 }
 
 void end_requests() {

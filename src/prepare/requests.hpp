@@ -35,17 +35,16 @@ extern std::atomic<int> requests_in_use;
 extern std::atomic<MPI_Request> complete_handle;
 }  // namespace detail
 
-/// Does `handle` stand for calls that were complete when they were posted? One request does for all of them, as in the
-/// MPIs themselves: there is nothing to be known of it.
-inline bool is_complete(MPI_Request handle) {
-  return handle == detail::complete_handle.load(std::memory_order_acquire) && handle != MPI_Request{};
-}
-/// Otherwise no other request that may be waited for is Stretto's.
+/// Of all nonblocking calls that were complete when they were posted: one request does for them, as in the MPIs
+/// themselves, for there is nothing to be known of it. MPI_Request{}: there has been no call yet.
+inline MPI_Request complete_handle() { return detail::complete_handle.load(std::memory_order_acquire); }
+inline bool is_complete(MPI_Request handle) { return handle == complete_handle() && handle != MPI_Request{}; }
+/// Are any others of Stretto's with the program?
 inline bool requests_exist() { return detail::requests_in_use.load(std::memory_order_relaxed) > 0; }
 
 /// The request that `handle` carries, whether it is taken or not; null: it is the native library's.
 Request* find_request(MPI_Request handle);
-/// The same in little time, where programs wait for requests of other kinds: null as well if none is taken.
+/// The same in little time, where programs wait for requests of other kinds: null for those that are not taken.
 inline Request* request_of(MPI_Request handle) {
   return requests_exist() || is_complete(handle) ? find_request(handle) : nullptr;
 }
@@ -77,6 +76,8 @@ bool finish_requests(MPI_Comm comm, int (*native_free)(MPI_Comm*));
 void end_requests();
 /// Has that been?
 bool requests_have_ended();
+/// After MPI_Finalize: requests that a session makes may have the same handles.
+void forget_requests();
 
 /// What MPI calls an empty status: that of a request which was not active, and of a collective.
 inline void set_empty(MPI_Status* status) {
