@@ -174,6 +174,11 @@ def test_what_runs_out_and_what_is_gone(built, cases, variables, name):
     all_right(stretto_run(ranks, words, mpi=installed(name), timeout=LIMIT, **variables))
 
 
+def test_handles_that_come_again_after_the_end(built):
+    """Under MPICH: Open MPI itself crashes in a session that begins after MPI_Finalize."""
+    all_right(run(built, "session_after_world.c", "mpich", 1))
+
+
 @every_mpi
 def test_misuse_is_reported(built, name):
     done = served_some(run(built, "request_misuse.c", name, 2, *MISUSES), "allreduce")
