@@ -335,18 +335,21 @@ def test_another_launcher():
 
 @pytest.mark.parametrize("name", [pytest.param("mpich", marks=pytest.mark.thorough), "openmpi"])
 def test_a_program_obeys_what_was_tuned(name, built, tmp_path, monkeypatch):
-    """Two runs: the second finds the first one's journal. Then the file decides by itself."""
+    """Runs go on with the journal of those before. Then the file decides by itself."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     here = stretto.this_machine(installed(name).title)
     rules = Path(stretto.tuned_rules_path(str(tmp_path / "stretto"), here))
     mpi = str(installed(name).mpiexec)
     arguments = ["tune", "--mpi", mpi, "--ranks", "2", "--sizes", "1K"]
     arguments += ["--collectives", "allreduce"]
-    said = json_of(*arguments, "--budget", "3s")
-    lines = rules.with_suffix(".jsonl").read_text().splitlines()
-    said = json_of(*arguments, "--budget", "2s")
-    kept = rules.with_suffix(".jsonl").read_text().splitlines()
-    assert kept[: len(lines)] == lines
+    json_of(*arguments, "--budget", "3s")
+    for _ in range(6):  # a slow machine does not measure a cell twice in two runs' time
+        lines = rules.with_suffix(".jsonl").read_text().splitlines()
+        said = json_of(*arguments, "--budget", "2s")
+        kept = rules.with_suffix(".jsonl").read_text().splitlines()
+        assert kept[: len(lines)] == lines
+        if said["cells"]:
+            break
     assert said["files"][0] == str(rules)
     [point] = said["cells"]
     assert (point["ranks"], point["asked"]) == (2, 1024)
