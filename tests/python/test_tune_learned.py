@@ -77,8 +77,8 @@ def test_what_was_learned_is_measured_first(file, tmp_path):
     own = {point: shipped(point, 4, 8) for point in (SMALL, LARGE, OTHER)}
     correction = ResidualCorrection(lambda ranks: Slow(), [])
     journal = Journal(tmp_path / "tuned.jsonl", MACHINE)
-    without = Search(journal, correction, own, True)
-    search = Search(journal, correction, own, True, known().candidate)
+    without = Search(journal, correction, own)
+    search = Search(journal, correction, own, learned=known().candidate)
     plan = search.first(SMALL, BACK_TO_BACK)
     assert "reduce_bcast" not in without.first(SMALL, BACK_TO_BACK)
     assert "reduce_bcast" in plan[1:3]  # behind the native function and the shipped choice

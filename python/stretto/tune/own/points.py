@@ -141,12 +141,19 @@ def different(point: Point, found: list[Candidate]) -> list[Candidate]:
     return list(plainest.values())
 
 
+def ways_to_copy(ranks: int, cores: int) -> tuple[_core.Copy, ...]:
+    """Beside staging, on a node: what is lent is found out by each connection. Where ranks share
+    cores and their caches none of them can find out that all had better lend."""
+    shared = ranks > cores
+    return (_core.Copy.measured, _core.Copy.kernel) if shared else (_core.Copy.measured,)
+
+
 def portfolio(
-    point: Point, depths: tuple[int, ...] = DEPTHS, one_node: bool = False
+    point: Point, depths: tuple[int, ...] = DEPTHS, copies: tuple[_core.Copy, ...] = ()
 ) -> list[Candidate]:
     """Every algorithm that can serve the point, with its parameters and in segments.
 
-    On one node, those with long messages also with copies by the kernel where these are faster.
+    Those with long messages also with these ways to copy them, beside staging.
     """
     call = point.call(_core.Placement(point.ranks))
     sized = _core.facts(point.function).bytes_known
@@ -162,9 +169,9 @@ def portfolio(
                 candidate(algorithm, _core.Params(segment=segment, depth=depth, value=given))
                 for segment, depth in cuts
             ]
-    if one_node and point.asked >= _core.least_lent:
+    if point.asked >= _core.least_lent:
         few = [one for one in found if one.params.segment in (0, SEGMENTS[-1])]
-        found += [one.changed(copy=_core.Copy.measured) for one in few]
+        found += [one.changed(copy=copy) for copy in copies for one in few]
     return different(point, found)
 
 

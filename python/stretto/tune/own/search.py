@@ -4,6 +4,7 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 
+from ... import _core
 from .choice import CONFIRM, SHIPPED, Times, benchmarks_with, choices, merged
 from .journal import Journal
 from .points import (
@@ -72,7 +73,8 @@ class Search:
     """The candidates of a point's next paired benchmark, none if there is nothing to find out.
 
     `shipped` is the choice of the shipped rules, which takes part in every paired benchmark;
-    `learned` tells what programs found out about a point, if anything.
+    `copies` tells how so many ranks may copy long messages, beside staging them; `learned` what
+    programs found out about a point, if anything.
     """
 
     def __init__(
@@ -80,11 +82,11 @@ class Search:
         journal: Journal,
         correction: ResidualCorrection,
         shipped: dict[Point, Candidate],
-        one_node: bool = False,
+        copies: Callable[[int], tuple[_core.Copy, ...]] = lambda ranks: (),
         learned: Callable[[Point], Candidate | None] = lambda point: None,
     ):
         self._journal, self._correction, self._shipped = journal, correction, shipped
-        self._one_node, self._learned = one_node, learned
+        self._copies, self._learned = copies, learned
         self._native = NativeTimes(journal)
         self._found: dict[tuple[Point, float], list[Candidate]] = {}  # the same for each mode
 
@@ -134,7 +136,7 @@ class Search:
 
     def _told_apart(self, point: Point, doubt: float) -> list[Candidate]:
         reference = self._shipped[point]
-        every = others(point, reference, portfolio(point, one_node=self._one_node))
+        every = others(point, reference, portfolio(point, copies=self._copies(point.ranks)))
         if reference.algorithm:
             every.append(reference)
         found = undecided(self._correction.sorted(point, every), doubt)

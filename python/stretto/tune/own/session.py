@@ -16,7 +16,7 @@ from .journal import Journal, read_measured
 from .learned import Learned, learned_here
 from .model import Parameters, Quality, calibration, fit_crowd, fit_pair, quality, samples_of
 from .paired_benchmark import Place, Plan, measure, probe
-from .points import NATIVE, Candidate, Point, points_of, portfolio, shipped
+from .points import NATIVE, Candidate, Point, points_of, portfolio, shipped, ways_to_copy
 from .predictor import Predictor
 from .residual_correction import Predicts, ResidualCorrection
 from .search import KEEP, Search, chosen_of, levels, of_sizes
@@ -80,6 +80,10 @@ class OwnSession(TuningSession):
     def cores(self) -> int:
         """Of a node."""
         return next(iter(self.places.values())).cores
+
+    def copies(self, ranks: int) -> tuple[_core.Copy, ...]:
+        """How they may copy long messages, beside staging them."""
+        return ways_to_copy(ranks, self.cores) if self.one_node else ()
 
     def run(self, advance: Callable[..., None]) -> None:
         """Until all is measured or the budget is used up."""
@@ -164,7 +168,7 @@ class OwnSession(TuningSession):
 
     def _next(self) -> Search:
         correction, known = self.correction(self.predictor), self.learned.candidate
-        return Search(self.journal, correction, self._shipped, self.one_node, known)
+        return Search(self.journal, correction, self._shipped, self.copies, known)
 
     @cached_property
     def learned(self) -> Learned:
@@ -242,7 +246,9 @@ class OwnSession(TuningSession):
             for point in self._shipped
         }
         every = sum(
-            len(portfolio(point, one_node=self.one_node)) for point, words in timed.items() if words
+            len(portfolio(point, copies=self.copies(point.ranks)))
+            for point, words in timed.items()
+            if words
         )
         return every, sum(len(words - {NATIVE}) for words in timed.values())
 
