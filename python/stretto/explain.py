@@ -20,6 +20,7 @@ from .simulation import (
 from .topology.predict import OnTree
 
 MOST_RANKS = 1 << 14  # up to so many a change of the choice is looked for
+MOST_RANKS_OF_GRAPHS = 1 << 10  # the same of neighbourhoods, of which each has to be built
 MOST_BYTES = 1 << 62
 
 
@@ -100,12 +101,22 @@ class Question:
         """Also where no memory is."""
         return 0 < self.cores < min(self.call.placement.ranks_per_node, self.call.ranks)
 
+    @property
+    def near(self) -> bool:
+        """Among neighbours in a graph."""
+        return _core.facts(_core.facts(self.call.function).collective).neighbourhood
+
+    @property
+    def most_ranks(self) -> int:
+        """For which another choice is looked for."""
+        return MOST_RANKS_OF_GRAPHS if self.near else MOST_RANKS
+
     def asked(self) -> _core.Call:
         call = self.call
         shape = _core.Shape(call.ranks, call.root, graph=call.graph)
         per_node = min(self.per_node, call.ranks)
         to_node = 0
-        if _core.facts(_core.facts(call.function).collective).neighbourhood:
+        if self.near:
             to_node = _core.messages_to_node(shape, [r // per_node for r in range(call.ranks)])
         return _core.Call(
             call.function, shape, call.bytes, call.commutative, self.predefined,
@@ -152,7 +163,7 @@ def _other_sizes(who: Deciders, question: Question, up: bool) -> Iterator[tuple[
 def _other_ranks(_: Deciders, question: Question, up: bool) -> Iterator[tuple[int, Question]]:
     """One by one: conditions such as 2^k come and go."""
     here = question.call.ranks
-    for ranks in range(here + 1, MOST_RANKS + 1) if up else range(here - 1, 0, -1):
+    for ranks in range(here + 1, question.most_ranks + 1) if up else range(here - 1, 0, -1):
         yield ranks, question.with_ranks(ranks)
 
 

@@ -259,3 +259,13 @@ def test_page_shows_what_is_printed():
 )
 def test_refused(words, message):
     assert message in refuse("explain", *words)
+
+
+def test_neighbourhoods():
+    words = ["explain", "neighbor_alltoall", "-p", 16, "--bytes", 64, "--nodes", "4x4"]
+    many = json_of(*words, "--graph", "random=12")
+    few = json_of(*words, "--graph", "random=1")
+    assert (many["choice"], few["choice"]) == ("three_step", "direct"), "by neighbours on a node"
+    assert (
+        "to-node>=" in many["decided_by"]["rule"] and "to-node>=" not in few["decided_by"]["rule"]
+    )

@@ -375,3 +375,14 @@ def test_predict_from_python():
             8,
             machine,
         )
+
+
+def test_neighbourhoods():
+    words = ["simulate", "neighbor_alltoall", "-p", 16, "--bytes", 64]
+    grid = json_of(*words, "--graph", "torus=4x4")
+    suitable = {a.id for a in stretto.all_algorithms() if a.id.startswith("neighbor_alltoall/")}
+    assert {row["algorithm"] for row in grid["rows"]} == suitable
+    random = json_of(*words, "--graph", "random=3")
+    assert {row["algorithm"] for row in random["rows"]} == suitable
+    assert row_of(random, "neighbor_alltoall/direct")["seconds"] > 0
+    assert "does not have 16 ranks" in refuse(*words, "--graph", "torus=3x4")

@@ -69,6 +69,7 @@ def _document(
         "rows": rows,
         "unsuitable": why_not,
         "changes": explain.changes(who, question),
+        "most_ranks": question.most_ranks,
     }
 
 
@@ -102,7 +103,7 @@ def _distance(document: dict) -> str:
 
 def _changes(document: dict) -> list[str]:
     lines = []
-    for what, never in (("bytes", "never"), ("ranks", f"not up to {explain.MOST_RANKS} ranks")):
+    for what, never in (("bytes", "never"), ("ranks", f"not up to {document['most_ranks']} ranks")):
         found = document["changes"][what]
         for way, words in (("down", "never"), ("up", never)):
             change = found[way]
