@@ -27,6 +27,11 @@ bool any_ours(int n, const MPI_Request* handles) {
          std::any_of(handles, handles + n, [](MPI_Request one) { return mpi::request_of(one) != nullptr; });
 }
 
+bool any_ever_ours(int n, const MPI_Request* handles) {
+  return n > 0 && handles &&
+         std::any_of(handles, handles + n, [](const MPI_Request& one) { return ever_ours(&one) != nullptr; });
+}
+
 /// Calls what may not throw through MPI's C interface.
 template <typename Body>
 int served(Body body) {
@@ -108,7 +113,7 @@ STRETTO_ENTRY(Start, (MPI_Request * request), (request)) {
 }
 
 STRETTO_ENTRY(Startall, (int n, MPI_Request requests[]), (n, requests)) {
-  if (!any_ours(n, requests) && !any_observed(n, requests)) return native().Startall(n, requests);
+  if (!any_ever_ours(n, requests) && !any_observed(n, requests)) return native().Startall(n, requests);
   for (int i = 0; i < n; ++i) {
     Request* const own = ever_ours(requests + i);
     const int code = own ? served([&] { return mpi::start(*own); }) : start_natively(requests + i);

@@ -134,6 +134,7 @@ int main(int argc, char** argv) {
       {"free-complete", misuse_gone, 0, free_it},
       {"free-twice", misuse_gone, 1, free_it},
       {"start-freed", misuse_gone, 1, start_again},
+      {"startall-freed", misuse_gone, 1, start_all_again},
       {"order-of-kinds", misuse_order, 0, NULL},
       {"order-of-roots", misuse_order, 1, NULL},
   };
