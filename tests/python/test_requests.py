@@ -28,7 +28,7 @@ MISUSES = [
     "start-active", "startall-active", "start-nonblocking", "startall-nonblocking",
     "free-active", "free-active-persistent", "cancel", "cancel-persistent",
 ]  # fmt: skip
-GONE = ["free-complete", "free-twice", "start-freed"]
+GONE = ["free-complete", "free-twice", "start-freed", "startall-freed"]
 
 RULES_BY_SIZE = """\
 stretto-rules 2
@@ -43,8 +43,11 @@ every_mpi = pytest.mark.parametrize("name", PREFIXES)
 some_ranks = pytest.mark.parametrize("ranks", [2, 4])
 
 
-def run(built, source: str, name: str, ranks: int, *arguments: object) -> Finished:
-    return stretto_run(ranks, [built(source, name), *arguments], mpi=installed(name), timeout=LIMIT)
+def run(
+    built, source: str, name: str, ranks: int, *arguments: object, **variables: str
+) -> Finished:
+    program = [built(source, name), *arguments]
+    return stretto_run(ranks, program, mpi=installed(name), timeout=LIMIT, **variables)
 
 
 def counts(done: Finished) -> dict[str, list[int]]:
@@ -100,6 +103,31 @@ def test_every_legal_order_ends(built, cases, ranks, name):
     # Where no blocking collective was called on a communicator before.
     unready = ["MPI or communicator not ready"] * ("fresh" in cases)
     served_some(done, *functions, passed=may_pass_on(name, *unready))
+
+
+@every_mpi
+@some_ranks
+@pytest.mark.each_value(together=("case", "name"))
+@pytest.mark.parametrize("case", ["crossed", "freed", "sitting"])
+def test_orders_of_all_forms_and_with_neighbours(built, case, ranks, name, tmp_path):
+    done = run(built, "nonblocking_places.c", name, ranks, tmp_path / "file", case)
+    served_some(done, "neighbor_alltoall", "allgather", "allreduce", passed=may_pass_on(name))
+
+
+@pytest.mark.parametrize("name", ["mpich", "openmpi"])
+@pytest.mark.parametrize(
+    ("source", "cases"),
+    [
+        ("nonblocking_order.c", ["crossed", "reversed", "ahead", "blocking", "sitting"]),
+        ("nonblocking_places.c", ["crossed", "freed", "sitting"]),
+        ("request_arrays.c", []),
+    ],
+)
+def test_orders_between_nodes(built, source, cases, name, tmp_path):
+    """With what moves calls on there unless a thread is asked for."""
+    file = [tmp_path / "file"] * (source == "nonblocking_places.c")
+    done = run(built, source, name, 4, *file, *cases, STRETTO_NODES="2x2")
+    served_some(done, "allreduce")
 
 
 @every_mpi
@@ -213,6 +241,18 @@ def test_requests_in_fortran(built, name, interface):
         "nonblocking.F90", name, *filter(None, [interface, "-DPERSISTENT" * persistent])
     )
     calls = {"barrier": 2, "bcast": 4, "allreduce": 5 + 8 * persistent, "alltoallv": 1}
+    served_all(stretto_run(3, [program], timeout=LIMIT), calls)
+
+
+@pytest.mark.parametrize("interface", ["", "-DUSE_MPI", "-DUSE_MPI_F08"])
+@pytest.mark.parametrize("name", DEBIAN)
+def test_all_collectives_in_fortran(built, name, interface):
+    persistent = name == "debian-mpich"
+    program = built(
+        "nonblocking_all.F90", name, *filter(None, [interface, "-DPERSISTENT" * persistent])
+    )
+    calls = dict.fromkeys(COLLECTIVES, 1 + 2 * persistent)
+    calls["barrier"] += 1
     served_all(stretto_run(3, [program], timeout=LIMIT), calls)
 
 

@@ -126,15 +126,27 @@ TEST(nodes_exchange_few_messages) {
   CHECK_EQ(between("neighbor_allgather/three_step"), 2);
 }
 
-/// Calls `each(dims)` for all ways to write `ranks` as a product, in falling order, of up to three numbers.
+/// Calls `each(dims)` for all ways to write `ranks` as a product of numbers above 1, in falling and in rising order,
+/// and once with ones among them.
 template <typename Each>
 void for_each_grid(Rank ranks, Each each) {
-  each(std::vector<Rank>{ranks});
-  for (Rank a = 1; a <= ranks; ++a) {
-    if (ranks % a != 0) continue;
-    for (Rank b = 1; b <= a; ++b)
-      if (const Rank rest = ranks / a; rest % b == 0 && rest / b <= b) each(std::vector<Rank>{a, b, rest / b});
-  }
+  each(std::vector<Rank>{1, ranks, 1});
+  std::vector<Rank> dims;
+  const auto split = [&](const auto& self, Rank rest, Rank most) -> void {
+    if (rest == 1) {
+      each(dims);
+      const std::vector<Rank> rising(dims.rbegin(), dims.rend());
+      if (rising != dims) each(rising);
+      return;
+    }
+    for (Rank a = std::min(rest, most); a > 1; --a) {
+      if (rest % a != 0) continue;
+      dims.push_back(a);
+      self(self, rest / a, a);
+      dims.pop_back();
+    }
+  };
+  if (ranks > 1) split(split, ranks, ranks);
 }
 
 TEST(all_grids_are_proved) {
