@@ -66,8 +66,23 @@ def test_spawned_processes(built, monkeypatch, name):
     assert said(done) == []
 
 
-@pytest.mark.parametrize("name", ALL_MPIS)
-def test_spawned_processes_without_stretto(built, name):
+@pytest.mark.parametrize("name", MPIS)
+def test_two_programs_spawned_by_two_ranks(built, monkeypatch, name):
+    program, mpi = [built("spawned.c", name), 3, "multiple"], mpi_of(name)
+    for variable in [one for one in os.environ if one.startswith("STRETTO_TEST_")]:
+        monkeypatch.delenv(variable)
+    done = all_right(stretto_run(2, program, mpi=mpi, timeout=60, **spawning(name)))
+    assert f"children with Stretto: {3 * 2}\n" in done.out
+    assert served_by_parents(done) == 4 * 3
+    assert flat(done)
+    assert said(done) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "version"), [*((name, "") for name in ALL_MPIS), ("mpich", "0.0.1")]
+)
+def test_spawned_processes_without_stretto(built, monkeypatch, name, version):
+    """Or with another version than this one, by what the launcher said."""
     mpi, program = installed(name), [built("spawned.c", name), CHILDREN]
     library = str(library_of(mpi.flavour))
     if name == "openmpi":  # hands children no LD_PRELOAD
@@ -76,6 +91,8 @@ def test_spawned_processes_without_stretto(built, name):
         words = mpi.command(
             1, ["env", f"LD_PRELOAD={library}", "STRETTO_LOG=summary", *program], {}
         )
+    if version:
+        monkeypatch.setenv("STRETTO_CHILDREN", version)
     done = all_right(finish(words, {**mpi.environment(), **PATIENT, **spawning(name)}, 60))
     assert "children with Stretto: 0\n" in done.out
     assert done.passed("allreduce") == {"ranks of another world": 4 * CHILDREN}

@@ -37,7 +37,9 @@ def with_faults(program: list, nodes: str) -> Finished:
 
 
 @pytest.mark.parametrize("nodes", ["", "2x2"])
-@pytest.mark.parametrize("where", ["world", "dup", "counted"])
+@pytest.mark.parametrize(
+    "where", ["world", "dup", "counted", "nonblocking", "persistent", "handled"]
+)
 def test_failed_rank(built, where, nodes):
     done = with_faults([built("failed_rank.c", "openmpi"), where], nodes)
     assert "all right" in done.succeeded().out
@@ -151,6 +153,30 @@ def test_same_buffer_twice_is_fatal(built, name):
     done = preloaded(installed(name), 3, [built("aliased.c", name), 0, "fatal"])
     assert done.code != 0
     assert done.said("stretto: fatal error in MPI_Allreduce on rank")
+
+
+@pytest.mark.parametrize("name", ALL_MPIS)
+def test_same_buffer_twice_in_calls_that_do_not_block(built, name):
+    done = preloaded(installed(name), 3, [built("aliased_requests.c", name)])
+    found = errors(done)
+    expected = dict.fromkeys(
+        ["iallreduce", "ialltoall", "allreduce_init", "alltoall_init"], "buffer"
+    )
+    if name == "openmpi":
+        expected |= {"ialltoall": "none", "alltoall_init": "none"}
+    assert found == expected
+    assert done.served("allreduce") >= 4 and done.served("alltoall") >= 4
+    assert said(done) == []
+
+
+@pytest.mark.parametrize("name", ["openmpi", "intel"])  # MPICH natively dies of some
+def test_arguments_that_all_ranks_have_wrong(built, name):
+    program = [built("refused.c", name)]
+    native = errors(launch(installed(name), 3, program))
+    assert len(native) == 8 and all(words.endswith("then right") for words in native.values())
+    done = stretto_run(3, program, mpi=mpi_of(name))
+    assert errors(done) == native
+    assert done.served("allreduce") == len(native)
 
 
 @pytest.mark.parametrize("before", [0, 10])

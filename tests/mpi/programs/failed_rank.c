@@ -3,7 +3,8 @@
 // For Open MPI with --with-ft ulfm. The last rank kills itself between two allreduces; the others get an error, shrink
 // the communicator and go on, there and on a communicator that it was never in, with more bytes than there would be
 // memory for if what the failed rank never read were lost.
-// Argument: world, or a duplicate while MPI_COMM_WORLD's handler is fatal (dup) or must not be called (counted).
+// Argument: world, or a duplicate while MPI_COMM_WORLD's handler is fatal (dup) or must not be called (counted), also
+// with nonblocking or persistent calls or with a handler of the duplicate's own that is to be called (handled).
 #include <mpi.h>
 
 #include <mpi-ext.h>
@@ -12,11 +13,17 @@
 #include <string.h>
 #include <unistd.h>
 
-static int rank, ranks, calls_of_handler;
+static int rank, ranks, calls_of_handler, handled;
+static const char* form;
 
 static void count_call(MPI_Comm* comm, int* code, ...) {
   (void)comm, (void)code;
   ++calls_of_handler;
+}
+
+static void note_class(MPI_Comm* comm, int* code, ...) {
+  (void)comm;
+  MPI_Error_class(*code, &handled);
 }
 
 static void leave(int signal_number) {
@@ -36,13 +43,28 @@ static int sum_of(MPI_Comm comm, int mine, int* code) {
   return sum;
 }
 
+static int reduce(int* mine, int* sums, int n, MPI_Comm comm) {
+  MPI_Request request;
+  if (!strcmp(form, "nonblocking")) {
+    const int code = MPI_Iallreduce(mine, sums, n, MPI_INT, MPI_SUM, comm, &request);
+    return code == MPI_SUCCESS ? MPI_Wait(&request, MPI_STATUS_IGNORE) : code;
+  }
+  if (strcmp(form, "persistent") != 0) return MPI_Allreduce(mine, sums, n, MPI_INT, MPI_SUM, comm);
+  int code = MPI_Allreduce_init(mine, sums, n, MPI_INT, MPI_SUM, comm, MPI_INFO_NULL, &request);
+  if (code != MPI_SUCCESS) return code;
+  code = MPI_Start(&request);
+  if (code == MPI_SUCCESS) code = MPI_Wait(&request, MPI_STATUS_IGNORE);
+  MPI_Request_free(&request);
+  return code;
+}
+
 /// 64 KiB.
 static int large_is_right(MPI_Comm comm, int* code) {
   static int mine[16384], sums[16384];
   int count, right = 1;
   MPI_Comm_size(comm, &count);
   for (int k = 0; k < 16384; ++k) mine[k] = k;
-  *code = MPI_Allreduce(mine, sums, 16384, MPI_INT, MPI_SUM, comm);
+  *code = reduce(mine, sums, 16384, comm);
   for (int k = 0; k < 16384; ++k) right &= sums[k] == count * k;
   return right && *code == MPI_SUCCESS;
 }
@@ -56,6 +78,7 @@ static int class_of(int code) {
 int main(int argc, char** argv) {
   int code, agreed = 1;
   MPI_Comm comm = MPI_COMM_WORLD, others, smaller;
+  form = argv[1];
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
@@ -67,7 +90,9 @@ int main(int argc, char** argv) {
     MPI_Comm_create_errhandler(count_call, &handler);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
   }
-  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  MPI_Errhandler own = MPI_ERRORS_RETURN;
+  if (!strcmp(argv[1], "handled")) MPI_Comm_create_errhandler(note_class, &own);
+  MPI_Comm_set_errhandler(comm, own);
   for (int i = 0; i < 20; ++i) check(sum_of(comm, rank, &code) == right + ranks - 1 && code == MPI_SUCCESS, "before");
   check(large_is_right(comm, &code), "large before");
   if (rank != ranks - 1) check(sum_of(others, rank, &code) == right && code == MPI_SUCCESS, "others before");
@@ -75,6 +100,7 @@ int main(int argc, char** argv) {
 
   large_is_right(comm, &code);
   check(class_of(code) == MPIX_ERR_PROC_FAILED || class_of(code) == MPIX_ERR_REVOKED, "the error");
+  check(strcmp(argv[1], "handled") != 0 || handled == class_of(code), "what the handler was told");
   MPIX_Comm_revoke(comm);
   sum_of(comm, rank, &code);
   check(class_of(code) == MPIX_ERR_REVOKED, "the error after revoking");

@@ -1,12 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Spawns a copy of itself again and again, makes a collective with it, and lets it go. Says what of this process is
-// left after the second and the last of them, and whether the children were preloaded with Stretto. Argument: how many.
+// left after the second and the last of them, and whether the children were preloaded with Stretto. Arguments: how
+// often; then multiple, if all ranks are to spawn two by MPI_Comm_spawn_multiple.
 #include <dirent.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+static void spawn(char* program, int multiple, MPI_Comm* inter) {
+  char* programs[2] = {program, program};
+  const int one_each[2] = {1, 1};
+  const MPI_Info infos[2] = {MPI_INFO_NULL, MPI_INFO_NULL};
+  if (multiple)
+    MPI_Comm_spawn_multiple(2, programs, MPI_ARGVS_NULL, one_each, infos, 0, MPI_COMM_WORLD, inter,
+                            MPI_ERRCODES_IGNORE);
+  else
+    MPI_Comm_spawn(program, MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, MPI_COMM_SELF, inter, MPI_ERRCODES_IGNORE);
+}
 
 static void what_is_left(const char* when) {
   char line[512];
@@ -54,7 +66,7 @@ int main(int argc, char** argv) {
   }
   const int times = atoi(argv[1]);
   for (int i = 0; i < times; ++i) {
-    MPI_Comm_spawn(argv[0], MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, MPI_COMM_SELF, &inter, MPI_ERRCODES_IGNORE);
+    spawn(argv[0], argc > 2, &inter);
     children += meet(&inter, 0);
     if (i == 1) what_is_left("early");
   }

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Arguments that MPI refuses, on all ranks: prints the class of each error, and whether a right call after that is
+// right.
+#include <mpi.h>
+#include <stdio.h>
+
+#if MPI_VERSION >= 4 || OMPI_MAJOR_VERSION >= 5
+#define HAS_PERSISTENT
+#endif
+
+static int ranks, one = 1, sum, many[64];
+static MPI_Request request;
+
+#define CALL(name, call) \
+  static int name(void) { return (call); }
+CALL(count, MPI_Allreduce(&one, &sum, -1, MPI_INT, MPI_SUM, MPI_COMM_WORLD))
+CALL(type, MPI_Bcast(&one, 1, MPI_DATATYPE_NULL, 0, MPI_COMM_WORLD))
+CALL(operator, MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_OP_NULL, MPI_COMM_WORLD))
+CALL(root, MPI_Bcast(&one, 1, MPI_INT, ranks, MPI_COMM_WORLD))
+CALL(part, MPI_Alltoall(many, -1, MPI_INT, many + 32, -1, MPI_INT, MPI_COMM_WORLD))
+CALL(nonblocking_count, MPI_Iallreduce(&one, &sum, -1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request))
+CALL(nonblocking_root, MPI_Ibcast(&one, 1, MPI_INT, -1, MPI_COMM_WORLD, &request))
+#ifdef HAS_PERSISTENT
+CALL(persistent_count, MPI_Allreduce_init(&one, &sum, -1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &request))
+#endif
+
+static const struct {
+  const char* name;
+  int (*call)(void);
+} all[] = {{"count", count}, {"type", type},
+           {"operator", operator},
+            {"root", root},
+            {"part", part},
+            {"nonblocking count", nonblocking_count},
+            {"nonblocking root", nonblocking_root},
+#ifdef HAS_PERSISTENT
+            {"persistent count", persistent_count}
+#endif
+};
+
+int main(int argc, char** argv) {
+  int rank, class;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  for (size_t c = 0; c < sizeof all / sizeof *all; ++c) {
+    MPI_Error_class(all[c].call(), &class);
+    MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    if (rank == 0) printf("%s: class %d, then %s\n", all[c].name, class, sum == ranks ? "right" : "wrong");
+  }
+  MPI_Finalize();
+  return 0;
+}
