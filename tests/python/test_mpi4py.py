@@ -96,7 +96,8 @@ def compare(name: str, ranks: int, suite: Path, modules: list[str], folder: Path
         pytest.param(name, ranks, marks=() if ranks == 2 else pytest.mark.thorough)
         for name in ("mpich", "openmpi")
         for ranks in range(1, 5)
-    ],
+    ]
+    + [pytest.param("intel", 2, marks=pytest.mark.thorough)],
 )
 def test_all_collectives(suite, tmp_path, name, ranks):
     """Blocking, nonblocking and persistent ones, also of intercommunicators and neighbours."""
