@@ -102,21 +102,21 @@ class Question:
         return 0 < self.cores < min(self.call.placement.ranks_per_node, self.call.ranks)
 
     @property
-    def near(self) -> bool:
-        """Among neighbours in a graph."""
+    def among_neighbours(self) -> bool:
+        """By a function whose ranks are neighbours in a graph."""
         return _core.facts(_core.facts(self.call.function).collective).neighbourhood
 
     @property
     def most_ranks(self) -> int:
         """For which another choice is looked for."""
-        return MOST_RANKS_OF_GRAPHS if self.near else MOST_RANKS
+        return MOST_RANKS_OF_GRAPHS if self.among_neighbours else MOST_RANKS
 
     def asked(self) -> _core.Call:
         call = self.call
         shape = _core.Shape(call.ranks, call.root, graph=call.graph)
         per_node = min(self.per_node, call.ranks)
         to_node = 0
-        if self.near:
+        if self.among_neighbours:
             to_node = _core.messages_to_node(shape, [r // per_node for r in range(call.ranks)])
         return _core.Call(
             call.function, shape, call.bytes, call.commutative, self.predefined,

@@ -39,6 +39,12 @@ def spawning(name: str) -> dict[str, str]:
     return {}
 
 
+def drop_variables(monkeypatch) -> None:
+    """Open MPI takes 256 characters of variables for children, and those of the tests are many."""
+    for variable in [one for one in os.environ if one.startswith("STRETTO_TEST_")]:
+        monkeypatch.delenv(variable)
+
+
 def flat(done: Finished) -> bool:
     """Is as much left of many children as of the first two?"""
     early, late = (re.search(rf"^{when}: (.*)$", done.out, re.M)[1] for when in ("early", "late"))
@@ -55,9 +61,7 @@ def served_by_parents(done: Finished) -> int:
 def test_spawned_processes(built, monkeypatch, name):
     program, mpi = [built("spawned.c", name), CHILDREN], mpi_of(name)
     variables = spawning(name)
-    # Open MPI takes 256 characters of variables for children, and those of the tests are many.
-    for variable in [one for one in os.environ if one.startswith("STRETTO_TEST_")]:
-        monkeypatch.delenv(variable)
+    drop_variables(monkeypatch)
     done = all_right(stretto_run(1, program, mpi=mpi, timeout=60, **variables))
     assert f"children with Stretto: {CHILDREN}\n" in done.out
     assert served_by_parents(done) == 4 * CHILDREN
@@ -69,9 +73,9 @@ def test_spawned_processes(built, monkeypatch, name):
 @pytest.mark.parametrize("name", MPIS)
 def test_two_programs_spawned_by_two_ranks(built, monkeypatch, name):
     program, mpi = [built("spawned.c", name), 3, "multiple"], mpi_of(name)
-    for variable in [one for one in os.environ if one.startswith("STRETTO_TEST_")]:
-        monkeypatch.delenv(variable)
-    done = all_right(stretto_run(2, program, mpi=mpi, timeout=60, **spawning(name)))
+    variables = spawning(name)
+    drop_variables(monkeypatch)
+    done = all_right(stretto_run(2, program, mpi=mpi, timeout=60, **variables))
     assert f"children with Stretto: {3 * 2}\n" in done.out
     assert served_by_parents(done) == 4 * 3
     assert flat(done)

@@ -266,6 +266,5 @@ def test_neighbourhoods():
     many = json_of(*words, "--graph", "random=12")
     few = json_of(*words, "--graph", "random=1")
     assert (many["choice"], few["choice"]) == ("three_step", "direct"), "by neighbours on a node"
-    assert (
-        "to-node>=" in many["decided_by"]["rule"] and "to-node>=" not in few["decided_by"]["rule"]
-    )
+    assert "to-node>=" in many["decided_by"]["rule"]
+    assert "to-node>=" not in few["decided_by"]["rule"]

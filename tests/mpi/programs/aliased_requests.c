@@ -6,10 +6,6 @@
 #include <mpi.h>
 #include <stdio.h>
 
-#if MPI_VERSION >= 4 || OMPI_MAJOR_VERSION >= 5
-#define HAS_PERSISTENT
-#endif
-
 enum { n = 4, most = 8 };
 
 static double in[n * most], out[n * most];
@@ -19,14 +15,12 @@ static int wait(int code, MPI_Request* request) {
   return code == MPI_SUCCESS ? MPI_Wait(request, MPI_STATUS_IGNORE) : code;
 }
 
-#ifdef HAS_PERSISTENT
 static int start(int code, MPI_Request* request) {
   if (code == MPI_SUCCESS) code = MPI_Start(request);
   code = wait(code, request);
   if (*request != MPI_REQUEST_NULL) MPI_Request_free(request);
   return code;
 }
-#endif
 
 #define CALL(name, call)          \
   static int name(double* from) { \
@@ -35,12 +29,10 @@ static int start(int code, MPI_Request* request) {
   }
 CALL(iallreduce, wait(MPI_Iallreduce(from, out, n, MPI_DOUBLE, MPI_SUM, comm, &request), &request))
 CALL(ialltoall, wait(MPI_Ialltoall(from, n, MPI_DOUBLE, out, n, MPI_DOUBLE, comm, &request), &request))
-#ifdef HAS_PERSISTENT
 CALL(allreduce_init,
      start(MPI_Allreduce_init(from, out, n, MPI_DOUBLE, MPI_SUM, comm, MPI_INFO_NULL, &request), &request))
 CALL(alltoall_init,
      start(MPI_Alltoall_init(from, n, MPI_DOUBLE, out, n, MPI_DOUBLE, comm, MPI_INFO_NULL, &request), &request))
-#endif
 
 static const struct {
   const char* name;
@@ -48,11 +40,8 @@ static const struct {
   int sums;
 } all[] = {{"iallreduce", iallreduce, 1},
            {"ialltoall", ialltoall, 0},
-#ifdef HAS_PERSISTENT
            {"allreduce_init", allreduce_init, 1},
-           {"alltoall_init", alltoall_init, 0}
-#endif
-};
+           {"alltoall_init", alltoall_init, 0}};
 
 int main(int argc, char** argv) {
   int rank, ranks;

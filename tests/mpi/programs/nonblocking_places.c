@@ -11,10 +11,6 @@
 
 #include "arguments.c"
 
-#if MPI_VERSION >= 4 || OMPI_MAJOR_VERSION >= 5
-#define HAS_PERSISTENT
-#endif
-
 enum { kinds = 3, n = 3000, patience = 60 };  // an exchange with neighbours, an allgather, a persistent allreduce
 
 struct calls {
@@ -46,12 +42,7 @@ static void check(int right, const char* what) {
 
 static void make(struct calls* c, MPI_Comm on) {
   c->all = malloc(sizeof(int) * n * ranks);
-  c->requests[2] = MPI_REQUEST_NULL;
-#ifdef HAS_PERSISTENT
   MPI_Allreduce_init(c->in, c->sums, n, MPI_INT, MPI_SUM, on, MPI_INFO_NULL, &c->requests[2]);
-#else
-  (void)on;
-#endif
 }
 
 static void start(struct calls* c, MPI_Comm on, int seed) {
@@ -60,9 +51,7 @@ static void start(struct calls* c, MPI_Comm on, int seed) {
   memset(c->sums, -1, sizeof c->sums);
   MPI_Ineighbor_alltoall(c->in, n, MPI_INT, c->near, n, MPI_INT, on, &c->requests[0]);
   MPI_Iallgather(c->in, n, MPI_INT, c->all, n, MPI_INT, on, &c->requests[1]);
-#ifdef HAS_PERSISTENT
   MPI_Start(&c->requests[2]);
-#endif
 }
 
 static void finish(struct calls* c, int seed) {
@@ -72,9 +61,7 @@ static void finish(struct calls* c, int seed) {
     check(c->near[i] == seed + 10 * below + (n + i) % 7, "from the rank below");
     check(c->near[n + i] == seed + 10 * above + i % 7, "from the rank above");
     for (int r = 0; r < ranks; ++r) check(c->all[r * n + i] == seed + 10 * r + i % 7, "allgather");
-#ifdef HAS_PERSISTENT
     check(c->sums[i] == ranks * (seed + i % 7) + 5 * ranks * (ranks - 1), "allreduce");
-#endif
   }
 }
 
@@ -104,7 +91,7 @@ static void freed(void) {
     MPI_Comm_free(&copy);
     MPI_Barrier(MPI_COMM_WORLD);
     finish(gone, turn);
-    if (gone->requests[2] != MPI_REQUEST_NULL) MPI_Request_free(&gone->requests[2]);
+    MPI_Request_free(&gone->requests[2]);
     free(gone->all);
     free(gone);
   }
@@ -203,7 +190,7 @@ int main(int argc, char** argv) {
   }
   enter("MPI_Finalize");
   for (int c = 0; c < 2; ++c) {
-    if (calls[c].requests[2] != MPI_REQUEST_NULL) MPI_Request_free(&calls[c].requests[2]);
+    MPI_Request_free(&calls[c].requests[2]);
     free(calls[c].all);
     MPI_Comm_free(&ring[c]);
   }

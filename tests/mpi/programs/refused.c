@@ -5,10 +5,6 @@
 #include <mpi.h>
 #include <stdio.h>
 
-#if MPI_VERSION >= 4 || OMPI_MAJOR_VERSION >= 5
-#define HAS_PERSISTENT
-#endif
-
 static int ranks, one = 1, sum, many[64];
 static MPI_Request request;
 
@@ -21,9 +17,7 @@ CALL(root, MPI_Bcast(&one, 1, MPI_INT, ranks, MPI_COMM_WORLD))
 CALL(part, MPI_Alltoall(many, -1, MPI_INT, many + 32, -1, MPI_INT, MPI_COMM_WORLD))
 CALL(nonblocking_count, MPI_Iallreduce(&one, &sum, -1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request))
 CALL(nonblocking_root, MPI_Ibcast(&one, 1, MPI_INT, -1, MPI_COMM_WORLD, &request))
-#ifdef HAS_PERSISTENT
 CALL(persistent_count, MPI_Allreduce_init(&one, &sum, -1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &request))
-#endif
 
 static const struct {
   const char* name;
@@ -34,10 +28,7 @@ static const struct {
             {"part", part},
             {"nonblocking count", nonblocking_count},
             {"nonblocking root", nonblocking_root},
-#ifdef HAS_PERSISTENT
-            {"persistent count", persistent_count}
-#endif
-};
+            {"persistent count", persistent_count}};
 
 int main(int argc, char** argv) {
   int rank, class;
