@@ -13,6 +13,7 @@ namespace stretto::mpi {
 namespace {
 
 using transport::shm::Connection;
+using Moment = std::chrono::steady_clock::time_point;
 
 /// Ranks of the world that have all met each other, in rising order, and the connection to each.
 struct PeerGroup {
@@ -27,6 +28,10 @@ std::mutex mutex;  // guards what follows; never destroyed, like all that a prog
 std::vector<PeerGroup>& peer_groups() {
   static auto& list = *new std::vector<PeerGroup>;
   return list;
+}
+
+std::int64_t nanoseconds(Moment moment) {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(moment.time_since_epoch()).count();
 }
 
 }  // namespace
@@ -74,6 +79,19 @@ void leave(const NodeView& view, std::uint32_t communicator) {
 
 bool someone_died(const NodeView& view) {
   return std::ranges::any_of(view.connections, [](Connection* c) { return c && own_process()->peer_died(*c); });
+}
+
+void tell_wait(Moment since, Moment now) { own_process()->segment().tell_wait({nanoseconds(since), nanoseconds(now)}); }
+
+std::optional<Moment> others_wait_since(const NodeView& view, Moment told) {
+  std::int64_t latest = 0;
+  for (Connection* c : view.connections) {
+    if (!c) continue;
+    const auto wait = own_process()->wait_of_peer(*c);
+    if (!wait || wait->told < nanoseconds(told)) return std::nullopt;
+    latest = std::max(latest, wait->since);
+  }
+  return Moment(std::chrono::duration_cast<Moment::duration>(std::chrono::nanoseconds(latest)));
 }
 
 transport::shm::Neighbours neighbours(const NodeView& view, const transport::shm::StagingRings& rings,

@@ -3,6 +3,7 @@
 // Which ranks of a communicator share memory with this one, and the connections to them.
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <vector>
 
@@ -33,6 +34,13 @@ void leave(const NodeView& view, std::uint32_t communicator);
 
 /// Has a process of the node ended in the middle of its work? Not one that came to MPI_Finalize.
 bool someone_died(const NodeView& view);
+
+/// For the other processes of the node: in this one, and in all that it waits for, nothing has moved since then.
+void tell_wait(std::chrono::steady_clock::time_point since, std::chrono::steady_clock::time_point now);
+
+/// The latest moment of those that the others have told. Nothing: one has told none since `told`.
+std::optional<std::chrono::steady_clock::time_point> others_wait_since(const NodeView& view,
+                                                                       std::chrono::steady_clock::time_point told);
 
 /// What an operation needs to use `view` in the thread of these staging rings.
 transport::shm::Neighbours neighbours(const NodeView& view, const transport::shm::StagingRings& rings,

@@ -80,12 +80,13 @@ class Mixed {
     for (Request* one : ours_)
       if (one && !over(*one)) poll(*one, std::exchange(first, false));
   }
-  /// Until `done`, which looks after the native ones and is asked no more when it has said so.
+  /// Until `done`, which looks after the native ones and is asked no more when it has said so. `all`: not before all
+  /// of Stretto's are over.
   template <typename Done>
-  void wait_until(Done done) const {
+  void wait_until(bool all, Done done) const {
     bool is_done = false;
     const auto ask = [&] { return is_done || (is_done = done()); };
-    SharedWait shared_wait;
+    SharedWait shared_wait(!all);
     while (!ask()) {
       if (Request* const next = unfinished()) {
         const Entered entered = shared_wait.enter(process_worker());
@@ -214,7 +215,7 @@ int wait_any(Requests requests, int* index, MPI_Status* status) {
     mixed.take_native();
     return code;
   }
-  mixed.wait_until([&] { return find_any(mixed, index, status, code); });
+  mixed.wait_until(false, [&] { return find_any(mixed, index, status, code); });
   return code;
 }
 
@@ -231,7 +232,7 @@ int wait_all(Requests requests, MPI_Status* statuses) {
   Mixed mixed(requests);
   if (mixed.lost()) return misused(*mixed.lost());
   mixed.waited_for();
-  mixed.wait_until([&] { return mixed.ours_over(); });
+  mixed.wait_until(true, [&] { return mixed.ours_over(); });
   if (!mixed.any_native()) return finish_all(mixed, statuses, MPI_SUCCESS);
   // Open MPI forgets the error of a message that is complete already, if statuses are ignored.
   std::vector<MPI_Status> own(ignored(statuses) ? requests.size() : 0);
@@ -263,7 +264,7 @@ int wait_some(Requests requests, int* count, int* indices, MPI_Status* statuses)
     mixed.take_native();
     return code;
   }
-  mixed.wait_until([&] { return find_some(mixed, count, indices, statuses, code); });
+  mixed.wait_until(false, [&] { return find_some(mixed, count, indices, statuses, code); });
   return code;
 }
 

@@ -9,6 +9,7 @@
 
 #include "mpi/flavour/flavour.hpp"
 #include "mpi/progress.hpp"
+#include "mpi/queries.hpp"
 #include "mpi/threads.hpp"
 #include "prepare/background.hpp"
 #include "prepare/pending_call.hpp"
@@ -108,18 +109,31 @@ Worker::~Worker() {
 
 /// Now and then in a long wait. False: its end will not come.
 bool Worker::attend(void* worker) {
+  Worker& w = *static_cast<Worker*>(worker);
+  Communicator& c = *w.awaited_;
+  if (!w.attend_to(c)) return false;
+  w.look_for_standstill(c.serial() << 32 | c.tags_given(), [&] { return mpi_name(w.runs_); });
+  return true;
+}
+
+bool Worker::attend_pending(void* worker) {
+  Worker& w = *static_cast<Worker*>(worker);
+  if (!w.attend_to(*w.awaited_)) return false;
+  if (w.pending_) w.look_for_standstill(~w.pending_waits_, [&] { return w.pending_->called(); });
+  return true;
+}
+
+bool Worker::attend_to(Communicator& c) {
   using namespace std::chrono;
   constexpr milliseconds between{10};  // questions to the MPI about faults
   constexpr seconds grace{5};          // for the launcher, which most often ends a job with a process that failed
   drive_progress();
-  Worker& w = *static_cast<Worker*>(worker);
   const auto now = steady_clock::now();
-  Communicator& c = *w.awaited_;
-  FaultWatch& watch = w.of_process_ ? c.watched_by_process : c.watched_by_thread;
+  FaultWatch& watch = of_process_ ? c.watched_by_process : c.watched_by_thread;
   if (now < watch.next_look) return true;
   watch.next_look = now + between;
-  if (c.survives_faults()) w.fault_ = flavour::fault_of(c.comm());
-  if (w.fault_ != MPI_SUCCESS) return false;
+  if (c.survives_faults()) fault_ = flavour::fault_of(c.comm());
+  if (fault_ != MPI_SUCCESS) return false;
   if (!c.node() || now < watch.look_for_dead) return true;
   const bool first = watch.look_for_dead == steady_clock::time_point{};
   watch.look_for_dead = now + grace / 5;
@@ -129,16 +143,24 @@ bool Worker::attend(void* worker) {
   } else if (watch.died == steady_clock::time_point{}) {
     watch.died = now;
   } else if (now - watch.died > grace) {
-    w.fault_ = flavour::process_failed();
+    fault_ = flavour::process_failed();
   }
-  return w.fault_ == MPI_SUCCESS;
+  return fault_ == MPI_SUCCESS;
 }
 
-bool Worker::attend_to(Communicator& c) {
-  Communicator* const before = std::exchange(awaited_, &c);
-  const bool there_is_use = attend(this);
-  awaited_ = before;
-  return there_is_use;
+/// In wait number `wait`, for `call`. With threads others may start what it waits for.
+void Worker::look_for_standstill(std::uint64_t wait, FunctionRef<std::string()> call) {
+  const Communicator& c = *awaited_;
+  if (settings().deadline || threads_at_once()) return;
+  if (!standstill_.look(c, wait, progress.moves(), std::chrono::steady_clock::now())) return;
+  const std::string name = communicator_name(c.comm());
+  char text[256];
+  std::snprintf(text, sizeof text,
+                "rank %d of %d has waited for %g s in %s (call %llu on %s), and so have all that it waits for",
+                c.rank(), c.ranks(), settings().standstill, call().c_str(), static_cast<unsigned long long>(c.calls),
+                name.empty() ? "this communicator" : name.c_str());
+  say(text,
+      "do all ranks call in the same order? STRETTO_DEADLINE=60 ends such a job, and says what each rank waits for");
 }
 
 /// Of those that a failed call has left, if all has been read there since.
@@ -227,6 +249,7 @@ int Worker::run(Communicator& c, Function function, const execute::Work& work, c
     return run_beside_pending(c, function, work, ready);
   execute::Paths paths = paths_of(c, c.next_tag());
   awaited_ = &c;
+  runs_ = function;
   paths.observer = c.records ? &observe::observer() : nullptr;
   if (c.careful) [[unlikely]]
     if (vain(c) != MPI_SUCCESS) return failure(c);
@@ -271,8 +294,11 @@ StagesBeside::~StagesBeside() {
 }
 
 Outcome Worker::wait(SharedWait& shared_wait, FunctionRef<bool()> done, Communicator& c, bool may_block) {
-  const execute::Paths paths = paths_of(c, {});
+  execute::Paths paths = paths_of(c, {});
+  paths.attend = attend_pending;
   awaited_ = &c;
+  pending_ = may_block && !shared_wait.of_several() ? shared_wait.call() : nullptr;
+  pending_waits_ += shared_wait.begins();
   if (vain(c) != MPI_SUCCESS) return Outcome::failed;
   const Deadline limit = patience_.renewed();
   if (!shared) return progress.wait(done, paths, may_block, limit);

@@ -14,6 +14,7 @@
 #include "communicator/communicator.hpp"
 #include "communicator/own_process.hpp"
 #include "execute/progress.hpp"
+#include "prepare/standstill.hpp"
 
 namespace stretto::mpi {
 
@@ -60,7 +61,9 @@ class Worker {
   friend class Entered;
   friend class StagesBeside;
   friend Worker& process_worker();
-  static bool attend(void* worker);  // of `awaited_`
+  static bool attend(void* worker);  // of `awaited_`, in a blocking call
+  static bool attend_pending(void* worker);
+  void look_for_standstill(std::uint64_t wait, FunctionRef<std::string()> call);
   int vain(Communicator& c);
   transport::shm::Neighbours& neighbours_of(Communicator& c, const NodeView& view);
   std::optional<transport::shm::StagingRings> drained_rings();
@@ -91,6 +94,10 @@ class Worker {
 
   // Of the wait that is under way:
   Communicator* awaited_ = nullptr;
+  Function runs_{};
+  const PendingCall* pending_ = nullptr;  // that it is for; not always one of several
+  std::uint64_t pending_waits_ = 0;       // so far
+  Standstill standstill_;
   int fault_ = MPI_SUCCESS;  // why it is vain
 };
 
@@ -143,6 +150,9 @@ class Entered {
 /// so that no single turn tells whether the wait is long.
 class SharedWait {
  public:
+  /// `of_several`: any of several calls may end it.
+  explicit SharedWait(bool of_several = false) : of_several_(of_several) {}
+
   /// Whoever uses the worker moves this wait's messages on as well; in the long run it is asked to let go.
   Entered enter(Worker& worker) {
     constexpr unsigned patience = 64;
@@ -159,14 +169,22 @@ class SharedWait {
   bool expired() const { return expires_.expired(); }
   /// From now on it is for `call`: of another one than before nothing has been awaited yet.
   void is_for(const PendingCall& call) {
-    if (std::exchange(call_, &call) != &call) moves_ = none;
+    if (std::exchange(call_, &call) == &call) return;
+    moves_ = none;
+    is_new_ = true;
   }
+  const PendingCall* call() const { return call_; }
+  bool of_several() const { return of_several_; }
+  /// Is this its first turn for that call?
+  bool begins() { return std::exchange(is_new_, false); }
 
  private:
   static constexpr std::uint64_t none = ~std::uint64_t{0};
   unsigned tries_ = 0;
   const PendingCall* call_ = nullptr;
   std::uint64_t moves_ = none;
+  bool of_several_;
+  bool is_new_ = true;
   Deadline long_from_, expires_;
 };
 

@@ -54,17 +54,17 @@ void read_log(Settings& s) {
   }
 }
 
-void read_deadline(Settings& s) {
-  const std::string_view text = variable("STRETTO_DEADLINE");
-  if (text.empty()) return;
+/// Nothing: unset, or wrong, which is said.
+std::optional<double> read_seconds(const std::string& name, bool may_be_zero = false) {
+  const std::string_view text = variable(name);
+  if (text.empty()) return std::nullopt;
   double seconds = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
   constexpr double longest = 1e9;  // 30 years; more would overflow the clock
-  if (error == std::errc{} && end == text.data() + text.size() && seconds > 0 && seconds <= longest)
-    s.deadline = seconds;
-  else
-    complain("STRETTO_DEADLINE: '" + std::string(text) + "' is no number of seconds, ignored",
-             "for example STRETTO_DEADLINE=60");
+  const bool whole = error == std::errc{} && end == text.data() + text.size();
+  if (whole && (seconds > 0 || (may_be_zero && seconds == 0)) && seconds <= longest) return seconds;
+  complain(name + ": '" + std::string(text) + "' is no number of seconds, ignored", "for example " + name + "=60");
+  return std::nullopt;
 }
 
 /// Is it `word`, and not `other`?
@@ -189,7 +189,8 @@ Settings read() {
   s.gpu = read_switch("STRETTO_GPU", true, "0 says that no buffer of the program is in the memory of a GPU");
   s.disabled = read_switch("STRETTO_DISABLE", false, "1 hands every call to the native library, 0 does not");
   read_log(s);
-  read_deadline(s);
+  s.deadline = read_seconds("STRETTO_DEADLINE");
+  s.standstill = read_seconds("STRETTO_STANDSTILL", true).value_or(s.standstill);
   read_node(s, all);
   s.progress_thread =
       read_word("STRETTO_PROGRESS", "thread", "calls", false,

@@ -48,6 +48,13 @@ def test_failed_rank(built, where, nodes):
 
 
 @pytest.mark.parametrize("nodes", ["", "2x2"])
+def test_rank_that_fails_before_the_first_collective(built, nodes):
+    done = with_faults([built("failed_rank.c", "openmpi"), "first"], nodes)
+    assert "all right" in done.succeeded().out
+    assert done.served("allreduce") >= 20
+
+
+@pytest.mark.parametrize("nodes", ["", "2x2"])
 def test_revoked_communicator(built, nodes):
     done = with_faults([built("revoked.c", "openmpi")], nodes)
     assert "all right" in done.succeeded().out
@@ -85,6 +92,19 @@ def test_deadline_of_threads_that_wait_in_turns(built, name):
     assert done.code != 0
     assert "came to the end" not in done.out
     assert sum("hangs in MPI_Iallreduce" in line for line in done.err.splitlines()) >= 2
+
+
+@pytest.mark.parametrize("name", MPIS)
+def test_ranks_that_wait_for_each_other_say_so(built, name):
+    program = built("crossed_barriers.c", name)
+    done = preloaded(mpi_of(name), 3, [program, "crossed"], STRETTO_STANDSTILL="1")
+    assert done.code != 0
+    for rank in range(3):
+        assert done.said(f"rank {rank} of 3 has waited for 1 s in MPI_Barrier (call 2 on ")
+    assert done.err.count("and so have all that it waits for") == 3
+    # It is no fault to wait for a rank that does something else.
+    done = all_right(preloaded(mpi_of(name), 3, [program, "chain"], STRETTO_STANDSTILL="1"))
+    assert "has waited" not in done.err
 
 
 def errors(done: Finished) -> dict[str, str]:

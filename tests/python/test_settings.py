@@ -97,6 +97,7 @@ def test_forced_algorithm_that_cannot_serve(run):
         ("STRETTO_DISABLE", "maybe", "STRETTO_DISABLE: unknown value 'maybe'"),
         ("STRETTO_DEADLINE", "soon", "STRETTO_DEADLINE: 'soon'"),
         ("STRETTO_DEADLINE", "inf", "STRETTO_DEADLINE: 'inf'"),
+        ("STRETTO_STANDSTILL", "-1", "STRETTO_STANDSTILL: '-1'"),
         ("STRETTO_NODES", "99999999999x99999999999", "STRETTO_NODES: '99999999999x9999"),
         ("STRETTO_NODES", "2x", "STRETTO_NODES: '2x' is not understood"),
         ("STRETTO_SHM_MEMORY", "4611686018427387904", "STRETTO_SHM_MEMORY: '4611686018427387904'"),

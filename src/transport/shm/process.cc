@@ -144,6 +144,12 @@ bool Process::peer_died(const Connection& connection) {
   return found != mappings_.end() && found->second.mapping->died();
 }
 
+std::optional<Wait> Process::wait_of_peer(const Connection& connection) {
+  const std::lock_guard lock(mutex_);
+  const auto found = mappings_.find(connection.peer);
+  return found != mappings_.end() ? std::optional(found->second.mapping->wait()) : std::nullopt;
+}
+
 std::optional<StagingRings> Process::take_staging_rings() {
   const std::lock_guard lock(mutex_);
   if (free_staging_rings_.empty()) {

@@ -54,6 +54,8 @@ class Process {
 
   /// Has the process at the other end ended without Segment::depart()?
   bool peer_died(const Connection& connection);
+  /// What that process has told of its waits. Nothing: its segment is not here any more.
+  std::optional<Wait> wait_of_peer(const Connection& connection);
 
   /// Nothing if the segment is full.
   std::optional<StagingRings> take_staging_rings();

@@ -27,6 +27,7 @@ constexpr Bytes near_step = 32 << 10;          ///< provided at once: a call of 
 
 struct Header {
   Token token;
+  WaitNotice waiting;  // where there is room, so that boards begin in the first page
   Doorbell doorbell;
   std::atomic<std::uint32_t> departed{0};
   HeapNotice heap;
@@ -194,6 +195,12 @@ bool Segment::grow(Bytes end) {
 
 HeapNotice& Segment::heap() const { return reinterpret_cast<Header*>(memory_)->heap; }
 
+void Segment::tell_wait(const Wait& wait) {
+  WaitNotice& notice = reinterpret_cast<Header*>(memory_)->waiting;
+  notice.since.store(wait.since, std::memory_order_relaxed);
+  notice.told.store(wait.told, std::memory_order_release);
+}
+
 void Segment::depart() { reinterpret_cast<Header*>(memory_)->departed.store(1, std::memory_order_release); }
 
 std::unique_ptr<Mapping> Mapping::open(const SegmentHandle& handle, std::string& why) {
@@ -218,6 +225,12 @@ Mapping::Mapping(const SegmentHandle& handle, std::byte* memory)
 Mapping::~Mapping() { munmap(memory_, static_cast<std::size_t>(handle_.bytes)); }
 
 Doorbell* Mapping::doorbell() const { return &reinterpret_cast<Header*>(memory_)->doorbell; }
+
+Wait Mapping::wait() const {
+  const WaitNotice& notice = reinterpret_cast<const Header*>(memory_)->waiting;
+  const std::int64_t told = notice.told.load(std::memory_order_acquire);
+  return {notice.since.load(std::memory_order_relaxed), told};
+}
 
 bool Mapping::died() const {
   const auto* header = reinterpret_cast<const Header*>(memory_);

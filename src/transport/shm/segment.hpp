@@ -24,6 +24,18 @@ struct SegmentHandle {
   Bytes bytes = 0;
 };
 
+/// What a process tells its peers now and then in a long wait, in ns of the system's steady clock.
+struct Wait {
+  std::int64_t since;  ///< nothing has moved
+  std::int64_t told;   ///< when this was last so
+};
+
+/// Where it stands in the segment of the process.
+struct WaitNotice {
+  std::atomic<std::int64_t> since{0};
+  std::atomic<std::int64_t> told{0};  ///< written last, read first: then `since` is not older than it
+};
+
 /// Where memory of a process's program is that its peers may map. It stands in the segment of the process.
 struct HeapNotice {
   SegmentHandle handle;
@@ -59,6 +71,7 @@ class Segment {
   Bytes offset(const void* at) const { return static_cast<const std::byte*>(at) - memory_; }
   Doorbell* doorbell() const { return doorbell_; }
   HeapNotice& heap() const;
+  void tell_wait(const Wait& wait);
   const SegmentHandle& handle() const { return handle_; }
 
  private:
@@ -90,6 +103,7 @@ class Mapping {
   Doorbell* doorbell() const;
   /// Of its process. For any thread.
   PeerHeap& heap() const { return *heap_; }
+  Wait wait() const;
   /// Has its process ended without depart()?
   bool died() const;
 

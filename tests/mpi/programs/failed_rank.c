@@ -4,7 +4,8 @@
 // the communicator and go on, there and on a communicator that it was never in, with more bytes than there would be
 // memory for if what the failed rank never read were lost.
 // Argument: world, or a duplicate while MPI_COMM_WORLD's handler is fatal (dup) or must not be called (counted), also
-// with nonblocking or persistent calls or with a handler of the duplicate's own that is to be called (handled).
+// with nonblocking or persistent calls or with a handler of the duplicate's own that is to be called (handled). With
+// `first` it has failed before any collective.
 #include <mpi.h>
 
 #include <mpi-ext.h>
@@ -75,6 +76,30 @@ static int class_of(int code) {
   return found;
 }
 
+/// With a failed rank Open MPI itself does not always come back from MPI_Finalize; Stretto's part comes first.
+static void finish(void) {
+  if (rank == 0) printf("all right\n");
+  fflush(stdout);
+  signal(SIGALRM, leave);
+  alarm(2);
+  MPI_Finalize();
+}
+
+/// The communicator's first collective, with which Stretto begins, is the one that the failed rank misses.
+static void fail_before_first(void) {
+  int code;
+  MPI_Comm smaller;
+  if (rank == ranks - 1) raise(SIGKILL);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  sum_of(MPI_COMM_WORLD, rank, &code);
+  check(class_of(code) == MPIX_ERR_PROC_FAILED || class_of(code) == MPIX_ERR_REVOKED, "the error");
+  MPIX_Comm_revoke(MPI_COMM_WORLD);
+  check(MPIX_Comm_shrink(MPI_COMM_WORLD, &smaller) == MPI_SUCCESS, "shrink");
+  for (int i = 0; i < 20; ++i) check(sum_of(smaller, 1, &code) == ranks - 1 && code == MPI_SUCCESS, "after shrinking");
+  MPI_Comm_free(&smaller);
+  finish();
+}
+
 int main(int argc, char** argv) {
   int code, agreed = 1;
   MPI_Comm comm = MPI_COMM_WORLD, others, smaller;
@@ -82,6 +107,10 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  if (!strcmp(form, "first")) {
+    fail_before_first();
+    return 0;
+  }
   const int survivors = ranks - 1, right = survivors * (survivors - 1) / 2;
   MPI_Comm_split(MPI_COMM_WORLD, rank == ranks - 1, rank, &others);
   if (strcmp(argv[1], "world") != 0) MPI_Comm_dup(MPI_COMM_WORLD, &comm);
@@ -114,11 +143,6 @@ int main(int argc, char** argv) {
   MPI_Comm_free(&smaller);
   MPI_Comm_free(&others);
   if (comm != MPI_COMM_WORLD) MPI_Comm_free(&comm);
-  if (rank == 0) printf("all right\n");
-  fflush(stdout);
-  // With a failed rank Open MPI itself does not always come back from here; Stretto's part comes first.
-  signal(SIGALRM, leave);
-  alarm(2);
-  MPI_Finalize();
+  finish();
   return 0;
 }
