@@ -1,26 +1,60 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs the command as its users do: as a process."""
 
+import atexit
 import json
 import os
 import pty
 import re
+import select
+import signal
 import subprocess
 import sys
+import tempfile
+from functools import cache
+from pathlib import Path
+
+SERVER = Path(__file__).parents[1] / "support" / "command_server.py"
+
+
+@cache
+def server() -> subprocess.Popen:
+    """Ends with this process."""
+    started = subprocess.Popen(
+        [sys.executable, SERVER], bufsize=0, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    atexit.register(started.communicate)
+    return started
+
+
+def answer(timeout: float) -> int | None:
+    """Of the server; None: there is none."""
+    stream = server().stdout
+    return int(stream.readline()) if select.select([stream], [], [], timeout)[0] else None
 
 
 def stretto(*arguments: object, timeout: float = 120, **variables: str):
     """The finished process; `variables` are added to its environment."""
     environment = {**os.environ, "COLUMNS": "120", "NO_COLOR": "1", **variables}
-    return subprocess.run(
-        [sys.executable, "-m", "stretto", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        timeout=timeout,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        check=False,
-    )
+    words = [sys.executable, "-m", "stretto", *map(str, arguments)]
+    if any(name.startswith("PYTHON") for name in variables):
+        return subprocess.run(
+            words, capture_output=True, text=True, timeout=timeout, env=environment,
+            stdin=subprocess.DEVNULL, check=False,
+        )  # fmt: skip
+    with tempfile.TemporaryDirectory() as folder:
+        out, err = Path(folder, "out"), Path(folder, "err")
+        request = [words[3:], environment, str(Path.cwd()), str(out), str(err)]
+        server().stdin.write(json.dumps(request).encode() + b"\n")
+        process = answer(60)
+        code = answer(timeout)
+        if code is None:
+            os.killpg(process, signal.SIGKILL)
+            answer(60)
+            raise subprocess.TimeoutExpired(words, timeout, err.read_bytes())
+        return subprocess.CompletedProcess(
+            words, code, out.read_text("utf-8"), err.read_text("utf-8")
+        )
 
 
 def succeed(*arguments: object, **variables: str) -> str:

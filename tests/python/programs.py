@@ -8,11 +8,14 @@ import subprocess
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from stretto import all_functions, facts
+from stretto.cli.run_ import words_of
 from stretto.launch import Mpi, library_of
 from stretto.launch.cores import cores
+from stretto.launch.job import environment_of, job_of
 from stretto.launch.mpi import inspect
 from stretto.measure.process import stop
 
@@ -171,9 +174,15 @@ def stretto_run(
     cwd: Path | None = None,
     **variables: str,
 ) -> Finished:
-    """With `stretto run`; prints the summary unless STRETTO_LOG is given."""
+    """As `stretto run` does it; prints the summary unless STRETTO_LOG is given."""
     environment = {**os.environ, **PATIENT, "STRETTO_LOG": "summary", **variables}
-    return finish(stretto_words(ranks, program, mpi), environment, timeout, cwd)
+    if cwd:
+        return finish(stretto_words(ranks, program, mpi), environment, timeout, cwd)
+    # In this process: to start Python and to look at the MPI takes longer than most programs.
+    with mock.patch.dict(os.environ, environment, clear=True):
+        job = job_of([str(word) for word in program], ranks, str(mpi.mpiexec) if mpi else "auto")
+        words, environment = words_of(job), environment_of(job)
+    return finish(words, environment, timeout)
 
 
 def ranks_in_log(ranks: int) -> str:

@@ -35,6 +35,7 @@ def test_who_is_disturbed(others, cores, ranks, disturbs):
     assert Load(others, cores).disturbs(ranks) is disturbs
 
 
+@pytest.mark.alone
 def test_a_busy_loop_is_seen():
     core = min(os.sched_getaffinity(0))
     loop = f"import os\nos.sched_setaffinity(0, [{core}])\nprint(flush=True)\nwhile True: pass"

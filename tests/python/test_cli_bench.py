@@ -193,6 +193,7 @@ def test_bench_on_a_graph(mpi, graph):
     assert [graph in head for head in heads] == [False, True]
 
 
+@pytest.mark.alone
 @every_mpi
 def test_blocks_last(mpi):
     options = ["--mpi", mpi.mpiexec, "--collectives", "allreduce", "--sizes", "8"]
@@ -227,6 +228,7 @@ def test_long_times_are_not_in_microseconds(capsys):
     assert repr(Race("title", race)).split("\n")[2].split()[1:5] == ["2.50", "s", "12.50", "ms"]
 
 
+@pytest.mark.alone
 @every_mpi
 def test_bench_in_both_modes(mpi):
     options = ["--mpi", mpi.mpiexec, "--collectives", "bcast", "--sizes", "8,64K", "--mode", "both"]
@@ -274,6 +276,7 @@ def test_an_mpi_without_persistent_collectives():
     assert "ended with exit code 2" in refuse("bench", "--mpi", old[0].mpiexec, *options)
 
 
+@pytest.mark.alone
 def test_overlap():
     title = choose_mpi().title
     options = ["--overlap", "--sizes", "64K", "--time-per-size", 0.02, "--collectives"]

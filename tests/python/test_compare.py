@@ -37,6 +37,7 @@ def compare(*arguments: object, **variables: str):
     return stretto("compare", *THREE, *arguments, **{**PATIENT, **variables})
 
 
+@pytest.mark.alone
 def test_a_program_that_is_served(program, tmp_path):
     page = tmp_path / "page.html"
     done = compare("--json", "--same-output", "-o", page, "--", program, "sums", 2000)
@@ -109,6 +110,7 @@ def test_a_program_that_fails_always(program):
     assert "fails alike with Stretto and without: exit code 3" in done.stderr
 
 
+@pytest.mark.alone
 def test_a_program_that_hangs_with_stretto(program):
     done = compare("--limit", 4, "--", program, "hangs")
     assert done.returncode == 1
@@ -133,6 +135,7 @@ def test_plain_natively_what_is_preloaded_serves_nothing(program):
     assert "line 2 is 'one word', without Stretto 'another word'" in done.stdout
 
 
+@pytest.mark.alone
 def test_times_are_no_multiples_of_how_often_one_looks(openmpi, tmp_path, monkeypatch):
     """Python's wait with a limit looks every 50 ms, at last."""
     monkeypatch.setattr(sys, "stdin", None)
@@ -141,6 +144,7 @@ def test_times_are_no_multiples_of_how_often_one_looks(openmpi, tmp_path, monkey
     assert 0.22 < min(comparison._run(NATIVE).seconds for _ in range(5)) < 0.25
 
 
+@pytest.mark.alone
 def test_plain(program):
     done = compare("--plain", "--json", "--", program)
     (one,) = json.loads(done.stdout)["comparisons"]

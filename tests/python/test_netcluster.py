@@ -15,6 +15,8 @@ from commands import stretto as run_command
 from stretto.launch.mpi import inspect
 from stretto.measure.driver import Results, drive
 
+pytestmark = pytest.mark.alone
+
 ROOT = Path(__file__).parents[2]
 sys.path += [str(ROOT / "lab" / "namespaces"), str(ROOT / "lab" / "simgrid")]
 

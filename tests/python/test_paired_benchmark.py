@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Candidates of one point against each other, as `stretto tune` has the driver time them."""
 
+import pytest
 import stretto
 from programs import installed
 from stretto.measure.points import MODES
@@ -8,6 +9,7 @@ from stretto.tune.own.paired_benchmark import measure
 from stretto.tune.own.points import points_of
 
 
+@pytest.mark.alone
 def test_paired_benchmarks_have_right_results_of_every_function(tmp_path):
     functions = [stretto.facts(function) for function in stretto.all_functions()]
     names = [one.name for one in functions if not stretto.facts(one.collective).neighbourhood]
@@ -25,6 +27,7 @@ def test_paired_benchmarks_have_right_results_of_every_function(tmp_path):
         assert served == {"native": ("native", True), "linear": (f"{collective}/linear", True)}
 
 
+@pytest.mark.alone
 def test_a_native_function_far_behind_has_a_time_of_its_own(tmp_path):
     """Not that of its first call, to which a peer may come milliseconds late."""
     points = points_of(["reduce_scatter", "reduce_scatter_block", "exscan"], 2, [1 << 16, 3 << 16])

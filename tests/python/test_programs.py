@@ -179,6 +179,7 @@ def test_arrays_that_change_between_calls(built, name, ranks):
         assert done.passed(function) == {}
 
 
+@pytest.mark.alone
 def test_calls_that_take_turns_do_not_drive_each_other_out(built):
     # Where they did, one of the sizes took twice the time of the other; the machine may be noisy.
     program = built("taking_turns.c", "mpich")
@@ -190,6 +191,7 @@ def test_calls_that_take_turns_do_not_drive_each_other_out(built):
     assert min(ratios) < 1.3
 
 
+@pytest.mark.alone
 def test_communicators_take_turns(built):
     # Where each call looked for its communicator and its plan anew, they took four times the time.
     program = built("communicators_in_turn.c", "mpich")

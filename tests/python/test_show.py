@@ -158,7 +158,7 @@ def test_many_ranks_are_drawn_as_matrices(tmp_path):
     words = words_of(file)
     assert {"steps 1–16", "steps 17–32", "row: sender; column: receiver"} <= set(words)
     assert "rank 0" not in words
-    succeed("show", "allreduce/ring", "-p", 16, "-o", file)
+    succeed("show", "bcast/binomial", "-p", 16, "-o", file)
     assert "rank 15" in words_of(file)
     succeed("show", "bcast/binomial", "-p", 4, "--form", "matrix", "-o", file)
     assert [one for one in words_of(file) if one.startswith("step ")] == ["step 1", "step 2"]

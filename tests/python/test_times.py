@@ -8,6 +8,7 @@ from programs import ROOT, installed, preloaded
 MPIS = ["mpich", "openmpi"]
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("name", MPIS)
 def test_the_first_collective(built, name):
     """Set-up is in it, for `stretto run`, which would do that in MPI_Init, has not started this."""
@@ -16,6 +17,7 @@ def test_the_first_collective(built, name):
     assert min(float(out.split()[-2]) for out in runs) < 3000, runs  # µs
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("name", MPIS)
 def test_reduce_scatter_block_of_one_number(name):
     """One double for each rank took three to four times as long as two."""

@@ -357,6 +357,7 @@ def test_another_mpi_than_the_target(tmp_path):
     assert "tunes MPICH, and not Intel MPI" in refuse("tune", "--target", "mpich", *arguments)
 
 
+@pytest.mark.alone
 def test_an_interrupted_run_goes_on(tmp_path):
     arguments = ["tune", "--target", "mpich", "--mpi", str(installed("mpich").mpiexec)]
     arguments += ["--ranks", "2", "--sizes", "8", "--collectives", "reduce"]

@@ -30,6 +30,7 @@ def sums(built):
     return run
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize(
     ("name", "algorithm", "its", "otherwise", "variables"),
     [
@@ -53,6 +54,7 @@ def test_sizes_and_ranks_are_obeyed(name, algorithm, its, otherwise, variables, 
     )
 
 
+@pytest.mark.alone
 def test_intel_obeys_the_shell_file(sums, tmp_path):
     target = target_of("intel", installed("intel"))
     table = {
@@ -73,6 +75,7 @@ def test_intel_obeys_the_shell_file(sums, tmp_path):
     assert {value for size, value in found.items() if size >= FROM} == {"2"}
 
 
+@pytest.mark.alone
 def test_intel_shell_file_says_what_it_was_not_made_for(tmp_path):
     target = target_of("intel", installed("intel"))
     [path] = target.write({("bcast", 2): [Rule(0, "preset 1")]}, tmp_path)
@@ -80,6 +83,7 @@ def test_intel_shell_file_says_what_it_was_not_made_for(tmp_path):
     assert "made for 2 ranks, not for '3'" in done.stderr
 
 
+@pytest.mark.alone
 def test_every_algorithm_of_mpich_can_be_forced(built, tmp_path):
     """It ends the program where a file names what it does not know, or leaves out a parameter."""
     target = target_of("mpich", installed("mpich"))

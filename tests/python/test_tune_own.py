@@ -333,6 +333,7 @@ def test_another_launcher():
     assert own.command(0, ["./driver"], {"A": "b"}) == ["srun", "-n4", "env", "A=b", "./driver"]
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("name", [pytest.param("mpich", marks=pytest.mark.thorough), "openmpi"])
 def test_a_program_obeys_what_was_tuned(name, built, tmp_path, monkeypatch):
     """Runs go on with the journal of those before. Then the file decides by itself."""

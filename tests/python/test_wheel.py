@@ -45,7 +45,7 @@ def clean(wheel, tmp_path_factory) -> dict[str, str]:
     finish([python, "-m", "venv", "--without-pip", folder / "venv"], variables, 120).succeeded()
     pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
     pip += ["--cache-dir", f"{cache}/pip", "--python", folder / "venv/bin/python"]
-    finish([*pip, "install", f"{wheel}[mpich]"], variables, 240).succeeded()
+    finish([*pip, "install", "--no-compile", f"{wheel}[mpich]"], variables, 240).succeeded()
     return variables
 
 

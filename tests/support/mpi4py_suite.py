@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs mpi4py's own tests on this rank: python mpi4py_suite.py TESTS OUTCOMES EXPECTED MODULE…
+"""Runs mpi4py's own tests on this rank: mpi4py_suite.py TESTS OUTCOMES EXPECTED ARRAYS MODULE…
 
 TESTS is the folder `test` of mpi4py's source distribution. Writes a file for each rank into the
 folder OUTCOMES: what became of every test. If EXPECTED is such a folder too, a test that goes wrong
-against it ends the program: the other ranks would wait for this one.
+against it ends the program: the other ranks would wait for this one. ARRAYS: "all" kinds of buffers
+that mpi4py takes from the memory of this machine, or NumPy's: "numpy".
 """
 
 import json
@@ -44,13 +45,16 @@ class Recorder(unittest.TestResult):
 
 
 def main() -> None:
-    tests, outcomes, expected, *modules = sys.argv[1:]
+    tests, outcomes, expected, arrays, *modules = sys.argv[1:]
     # As mpi4py's own runner does if told to. Arrays of Python meet the same calls as NumPy's.
     for other in ("cupy", "numba", "array"):
         sys.modules[other] = None
     sys.path.insert(0, tests)
+    import arrayimpl
     from mpi4py import MPI
 
+    if arrays == "numpy":
+        arrayimpl.ArrayBackends[:] = [arrayimpl.ArrayNumPy]
     name = f"{MPI.COMM_WORLD.Get_rank()}.json"
     before = Path(expected) / name
     wanted = json.loads(before.read_text(encoding="utf-8")) if before.exists() else None

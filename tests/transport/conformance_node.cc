@@ -51,7 +51,7 @@ std::set<std::string_view> run_on_nodes(Rank ranks, Rank per_node, WaitPolicy po
 
 TEST(one_node) {
   std::set<std::string_view> done;
-  for (const Rank ranks : all_or<Rank>({1, 2, 3, 4, 5, 7, 8, 9, 16, 17}, {1, 2, 8}))
+  for (const Rank ranks : all_or<Rank>({1, 2, 3, 4, 5, 7, 8, 9, 16, 17}, {1, 2, 6}))
     if (ranks <= effort.most_ranks && failures() == 0)
       done.merge(run_on_nodes(ranks, ranks, ranks == 2 ? WaitPolicy{} : transport::shm::sharing_cores,
                               static_cast<std::uint32_t>(ranks)));
@@ -60,7 +60,7 @@ TEST(one_node) {
 
 TEST(several_nodes) {
   for (const auto& [ranks, per_node] :
-       all_or<Layout>({{3, 2}, {4, 2}, {6, 3}, {8, 4}, {9, 4}, {9, 1}}, {{4, 2}, {9, 4}}))
+       all_or<Layout>({{3, 2}, {4, 2}, {6, 3}, {8, 4}, {9, 4}, {9, 1}}, {{4, 2}, {5, 3}}))
     if (failures() == 0)
       run_on_nodes(ranks, per_node, transport::shm::sharing_cores, static_cast<std::uint32_t>(ranks * 7 + per_node));
 }
@@ -78,13 +78,13 @@ class SomeBuffersShared {
 
 /// Whoever waits goes to sleep at once, and has to be woken.
 TEST(sleepers) {
-  for (const Rank ranks : {2, 5})
+  for (const Rank ranks : all_or<Rank>({2, 5}, {3}))
     if (failures() == 0) run_on_nodes(ranks, ranks, {.polls = 1, .yield_time = microseconds(0)}, 5);
 }
 
 /// So long that senders help where they may: some messages are refused, some are written by the sender.
 void play_long_messages(bool reductions) {
-  constexpr Count longest = 40000;
+  const Count longest = one_in() > 1 ? 20000 : 40000;
   for (const Rank ranks : all_or<Rank>({2, 3, 5}, {2, 3})) {
     const References references(ranks);
     Neighbourhood node(ranks, ranks, ranks == 2 ? WaitPolicy{} : transport::shm::sharing_cores);
@@ -117,7 +117,7 @@ TEST(long_messages_stay_in_shared_heaps) {
 
 TEST(several_nodes_with_shared_heaps) {
   const SomeBuffersShared some;
-  for (const auto& [ranks, per_node] : {Layout{4, 4}, {6, 3}})
+  for (const auto& [ranks, per_node] : all_or<Layout>({{4, 4}, {6, 3}}, {{4, 2}}))
     if (failures() == 0)
       run_on_nodes(ranks, per_node, transport::shm::sharing_cores, static_cast<std::uint32_t>(ranks));
 }
@@ -127,7 +127,7 @@ TEST(many_operations_at_once) {
   std::atomic<std::size_t> done{0};
   std::uint32_t seed = 0;
   for (const auto& [ranks, per_node] :
-       all_or<Layout>({{2, 2}, {3, 3}, {5, 5}, {8, 8}, {4, 2}, {6, 4}, {5, 1}}, {{2, 2}, {6, 4}, {5, 1}}))
+       all_or<Layout>({{2, 2}, {3, 3}, {5, 5}, {8, 8}, {4, 2}, {6, 4}, {5, 1}}, {{2, 2}, {6, 4}}))
     for (const WaitPolicy& policy : {transport::shm::sharing_cores, WaitPolicy{}}) {
       if (failures() > 0 || (policy.polls > 1 && ranks > 2)) continue;
       Neighbourhood node(ranks, per_node, policy);

@@ -156,9 +156,14 @@ TEST(all_grids_are_proved) {
   constexpr Rank most = 64;
 #endif
   std::size_t proved = 0;
-  for (Rank ranks = 1; ranks <= most; ++ranks)
+  const std::set<Rank> among_many = {27, 30, 32, 36, 48, 60, 64};  // where one case in so many is tried
+  for (Rank ranks = 1; ranks <= most; ++ranks) {
+    const bool many = test::one_in() > 1 && ranks > 24;
+    if (many && !among_many.contains(ranks)) continue;
     for_each_grid(ranks, [&](const std::vector<Rank>& dims) {
-      for (unsigned periods = 0; periods < 1u << dims.size(); ++periods) {
+      const unsigned all = (1u << dims.size()) - 1;
+      for (unsigned periods = 0; periods <= all; ++periods) {
+        if (many && periods != 0 && periods != all && (periods + proved) % test::one_in() != 0) continue;
         Grid grid{dims, {}};
         for (std::size_t d = 0; d < dims.size(); ++d) grid.periodic.push_back((periods >> d & 1) != 0);
         const Shape shape{.ranks = ranks, .graph = std::make_shared<const Graph>(grid)};
@@ -170,6 +175,7 @@ TEST(all_grids_are_proved) {
         }
       }
     });
+  }
   CHECK(proved > 1000);
 }
 

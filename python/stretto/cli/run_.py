@@ -10,9 +10,20 @@ import click
 from .. import version
 from ..errors import Error
 from ..launch import preload
-from ..launch.job import environment_of, job_of
+from ..launch.job import Job, environment_of, job_of
 from . import completion
 from .options import mpi_option, say_notes, shared_heap_option
+
+
+def words_of(job: Job, shared_heap: bool = False, learn: bool = False) -> list[str]:
+    """The command line that starts `job` with Stretto in it."""
+    variables = {"LD_PRELOAD": preload(job.mpi.flavour, shared_heap)}
+    if learn:
+        asked = os.environ.get("STRETTO_LEARN", "0")
+        variables["STRETTO_LEARN"] = "1" if asked in ("", "0") else asked
+    if job.hands_on:
+        variables["STRETTO_CHILDREN"] = version()
+    return job.command(variables)
 
 
 @click.command(
@@ -50,12 +61,7 @@ def command(
     (mpiexec -n 4 ./app, srun ./app). The exit code is the program's.
     """
     job = job_of(list(program), None if launcher else ranks, mpi_wish, launcher)
-    variables = {"LD_PRELOAD": preload(job.mpi.flavour, shared_heap)}
-    if learn:
-        asked = os.environ.get("STRETTO_LEARN", "0")
-        variables["STRETTO_LEARN"] = "1" if asked in ("", "0") else asked
-    if job.hands_on:
-        variables["STRETTO_CHILDREN"] = version()
+    words, environment = words_of(job, shared_heap, learn), environment_of(job)
     if job.by_mpi:
         say_notes(job.mpi)
     if job.without_mpi:
@@ -64,7 +70,6 @@ def command(
             "Stretto has nothing to do in it",
             err=True,
         )
-    words, environment = job.command(variables), environment_of(job)
     if dry_run:
         click.echo(shlex.join(words))
         return
