@@ -2,34 +2,55 @@
 #include "prepare/standstill.hpp"
 
 #include <algorithm>
+#include <atomic>
 
 #include "communicator/communicator.hpp"
 #include "settings/settings.hpp"
 
 namespace stretto::mpi {
 
-bool Standstill::look(const Communicator& c, std::uint64_t wait, std::uint64_t moves, Moment now) {
+namespace {
+
+std::atomic<bool> has_said_perhaps = false;
+
+bool lowest_of_node(const Communicator& c) {
+  if (!c.node()) return true;
+  const auto& connections = c.node()->connections;
+  return std::all_of(connections.begin(), connections.begin() + c.rank(), [](const auto* one) { return !one; });
+}
+
+}  // namespace
+
+Standstill::Found Standstill::look(const Communicator& c, std::uint64_t wait, std::uint64_t moves, bool certain,
+                                   Moment now) {
   using namespace std::chrono;
-  constexpr milliseconds between{100};
   const auto enough = duration_cast<Moment::duration>(duration<double>(settings().standstill));
   // What a process has told holds for so long: it may get no core for a while.
   const auto fresh = std::min<Moment::duration>(seconds{2}, enough / 2);
-  if (enough == Moment::duration{}) return false;
+  const auto between = std::min<Moment::duration>(milliseconds{100}, fresh / 4);
+  if (enough == Moment::duration{}) return Found::nothing;
   if (wait != wait_ || moves != moves_ || now - looked_ > fresh) {
     since_ = told_ = now;
-    wait_ = wait;
     moves_ = moves;
-    found_ = false;
+    found_ &= wait == wait_;
+    wait_ = wait;
   }
   looked_ = now;
-  if (now - told_ < between) return false;  // most waits are over by then
+  if (now - told_ < between) return Found::nothing;  // most waits are over by then
   told_ = now;
-  const auto others = c.one_node() && c.node() ? others_wait_since(*c.node(), now - fresh) : std::nullopt;
-  const Moment latest = others ? std::max(since_, *others) : now;
-  tell_wait(latest, now);
-  // One that has gone on since then has told nothing for `fresh`.
-  if (found_ || now - latest < enough + fresh) return false;
-  return found_ = true;
+  certain &= c.one_node() && c.node();
+  if (certain) {
+    const auto others = others_wait_since(*c.node(), now - fresh);
+    const Moment latest = others ? std::max(since_, *others) : now;
+    tell_wait(latest, now);
+    // Who has left its wait since then has told nothing for `fresh`.
+    if (found_ || now - latest < enough + fresh) return Found::nothing;
+    found_ = true;
+    return Found::sure;
+  }
+  if (found_ || now - since_ < enough * doubtful) return Found::nothing;
+  found_ = true;
+  return lowest_of_node(c) && !has_said_perhaps.exchange(true) ? Found::perhaps : Found::nothing;
 }
 
 }  // namespace stretto::mpi

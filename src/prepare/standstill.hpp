@@ -2,8 +2,8 @@
 //
 // Finds ranks that wait for each other for ever, since they call collectives in different orders, say. A rank that
 // waits long may as well wait for one that computes. So each tells the others of its node since when nothing has moved,
-// in itself and in all that it waits for: where one of these moves, the moment goes on, on all that wait for it at
-// last.
+// in itself and in all members of the communicator that it waits on. Where one moves, its moment grows, and soon that
+// of all that wait for it.
 #pragma once
 
 #include <chrono>
@@ -13,15 +13,19 @@ namespace stretto::mpi {
 
 class Communicator;
 
-/// Of the waits of one worker, in a process in which one thread at a time calls MPI.
+/// Of the waits of one worker.
 class Standstill {
  public:
   using Moment = std::chrono::steady_clock::time_point;
+  /// `sure`: this wait and those of all whom it depends on have lasted for STRETTO_STANDSTILL. `perhaps`: this one has
+  /// lasted ten times as long, and of the others not all is known; once in a process, and on one rank of a node.
+  enum class Found : std::uint8_t { nothing, perhaps, sure };
+  static constexpr int doubtful = 10;
 
-  /// Now and then in the wait that has this number in its worker, on `c`, while `moves` counts what moves there. It
-  /// must end if the other ranks go on, and not otherwise. Tells them, and returns true, once in a wait, if it has
-  /// lasted for STRETTO_STANDSTILL and so have those of all whom it depends on.
-  bool look(const Communicator& c, std::uint64_t wait, std::uint64_t moves, Moment now);
+  /// Now and then in the wait that has this number in its worker, on `c`, while `moves` counts what moves there.
+  /// `certain`: it ends if the other ranks go on, and not otherwise; they are told of it then. What is found is
+  /// returned once in a wait.
+  Found look(const Communicator& c, std::uint64_t wait, std::uint64_t moves, bool certain, Moment now);
 
  private:
   std::uint64_t wait_ = 0, moves_ = 0;  // at the last look

@@ -112,14 +112,15 @@ bool Worker::attend(void* worker) {
   Worker& w = *static_cast<Worker*>(worker);
   Communicator& c = *w.awaited_;
   if (!w.attend_to(c)) return false;
-  w.look_for_standstill(c.serial() << 32 | c.tags_given(), [&] { return mpi_name(w.runs_); });
+  w.look_for_standstill(c.serial() << 32 | c.tags_given(), true,
+                        [&] { return mpi_name(w.runs_) + " (call " + std::to_string(c.calls) + ')'; });
   return true;
 }
 
 bool Worker::attend_pending(void* worker) {
   Worker& w = *static_cast<Worker*>(worker);
   if (!w.attend_to(*w.awaited_)) return false;
-  if (w.pending_) w.look_for_standstill(~w.pending_waits_, [&] { return w.pending_->called(); });
+  w.look_for_standstill(w.pending_waits_, w.pending_alone_, [&] { return w.pending_->called(); });
   return true;
 }
 
@@ -148,19 +149,29 @@ bool Worker::attend_to(Communicator& c) {
   return fault_ == MPI_SUCCESS;
 }
 
-/// In wait number `wait`, for `call`. With threads others may start what it waits for.
-void Worker::look_for_standstill(std::uint64_t wait, FunctionRef<std::string()> call) {
+/// In wait number `wait`, for `call`, which alone ends it if it is `certain`: where threads call MPI, another one may
+/// start what this one waits for.
+void Worker::look_for_standstill(std::uint64_t wait, bool certain, FunctionRef<std::string()> call) {
+  if (settings().deadline) return;
   const Communicator& c = *awaited_;
-  if (settings().deadline || threads_at_once()) return;
-  if (!standstill_.look(c, wait, progress.moves(), std::chrono::steady_clock::now())) return;
+  std::uint64_t moves = progress.moves();
+  if (!of_process_) {  // this wait may be for what moves by the other worker
+    const Entered entered(process_worker(), std::try_to_lock);
+    if (!entered) return;
+    moves += process_worker().progress.moves();
+  }
+  certain &= !threads_at_once();
+  const auto found = standstill_.look(c, wait, moves, certain, std::chrono::steady_clock::now());
+  if (found == Standstill::Found::nothing) return;
+  const bool sure = found == Standstill::Found::sure;
   const std::string name = communicator_name(c.comm());
-  char text[256];
-  std::snprintf(text, sizeof text,
-                "rank %d of %d has waited for %g s in %s (call %llu on %s), and so have all that it waits for",
-                c.rank(), c.ranks(), settings().standstill, call().c_str(), static_cast<unsigned long long>(c.calls),
-                name.empty() ? "this communicator" : name.c_str());
-  say(text,
-      "do all ranks call in the same order? STRETTO_DEADLINE=60 ends such a job, and says what each rank waits for");
+  char seconds[32];
+  std::snprintf(seconds, sizeof seconds, "%g s", settings().standstill * (sure ? 1 : Standstill::doubtful));
+  say("rank " + std::to_string(c.rank()) + " of " + std::to_string(c.ranks()) + " has waited for " + seconds + " in " +
+          call() + " on " + (name.empty() ? "a communicator without a name" : name) +
+          (sure ? ", and so have all that it waits for" : ""),
+      std::string(sure ? "do all ranks call in the same order?" : "is another rank busy for so long? If not,") +
+          " STRETTO_DEADLINE=60 ends such a job, and says what each rank waits for");
 }
 
 /// Of those that a failed call has left, if all has been read there since.
@@ -297,7 +308,8 @@ Outcome Worker::wait(SharedWait& shared_wait, FunctionRef<bool()> done, Communic
   execute::Paths paths = paths_of(c, {});
   paths.attend = attend_pending;
   awaited_ = &c;
-  pending_ = may_block && !shared_wait.of_several() ? shared_wait.call() : nullptr;
+  pending_ = shared_wait.call();
+  pending_alone_ = may_block && !shared_wait.of_several();
   pending_waits_ += shared_wait.begins();
   if (vain(c) != MPI_SUCCESS) return Outcome::failed;
   const Deadline limit = patience_.renewed();

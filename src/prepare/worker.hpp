@@ -63,7 +63,7 @@ class Worker {
   friend Worker& process_worker();
   static bool attend(void* worker);  // of `awaited_`, in a blocking call
   static bool attend_pending(void* worker);
-  void look_for_standstill(std::uint64_t wait, FunctionRef<std::string()> call);
+  void look_for_standstill(std::uint64_t wait, bool certain, FunctionRef<std::string()> call);
   int vain(Communicator& c);
   transport::shm::Neighbours& neighbours_of(Communicator& c, const NodeView& view);
   std::optional<transport::shm::StagingRings> drained_rings();
@@ -95,8 +95,9 @@ class Worker {
   // Of the wait that is under way:
   Communicator* awaited_ = nullptr;
   Function runs_{};
-  const PendingCall* pending_ = nullptr;  // that it is for; not always one of several
-  std::uint64_t pending_waits_ = 0;       // so far
+  const PendingCall* pending_ = nullptr;  // that it is for, with others or alone
+  bool pending_alone_ = false;
+  std::uint64_t pending_waits_ = 0;  // so far
   Standstill standstill_;
   int fault_ = MPI_SUCCESS;  // why it is vain
 };
@@ -184,7 +185,7 @@ class SharedWait {
   const PendingCall* call_ = nullptr;
   std::uint64_t moves_ = none;
   bool of_several_;
-  bool is_new_ = true;
+  bool is_new_ = false;
   Deadline long_from_, expires_;
 };
 

@@ -27,12 +27,12 @@ inline const Override* override_for(const Overrides& overrides, Function functio
 }
 
 struct Settings {
-  bool disabled = false;                  ///< STRETTO_DISABLE=1
-  bool log_select = false;                ///< STRETTO_LOG=select
-  bool log_summary = false;               ///< STRETTO_LOG=summary
-  std::optional<double> deadline;         ///< STRETTO_DEADLINE: seconds that one wait may take
-  double standstill = 60;                 ///< STRETTO_STANDSTILL: seconds until ranks that all wait say so; 0: never
-  bool shm = true;                        ///< STRETTO_SHM=0: everything goes through the MPI
+  bool disabled = false;           ///< STRETTO_DISABLE=1
+  bool log_select = false;         ///< STRETTO_LOG=select
+  bool log_summary = false;        ///< STRETTO_LOG=summary
+  std::optional<double> deadline;  ///< STRETTO_DEADLINE: seconds that one wait may take
+  double standstill = 60;  ///< STRETTO_STANDSTILL: seconds until ranks that wait for each other say so; 0: never
+  bool shm = true;         ///< STRETTO_SHM=0: everything goes through the MPI
   Bytes shared_memory = Bytes{64} << 20;  ///< STRETTO_SHM_MEMORY: most that this process provides
   bool kernel_copy = true;                ///< STRETTO_KERNEL_COPY=0: this process lends no messages
   bool shared_heap = true;                ///< STRETTO_SHARED_HEAP=0: no memory of the program is shared

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs the command as its users do: as a process."""
+"""Runs the command as a process: forked from one that has imported the package, which takes longer
+than most commands. How a process of the user's begins and ends, test_ends.py looks at.
+"""
 
 import atexit
 import json
@@ -11,10 +13,18 @@ import signal
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
 SERVER = Path(__file__).parents[1] / "support" / "command_server.py"
+
+
+def of_python(environment: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in environment.items() if name.startswith("PYTHON")}
+
+
+STARTED_WITH = of_python(os.environ)
 
 
 @cache
@@ -27,17 +37,27 @@ def server() -> subprocess.Popen:
     return started
 
 
+def end_server() -> None:
+    """What it has not answered yet would be taken for the answer to another request."""
+    server().kill()
+    server.cache_clear()
+
+
 def answer(timeout: float) -> int | None:
-    """Of the server; None: there is none."""
+    """Of the server; None: there is none in time."""
     stream = server().stdout
-    return int(stream.readline()) if select.select([stream], [], [], timeout)[0] else None
+    if not select.select([stream], [], [], timeout)[0]:
+        return None
+    line = stream.readline()
+    assert line, "tests/support/command_server.py has ended"
+    return int(line)
 
 
 def stretto(*arguments: object, timeout: float = 120, **variables: str):
     """The finished process; `variables` are added to its environment."""
     environment = {**os.environ, "COLUMNS": "120", "NO_COLOR": "1", **variables}
     words = [sys.executable, "-m", "stretto", *map(str, arguments)]
-    if any(name.startswith("PYTHON") for name in variables):
+    if of_python(environment) != STARTED_WITH:  # another Python than the server's
         return subprocess.run(
             words, capture_output=True, text=True, timeout=timeout, env=environment,
             stdin=subprocess.DEVNULL, check=False,
@@ -45,13 +65,18 @@ def stretto(*arguments: object, timeout: float = 120, **variables: str):
     with tempfile.TemporaryDirectory() as folder:
         out, err = Path(folder, "out"), Path(folder, "err")
         request = [words[3:], environment, str(Path.cwd()), str(out), str(err)]
-        server().stdin.write(json.dumps(request).encode() + b"\n")
-        process = answer(60)
-        code = answer(timeout)
+        try:
+            server().stdin.write(json.dumps(request).encode() + b"\n")
+            process = answer(60)
+            code = answer(timeout)
+        except BaseException:
+            end_server()
+            raise
         if code is None:
-            os.killpg(process, signal.SIGKILL)
-            answer(60)
-            raise subprocess.TimeoutExpired(words, timeout, err.read_bytes())
+            end_server()
+            if process:
+                os.killpg(process, signal.SIGKILL)
+            raise subprocess.TimeoutExpired(words, timeout)
         return subprocess.CompletedProcess(
             words, code, out.read_text("utf-8"), err.read_text("utf-8")
         )

@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
 from dataclasses import dataclass, field
 from pathlib import Path
 from unittest import mock
@@ -159,6 +160,9 @@ def preloaded(mpi: Mpi, ranks: int, program: list, *before: Path, **variables: s
     return launch(mpi, ranks, program, LD_PRELOAD=libraries, STRETTO_LOG="summary", **variables)
 
 
+ONE_ENVIRONMENT = threading.Lock()  # that of this process
+
+
 def stretto_words(ranks: int, program: list, mpi: Mpi | None = None) -> list:
     """The command line of `stretto run`."""
     wish = ["--mpi", mpi.mpiexec] if mpi else []
@@ -179,7 +183,7 @@ def stretto_run(
     if cwd:
         return finish(stretto_words(ranks, program, mpi), environment, timeout, cwd)
     # In this process: to start Python and to look at the MPI takes longer than most programs.
-    with mock.patch.dict(os.environ, environment, clear=True):
+    with ONE_ENVIRONMENT, mock.patch.dict(os.environ, environment, clear=True):
         job = job_of([str(word) for word in program], ranks, str(mpi.mpiexec) if mpi else "auto")
         words, environment = words_of(job), environment_of(job)
     return finish(words, environment, timeout)

@@ -18,7 +18,7 @@ from programs import (
 )
 from stretto.learned import differences, forget, from_shipped, parse_learned, read_learned
 
-pytestmark = pytest.mark.each_value
+pytestmark = [pytest.mark.each_value, pytest.mark.alone]
 
 FLAVOURS = ["mpich", "openmpi"]
 ENOUGH = (1000, 4000, 16000)  # on a quiet machine, on a busy one, with very bad luck
@@ -62,7 +62,6 @@ def refused(done: Finished) -> list[str]:
     return [line for line in said(done) if "stretto: select: " not in line]
 
 
-@pytest.mark.alone
 @pytest.mark.parametrize("name", FLAVOURS)
 def test_a_program_learns_and_the_next_one_knows(built, config, tmp_path, name):
     done = learn_something(built, name, tmp_path)
@@ -87,7 +86,6 @@ def test_a_program_learns_and_the_next_one_knows(built, config, tmp_path, name):
         assert done.served("allreduce") == 300
 
 
-@pytest.mark.alone
 @pytest.mark.parametrize(
     ("words", "form"),
     [
@@ -126,7 +124,6 @@ def test_results_are_right_while_ranks_learn(built, tmp_path, name, words):
     assert "select: learning: allreduce" in done.err
 
 
-@pytest.mark.alone
 def test_nonblocking_calls_take_turns(built, config, tmp_path):
     done = learn_something(built, "mpich", tmp_path, "nonblocking")
     assert refused(done) == []
@@ -165,7 +162,6 @@ def test_a_program_that_goes_to_another_folder(built, tmp_path, monkeypatch):
     assert list((tmp_path / "other").iterdir()) == []
 
 
-@pytest.mark.alone
 @pytest.mark.parametrize("name", FLAVOURS)
 def test_starts_of_a_request_take_turns(built, tmp_path, name):
     path = tmp_path / "l.rules"
@@ -176,7 +172,6 @@ def test_starts_of_a_request_take_turns(built, tmp_path, name):
     assert sum(done.passed("bcast").values()) + done.served("bcast") == 2000
 
 
-@pytest.mark.alone
 @pytest.mark.parametrize("words", [("mixed",), ("mixed", "nonblocking"), ("persistent",)])
 @pytest.mark.parametrize("name", FLAVOURS)
 def test_on_several_nodes(built, tmp_path, name, words):
@@ -195,7 +190,6 @@ def test_threads(built, tmp_path, words):
     assert "select: learning: allreduce" in done.err
 
 
-@pytest.mark.alone
 def test_a_communicator_takes_over_what_another_one_found(built, tmp_path):
     path = tmp_path / "l.rules"
     done = learn(built, "mpich", 2, 10000, "freed", STRETTO_LEARN=str(path))
@@ -217,7 +211,6 @@ def test_overrides_are_obeyed(built, tmp_path):
     assert not path.exists()
 
 
-@pytest.mark.alone
 @pytest.mark.parametrize("measured", [False, True])
 def test_rules_that_were_not_measured_are_compared(built, tmp_path, measured):
     rules = tmp_path / "mine.rules"
@@ -383,7 +376,6 @@ def test_explain_knows_what_was_learned(kept):
     assert " ".join(line.split()) == found["decided_by"]["rule"]
 
 
-@pytest.mark.alone
 def test_each_mpi_has_its_own_tuned_rules(built, config):
     for name, algorithm in (("mpich", "ring"), ("openmpi", "reduce_bcast")):
         here = stretto.this_machine(installed(name).title)

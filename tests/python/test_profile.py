@@ -141,6 +141,7 @@ TIMES = ("posting", "completing", "under_way", "overlapped")
 WORLD = "MPI_COMM_WORLD"
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize(("mpi", "ranks"), [("mpich", 2), ("openmpi", 3)])
 def test_profile_of_calls_that_do_not_block(run, tmp_path, mpi, ranks):
     done = run(ranks, mpi, PENDING, STRETTO_PROFILE="profile.json", STRETTO_REDUCE="native")

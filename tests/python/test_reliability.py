@@ -97,13 +97,30 @@ def test_deadline_of_threads_that_wait_in_turns(built, name):
 @pytest.mark.parametrize("name", MPIS)
 def test_ranks_that_wait_for_each_other_say_so(built, name):
     program = built("crossed_barriers.c", name)
-    done = preloaded(mpi_of(name), 3, [program, "crossed"], STRETTO_STANDSTILL="1")
-    assert done.code != 0
+
+    def crossed(seconds: int, after: str, **variables: str) -> Finished:
+        variables["STRETTO_STANDSTILL"] = after
+        done = preloaded(mpi_of(name), 3, [program, "crossed", seconds], **variables)
+        assert done.code != 0
+        return done
+
+    done = crossed(8, "1")
     for rank in range(3):
-        assert done.said(f"rank {rank} of 3 has waited for 1 s in MPI_Barrier (call 2 on ")
+        assert done.said(f"rank {rank} of 3 has waited for 1 s in MPI_Barrier (call 2) on ")
     assert done.err.count("and so have all that it waits for") == 3
-    # It is no fault to wait for a rank that does something else.
-    done = all_right(preloaded(mpi_of(name), 3, [program, "chain"], STRETTO_STANDSTILL="1"))
+    # Between nodes none knows of all others: the first one of each asks, much later.
+    done = crossed(8, "0.2", STRETTO_NODES="2x2")
+    assert done.err.count(" has waited for 2 s in MPI_Barrier (call 2) on ") == 2
+    assert done.said("hint: is another rank busy for so long?")
+    assert "has waited" not in crossed(3, "0").err
+
+
+@pytest.mark.parametrize("variables", [{}, {"STRETTO_SHM": "0"}, {"STRETTO_NODES": "2x2"}])
+@pytest.mark.parametrize("name", MPIS)
+def test_ranks_that_wait_for_one_that_is_busy_say_nothing(built, name, variables):
+    program = built("crossed_barriers.c", name)
+    variables["STRETTO_STANDSTILL"] = "1"
+    done = all_right(preloaded(mpi_of(name), 3, [program, "chain", 4], **variables))
     assert "has waited" not in done.err
 
 

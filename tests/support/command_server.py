@@ -34,10 +34,10 @@ def open_standard_streams(out: str, err: str) -> None:
 
 def run(words: list[str], environment: dict[str, str], folder: str, out: str, err: str) -> int:
     """In the forked process; its exit code."""
+    open_standard_streams(out, err)
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)
-    open_standard_streams(out, err)
     sys.argv = ["stretto", *words]
     from stretto.cli import main
 

@@ -27,7 +27,7 @@ constexpr Bytes near_step = 32 << 10;          ///< provided at once: a call of 
 
 struct Header {
   Token token;
-  WaitNotice waiting;  // where there is room, so that boards begin in the first page
+  WaitNotice waiting;  // in the gap before the doorbell: boards are to begin in the first page
   Doorbell doorbell;
   std::atomic<std::uint32_t> departed{0};
   HeapNotice heap;

@@ -33,7 +33,7 @@ struct Wait {
 /// Where it stands in the segment of the process.
 struct WaitNotice {
   std::atomic<std::int64_t> since{0};
-  std::atomic<std::int64_t> told{0};  ///< written last, read first: then `since` is not older than it
+  std::atomic<std::int64_t> told{0};  ///< written last, read first: `since` is then of that telling or a later one
 };
 
 /// Where memory of a process's program is that its peers may map. It stands in the segment of the process.
