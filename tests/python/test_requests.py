@@ -225,7 +225,7 @@ def test_handles_of_requests_that_are_gone(built, name):
 def test_mismatched_order_of_persistent_calls(built, name):
     done = all_right(run(built, "request_misuse.c", name, 2, "order-of-kinds"))
     assert done.out.count("order-of-kinds: MPI_ERR_TRUNCATE") == 2 * 2
-    # Calls that wait for what nobody sends cannot be told from late ones: a deadline ends them.
+    # A deadline ends calls that wait for what nobody sends.
     program = [built("request_misuse.c", name), "order-of-roots"]
     done = stretto_run(2, program, mpi=installed(name), timeout=LIMIT, STRETTO_DEADLINE="1")
     assert done.code != 0
