@@ -51,8 +51,8 @@ State& state() {
 void end_job(const Watched& call) {
   constexpr unsigned seconds_to_abort = 5;
   char text[256];
-  std::snprintf(text, sizeof text, "rank %d of %d hangs in the native %s, to which it went for its %s, after %g s",
-                call.rank, call.ranks, mpi_name(call.function).c_str(), std::string(name_of(call.reason)).c_str(),
+  std::snprintf(text, sizeof text, "rank %d of %d hangs in the native %s (reason: %s), after %g s", call.rank,
+                call.ranks, mpi_name(call.function).c_str(), std::string(name_of(call.reason)).c_str(),
                 *settings().deadline);
   say(text, "compare the reports of all ranks: one that reports nothing never came, or left early");
   std::this_thread::sleep_for(std::chrono::seconds(1));  // the others' deadlines are near: let them report as well

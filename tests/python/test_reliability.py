@@ -80,9 +80,22 @@ def test_deadline_of_native_calls(built, name):
     done = stretto_run(3, [built("missing_rank.c", name), 1], mpi=mpi_of(name), **variables)
     assert done.code != 0
     assert "came to the end" not in done.out
-    says = "hangs in the native MPI_Allreduce, to which it went for its rules, after 2 s"
+    says = "hangs in the native MPI_Allreduce (reason: rules), after 2 s"
     assert any(says in line for line in done.err.splitlines())
     assert done.said("hint: ")
+
+
+@pytest.mark.parametrize("name", MPIS)
+def test_deadline_where_one_rank_is_disabled(built, name):
+    rank = "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"
+    program = f'test "{rank}" = 1 && export STRETTO_DISABLE=1; exec "$0" 1'
+    words = ["sh", "-c", program, built("missing_rank.c", name)]
+    done = preloaded(mpi_of(name), 3, words, STRETTO_DEADLINE="2")
+    assert done.code != 0
+    assert "came to the end" not in done.out
+    assert done.said("rank 1 of 3 hangs in the native MPI_Allreduce (reason: disabled), after 2 s")
+    for others in (0, 2):
+        assert done.said(f"rank {others} of 3 hangs in MPI_Allreduce, the first collective")
 
 
 @pytest.mark.parametrize("name", MPIS)
