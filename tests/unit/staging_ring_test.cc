@@ -5,6 +5,7 @@
 
 #include <deque>
 #include <random>
+#include <vector>
 
 #include "support/test.hpp"
 #include "transport/shm/staging_ring.hpp"
@@ -43,6 +44,20 @@ TEST(messages_go_around_the_whole_or_begin_again) {
   CHECK_EQ(place_of(true), 0);
   for (int turn = 0; turn < 3; ++turn)
     for (Bytes at = turn == 0 ? 128 : 0; at < size / 2; at += 128) CHECK_EQ(place_of(false), at);
+}
+
+TEST(short_messages_use_little_of_the_memory) {
+  constexpr Bytes large = 256 << 10;
+  std::vector<std::byte> memory_of_large(static_cast<std::size_t>(large));
+  StagingRing ring(memory_of_large.data(), large);
+  Reader reader;
+  Bytes furthest = 0;
+  for (int i = 0; i < 1000; ++i) {
+    furthest = std::max<Bytes>(furthest, ring.take(128) - memory_of_large.data());
+    reader.add_to(ring, 1, true);
+    reader.release();
+  }
+  CHECK_EQ(furthest, Bytes{8 << 10} - 128);
 }
 
 TEST(no_more_is_in_use_than_without_the_longer_part) {

@@ -168,7 +168,7 @@ class StagingRing {
 
   /// The system is asked for memory when it is first needed: most programs never need all of it. False: it has none.
   bool provide(std::uint64_t end) {
-    constexpr std::uint64_t step = 64 << 10;
+    constexpr std::uint64_t step = 16 << 10;
     const std::uint64_t more = std::min((end + step - 1) / step * step, static_cast<std::uint64_t>(whole_)) - provided_;
     if (!segment_->provide(memory_ + provided_, static_cast<Bytes>(more))) return false;
     provided_ += more;
@@ -176,12 +176,13 @@ class StagingRing {
   }
 
   /// The less of the memory is in use, the more of it stays in the first caches of both cores. That pays for messages
-  /// of 1 to 2 KiB; longer ones, mostly written by non-temporal stores, then take longer (AMD EPYC). Each try costs a
-  /// transfer, to see what has been read.
+  /// of 1 to 2 KiB; longer ones, mostly written by non-temporal stores, then take longer (AMD EPYC). With shorter ones
+  /// it saves memory: all ranks of a node may read this ring. Each try costs a transfer, to see what has been read.
   bool is_time_to_begin_again(std::uint64_t n) const {
-    constexpr std::uint64_t least_short = 1 << 10, most_short = 2 << 10, window = 8 << 10;
-    if (n >= least_short && n <= most_short) return end_at_ < tried_at_ || end_at_ - tried_at_ >= window;
-    return end_at_ >= std::max(static_cast<std::uint64_t>(bytes_) / 4, 4 * n);
+    constexpr std::uint64_t most_short = 2 << 10, window = 8 << 10;
+    const std::uint64_t part = std::max(static_cast<std::uint64_t>(bytes_) / 4, 4 * n);
+    if (n > most_short) return end_at_ >= part;
+    return end_at_ < tried_at_ || end_at_ - tried_at_ >= std::min(window, part);
   }
 
   /// Goes back to the beginning of the memory, which is still in the caches of both cores, if all has been read. If not
