@@ -46,18 +46,24 @@ TEST(messages_go_around_the_whole_or_begin_again) {
     for (Bytes at = turn == 0 ? 128 : 0; at < size / 2; at += 128) CHECK_EQ(place_of(false), at);
 }
 
-TEST(short_messages_use_little_of_the_memory) {
+/// How far into the memory so many messages of 128 bytes get, of which the first `unread` are never read.
+Bytes furthest_of_short(int messages, int unread) {
   constexpr Bytes large = 256 << 10;
   std::vector<std::byte> memory_of_large(static_cast<std::size_t>(large));
   StagingRing ring(memory_of_large.data(), large);
   Reader reader;
   Bytes furthest = 0;
-  for (int i = 0; i < 1000; ++i) {
+  for (int i = 0; i < messages; ++i) {
     furthest = std::max<Bytes>(furthest, ring.take(128) - memory_of_large.data());
     reader.add_to(ring, 1, true);
-    reader.release();
+    if (i >= unread) reader.release();
   }
-  CHECK_EQ(furthest, Bytes{8 << 10} - 128);
+  return furthest;
+}
+
+TEST(short_messages_use_little_of_the_memory) {
+  CHECK_EQ(furthest_of_short(1000, 0), (8 << 10) - 128);
+  CHECK_EQ(furthest_of_short(1000, 1), 999 * 128);  // what has not been read stays where it is
 }
 
 TEST(no_more_is_in_use_than_without_the_longer_part) {

@@ -166,7 +166,8 @@ class StagingRing {
     return found == detached_.end() ? nullptr : &*found;
   }
 
-  /// The system is asked for memory when it is first needed: most programs never need all of it. False: it has none.
+  /// The system is asked for memory when it is first needed: most programs never need all of it. Where a reader first
+  /// touches a page, up to 15 around it that are there become resident as well, so steps are short. False: it has none.
   bool provide(std::uint64_t end) {
     constexpr std::uint64_t step = 16 << 10;
     const std::uint64_t more = std::min((end + step - 1) / step * step, static_cast<std::uint64_t>(whole_)) - provided_;
@@ -179,10 +180,10 @@ class StagingRing {
   /// of 1 to 2 KiB; longer ones, mostly written by non-temporal stores, then take longer (AMD EPYC). With shorter ones
   /// it saves memory: all ranks of a node may read this ring. Each try costs a transfer, to see what has been read.
   bool is_time_to_begin_again(std::uint64_t n) const {
-    constexpr std::uint64_t most_short = 2 << 10, window = 8 << 10;
+    constexpr std::uint64_t shortest = 1 << 10, most_short = 2 << 10, window = 8 << 10;
     const std::uint64_t part = std::max(static_cast<std::uint64_t>(bytes_) / 4, 4 * n);
-    if (n > most_short) return end_at_ >= part;
-    return end_at_ < tried_at_ || end_at_ - tried_at_ >= std::min(window, part);
+    if (end_at_ >= part && (n < shortest || n > most_short)) return true;
+    return n <= most_short && (end_at_ < tried_at_ || end_at_ - tried_at_ >= std::min(window, part));
   }
 
   /// Goes back to the beginning of the memory, which is still in the caches of both cores, if all has been read. If not
