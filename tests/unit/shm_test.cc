@@ -172,9 +172,9 @@ TEST(memory_is_taken_from_the_system_as_it_is_used) {
   CHECK_EQ(blocks_of(*segment), before);
   StagingRing staging(memory, 4 << 20, segment.get());
   std::fill_n(staging.take(1000), 1000, std::byte{1});
-  CHECK_EQ(blocks_of(*segment), before + (64 << 10));
+  CHECK_EQ(blocks_of(*segment), before + (16 << 10));
   std::fill_n(staging.take(1 << 20), 1 << 20, std::byte{1});
-  CHECK_EQ(blocks_of(*segment), before + (1 << 20) + (64 << 10));
+  CHECK_EQ(blocks_of(*segment), before + (1 << 20) + (16 << 10));
 }
 
 /// Whether its end was a fault, of a process that did `last` before it was killed.
