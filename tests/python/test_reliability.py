@@ -132,8 +132,8 @@ def test_ranks_that_wait_for_each_other_say_so(built, name):
 @pytest.mark.parametrize("name", MPIS)
 def test_ranks_that_wait_for_one_that_is_busy_say_nothing(built, name, variables):
     program = built("crossed_barriers.c", name)
-    variables["STRETTO_STANDSTILL"] = "1"
-    done = all_right(preloaded(mpi_of(name), 3, [program, "chain", 4], **variables))
+    words = [program, "chain", 4]
+    done = all_right(preloaded(mpi_of(name), 3, words, STRETTO_STANDSTILL="1", **variables))
     assert "has waited" not in done.err
 
 
