@@ -262,6 +262,8 @@ class Operation {
   static bool both_ends_copy(const Instance& in, const Plan::Outgoing& send);
   bool copies_next(const Instance& in) const;
   void choose_copy(const Instance& in, SendState& state);
+  bool goes_in_fragments(const Work& work, const Plan::Stage& stage, const Plan::Outgoing& send, int channel) const;
+  void choose_loan(const Instance& in, SendState& state);
   Bytes window_for(const Instance& in, Bytes message) const;
   /// Do its ends time how such a message goes?
   bool measured(Bytes message) const { return work_.measures(message); }

@@ -28,9 +28,26 @@ bool Operation::both_ends_copy(const Instance& in, const Plan::Outgoing& send) {
   return send.bytes >= transport::shm::least_shared && in.plan->stages[in.round].receives == 0;
 }
 
-/// Decides how a message goes. It may be lent if it is in one piece, and in memory that the receiver can read: by the
-/// kernel if the call is to do so, or in the heap. Where that is measured, the kernel copies it if that was faster.
+/// Decides how a message goes: lent, in fragments or whole.
 void Operation::choose_copy(const Instance& in, SendState& state) {
+  const Plan::Outgoing& send = in.plan->sends[state.send];
+  choose_loan(in, state);
+  if (!state.lend && goes_in_fragments(work_, in.plan->stages[in.round], send, in.channel))
+    state.window = window_for(in, send.bytes);
+}
+
+/// Is such a message to be staged in fragments? Its receiver then reads one while the next is written. That gains
+/// nothing if it is still reading what came before, or if both copy the message of the other meanwhile.
+bool Operation::goes_in_fragments(const Work& work, const Plan::Stage& stage, const Plan::Outgoing& send,
+                                  int channel) const {
+  constexpr Bytes least = 40 << 10;
+  return send.bytes >= least && stage.receives == 0 && send.alike == 1 && !work.oversubscribed &&
+         neighbour(send.peer)->out[channel].has_caught_up();
+}
+
+/// A message may be lent if it is in one piece, and in memory that the receiver can read: by the kernel if the call is
+/// to do so, or in the heap. Where that is measured, the kernel copies it if that was faster.
+void Operation::choose_loan(const Instance& in, SendState& state) {
   const Plan::Outgoing& send = in.plan->sends[state.send];
   const bool by_kernel = work_.lend_from > 0 && send.bytes >= work_.lend_from;
   if (!by_kernel && (send.bytes < least_in_place || !paths_.node->heap)) return;
@@ -53,7 +70,6 @@ void Operation::choose_copy(const Instance& in, SendState& state) {
   const bool on_trial =
       !shared && paths_.node->staging[in.channel]->may_go_around() && selectors_.stores.on_trial(send.bytes);
   state.lend = !chosen || (!on_trial && peer.lending_is_faster(send.bytes, one_way, stage.receives > 0, handicap));
-  if (!state.lend && shared) state.window = window_for(in, send.bytes);
 }
 
 /// For fragments of whole elements, one of which is taken while the next is packed. 0: elements are too long.

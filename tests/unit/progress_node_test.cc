@@ -132,6 +132,45 @@ TEST(a_reader_that_is_late) {
   }
 }
 
+/// A message of 64 KiB is read while it is written. Behind one that is still unread it goes whole, for its receiver
+/// has something to do.
+TEST(fragments_are_for_a_receiver_that_waits) {
+  const Kind& kind = kinds[0];
+  const Count n = 65536 / kind.element().size;
+  for (const bool prepared : {false, true}) {
+    std::atomic<int> sent{0}, read{0};
+    on_node(2, [&](const Paths& paths, Rank r) {
+      const Schedule schedule = star(2, r);
+      Guarded memory(kind, n);
+      const Work work = work_on(schedule, kind, Layout::whole(n, 1, 0), memory.at(0), memory.at(0));
+      Plan plan;
+      plan.resolve(work, 0);
+      plan.find_fast_path(work);
+      CHECK(plan.fast_path.fits);
+      Progress progress;
+      const auto call = [&] { return progress.run(work, paths, soon(), prepared ? &plan : nullptr) == Outcome::ok; };
+      const auto reached = [](const std::atomic<int>& count, int aim) {
+        for (const Deadline deadline = soon(); count < aim && !deadline.expired();)
+          std::this_thread::sleep_for(milliseconds(1));
+        return count >= aim;
+      };
+      if (r == 1) {
+        CHECK(reached(sent, 2) && call() && call());
+        read = 2;
+        CHECK(reached(sent, 3) && call());
+        return;
+      }
+      for (const std::uint64_t fragments : {4, 1, 4}) {
+        if (sent == 2) CHECK(reached(read, 2));
+        const std::uint64_t before = paths.node->connections[1]->out[0].sent();
+        CHECK(call());
+        CHECK_EQ(paths.node->connections[1]->out[0].sent() - before, fragments);
+        ++sent;
+      }
+    });
+  }
+}
+
 /// Of a round's messages to one peer with the same blocks, more than a channel has slots.
 TEST(the_same_blocks_again_and_again_to_one_peer) {
   constexpr Block times = 20;

@@ -270,6 +270,19 @@ TEST(a_receiver_tells_what_reading_took_if_it_is_asked) {
   CHECK_EQ(told(), 0);
 }
 
+TEST(a_receiver_has_caught_up_when_it_has_read_all_that_was_staged) {
+  TestConnection peers;
+  CHECK(peers.out.has_caught_up());
+  peers.out.next().refer(0, 4096, true, {});
+  peers.out.post(0);
+  CHECK(!peers.out.has_caught_up());
+  const Fragment staged = peers.in.next(0);
+  peers.in.release(0, staged);
+  peers.out.next().carried = Carried::inlined;  // what others come by says nothing of it
+  peers.out.post(0);
+  CHECK(peers.out.has_caught_up());
+}
+
 TEST(in_an_exchange_one_of_two_decides_for_both) {
   TestConnection peers;
   Connection& mine = peers.connection;

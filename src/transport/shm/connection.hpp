@@ -24,7 +24,7 @@ class Outbox {
  public:
   void open(const Channel& channel, std::uint64_t start) {
     channel_ = channel;
-    sent_ = start;
+    sent_ = staged_ = start;
     credits_.store(start, std::memory_order_relaxed);
   }
   /// For another receiver.
@@ -74,6 +74,9 @@ class Outbox {
   /// Copies of it what the receiver leaves.
   void help(std::uint64_t number) { helps_ = transport::shm::help(loan(number), receiver_, heap_); }
 
+  /// Has the receiver read all that was staged for it? Else it is busy when more comes.
+  bool has_caught_up() const { return released(staged_); }
+
   /// The next slot, to be filled and then posted for the operation of `key`. Not if full().
   Slot& next() { return channel_.slot(sent_); }
   /// A message of so few bytes travels in its slot, or in the slot's room.
@@ -83,6 +86,7 @@ class Outbox {
   /// Publishes the slot: the release makes its content visible before its key.
   void post(std::uint64_t key) {
     Slot& slot = next();
+    if (slot.carried == Carried::staged) staged_ = sent_ + 1;
     slot.key.store(key | (++sent_ & number_bits), std::memory_order_release);
   }
 
@@ -91,6 +95,7 @@ class Outbox {
 
   Channel channel_;
   std::uint64_t sent_ = 0;
+  std::uint64_t staged_ = 0;  // the last fragment in the staging ring
   std::int64_t receiver_ = 0;
   PeerHeap* heap_ = nullptr;
   bool lends_ = true;
