@@ -192,6 +192,8 @@ def test_page_of_a_program_that_learned(profile, tmp_path):
     assert "Of 2 classes of calls 1 is served best by something else" in page
     assert "saved about 297 ms of each rank" in page and "the 3 ms that trying took" in page
     assert "What it learned" not in page_from(read(profile(document())))
+    assert page.count("What was tried against the native function") == 1
+    assert ">allreduce bytes&gt;=8 nonblocking<" in page
 
     clicks = """<script>
       window.onerror = (message) => { document.title = "error: " + message; };
@@ -209,6 +211,19 @@ def test_page_of_a_program_that_learned(profile, tmp_path):
     target.write_text(page.replace("</body>", clicks), encoding="utf-8")
     shown = "linear,native (so far) / native (so far),linear"
     assert f"<title>{shown}</title>" in seen_by_a_browser(target)
+
+
+def test_picture_of_what_was_learned(profile, tmp_path):
+    picture = tmp_path / "learned.svg"
+    source = profile(document() | {"learned": learned()})
+    assert stretto("report", source, "--plot", picture).returncode == 0
+    texts = re.findall(r">([^<>]+)</text>", picture.read_text(encoding="utf-8"))
+    assert {"allreduce bytes&gt;=8 nonblocking", "linear", "tried", "chosen", "0.5"} <= {*texts}
+    assert texts.index("linear") < texts.index("native")  # what saved most stands above
+    only_native = [{**learned()[0], "choice": "ring"}]  # which was never timed
+    for told in (document(), document() | {"learned": only_native}):
+        said = refuse("report", profile(told), "--plot", picture)
+        assert "nothing was compared with the native function" in said and "--learn" in said
 
 
 def test_page_of_a_program_without_collectives(profile):

@@ -5,9 +5,11 @@ from pathlib import Path
 
 import click
 
+from ..errors import Error
 from ..files import write_text
 from ..plot.files import need_matplotlib
-from ..report.read import read
+from ..report.read import Profile, read
+from . import options
 
 
 @click.command("report")
@@ -20,7 +22,13 @@ from ..report.read import read
     show_default=True,
     help="The page to write.",
 )
-def command(profile: Path, output: Path) -> None:
+@click.option(
+    "--plot",
+    type=options.picture,
+    metavar="FILE",
+    help="Only draw what the program has learned into FILE: .svg, .png or .pdf.",
+)
+def command(profile: Path, output: Path, plot: str | None) -> None:
     """Turn PROFILE, which a program has written with STRETTO_PROFILE, into a page to read.
 
     One HTML file that fetches nothing: what the program spent in which collectives, how large they
@@ -29,7 +37,19 @@ def command(profile: Path, output: Path) -> None:
     """
     need_matplotlib()
     found = read(profile)
-    from ..report.page import page
+    if plot:
+        _plot(found, profile, plot)
+    else:
+        from ..report.page import page
 
-    write_text(output, page(found))
-    click.echo(f"wrote {output}", err=True)
+        write_text(output, page(found))
+        click.echo(f"wrote {output}", err=True)
+
+
+def _plot(found: Profile, profile: Path, plot: str) -> None:
+    from ..plot.learned import compared, draw
+
+    if not compared(found):
+        what = f"{profile}: nothing was compared with the native function"
+        raise Error(what, "STRETTO_PROFILE=FILE stretto run --learn … writes what is learned")
+    options.save_picture(draw(found), plot)

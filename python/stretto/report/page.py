@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from markupsafe import Markup
 
+from ..plot import learned
 from ..plot import profile as charts
 from ..units import size_in_words
 from .cells import Cell, Line, chart, number, percent, rendered, seconds
@@ -186,6 +187,11 @@ def _charts(profile: Profile) -> dict[str, Markup]:
         "sizes": (charts.sizes, "Calls and time by size"),
         "ranks": (charts.ranks, "Time in collectives by rank"),
     }
+    if learned.compared(profile):
+        drawn["learned"] = (
+            learned.draw,
+            "What was tried against the native function",
+        )
     return {name: chart(draw(profile), title) for name, (draw, title) in drawn.items()}
 
 
