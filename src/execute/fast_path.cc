@@ -59,7 +59,7 @@ Operation::Stop Operation::run_fast(const Work& work, Ends ends, const Paths& pa
     const Plan::Stage& stage = plan.stages[at.round];
     while (at.send < stage.end_of_sends) {
       const Plan::Outgoing* send = &plan.sends[at.send];
-      if (goes_in_fragments(work, stage, *send, 0)) return Stop::other_path;
+      if (window_for(work, stage, *send) > 0) return Stop::other_path;
       const std::byte* from = send->bytes > 0 ? address(send->blocks) : nullptr;
       const std::uint32_t sent = send_fast(send, from);
       if (sent == 0) return Stop::wait;
@@ -92,7 +92,7 @@ bool Operation::advance_fast(int polls) {
   const Position before = position_;
   switch (run_fast(*fast_work_, ends_, paths_, *ready_, position_, polls)) {
     case Stop::wait: return position_ != before;
-    case Stop::other_path: leave_fast_path(); return true;
+    case Stop::other_path: leave_fast_path(); return advance_all(), true;
     case Stop::end: break;
   }
   is_fast_ = false;

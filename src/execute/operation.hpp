@@ -118,7 +118,7 @@ class Operation {
            ((!fast.has_long && fast.exchanged == 0) || stages_untimed(*paths.node, fast));
   }
   static Position beginning_of(const Plan& plan);
-  /// What stops the fast path: a message has not come, or it has come in a way that is for the other path.
+  /// What stops the fast path: a message has not come, or one comes or leaves in a way that is for the other path.
   enum class Stop : std::uint8_t { end, wait, other_path };
   /// From `at` on. If not to the end, `at` is how far it came, for resume().
   Stop run_fast(const Work& work, const Paths& paths, const Plan& plan, Position& at, int polls) {
@@ -262,9 +262,8 @@ class Operation {
   static bool both_ends_copy(const Instance& in, const Plan::Outgoing& send);
   bool copies_next(const Instance& in) const;
   void choose_copy(const Instance& in, SendState& state);
-  bool goes_in_fragments(const Work& work, const Plan::Stage& stage, const Plan::Outgoing& send, int channel) const;
+  Bytes window_for(const Work& work, const Plan::Stage& stage, const Plan::Outgoing& send) const;
   void choose_loan(const Instance& in, SendState& state);
-  Bytes window_for(const Instance& in, Bytes message) const;
   /// Do its ends time how such a message goes?
   bool measured(Bytes message) const { return work_.measures(message); }
   bool try_lend(Instance& in, SendState& state);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Messages that are lent to ranks of this node: they stay where the program has them, and are read there.
+// How messages go to ranks of this node, and those that are lent: they stay where the program has them, and are read
+// there.
 #include <algorithm>
 #include <utility>
 
@@ -30,19 +31,22 @@ bool Operation::both_ends_copy(const Instance& in, const Plan::Outgoing& send) {
 
 /// Decides how a message goes: lent, in fragments or whole.
 void Operation::choose_copy(const Instance& in, SendState& state) {
-  const Plan::Outgoing& send = in.plan->sends[state.send];
+  state.window = window_for(work_, in.plan->stages[in.round], in.plan->sends[state.send]);
   choose_loan(in, state);
-  if (!state.lend && goes_in_fragments(work_, in.plan->stages[in.round], send, in.channel))
-    state.window = window_for(in, send.bytes);
+  if (state.lend) state.window = 0;
 }
 
-/// Is such a message to be staged in fragments? Its receiver then reads one while the next is written. That gains
-/// nothing if it is still reading what came before, or if both copy the message of the other meanwhile.
-bool Operation::goes_in_fragments(const Work& work, const Plan::Stage& stage, const Plan::Outgoing& send,
-                                  int channel) const {
+/// How much of the staging ring a message takes for fragments of whole elements, of which its receiver reads one while
+/// the next is written. 0: it goes whole. Fragments gain nothing if the receiver still reads what came before, or if
+/// each end has a message of the other to copy.
+Bytes Operation::window_for(const Work& work, const Plan::Stage& stage, const Plan::Outgoing& send) const {
   constexpr Bytes least = 40 << 10;
-  return send.bytes >= least && stage.receives == 0 && send.alike == 1 && !work.oversubscribed &&
-         neighbour(send.peer)->out[channel].has_caught_up();
+  if (send.bytes < least || stage.receives > 0 || send.alike > 1 || work.oversubscribed) return 0;
+  const Bytes size = work.element.size;
+  const Bytes fragment = StagingRing::rounded((send.bytes + fragments_of_window - 1) / fragments_of_window + size - 1);
+  const Bytes window = fragments_of_window * fragment;
+  if (size > fragment / 4 || window > paths_.node->staging[0]->bytes() / 2) return 0;
+  return neighbour(send.peer)->has_caught_up() ? window : 0;
 }
 
 /// A message may be lent if it is in one piece, and in memory that the receiver can read: by the kernel if the call is
@@ -56,7 +60,6 @@ void Operation::choose_loan(const Instance& in, SendState& state) {
   Connection& peer = *neighbour(send.peer);
   if (!message || !(by_kernel || in_heap) || !peer.out[in.channel].lends()) return;
   const Plan::Stage& stage = in.plan->stages[in.round];
-  const bool shared = both_ends_copy(in, send) && send.alike == 1 && !work_.oversubscribed;
   // Receivers of more than the ring holds would take turns with this rank's core, fragment by fragment.
   const bool needs_turns =
       work_.oversubscribed && stage.receives == 0 && stage.sent >= paths_.node->staging[in.channel]->bytes();
@@ -68,16 +71,8 @@ void Operation::choose_loan(const Instance& in, SendState& state) {
   const float handicap = work_.oversubscribed && stage.receives > 0 ? 0.8f : 1;
   // What a new way to stage them takes is known sooner if they are staged until then.
   const bool on_trial =
-      !shared && paths_.node->staging[in.channel]->may_go_around() && selectors_.stores.on_trial(send.bytes);
+      state.window == 0 && paths_.node->staging[in.channel]->may_go_around() && selectors_.stores.on_trial(send.bytes);
   state.lend = !chosen || (!on_trial && peer.lending_is_faster(send.bytes, one_way, stage.receives > 0, handicap));
-}
-
-/// For fragments of whole elements, one of which is taken while the next is packed. 0: elements are too long.
-Bytes Operation::window_for(const Instance& in, Bytes message) const {
-  const Bytes most = paths_.node->staging[in.channel]->bytes() / 2;
-  const Bytes size = work_.element.size;
-  const Bytes fragment = StagingRing::rounded((message + fragments_of_window - 1) / fragments_of_window + size - 1);
-  return size > fragment / 4 ? 0 : std::min(most, fragments_of_window * fragment);
 }
 
 /// Is there something that this rank alone can copy? Receivers of what it lends copy meanwhile, and are helped with

@@ -41,11 +41,13 @@ Operation* Progress::post_short(const Work& work, const Paths& paths, const Plan
   Operation::Position reached = Operation::beginning_of(ready);
   const auto few = static_cast<int>(polls_in_all / std::max(ready.steps.size(), std::size_t{1}));
   const int polls = paths.node ? std::clamp(few, 1, paths.node->policy.polls) : 1;
-  if (unused().run_fast(work, paths, ready, reached, polls) == Operation::Stop::end) return nullptr;
-  Operation& operation = take_unused();
-  operation.owner = owner;
-  operation.resume_fast(work, paths, ready, reached);
-  return &operation;
+  const Operation::Stop stop = unused().run_fast(work, paths, ready, reached, polls);
+  if (stop == Operation::Stop::end) return nullptr;
+  Guard operation(&take_unused(), Release{*this});
+  operation->owner = owner;
+  operation->resume_fast(work, paths, ready, reached);
+  if (stop == Operation::Stop::other_path) operation->advance();  // what it sends leaves now
+  return operation.release();
 }
 
 void Progress::release(Operation& operation) {

@@ -74,7 +74,7 @@ class Outbox {
   /// Copies of it what the receiver leaves.
   void help(std::uint64_t number) { helps_ = transport::shm::help(loan(number), receiver_, heap_); }
 
-  /// Has the receiver read all that was staged for it? Else it is busy when more comes.
+  /// Has the receiver read all that was staged for it?
   bool has_caught_up() const { return released(staged_); }
 
   /// The next slot, to be filled and then posted for the operation of `key`. Not if full().
@@ -323,6 +323,9 @@ struct Connection {
       if (const auto lent = selector.as_it_came(message)) return *lent;
     return selector.lends(message, one_way, out[0].taking(), handicap);
   }
+
+  /// Has the peer read all that was staged for it? Else it has something to do when more comes.
+  bool has_caught_up() const { return std::ranges::all_of(out, &Outbox::has_caught_up); }
 
   /// Is this message of an exchange to be staged, and not to be timed?
   bool stages_untimed(Bytes message) { return selector.stages_untimed(message, follows); }
