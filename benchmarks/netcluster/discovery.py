@@ -63,6 +63,21 @@ def sides(topology: _core.Topology) -> dict[frozenset[str], float]:
     return found
 
 
+def discover(cluster: str, mpi: Mpi, file: Path) -> None:
+    """Has `stretto topology discover` write the file; ranks go to the switches by turns."""
+    launcher = ["lab/netcluster", "run", "--plain", "--mpi", str(mpi.mpiexec)]
+    command = [
+        sys.executable, "-m", "stretto", "topology", "discover", "-o", str(file),
+        "--mpi", str(mpi.mpiexec), "--", *launcher, "--place", "alternating", "--",
+    ]  # fmt: skip
+    environment = {**os.environ, "NETCLUSTER": cluster, "PYTHON": sys.executable}
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=PATIENCE, env=environment, check=False
+    )
+    if done.returncode:
+        raise Error(f"stretto topology discover failed: {done.stderr.strip()[-800:]}", "")
+
+
 def discovered(case: Case, mbit: float, mpi: Mpi) -> Run:
     """One run, on a cluster of its own."""
     bandwidth = mbit / 8 * 1e6
@@ -70,22 +85,11 @@ def discovered(case: Case, mbit: float, mpi: Mpi) -> Run:
     cluster = clusters.up(NAME, Tree(case.hosts, None, bandwidth, 0.0), slow)
     try:
         real = sides(parse_topology(cluster.topology(cluster.placed("alternating"))))
-        launcher = ["lab/netcluster", "run", "--plain", "--mpi", str(mpi.mpiexec)]
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "found.toml"
-            command = [
-                sys.executable, "-m", "stretto", "topology", "discover", "-o", str(file),
-                "--mpi", str(mpi.mpiexec), "--",
-                *launcher, "--place", "alternating", "--",
-            ]  # fmt: skip
             begun = time.monotonic()
-            done = subprocess.run(
-                command, capture_output=True, text=True, timeout=PATIENCE,
-                env={**os.environ, "NETCLUSTER": NAME, "PYTHON": sys.executable},
-            )  # fmt: skip
+            discover(NAME, mpi, file)
             seconds = time.monotonic() - begun
-            if done.returncode:
-                raise Error(f"stretto topology discover failed: {done.stderr.strip()[-800:]}", "")
             found = sides(read_topology(str(file)))
             words = file.read_text(encoding="utf-8").partition(" measurements")[0].split()
     finally:

@@ -16,6 +16,7 @@ from statistics import mean, median
 import stretto
 from exhaust import LAUNCHES, Whole, compared, exhausted
 from grid import Grid, every_function
+from learned import learned
 from stretto import _core
 from stretto.launch import Mpi, choose_mpi
 from stretto.launch.mpi import cores
@@ -31,6 +32,7 @@ from stretto.units import size_in_words
 
 WAYS = {
     "tuned": "`stretto tune`",
+    "learned": "`stretto run --learn`",
     "shipped": "the shipped rules",
     "model": "the model alone",
     "papers": "the cut-offs of 2005",
@@ -150,7 +152,8 @@ def rows(points: list[Point], found: Found) -> str:
         best = found.wholes[point.ranks].fastest[point]
         size = size_in_words(point.asked)
         lines.append(
-            f"| {point.name} | {point.ranks} | {size} | `{best}` | `{own['tuned']}` | {lost} |"
+            f"| {point.name} | {point.ranks} | {size} | `{best}` | `{own['tuned']}` "
+            f"| `{own['learned']}` | {lost} |"
         )
     return "\n".join(lines)
 
@@ -164,6 +167,7 @@ def parsed_options() -> tuple[Path, argparse.Namespace]:
     parser.add_argument("--collectives", default=",".join(every_function()))
     parser.add_argument("--budget", default="15m")
     parser.add_argument("--cells", type=int, default=17, help="of each number of ranks")
+    parser.add_argument("--learn", type=float, default=16.0, help="seconds for a cell")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--mpi", default="auto")
     parser.add_argument("--folder", type=Path, help="where rules and journal are kept")
@@ -181,6 +185,8 @@ def measured(
     found = Found({}, {}, {}, tuning)
     for ranks, points in sample.items():
         found.choices |= {point: choices_of(point, tuned, session) for point in points}
+        for point, words in learned(mpi, points, folder, options.learn).items():
+            found.choices[point]["learned"] = words
         found.wholes[ranks] = exhausted(mpi, points, folder)
         found.ratios |= compared(mpi, found.wholes[ranks].fastest, found.choices, folder)
     return sample, found, session
@@ -202,7 +208,8 @@ def main() -> None:
         points=len(points), grid=sum(len(grid.points(ranks)) for ranks in numbers),
         launches=LAUNCHES, ranks=f"{numbers[0]} to {numbers[-1]}", tuned_ranks=options.tuned_ranks,
         summary=summary(points, found), by_ranks=own_rows, tuning=found.tuning, whole=whole / 3600,
-        share=found.tuning / whole, care=care(session.journal), rows=rows(points, found),
+        share=found.tuning / whole, learn=options.learn, care=care(session.journal),
+        rows=rows(points, found),
     )  # fmt: skip
     page.write_text(text, encoding="utf-8")
     lost = {"tuned": mean(found.ratios[point]["tuned"] - 1 for point in points)}
