@@ -31,7 +31,8 @@ bool Operation::both_ends_copy(const Instance& in, const Plan::Outgoing& send) {
 
 /// Decides how a message goes: lent, in fragments or whole.
 void Operation::choose_copy(const Instance& in, SendState& state) {
-  state.window = window_for(work_, in.plan->stages[in.round], in.plan->sends[state.send]);
+  // Where segments follow each other one is read while the next is written.
+  state.window = depth_ > 1 ? 0 : window_for(work_, in.plan->stages[in.round], in.plan->sends[state.send]);
   choose_loan(in, state);
   if (state.lend) state.window = 0;
 }
@@ -43,10 +44,10 @@ Bytes Operation::window_for(const Work& work, const Plan::Stage& stage, const Pl
   constexpr Bytes least = 40 << 10;
   if (send.bytes < least || stage.receives > 0 || send.alike > 1 || work.oversubscribed) return 0;
   const Bytes size = work.element.size;
-  const Bytes fragment = StagingRing::rounded((send.bytes + fragments_of_window - 1) / fragments_of_window + size - 1);
-  const Bytes window = fragments_of_window * fragment;
-  if (size > fragment / 4 || window > paths_.node->staging[0]->bytes() / 2) return 0;
-  return neighbour(send.peer)->has_caught_up() ? window : 0;
+  const Bytes elements = (send.bytes / size + fragments_of_window - 1) / fragments_of_window;  // of a fragment
+  const Bytes fragment = StagingRing::rounded(elements * size);
+  if (size > fragment / 4 || !neighbour(send.peer)->waits()) return 0;
+  return std::min(paths_.node->staging[0]->bytes() / 2, fragments_of_window * fragment);
 }
 
 /// A message may be lent if it is in one piece, and in memory that the receiver can read: by the kernel if the call is

@@ -133,6 +133,8 @@ class Inbox {
     released_ = credited_ = start;
   }
 
+  /// So many fragments have been taken.
+  std::uint64_t taken() const { return released_; }
   /// The next fragment for the operation of `key`, if it has come.
   Fragment next(std::uint64_t key) {
     if (unexpected_) [[unlikely]]
@@ -316,6 +318,7 @@ struct Connection {
   /// In an exchange the peer decides for both: if one lends and the other stages, whoever stages also copies what it
   /// was lent, and has all the work.
   bool follows = false;
+  std::uint64_t heard = 0;  ///< fragments from the peer, when something was last staged for it
 
   /// Is lending a message faster than staging it? What copies take is noted in the first channel for all.
   bool lending_is_faster(Bytes message, bool one_way, bool exchanged, float handicap) {
@@ -324,8 +327,11 @@ struct Connection {
     return selector.lends(message, one_way, out[0].taking(), handicap);
   }
 
-  /// Has the peer read all that was staged for it? Else it has something to do when more comes.
-  bool has_caught_up() const { return std::ranges::all_of(out, &Outbox::has_caught_up); }
+  /// Something has been staged for the peer.
+  void note_staged() { heard = in[0].taken(); }
+  /// Does the peer wait, as far as known? It has read all that was staged for it, and sent something since: where one
+  /// message follows another it may just have read the last piece.
+  bool waits() const { return heard != in[0].taken() && std::ranges::all_of(out, &Outbox::has_caught_up); }
 
   /// Is this message of an exchange to be staged, and not to be timed?
   bool stages_untimed(Bytes message) { return selector.stages_untimed(message, follows); }

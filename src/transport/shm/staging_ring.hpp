@@ -180,10 +180,10 @@ class StagingRing {
   /// of 1 to 2 KiB; longer ones, mostly written by non-temporal stores, then take longer (AMD EPYC). With shorter ones
   /// it saves memory: all ranks of a node may read this ring. Each try costs a transfer, to see what has been read.
   bool is_time_to_begin_again(std::uint64_t n) const {
-    constexpr std::uint64_t longest_short = 2 << 10, window = 8 << 10;
+    constexpr std::uint64_t pays_from = 1 << 10, pays_up_to = 2 << 10, window = 8 << 10;
     const std::uint64_t part = std::max(static_cast<std::uint64_t>(bytes_) / 4, 4 * n);
-    if (n > longest_short) return end_at_ >= part;
-    return end_at_ < tried_at_ || end_at_ - tried_at_ >= std::min(window, part);
+    if (end_at_ >= part && (n < pays_from || n > pays_up_to)) return true;
+    return n <= pays_up_to && (end_at_ < tried_at_ || end_at_ - tried_at_ >= std::min(window, part));
   }
 
   /// Goes back to the beginning of the memory, which is still in the caches of both cores, if all has been read. If not
