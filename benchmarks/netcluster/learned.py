@@ -52,6 +52,8 @@ class Program:
         compiler = self.here.mpi.mpiexec.with_name("mpicc.openmpi")
         if not compiler.exists():
             compiler = compiler.with_name("mpicc")
+        if not compiler.exists():
+            raise Error(f"there is no {compiler}", "name an Open MPI that has one: --mpi PATH")
         started([str(compiler), "-O2", "-o", str(self.folder / "replay"), str(REPLAY)])
 
     def seconds(self, functions: tuple[str, ...], calls: int, rules: Variables) -> float:

@@ -5,11 +5,11 @@ ones by turns, with `STRETTO_LEARN`."""
 import sys
 from pathlib import Path
 
-import stretto
+from stretto import _core
 from stretto.launch import Mpi
 from stretto.launch.mpi import cores
 from stretto.measure.driver import run_benchmark
-from stretto.tune.own.points import Point, chosen_words, shipped
+from stretto.tune.own.points import Point, chosen_words
 
 
 def learned(mpi: Mpi, points: list[Point], folder: Path, seconds: float) -> dict[Point, str]:
@@ -17,14 +17,17 @@ def learned(mpi: Mpi, points: list[Point], folder: Path, seconds: float) -> dict
     found = {}
     for at, point in enumerate(points):
         file = folder / f"learned-{point.ranks}-{at}.rules"
+        file.unlink(missing_ok=True)
         variables = {"STRETTO_LEARN": str(file), "STRETTO_RULES": "shipped"}
         done = run_benchmark(
             mpi, point.ranks, [point.name], [point.asked], seconds, variables=variables
         )
         if done.wrong:
             sys.exit(f"a wrong result: {done.wrong[0]}")
-        found[point] = shipped(point, point.ranks, cores()).words
         if file.exists():
-            found[point] = chosen_words(stretto.read_rules(str(file)), point, point.ranks, cores())
+            rules = _core.complete_rules(file.read_text(encoding="utf-8"), str(file))
+        else:
+            rules = _core.shipped_rules()
+        found[point] = chosen_words(rules, point, point.ranks, cores())
         print(point, found[point], file=sys.stderr, flush=True)
     return found

@@ -59,7 +59,7 @@ Operation::Stop Operation::run_fast(const Work& work, Ends ends, const Paths& pa
     const Plan::Stage& stage = plan.stages[at.round];
     while (at.send < stage.end_of_sends) {
       const Plan::Outgoing* send = &plan.sends[at.send];
-      if (window_for(work, stage, *send) > 0) return Stop::other_path;
+      if (send->bytes >= least_in_fragments && window_for(work, stage, *send) > 0) return Stop::other_path;
       const std::byte* from = send->bytes > 0 ? address(send->blocks) : nullptr;
       const std::uint32_t sent = send_fast(send, from);
       if (sent == 0) return Stop::wait;

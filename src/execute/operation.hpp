@@ -262,6 +262,7 @@ class Operation {
   static bool both_ends_copy(const Instance& in, const Plan::Outgoing& send);
   bool copies_next(const Instance& in) const;
   void choose_copy(const Instance& in, SendState& state);
+  static constexpr Bytes least_in_fragments = 40 << 10;
   Bytes window_for(const Work& work, const Plan::Stage& stage, const Plan::Outgoing& send) const;
   void choose_loan(const Instance& in, SendState& state);
   /// Do its ends time how such a message goes?

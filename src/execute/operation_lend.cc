@@ -41,13 +41,13 @@ void Operation::choose_copy(const Instance& in, SendState& state) {
 /// the next is written. 0: it goes whole. Fragments gain nothing if the receiver still reads what came before, or if
 /// each end has a message of the other to copy.
 Bytes Operation::window_for(const Work& work, const Plan::Stage& stage, const Plan::Outgoing& send) const {
-  constexpr Bytes least = 40 << 10;
-  if (send.bytes < least || stage.receives > 0 || send.alike > 1 || work.oversubscribed) return 0;
+  if (send.bytes < least_in_fragments || stage.receives > 0 || send.alike > 1 || work.oversubscribed) return 0;
   const Bytes size = work.element.size;
   const Bytes elements = (send.bytes / size + fragments_of_window - 1) / fragments_of_window;  // of a fragment
   const Bytes fragment = StagingRing::rounded(elements * size);
-  if (size > fragment / 4 || !neighbour(send.peer)->waits()) return 0;
-  return std::min(paths_.node->staging[0]->bytes() / 2, fragments_of_window * fragment);
+  const Bytes window = fragments_of_window * fragment;
+  if (size > fragment / 4 || window > paths_.node->staging[0]->bytes() / 2) return 0;
+  return neighbour(send.peer)->waits() ? window : 0;
 }
 
 /// A message may be lent if it is in one piece, and in memory that the receiver can read: by the kernel if the call is

@@ -210,7 +210,7 @@ bool Operation::try_send_in_fragments(Instance& in, SendState& state) {
     state.posted += bytes;
     box.next().refer(paths_.node->offset(memory), bytes, state.posted == send.bytes, how);
     box.post(key_);
-    peer.note_staged();
+    peer.note_staged(in.channel);
     number = box.sent();
     if (state.posted == send.bytes) paths_.node->staging[in.channel]->posted(state.reference, number);
     ring(peer.doorbell);

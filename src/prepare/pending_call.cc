@@ -64,7 +64,7 @@ void PendingCall::post(const execute::Work& work, transport::Tag tag, const exec
   operation_ =
       ready ? worker.progress.post_short(work, paths, *ready, this) : &worker.progress.post(work, paths, nullptr, this);
   if (!operation_) return;
-  // Nobody has moved it on so far: this is inside Entered. Behind what persistent calls do nothing else follows.
+  // Nobody else has moved it on so far: this is inside Entered. Behind what persistent calls do nothing else follows.
   const bool last = persists() || !prepared_ || prepared_->is_collective();
   operation_->need(needed_for(*c_, last && prepared_ && prepared_->runs_own_operator(), !last));
 }

@@ -275,6 +275,7 @@ TEST(a_receiver_has_caught_up_when_it_has_read_all_that_was_staged) {
   CHECK(peers.out.has_caught_up());
   peers.out.next().refer(0, 4096, true, {});
   peers.out.post(0);
+  peers.out.note_staged();
   CHECK(!peers.out.has_caught_up());
   const Fragment staged = peers.in.next(0);
   peers.in.release(0, staged);

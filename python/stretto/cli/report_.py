@@ -51,5 +51,8 @@ def _plot(found: Profile, profile: Path, plot: str) -> None:
 
     if not compared(found):
         what = f"{profile}: nothing was compared with the native function"
-        raise Error(what, "STRETTO_PROFILE=FILE stretto run --learn … writes what is learned")
+        raise Error(
+            what,
+            "`STRETTO_PROFILE=FILE stretto run --learn …` writes a profile with what was learned",
+        )
     options.save_picture(draw(found), plot)

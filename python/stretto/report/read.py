@@ -184,6 +184,8 @@ def _row(record: dict, titles: list[str]) -> Row:
 
 
 def _learned(one: dict) -> LearnedClass:
+    if not str(one["class"]).split():
+        raise ValueError("a class without a function")
     tried = [
         Tried(
             str(each["choice"]),

@@ -74,8 +74,11 @@ class Outbox {
   /// Copies of it what the receiver leaves.
   void help(std::uint64_t number) { helps_ = transport::shm::help(loan(number), receiver_, heap_); }
 
-  /// Has the receiver read all that was staged for it?
-  bool has_caught_up() const { return released(staged_); }
+  /// What was posted last stands in the staging ring.
+  void note_staged() { staged_ = sent_; }
+  /// Has the receiver read all that was staged for it, and all else but what it may not have told of yet? Then several
+  /// slots are free.
+  bool has_caught_up() const { return released(std::max(staged_, sent_ - std::min(sent_, credit_batch - 1))); }
 
   /// The next slot, to be filled and then posted for the operation of `key`. Not if full().
   Slot& next() { return channel_.slot(sent_); }
@@ -86,7 +89,6 @@ class Outbox {
   /// Publishes the slot: the release makes its content visible before its key.
   void post(std::uint64_t key) {
     Slot& slot = next();
-    if (slot.carried == Carried::staged) staged_ = sent_ + 1;
     slot.key.store(key | (++sent_ & number_bits), std::memory_order_release);
   }
 
@@ -327,8 +329,11 @@ struct Connection {
     return selector.lends(message, one_way, out[0].taking(), handicap);
   }
 
-  /// Something has been staged for the peer.
-  void note_staged() { heard = in[0].taken(); }
+  /// What was posted last in this channel stands in the staging ring.
+  void note_staged(int channel) {
+    out[channel].note_staged();
+    heard = in[0].taken();
+  }
   /// Does the peer wait, as far as known? It has read all that was staged for it, and sent something since: where one
   /// message follows another it may just have read the last piece.
   bool waits() const { return heard != in[0].taken() && std::ranges::all_of(out, &Outbox::has_caught_up); }

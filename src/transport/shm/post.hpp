@@ -89,7 +89,7 @@ bool post_staged(const Neighbours& node, StoreSelector& stores, int channel, std
     Outbox& box = reader.out[channel];
     box.next().refer(node.offset(memory), bytes, true, how);
     box.post(key);
-    reader.note_staged();
+    reader.note_staged(channel);
     staging.add_reference(box, box.sent(), node.owner(key), r + 1 == readers);
     ring(reader.doorbell);
   }

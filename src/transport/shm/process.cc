@@ -117,6 +117,7 @@ void Process::connect(Connection& connection, const Address& theirs, std::byte* 
     connection.out[l].set_receiver(process, heap);
   }
   connection.doorbell = doorbell;
+  connection.heard = connection.in[0].taken();  // nothing yet
 }
 
 Board& Process::board_of(const Connection& connection, Bytes offset) {
