@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Times alltoalls on two switches of four hosts, ranks by turns, against their bound."""
 
-import argparse
 from statistics import median
 
-from paired import Lab, Plan, as_program, lab
+from paired import Lab, Plan, as_program, lab, options
 from stretto import _core
-from stretto.errors import Error
 from stretto.launch import choose_mpi
 from stretto.topology.lists import list_for
 from stretto.tune.own.points import NATIVE, Point, candidate
@@ -38,19 +36,13 @@ def candidates(here: Lab, point: Point) -> list[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="benchmarks/netcluster/alltoall", description=__doc__)
-    parser.add_argument("--mpi", default="openmpi", help="or the path of an Open MPI's mpiexec")
-    parser.add_argument("--mbit", type=float, default=100.0, help="of every link")
-    parser.add_argument("--bytes", default="4M", help="of all parts of a rank")
+    parser = options("alltoall", __doc__, "of all parts of a rank")
     parser.add_argument("--seconds", type=float, default=60.0, help="of the paired benchmark")
     parser.add_argument("--launches", type=int, default=3, help="of the best ones against native")
     wish = parser.parse_args()
-    size = _core.parse_size(wish.bytes)
-    if not size:
-        raise Error(f"--bytes: '{wish.bytes}' is no size", "write 4M")
     bandwidth = wish.mbit / 8 * 1e6
     with lab(choose_mpi(wish.mpi), Tree((4, 4), None, bandwidth, 0.0), "alternating") as here:
-        point = Point("alltoall", here.ranks, size // here.ranks)
+        point = Point("alltoall", here.ranks, wish.bytes // here.ranks)
         bound = here.bound(point)
         first = here.run({point: [NATIVE, *candidates(here, point)]}, wish.seconds)[point]
         measured = sorted((one for one in first.entries if one.blocks), key=lambda one: one.us)
@@ -60,7 +52,7 @@ def main() -> None:
         for _ in range(wish.launches):
             for one in here.run(plan, wish.seconds / 3)[point].entries:
                 times.setdefault(one.words, []).append(one.us * 1e-6)
-        print(f"alltoall of {size_in_words(size)}, 8 ranks; at least {1e3 * bound:.0f} ms")
+        print(f"alltoall of {size_in_words(wish.bytes)}, 8 ranks; at least {1e3 * bound:.0f} ms")
         print(f"other processes used {median(here.others):.1f} cores\n")
         print("| algorithm | ms, median | least to most | of the bound |\n|---|---|---|---|")
         for words, seconds in sorted(times.items(), key=lambda one: median(one[1])):

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Long calls on two switches of four hosts, ranks by turns: discovered, predicted, learned."""
 
-import argparse
 import subprocess
 import sys
 import time
@@ -13,8 +12,7 @@ from tempfile import TemporaryDirectory
 
 from discovery import discover
 from openmpi import on_cluster
-from paired import NAME, Lab, as_program, lab
-from stretto import _core
+from paired import NAME, Lab, as_program, lab, options
 from stretto.algorithms import function_named
 from stretto.errors import Error
 from stretto.launch import choose_mpi, preload
@@ -70,8 +68,8 @@ class Program:
 
 def learned(program: Program, calls: int) -> dict[str, Variables]:
     """Discovers the tree, predicts rules for it and learns in one run; what later runs go by."""
-    names = (program.folder / name for name in ("found.toml", "predicted.rules", "learned.rules"))
-    tree, predicted, learned = names
+    tree, predicted = program.folder / "found.toml", program.folder / "predicted.rules"
+    kept = program.folder / "learned.rules"
     begun = time.monotonic()
     discover(NAME, program.here.mpi, tree)
     words = ["tune", "--predict", MACHINE, "--topology", str(tree), "-o", str(predicted)]
@@ -79,9 +77,9 @@ def learned(program: Program, calls: int) -> dict[str, Variables]:
     started([sys.executable, "-m", "stretto", *words])
     print(f"discovered and predicted in {time.monotonic() - begun:.0f} s", file=sys.stderr)
     rules = {"STRETTO_RULES": str(predicted)}
-    learns = {**rules, "STRETTO_LEARN": str(learned)}
+    learns = {**rules, "STRETTO_LEARN": str(kept)}
     seconds = program.seconds(FUNCTIONS, len(FUNCTIONS) * calls, learns)
-    print(f"learned in {seconds:.0f} s", *choices(learned), sep="\n", file=sys.stderr)
+    print(f"learned in {seconds:.0f} s", *choices(kept), sep="\n", file=sys.stderr)
     return {"predicted": rules, "learned": learns}
 
 
@@ -105,19 +103,13 @@ def table(here: Lab, size: int, times: dict[tuple[str, str], list[float]]) -> st
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="benchmarks/netcluster/learned", description=__doc__)
-    parser.add_argument("--mpi", default="openmpi", help="or the path of an Open MPI's mpiexec")
-    parser.add_argument("--mbit", type=float, default=100.0, help="of every link")
-    parser.add_argument("--bytes", default="4M", help="of the vector, or of all ranks' parts")
+    parser = options("learned", __doc__, "of the vector, or of all ranks' parts")
     parser.add_argument("--calls", type=int, default=80, help="of each function, while learning")
     parser.add_argument("--launches", type=int, default=3, help="of each kind afterwards")
     wish = parser.parse_args()
-    size = _core.parse_size(wish.bytes)
-    if not size:
-        raise Error(f"--bytes: '{wish.bytes}' is no size", "write 4M")
     tree = Tree((4, 4), None, wish.mbit / 8 * 1e6, 0.0)
     with lab(choose_mpi(wish.mpi), tree, "alternating") as here, TemporaryDirectory() as folder:
-        program = Program(here, Path(folder), size)
+        program = Program(here, Path(folder), wish.bytes)
         kinds: dict[str, Variables] = {
             "native": None,
             "shipped": {"STRETTO_RULES": "shipped"},
@@ -127,7 +119,7 @@ def main() -> None:
         for _, function, (kind, own) in product(range(wish.launches), FUNCTIONS, kinds.items()):
             taken = program.seconds((function,), CALLS, own) / CALLS
             times.setdefault((function, kind), []).append(taken)
-        print(table(here, size, times))
+        print(table(here, wish.bytes, times))
 
 
 if __name__ == "__main__":

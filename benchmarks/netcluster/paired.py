@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Paired benchmarks of candidates on a cluster of namespaces, by the driver of `stretto bench`."""
 
+import argparse
 import os
 import signal
 import sys
@@ -113,6 +114,23 @@ def lab(mpi: Mpi, tree: Tree, place: str, per_host: int = 1) -> Iterator[Lab]:
         yield Lab(mpi, cluster, cluster.placed(place, per_host))
     finally:
         clusters.down(NAME)
+
+
+def size(words: str) -> int:
+    """Of an option; raises Error."""
+    found = _core.parse_size(words)
+    if not found:
+        raise Error(f"--bytes: '{words}' is no size", "write 4M")
+    return found
+
+
+def options(name: str, about: str | None, of_bytes: str) -> argparse.ArgumentParser:
+    """Those that all benchmarks of long calls have."""
+    parser = argparse.ArgumentParser(prog=f"benchmarks/netcluster/{name}", description=about)
+    parser.add_argument("--mpi", default="openmpi", help="or the path of an Open MPI's mpiexec")
+    parser.add_argument("--mbit", type=float, default=100.0, help="of every link")
+    parser.add_argument("--bytes", type=size, default="4M", help=of_bytes)
+    return parser
 
 
 def as_program(main: Callable[[], None]) -> None:
