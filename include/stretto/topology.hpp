@@ -27,7 +27,7 @@ struct Vertex {
 class Topology {
  public:
   /// Throws stretto::Error unless the vertices are a tree and all ranks are on machines.
-  Topology(std::vector<Vertex> vertices, std::vector<int> machine_of_rank);
+  Topology(std::vector<Vertex> vertices, std::vector<int> machine_of_rank, Bytes rendezvous = 0);
 
   const std::vector<Vertex>& vertices() const { return vertices_; }
   const std::vector<std::vector<int>>& below() const { return below_; }  ///< of each vertex, those of lower ranks first
@@ -48,6 +48,8 @@ class Topology {
   /// Indices of the ways from one rank to another.
   void path(Rank from, Rank to, std::vector<std::size_t>& ways) const;
   double latency(Rank from, Rank to) const;
+  /// Messages of so many bytes and more leave when their receiver has answered; 0: not known, or none do.
+  Bytes rendezvous() const { return rendezvous_; }
 
  private:
   void find_levels();
@@ -63,6 +65,7 @@ class Topology {
   std::vector<Rank> ranks_on_;  // ranks on each vertex
   std::vector<Rank> ring_;
   int top_ = -1;
+  Bytes rendezvous_;
 };
 
 /// Two levels: nodes on one switch. `nodes` says for every rank on which node it is, by any numbers.
@@ -90,6 +93,7 @@ struct StepTraffic {
   std::size_t where = 0;    ///< that way, the first of them
   double latency = 0;       ///< of the longest path
   double per_block = 0;     ///< seconds of the slowest way, for every byte of a block
+  Block largest = 0;        ///< of its messages
 };
 
 struct Traffic {

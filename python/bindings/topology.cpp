@@ -33,12 +33,15 @@ void register_tree(nb::module_& m) {
       .def_ro("latency", &Vertex::latency, "Of the link, in seconds.");
   nb::class_<Topology>(m, "Topology",
                        "A tree of switches with ranks on its machines. Raises stretto.Error if it is none.")
-      .def(nb::init<std::vector<Vertex>, std::vector<int>>(), nb::arg("vertices"), nb::arg("machine_of_rank"))
+      .def(nb::init<std::vector<Vertex>, std::vector<int>, Bytes>(), nb::arg("vertices"), nb::arg("machine_of_rank"),
+           nb::arg("rendezvous") = 0)
       .def_prop_ro("vertices", &Topology::vertices)
       .def_prop_ro("below", &Topology::below, "Of each vertex, those of lower ranks first.")
       .def_prop_ro("top", &Topology::top)
       .def_prop_ro("ranks", &Topology::ranks)
       .def_prop_ro("ring", &Topology::ring, "The ranks as a depth-first walk meets them: a ring without contention.")
+      .def_prop_ro("rendezvous", &Topology::rendezvous,
+                   "Messages of so many bytes and more wait for an answer; 0: not known, or none do.")
       .def_prop_ro("ways", &Topology::ways, "Directed links: two of each vertex, then two of each rank.")
       .def(
           "machine_of",
@@ -101,7 +104,8 @@ void register_messages(nb::module_& m) {
       .def_ro("most", &StepTraffic::most, "Messages on one way.")
       .def_ro("where", &StepTraffic::where, "That way.")
       .def_ro("latency", &StepTraffic::latency, "Of the longest path.")
-      .def_ro("per_block", &StepTraffic::per_block, "Seconds of the slowest way, for every byte of a block.");
+      .def_ro("per_block", &StepTraffic::per_block, "Seconds of the slowest way, for every byte of a block.")
+      .def_ro("largest", &StepTraffic::largest, "Blocks of its largest message.");
   nb::class_<Traffic>(m, "Traffic", "What all messages of a schedule do on a tree.")
       .def_ro("steps", &Traffic::steps)
       .def_ro("most", &Traffic::most, "Messages of one step, by way.")

@@ -7,6 +7,7 @@
 //   move REPEATS ENOUGH FROM:TO:BYTES …   {"moved":[[seconds, [of each message]], …]}, one for each time; the last one
 //                                         is the first that took ENOUGH seconds or less, where one did
 //   ping TIMES FROM:TO                    {"ping":seconds}, one way
+//   eager TRIES FROM:TO:BYTES             {"eager":true} if a message leaves before its receiver asks for it
 //   end                                   as the end of stdin, which Open MPI's launcher may keep to itself
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -38,6 +39,9 @@ using std::chrono::microseconds;
 
 constexpr microseconds soon{20};    // of who takes part: cores are for the messages
 constexpr microseconds later{500};  // of who waits for the next order
+constexpr microseconds eager_within{20'000};
+
+enum class Kind { move, ping, eager };
 
 struct Flow {
   int from, to;
@@ -45,7 +49,7 @@ struct Flow {
 };
 
 struct Order {
-  bool move = true;
+  Kind kind = Kind::move;
   int repeats = 1;
   double enough = 0;
   std::vector<Flow> flows;
@@ -152,19 +156,26 @@ Order order_of(const std::string& line, int ranks) {
   Order order;
   std::string word;
   words >> word;
-  if (word != "move" && word != "ping") throw Error("'" + line + "' is no order: write move or ping");
-  order.move = word == "move";
+  if (word == "move")
+    order.kind = Kind::move;
+  else if (word == "ping")
+    order.kind = Kind::ping;
+  else if (word == "eager")
+    order.kind = Kind::eager;
+  else
+    throw Error("'" + line + "' is no order: write move, ping or eager");
   words >> word;
   order.repeats = static_cast<int>(number(word, 1, 1'000'000));
-  if (order.move && !(words >> order.enough)) throw Error("'" + line + "' does not say how many seconds are enough");
+  if (order.kind == Kind::move && !(words >> order.enough))
+    throw Error("'" + line + "' does not say how many seconds are enough");
   while (words >> word) {
     std::vector<std::string> parts;
     std::istringstream split(word);
     for (std::string part; std::getline(split, part, ':');) parts.push_back(part);
-    if (parts.size() != (order.move ? 3 : 2)) throw Error("'" + word + "' is no message: write 0:1:1000");
+    const bool sized = order.kind != Kind::ping;
+    if (parts.size() != (sized ? 3 : 2)) throw Error("'" + word + "' is no message: write 0:1:1000");
     order.flows.push_back({static_cast<int>(number(parts[0], 0, ranks - 1)),
-                           static_cast<int>(number(parts[1], 0, ranks - 1)),
-                           order.move ? number(parts[2], 1, INT_MAX) : 8});
+                           static_cast<int>(number(parts[1], 0, ranks - 1)), sized ? number(parts[2], 1, INT_MAX) : 8});
     if (order.flows.back().from == order.flows.back().to) throw Error("'" + word + "' goes nowhere");
   }
   if (order.flows.empty()) throw Error("'" + line + "' moves nothing");
@@ -186,13 +197,18 @@ class Probe {
       }
       broadcast(&flows, sizeof flows, later);
       if (flows == 0) return;
-      int head[2] = {order.move ? 1 : 0, order.repeats};
+      int head[2] = {static_cast<int>(order.kind), order.repeats};
       broadcast(head, sizeof head);
-      order.move = head[0] == 1;
+      order.kind = static_cast<Kind>(head[0]);
       order.repeats = head[1];
       order.flows.resize(static_cast<std::size_t>(flows));
       broadcast(order.flows.data(), flows * static_cast<int>(sizeof(Flow)));
-      order.move ? move(order) : ping(order);
+      if (order.kind == Kind::move)
+        move(order);
+      else if (order.kind == Kind::ping)
+        ping(order);
+      else
+        eager(order);
       if (rank_ == 0) std::fflush(stdout);
     }
   }
@@ -269,12 +285,46 @@ class Probe {
       }
       times.push_back((native().Wtime() - begun) / 2);
     }
-    double mine = rank_ == flow.from ? *std::ranges::min_element(times) : 0;
+    const double found = largest(rank_ == flow.from ? *std::ranges::min_element(times) : 0);
+    if (rank_ == 0) std::printf("{\"ping\":%.9f}\n", found);
+  }
+
+  /// The receiver stays out of the MPI for twice as long as the sender looks whether its message has left. A busy
+  /// machine can only make an eager message look as if it were none: one try of several is enough.
+  void eager(const Order& order) {
+    const Flow& flow = order.flows.front();
+    const double limit = std::chrono::duration<double>(eager_within).count();
+    std::vector<char> buffer(static_cast<std::size_t>(flow.bytes), 1);
+    const int count = static_cast<int>(flow.bytes);
+    double found = 0;
+    for (int i = 0; i < order.repeats && found == 0; ++i) {
+      meet();
+      const double begun = native().Wtime();
+      MPI_Request request;
+      double left = 0;
+      if (rank_ == flow.from) {
+        native().Isend(buffer.data(), count, MPI_BYTE, flow.to, 3, constants().world, &request);
+        int done = 0;
+        while (!done && native().Wtime() - begun < limit) native().Testall(1, &request, &done, MPI_STATUSES_IGNORE);
+        left = done && native().Wtime() - begun < limit ? 1 : 0;
+        if (!done) wait_for(request, soon);
+      } else if (rank_ == flow.to) {
+        std::this_thread::sleep_for(2 * eager_within);
+        native().Recv(buffer.data(), count, MPI_BYTE, flow.from, 3, constants().world, MPI_STATUS_IGNORE);
+      }
+      found = largest(left);
+      broadcast(&found, sizeof found);
+    }
+    if (rank_ == 0) std::printf("{\"eager\":%s}\n", found > 0 ? "true" : "false");
+  }
+
+  /// Of all ranks, on rank 0.
+  static double largest(double mine) {
     double found = 0;
     MPI_Request request;
     native().Ireduce(&mine, &found, 1, MPI_DOUBLE, MPI_MAX, 0, constants().world, &request);
     wait_for(request, soon);
-    if (rank_ == 0) std::printf("{\"ping\":%.9f}\n", found);
+    return found;
   }
 
   int rank_, ranks_;

@@ -29,12 +29,14 @@ void check_vertex(const std::vector<Vertex>& vertices, const Vertex& v) {
 
 }  // namespace
 
-Topology::Topology(std::vector<Vertex> vertices, std::vector<int> machine_of_rank)
+Topology::Topology(std::vector<Vertex> vertices, std::vector<int> machine_of_rank, Bytes rendezvous)
     : vertices_(std::move(vertices)),
       machines_(std::move(machine_of_rank)),
       below_(vertices_.size()),
       levels_(vertices_.size(), -1),
-      ranks_on_(vertices_.size(), 0) {
+      ranks_on_(vertices_.size(), 0),
+      rendezvous_(rendezvous) {
+  require(rendezvous >= 0, "rendezvous from fewer than 0 bytes", "give 0 where it is not known");
   for (const Vertex& v : vertices_) check_vertex(vertices_, v);
   for (const int machine : machines_) {
     require(machine >= 0 && machine < static_cast<int>(vertices_.size()) && vertices_[index(machine)].machine,

@@ -14,7 +14,7 @@ class SimulatedNetwork:
     def __init__(
         self, parents: list[int], machines: list[int], *, switch_rates: dict | None = None,
         machine_rates: dict | None = None, rate: float = 12.5e6, noise: float = 0.03,
-        busy: float = 0.3, seed: int = 1,
+        busy: float = 0.3, seed: int = 1, rendezvous: int = 0,
     ) -> None:  # fmt: skip
         self.parents, self.machines = parents, machines
         self.rates: dict[tuple, float] = {}
@@ -24,6 +24,7 @@ class SimulatedNetwork:
             for one in range(count):
                 self.rates |= dict.fromkeys([(kind, one, 0), (kind, one, 1)], own.get(one, rate))
         self.noise, self.busy, self.random = noise, busy, random.Random(seed)
+        self.rendezvous = rendezvous
         self.seconds = 0.0  # that all measurements took
 
     def _up(self, switch: int) -> list[int]:
@@ -81,6 +82,11 @@ class SimulatedNetwork:
 
     def ping(self, pair: tuple[int, int], times: int) -> float:
         return 25e-6 * len(self.path(*pair))
+
+    def eager(self, pair: tuple[int, int], size: int, tries: int) -> bool:
+        seen = any(self.random.random() >= self.busy for _ in range(tries))
+        self.seconds += 0.04 * tries
+        return seen and not 0 < self.rendezvous <= size
 
     def sides(self) -> set[frozenset[int]]:
         """Of the links between switches that can be seen: those without machine 0."""

@@ -73,6 +73,22 @@ def test_the_file_is_read_by_other_commands(tmp_path):
     assert "contention-free ring: order=0:1:3:5:7:2:4:6" in shown
 
 
+@pytest.mark.parametrize("limit", [65480, 1 << 18])
+def test_the_size_from_which_messages_wait_for_an_answer(limit):
+    network = SimulatedNetwork(TWO, [0, 1] * 2, rendezvous=limit, busy=0)
+    found = found_on(network)
+    assert limit <= found.rendezvous < limit + 64
+    assert stretto.parse_topology(found.toml()).rendezvous == found.rendezvous
+    assert found_on(SimulatedNetwork(TWO, [0, 1] * 2, busy=0)).rendezvous == 0
+
+
+@pytest.mark.parametrize("value", ['"64 apples"', "-1", "true", "[]"])
+def test_a_wrong_rendezvous_is_refused(value):
+    text = f'stretto-topology = 1\nrendezvous = {value}\n[switch.s]\nmachines = ["a"]\n'
+    with pytest.raises(stretto.Error, match=r"net.toml:2: .* is no number of bytes"):
+        stretto.parse_topology(text, "net.toml")
+
+
 @pytest.mark.parametrize(
     ("key", "said"),
     [
@@ -116,6 +132,8 @@ def test_the_driver_moves_and_says_where_ranks_are(kind):
         assert all(seconds > 0 for seconds in moved)
         assert len(probe.move([(2, 1, 1000)], 5, 60.0)) == 1
         assert 0 < probe.ping((1, 2), 10) < 1
+        assert probe.eager((0, 1), 8, 5)
+        assert not probe.eager((2, 1), 64 << 20, 2)
 
 
 def test_a_driver_that_ends_is_an_error():

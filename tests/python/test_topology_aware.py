@@ -90,6 +90,40 @@ def test_time_on_a_tree():
     assert seconds(slow, "ring,segment=1,depth=4", 4) == pytest.approx(12 + 3 * 3)
 
 
+def test_messages_that_wait_for_an_answer():
+    """Four machines on a switch, links of 1 byte/s; messages of 4 bytes and more wait."""
+    vertices = [_core.Vertex("top"), *(_core.Vertex(f"n{i}", 0, True, 1.0, 0.5) for i in range(4))]
+    plain = OnTree(_core.Topology(vertices, [1, 2, 3, 4]))
+    waits = OnTree(_core.Topology(vertices, [1, 2, 3, 4], rendezvous=4))
+    assert seconds(plain, "ring", 12) == seconds(waits, "ring", 12), "messages of 3 bytes"
+    longer = 6 * (2 * 1 + 4)  # there and back, behind 4 bytes
+    assert seconds(waits, "ring", 16) == pytest.approx(seconds(plain, "ring", 16) + longer)
+    cut = "ring,segment=16,depth=2"
+    assert seconds(waits, cut, 32) == pytest.approx(seconds(plain, cut, 32) + longer + 6)
+    short = "ring,segment=8,depth=2"
+    assert seconds(waits, short, 32) == seconds(plain, short, 32)
+
+
+def test_long_messages_follow_the_tree_in_segments_that_need_no_answer():
+    """On eight machines, where a chain in rank order does the same as the tree's without a list."""
+    rows = "".join(f'[switch.s{i}]\nmachines = "n[{4 * i}-{4 * i + 3}]"\n' for i in range(2))
+    text = f"""stretto-topology = 1
+ranks = {[f"n{(r % 2) * 4 + r // 2}" for r in range(8)]}
+rendezvous = "64K"
+[link]
+bandwidth = "100 Mbit/s"
+latency = "25 us"
+[switch.top]
+switches = ["s0", "s1"]
+{rows}"""
+    on = OnTopology(machine_named("gigabit-ethernet"), parse_topology(text))
+    best = on.candidates(on.point("bcast", 4 << 20))[0][1]
+    assert best.id == "bcast/logical_chain" and best.params.list == list(on.topology.ring)
+    assert best.params.segment == 32 << 10, "the longest power of two that needs no answer"
+    ring = on.candidates(on.point("allreduce", 4 << 20))[0][1]
+    assert ring.id == "allreduce/logical_ring" and ring.params.segment <= 256 << 10
+
+
 def test_nothing_is_below_the_bound():
     topology = tree('["n5", "n0", "n2", "n1", "n4", "n3"]')
     on = OnTopology(_core.Machine(), topology)

@@ -38,6 +38,7 @@ def predict(
             own = predicted_rules(OnTopology(model, tree), names, advance)
         head = "\n".join([head, "", f"# {tree.ranks} ranks as they are placed there.", *own])
     with progress("predicting", None) as advance:
-        text = to_text(model, levels_of(model), names, head, advance)
+        levels = levels_of(model, tree.ranks if tree else None)
+        text = to_text(model, levels, names, head, advance)
     write_text(path, text)
     click.echo(f"wrote {path}")

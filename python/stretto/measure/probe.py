@@ -49,6 +49,10 @@ class Probe:
     def ping(self, pair: tuple[int, int], times: int) -> float:
         return self._answer(f"ping {times} {self._rank(pair[0])}:{self._rank(pair[1])}", "ping")
 
+    def eager(self, pair: tuple[int, int], size: int, tries: int) -> bool:
+        order = f"eager {tries} {self._rank(pair[0])}:{self._rank(pair[1])}:{size}"
+        return self._answer(order, "eager")
+
     def _rank(self, machine: int) -> int:
         return self.machines[machine].ranks[0]
 

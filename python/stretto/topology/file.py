@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Topology files of Stretto's own, in TOML."""
 
+from .. import _core
 from ..algorithms import near
 from ..toml_file import TomlFile
 from .tree import PAGE, Link, Place, Tree
@@ -60,6 +61,15 @@ def _cores(file: TomlFile, where: str, table: dict) -> None:
             raise file.error(where, key, f"'{key}' is no list", f'write {key} = ["0-3", "4-7"]')
 
 
+def _rendezvous(file: TomlFile) -> int:
+    value = file.data.get("rendezvous", 0)
+    found = _core.parse_size(value) if isinstance(value, str) else value
+    if not isinstance(found, int) or isinstance(found, bool) or not 0 <= found < 1 << 62:
+        what = f"{_words(value)} is no number of bytes"
+        raise file.error("", "rendezvous", what, 'write rendezvous = "64K"')
+    return found
+
+
 def _names(file: TomlFile, where: str, key: str, value: object) -> list[str]:
     patterns = [value] if isinstance(value, str) else value
     found = []
@@ -89,8 +99,8 @@ def _machines(file: TomlFile, tree: Tree, machines: dict[str, Link]) -> None:
 
 def parse(text: str, name: str) -> tuple[Tree, str]:
     """The tree, and what is on top of it; raises Error."""
-    file = TomlFile(text, name, PAGE, "topology", ("ranks", *TABLES))
-    tree = Tree(name)
+    file = TomlFile(text, name, PAGE, "topology", ("ranks", "rendezvous", *TABLES))
+    tree = Tree(name, rendezvous=_rendezvous(file))
     everywhere = _link(file, "link", _known(file, "link", _table(file, "link"), LINK))
     switches = _table(file, "switch")
     if not switches:

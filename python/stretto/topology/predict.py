@@ -24,18 +24,34 @@ class Steps:
     blocks: int
     spans: tuple[tuple[float, float], ...]
     """Of each rank, from its first step to its last: latency, and seconds for a byte of a block."""
+    rendezvous: int
+    """Bytes from which on messages wait for their receiver's answer; 0: none do."""
 
     def seconds(self, size: int, segment: int, depth: int) -> float:
         """Of the first segment, step by step, each as long as its slowest link; the others follow
         as closely as the link lets them that all steps together use most, and as each rank can
-        with `depth` of them in flight."""
+        with `depth` of them in flight. Each segment waits for an answer that no other hides."""
         whole = size / self.blocks
         count = -(-size // segment) if 0 < segment < size else 1
         part = whole / count
-        once = self.traffic.latency + part * self.traffic.per_block
+        answers = self._answers(part)
+        once = self.traffic.latency + part * self.traffic.per_block + sum(answers)
         flying = min(depth, count)
         longest = max((alpha + part * beta for alpha, beta in self.spans), default=0.0)
-        return once + (count - 1) * max(part * self.traffic.busiest, longest / flying)
+        apart = max(part * self.traffic.busiest, longest / flying) + max(answers, default=0.0)
+        return once + (count - 1) * apart
+
+    def _answers(self, part: float) -> list[float]:
+        """Seconds in which messages of such blocks wait for an answer, of the steps that have any.
+        It comes behind what its sender sends itself: the beginning of a message, which is as long
+        as messages may be without an answer."""
+        if not self.rendezvous:
+            return []
+        return [
+            2 * step.latency + self.rendezvous * step.per_block / step.largest
+            for step in self.traffic.steps
+            if step.largest * part >= self.rendezvous
+        ]
 
 
 def steps_of(
@@ -56,7 +72,8 @@ def steps_of(
                 last[rank] = number + 1
     ends = {(first[rank], last[rank]) for rank in first}
     spans = {(alpha[end] - alpha[begin], beta[end] - beta[begin]) for begin, end in ends}
-    return Steps(traffic, max(algorithm.blocks(shape, params), 1), tuple(sorted(spans)))
+    blocks = max(algorithm.blocks(shape, params), 1)
+    return Steps(traffic, blocks, tuple(sorted(spans)), topology.rendezvous)
 
 
 @dataclass
@@ -69,8 +86,21 @@ class OnTree:
     def seconds(
         self, algorithm: _core.Algorithm, shape: _core.Shape, params: _core.Params, size: int
     ) -> float:
+        steps = self._steps_of(algorithm, shape, params)
+        return steps.seconds(size, params.segment, params.depth)
+
+    def least(
+        self, algorithm: _core.Algorithm, shape: _core.Shape, params: _core.Params, size: int
+    ) -> float:
+        """In however many segments: what the busiest link takes for all bytes."""
+        steps = self._steps_of(algorithm, shape, params)
+        return size / steps.blocks * steps.traffic.busiest
+
+    def _steps_of(
+        self, algorithm: _core.Algorithm, shape: _core.Shape, params: _core.Params
+    ) -> Steps:
         key = (algorithm.id, shape.ranks, shape.root, params.value, tuple(params.list))
         if key not in self._steps:
             whole = _core.Params(value=params.value, list=params.list)
             self._steps[key] = steps_of(self.topology, algorithm, shape, whole)
-        return self._steps[key].seconds(size, params.segment, params.depth)
+        return self._steps[key]

@@ -45,6 +45,7 @@ class Tree:
     machines: dict[str, None] = field(default_factory=dict)  # in the file's order
     links: dict[str, dict[str, Link]] = field(default_factory=dict)  # by both ends
     places: list[Place] = field(default_factory=list)  # of the ranks, if the file says them
+    rendezvous: int = 0  # bytes from which on messages wait for an answer, if the file says it
     group: dict[str, str] = field(default_factory=dict)  # for each, another it hangs together with
 
     def error(self, line: int, what: str, hint: str = PAGE) -> Error:
@@ -111,7 +112,8 @@ class Tree:
             place, kind = at[above] if above else -1, name in self.machines
             measures = link.bandwidth or 0.0, link.latency or 0.0
             vertices.append(_core.Vertex(name, place, kind, *measures))
-        return _core.Topology(vertices, [at[name] for name in self._machines(ranks, places)])
+        machines = [at[name] for name in self._machines(ranks, places)]
+        return _core.Topology(vertices, machines, self.rendezvous)
 
     def _from(self, top: str) -> dict[str, str]:
         """Every vertex that hangs together with `top`, and the one above it."""

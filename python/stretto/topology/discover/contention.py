@@ -24,6 +24,10 @@ class Mover(Protocol):
     def ping(self, pair: Pair, times: int) -> float:
         """Seconds of a short message, one way: the least of so many."""
 
+    def eager(self, pair: Pair, size: int, tries: int) -> bool:
+        """Does a message of so many bytes leave before its receiver asks for it? Never without
+        reason; a busy machine may hide it, so that it is tried so often."""
+
 
 LEAST_BYTES, MOST_BYTES = 1 << 20, 1 << 26  # of a transfer; links let some 64 KiB pass at once
 SECONDS = 0.05  # that a transfer shall take

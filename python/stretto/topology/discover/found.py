@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from ..words import bandwidth_in_words
 from .contention import Contention, Mover
 from .links import Measure, machine_links, switch_link
+from .rendezvous import rendezvous
 from .splits import LEAST, Finder, Link
 from .tree import Switch, tree_of
 
@@ -30,7 +31,7 @@ class Machine:
 @dataclass
 class Discovered:
     """`switch_links` and `machine_links` are those to what is above; None on top, and of a machine
-    that has no other."""
+    that has no other. Messages of `rendezvous` bytes and more wait for an answer; 0: none do."""
 
     machines: list[Machine]
     switches: list[Switch]
@@ -38,12 +39,17 @@ class Discovered:
     machine_links: list[Measure | None]
     remarks: list[str]
     asked: int
+    rendezvous: int = 0
 
     def toml(self, head: Sequence[str] = ()) -> str:
         """The file that other commands read (docs/topology.md)."""
         by_rank = sorted((rank, one.name) for one in self.machines for rank in one.ranks)
         lines = [f"# {line}".rstrip() for line in (*head, *self.remarks)]
         lines += ["stretto-topology = 1", f"ranks = {_list(name for _, name in by_rank)}"]
+        if self.rendezvous:
+            lines.append(
+                f"rendezvous = {self.rendezvous}  # bytes: so long messages wait for an answer"
+            )
         for number, switch in enumerate(self.switches):
             lines += ["", f"[switch.s{number}]"]
             if switch.machines:
@@ -96,7 +102,9 @@ def discover(
         for number, switch in enumerate(tree)
     ]
     remarks = [*_remarks(machines, finder)]
-    return Discovered(machines, tree, trunks, list(hosts), remarks, contention.asked)
+    advance(0, None, "rendezvous")
+    waits = rendezvous(mover, (0, 1))
+    return Discovered(machines, tree, trunks, list(hosts), remarks, contention.asked, waits)
 
 
 def _best(contention: Contention, count: int) -> tuple[Finder, list[Link]]:

@@ -151,10 +151,20 @@ def ways_to_copy(ranks: int, cores: int) -> tuple[_core.Copy, ...]:
 def portfolio(
     point: Point, depths: tuple[int, ...] = DEPTHS, copies: tuple[_core.Copy, ...] = ()
 ) -> list[Candidate]:
-    """Every algorithm that can serve the point, with its parameters and in segments.
+    """Every algorithm that can serve the point, with its parameters and in segments; of those that
+    do the same, one.
 
     Those with long messages also with these ways to copy them, beside staging.
     """
+    found = with_parameters(point, depths)
+    if point.asked >= _core.least_lent:
+        few = [one for one in found if one.params.segment in (0, SEGMENTS[-1])]
+        found += [one.changed(copy=copy) for copy in copies for one in few]
+    return different(point, found)
+
+
+def with_parameters(point: Point, depths: tuple[int, ...]) -> list[Candidate]:
+    """All, also those that do the same without a list."""
     call = point.call(_core.Placement(point.ranks))
     sized = _core.facts(point.function).bytes_known
     found = []
@@ -169,10 +179,7 @@ def portfolio(
                 candidate(algorithm, _core.Params(segment=segment, depth=depth, value=given))
                 for segment, depth in cuts
             ]
-    if point.asked >= _core.least_lent:
-        few = [one for one in found if one.params.segment in (0, SEGMENTS[-1])]
-        found += [one.changed(copy=copy) for copy in copies for one in few]
-    return different(point, found)
+    return found
 
 
 def shipped(point: Point, per_node: int, cores: int = 0) -> Candidate:

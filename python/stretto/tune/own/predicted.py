@@ -3,7 +3,7 @@
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ... import _core
 from ...algorithms import function_named
@@ -32,6 +32,11 @@ class Level:
     placements: Callable[[int], list[int]]  # ranks of a node that are equally likely
     depths: tuple[int, ...] = (2,)
 
+    def up_to(self, most: int) -> "Level":
+        """With at least one power of two and one other number."""
+        least = max(most, next(p for p in self.ranks if p & (p - 1)))
+        return replace(self, ranks=tuple(p for p in self.ranks if p <= least))
+
 
 # Numbers that are no powers of two stand for all such, odd ones too.
 NODE = Level(
@@ -57,14 +62,16 @@ UNEVEN = Level(
 )
 
 
-def levels_of(machine: _core.Machine) -> list[Level]:
-    """Those whose messages take time."""
+def levels_of(machine: _core.Machine, most: int | None = None) -> list[Level]:
+    """Those whose messages take time, for up to `most` ranks; what is right for the largest number
+    serves more."""
 
     def costs(link: _core.Link) -> bool:
         return bool(link.message) or link.alpha > 0
 
     levels = ((NODE, machine.node), *((one, machine.network) for one in (ALONE, FULL, UNEVEN)))
-    return [level for level, link in levels if costs(link)]
+    found = [level for level, link in levels if costs(link)]
+    return found if most is None else [level.up_to(most) for level in found]
 
 
 def cut_by_itself(one: Candidate) -> bool:
@@ -93,17 +100,20 @@ def candidates(point: Point, depths: tuple[int, ...]) -> list[Candidate]:
 
 
 def promising(
-    every: list[Candidate], seconds: Callable[[Candidate], float]
+    every: list[Candidate],
+    seconds: Callable[[Candidate], float],
+    least: Callable[[Candidate, float], float] = lambda one, whole: whole / HOPELESS,
 ) -> Iterator[tuple[Candidate, float]]:
-    """With their seconds; what is hopeless is not cut into segments, and what is too large to be
-    predicted is left out."""
+    """With their seconds; what is too large to be predicted is left out. What is hopeless is not
+    cut into segments: it takes at `least` more than the fastest without; `least` is told what it
+    takes without."""
     whole: dict[tuple, float] = {}  # of algorithms with their parameters, without segments
     for one in sorted(every, key=lambda one: one.params.segment > 0):
         key = (one.id, one.params.value, tuple(one.params.list))
-        if one.params.segment:
-            limit = HOPELESS * min(whole.values(), default=0.0)
-            if whole.get(key, math.inf) > limit:
-                continue
+        if one.params.segment and (
+            key not in whole or least(one, whole[key]) > min(whole.values())
+        ):
+            continue
         try:
             found = seconds(one)
         except Error:

@@ -35,6 +35,12 @@ class Predictor:
             seconds = max(seconds, on_tree)
         return seconds
 
+    def least(self, point: Point, one: Candidate) -> float:
+        """On the topology, in however many segments; raises Error as `seconds` does."""
+        assert one.algorithm and self._tree
+        call = point.call(self._placement)
+        return self._tree.least(one.algorithm, call.shape(one.algorithm), one.params, call.bytes)
+
     def sorted(self, point: Point, found: list[Candidate]) -> list[tuple[float, Candidate]]:
         pairs = [(self.seconds(point, one), one) for one in found]
         return sorted(pairs, key=lambda pair: pair[0])

@@ -10,7 +10,7 @@ from ...errors import Error
 from ...topology.lists import list_for
 from ...topology.predict import placement_of
 from .choice import SHIPPED, Times, along
-from .points import Candidate, Point, portfolio, reduces
+from .points import Candidate, Point, different, reduces, with_parameters
 from .predicted import SIZES, cut_by_itself, plainness, promising
 from .predictor import Predictor
 from .rules import lines_in_turn
@@ -21,16 +21,24 @@ LEAST_RANKS = 2
 Found = list[tuple[float, Candidate]]  # predicted seconds, the best first
 
 
-def with_lists(point: Point, found: list[Candidate], topology: _core.Topology) -> list[Candidate]:
-    """With those that take a list in the list that the tree gives, beside."""
-    both = []
-    for one in found:
-        both.append(one)
+def with_lists(point: Point, every: list[Candidate], topology: _core.Topology) -> list[Candidate]:
+    """One of those that do the same; and what takes a list, with the one that the tree gives."""
+    listed = []
+    for one in every:
         assert one.algorithm
-        made = list_for(one.algorithm, topology, point.ranks)
-        if made and not one.params.list:
-            both.append(one.changed(list=made))
-    return both
+        if made := list_for(one.algorithm, topology, point.ranks):
+            listed.append(one.changed(list=made))
+    return different(point, every) + listed
+
+
+def with_eager_segments(found: list[Candidate], rendezvous: int) -> list[Candidate]:
+    """With the shortest segments still shorter where their messages wait for an answer: the longest
+    power of two of which none does."""
+    eager = 1 << max(rendezvous - 1, 1).bit_length() - 1
+    shortest = min((one.params.segment for one in found if one.params.segment), default=0)
+    if not eager < min(shortest, rendezvous):
+        return found
+    return found + [one.changed(segment=eager) for one in found if one.params.segment == shortest]
 
 
 @dataclass
@@ -57,8 +65,13 @@ class OnTopology:
             in_flight = own.depth // 4 * own.segment
             return not own.segment or not (in_flight >= point.bytes or cut_by_itself(one))
 
-        every = filter(useful, with_lists(point, portfolio(point, DEPTHS), self.topology))
-        found = promising(list(every), lambda one: self._predictor.seconds(point, one))
+        every = with_eager_segments(with_parameters(point, DEPTHS), self.topology.rendezvous)
+        every = with_lists(point, every, self.topology)
+        found = promising(
+            [one for one in every if useful(one)],
+            lambda one: self._predictor.seconds(point, one),
+            lambda one, _: self._predictor.least(point, one),
+        )
         return sorted(((seconds, one) for one, seconds in found), key=lambda pair: pair[0])
 
 
