@@ -36,7 +36,7 @@ struct Known {
   std::int64_t digest = 0;  ///< of both texts: positive
 };
 
-std::mutex mutex;  // guards what follows; never destroyed, like all that a program may use at its very end
+std::mutex agreements_mutex;  // guards what follows; never destroyed, like all that a program may use at its very end
 const Known* current = nullptr;
 std::map<std::int64_t, Known>& all_known() {
   static auto& by_digest = *new std::map<std::int64_t, Known>;
@@ -66,7 +66,7 @@ const Known& keep(const std::string& file, const std::string& text, const std::s
 
 /// Reads them at the first call; says what it found if told to.
 const Known& mine(bool speak) {
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(agreements_mutex);
   if (current) return *current;
   const FoundRules found = find_rules({settings().rules, learned_path()}, title_of_mpi);
   for (const Error& e : found.refused)
@@ -88,7 +88,7 @@ const Known& mine(bool speak) {
 
 /// Null: this process has never seen them.
 const Known* known(std::int64_t digest) {
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(agreements_mutex);
   if (digest == positive(shipped_digest)) return &shipped();
   const auto found = all_known().find(digest);
   return found == all_known().end() ? nullptr : &found->second;
@@ -96,7 +96,7 @@ const Known* known(std::int64_t digest) {
 
 /// From now on this process's rules, unless it agrees on others.
 void go_by(const Known& rules) {
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(agreements_mutex);
   current = &rules;
 }
 
@@ -116,7 +116,7 @@ const Known* of_rank_0(Bootstrap& bootstrap) {
     bootstrap.broadcast(texts[i].data(), texts[i].size());
   }
   if (!bootstrap.ok()) return nullptr;
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(agreements_mutex);
   try {
     return &keep(texts[0], texts[1], texts[2]);
   } catch (const Error&) {  // rank 0 could read them: what came is something else

@@ -21,12 +21,12 @@ constexpr std::size_t most_decisions = 4096;
 constexpr std::size_t most_schedules = 1024;
 constexpr std::size_t most_schedule_bytes = std::size_t{16} << 20;  // those that go by counts can be long and many
 
-std::mutex mutex;
+std::mutex communicators_mutex;
 int keyval = MPI_KEYVAL_INVALID;
 std::atomic<bool> finalized{false};
 
-/// Guarded by `mutex`; in the order made, which ranks share. Never destroyed: a program may end MPI when its own
-/// shared libraries are unloaded, after this one.
+/// Guarded by `communicators_mutex`; in the order made, which ranks share. Never destroyed: a program may end MPI when
+/// its own shared libraries are unloaded, after this one.
 std::vector<Communicator*>& all() {
   static auto& list = *new std::vector<Communicator*>;
   return list;
@@ -75,7 +75,7 @@ void forget(Communicator* c) {
 int on_delete(MPI_Comm, int, void* value, void*) {
   auto* c = static_cast<Communicator*>(value);
   {
-    const std::lock_guard lock(mutex);
+    const std::lock_guard lock(communicators_mutex);
     if (std::erase(all(), c) == 0) return MPI_SUCCESS;  // freed before MPI_Finalize
   }
   forget(c);
@@ -92,7 +92,7 @@ bool ready() {
   int initialized = 0;
   native().Initialized(&initialized);
   if (!initialized || finalized) return false;
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(communicators_mutex);
   if (keyval == MPI_KEYVAL_INVALID) native().Comm_create_keyval(on_copy, on_delete, &keyval, nullptr);
   return true;
 }
@@ -136,7 +136,7 @@ Communicator* make(MPI_Comm comm, const std::string& cause) {
   if (!settings().learn.empty() && !c->unusable && ranks > 1 && !c->survives_faults())
     c->learner = std::make_unique<Learner>(*c);
   {
-    const std::lock_guard lock(mutex);
+    const std::lock_guard lock(communicators_mutex);
     all().push_back(c);
   }
   mpi.Comm_set_attr(comm, keyval, c);
@@ -323,7 +323,7 @@ int free_communicator(MPI_Comm* comm, int (*native_free)(MPI_Comm*)) {
 }
 
 std::optional<bool> world_writes() {
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(communicators_mutex);
   const auto world = std::ranges::find_if(all(), [](const Communicator* c) { return c->comm() == constants().world; });
   if (world == all().end()) return std::nullopt;
   if ((*world)->survives_faults() && flavour::fault_of(constants().world) != MPI_SUCCESS) return false;
@@ -333,7 +333,7 @@ std::optional<bool> world_writes() {
 void free_communicators() {
   std::vector<Communicator*> left;
   {
-    const std::lock_guard lock(mutex);
+    const std::lock_guard lock(communicators_mutex);
     left.swap(all());
     finalized = true;
   }

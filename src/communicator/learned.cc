@@ -16,7 +16,7 @@
 namespace stretto::mpi {
 namespace {
 
-std::mutex mutex;
+std::mutex learned_mutex;
 
 /// Of several communicators, what one of them found out.
 struct Kept {
@@ -24,7 +24,7 @@ struct Kept {
   std::pair<bool, std::size_t> weight;
 };
 
-/// Guarded by `mutex`; never destroyed, like all that a program may use at its very end.
+/// Guarded by `learned_mutex`; never destroyed, like all that a program may use at its very end.
 std::map<std::string, Kept>& all_learned() {
   static auto& by_conditions = *new std::map<std::string, Kept>;
   return by_conditions;
@@ -40,7 +40,7 @@ std::string learned_path() {
 }
 
 void keep_learned(const learn::Learned& learned, bool settled) {
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(learned_mutex);
   Kept& known = all_learned()[learned.conditions];
   const std::size_t pairs = known.learned.pairs + learned.pairs;
   // Whoever has compared all, or more calls, knows better, whichever communicator is freed last.
@@ -50,7 +50,7 @@ void keep_learned(const learn::Learned& learned, bool settled) {
 }
 
 std::optional<learn::Candidate> learned_before(const std::string& conditions) {
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(learned_mutex);
   const auto found = all_learned().find(conditions);
   return found == all_learned().end() ? std::nullopt : std::optional(found->second.learned.choice);
 }
@@ -58,7 +58,7 @@ std::optional<learn::Candidate> learned_before(const std::string& conditions) {
 void write_learned() {
   std::vector<learn::Learned> learned;
   {
-    const std::lock_guard lock(mutex);
+    const std::lock_guard lock(learned_mutex);
     for (const auto& [conditions, one] : all_learned()) learned.push_back(one.learned);
   }
   if (learned.empty()) return;

@@ -20,7 +20,7 @@ namespace {
 using learn::unknown;
 
 constexpr double nanosecond = 1e-9;
-constexpr std::size_t most_decisions = 256;  // of a candidate: roots
+constexpr std::size_t most_roots = 256;  // of a candidate
 
 std::string microseconds(double seconds) {
   char text[32];
@@ -131,7 +131,7 @@ const Decision& Learner::decision(CallClass& of, std::size_t candidate, const Ca
     made.served = &statistics().of(call.function, *one.algorithm);
     if (!one.algorithm->needs.counts) made.schedule = c_.schedule(*one.algorithm, here.shape, one.params);
   }
-  if (table.size() >= most_decisions) table.clear();
+  if (table.size() >= most_roots) table.clear();
   return table.add(here, of.bytes, std::move(made));
 }
 

@@ -27,7 +27,7 @@ using transport::shm::SegmentHandle;
 
 constexpr Bytes probe_bytes = 32 << 10;
 
-std::mutex mutex;  // guards what follows; never destroyed, like all that a program may use at its very end
+std::mutex meetings_mutex;  // guards what follows; never destroyed, like all that a program may use at its very end
 std::map<transport::shm::Token, Connection*>& connection_cache() {
   static auto& map = *new std::map<transport::shm::Token, Connection*>;
   return map;
@@ -109,7 +109,7 @@ void Meeting::connect(std::vector<PeerInfo> all, bool own) {
 void Meeting::connect(std::size_t rank) {
   const SegmentHandle& handle = all_[rank].handle;
   if (!own_) {
-    const std::lock_guard lock(mutex);
+    const std::lock_guard lock(meetings_mutex);
     const auto found = connection_cache().find(handle.token);
     if (found != connection_cache().end()) {
       connections_[rank] = found->second;
@@ -210,7 +210,7 @@ void Meeting::finish(bool shared) {
     if (r != me()) finish_reading(board_of(r));
   own_process()->boards().give_back(mine, static_cast<std::uint32_t>(all_.size() - 1));
   if (!own_) {
-    const std::lock_guard lock(mutex);
+    const std::lock_guard lock(meetings_mutex);
     for (const std::size_t r : made) connection_cache()[all_[r].handle.token] = connections_[r];
   }
   have_met();

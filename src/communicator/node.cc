@@ -24,7 +24,7 @@ struct PeerGroup {
   KernelCopy kernel_copy;
 };
 
-std::mutex mutex;  // guards what follows; never destroyed, like all that a program may use at its very end
+std::mutex nodes_mutex;  // guards what follows; never destroyed, like all that a program may use at its very end
 std::vector<PeerGroup>& peer_groups() {
   static auto& list = *new std::vector<PeerGroup>;
   return list;
@@ -37,7 +37,7 @@ std::int64_t nanoseconds(Moment moment) {
 }  // namespace
 
 std::optional<NodeView> known_neighbours(const std::vector<int>& world) {
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(nodes_mutex);
   for (const PeerGroup& group : peer_groups()) {
     NodeView view;
     view.rules = group.rules;
@@ -63,7 +63,7 @@ void remember(const std::vector<int>& world, const NodeView& view) {
     group.ranks.push_back(rank);
     group.connections.push_back(connection);
   }
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(nodes_mutex);
   peer_groups().push_back(std::move(group));
 }
 

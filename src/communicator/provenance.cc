@@ -30,7 +30,7 @@ int leave_alone(MPI_Comm, int, void*, void*) { return MPI_SUCCESS; }
 void* as_value(Provenance provenance) { return reinterpret_cast<void*>(static_cast<std::uintptr_t>(provenance)); }
 
 /// For as long as the world is up.
-int keyval() {
+int provenance_keyval() {
   static std::mutex mutex;
   static int key = MPI_KEYVAL_INVALID;
   const std::lock_guard lock(mutex);
@@ -58,14 +58,15 @@ Provenance provenance_of(MPI_Comm comm) {
   void* value = nullptr;
   int there = 0;
   if (!world_is_up()) return Provenance::world;
-  if (native().Comm_get_attr(comm, keyval(), &value, &there) != MPI_SUCCESS || !there) return Provenance::world;
+  if (native().Comm_get_attr(comm, provenance_keyval(), &value, &there) != MPI_SUCCESS || !there)
+    return Provenance::world;
   return static_cast<Provenance>(reinterpret_cast<std::uintptr_t>(value));
 }
 
 void set_provenance(MPI_Comm comm, Provenance provenance) {
   // A session may make some before the world is up.
   if (provenance == Provenance::session || (provenance != Provenance::world && world_is_up()))
-    native().Comm_set_attr(comm, keyval(), as_value(provenance));
+    native().Comm_set_attr(comm, provenance_keyval(), as_value(provenance));
 }
 
 void inherit_provenance(MPI_Comm parent, MPI_Comm child) {

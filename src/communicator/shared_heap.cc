@@ -19,7 +19,7 @@ namespace {
 using transport::shm::Heap;
 using transport::shm::HeapRange;
 
-std::mutex mutex;                           // guards the making of it
+std::mutex heap_mutex;                      // guards the making of it
 std::atomic<Heap*> heap_of_alloc{nullptr};  // never destroyed: programs may free memory at their very end
 HeapRange shown;
 
@@ -29,14 +29,14 @@ bool wanted() { return settings().shm && settings().shared_heap && !settings().d
 Heap* of_allocator() {
   static Heap* const found = [] {
     const auto find = reinterpret_cast<transport::shm::FindHeap*>(dlsym(RTLD_DEFAULT, transport::shm::find_heap));
-    return find ? find(STRETTO_VERSION) : nullptr;
+    return find ? find(stretto_version()) : nullptr;
   }();
   return found;
 }
 
 /// For MPI_Alloc_mem: made by the first call that is large enough.
-Heap* made() {
-  const std::lock_guard lock(mutex);
+Heap* heap_made() {
+  const std::lock_guard lock(heap_mutex);
   static bool tried = false;
   if (std::exchange(tried, true)) return heap_of_alloc;
   std::string why;
@@ -72,7 +72,7 @@ bool allocate_in_heap(MPI_Aint size, MPI_Info info, void* base) {
   if (size < transport::shm::least_in_place || !base || !wanted() || !world_is_up()) return false;
   int keys = 0;
   if (info != MPI_INFO_NULL && (native().Info_get_nkeys(info, &keys) != MPI_SUCCESS || keys > 0)) return false;
-  Heap* const heap = made();
+  Heap* const heap = heap_made();
   if (!heap) return false;
   void* const block = heap->allocate(size).at;
   if (!block) return false;

@@ -11,25 +11,25 @@
 namespace stretto::mpi {
 namespace {
 
-std::mutex mutex;  // guards all tables; never destroyed, like all that a program may use at its very end
+std::mutex handles_mutex;  // guards all tables; never destroyed, like all that a program may use at its very end
 
 thread_local bool may_call = true;
 
 template <typename Handle>
-class Table {
+class Held {
  public:
-  explicit Table(int (*native_free)(Handle*)) : native_free_(native_free) {}
+  explicit Held(int (*native_free)(Handle*)) : native_free_(native_free) {}
 
   void hold(Handle handle) {
     free_left();
-    const std::lock_guard lock(mutex);
+    const std::lock_guard lock(handles_mutex);
     ++uses_[handle].calls;
     size_.store(uses_.size(), std::memory_order_relaxed);
   }
   void release(Handle handle) {
     unsigned freed = 0;
     {
-      const std::lock_guard lock(mutex);
+      const std::lock_guard lock(handles_mutex);
       const auto use = uses_.find(handle);
       if (--use->second.calls > 0) return;
       freed = use->second.freed;
@@ -47,7 +47,7 @@ class Table {
   bool put_off(Handle* handle, Handle null) {
     free_left();
     if (!handle || size_.load(std::memory_order_relaxed) == 0) return false;
-    const std::lock_guard lock(mutex);
+    const std::lock_guard lock(handles_mutex);
     const auto use = uses_.find(*handle);
     if (use == uses_.end()) return false;
     ++use->second.freed;
@@ -59,7 +59,7 @@ class Table {
     if (!any_left_.load(std::memory_order_relaxed)) return;
     std::vector<Handle> left;
     {
-      const std::lock_guard lock(mutex);
+      const std::lock_guard lock(handles_mutex);
       left.swap(left_);
       any_left_.store(false, std::memory_order_relaxed);
     }
@@ -79,12 +79,12 @@ class Table {
   std::atomic<bool> any_left_{false};
 };
 
-Table<MPI_Datatype>& types() {
-  static auto& table = *new Table<MPI_Datatype>(native().Type_free);
+Held<MPI_Datatype>& types() {
+  static auto& table = *new Held<MPI_Datatype>(native().Type_free);
   return table;
 }
-Table<MPI_Op>& ops() {
-  static auto& table = *new Table<MPI_Op>(native().Op_free);
+Held<MPI_Op>& ops() {
+  static auto& table = *new Held<MPI_Op>(native().Op_free);
   return table;
 }
 

@@ -13,11 +13,11 @@
 namespace stretto::mpi {
 namespace {
 
-using Table = HandleTable<MPI_Op, reduce::Op, 64>;
+using OperatorTable = HandleTable<MPI_Op, reduce::Op, 64>;
 
-const Table& table() {
-  static const Table made = [] {
-    Table t;
+const OperatorTable& operator_table() {
+  static const OperatorTable made = [] {
+    OperatorTable t;
     using reduce::Op;
     t.insert(MPI_SUM, Op::sum);
     t.insert(MPI_PROD, Op::prod);
@@ -90,11 +90,11 @@ bool is_commutative(MPI_Op op) {
   return native().Op_commutative(op, &commutative) == MPI_SUCCESS && commutative != 0;
 }
 
-bool is_standard(MPI_Op op) { return table().find(op) != nullptr; }
+bool is_standard(MPI_Op op) { return operator_table().find(op) != nullptr; }
 
 OperatorFacts facts_of(const MPI_Op& op, const TypeFacts& type) {
   OperatorFacts facts;
-  if (const reduce::Op* known = table().find(op)) {
+  if (const reduce::Op* known = operator_table().find(op)) {
     const reduce::Kernel kernel = *known == reduce::Op::none ? nullptr : reduce::kernel(*known, type.type);
     facts.usable = kernel != nullptr;
     if (!kernel) return facts;

@@ -9,10 +9,10 @@
 namespace stretto::mpi {
 namespace {
 
-char unknown;  // stands in the table until the MPI is found
+char not_looked_up;  // stands in the table until the MPI is found
 std::atomic<bool> said{false};
 
-[[gnu::tls_model("initial-exec")]] thread_local ByTool* last = nullptr;
+[[gnu::tls_model("initial-exec")]] thread_local ByTool* last_tool = nullptr;
 
 /// Where the library begins that this address is in.
 void* library_of(const void* address) {
@@ -52,7 +52,7 @@ void say_not_served(const char* name, const void* tool) {
 }  // namespace
 
 constinit std::atomic<void*> detail::tools[] = {
-#define STRETTO_UNKNOWN(name) &unknown,
+#define STRETTO_UNKNOWN(name) &not_looked_up,
     STRETTO_ENTRIES(STRETTO_UNKNOWN)
 #undef STRETTO_UNKNOWN
 };
@@ -66,7 +66,7 @@ void find_tools(void* library){
 }
 
 ByTool* ByTool::innermost(Entry entry) {
-  ByTool* call = last;
+  ByTool* call = last_tool;
   while (call && call->entry_ != entry) call = call->outer_;
   return call;
 }
@@ -86,13 +86,13 @@ ByTool::ByTool(Entry entry) : entry_(entry) {
     return;
   }
   my_rank();  // after MPI_Finalize nobody could tell
-  outer_ = last;
-  last = this;
+  outer_ = last_tool;
+  last_tool = this;
 }
 
 ByTool::~ByTool() {
   if (!tool_) return;
-  last = outer_;
+  last_tool = outer_;
   static constexpr const char* names[] = {
 #define STRETTO_NAME(name) #name,
       STRETTO_ENTRIES(STRETTO_NAME)

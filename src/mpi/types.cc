@@ -15,11 +15,11 @@ namespace {
 
 using reduce::Type;
 
-struct Known {
+struct KnownType {
   TypeFacts facts;
   bool padded = false;  // MPI counts fewer bytes than lie in memory
 };
-using Table = HandleTable<MPI_Datatype, Known, 256>;
+using TypeTable = HandleTable<MPI_Datatype, KnownType, 256>;
 
 Type by_size(int size, const std::array<Type, 4>& of_1_2_4_8) {
   switch (size) {
@@ -42,13 +42,13 @@ Type c_bool(int size) { return size == 1 ? Type::bool8 : Type::none; }
 Type long_double(int size) { return size == sizeof(long double) ? Type::f80 : Type::none; }
 Type long_double_complex(int size) { return size == 2 * sizeof(long double) ? Type::c80 : Type::none; }
 
-void insert(Table& table, MPI_Datatype handle, Type type, Bytes size, bool padded) {
+void insert(TypeTable& table, MPI_Datatype handle, Type type, Bytes size, bool padded) {
   const TypeFacts facts{true, type, {.size = size, .extent = size, .span = size}};
   table.insert(handle, {facts, padded});
 }
 
 /// The predefined types that are one number, by what they are in C or Fortran; the size decides the rest.
-void add_numbers(Table& table) {
+void add_numbers(TypeTable& table) {
   const auto add = [&](MPI_Datatype handle, Type (*kind)(int)) {
     const int size = flavour::size_of_predefined(handle);
     if (size > 0) insert(table, handle, kind(size), size, false);
@@ -75,7 +75,7 @@ void add_numbers(Table& table) {
   for (MPI_Datatype t : {MPI_CHAR, MPI_WCHAR, MPI_CHARACTER, MPI_PACKED}) add(t, character);
 }
 
-void add_pairs(Table& table) {
+void add_pairs(TypeTable& table) {
   const auto pair = [&](MPI_Datatype handle, Type type) { insert(table, handle, type, reduce::size_of(type), true); };
   pair(MPI_FLOAT_INT, Type::f32_i32);
   pair(MPI_DOUBLE_INT, Type::f64_i32);
@@ -89,15 +89,15 @@ void add_pairs(Table& table) {
 }
 
 /// Filled in place, because the facts point into it.
-struct FilledTable : Table {
+struct FilledTable : TypeTable {
   FilledTable() {
     add_numbers(*this);
     add_pairs(*this);
-    for_each([](const MPI_Datatype& handle, Known& known) { known.facts.element.type = &handle; });
+    for_each([](const MPI_Datatype& handle, KnownType& known) { known.facts.element.type = &handle; });
   }
 };
 
-const Table& table() {
+const TypeTable& type_table() {
   static const FilledTable filled;
   return filled;
 }
@@ -216,7 +216,7 @@ bool is_predefined(MPI_Datatype type) {
 bool is_row(MPI_Datatype type) {
   MPI_Datatype inner = Envelope(type).inner(type);
   if (inner == constants().type_null) return false;
-  if (const Known* known = table().find(inner)) return !known->padded;
+  if (const KnownType* known = type_table().find(inner)) return !known->padded;
   const bool row = is_row(inner);
   if (!is_predefined(inner)) native().Type_free(&inner);
   return row;
@@ -265,7 +265,7 @@ int packing_error() { return packing.error; }
 void note_error(int error, const execute::Element& element) { note(error, element); }
 
 const TypeFacts& facts_of(const MPI_Datatype& type, Use use, TypeFacts& storage) {
-  const Known* known = table().find(type);
+  const KnownType* known = type_table().find(type);
   if (known && (use == Use::combine || !known->padded)) return known->facts;
   TypeFacts& facts = storage = {};
   MPI_Count size = 0;

@@ -11,9 +11,9 @@ namespace {
 using json::number;
 using json::quoted;
 
-std::mutex mutex;
+std::mutex learning_mutex;
 
-/// Guarded by `mutex`; never destroyed, like all that a program may use at its very end.
+/// Guarded by `learning_mutex`; never destroyed, like all that a program may use at its very end.
 LearnedClasses& mine() {
   static auto& classes = *new LearnedClasses;
   return classes;
@@ -38,12 +38,12 @@ std::string seconds_or_null(double seconds) { return seconds > 0 ? number(second
 }  // namespace
 
 void add_learned(const std::string& conditions, const LearnedClass& learned) {
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(learning_mutex);
   add(mine()[conditions], learned);
 }
 
 void put_learned(Packet& packet) {
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(learning_mutex);
   packet.put(mine().size());
   for (const auto& [conditions, learned] : mine()) {
     packet.put_text(conditions);

@@ -226,9 +226,10 @@ std::string timing_cost() {
 void write(Output& file, const Profile& p) {
   std::vector<double> walls;
   for (const OfRank& r : p.by_rank) walls.push_back(r.wall);
-  file.write("{\"format\":\"stretto profile\",\"version\":1,\"stretto\":\"" STRETTO_VERSION "\",\n\"program\":" +
-             quoted(program_name()) + ",\"date\":" + quoted(date()) + ",\"mpi\":" + quoted(mpi_version()) +
-             ",\n\"ranks\":" + std::to_string(p.by_rank.size()) + ",\"wall_seconds\":" + spread(walls));
+  file.write("{\"format\":\"stretto profile\",\"version\":1,\"stretto\":\"" + std::string(stretto_version()) +
+             "\",\n\"program\":" + quoted(program_name()) + ",\"date\":" + quoted(date()) +
+             ",\"mpi\":" + quoted(mpi_version()) + ",\n\"ranks\":" + std::to_string(p.by_rank.size()) +
+             ",\"wall_seconds\":" + spread(walls));
   if (settings().trace.empty()) file.write(",\"timing_ns\":" + timing_cost());
   std::map<std::string, std::size_t> nodes;
   {

@@ -8,12 +8,12 @@
 namespace stretto::mpi {
 namespace {
 
-[[gnu::tls_model("initial-exec")]] thread_local const char* last = "native";
+[[gnu::tls_model("initial-exec")]] thread_local const char* last_served = "native";
 
 }  // namespace
 
-const char* last_algorithm() { return last; }
-void set_last_algorithm(const char* id) { last = id; }
+const char* last_algorithm() { return last_served; }
+void set_last_algorithm(const char* id) { last_served = id; }
 
 std::string_view name_of(Passed reason) {
   switch (reason) {

@@ -8,6 +8,7 @@
 #include "observe/calls.hpp"
 #include "observe/pending.hpp"
 #include "observe/write.hpp"
+#include "settings/settings.hpp"
 #include "support/json.hpp"
 
 namespace stretto::mpi::observe {
@@ -153,10 +154,9 @@ void write_trace(Assembly& all, const std::string& path) {
     numbers += std::to_string(n);
     sum += n;
   }
-  file->write(",\"otherData\":{\"format\":\"stretto trace\",\"version\":1,\"stretto\":\"" STRETTO_VERSION
-              "\",\"ranks\":" +
-              std::to_string(all.ranks()) + ",\"dropped\":" + std::to_string(sum) + ",\"dropped_by_rank\":[" + numbers +
-              "]}}\n");
+  file->write(",\"otherData\":{\"format\":\"stretto trace\",\"version\":1,\"stretto\":\"" +
+              std::string(stretto_version()) + "\",\"ranks\":" + std::to_string(all.ranks()) +
+              ",\"dropped\":" + std::to_string(sum) + ",\"dropped_by_rank\":[" + numbers + "]}}\n");
 }
 
 }  // namespace stretto::mpi::observe

@@ -63,7 +63,7 @@ class RequestTable {
   Entries* current_ = nullptr;
   std::size_t used_ = 0;
 };
-constinit RequestTable table;
+constinit RequestTable request_table;
 std::atomic<bool> ended{false};
 
 // Never destroyed, like all that a program may use at its very end.
@@ -110,7 +110,7 @@ bool make_own(Pool& p) {
   if (!make_own(p) || native().Recv_init(nullptr, 0, constants().byte, 0, 0, *p.own, &carrier) != MPI_SUCCESS)
     return false;
   p.all.emplace_back(carrier);
-  table.insert(&p.all.back());
+  request_table.insert(&p.all.back());
   p.unused.push_back(&p.all.back());
   return true;
 }
@@ -214,7 +214,7 @@ constinit std::atomic<MPI_Request> detail::complete_handle{MPI_Request{}};
 
 bool requests_have_ended() { return ended; }
 
-Request* find_request(MPI_Request handle) { return table.find(handle); }
+Request* find_request(MPI_Request handle) { return request_table.find(handle); }
 
 Served start_nonblocking(MPI_Comm comm, const Arguments& arguments, MPI_Request* handle, const NativeStart& native,
                          observe::Nanoseconds began) {

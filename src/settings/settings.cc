@@ -185,7 +185,7 @@ std::string working_directory() {
 Settings read() {
   Settings s;
   s.folder = working_directory();
-  std::string all = STRETTO_VERSION STRETTO_LAYOUT;
+  std::string all = stretto_version() + std::string(STRETTO_LAYOUT);
   s.gpu = read_switch("STRETTO_GPU", true, "0 says that no buffer of the program is in the memory of a GPU");
   s.disabled = read_switch("STRETTO_DISABLE", false, "1 hands every call to the native library, 0 does not");
   read_log(s);
@@ -196,7 +196,7 @@ Settings read() {
       read_word("STRETTO_PROGRESS", "thread", "calls", false,
                 "calls moves nonblocking collectives on in calls of MPI, thread while the program computes as well");
   read_files_to_write(s, all);
-  s.children = variable("STRETTO_CHILDREN") == STRETTO_VERSION;
+  s.children = variable("STRETTO_CHILDREN") == stretto_version();
   s.rules = variable("STRETTO_RULES");
   s.learn = variable("STRETTO_LEARN");
   if (s.learn == "0") s.learn.clear();
@@ -215,6 +215,8 @@ std::string from_start(const std::string& path) {
   const std::string& start = settings().folder;
   return start.empty() || start == working_directory() ? path : start + '/' + path;
 }
+
+const char* stretto_version() { return STRETTO_VERSION; }
 
 const Settings& settings() {
   // Never destroyed: a program may finalize MPI in the destructor of a global object.

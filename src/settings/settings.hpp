@@ -57,6 +57,9 @@ struct Settings {
   }
 };
 
+/// Stretto's own: "0.3.0".
+const char* stretto_version();
+
 /// Reads the environment at the first call. What is wrong there is said once, by rank 0 if the launcher tells which
 /// one that is, and ignored: the next source decides. So are variables that look like Stretto's and are not.
 const Settings& settings();
