@@ -36,7 +36,7 @@ struct Made {
     show_heap();
   }
 };
-const Made& made() {
+const Made& process_made() {
   static const Made& once = *new Made;
   return once;
 }
@@ -113,9 +113,9 @@ std::int64_t node_id() {
   return static_cast<std::int64_t>(id >> 2);
 }
 
-Process* own_process() { return made().process; }
+Process* own_process() { return process_made().process; }
 
-const std::string& why_it_shares_nothing() { return made().why; }
+const std::string& why_it_shares_nothing() { return process_made().why; }
 
 transport::shm::Segment* segment_at_hand() {
   Process* const p = made_process;
@@ -153,6 +153,8 @@ transport::shm::StagingRings take_staging_rings() {
     say("there is no shared memory for one more thread", "set STRETTO_SHM_MEMORY=256M or more");
     native().Abort(constants().world, 1);
   }
+  // New pages can take several times as long as a message: what is tried for a few calls only would seem slow.
+  if (!settings().learn.empty()) std::ranges::for_each(*rings, &transport::shm::StagingRing::write_pages);
   return *rings;
 }
 

@@ -46,6 +46,22 @@ TEST(messages_go_around_the_whole_or_begin_again) {
     for (Bytes at = turn == 0 ? 128 : 0; at < size / 2; at += 128) CHECK_EQ(place_of(false), at);
 }
 
+TEST(no_page_is_new_where_all_were_written) {
+  constexpr Bytes large = 64 << 10;
+  std::vector<std::byte> memory_of_large(static_cast<std::size_t>(large), std::byte{1});
+  StagingRing ring(memory_of_large.data(), large);
+  Reader reader;
+  std::byte* first = ring.take(8192);
+  CHECK(ring.has_new_pages());
+  reader.add_to(ring, 1, true);
+  ring.write_pages();
+  for (int i = 0; i < 8192; ++i) CHECK(first[i] == std::byte{1});  // it is still to be read
+  for (int i = 0; i < 6; ++i) {
+    CHECK(ring.take(8192) && !ring.has_new_pages());
+    reader.add_to(ring, 1, true);
+  }
+}
+
 /// How far into the memory so many messages of 128 bytes get, of which the first `unread` are never read.
 Bytes furthest_of_short(int messages, int unread) {
   constexpr Bytes large = 256 << 10;

@@ -65,6 +65,15 @@ class StagingRing {
   /// Are pages of what was taken last written for the first time? That is slow.
   bool has_new_pages() const { return newest_is_new_; }
 
+  /// Writes all pages that messages use where they do not go around, so that none of them is new.
+  void write_pages() {
+    const auto size = static_cast<std::uint64_t>(bytes_);
+    if (provided_ < size && !provide(size)) return;
+    constexpr std::uint64_t page = 4096;
+    for (std::uint64_t at = (used_ + page - 1) / page * page; at < size; at += page) memory_[at] = {};
+    used_ = std::max(used_, size);
+  }
+
   /// What was taken last is read by the receiver of fragment `number` of `box`, for an operation of a communicator,
   /// the `owner`. The last reader of a chunk says so. Returns what posted() wants, where the number is not known yet.
   std::uint64_t add_reference(const Outbox& box, std::uint64_t number, std::uint64_t owner, bool last_reader) {
