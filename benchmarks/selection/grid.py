@@ -42,4 +42,6 @@ class Grid:
 
 
 def every_function() -> list[str]:
-    return [_core.facts(one).name for one in _core.all_functions()]
+    """All but the neighbourhood functions, which are not tuned."""
+    every = [_core.facts(one) for one in _core.all_functions()]
+    return [one.name for one in every if not _core.facts(one.collective).neighbourhood]
