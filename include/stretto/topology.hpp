@@ -93,7 +93,7 @@ struct StepTraffic {
   std::size_t where = 0;    ///< that way, the first of them
   double latency = 0;       ///< of the longest path
   double per_block = 0;     ///< seconds of the slowest way, for every byte of a block
-  Block largest = 0;        ///< of its messages
+  Block largest = 0;        ///< of its messages between machines
 };
 
 struct Traffic {

@@ -105,7 +105,7 @@ void register_messages(nb::module_& m) {
       .def_ro("where", &StepTraffic::where, "That way.")
       .def_ro("latency", &StepTraffic::latency, "Of the longest path.")
       .def_ro("per_block", &StepTraffic::per_block, "Seconds of the slowest way, for every byte of a block.")
-      .def_ro("largest", &StepTraffic::largest, "Blocks of its largest message.");
+      .def_ro("largest", &StepTraffic::largest, "Blocks of its largest message between machines.");
   nb::class_<Traffic>(m, "Traffic", "What all messages of a schedule do on a tree.")
       .def_ro("steps", &Traffic::steps)
       .def_ro("most", &Traffic::most, "Messages of one step, by way.")

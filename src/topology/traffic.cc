@@ -26,7 +26,7 @@ class Step {
     ++now_.messages;
     now_.latency = std::max(now_.latency, topology_.latency(t.from, t.to));
     if (t.blocks == 0) return;  // it takes no room on a link
-    now_.largest = std::max(now_.largest, t.blocks);
+    if (topology_.machine_of(t.from) != topology_.machine_of(t.to)) now_.largest = std::max(now_.largest, t.blocks);
     topology_.path(t.from, t.to, path_);
     for (const std::size_t w : path_) {
       if (messages_[w]++ == 0) used_.push_back(w);

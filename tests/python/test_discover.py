@@ -80,6 +80,8 @@ def test_the_size_from_which_messages_wait_for_an_answer(limit):
     assert limit <= found.rendezvous < limit + 64
     assert stretto.parse_topology(found.toml()).rendezvous == found.rendezvous
     assert found_on(SimulatedNetwork(TWO, [0, 1] * 2, busy=0)).rendezvous == 0
+    busy = SimulatedNetwork(TWO, [0, 1] * 2, rendezvous=1, busy=0)
+    assert found_on(busy).rendezvous == 0, "where not even short messages seem to leave"
 
 
 @pytest.mark.parametrize("value", ['"64 apples"', "-1", "true", "[]"])

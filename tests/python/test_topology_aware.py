@@ -104,6 +104,23 @@ def test_messages_that_wait_for_an_answer():
     assert seconds(waits, short, 32) == seconds(plain, short, 32)
 
 
+def test_only_messages_between_machines_wait_for_an_answer():
+    vertices = [_core.Vertex("top"), *(_core.Vertex(f"n{i}", 0, True, 1.0, 0.5) for i in range(2))]
+    placed = [1, 1, 2, 2]
+    linear = stretto.algorithm_named("gather/linear")
+    binomial = stretto.algorithm_named("gather/binomial")
+    shape = stretto.Shape(4)
+
+    def longer(algorithm: _core.Algorithm, rendezvous: int) -> float:
+        trees = (_core.Topology(vertices, placed, one) for one in (rendezvous, 0))
+        waits, plain = (OnTree(one).seconds(algorithm, shape, _core.Params(), 400) for one in trees)
+        return waits - plain
+
+    assert longer(linear, 101) == 0, "parts of 100 bytes"
+    assert longer(binomial, 201) == 0
+    assert longer(linear, 100) > 0 and longer(binomial, 200) > 0
+
+
 def test_long_messages_follow_the_tree_in_segments_that_need_no_answer():
     """On eight machines, where a chain in rank order does the same as the tree's without a list."""
     rows = "".join(f'[switch.s{i}]\nmachines = "n[{4 * i}-{4 * i + 3}]"\n' for i in range(2))

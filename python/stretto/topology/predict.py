@@ -43,8 +43,7 @@ class Steps:
 
     def _answers(self, part: float) -> list[float]:
         """Seconds in which messages of such blocks wait for an answer, of the steps that have any.
-        It comes behind what its sender sends itself: the beginning of a message, which is as long
-        as messages may be without an answer."""
+        The answer queues behind data that the receiver sends: as much as goes without an answer."""
         if not self.rendezvous:
             return []
         return [

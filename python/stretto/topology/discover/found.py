@@ -48,7 +48,7 @@ class Discovered:
         lines += ["stretto-topology = 1", f"ranks = {_list(name for _, name in by_rank)}"]
         if self.rendezvous:
             lines.append(
-                f"rendezvous = {self.rendezvous}  # bytes: so long messages wait for an answer"
+                f"rendezvous = {self.rendezvous}  # bytes: messages this long wait for an answer"
             )
         for number, switch in enumerate(self.switches):
             lines += ["", f"[switch.s{number}]"]

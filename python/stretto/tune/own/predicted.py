@@ -16,7 +16,8 @@ from .predictor import Predictor
 from .rules import checked, last_line, lines_in_turn
 
 SIZES = (8, 128, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20)
-HOPELESS = 4.0  # times the fastest: cutting it into segments is not tried
+HOPELESS = 4.0  # times the fastest: cutting it into segments is not tried (without a topology)
+FEW = 16  # ranks
 PLAIN = 1.02  # what a parameter or segments must be faster by
 LAST = (64, 4 << 10)  # ranks and bytes for which a last resort is the best
 PER_NODE = (4, 16)  # ranks of a node that are equally likely, where there are several nodes
@@ -33,9 +34,8 @@ class Level:
     depths: tuple[int, ...] = (2,)
 
     def up_to(self, most: int) -> "Level":
-        """With at least one power of two and one other number."""
-        least = max(most, next(p for p in self.ranks if p & (p - 1)))
-        return replace(self, ranks=tuple(p for p in self.ranks if p <= least))
+        """With enough that the choice for the largest number serves more."""
+        return replace(self, ranks=tuple(p for p in self.ranks if p <= max(most, FEW)))
 
 
 # Numbers that are no powers of two stand for all such, odd ones too.
@@ -102,18 +102,19 @@ def candidates(point: Point, depths: tuple[int, ...]) -> list[Candidate]:
 def promising(
     every: list[Candidate],
     seconds: Callable[[Candidate], float],
-    least: Callable[[Candidate, float], float] = lambda one, whole: whole / HOPELESS,
+    least: Callable[[Candidate], float] | None = None,
 ) -> Iterator[tuple[Candidate, float]]:
     """With their seconds; what is too large to be predicted is left out. What is hopeless is not
-    cut into segments: it takes at `least` more than the fastest without; `least` is told what it
-    takes without."""
+    cut into segments: it takes at `least` more than the fastest without segments."""
     whole: dict[tuple, float] = {}  # of algorithms with their parameters, without segments
     for one in sorted(every, key=lambda one: one.params.segment > 0):
         key = (one.id, one.params.value, tuple(one.params.list))
-        if one.params.segment and (
-            key not in whole or least(one, whole[key]) > min(whole.values())
-        ):
-            continue
+        if one.params.segment:
+            if key not in whole:
+                continue
+            bound = least(one) if least else whole[key] / HOPELESS
+            if bound > min(whole.values()):
+                continue
         try:
             found = seconds(one)
         except Error:

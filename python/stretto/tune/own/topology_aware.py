@@ -16,6 +16,7 @@ from .predictor import Predictor
 from .rules import lines_in_turn
 
 DEPTHS = (2, 8, 32)
+SHORTEST, MOST_SEGMENTS = 1 << 10, 1 << 10  # of segments that need no answer: bytes, and of a call
 LEAST_RANKS = 2
 
 Found = list[tuple[float, Candidate]]  # predicted seconds, the best first
@@ -31,12 +32,12 @@ def with_lists(point: Point, every: list[Candidate], topology: _core.Topology) -
     return different(point, every) + listed
 
 
-def with_eager_segments(found: list[Candidate], rendezvous: int) -> list[Candidate]:
-    """With the shortest segments still shorter where their messages wait for an answer: the longest
-    power of two of which none does."""
-    eager = 1 << max(rendezvous - 1, 1).bit_length() - 1
+def with_eager_segments(point: Point, found: list[Candidate], rendezvous: int) -> list[Candidate]:
+    """Adds the longest power of two that needs no answer, if the shortest segments so far may need
+    one."""
+    eager = 1 << (rendezvous - 1).bit_length() - 1 if rendezvous > 1 else 0
     shortest = min((one.params.segment for one in found if one.params.segment), default=0)
-    if not eager < min(shortest, rendezvous):
+    if not SHORTEST <= eager < shortest or point.bytes > MOST_SEGMENTS * eager:
         return found
     return found + [one.changed(segment=eager) for one in found if one.params.segment == shortest]
 
@@ -65,12 +66,13 @@ class OnTopology:
             in_flight = own.depth // 4 * own.segment
             return not own.segment or not (in_flight >= point.bytes or cut_by_itself(one))
 
-        every = with_eager_segments(with_parameters(point, DEPTHS), self.topology.rendezvous)
+        plain = with_parameters(point, DEPTHS)
+        every = with_eager_segments(point, plain, self.topology.rendezvous)
         every = with_lists(point, every, self.topology)
         found = promising(
             [one for one in every if useful(one)],
             lambda one: self._predictor.seconds(point, one),
-            lambda one, _: self._predictor.least(point, one),
+            lambda one: self._predictor.least(point, one),
         )
         return sorted(((seconds, one) for one, seconds in found), key=lambda pair: pair[0])
 
