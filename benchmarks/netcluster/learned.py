@@ -20,7 +20,7 @@ from stretto.tune.own.points import Point, in_parts
 from stretto.units import size_in_words
 from tree import Tree
 
-FUNCTIONS = ("allreduce", "bcast", "allgather")
+FUNCTIONS = ("allreduce", "bcast", "allgather", "alltoall")
 REPLAY = Path(__file__).resolve().parents[1] / "learning" / "replay.c"
 PATIENCE = 1800  # seconds for a run
 MACHINE = "gigabit-ethernet"  # what the model knows but for the tree
