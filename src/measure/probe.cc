@@ -298,7 +298,8 @@ class Probe {
     const int count = static_cast<int>(flow.bytes);
     double found = 0;
     for (int i = 0; i < order.repeats && found == 0; ++i) {
-      const double begun = native().Wtime();  // before any rank leaves the barrier
+      meet();
+      const double begun = native().Wtime();  // before any rank leaves the second barrier
       meet();
       MPI_Request request;
       double left = 0;
