@@ -185,8 +185,11 @@ def measured(
     found = Found({}, {}, {}, tuning)
     for ranks, points in sample.items():
         found.choices |= {point: choices_of(point, tuned, session) for point in points}
-        for point, words in learned(mpi, points, folder, options.learn).items():
-            found.choices[point]["learned"] = words
+        called = [point for point in points if "native" in found.choices[point]]
+        words = learned(mpi, called, folder, options.learn)
+        for point in points:
+            own = found.choices[point]
+            own["learned"] = words.get(point, own["shipped"])
         found.wholes[ranks] = exhausted(mpi, points, folder)
         found.ratios |= compared(mpi, found.wholes[ranks].fastest, found.choices, folder)
     return sample, found, session
