@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <chrono>
 #include <climits>
@@ -23,6 +24,7 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -37,11 +39,12 @@ using mpi::constants;
 using mpi::native;
 using std::chrono::microseconds;
 
-constexpr microseconds soon{20};    // of who takes part: cores are for the messages
-constexpr microseconds later{500};  // of who waits for the next order
-constexpr microseconds eager_within{20'000};
+constexpr microseconds soon{20};              // of who takes part: cores are for the messages
+constexpr microseconds later{500};            // of who waits for the next order
+constexpr microseconds eager_within{20'000};  // a message leaves whose receiver need not answer
 
 enum class Kind { move, ping, eager };
+constexpr std::array<std::string_view, 3> kinds{"move", "ping", "eager"};
 
 struct Flow {
   int from, to;
@@ -156,14 +159,9 @@ Order order_of(const std::string& line, int ranks) {
   Order order;
   std::string word;
   words >> word;
-  if (word == "move")
-    order.kind = Kind::move;
-  else if (word == "ping")
-    order.kind = Kind::ping;
-  else if (word == "eager")
-    order.kind = Kind::eager;
-  else
-    throw Error("'" + line + "' is no order: write move, ping or eager");
+  const auto kind = std::ranges::find(kinds, word);
+  if (kind == kinds.end()) throw Error("'" + line + "' is no order: write move, ping or eager");
+  order.kind = static_cast<Kind>(kind - kinds.begin());
   words >> word;
   order.repeats = static_cast<int>(number(word, 1, 1'000'000));
   if (order.kind == Kind::move && !(words >> order.enough))
@@ -203,12 +201,11 @@ class Probe {
       order.repeats = head[1];
       order.flows.resize(static_cast<std::size_t>(flows));
       broadcast(order.flows.data(), flows * static_cast<int>(sizeof(Flow)));
-      if (order.kind == Kind::move)
-        move(order);
-      else if (order.kind == Kind::ping)
-        ping(order);
-      else
-        eager(order);
+      switch (order.kind) {
+        case Kind::move: move(order); break;
+        case Kind::ping: ping(order); break;
+        case Kind::eager: eager(order); break;
+      }
       if (rank_ == 0) std::fflush(stdout);
     }
   }
@@ -294,7 +291,8 @@ class Probe {
   void eager(const Order& order) {
     const Flow& flow = order.flows.front();
     const double limit = std::chrono::duration<double>(eager_within).count();
-    std::vector<char> buffer(static_cast<std::size_t>(flow.bytes), 1);
+    const bool takes_part = rank_ == flow.from || rank_ == flow.to;
+    std::vector<char> buffer(takes_part ? static_cast<std::size_t>(flow.bytes) : 0, 1);
     const int count = static_cast<int>(flow.bytes);
     double found = 0;
     for (int i = 0; i < order.repeats && found == 0; ++i) {

@@ -17,7 +17,7 @@ from .rules import checked, last_line, lines_in_turn
 
 SIZES = (8, 128, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20)
 HOPELESS = 4.0  # times the fastest: cutting it into segments is not tried (without a topology)
-FEW = 16  # ranks
+AT_LEAST = 16  # ranks are predicted for: what is best on fewer need not serve more
 PLAIN = 1.02  # what a parameter or segments must be faster by
 LAST = (64, 4 << 10)  # ranks and bytes for which a last resort is the best
 PER_NODE = (4, 16)  # ranks of a node that are equally likely, where there are several nodes
@@ -35,7 +35,7 @@ class Level:
 
     def up_to(self, most: int) -> "Level":
         """With enough that the choice for the largest number serves more."""
-        return replace(self, ranks=tuple(p for p in self.ranks if p <= max(most, FEW)))
+        return replace(self, ranks=tuple(p for p in self.ranks if p <= max(most, AT_LEAST)))
 
 
 # Numbers that are no powers of two stand for all such, odd ones too.

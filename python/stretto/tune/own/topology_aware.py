@@ -16,7 +16,8 @@ from .predictor import Predictor
 from .rules import lines_in_turn
 
 DEPTHS = (2, 8, 32)
-SHORTEST, MOST_SEGMENTS = 1 << 10, 1 << 10  # of segments that need no answer: bytes, and of a call
+SHORTEST_EAGER = 1 << 10  # bytes of a segment
+MOST_EAGER = 1 << 10  # such segments of a call
 LEAST_RANKS = 2
 
 Found = list[tuple[float, Candidate]]  # predicted seconds, the best first
@@ -37,7 +38,7 @@ def with_eager_segments(point: Point, found: list[Candidate], rendezvous: int) -
     one."""
     eager = 1 << (rendezvous - 1).bit_length() - 1 if rendezvous > 1 else 0
     shortest = min((one.params.segment for one in found if one.params.segment), default=0)
-    if not SHORTEST <= eager < shortest or point.bytes > MOST_SEGMENTS * eager:
+    if not SHORTEST_EAGER <= eager < shortest or point.bytes > MOST_EAGER * eager:
         return found
     return found + [one.changed(segment=eager) for one in found if one.params.segment == shortest]
 
