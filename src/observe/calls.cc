@@ -88,7 +88,7 @@ void served(const Algorithm& algorithm, bool always) {
   if (!call.open) return;
   call.served = &call.records->served({call.function, size_class(call.bytes), &algorithm, Passed{}}, always);
   call.served->record->bytes += call.bytes;
-  call.served->sampled.goes_on(++call.served->calls, call.begin);
+  call.served->sampled.goes_on(++call.served->calls, call.begin, call.bytes);
 }
 
 void end_call() {
@@ -120,14 +120,16 @@ void Sampled::look(std::uint64_t call) {
   mine.numbers = *numbers_;
   now_ = call;
   begin_ = now();
+  bytes_now_ = bytes_;
 }
 
-void Sampled::goes_on(std::uint64_t call, Nanoseconds began) {
+void Sampled::goes_on(std::uint64_t call, Nanoseconds began, Bytes bytes) {
   Observer& mine = observer();
   if (call < next_) return mine.look_away();
   mine.algorithm = algorithm_;
   now_ = call;
   begin_ = began;
+  bytes_now_ = bytes;
 }
 
 void Sampled::note(std::uint64_t call) {
@@ -139,7 +141,7 @@ void Sampled::note(std::uint64_t call) {
     ++record_->timed;
     last_ = call;
     next_ = call + pause();
-    if (mine.timeline) add_to_timeline(function_, algorithm_, bytes_, begin_, end);
+    if (mine.timeline) add_to_timeline(function_, algorithm_, bytes_now_, begin_, end);
   }
   if (rest > 0) {
     record_->time += end - rest;

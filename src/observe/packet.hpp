@@ -40,6 +40,7 @@ class Packet {
     return bytes_.substr(at_ - size, size);
   }
 
+  bool at_end() const { return at_ == bytes_.size(); }
   const std::string& bytes() const { return bytes_; }
 
  private:

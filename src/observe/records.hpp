@@ -76,8 +76,8 @@ class Sampled {
     if (call >= next_) [[unlikely]]
       look(call);
   }
-  /// The same, of one that began at `began` and has been looked at until now.
-  void goes_on(std::uint64_t call, Nanoseconds began);
+  /// The same, of one of so many bytes that began at `began` and has been looked at until now.
+  void goes_on(std::uint64_t call, Nanoseconds began, Bytes bytes);
   void end(std::uint64_t call) {
     if (observer().touched()) [[unlikely]]
       note(call);
@@ -100,6 +100,7 @@ class Sampled {
   std::uint32_t random_ = 1;
   std::uint64_t next_ = 1, now_ = 0, last_ = 0;  // calls that are looked at
   Nanoseconds begin_ = 0;
+  Bytes bytes_now_ = 0;
   Nanoseconds time_ = 0, waiting_ = 0;  // of one, on average lately
 };
 
