@@ -6,12 +6,14 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <mutex>
 #include <utility>
 #include <vector>
 
 #include "mpi/flavour/flavour.hpp"
 #include "observe/pending.hpp"
+#include "support/launcher.hpp"
 #include "support/say.hpp"
 
 namespace stretto::mpi {
@@ -117,6 +119,18 @@ void log_choice(const Call& call, const Choice& choice) {
       written(choice.algorithm, params) + " (" + choice.reason + ')');
 }
 
+/// Ranks of one node that share its cores learn nothing: of calls that follow each other most end at once there, and
+/// the others when a rank is given a core again, so that no call's time says what it takes.
+bool learns(const Communicator& c) {
+  if (settings().learn.empty() || c.unusable || c.ranks() < 2 || c.survives_faults()) return false;
+  if (!c.one_node() || !c.oversubscribed()) return true;
+  static std::atomic<bool> said{false};
+  if (launched_rank() <= 0 && !said.exchange(true))
+    say("nothing is learned on ranks of one node that share its cores: no call's time tells much there",
+        "start no more ranks than there are cores");
+  return false;
+}
+
 Communicator* make(MPI_Comm comm, const std::string& cause) {
   const Native& mpi = native();
   int inter = 0;
@@ -133,8 +147,7 @@ Communicator* make(MPI_Comm comm, const std::string& cause) {
     c->unusable = Passed::disabled;
   else
     c->connect(cause);
-  if (!settings().learn.empty() && !c->unusable && ranks > 1 && !c->survives_faults())
-    c->learner = std::make_unique<Learner>(*c);
+  if (learns(*c)) c->learner = std::make_unique<Learner>(*c);
   {
     const std::lock_guard lock(communicators_mutex);
     all().push_back(c);
@@ -228,11 +241,8 @@ std::optional<transport::Tag> Communicator::next_persistent_tag() {
     if (last_persistent_ > most) {  // ranks may have freed different ones
       const ErrorsReturned quiet(comm_);
       Bootstrap all(comm_, "the making of a persistent collective");
-      const std::int64_t mine = in_use(sequence) ? 0 : 1;
-      std::int64_t least = 0;
-      all.minimum({&mine, 1}, &least);
+      unused = all.minimum(in_use(sequence) ? 0 : 1) == 1;
       if (!all.agreed()) return std::nullopt;
-      unused = least == 1;
     }
     if (!unused) continue;
     const std::lock_guard lock(persistent_tags_mutex_);

@@ -16,6 +16,7 @@ from programs import (
     said,
     stretto_run,
 )
+from stretto.launch.mpi import cores
 from stretto.learned import differences, forget, from_shipped, parse_learned, read_learned
 
 pytestmark = [pytest.mark.each_value, pytest.mark.alone]
@@ -118,8 +119,10 @@ def test_the_choice_is_refined(built, tmp_path, words, form):
 )  # fmt: skip
 @pytest.mark.parametrize("name", FLAVOURS)
 def test_results_are_right_while_ranks_learn(built, tmp_path, name, words):
-    path = tmp_path / "l.rules"
-    done = learn(built, name, 3, 1200, *words, STRETTO_LEARN=str(path))
+    # On one node they would share cores.
+    done = learn(
+        built, name, 4, 1200, *words, STRETTO_LEARN=str(tmp_path / "l.rules"), STRETTO_NODES="2x2"
+    )
     assert refused(done) == []
     assert "select: learning: allreduce" in done.err
 
@@ -191,10 +194,23 @@ def test_threads(built, tmp_path, words):
 
 
 def test_a_communicator_takes_over_what_another_one_found(built, tmp_path):
-    path = tmp_path / "l.rules"
-    done = learn(built, "mpich", 2, 10000, "freed", STRETTO_LEARN=str(path))
-    if path.exists():
-        assert ", as on another communicator" in done.err
+    """Where other programs take the cores the first one may find nothing."""
+
+    def taken_over(number: int) -> bool:
+        file = tmp_path / f"{number}.rules"
+        done = learn(built, "mpich", 2, 10000, "freed", STRETTO_LEARN=str(file))
+        return ", as on another communicator" in done.err
+
+    assert any(taken_over(number) for number in range(5))
+
+
+def test_ranks_of_one_node_that_share_its_cores_learn_nothing(built, tmp_path):
+    file = tmp_path / "l.rules"
+    done = learn(built, "mpich", cores() + 1, 600, "mixed", STRETTO_LEARN=str(file))
+    [line] = refused(done)
+    assert line.startswith("stretto: nothing is learned on ranks of one node that share its cores")
+    assert "select: learning" not in done.err
+    assert not file.exists()
 
 
 def test_off_unless_asked_for(built, config):
