@@ -1,33 +1,38 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a program learns on the calls of a point: a benchmark whose calls are Stretto's and native
-ones by turns, with `STRETTO_LEARN`."""
+"""What a program learns that makes nothing but the calls of a point, with `STRETTO_LEARN`."""
 
 import sys
 from pathlib import Path
 
-from stretto import _core
 from stretto.launch import Mpi
-from stretto.launch.mpi import cores
-from stretto.measure.driver import run_benchmark
-from stretto.tune.own.points import Point, chosen_words
+from stretto.learned import read_learned
+from stretto.measure.driver import Results, drive
+from stretto.tune.own.points import Point
+
+PARTS = 5  # of the time: a part ends after so many calls, too
 
 
 def learned(mpi: Mpi, points: list[Point], folder: Path, seconds: float) -> dict[Point, str]:
-    """The choice of later runs; that of the shipped rules where nothing was learned in time."""
+    """The choice of later runs, where one was learned in time."""
     found = {}
     for at, point in enumerate(points):
         file = folder / f"learned-{point.ranks}-{at}.rules"
         file.unlink(missing_ok=True)
         variables = {"STRETTO_LEARN": str(file), "STRETTO_RULES": "shipped"}
-        done = run_benchmark(
-            mpi, point.ranks, [point.name], [point.asked], seconds, variables=variables
-        )
+        cells = ",".join([f"{point.name}:{max(point.asked, 1)}"] * PARTS)
+        arguments = ["--cells", cells, "--stretto-only"]
+        done = drive(mpi, point.ranks, arguments, seconds / PARTS, 60 + 2 * seconds, Results(),
+                     variables=variables)  # fmt: skip
         if done.wrong:
             sys.exit(f"a wrong result: {done.wrong[0]}")
-        if file.exists():
-            rules = _core.complete_rules(file.read_text(encoding="utf-8"), str(file))
-        else:
-            rules = _core.shipped_rules()
-        found[point] = chosen_words(rules, point, point.ranks, cores())
-        print(point, found[point], file=sys.stderr, flush=True)
+        # Of its classes of calls one is the point's; in others are barriers between batches.
+        own = [
+            one
+            for one in (read_learned(file) if file.exists() else [])
+            if one.function == point.name
+        ]
+        if own:
+            most = max(own, key=lambda one: one.pairs)
+            found[point] = most.choice.replace(" ", ",")
+        print(point, found.get(point), file=sys.stderr, flush=True)
     return found

@@ -109,6 +109,12 @@ def summary(points: list[Point], found: Found) -> str:
     return "\n".join(lines)
 
 
+def over_native(points: list[Point], found: Found) -> str:
+    """The learned choice at the point where it is worst."""
+    both = [found.ratios[one] for one in points if "native" in found.ratios[one]]
+    return f"{max(one['learned'] / one['native'] for one in both) - 1:+.1%}"
+
+
 def by_ranks(grid: Grid, sample: dict[int, list[Point]], found: Found) -> tuple[str, float]:
     """Rows, and the seconds that measuring the whole grid would take."""
     lines, total = [], 0.0
@@ -184,14 +190,15 @@ def measured(
     sample = grid.sample(options.cells, options.seed)
     found = Found({}, {}, {}, tuning)
     for ranks, points in sample.items():
-        found.choices |= {point: choices_of(point, tuned, session) for point in points}
-        called = [point for point in points if "native" in found.choices[point]]
+        choices = {point: choices_of(point, tuned, session) for point in points}
+        called = [point for point in points if "native" in choices[point]]
         words = learned(mpi, called, folder, options.learn)
-        for point in points:
-            own = found.choices[point]
+        for point, own in choices.items():
             own["learned"] = words.get(point, own["shipped"])
+        found.choices |= choices
         found.wholes[ranks] = exhausted(mpi, points, folder)
-        found.ratios |= compared(mpi, found.wholes[ranks].fastest, found.choices, folder)
+        found.ratios |= compared(mpi, found.wholes[ranks].fastest, choices, folder)
+        print(f"{ranks} ranks:", summary(points, found), sep="\n", file=sys.stderr, flush=True)
     return sample, found, session
 
 
@@ -212,7 +219,7 @@ def main() -> None:
         launches=LAUNCHES, ranks=f"{numbers[0]} to {numbers[-1]}", tuned_ranks=options.tuned_ranks,
         summary=summary(points, found), by_ranks=own_rows, tuning=found.tuning, whole=whole / 3600,
         share=found.tuning / whole, learn=options.learn, care=care(session.journal),
-        rows=rows(points, found),
+        over_native=over_native(points, found), rows=rows(points, found),
     )  # fmt: skip
     page.write_text(text, encoding="utf-8")
     lost = {"tuned": mean(found.ratios[point]["tuned"] - 1 for point in points)}

@@ -118,7 +118,6 @@ bool Comparison::run(const Length& length) {
 }  // namespace
 
 Result compare(const Point& point, const Setting& setting) {
-  const double begun = native().Wtime();
   Runner runner(point);
   Comparison comparison({&runner}, setting);
   Result result{};
@@ -128,12 +127,10 @@ Result compare(const Point& point, const Setting& setting) {
   result.native = comparison.samplers[0].summary();
   result.stretto = comparison.samplers[1].summary();
   result.native_form = setting.native.times(point.form) ? point.form : Form::blocking;
-  result.seconds = native().Wtime() - begun;
   return result;
 }
 
 GroupResult compare(const std::vector<Point>& group, const Setting& setting) {
-  const double begun = native().Wtime();
   GroupResult result{};
   result.correct = true;
   const std::size_t n = group.size();
@@ -152,19 +149,26 @@ GroupResult compare(const std::vector<Point>& group, const Setting& setting) {
     if (setting.native.times(group[i].form)) result.native[i] = comparison.samplers[i].batches();
     result.stretto[i] = comparison.samplers[n + i].batches();
   }
-  result.seconds = native().Wtime() - begun;
   return result;
 }
 
-Result time_native(const Point& point, const Setting& setting) {
-  const double begun = native().Wtime();
+Result time_alone(const Point& point, const Setting& setting, bool stretto) {
+  const Library& library = stretto ? setting.stretto : setting.native;
+  const Library& other = stretto ? setting.native : setting.stretto;
   Runner runner(point);
-  Sampler sampler{runner, setting.native, false};
-  setting.announce("Stretto");
+  Sampler sampler{runner, library, stretto};
+  setting.announce(stretto ? "native" : "Stretto");
   runner.refresh(0);
-  runner.call(setting.stretto.functions, true);  // in any form
-  setting.announce("native");
-  sampler.call();
+  runner.call(other.functions, !stretto);  // in any form
+  setting.announce(stretto ? "Stretto" : "native");
+  Result result{};
+  result.native_form = setting.native.times(point.form) ? point.form : Form::blocking;
+  if (!stretto) {
+    sampler.call();
+  } else {
+    if (point.form != Form::blocking) library.functions.Barrier(runner.comm());  // sets the communicator up
+    result.algorithm = runner.call_and_name(library.in(point.form), library.last_algorithm);
+  }
   const bool correct = runner.equal();
   const double seconds = setting.seconds;
   sampler.calibrate(std::min(of_a_point.longest_batch, seconds / 8), seconds / 4);
@@ -175,12 +179,9 @@ Result time_native(const Point& point, const Setting& setting) {
     for (int i = static_cast<int>(std::clamp(batches, of_a_point.least_rounds, 1.0 * most_batches)); i > 0; --i)
       sampler.time_batch();
   }
-  Result result{};
   result.correct = on_all_ranks(runner.equal() && correct);
   result.batches = static_cast<int>(sampler.times.size());
-  result.native = sampler.summary();
-  result.native_form = setting.native.times(point.form) ? point.form : Form::blocking;
-  result.seconds = native().Wtime() - begun;
+  (stretto ? result.stretto : result.native) = sampler.summary();
   return result;
 }
 

@@ -14,13 +14,12 @@
 namespace stretto::measure {
 
 struct Result {
-  Time native;
-  Time stretto;           ///< no calls: native alone was timed
+  Time native;            ///< no calls: Stretto alone was timed
+  Time stretto;           ///< likewise
   int batches;            ///< of each library
   bool correct;           ///< in every repetition, on every rank
   std::string algorithm;  ///< id, or "native"
   Form native_form;       ///< blocking where the native library is not timed in the form that was asked for
-  double seconds;         ///< that all this took
 };
 
 /// What begins ("Stretto", "native", "both", a candidate's words): whoever waits in vain knows whose calls do not end.
@@ -29,7 +28,7 @@ using Announce = std::function<void(const std::string&)>;
 /// With what is compared, and for how long.
 struct Setting {
   const Library& native;
-  const Library& stretto;
+  const StrettoLibrary& stretto;
   double seconds;  ///< for each point
   Announce announce;
 };
@@ -37,8 +36,8 @@ struct Setting {
 /// Collective over MPI_COMM_WORLD; the result is the same on all ranks, but for `algorithm`.
 Result compare(const Point& point, const Setting& setting);
 
-/// The native library alone, as `compare` times it; one call of Stretto's says what the result must be.
-Result time_native(const Point& point, const Setting& setting);
+/// One of the two alone, as `compare` times it; one call of the other says what the result must be.
+Result time_alone(const Point& point, const Setting& setting, bool stretto);
 
 /// Of points that are compared with each other.
 struct GroupResult {
@@ -46,7 +45,6 @@ struct GroupResult {
   std::vector<std::vector<Batch>> stretto;
   std::vector<std::string> algorithms;
   bool correct;  ///< and, where points are to have the same results, these are the same
-  double seconds;
 };
 
 /// Two points or more under both libraries: all take turns.
@@ -60,7 +58,6 @@ struct OverlapResult {
   std::vector<std::vector<Batch>> stretto;
   std::string algorithm;
   bool correct;
-  double seconds;
 };
 
 /// Of a point with nonblocking, synchronised calls. Both libraries take turns. `elsewhere`: the computation takes none
@@ -83,28 +80,12 @@ inline bool all_correct(const std::vector<CandidateResult>& candidates) {
   return std::ranges::all_of(candidates, &CandidateResult::correct);
 }
 
-/// A communicator for the candidates of all benchmarks: where its memory lies favours none of them.
-class SharedCommunicator {
- public:
-  explicit SharedCommunicator(const StrettoLibrary& library);
-  ~SharedCommunicator();
-  SharedCommunicator(const SharedCommunicator&) = delete;
-  SharedCommunicator& operator=(const SharedCommunicator&) = delete;
-
-  MPI_Comm comm() const { return comm_; }
-  const StrettoLibrary& library() const { return library_; }
-
- private:
-  const StrettoLibrary& library_;
-  MPI_Comm comm_ = mpi::constants().comm_null;
-};
-
 /// Candidates behind a '+', which is no part of their words, are never dropped; the native library is no candidate for
 /// the best, and timed as long as it is near it. Its results are the ones to have; if it does not take part, those of
-/// Stretto's own choice. Ends before its time when at most one candidate is left. Collective over MPI_COMM_WORLD; the
-/// result is the same on all ranks, but for `algorithm`.
+/// Stretto's own choice. `shared`: a copy of MPI_COMM_WORLD for the candidates of all benchmarks, so that where its
+/// memory lies favours none of them. Ends before its time when at most one candidate is left. Collective; the result is
+/// the same on all ranks, but for `algorithm`.
 std::vector<CandidateResult> paired_benchmark(const Point& point, const std::vector<std::string>& candidates,
-                                              const SharedCommunicator& shared, double longest_batch,
-                                              const Setting& setting);
+                                              MPI_Comm shared, double longest_batch, const Setting& setting);
 
 }  // namespace stretto::measure

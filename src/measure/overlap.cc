@@ -15,7 +15,7 @@ constexpr int samples = 9;                // from which the length of a call is 
 /// What interrupts a long call is a small part of it.
 constexpr double least_rounds(double round_seconds) { return round_seconds < 1 ? 15 : 5; }
 
-enum Part { call, computation, both, parts };
+enum Part { call, computation, both, timed_parts };
 
 /// Of the slowest rank. The fastest of some trials: what interrupts one is not the computation's.
 double seconds_of_a_step() {
@@ -42,7 +42,7 @@ class Overlapped {
     times_[call].clear();
     disturbed_[call].clear();
     steps_ = std::llround(pure / seconds_of_step);
-    return (parts + 1) * pure * sampler_.calls;
+    return (timed_parts + 1) * pure * sampler_.calls;
   }
   void round() {
     for (const Part part : {call, computation, both}) time(part);
@@ -69,15 +69,14 @@ class Overlapped {
 
   Sampler sampler_;
   std::int64_t steps_ = 0;
-  std::vector<double> times_[parts];
-  std::vector<int> disturbed_[parts];
+  std::vector<double> times_[timed_parts];
+  std::vector<int> disturbed_[timed_parts];
 };
 
 }  // namespace
 
 OverlapResult overlap(const Point& point, const Setting& setting, bool elsewhere) {
   constexpr double nanosecond = 1e-9;
-  const double begun = native().Wtime();
   Runner runner(point);
   OverlapResult result{};
   runner.refresh(0);
@@ -103,7 +102,6 @@ OverlapResult overlap(const Point& point, const Setting& setting, bool elsewhere
   result.correct = on_all_ranks(result.correct);
   result.native = of_native.batches();
   result.stretto = of_stretto.batches();
-  result.seconds = native().Wtime() - begun;
   return result;
 }
 

@@ -34,20 +34,19 @@ bool slower(const std::vector<double>& one, const std::vector<double>& other) {
 
 class Candidate {
  public:
-  Candidate(const Point& point, Runner& runner, const std::string& words, const Library& native_library,
-            const SharedCommunicator& shared)
+  Candidate(const Point& point, Runner& runner, const std::string& words, const Setting& setting, MPI_Comm shared)
       : words(words.starts_with(reference) ? words.substr(1) : words),
         is_native(this->words == native_word),
         is_reference(words.starts_with(reference)),
-        sampler{runner, is_native ? native_library : shared.library(), !is_native},
+        sampler{runner, is_native ? setting.native : setting.stretto, !is_native},
         function_(facts(point.benchmark.function).name),
-        shared_(shared) {
-    if (!is_native) sampler.comm = shared.comm();
+        stretto_(setting.stretto) {
+    if (!is_native) sampler.comm = shared;
   }
 
   /// Before its calls.
   void enter() const {
-    if (!is_native && !shared_.library().prefer(sampler.comm, function_.c_str(), words.c_str()))
+    if (!is_native && !stretto_.prefer(sampler.comm, function_.c_str(), words.c_str()))
       throw Error("the plan has a candidate that is none for " + function_ + ": " + words);
   }
 
@@ -82,7 +81,7 @@ class Candidate {
 
  private:
   std::string function_;
-  const SharedCommunicator& shared_;
+  const StrettoLibrary& stretto_;
 };
 
 using Candidates = std::vector<std::unique_ptr<Candidate>>;
@@ -163,21 +162,14 @@ void take_turns(Candidates& all, Runner& runner, const Library& oracle, const St
 
 }  // namespace
 
-SharedCommunicator::SharedCommunicator(const StrettoLibrary& library) : library_(library) {
-  native().Comm_dup(constants().world, &comm_);
-}
-
-SharedCommunicator::~SharedCommunicator() { library_.free(&comm_); }
-
 std::vector<CandidateResult> paired_benchmark(const Point& point, const std::vector<std::string>& candidates,
-                                              const SharedCommunicator& shared, double batch_seconds,
-                                              const Setting& setting) {
-  const StrettoLibrary& library = shared.library();
+                                              MPI_Comm shared, double batch_seconds, const Setting& setting) {
+  const StrettoLibrary& library = setting.stretto;
   const double begun = native().Wtime();
   Runner runner(point);
   Candidates all;
   for (const std::string& words : candidates)
-    all.push_back(std::make_unique<Candidate>(point, runner, words, setting.native, shared));
+    all.push_back(std::make_unique<Candidate>(point, runner, words, setting, shared));
   const double share = setting.seconds / 8 / static_cast<double>(std::max<std::size_t>(candidates.size(), 1));
   const bool has_native = std::ranges::any_of(all, [](const auto& one) { return one->is_native; });
   const Library& oracle = has_native ? setting.native : library;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // stretto-race-FLAVOUR: times the native collectives against Stretto's, batch by batch in one process, or candidates
-// against each other (--plan), or the native ones alone, or kernels (--reductions). Started by `stretto bench` and
+// against each other (--plan), or one of the two alone, or kernels (--reductions). Started by `stretto bench` and
 // `stretto tune` under mpiexec; writes one JSON object a line.
 #include <unistd.h>
 
@@ -30,15 +30,14 @@ struct Options {
   std::vector<Bytes> sizes;
   std::vector<Mode> modes;
   std::vector<Form> forms;
-  bool any_form = false;                       // of those that the MPI has
   std::vector<PointSpec> points;               // or these, and nothing else
   std::vector<std::vector<PointSpec>> groups;  // likewise
   std::string plan;                            // or this file's points, each with candidates
   std::string graph;                           // of neighbours
   std::string orders;                          // or what comes through the pipes in this folder
   double seconds = 0.2;                        // for each point
-  bool smoke = false;
   bool native_only = false;
+  bool stretto_only = false;
   bool overlap = false;     // of nonblocking calls with computation
   bool elsewhere = false;   // that takes none of these cores
   bool reductions = false;  // nothing but the kernels, of rank 0
@@ -54,8 +53,8 @@ auto words_into(std::vector<One>& into, Read read) {
 
 Options parse(int argc, char** argv) {
   Options o;
-  const std::map<std::string_view, bool*> flags{{"--smoke", &o.smoke},
-                                                {"--native-only", &o.native_only},
+  const std::map<std::string_view, bool*> flags{{"--native-only", &o.native_only},
+                                                {"--stretto-only", &o.stretto_only},
                                                 {"--reductions", &o.reductions},
                                                 {"--overlap", &o.overlap},
                                                 {"--compute-elsewhere", &o.elsewhere}};
@@ -68,14 +67,7 @@ Options parse(int argc, char** argv) {
       {"--budget", [&](auto value) { o.seconds = std::strtod(value.data(), nullptr); }},
       {"--collectives", words_into(o.benchmarks, benchmark_named)},
       {"--modes", words_into(o.modes, mode_of)},
-      {"--forms",
-       [&](auto value) {
-         o.any_form = value == "all";
-         if (o.any_form)
-           o.forms.assign(std::begin(all_forms), std::end(all_forms));
-         else
-           words_into(o.forms, form_of)(value);
-       }},
+      {"--forms", words_into(o.forms, form_of)},
       {"--sizes", words_into(o.sizes, size_of)},
       {"--cells", words_into(o.points, spec_of)},
       {"--pairs", words_into(o.groups, group_of)}};
@@ -91,11 +83,6 @@ Options parse(int argc, char** argv) {
     option->second(argv[++i]);
   }
   if (o.mpi.empty() || o.stretto.empty()) throw Error("--mpi-library and --stretto-library are needed");
-  if (o.smoke) {
-    o.sizes = {8, 65536};
-    o.seconds = 0.01;
-    o.benchmarks.clear();
-  }
   if (o.overlap) {
     o.modes = {Mode::synchronised};
     o.forms = {Form::nonblocking};
@@ -118,7 +105,8 @@ std::vector<Point> points_of(const Options& o, const Library& native, int ranks)
       if (last == before) continue;
       for (const Mode mode : o.modes)
         for (const Form form : o.forms)
-          if (!o.any_form || native.has(form)) points.push_back(checked_point({benchmark, asked, mode, form}, ranks));
+          if (o.forms.size() == 1 || native.has(form))  // of several those that the MPI has
+            points.push_back(checked_point({benchmark, asked, mode, form}, ranks));
     }
   }
   return points;
@@ -149,7 +137,6 @@ int nodes() {
 /// Measures what the options ask for; every function returns whether all results were right.
 struct Driver {
   const Options& options;
-  const StrettoLibrary& stretto;
   const Setting& setting;
   int rank;
   int ranks;
@@ -166,19 +153,23 @@ struct Driver {
   }
 
   /// A point, or several.
-  template <typename One, typename Result>
-  bool printed(const One& one, const Result& result) const {
-    if (rank == 0) print(one, result, ranks);
+  template <typename One, typename Measure>
+  bool printed(const One& one, Measure measure) const {
+    const double begun = mpi::native().Wtime();
+    const auto result = measure();
+    if (rank == 0) print(one, result, ranks, mpi::native().Wtime() - begun);
     return result.correct;
   }
 
   bool compared(const Point& point) const {
     if (!setting.native.has(point.form)) throw Error("this MPI has no persistent collectives");
-    if (options.overlap) return printed(point, overlap(point, setting, options.elsewhere));
-    return printed(point, options.native_only ? time_native(point, setting) : compare(point, setting));
+    if (options.overlap) return printed(point, [&] { return overlap(point, setting, options.elsewhere); });
+    const bool alone = options.native_only || options.stretto_only;
+    return printed(point,
+                   [&] { return alone ? time_alone(point, setting, options.stretto_only) : compare(point, setting); });
   }
 
-  bool paired(const PlannedPoint& planned, const SharedCommunicator& shared) const {
+  bool paired(const PlannedPoint& planned, MPI_Comm shared) const {
     const Point point = checked_point(planned.spec, ranks);
     const double begun = mpi::native().Wtime();
     const auto results =
@@ -207,13 +198,17 @@ struct Driver {
     }
     if (!options.orders.empty()) return obey();
     if (!options.plan.empty()) {
-      const SharedCommunicator shared(stretto);
-      return all_right(read_plan(options.plan, rank), [&](const PlannedPoint& one) { return paired(one, shared); });
+      MPI_Comm shared = mpi::constants().comm_null;
+      mpi::native().Comm_dup(mpi::constants().world, &shared);
+      const bool right =
+          all_right(read_plan(options.plan, rank), [&](const PlannedPoint& one) { return paired(one, shared); });
+      setting.stretto.free(&shared);
+      return right;
     }
     if (!options.groups.empty())
       return all_right(options.groups, [this](const std::vector<PointSpec>& specs) {
         const std::vector<Point> group = rounded(specs, ranks);
-        return printed(group, compare(group, setting));
+        return printed(group, [&] { return compare(group, setting); });
       });
     return all_right(points_of(options, setting.native, ranks), [this](const Point& one) { return compared(one); });
   }
@@ -237,7 +232,7 @@ int run(int argc, char** argv) {
                           if (rank == 0) print_stage(what);
                         }};
   const bool oversubscribed = ranks > on_nodes * sysconf(_SC_NPROCESSORS_ONLN);
-  const bool correct = Driver{options, stretto, setting, rank, ranks, oversubscribed}.run();
+  const bool correct = Driver{options, setting, rank, ranks, oversubscribed}.run();
   stretto.finalize();
   return correct ? 0 : 1;
 }

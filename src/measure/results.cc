@@ -64,19 +64,22 @@ void print_machine(int ranks, int on_nodes, const std::string& library) {
   end_line("}}");
 }
 
-void print(const Point& point, const Result& r, int ranks) {
+void print(const Point& point, const Result& r, int ranks, double seconds) {
   begin(point, ranks);
-  print_time("native", r.native);
-  if (r.native_form != point.form) std::printf(R"(,"native_form":"%s")", name_of(r.native_form).data());
+  if (r.native.calls > 0) {
+    print_time("native", r.native);
+    if (r.native_form != point.form) std::printf(R"(,"native_form":"%s")", name_of(r.native_form).data());
+  }
   if (r.stretto.calls > 0) {
     print_time("stretto", r.stretto);
-    std::printf(R"(,"ratio":%.4f,"algorithm":"%s")", r.native.us / r.stretto.us, r.algorithm.c_str());
+    std::printf(R"(,"algorithm":"%s")", r.algorithm.c_str());
   }
-  std::printf(R"(,"correct":%s,"repetitions":%d,"seconds":%.3f)", word(r.correct), r.batches, r.seconds);
+  if (r.native.calls > 0 && r.stretto.calls > 0) std::printf(R"(,"ratio":%.4f)", r.native.us / r.stretto.us);
+  std::printf(R"(,"correct":%s,"repetitions":%d,"seconds":%.3f)", word(r.correct), r.batches, seconds);
   end_line("}");
 }
 
-void print(const std::vector<Point>& group, const GroupResult& r, int ranks) {
+void print(const std::vector<Point>& group, const GroupResult& r, int ranks, double seconds) {
   std::printf(R"({"ranks":%d)", ranks);
   print_list("pair", group, [](const Point& one) { std::printf("\"%s\"", name_of(one.benchmark).c_str()); });
   print_list("forms", group, [](const Point& one) { std::printf("\"%s\"", name_of(one.form).data()); });
@@ -85,16 +88,16 @@ void print(const std::vector<Point>& group, const GroupResult& r, int ranks) {
   print_list("algorithms", r.algorithms, [](const std::string& one) { std::printf("\"%s\"", one.c_str()); });
   print_batches("native", r.native);
   print_batches("stretto", r.stretto);
-  std::printf(R"(,"correct":%s,"seconds":%.3f)", word(r.correct), r.seconds);
+  std::printf(R"(,"correct":%s,"seconds":%.3f)", word(r.correct), seconds);
   end_line("}");
 }
 
-void print(const Point& point, const OverlapResult& r, int ranks) {
+void print(const Point& point, const OverlapResult& r, int ranks, double seconds) {
   begin(point, ranks);
   std::printf(R"(,"algorithm":"%s")", r.algorithm.c_str());
   print_batches("native", r.native);
   print_batches("stretto", r.stretto);
-  std::printf(R"(,"correct":%s,"seconds":%.3f)", word(r.correct), r.seconds);
+  std::printf(R"(,"correct":%s,"seconds":%.3f)", word(r.correct), seconds);
   end_line("}");
 }
 

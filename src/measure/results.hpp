@@ -10,10 +10,12 @@
 
 namespace stretto::measure {
 
+// `seconds`: that all this took.
+
 void print_machine(int ranks, int nodes, const std::string& library);
-void print(const Point& point, const Result& result, int ranks);
-void print(const std::vector<Point>& group, const GroupResult& result, int ranks);
-void print(const Point& point, const OverlapResult& result, int ranks);
+void print(const Point& point, const Result& result, int ranks, double seconds);
+void print(const std::vector<Point>& group, const GroupResult& result, int ranks, double seconds);
+void print(const Point& point, const OverlapResult& result, int ranks, double seconds);
 void print(const Point& point, const std::vector<CandidateResult>& candidates, int ranks, double seconds);
 /// How fast the kernels of the reductions are on this core, beside each other, for machine files: of all predefined
 /// operators, on all types that they are defined for, the seconds per byte over those of the sum of f64. Measures them,

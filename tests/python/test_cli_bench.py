@@ -16,7 +16,7 @@ from stretto.cli.bench_overlap import _print as print_overlap
 from stretto.diagnosis import smoke
 from stretto.launch import all_mpis, choose_mpi
 from stretto.launch.library import installed_flavours
-from stretto.measure.driver import Results, run_benchmark
+from stretto.measure.driver import Results, drive, run_benchmark
 from stretto.measure.overlap import overlap_of
 from stretto.measure.points import FORMS, parse_sizes
 from stretto.plot.heat import draw as heat_map
@@ -309,6 +309,16 @@ def test_overlap_is_a_share():
     assert (calm.call_us, calm.share, calm.clear) == (10, 0.5, True)
     disturbed = overlap_of([[(10, 1)] * 9, [(10, 0)] * 9, [(15, 0)] * 9])
     assert (disturbed.share, disturbed.clear) == (0.5, False)
+
+
+@pytest.mark.parametrize("one", ["native", "stretto"])
+def test_one_of_the_two_alone(one):
+    arguments = ["--cells", "allreduce:1K,reduce:64:nonblocking", f"--{one}-only"]
+    done = drive(MPIS[0], 2, arguments, 0.01, 60, Results())
+    assert len(done.cells) == 2
+    for cell in done.cells:
+        assert cell["correct"] and cell[f"{one}_us"] > 0
+        assert ("native_us" in cell, "stretto_us" in cell) == (one == "native", one == "stretto")
 
 
 @every_mpi
