@@ -74,7 +74,7 @@ void register_params(nb::module_& m) {
       .def_ro("counts", &Needs::counts, "The schedule depends on Shape.counts.");
 }
 
-void register_record(nb::module_& m) {
+void register_algorithm_record(nb::module_& m) {
   nb::class_<Algorithm>(m, "Algorithm",
                         "The record of an algorithm; rounds and blocks along the longest chain of rounds. Where a "
                         "number of ranks or a parameter does not suit it, stretto.Error is raised.")
@@ -113,7 +113,7 @@ void register_record(nb::module_& m) {
 
 void register_algorithm(nb::module_& m) {
   register_params(m);
-  register_record(m);
+  register_algorithm_record(m);
   m.def(
       "all_algorithms", [] { return std::vector(all_algorithms().begin(), all_algorithms().end()); },
       nb::rv_policy::reference, "Every algorithm, sorted by id.");

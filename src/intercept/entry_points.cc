@@ -81,7 +81,7 @@ MPI_Comm decided(MPI_Comm comm) {
 int made_from(MPI_Comm parent, const MPI_Comm* child, int error, const char* cause) {
   if (error != MPI_SUCCESS || *child == mpi::constants().comm_null) return error;
   guarded([&] {
-    mpi::inherit_provenance(parent, *child);
+    mpi::set_provenance(*child, mpi::provenance_of(parent));  // MPI_Comm_dup and its kin hand it on themselves
     if (mpi::ranks_have_met(*child)) mpi::communicator(*child, std::string(cause));
   });
   return error;
@@ -204,6 +204,9 @@ ENTRY(Finalize, (), ()) {
 #define COUNT MPI_Count
 #define DISPLACEMENT MPI_Aint
 #include "intercept/entry_points.inc"
+#undef COLLECTIVE_ENTRY
+#undef COUNT
+#undef DISPLACEMENT
 #endif
 
 // For benchmarks and tests: id of the algorithm that served this thread's last call, "native" if it was passed on.
