@@ -9,9 +9,8 @@ import stretto
 from stretto import facts
 from stretto.errors import Error
 from stretto.files import write_text
-from stretto.plans.file import read_plan
+from stretto.plans.file import read_plan, write_plan
 from stretto.plans.nodes import RefutedError
-from stretto.plans.write import write_plan
 
 RANKS = (2, 5, 8, 13)
 FORMS = ("msccl", "mscclpp")

@@ -87,6 +87,9 @@ struct Question {
 /// `schedules[r]` is rank r's. Proves `question`; does not look at any record.
 [[nodiscard]] Checked check(std::span<const Schedule> schedules, const Question& question);
 
+/// In place too, where that is allowed.
+[[nodiscard]] Checked check_in_place_too(std::span<const Schedule> schedules, Question question);
+
 /// What the schedules do, which check() has proved.
 [[nodiscard]] Record record(std::span<const Schedule> schedules, const Question& question);
 

@@ -104,22 +104,6 @@ void register_slots(nb::module_& m) {
       nb::arg("collective"), nb::arg("shape"), nb::arg("rank"), nb::arg("buffer"), nb::arg("slot"),
       "Which block a slot of the input or output holds: slot b block b, but for alltoall.");
   m.def(
-      "slot_exists",
-      [](Collective collective, const Shape& shape, const Parts& parts, Rank rank, Buffer buffer, Block slot) {
-        require_slot(shape, parts, rank, slot);
-        return slot_exists(collective, shape, parts, rank, buffer, slot);
-      },
-      nb::arg("collective"), nb::arg("shape"), nb::arg("parts"), nb::arg("rank"), nb::arg("buffer"), nb::arg("slot"),
-      "Does the call give the rank this slot?");
-  m.def(
-      "content_before",
-      [](Collective collective, const Shape& shape, const Parts& parts, Rank rank, Buffer buffer, Block slot) {
-        require_slot(shape, parts, rank, slot);
-        return content_before(collective, shape, parts, rank, buffer, slot);
-      },
-      nb::arg("collective"), nb::arg("shape"), nb::arg("parts"), nb::arg("rank"), nb::arg("buffer"), nb::arg("slot"),
-      "The precondition of one slot.");
-  m.def(
       "content_after",
       [](Collective collective, const Shape& shape, const Parts& parts, Rank rank, Block slot) {
         require_slot(shape, parts, rank, slot);

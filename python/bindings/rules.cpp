@@ -9,21 +9,10 @@ namespace {
 
 void register_values(nb::module_& m) {
   nb::class_<Call>(m, "Call", "What a choice may depend on: values that are equal on all ranks.")
-      .def(
-          "__init__",
-          [](Call* self, Function function, const Shape& shape, Bytes bytes, bool commutative, bool predefined,
-             Rank per_node, bool even_nodes, bool oversubscribed, std::int64_t to_node, bool kernel_copy,
-             bool fast_kernel) {
-            const KernelCopy kernel = !kernel_copy  ? KernelCopy::refused
-                                      : fast_kernel ? KernelCopy::fast
-                                                    : KernelCopy::permitted;
-            new (self) Call{function, shape,      bytes,          commutative, predefined,
-                            per_node, even_nodes, oversubscribed, to_node,     kernel};
-          },
-          nb::arg("function"), nb::arg("shape"), nb::arg("bytes"), nb::arg("commutative") = true,
-          nb::arg("predefined") = true, nb::arg("per_node") = 1, nb::arg("even_nodes") = true,
-          nb::arg("oversubscribed") = false, nb::arg("to_node") = 0, nb::arg("kernel_copy") = true,
-          nb::arg("fast_kernel") = true)
+      .def(nb::init<Function, const Shape&, Bytes, bool, bool, Rank, bool, bool, std::int64_t>(), nb::arg("function"),
+           nb::arg("shape"), nb::arg("bytes"), nb::arg("commutative") = true, nb::arg("predefined") = true,
+           nb::arg("per_node") = 1, nb::arg("even_nodes") = true, nb::arg("oversubscribed") = false,
+           nb::arg("to_node") = 0)
       .def_ro("function", &Call::function)
       .def_ro("shape", &Call::shape)
       .def_ro("bytes", &Call::bytes, "The whole vector: all parts together; a size hint, where not all ranks know it.")
@@ -32,12 +21,6 @@ void register_values(nb::module_& m) {
       .def_ro("per_node", &Call::per_node, "The most ranks that share a node's memory.")
       .def_ro("even_nodes", &Call::even_nodes, "Has each node as many?")
       .def_ro("oversubscribed", &Call::oversubscribed, "Has a node of these ranks more of the job's ranks than cores?")
-      .def_prop_ro(
-          "kernel_copy", [](const Call& c) { return c.kernel_copy != KernelCopy::refused; },
-          "May the kernel copy between the ranks of each node?")
-      .def_prop_ro(
-          "fast_kernel", [](const Call& c) { return c.kernel_copy == KernelCopy::fast; },
-          "Does it copy short messages fast as well?")
       .def_prop_ro("one_node", &Call::one_node, "Do all ranks share memory?");
   nb::class_<Choice>(m, "Choice", "What was chosen for a call, and why.")
       .def_prop_ro(

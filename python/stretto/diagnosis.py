@@ -55,7 +55,7 @@ def smoke(mpi: Mpi, limit: float = SMOKE_LIMIT) -> Finding:
     """Two ranks under this MPI with Stretto in them."""
     topic = mpi.title
     try:
-        command = driver_command(mpi, 2, ["--smoke"])
+        command = driver_command(mpi, 2, ["--sizes", "8,65536", "--budget", "0.01"])
     except Error as error:
         return Finding(topic, False, str(error), error.hint)
     with launched(mpi, command, subprocess.STDOUT) as process:

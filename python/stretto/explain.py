@@ -24,19 +24,8 @@ MOST_RANKS_OF_GRAPHS = 1 << 10  # the same of neighbourhoods, of which each has 
 MOST_BYTES = 1 << 62
 
 
-@dataclass(frozen=True)
-class Operator:
-    """As far as a choice depends on it."""
-
-    commutative: bool
-    predefined: bool
-
-
-OPERATORS = {
-    "sum": Operator(True, True),
-    "user": Operator(True, False),
-    "noncommutative": Operator(False, False),
-}
+# Whether they commute, and are predefined: as far as a choice depends on them.
+OPERATORS = {"sum": (True, True), "user": (True, False), "noncommutative": (False, False)}
 
 
 def variable_of(function: _core.Function) -> str:
@@ -207,14 +196,7 @@ def of_collective(function: _core.Function) -> list[_core.Algorithm]:
 
 def unsuitable(call: Call) -> dict[str, str]:
     """Why some algorithms of the collective cannot serve the call, by their ids."""
-    found = {}
-    for algorithm in of_collective(call.function):
-        why = _core.unsuitable(
-            algorithm, call.function, call.shape(algorithm), call.commutative, _core.Params()
-        )
-        if why:
-            found[algorithm.id] = why
-    return found
+    return {one.id: why for one in of_collective(call.function) if (why := call.why_not(one))}
 
 
 def ranking(

@@ -59,12 +59,8 @@ def _link(file: TomlFile, name: str) -> _core.Link:
         key: (_points if key in LINK_POINTS else _number)(file, name, key, value)
         for key, value in table.items()
     }
-    return _checked(file, name, _core.Link(**words))
-
-
-def _checked(file: TomlFile, name: str, link: _core.Link) -> _core.Link:
-    """The core's own checks, with the line of the table or key that they name."""
-    try:
+    link = _core.Link(**words)
+    try:  # the core's own checks, with the line of the table or key that they name
         _core.Machine(**{name: link})
     except Error as error:
         message = str(error).removeprefix("machine: ")

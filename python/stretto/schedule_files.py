@@ -51,11 +51,6 @@ def as_schedules(path: str | Path) -> Iterator[str | Path]:
         yield written
 
 
-def ranks_in(file: _core.AlgorithmFile) -> list[int]:
-    """The numbers of ranks that it holds schedules for."""
-    return sorted({ranks for ranks, _ in file.cases})
-
-
 def roots_in(file: _core.AlgorithmFile, ranks: int) -> list[int]:
     return sorted(root for p, root in file.cases if p == ranks)
 
@@ -64,7 +59,7 @@ def case_in(
     file: _core.AlgorithmFile, path: str | Path, ranks: int | None, root: int | None
 ) -> _core.Shape:
     """The shape that is asked for, or the first that there is; raises Error if there is no such."""
-    numbers = ranks_in(file)
+    numbers = sorted({p for p, _ in file.cases})
     p = numbers[0] if ranks is None else ranks
     if p not in numbers:
         raise Error(f"{path}: no schedules for {p} ranks", f"it holds {intervals(numbers)}")

@@ -47,6 +47,11 @@ class Call:
         counts = sample_shape(algorithm, self.ranks).counts
         return _core.Shape(self.ranks, self.root, counts, graph=self.graph)
 
+    def why_not(self, algorithm: _core.Algorithm) -> str:
+        """Why it cannot serve the call with its defaults; "" if it can."""
+        shape = self.shape(algorithm)
+        return _core.unsuitable(algorithm, self.function, shape, self.commutative, _core.Params())
+
     def simulator(
         self, algorithm: _core.Algorithm, params: _core.Params, seconds: float = LONGEST
     ) -> _core.Simulator:
@@ -84,11 +89,7 @@ class Call:
 
 def suitable(call: Call, algorithms: Iterable[_core.Algorithm]) -> list[_core.Algorithm]:
     """Those that can serve the call with their defaults."""
-    return [
-        a
-        for a in algorithms
-        if not _core.unsuitable(a, call.function, call.shape(a), call.commutative, _core.Params())
-    ]
+    return [one for one in algorithms if not call.why_not(one)]
 
 
 def _root(ranks: int, rounds: int) -> int:

@@ -21,8 +21,10 @@ from pathlib import Path
 from . import _core
 from .errors import Error
 from .files import write_text
+from .launch import choose_mpi
 from .machine import machine_named
-from .measure.driver import Results
+from .measure.driver import Results, run_benchmark
+from .measure.points import parse_sizes
 from .picture import as_text
 from .plot.files import save
 from .plot.schedule import draw
@@ -30,7 +32,7 @@ from .portfolio import roots_of
 from .simulation import Call, best_of_each, compare, suitable
 from .symbolic_run import SymbolicRun, refuse_what_takes_long, symbolic_run
 from .units import intervals, size_in_words, time_in_a_table, time_in_words
-from .user_race import race_file
+from .user_race import check_served, variables_for
 
 Blocks = int | Callable[[int], int]
 ALL = "all"
@@ -255,9 +257,11 @@ class UserAlgorithm:
         with tempfile.TemporaryDirectory(prefix="stretto-") as folder:
             path = Path(folder) / f"{self.name}.stretto"
             self.save(path, [ranks])
-            name = _core.facts(self.functions[0]).name
-            title, results = race_file(path, [name], ranks, sizes, mpi, seconds)
-        return Race(title, results)
+            name, chosen = _core.facts(self.functions[0]).name, choose_mpi(mpi)
+            variables, wanted = variables_for(path, [name]), parse_sizes(sizes)
+            results = run_benchmark(chosen, ranks, [name], wanted, seconds, variables=variables)
+            check_served(path, results)
+        return Race(f"{name}, {ranks} ranks, {chosen.title}", results)
 
     def save(self, path: str | Path, ranks: Iterable[int], roots: str = ALL) -> None:
         """Write its schedules for these numbers of ranks, and roots if it has one, into a file.

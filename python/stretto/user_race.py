@@ -6,10 +6,7 @@ from pathlib import Path
 from .algorithms import function_named
 from .errors import Error
 from .explain import variable_of
-from .launch import choose_mpi
-from .measure.driver import Results, run_benchmark
-from .measure.points import parse_sizes
-from .measure.session import Advance, unseen
+from .measure.driver import Results
 
 
 def variables_for(path: str | Path, names: list[str]) -> dict[str, str]:
@@ -19,26 +16,6 @@ def variables_for(path: str | Path, names: list[str]) -> dict[str, str]:
         raise Error(f"{absolute}: a path with a comma in it", "give the file another name")
     functions = [function_named(name) for name in names]
     return {variable_of(function): f"file:{absolute}" for function in functions}
-
-
-def race_file(
-    path: str | Path,
-    names: list[str],
-    ranks: int,
-    sizes: str,
-    mpi_wish: str,
-    seconds: float,
-    advance: Advance = unseen,
-) -> tuple[str, Results]:
-    """Functions by the file against the native ones: a title, and rows; raises Error if a call was
-    served by anything else."""
-    mpi = choose_mpi(mpi_wish)
-    variables = variables_for(path, names)
-    results = run_benchmark(
-        mpi, ranks, names, parse_sizes(sizes), seconds, advance, variables=variables
-    )
-    check_served(path, results)
-    return f"{', '.join(names)}, {ranks} ranks, {mpi.title}", results
 
 
 def check_served(path: str | Path, results: Results) -> None:

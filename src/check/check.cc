@@ -11,7 +11,7 @@ namespace {
 std::string holds(const Expressions& expressions, Expression e) {
   if (e == no_expression) return "nothing";
   if (expressions.is_contribution(e)) return "the contribution of rank " + std::to_string(expressions.first_rank(e));
-  return "a reduction over " + ranks(expressions.contributors(e));
+  return "a reduction over " + ranks(expressions.shared_contributors(e, e));
 }
 
 void check_barrier(const Machine& machine, Rank ranks_in_all) {
@@ -118,19 +118,19 @@ Checked check(std::span<const Schedule> schedules, const Question& asked) {
   return checked;
 }
 
+Checked check_in_place_too(std::span<const Schedule> schedules, Question question) {
+  Checked checked = check(schedules, question);
+  if (checked.refused || !may_alias(question.collective)) return checked;
+  question.in_place = true;
+  checked.refused = check(schedules, question).refused;
+  if (checked.refused) checked.refused->message += " (in place)";
+  return checked;
+}
+
 Checked check_against_record(std::span<const Schedule> schedules, const Algorithm& algorithm, const Shape& shape,
                              const Params& params) {
-  Question question{.collective = algorithm.collective,
-                    .shape = shape,
-                    .commutative = algorithm.needs.commutative,
-                    .in_place = false};
-  Checked checked = check(schedules, question);
-  if (checked.refused) return checked;
-  if (may_alias(algorithm.collective)) {
-    question.in_place = true;
-    checked.refused = check(schedules, question).refused;
-    if (checked.refused) checked.refused->message += " (in place)";
-  }
+  Checked checked = check_in_place_too(
+      schedules, {.collective = algorithm.collective, .shape = shape, .commutative = algorithm.needs.commutative});
   if (checked.refused) return checked;
   try {
     checking::check_cost(checked.measured, schedules[0].blocks, algorithm, shape, resolved(algorithm, shape, params));

@@ -51,8 +51,6 @@ bool Expressions::in_order(Expression left, Expression right) const {
   return node(left).ordered && node(right).ordered && node(left).last + 1 == node(right).first;
 }
 
-std::vector<Rank> Expressions::contributors(Expression e) const { return shared_contributors(e, e); }
-
 void Expressions::add_operands(Expression e, std::vector<Rank>& ranks) const {
   for (; !is_contribution(e); e = node(e).right) add_operands(node(e).left, ranks);
   ranks.push_back(first_rank(e));

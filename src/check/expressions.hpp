@@ -34,7 +34,6 @@ class Expressions {
   Rank first_rank(Expression e) const { return node(e).first; }
   Block block(Expression e) const { return node(e).block; }
 
-  std::vector<Rank> contributors(Expression e) const;
   /// In the order of the operands.
   void add_operands(Expression e, std::vector<Rank>& ranks) const;
   std::vector<Rank> shared_contributors(Expression a, Expression b) const;

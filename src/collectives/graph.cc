@@ -2,7 +2,6 @@
 #include "stretto/graph.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <mutex>
 #include <numeric>
 #include <random>
@@ -11,6 +10,7 @@
 
 #include "collectives/stencil.hpp"
 #include "stretto/error.hpp"
+#include "support/text.hpp"
 
 namespace stretto {
 namespace {
@@ -141,11 +141,9 @@ constexpr std::size_t most_dims = 10;  // of a stencil, whose ranks have 3^dims 
 }
 
 Rank number(const std::string& text, std::string_view digits) {
-  Rank n = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), n);
-  if (error != std::errc() || end != digits.data() + digits.size() || n < 1)
-    unknown(text, "'" + std::string(digits) + "' is not a number of at least 1");
-  return n;
+  const auto n = parsed<Rank>(digits);
+  if (!n || *n < 1) unknown(text, "'" + std::string(digits) + "' is not a number of at least 1");
+  return *n;
 }
 
 std::vector<Rank> dims_of(const std::string& text, std::string_view sizes, Rank ranks) {

@@ -164,20 +164,11 @@ std::uint32_t propose(std::uint32_t wanted) {
 
 std::uint32_t propose_number() { return propose(0); }
 
-std::array<std::int64_t, 2> least_and_most(Bootstrap& bootstrap, std::int64_t mine) {
-  const std::array<std::int64_t, 2> both{mine, -mine};
-  std::array<std::int64_t, 2> least = both;
-  bootstrap.minimum(both, least.data());
-  return {least[0], -least[1]};
-}
-
 std::optional<std::uint32_t> agree_on_number(Bootstrap& bootstrap) {
   std::int64_t mine = propose_number();
   for (;;) {
     const std::array<std::int64_t, 4> said{mine, -mine, bootstrap.ok(), !flavour::survives_faults()};
-    std::array<std::int64_t, 4> least = said;
-    bootstrap.minimum(said, least.data());
-    const auto& [smallest, minus_most, all_ok, no_faults] = least;
+    const auto [smallest, minus_most, all_ok, no_faults] = bootstrap.minimum(said);
     const std::int64_t most = -minus_most;
     // With fault tolerance some ranks may have this and others not; without, an error of the MPI ends more than this.
     if (!no_faults && !bootstrap.agreed()) return std::nullopt;
@@ -225,14 +216,11 @@ Agreement settle(Bootstrap& bootstrap, Agreement all, bool all_came, bool rules_
 }
 
 Agreement agree(Bootstrap& bootstrap, const Terms& mine) {
-  const Proposal own = proposal(mine);
-  Proposal least = own;
-  bootstrap.minimum(own, least.data());
+  const Proposal least = bootstrap.minimum(proposal(mine));
   const Agreement found = bootstrap.ok() ? agreement(least) : Agreement{};
   const std::array<std::int64_t, 2> mine_then{bootstrap.ok() ? 1 : 0, found.rules ? 1 : 0};
-  std::array<std::int64_t, 2> verdict{};
-  bootstrap.minimum(mine_then, verdict.data());
-  return settle(bootstrap, found, verdict[0] == 1, verdict[1] == 1);
+  const auto [all_came, rules_known] = bootstrap.minimum(mine_then);
+  return settle(bootstrap, found, all_came == 1, rules_known == 1);
 }
 
 const Rules& own_rules() { return *mine(launched_rank() <= 0).rules; }

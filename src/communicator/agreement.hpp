@@ -48,9 +48,6 @@ struct Agreement {
 /// One that this process has proposed for no other communicator. Where all ranks propose the same one, it is agreed on.
 std::uint32_t propose_number();
 
-/// Of what the ranks propose. Only if Bootstrap::agreed() then.
-std::array<std::int64_t, 2> least_and_most(Bootstrap& bootstrap, std::int64_t mine);
-
 /// A number that no other communicator of any of these processes has, for as long as they live. The same on all ranks;
 /// nothing: it could not be agreed on.
 std::optional<std::uint32_t> agree_on_number(Bootstrap& bootstrap);

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 
+#include "observe/packet.hpp"
 #include "settings/settings.hpp"
 #include "stretto/algorithm_file.hpp"
 #include "stretto/sources.hpp"
@@ -23,25 +24,11 @@ void for_each_wish(Each each) {
       each(function, *wanted);
 }
 
-/// Path and text, each with its length before it.
-void append(std::string& texts, const std::string& word) {
-  texts += std::to_string(word.size()) + ' ';
-  texts += word;
-}
-
-std::string_view take_word(std::string_view& texts) {
-  const std::size_t blank = texts.find(' ');
-  const std::size_t size = std::stoul(std::string(texts.substr(0, blank)));
-  const std::string_view word = texts.substr(blank + 1, size);
-  texts.remove_prefix(blank + 1 + size);
-  return word;
-}
-
 }  // namespace
 
 std::string read_algorithm_files(bool speak) {
   std::map<std::string, std::optional<Collective>> tried;  // nothing: unusable
-  std::string texts;
+  observe::Packet texts;
   for_each_wish([&](Function function, const Override& wanted) {
     const std::string& path = wanted.spec.file;
     if (const auto before = tried.find(path); before == tried.end()) {
@@ -49,8 +36,8 @@ std::string read_algorithm_files(bool speak) {
       try {
         const std::string text = text_of_file(path, "a file of schedules", longest_file);
         collective = AlgorithmFile(text, path).algorithm().collective;
-        append(texts, path);
-        append(texts, text);
+        texts.put_text(path);
+        texts.put_text(text);
       } catch (const Error& e) {
         if (speak) say(wanted.text + ": " + e.what() + "; the rules decide", e.hint());
       }
@@ -60,14 +47,15 @@ std::string read_algorithm_files(bool speak) {
       say(wanted.text + ": that is a file of " + std::string(facts(*collective).name) + "; the rules decide",
           "name a file whose schedules are of " + std::string(facts(facts(function).collective).name));
   });
-  return texts;
+  return texts.bytes();
 }
 
 void add_algorithm_files(std::string_view texts, Rules& rules) {
   std::map<std::string, const AlgorithmFile*> files;
-  while (!texts.empty()) {
-    const std::string path(take_word(texts));
-    const auto* file = new AlgorithmFile(take_word(texts), path);
+  observe::Packet packet{std::string(texts)};
+  while (!packet.at_end()) {
+    const std::string path = packet.get_text();
+    const auto* file = new AlgorithmFile(packet.get_text(), path);
     number_algorithm(file->algorithm());
     files[path] = file;
   }

@@ -19,18 +19,11 @@ namespace {
 
 using learn::unknown;
 
-constexpr double nanosecond = 1e-9;
 constexpr std::size_t most_roots = 256;  // of a candidate
 
-std::string microseconds(double seconds) {
+std::string two_digits(double number) {
   char text[32];
-  std::snprintf(text, sizeof text, "%.2f us", seconds / 1e3 / nanosecond);
-  return text;
-}
-
-std::string share(double ratio) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.2f", ratio);
+  std::snprintf(text, sizeof text, "%.2f", number);
   return text;
 }
 
@@ -190,22 +183,20 @@ void Learner::log_opened(const CallClass& of, bool taken) const {
   say(text + "; at first " + words(of.candidates[of.comparison.current()]) + by_calls(of.form));
 }
 
-void Learner::open(CallClass& of) {
-  const learn::Moment mine = offer(of);
-  learn::Moment offered = 0;
+/// Of what the ranks give.
+std::vector<learn::Moment> Learner::least_of(const CallClass& of, const std::vector<learn::Moment>& mine) {
+  std::vector<learn::Moment> least(mine.size());
   const std::int64_t begin = execute::now();
-  Bootstrap(c_.comm(), "learning about " + mpi_name(of.call.function)).minimum({&mine, 1}, &offered);
+  Bootstrap(c_.comm(), "learning about " + mpi_name(of.call.function)).minimum(mine, least.data());
   telling_ = execute::now() - begin;
-  open(of, CountedAs::blocking, offered);
+  return least;
 }
 
 /// Ranks of one node have one clock; others leave what they do together at about the same time.
 void Learner::begin_round(CallClass& of) const {
   if (c_.one_node()) return of.round.begin(0);
-  const std::int64_t mine = 0;
-  std::int64_t least = 0;
   const std::int64_t begin = execute::now();
-  Bootstrap(c_.comm(), "learning, the beginning of a round").minimum({&mine, 1}, &least);
+  Bootstrap(c_.comm(), "learning, the beginning of a round").minimum(0);
   of.round.begin(execute::now());
   of.round.beside = of.round.zero() - begin;
 }
@@ -226,19 +217,10 @@ void Learner::end_call() {
       of->round.beside += execute::now() - entered_ - (ended_ - began_);
     }
     if (!turn_.last) return;
-    tell(*of);
+    conclude(*of, least_of(*of, of->round.numbers(telling_)));
   }
-  if (!of->opened && of->until_open[0] == 0) open(*of);
+  if (!of->opened && of->until_open[0] == 0) open(*of, CountedAs::blocking, least_of(*of, {offer(*of)})[0]);
   if (of->opened && of->form == CountedAs::blocking && of->comparison.quiet == 0) begin_round(*of);
-}
-
-void Learner::tell(CallClass& of) {
-  const std::vector<learn::Moment> mine = of.round.numbers(telling_);
-  std::vector<learn::Moment> least(mine.size());
-  const std::int64_t begin = execute::now();
-  Bootstrap(c_.comm(), "learning about " + mpi_name(of.call.function)).minimum(mine, least.data());
-  telling_ = execute::now() - begin;
-  conclude(of, least);
 }
 
 void Learner::conclude(CallClass& of, std::span<const learn::Moment> least) {
@@ -256,7 +238,7 @@ void Learner::log(const CallClass& of, const learn::Verdict& verdict, std::size_
   const learn::Comparison& comparison = of.comparison;
   const auto candidate = [&](std::size_t k) {
     const double seconds = comparison.seconds(k);
-    return words(of.candidates[k]) + (seconds > 0 ? " (" + microseconds(seconds) + ')' : "");
+    return words(of.candidates[k]) + (seconds > 0 ? " (" + two_digits(seconds * 1e6) + " us)" : "");
   };
   std::string text;
   switch (verdict.event) {
@@ -267,7 +249,7 @@ void Learner::log(const CallClass& of, const learn::Verdict& verdict, std::size_
     case learn::Event::settled: text = candidate(before) + " stays, not " + candidate(verdict.challenger); break;
     case learn::Event::reopened: text = candidate(before) + " is in doubt: all are compared anew"; break;
   }
-  text += "; ratio " + share(verdict.ratio) + " by " + std::to_string(verdict.pairs) +
+  text += "; ratio " + two_digits(verdict.ratio) + " by " + std::to_string(verdict.pairs) +
           (verdict.pairs == 1 ? " pair" : " pairs") + " of calls";
   if (comparison.settled())
     text += "; settled after " + std::to_string(comparison.calls() - comparison.quiet) + " calls";
@@ -276,8 +258,7 @@ void Learner::log(const CallClass& of, const learn::Verdict& verdict, std::size_
 
 void Learner::observe_learned(const CallClass& of) const {
   const learn::Comparison& comparison = of.comparison;
-  const auto forms = std::to_array({"blocking", "nonblocking", "persistent"});
-  observe::LearnedClass learned{.form = forms[static_cast<std::size_t>(of.form)],
+  observe::LearnedClass learned{.form = std::string(observe::name_of(static_cast<observe::Form>(of.form))),
                                 .settled = comparison.settled(),
                                 .choice = words(of.candidates[comparison.current()]),
                                 .spent = comparison.spent(),

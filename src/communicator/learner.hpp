@@ -112,9 +112,8 @@ class Learner {
   void open(CallClass& of, CountedAs form, learn::Moment offered);
   void refine(CallClass& of, const learn::Verdict& verdict) const;
   void log_opened(const CallClass& of, bool taken) const;
-  void open(CallClass& of);
+  std::vector<learn::Moment> least_of(const CallClass& of, const std::vector<learn::Moment>& mine);
   void begin_round(CallClass& of) const;
-  void tell(CallClass& of);
   void conclude(CallClass& of, std::span<const learn::Moment> least);
   const Decision* decide_nonblocking(CallClass& of, const Call& call);
   const Decision* decide_persistent(const CallClass& like, const Call& call);

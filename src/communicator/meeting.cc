@@ -181,8 +181,7 @@ Verdict Meeting::by_messages(bool rules_known) {
   const std::array<std::int64_t, 5> mine{node_.ok() ? 1 : 0, rules_known ? 1 : 0,
                                          is_willing() ? node_.ranks() : node_.rank(), cores_are_scarce() ? 0 : 1,
                                          static_cast<std::int64_t>(kernel_copy_)};
-  std::array<std::int64_t, 5> least{};
-  node_.minimum(mine, least.data());
+  const std::array<std::int64_t, 5> least = node_.minimum(mine);
   if (!node_.ok()) return {};
   oversubscribed_ = least[3] == 0;
   kernel_copy_ = static_cast<KernelCopy>(least[4]);

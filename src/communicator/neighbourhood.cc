@@ -78,11 +78,10 @@ std::shared_ptr<const Graph> graph_of_all(Bootstrap& all, std::shared_ptr<const 
   // All ranks take the same turns, whatever each knows.
   const bool asks = own && !own->whole();
   const Neighbours mine = own ? own->of(rank) : Neighbours{};
-  std::int64_t fewest[2] = {asks ? 1 : 0, 0};
-  const std::int64_t given[2] = {fewest[0], -static_cast<std::int64_t>(mine.sources.size() + mine.destinations.size())};
-  all.minimum(given, fewest);
-  const std::int64_t each = 2 - fewest[1];
-  if (!all.agreed() || fewest[0] == 0 || each * own->ranks() > most_numbers) return own;
+  const auto numbers_of_mine = static_cast<std::int64_t>(mine.sources.size() + mine.destinations.size());
+  const auto [all_ask, minus_most] = all.minimum(std::array<std::int64_t, 2>{asks ? 1 : 0, -numbers_of_mine});
+  const std::int64_t each = 2 - minus_most;
+  if (!all.agreed() || all_ask == 0 || each * own->ranks() > most_numbers) return own;
   std::vector<Rank> numbers{static_cast<Rank>(mine.sources.size()), static_cast<Rank>(mine.destinations.size())};
   numbers.insert(numbers.end(), mine.sources.begin(), mine.sources.end());
   numbers.insert(numbers.end(), mine.destinations.begin(), mine.destinations.end());

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "communicator/own_process.hpp"
 
-#include <fcntl.h>
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -15,6 +14,7 @@
 #include "mpi/flavour/flavour.hpp"
 #include "mpi/native.hpp"
 #include "settings/settings.hpp"
+#include "support/files.hpp"
 #include "support/launcher.hpp"
 #include "support/say.hpp"
 
@@ -60,14 +60,10 @@ std::uint64_t machine_id() {
   constexpr const char* pid_namespace = "/proc/self/ns/pid";
   char host[256] = {}, space[64] = {};
   gethostname(host, sizeof host - 1);
-  char boot[64] = {};
-  const int file = open(boot_id, O_RDONLY | O_CLOEXEC);
-  const bool was_read = file >= 0 && read(file, boot, sizeof boot - 1) > 0;
-  const int error = errno;
-  if (file >= 0) close(file);
-  if (!was_read) return alone(boot_id, error);
+  const std::string boot = read_file(boot_id);
+  if (boot.empty()) return alone(boot_id, errno);
   if (readlink(pid_namespace, space, sizeof space - 1) < 0) return alone(pid_namespace, errno);
-  return std::hash<std::string>{}(std::string(boot) + host + '\n' + space);
+  return std::hash<std::string>{}(boot + host + '\n' + space);
 }
 
 std::uint64_t machine() {
@@ -157,7 +153,5 @@ transport::shm::StagingRings take_staging_rings() {
   if (!settings().learn.empty()) std::ranges::for_each(*rings, &transport::shm::StagingRing::write_pages);
   return *rings;
 }
-
-void return_staging_rings(const transport::shm::StagingRings& rings) { own_process()->return_staging_rings(rings); }
 
 }  // namespace stretto::mpi

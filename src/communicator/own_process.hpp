@@ -47,6 +47,5 @@ transport::shm::Capacity capacity_of_connections(std::size_t met, bool own);
 
 /// Memory to send from, for one thread. Ends the program if there is none.
 transport::shm::StagingRings take_staging_rings();
-void return_staging_rings(const transport::shm::StagingRings& rings);
 
 }  // namespace stretto::mpi

@@ -69,10 +69,6 @@ void set_provenance(MPI_Comm comm, Provenance provenance) {
     native().Comm_set_attr(comm, provenance_keyval(), as_value(provenance));
 }
 
-void inherit_provenance(MPI_Comm parent, MPI_Comm child) {
-  if (child != constants().comm_null) set_provenance(child, provenance_of(parent));
-}
-
 bool has_strangers(Provenance provenance, const std::vector<int>& world_ranks) {
   return provenance != Provenance::spawned && std::ranges::count(world_ranks, MPI_UNDEFINED) > 0;
 }
@@ -114,7 +110,5 @@ Provenance provenance_of_children(bool handed, int root, MPI_Comm comm) {
   const int error = native().Bcast(&all, 1, MPI_INT, root, comm);
   return error == MPI_SUCCESS && all ? Provenance::spawned : Provenance::world;
 }
-
-Provenance provenance_of_parents() { return settings().children ? Provenance::spawned : Provenance::world; }
 
 }  // namespace stretto::mpi

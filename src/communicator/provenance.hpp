@@ -21,9 +21,6 @@ enum class Provenance : std::uint8_t {
 Provenance provenance_of(MPI_Comm comm);
 void set_provenance(MPI_Comm comm, Provenance provenance);
 
-/// After the native function that made `child` from `parent`. MPI_Comm_dup and its kin need no such call.
-void inherit_provenance(MPI_Comm parent, MPI_Comm child);
-
 /// Has it ranks that may have no Stretto? On all ranks alike. `world_ranks` are its ranks in MPI_COMM_WORLD.
 bool has_strangers(Provenance provenance, const std::vector<int>& world_ranks);
 bool has_strangers(MPI_Comm comm);
@@ -52,8 +49,5 @@ class InfosOfChildren {
 
 /// After the native function, on all ranks of `comm`: what is known of the communicator with the new processes.
 Provenance provenance_of_children(bool handed, int root, MPI_Comm comm);
-
-/// The same of what MPI_Comm_get_parent gives.
-Provenance provenance_of_parents();
 
 }  // namespace stretto::mpi

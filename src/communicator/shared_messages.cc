@@ -45,7 +45,8 @@ MPI_Comm shared_messages() {
 
 std::optional<int> agree_on_tags(Bootstrap& bootstrap, bool may_share) {
   for (int mine = may_share ? take(first_tags + 1) : no_part;;) {
-    const auto [least, most] = least_and_most(bootstrap, mine);
+    const auto [least, minus_most] = bootstrap.minimum(std::array<std::int64_t, 2>{mine, -mine});
+    const std::int64_t most = -minus_most;
     const bool goes_on = bootstrap.agreed() && most < no_part;
     if (goes_on && least == most) return mine;
     if (goes_on && mine == most) continue;

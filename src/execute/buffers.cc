@@ -122,6 +122,12 @@ void Buffers::copy_piece(const Plan::Step& step, Bytes first, Bytes bytes) const
     move_bytes(to, from, bytes);
 }
 
+const std::byte* Buffers::gathered(Slice blocks, Bytes bytes, Arena& arena) const {
+  std::byte* packed = arena.take(bytes);
+  pack(blocks, 0, bytes, packed);
+  return packed;
+}
+
 void Buffers::copy(const Plan::Step& step, Arena& arena) const {
   const std::byte* from = in_one_piece(step.source);
   const std::byte* to = in_one_piece(step.target);
@@ -132,9 +138,7 @@ void Buffers::copy(const Plan::Step& step, Arena& arena) const {
   if (step.source.count == 1 && step.target.count == 1 &&
       at(plan_->at(step.source)[0]) == at(plan_->at(step.target)[0]))
     return;
-  std::byte* packed = arena.take(step.bytes);
-  pack(step.source, 0, step.bytes, packed);
-  store(step, 0, step.bytes / element().size, packed);
+  store(step, 0, step.bytes / element().size, gathered(step.source, step.bytes, arena));
 }
 
 void Buffers::reduce(const Plan::Step& step, Arena& arena) const {
@@ -143,9 +147,7 @@ void Buffers::reduce(const Plan::Step& step, Arena& arena) const {
     combine(step, 0, n, at(plan_->at(step.source)[0]));
     return;
   }
-  std::byte* packed = arena.take(step.bytes);  // rare: the pieces are gathered first
-  pack(step.source, 0, step.bytes, packed);
-  combine_message(step, 0, n, packed, arena);
+  combine_message(step, 0, n, gathered(step.source, step.bytes, arena), arena);  // rare
 }
 
 }  // namespace stretto::execute

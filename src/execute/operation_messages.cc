@@ -40,11 +40,7 @@ void Operation::post_sends(Instance& in, const Plan::Stage& stage) {
     if (neighbour(send.peer)) continue;
     const Nanoseconds begin = seen(send.peer);
     const std::byte* at = in.buffers.in_one_piece(send.blocks);
-    if (!at && send.bytes > 0) {
-      std::byte* packed = in.arena.take(send.bytes);
-      in.buffers.pack(send.blocks, 0, send.bytes, packed);
-      at = packed;
-    }
+    if (!at && send.bytes > 0) at = in.buffers.gathered(send.blocks, send.bytes, in.arena);
     in.leaving[s - stage.first_send] = {send.peer, send.bytes, false};
     ++in.sends_left;
     ++open_;

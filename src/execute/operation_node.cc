@@ -179,11 +179,8 @@ bool Operation::try_send_in_fragments(Instance& in, SendState& state) {
   const bool whole_elements = element.size <= fragment_bytes;
   if (whole_elements) fragment_bytes -= fragment_bytes % element.size;
   const auto places = static_cast<std::uint64_t>(std::min(fragments_of_window, state.window / fragment_bytes));
-  if (!state.packed && !whole_elements && !element.dense) {
-    std::byte* packed = in.arena.take(send.bytes);
-    in.buffers.pack(send.blocks, 0, send.bytes, packed);
-    state.packed = packed;
-  }
+  if (!state.packed && !whole_elements && !element.dense)
+    state.packed = in.buffers.gathered(send.blocks, send.bytes, in.arena);
   if (!state.memory) {
     StagingRing& staging = *paths_.node->staging[in.channel];
     state.around = goes_around(*paths_.node, staging, selectors_.stores, state.window, fragment_bytes);
@@ -232,13 +229,10 @@ bool Operation::try_send_in_slots(Instance& in, SendState& state) {
   const Plan::Outgoing& send = in.plan->sends[state.send];
   const Element& element = work_.element;
   Bytes fragment = most_inline(in, send);
-  if (element.size <= fragment) {
+  if (element.size <= fragment)
     fragment -= fragment % element.size;
-  } else if (!element.dense && !state.packed) {
-    std::byte* packed = in.arena.take(send.bytes);
-    in.buffers.pack(send.blocks, 0, send.bytes, packed);
-    state.packed = packed;
-  }
+  else if (!element.dense && !state.packed)
+    state.packed = in.buffers.gathered(send.blocks, send.bytes, in.arena);
   while (state.posted < send.bytes) {
     const Nanoseconds begin = seen(send.peer);
     const Bytes bytes = std::min(fragment, send.bytes - state.posted);

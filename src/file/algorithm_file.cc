@@ -167,16 +167,9 @@ const std::vector<Schedule>& AlgorithmFile::schedules(Case wanted) const { retur
 
 /// With the place that the refusal speaks of: "rank 1, round 2: …".
 Checked AlgorithmFile::prove(Case wanted, const Set& set) const {
-  Question question{.collective = record_.collective,
-                    .shape = {.ranks = wanted.ranks, .root = wanted.root},
-                    .commutative = record_.needs.commutative,
-                    .in_place = false};
-  Checked checked = check(set.schedules, question);
-  if (!checked.refused && may_alias(record_.collective)) {
-    question.in_place = true;
-    checked.refused = check(set.schedules, question).refused;
-    if (checked.refused) checked.refused->message += " (in place)";
-  }
+  Checked checked = check_in_place_too(set.schedules, {.collective = record_.collective,
+                                                       .shape = {.ranks = wanted.ranks, .root = wanted.root},
+                                                       .commutative = record_.needs.commutative});
   if (!checked.refused) return checked;
   std::size_t rank = 0, round = 0;
   std::string& message = checked.refused->message;

@@ -42,11 +42,6 @@ int served(Body body) {
 
 mpi::Requests all_of(int n, MPI_Request* handles) { return {handles, static_cast<std::size_t>(n)}; }
 
-int start_natively(MPI_Request* request) {
-  const mpi::ObservedStart start(request);
-  return native().Start(request);
-}
-
 bool any_observed(int n, const MPI_Request* requests) {
   return mpi::observe::any_pending() && n > 0 && requests && std::any_of(requests, requests + n, [](MPI_Request one) {
            return mpi::observe::native_times(one) != nullptr;
@@ -109,14 +104,14 @@ STATUS_ENTRY(Request_get_status_some, get_status_some, (int* count, int indices[
 
 STRETTO_ENTRY(Start, (MPI_Request * request), (request)) {
   if (Request* const own = ever_ours(request)) return served([&] { return mpi::start(*own); });
-  return start_natively(request);
+  return mpi::start_natively(request);
 }
 
 STRETTO_ENTRY(Startall, (int n, MPI_Request requests[]), (n, requests)) {
   if (!any_ever_ours(n, requests) && !any_observed(n, requests)) return native().Startall(n, requests);
   for (int i = 0; i < n; ++i) {
     Request* const own = ever_ours(requests + i);
-    const int code = own ? served([&] { return mpi::start(*own); }) : start_natively(requests + i);
+    const int code = own ? served([&] { return mpi::start(*own); }) : mpi::start_natively(requests + i);
     if (code != MPI_SUCCESS) return code;
   }
   return MPI_SUCCESS;

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
@@ -57,12 +56,8 @@ void add(Lines& lines, const std::string& conditions, std::string line) {
 /// Of the calls that a line rests on: the number at its end. 0: it does not say.
 std::size_t pairs_of(std::string_view line) {
   const std::vector<std::string_view> words = words_of(line);
-  std::size_t pairs = 0;
-  if (words.size() > 1 && words.back() == "pairs") {
-    const std::string_view number = words[words.size() - 2];
-    std::from_chars(number.data(), number.data() + number.size(), pairs);
-  }
-  return pairs;
+  if (words.size() < 2 || words.back() != "pairs") return 0;
+  return parsed<std::size_t>(words[words.size() - 2]).value_or(0);
 }
 
 /// Drops lines until the others have no more than `most` bytes: first those that rest on the fewest calls.

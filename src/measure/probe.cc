@@ -14,7 +14,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <chrono>
 #include <climits>
 #include <cstdio>
@@ -31,6 +30,7 @@
 #include "mpi/native.hpp"
 #include "stretto/error.hpp"
 #include "support/json.hpp"
+#include "support/text.hpp"
 
 namespace stretto::measure {
 namespace {
@@ -147,11 +147,10 @@ std::string place() {
 }
 
 long long number(const std::string& word, long long least, long long most) {
-  long long value = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (error != std::errc() || end != word.data() + word.size() || value < least || value > most)
+  const auto value = parsed<long long>(word);
+  if (!value || *value < least || *value > most)
     throw Error("'" + word + "' is no number from " + std::to_string(least) + " to " + std::to_string(most));
-  return value;
+  return *value;
 }
 
 Order order_of(const std::string& line, int ranks) {

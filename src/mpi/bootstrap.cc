@@ -71,9 +71,7 @@ void Bootstrap::broadcast(void* data, std::size_t bytes) {
 }
 
 bool Bootstrap::agreed() {
-  const std::int64_t mine = ok() ? 1 : 0;
-  std::int64_t least = 0;
-  minimum({&mine, 1}, &least);
+  const std::int64_t least = minimum(ok() ? 1 : 0);
   return ok() && least == 1;
 }
 
@@ -90,10 +88,7 @@ void Bootstrap::wait(int begun, MPI_Request& request) {
 }
 
 void Bootstrap::await(FunctionRef<bool()> done) {
-  const auto& seconds = settings().deadline;
-  const Deadline deadline = patience_ ? Deadline::in(*patience_)
-                            : seconds ? Deadline::in(std::chrono::duration<double>(*seconds))
-                                      : Deadline();
+  const Deadline deadline = patience_ ? Deadline::in(*patience_) : Deadline::after(settings().deadline);
   // Many ranks that poll would take most of the cores from those they wait for.
   static const bool sleeps = more_ranks_than_cores();
   for (int yields = 0; !done();) {

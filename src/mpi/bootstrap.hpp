@@ -4,6 +4,7 @@
 // before it ends nobody knows whether there is any other way.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -61,6 +62,13 @@ class Bootstrap {
   void allgather(const void* mine, void* all, std::size_t bytes);
   /// The smallest that any rank gave, number by number.
   void minimum(std::span<const std::int64_t> mine, std::int64_t* least);
+  template <std::size_t n>
+  std::array<std::int64_t, n> minimum(const std::array<std::int64_t, n>& mine) {
+    std::array<std::int64_t, n> least = mine;
+    minimum(mine, least.data());
+    return least;
+  }
+  std::int64_t minimum(std::int64_t mine) { return minimum(std::array{mine})[0]; }
   /// Not of some ranks. From rank 0 to all, in small pieces: whether long messages arrive is not known.
   void broadcast(void* data, std::size_t bytes);
 

@@ -20,7 +20,7 @@ void poll(Request& request, bool alone = true) {
   if (alone && !process_worker().progress.poll() && !request.call().done()) {
     // A peer may come only when the MPI has let in what it sends to this rank.
     if (!process_worker().attend_to(c)) return request.call().give_up();
-    if (Worker::oversubscribed()) sched_yield();
+    if (wait_policy().polls <= 1) sched_yield();  // for a peer may need the core
   }
   request.call().poll();
 }

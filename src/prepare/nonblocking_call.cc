@@ -4,7 +4,6 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <cctype>
 #include <utility>
 
 #include "mpi/types.hpp"
@@ -289,11 +288,7 @@ void NonblockingCall::poll() {
   finish(code);
 }
 
-std::string NonblockingCall::called() const {
-  const std::string blocking = mpi_name(function());  // MPI_Reduce: MPI_Ireduce
-  constexpr std::size_t prefix = 4;
-  return "MPI_I" + std::string(1, static_cast<char>(std::tolower(blocking[prefix]))) + blocking.substr(prefix + 1);
-}
+std::string NonblockingCall::called() const { return "MPI_I" + std::string(facts(function()).name); }
 
 void NonblockingCall::give_up() {
   native_request_ = constants().request_null;

@@ -99,16 +99,15 @@ void observe_native(MPI_Comm comm, const Arguments& arguments, observe::Form for
   observe::observe_native(request, times);
 }
 
-ObservedStart::ObservedStart(const MPI_Request* request) {
-  if (!observe::any_pending() || !request) return;
-  times_ = observe::native_times(*request);
-  if (!times_) return;
-  end_native(*times_);  // unless a wait or test has asked for it
-  times_->again();
-}
-
-ObservedStart::~ObservedStart() {
-  if (times_) times_->posted();
+int start_natively(MPI_Request* request) {
+  const auto times = observe::any_pending() && request ? observe::native_times(*request) : nullptr;
+  if (times) {
+    end_native(*times);  // unless a wait or test has asked for it
+    times->again();
+  }
+  const int code = native().Start(request);
+  if (times) times->posted();
+  return code;
 }
 
 void ObservedWait::begin(int n, const MPI_Request* requests) {

@@ -24,15 +24,7 @@ inline observe::Nanoseconds observed_begin() { return settings().observes() ? ex
 void observe_native(MPI_Comm comm, const Arguments& arguments, observe::Form form, observe::Nanoseconds began,
                     MPI_Request request);
 /// The native library's MPI_Start of such a persistent call.
-class ObservedStart {
- public:
-  explicit ObservedStart(const MPI_Request* request);
-  ~ObservedStart();
-  ObservedStart& operator=(ObservedStart&&) = delete;
-
- private:
-  std::shared_ptr<observe::PendingTimes> times_;
-};
+int start_natively(MPI_Request* request);
 
 /// An MPI function that waits for requests or tests them: its time belongs, in equal shares, to those collectives among
 /// them that are under way when it begins, until the last of them has ended.

@@ -50,9 +50,7 @@ bool PersistentCall::make_with_turns(FunctionRef<int(MPI_Request*)> native) {
     const PackingFor nobody(constants().self);
     if (entered) process_worker().progress.poll();
   });
-  const learn::Moment mine = turns_ ? turns_->offer() : nothing;
-  learn::Moment offered = nothing;
-  all.minimum({&mine, 1}, &offered);
+  const learn::Moment offered = all.minimum(turns_ ? turns_->offer() : nothing);
   native_request_ = constants().request_null;
   if (offered != nothing) {
     const ErrorsReturned quiet(c_->comm());

@@ -28,10 +28,7 @@ struct Release {
   }
 };
 
-Deadline deadline() {
-  const auto& seconds = settings().deadline;
-  return seconds ? Deadline::in(std::chrono::duration<double>(*seconds)) : Deadline();
-}
+Deadline deadline() { return Deadline::after(settings().deadline); }
 
 }  // namespace
 
@@ -103,8 +100,8 @@ Worker& process_worker() {
 Worker::Worker() : patience_(deadline()) {}
 
 Worker::~Worker() {
-  if (staging_rings_) return_staging_rings(*staging_rings_);
-  while (const auto rings = drained_rings()) return_staging_rings(*rings);
+  if (staging_rings_) own_process()->return_staging_rings(*staging_rings_);
+  while (const auto rings = drained_rings()) own_process()->return_staging_rings(*rings);
 }
 
 /// Now and then in a long wait. False: its end will not come.

@@ -50,9 +50,6 @@ class Worker {
   int expired(const Communicator& c, const std::string& called, const Schedule& schedule,
               const std::vector<execute::Stall>& stalls);
 
-  /// Must whoever polls yield the core, for a peer may need it?
-  static bool oversubscribed() { return wait_policy().polls <= 1; }
-
   bool shared = false;  ///< with other threads: Entered locks
   /// Does another thread wait for Entered? It may have to start what this one's wait depends on.
   bool wanted() const { return wanted_.load(std::memory_order_relaxed) > 0; }

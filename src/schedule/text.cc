@@ -12,7 +12,6 @@
 //     receive 3 output[2] = message . input[2]
 //     copy output[0:4] = input[0:4]
 //     reduce output[2] = scratch[0] . input[2]
-#include <charconv>
 #include <limits>
 #include <optional>
 
@@ -86,12 +85,10 @@ class Parser {
   }
 
   std::int64_t number(std::string_view word) const {
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-    if (error != std::errc{} || end != word.data() + word.size() || value < 0)
-      refuse("expected a number, found '" + std::string(word) + "'");
-    if (value > largest_number) refuse("'" + std::string(word) + "' is too large");
-    return value;
+    const auto value = parsed<std::int64_t>(word);
+    if (!value || *value < 0) refuse("expected a number, found '" + std::string(word) + "'");
+    if (*value > largest_number) refuse("'" + std::string(word) + "' is too large");
+    return *value;
   }
 
   Rank rank(std::int64_t value) const {

@@ -43,11 +43,9 @@ bool set_list(std::vector<Rank>& list, std::string_view text) {
   list.clear();
   for (;;) {
     const std::size_t colon = text.find(':');
-    Rank number = 0;
-    const std::string_view item = text.substr(0, colon);
-    const auto [end, error] = std::from_chars(item.data(), item.data() + item.size(), number);
-    if (error != std::errc{} || end != item.data() + item.size() || number < 0) return false;
-    list.push_back(number);
+    const auto number = parsed<Rank>(text.substr(0, colon));
+    if (!number || *number < 0) return false;
+    list.push_back(*number);
     if (colon == std::string_view::npos) return true;
     text = text.substr(colon + 1);
   }

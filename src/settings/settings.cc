@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <climits>
 #include <cstdlib>
 #include <functional>
@@ -58,11 +57,9 @@ void read_log(Settings& s) {
 std::optional<double> read_seconds(const std::string& name, bool may_be_zero = false) {
   const std::string_view text = variable(name);
   if (text.empty()) return std::nullopt;
-  double seconds = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
   constexpr double longest = 1e9;  // 30 years; more would overflow the clock
-  const bool whole = error == std::errc{} && end == text.data() + text.size();
-  if (whole && (seconds > 0 || (may_be_zero && seconds == 0)) && seconds <= longest) return seconds;
+  const auto seconds = parsed<double>(text);
+  if (seconds && (*seconds > 0 || (may_be_zero && *seconds == 0)) && *seconds <= longest) return seconds;
   complain(name + ": '" + std::string(text) + "' is no number of seconds, ignored", "for example " + name + "=60");
   return std::nullopt;
 }
@@ -83,14 +80,10 @@ bool read_switch(const std::string& name, bool if_unset, const char* hint) {
 /// "2x4"
 std::optional<PretendedNodes> parse_nodes(std::string_view text) {
   constexpr int most = 1 << 20;
-  PretendedNodes n{};
-  const char* const end = text.data() + text.size();
-  const auto count = std::from_chars(text.data(), end, n.count);
-  if (count.ec != std::errc{} || count.ptr == end || *count.ptr != 'x') return std::nullopt;
-  const auto ranks = std::from_chars(count.ptr + 1, end, n.ranks);
-  if (ranks.ec != std::errc{} || ranks.ptr != end) return std::nullopt;
-  const auto fits = [](int number) { return number > 0 && number <= most; };
-  return fits(n.count) && fits(n.ranks) ? std::optional(n) : std::nullopt;
+  const auto count = parsed<int>(take_until(text, 'x'));
+  const auto ranks = parsed<int>(text);
+  const auto fits = [](const std::optional<int>& number) { return number && *number > 0 && *number <= most; };
+  return fits(count) && fits(ranks) ? std::optional(PretendedNodes{*count, *ranks}) : std::nullopt;
 }
 
 /// A size is for the allocator of `stretto run --shared-heap`, which reads it for itself.

@@ -19,6 +19,10 @@ class Deadline {
     return d;
   }
 
+  static Deadline after(const std::optional<double>& seconds) {
+    return seconds ? in(std::chrono::duration<double>(*seconds)) : Deadline();
+  }
+
   /// The same span from now on.
   Deadline renewed() const { return at_ ? in(span_) : Deadline(); }
   /// This moment, or one that comes after `span` if that is sooner.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <charconv>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,6 +37,14 @@ inline std::string_view take_until(std::string_view& text, char separator) {
 }
 
 inline std::string_view take_line(std::string_view& text) { return take_until(text, '\n'); }
+
+/// The number that all of `word` is.
+template <typename Number>
+std::optional<Number> parsed(std::string_view word) {
+  Number number{};
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+  return error == std::errc{} && end == word.data() + word.size() ? std::optional(number) : std::nullopt;
+}
 
 /// Calls `each(line, number)` for every line, numbered from 1, without its end and without a # comment.
 template <typename Each>

@@ -10,9 +10,9 @@ from commands import json_of, refuse, succeed
 from plans import pair_reduction, proved, refuted, run_by_chance, step, unreadable, xml
 from stretto import facts
 from stretto.errors import Error
+from stretto.plans.file import write_plan
 from stretto.plans.msccl import read_msccl
 from stretto.plans.pieces import EXPRESSIBLE
-from stretto.plans.write import write_plan
 from stretto.schedule_files import read_algorithm
 
 ALGORITHMS = list(stretto.all_algorithms())

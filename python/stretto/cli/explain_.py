@@ -154,12 +154,12 @@ def _question(
     if operator and not _core.facts(_core.facts(found).collective).reduces:
         raise Error(f"{_core.facts(found).name} has no operator", "leave --operator out")
     options.check_graph(graph, _core.facts(found).collective)
-    kind = explain.OPERATORS[operator or "sum"]
-    operation = _core.Operation("sum" if kind.predefined else "")
+    commutative, predefined = explain.OPERATORS[operator or "sum"]
+    operation = _core.Operation("sum" if predefined else "")
     placement = placement_of(ranks, nodes, ranks if one_node else None, topology)
-    call = Call(found, ranks, size_of(size), root, kind.commutative, placement, operation,
+    call = Call(found, ranks, size_of(size), root, commutative, placement, operation,
                 graph)  # fmt: skip
-    return explain.Question(call, kind.predefined, cores)
+    return explain.Question(call, predefined, cores)
 
 
 @click.command("explain")

@@ -70,12 +70,6 @@ def _write_timeline(call: Call, algorithms: list[Algorithm], row: dict, machine,
                "or in https://ui.perfetto.dev", err=True)  # fmt: skip
 
 
-def algorithm_in(file: str, ranks: int, root: int) -> Algorithm:
-    """Proved for these ranks; raises Error."""
-    held = read_algorithm(file)
-    return proved(held, case_in(held, file, ranks, root))
-
-
 def _wanted(
     function: str | None, names: str | None, ranks: int, root: int, file: str | None
 ) -> tuple[Function, list[Algorithm]]:
@@ -84,7 +78,8 @@ def _wanted(
         raise Error("which function?", "`stretto simulate allreduce --ranks 8`, or --file FILE")
     if not file:
         return function_of(function, names, ranks, root)
-    held = algorithm_in(file, ranks, root)
+    read = read_algorithm(file)
+    held = proved(read, case_in(read, file, ranks, root))
     name = function or facts(held.collective).name
     found, others = function_of(name, names, ranks, root)
     if held.collective != facts(found).collective:

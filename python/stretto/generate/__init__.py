@@ -128,7 +128,7 @@ def generate_plan(
     form: str, words: str, ranks: int | None, root: int | None, topology: _core.Topology | None
 ) -> str:
     """The same as a plan for GPUs (docs/plans.md): `form` is "msccl" or "mscclpp"."""
-    from ..plans.write import write_plan
+    from ..plans.file import write_plan
 
     wanted = _wanted(words, ranks, root, topology, "")
     if wanted.params.segment:
@@ -144,7 +144,7 @@ def generate_plan(
 
 def plan_of_file(form: str, file: str, ranks: int | None, root: int | None) -> str:
     """The schedules of a file, or of another plan, as a plan for GPUs; raises Error."""
-    from ..plans.write import write_plan
+    from ..plans.file import write_plan
 
     held = read_algorithm(file)
     shape = case_in(held, file, ranks, root)

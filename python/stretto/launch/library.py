@@ -50,14 +50,10 @@ def link_flags(flavour: str) -> list[str]:
     return [f"-L{folder}", f"-Wl,-rpath,{folder}", f"-lstretto-{flavour}"]
 
 
-def race_driver_of(flavour: str) -> Path:
-    """The executable that races native against Stretto; raises Error if it was not built."""
-    return _existing(_folder() / f"stretto-race-{flavour}", flavour)
-
-
-def probe_of(flavour: str) -> Path:
-    """The executable that discovers networks; raises Error if it was not built."""
-    return _existing(_folder() / f"stretto-probe-{flavour}", flavour)
+def program_of(what: str, flavour: str) -> Path:
+    """The executable `race`, native against Stretto, or `probe`, which discovers networks; raises
+    Error if it was not built."""
+    return _existing(_folder() / f"stretto-{what}-{flavour}", flavour)
 
 
 def machine_program() -> Path:

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from statistics import geometric_mean
 
 from ..errors import Error
-from ..launch.library import heap_library, library_of, race_driver_of
+from ..launch.library import heap_library, library_of, program_of
 from ..launch.mpi import Mpi, no_mpi
-from .points import BACK_TO_BACK, BLOCKING
+from .points import BACK_TO_BACK, BLOCKING, FORMS
 from .process import Silence, launched, object_in
 from .session import Advance, unseen
 
@@ -53,7 +53,7 @@ def driver_command(
     if mpi.library is None:
         raise no_mpi(f"{mpi.title}: its library was not found beside {mpi.mpiexec}")
     program = [
-        str(race_driver_of(mpi.flavour)),
+        str(program_of("race", mpi.flavour)),
         "--mpi-library",
         str(mpi.library),
         "--stretto-library",
@@ -83,7 +83,8 @@ def run_benchmark(
     neighbourhood functions; without one the eight nearest ranks on a ring are neighbours.
     """
     arguments = ["--collectives", ",".join(functions), "--sizes", ",".join(map(str, sizes))]
-    arguments += ["--modes", ",".join(modes), "--forms", form]
+    forms = ",".join(FORMS) if form == "all" else form
+    arguments += ["--modes", ",".join(modes), "--forms", forms]
     if graph:
         arguments += ["--graph", graph]
     if shared_buffers:

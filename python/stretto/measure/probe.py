@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 from ..errors import Error
-from ..launch.library import probe_of
+from ..launch.library import program_of
 from ..launch.mpi import Mpi, no_mpi
 from ..topology.discover import Machine
 from .process import Silence, launched, object_in
@@ -88,7 +88,7 @@ def probing(mpi: Mpi, ranks: int, patience: float = PATIENCE) -> Iterator[Probe]
     """The driver under this MPI, which is ended with the block."""
     if mpi.library is None:
         raise no_mpi(f"{mpi.title}: its library was not found beside {mpi.mpiexec}")
-    command = mpi.command(ranks, [str(probe_of(mpi.flavour)), str(mpi.library)], {})
+    command = mpi.command(ranks, [str(program_of("probe", mpi.flavour)), str(mpi.library)], {})
     with (
         launched(mpi, command, stdin=subprocess.PIPE) as process,
         Silence(process, patience) as silence,

@@ -9,6 +9,8 @@ from .msccl import read_msccl
 from .mscclpp import read_mscclpp
 from .nodes import Place, Plan
 from .schedules import AllRanks, Analysed, Form, Where, analysed
+from .write_msccl import msccl
+from .write_mscclpp import mscclpp
 
 
 @dataclass(frozen=True)
@@ -89,13 +91,10 @@ class PlanFile(_core.AlgorithmFile):
         checked = super().proof(ranks, root)
         why = checked.refused
         for other in self.others:
-            if why is None:
-                why = (
-                    _core.AlgorithmFile(self.algorithm.id, False, other).proof(ranks, root).refused
-                )
-        if why is None:
-            return PlanChecked(checked.measured, None)
-        return PlanChecked(checked.measured, PlanRefused(why.name, self._in_words(why)))
+            file = _core.AlgorithmFile(self.algorithm.id, False, other)
+            why = why or file.proof(ranks, root).refused
+        refused = why and PlanRefused(why.name, self._in_words(why))
+        return PlanChecked(checked.measured, refused)
 
     def _in_words(self, why: _core.Refused) -> str:
         """With the step that the refusal speaks of: for a result, that which wrote it last."""
@@ -127,3 +126,8 @@ def read_plan(text: str, path: str) -> PlanFile:
     if text.lstrip().startswith("<"):
         return PlanFile(read_msccl(text, path))
     return PlanFile(read_mscclpp(text, path))
+
+
+def write_plan(form: str, schedules: list[_core.Schedule]) -> str:
+    """Of all ranks, proved; raises Error for what no plan can say."""
+    return msccl(schedules) if form == "msccl" else mscclpp(schedules)

@@ -41,12 +41,7 @@ class Part:
     """An object of the file."""
 
     def __init__(self, path: str, where: str, value: "Object") -> None:
-        self.path, self.where, self.value = path, where, value
-
-    @property
-    def line(self) -> int:
-        """In which the object begins."""
-        return self.value.line
+        self.path, self.where, self.value, self.line = path, where, value, value.line
 
     def error(self, why: str) -> Error:
         where = f"{self.path}:{self.line}: {self.where + ': ' if self.where else ''}"

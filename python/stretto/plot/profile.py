@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The charts of a report. What is drawn in INK takes the colour of the page's text."""
 
-from collections import defaultdict
-
 from matplotlib.figure import Figure
 
-from ..report.read import Profile, Row
+from ..report.read import Profile, Row, grouped
 from ..units import size_in_words
 from .axes import INK, legend_above, page_axes
 
@@ -39,10 +37,8 @@ def _parts(profile: Profile) -> dict[str, str]:
 
 def functions(profile: Profile) -> Figure:
     """Seconds per rank, bars across."""
-    groups: dict[str, list[Row]] = defaultdict(list)
-    for row in profile.rows:
-        groups[row.title].append(row)
-    names = sorted(groups, key=lambda name: sum(row.seconds for row in groups[name]))
+    groups = grouped(profile.rows, "title")
+    names = list(groups)[::-1]
     figure, (axes,) = page_axes(0.9 + 0.3 * len(names))
     left = [0.0] * len(names)
     for part, colour in _parts(profile).items():
@@ -56,9 +52,7 @@ def functions(profile: Profile) -> Figure:
 
 def sizes(profile: Profile) -> Figure:
     """Calls above, seconds below, by powers of two."""
-    groups: dict[int, list[Row]] = defaultdict(list)
-    for row in profile.rows:
-        groups[row.bytes_from].append(row)
+    groups = grouped(profile.rows, "bytes_from")
     powers = {n: n.bit_length() for n in groups}
     low, high = min(powers.values()), max(powers.values())
     figure, (above, below) = page_axes(3.8, 2)

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """One HTML page, with nothing to fetch from anywhere."""
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from markupsafe import Markup
@@ -10,7 +9,7 @@ from ..plot import learned
 from ..plot import profile as charts
 from ..units import size_in_words
 from .cells import Cell, Line, chart, number, percent, rendered, seconds
-from .read import LearnedClass, Profile, Row, title_of
+from .read import LearnedClass, Profile, Row, grouped, title_of
 
 # What the reasons of native calls mean, and what can be done.
 REASONS = {
@@ -39,14 +38,6 @@ def waiting(rows: Iterable[Row]) -> Cell:
     if not served:
         return Cell("–", -1)
     return percent(sum(row.waiting or 0.0 for row in served), sum(row.seconds for row in served))
-
-
-def grouped(rows: Iterable[Row], by: str) -> dict:
-    """Groups of rows, those with the most seconds first."""
-    groups: dict = defaultdict(list)
-    for row in rows:
-        groups[getattr(row, by)].append(row)
-    return dict(sorted(groups.items(), key=lambda item: -sum(row.seconds for row in item[1])))
 
 
 def _cards(profile: Profile) -> list[tuple[Cell, str]]:

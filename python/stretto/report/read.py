@@ -2,6 +2,8 @@
 """Profiles: the file that STRETTO_PROFILE names (docs/profile.md)."""
 
 import json
+from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -55,6 +57,14 @@ class Row:
     def moving(self) -> float:
         """What is left of a blocking call without the waiting."""
         return max(self.seconds - (self.waiting or 0.0), 0.0)
+
+
+def grouped(rows: Iterable[Row], by: str) -> dict:
+    """Groups of rows, those with the most seconds first."""
+    groups: dict = defaultdict(list)
+    for row in rows:
+        groups[getattr(row, by)].append(row)
+    return dict(sorted(groups.items(), key=lambda item: -sum(row.seconds for row in item[1])))
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,13 @@ def _known(file: TomlFile, where: str, table: object, keys: tuple[str, ...]) -> 
     return file.known(where, table, keys)
 
 
+# Of a link: how they are read, what they are, and what is right.
+MEASURES = {
+    "bandwidth": (bandwidth_of, "bandwidth", 'write "1 Gbit/s", "125 MB/s", or bytes per second'),
+    "latency": (seconds_of, "time", 'write "25 us", or seconds'),
+}
+
+
 def _words(value: object) -> str:
     try:
         return f"'{value}'"
@@ -32,25 +39,16 @@ def _words(value: object) -> str:
 
 
 def _link(file: TomlFile, where: str, table: dict) -> Link:
-    bandwidth = latency = None
-    if "bandwidth" in table:
-        bandwidth = bandwidth_of(table["bandwidth"])
-        if bandwidth is None:
-            raise file.error(
-                where, "bandwidth", f"{_words(table['bandwidth'])} is no bandwidth",
-                'write "1 Gbit/s", "125 MB/s", or bytes per second',
-            )  # fmt: skip
-    if "latency" in table:
-        latency = seconds_of(table["latency"])
-        if latency is None:
-            raise file.error(
-                where, "latency", f"{_words(table['latency'])} is no time",
-                'write "25 us", or seconds',
-            )  # fmt: skip
+    found = {}
+    for key, (read, kind, hint) in MEASURES.items():
+        if key in table:
+            found[key] = read(table[key])
+            if found[key] is None:
+                raise file.error(where, key, f"{_words(table[key])} is no {kind}", hint)
     sure = table.get("confidence", 1)
     if not isinstance(sure, int | float) or not 0 <= sure <= 1:
         raise file.error(where, "confidence", f"{_words(sure)} is no confidence", "write 0 to 1")
-    return Link(bandwidth, latency)
+    return Link(**found)
 
 
 def _cores(file: TomlFile, where: str, table: dict) -> None:

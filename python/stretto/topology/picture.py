@@ -47,11 +47,6 @@ def lines_of(topology: _core.Topology) -> list[str]:
     return lines
 
 
-def order_of(topology: _core.Topology) -> str:
-    """The ring, as algorithms that take an order are told of it."""
-    return "order=" + ":".join(map(str, topology.ring))
-
-
 def _in_rank_order(topology: _core.Topology) -> str:
     """What a ring in rank order would do, in words."""
     ranks = topology.ranks
@@ -67,7 +62,8 @@ def _in_rank_order(topology: _core.Topology) -> str:
 def as_text(topology: _core.Topology) -> str:
     lines = [title_of(topology), "", *lines_of(topology), ""]
     if topology.ranks:
-        lines += [_in_rank_order(topology), f"contention-free ring: {order_of(topology)}"]
+        order = ":".join(map(str, topology.ring))
+        lines += [_in_rank_order(topology), f"contention-free ring: order={order}"]
     return "\n".join(lines) + "\n"
 
 

@@ -28,10 +28,6 @@ class IntelMpi(Target):
     complete = True
 
     def algorithms(self, function: str, ranks: int) -> list[str]:
-        last = self._last_preset(function)
-        return [f"preset {number}" for number in range(last + 1)]
-
-    def _last_preset(self, function: str) -> int:
         program = self.mpi.mpiexec.parent / "impi_info"
         library = self.mpi.library
         path = str(library.parent) if library else ""
@@ -43,7 +39,7 @@ class IntelMpi(Target):
                 f"{program} does not say which presets {function} has",
                 "it comes with the library: `pip install impi-devel`, or oneAPI's",
             )
-        return int(match[1])
+        return [f"preset {number}" for number in range(int(match[1]) + 1)]
 
     def sized(self, function: str) -> bool:
         return function in SIZED

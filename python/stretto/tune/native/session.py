@@ -23,7 +23,7 @@ from .comparison import (
     won,
 )
 from .journal import Failure, Journal, Point, Run, Sample
-from .target import Table, Target, everywhere
+from .target import Rule, Table, Target
 
 SCAN_SHARE = 0.6  # of the budget; the rest confirms what was found
 MOST_ROUNDS = 9
@@ -75,11 +75,8 @@ class NativeSession(TuningSession):
                 self._plain(Run("scan", number, ranks, "after" if i else "before"), points)
                 continue
             own = [point for point in points if point.function in algorithms]
-            hopeful = [
-                point
-                for point in own
-                if not self._hopeless(found.get(point, {}), algorithms[point.function])
-            ]
+            seen = {point: found.get(point, {}).get(algorithms[point.function]) for point in own}
+            hopeful = [point for point, one in seen.items() if not one or one.ratio <= HOPELESS]
             self._forced(number, ranks, algorithms, hopeful)
         return True
 
@@ -88,10 +85,6 @@ class NativeSession(TuningSession):
         lists = {f: self.target.algorithms(f, ranks) for f in self.request.names}
         most = max(map(len, lists.values()), default=0)
         return [{f: own[k] for f, own in lists.items() if k < len(own)} for k in range(most)]
-
-    @staticmethod
-    def _hopeless(found: dict[str, Comparison], algorithm: str) -> bool:
-        return algorithm in found and found[algorithm].ratio > HOPELESS
 
     def _plain(self, run: Run, points: list[Point]) -> None:
         for _ in range(2):
@@ -118,7 +111,7 @@ class NativeSession(TuningSession):
         functions = list(dict.fromkeys(point.function for point in todo))
         if not functions:
             return
-        table = everywhere({f: algorithms[f] for f in functions}, ranks)
+        table = {(f, ranks): [Rule(0, algorithms[f])] for f in functions}
         reason = self._drive(run_of, table, todo)
         if reason and len(functions) == 1:
             failure = Failure(functions[0], ranks, algorithms[functions[0]], reason)

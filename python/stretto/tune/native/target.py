@@ -19,11 +19,6 @@ class Rule:
 Table = dict[tuple[str, int], list[Rule]]  # by function and number of ranks; the first from 0 on
 
 
-def everywhere(algorithms: dict[str, str], ranks: int) -> Table:
-    """These algorithms of these functions for all sizes: what forces them."""
-    return {(function, ranks): [Rule(0, one)] for function, one in algorithms.items()}
-
-
 def ranks_of(table: Table) -> list[int]:
     return sorted({ranks for _, ranks in table})
 

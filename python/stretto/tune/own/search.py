@@ -2,19 +2,12 @@
 """What is measured next: candidates of which the predictions cannot tell the fastest."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 from ... import _core
-from .choice import CONFIRM, SHIPPED, Times, benchmarks_with, choices, merged
+from .choice import CONFIRM, SHIPPED, benchmarks_with, merged
 from .journal import Journal
-from .points import (
-    NATIVE,
-    Candidate,
-    Point,
-    others,
-    parsed,
-    portfolio,
-)
+from .points import NATIVE, Candidate, Point, others, parsed, portfolio
 from .residual_correction import Estimate, ResidualCorrection
 
 MOST = 16  # candidates of a paired benchmark, beside the library and the shipped choice
@@ -131,16 +124,13 @@ class Search:
     def _undecided(self, point: Point, doubt: float) -> list[Candidate]:
         """Beside the shipped choice."""
         if (point, doubt) not in self._found:
-            self._found[point, doubt] = self._told_apart(point, doubt)
+            reference = self._shipped[point]
+            every = others(point, reference, portfolio(point, copies=self._copies(point.ranks)))
+            if reference.algorithm:
+                every.append(reference)
+            found = undecided(self._correction.sorted(point, every), doubt)
+            self._found[point, doubt] = [one for one in found if one is not reference]
         return self._found[point, doubt]
-
-    def _told_apart(self, point: Point, doubt: float) -> list[Candidate]:
-        reference = self._shipped[point]
-        every = others(point, reference, portfolio(point, copies=self._copies(point.ranks)))
-        if reference.algorithm:
-            every.append(reference)
-        found = undecided(self._correction.sorted(point, every), doubt)
-        return [one for one in found if one is not reference]
 
     def with_references(self, point: Point, found: list[Candidate]) -> list[str]:
         """The words of a paired benchmark: these, the library and the shipped choice."""
@@ -153,14 +143,3 @@ class Search:
             for one in words
             if (point, one) not in self._journal.failed
         ]
-
-
-def chosen_of(found: dict[Point, Times]) -> dict[Point, str]:
-    """Each point's choice."""
-    return {one.point: one.words for own in choices(found).values() for one in own}
-
-
-def of_sizes(points: Iterable[Point], sizes: list[int]) -> list[Point]:
-    """Those of these sizes."""
-    wanted = {max(size, 8) for size in sizes}
-    return [point for point in points if point.asked in wanted or point.asked == 0]

@@ -11,7 +11,7 @@ from ...launch.mpi import Mpi
 from ...measure.busy import Load, Watch
 from ...measure.points import BACK_TO_BACK
 from ...measure.session import Request, TuningSession
-from .choice import CONFIRM, times_of
+from .choice import CONFIRM, choices, times_of
 from .journal import Journal, read_measured
 from .learned import Learned, learned_here
 from .model import Parameters, Quality, calibration, fit_crowd, fit_pair, quality, samples_of
@@ -19,7 +19,7 @@ from .paired_benchmark import Place, Plan, measure, probe
 from .points import NATIVE, Candidate, Point, points_of, portfolio, shipped, ways_to_copy
 from .predictor import Predictor
 from .residual_correction import Predicts, ResidualCorrection
-from .search import KEEP, Search, chosen_of, levels, of_sizes
+from .search import KEEP, Search, levels
 
 MODEL_SHARE = 0.15  # of the budget
 FIRST_SHARE = 0.45  # what one paired benchmark of every point may end at
@@ -117,9 +117,9 @@ class OwnSession(TuningSession):
         begin, left = self.elapsed(), self.left()
         every = self._tasks(self._shipped)
         for sizes in levels(self.request.sizes):
-            new = [(point, mode) for point, mode in every if not self._has(point, mode)]
-            wanted = set(of_sizes(self._shipped, sizes))
-            own = [task for task in new if task[0] in wanted]
+            new = [task for task in every if not self.journal.has(task[0], "search", task[1])]
+            wanted = {0, *(max(size, 8) for size in sizes)}
+            own = [task for task in new if task[0].asked in wanted]
             self._stage("search", Search.first, own, begin + FIRST_SHARE * left, waiting=len(new))
         self._stage("search", Search.more, every, begin + SEARCH_SHARE * left)
 
@@ -127,17 +127,14 @@ class OwnSession(TuningSession):
         """In all modes: those of a point side by side, as only what is timed in all can serve."""
         return [(point, mode) for point in points for mode in self.modes]
 
-    def _has(self, point: Point, mode: str) -> bool:
-        return self.journal.has(point, "search", mode)
-
     def _confirm(self, times: int) -> None:
         found = times_of(self.journal, self.shipped(), self.modes, confirmed=False)
-        choices = chosen_of(found)
+        chosen = {one.point: one.words for own in choices(found).values() for one in own}
 
         def again(search: Search, point: Point, mode: str) -> list[str]:
-            return search.confirmation(point, mode, choices[point], found[point].us, times)
+            return search.confirmation(point, mode, chosen[point], found[point].us, times)
 
-        self._stage(CONFIRM, again, self._tasks(choices), self.request.budget)
+        self._stage(CONFIRM, again, self._tasks(chosen), self.request.budget)
 
     def _stage(
         self,
