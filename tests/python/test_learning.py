@@ -7,15 +7,7 @@ from pathlib import Path
 import pytest
 import stretto
 from commands import json_of, refuse, succeed
-from programs import (
-    ROOT,
-    Finished,
-    all_right,
-    installed,
-    mpi_of,
-    said,
-    stretto_run,
-)
+from programs import ROOT, Finished, all_right, installed, mpi_of, said, stretto_run
 from stretto.launch.mpi import cores
 from stretto.learned import differences, forget, from_shipped, parse_learned, read_learned
 
@@ -195,13 +187,9 @@ def test_threads(built, tmp_path, words):
 
 def test_a_communicator_takes_over_what_another_one_found(built, tmp_path):
     """Where other programs take the cores the first one may find nothing."""
-
-    def taken_over(number: int) -> bool:
-        file = tmp_path / f"{number}.rules"
-        done = learn(built, "mpich", 2, 10000, "freed", STRETTO_LEARN=str(file))
-        return ", as on another communicator" in done.err
-
-    assert any(taken_over(number) for number in range(5))
+    files = ({"STRETTO_LEARN": str(tmp_path / f"{run}.rules")} for run in range(5))
+    runs = (learn(built, "mpich", 2, 10000, "freed", **file) for file in files)
+    assert any(", as on another communicator" in done.err for done in runs)
 
 
 def test_ranks_of_one_node_that_share_its_cores_learn_nothing(built, tmp_path):
