@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 from stretto.launch import Mpi
+from stretto.launch.mpi import cores
 from stretto.learned import read_learned
 from stretto.measure.driver import Results, drive
 from stretto.tune.own.points import Point
@@ -13,9 +14,9 @@ PARTS = 5  # of the time: a part ends after so many calls, too
 
 
 def learned(mpi: Mpi, points: list[Point], folder: Path, seconds: float) -> dict[Point, str]:
-    """The choice of later runs, where one was learned in time."""
+    """The choice of later runs, where one was learned: not on ranks that share cores."""
     found = {}
-    for at, point in enumerate(points):
+    for at, point in enumerate(point for point in points if point.ranks <= cores()):
         file = folder / f"learned-{point.ranks}-{at}.rules"
         file.unlink(missing_ok=True)
         variables = {"STRETTO_LEARN": str(file), "STRETTO_RULES": "shipped"}
@@ -25,7 +26,8 @@ def learned(mpi: Mpi, points: list[Point], folder: Path, seconds: float) -> dict
                      variables=variables)  # fmt: skip
         if done.wrong:
             sys.exit(f"a wrong result: {done.wrong[0]}")
-        # Of its classes of calls one is the point's; in others are barriers between batches.
+        # Of its classes of calls that with the most is the point's: what comes between batches are
+        # calls of Stretto's as well.
         own = [
             one
             for one in (read_learned(file) if file.exists() else [])

@@ -102,6 +102,8 @@ def summary(points: list[Point], found: Found) -> str:
         lost = sorted(
             found.ratios[point][way] - 1 for point in points if way in found.ratios[point]
         )
+        if not lost:
+            continue
         late = lost[round(0.95 * (len(lost) - 1))]
         clipped = mean(max(one, 0.0) for one in lost)
         words = " | ".join(map(lost_as, (mean(lost), clipped, late, lost[-1])))
@@ -112,7 +114,7 @@ def summary(points: list[Point], found: Found) -> str:
 def over_native(points: list[Point], found: Found) -> str:
     """The learned choice at the point where it is worst."""
     both = [found.ratios[one] for one in points if "native" in found.ratios[one]]
-    return f"{max(one['learned'] / one['native'] for one in both) - 1:+.1%}"
+    return f"{max((one['learned'] / one['native'] for one in both), default=1) - 1:+.1%}"
 
 
 def by_ranks(grid: Grid, sample: dict[int, list[Point]], found: Found) -> tuple[str, float]:

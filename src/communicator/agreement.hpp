@@ -4,7 +4,6 @@
 // be the same, and one rank reads the rules for all.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>

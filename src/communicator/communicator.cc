@@ -13,7 +13,6 @@
 
 #include "mpi/flavour/flavour.hpp"
 #include "observe/pending.hpp"
-#include "support/launcher.hpp"
 #include "support/say.hpp"
 
 namespace stretto::mpi {
@@ -119,13 +118,14 @@ void log_choice(const Call& call, const Choice& choice) {
       written(choice.algorithm, params) + " (" + choice.reason + ')');
 }
 
-/// Ranks of one node that share its cores learn nothing: of calls that follow each other most end at once there, and
-/// the others when a rank is given a core again, so that no call's time says what it takes.
+/// Ranks that share the memory of one node and its cores learn nothing: of calls that follow each other most end at
+/// once there, and the others when a rank is given a core again, so that no call's time says what it takes. Between
+/// nodes messages take most of it.
 bool learns(const Communicator& c) {
   if (settings().learn.empty() || c.unusable || c.ranks() < 2 || c.survives_faults()) return false;
   if (!c.one_node() || !c.oversubscribed()) return true;
   static std::atomic<bool> said{false};
-  if (launched_rank() <= 0 && !said.exchange(true))
+  if (c.rank() == 0 && !said.exchange(true))
     say("nothing is learned on ranks of one node that share its cores: no call's time tells much there",
         "start no more ranks than there are cores");
   return false;

@@ -183,7 +183,7 @@ void Learner::log_opened(const CallClass& of, bool taken) const {
   say(text + "; at first " + words(of.candidates[of.comparison.current()]) + by_calls(of.form));
 }
 
-/// Of what the ranks give.
+/// The least that any rank gives, number by number; what that took is kept, too.
 std::vector<learn::Moment> Learner::least_of(const CallClass& of, const std::vector<learn::Moment>& mine) {
   std::vector<learn::Moment> least(mine.size());
   const std::int64_t begin = execute::now();

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "communicator/shared_messages.hpp"
 
+#include <array>
 #include <bitset>
 #include <mutex>
 
-#include "communicator/agreement.hpp"
 #include "transport/mpi/mpi.hpp"
 
 namespace stretto::mpi {

@@ -15,7 +15,7 @@ namespace stretto::measure {
 
 struct Result {
   Time native;            ///< no calls: Stretto alone was timed
-  Time stretto;           ///< likewise
+  Time stretto;           ///< no calls: native alone was timed
   int batches;            ///< of each library
   bool correct;           ///< in every repetition, on every rank
   std::string algorithm;  ///< id, or "native"

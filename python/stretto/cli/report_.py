@@ -53,6 +53,7 @@ def _plot(found: Profile, profile: Path, plot: str) -> None:
         what = f"{profile}: nothing was compared with the native function"
         raise Error(
             what,
-            "`STRETTO_PROFILE=FILE stretto run --learn …` writes a profile with what was learned",
+            "`STRETTO_PROFILE=FILE stretto run --learn …` writes a profile with what was learned, "
+            "where each rank has a core",
         )
     options.save_picture(draw(found), plot)

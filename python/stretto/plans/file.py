@@ -91,8 +91,9 @@ class PlanFile(_core.AlgorithmFile):
         checked = super().proof(ranks, root)
         why = checked.refused
         for other in self.others:
-            file = _core.AlgorithmFile(self.algorithm.id, False, other)
-            why = why or file.proof(ranks, root).refused
+            if not why:
+                file = _core.AlgorithmFile(self.algorithm.id, False, other)
+                why = file.proof(ranks, root).refused
         refused = why and PlanRefused(why.name, self._in_words(why))
         return PlanChecked(checked.measured, refused)
 
