@@ -16,7 +16,7 @@ PARTS = 5  # of the time: a part ends after so many calls, too
 def learned(mpi: Mpi, points: list[Point], folder: Path, seconds: float) -> dict[Point, str]:
     """The choice of later runs, where one was learned: not on ranks that share cores."""
     found = {}
-    for at, point in enumerate(point for point in points if point.ranks <= cores()):
+    for at, point in enumerate(one for one in points if one.ranks <= cores()):
         file = folder / f"learned-{point.ranks}-{at}.rules"
         file.unlink(missing_ok=True)
         variables = {"STRETTO_LEARN": str(file), "STRETTO_RULES": "shipped"}
