@@ -188,8 +188,11 @@ void Communicator::disconnect() {
   if (node_) leave(*node_, tag_.communicator);
   // With a failed rank that would not end.
   const bool whole = !survives_faults_ || flavour::fault_of(comm_) == MPI_SUCCESS;
-  if (private_ != constants().comm_null && whole) native().Comm_free(&private_);
-  if (tags_ && whole && !(messages_ && messages_->abandoned())) return_tags(*tags_);
+  const bool failed = messages_ && messages_->abandoned();
+  const bool all_came = private_ == shared_messages() ? !transport::MpiTransport::any_abandoned() : !failed;
+  // MPICH ends a program that frees a communicator with messages that nobody received.
+  if (private_ != constants().comm_null && whole && all_came) native().Comm_free(&private_);
+  if (tags_ && whole && !failed) return_tags(*tags_);
 }
 
 std::shared_ptr<const Schedule> Communicator::schedule(const Algorithm& algorithm, const Shape& shape,

@@ -4,6 +4,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 
 #include "mpi/flavour/flavour.hpp"
@@ -17,6 +18,8 @@ using mpi::native;
 
 constexpr int channels = 64;                    // more than an operation has segments in flight
 constexpr Bytes largest_part = Bytes{1} << 30;  // MPI counts in int
+
+std::atomic<bool> some_abandoned{false};
 
 /// Before the core is yielded. On an oversubscribed node the peer may be waiting for this very core; elsewhere some
 /// polls more are cheaper than a call to the kernel.
@@ -149,7 +152,7 @@ void MpiTransport::test_each(std::vector<Ticket>& done) {
 
 /// What is still posted must not write to memory that is used for something else later.
 void MpiTransport::abandon(std::uint32_t operation) {
-  abandoned_ = true;
+  abandoned_ = some_abandoned = true;
   std::erase_if(posted_, [&](Posted& p) {
     if (operation_of(p.ticket) != operation) return false;
     if (p.request == constants().request_null) return true;
@@ -159,6 +162,8 @@ void MpiTransport::abandon(std::uint32_t operation) {
   });
   if (posted_.empty()) error_ = MPI_SUCCESS;
 }
+
+bool MpiTransport::any_abandoned() { return some_abandoned; }
 
 bool MpiTransport::poll_yields() const { return mpi::flavour::yields_when_idle(); }
 
