@@ -280,6 +280,7 @@ void Communicator::set_override(Function function, std::optional<Override> wante
   overrides_[static_cast<std::size_t>(function)] = std::move(wanted);
   decisions_.clear();
   plans.clear();
+  if (learner) learner->forget_plans();
   hints_[static_cast<std::size_t>(function)] = {};
 }
 

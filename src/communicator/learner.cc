@@ -20,6 +20,8 @@ namespace {
 using learn::unknown;
 
 constexpr std::size_t most_roots = 256;  // of a candidate
+// Of blocking calls: a leaf of a tree may be several calls ahead of its root.
+constexpr std::uint32_t calls_in_a_row = 8;
 
 std::string two_digits(double number) {
   char text[32];
@@ -98,18 +100,35 @@ const Decision* Learner::decide(const Call& call, CountedAs form) {
     return &decision(of, comparison.current(), call);
   }
   if (form == CountedAs::nonblocking) return decide_nonblocking(of, call);
-  of_call_ = &of;
-  timed_ = false;
   if (*left > 0) {
+    of_call_ = &of;
+    timed_ = false;
     --*left;
     return &decision(of, comparison.current(), call);
   }
-  turn_ = comparison.next_turn();
-  call_ = of.round.add();
+  const bool goes_on = of.left_in_turn > 1;
+  if (!goes_on) of.turn = comparison.next_turn();
+  of.left_in_turn = goes_on ? of.left_in_turn - 1 : of.turn.calls;
+  if (!goes_on || class_in_turn_ != &of) plans_of_round_.clear();
+  class_in_turn_ = &of;
+  begin_timed(of);
+  return &decision(of, of.turn.candidate, call);
+}
+
+void Learner::begin_timed(CallClass& of) {
+  of_call_ = &of;
   timed_ = true;
+  call_ = of.round.add();
   began_ = ended_ = 0;
   entered_ = execute::now();
-  return &decision(of, turn_.candidate, call);
+}
+
+PlanCache::Cached* Learner::again(const Arguments& arguments) {
+  if (!class_in_turn_ || class_in_turn_->left_in_turn <= 1) return nullptr;
+  const auto* const found = plans_of_round_.find(arguments, CountedAs::blocking);
+  if (!found) return nullptr;
+  begin_timed(*class_in_turn_);
+  return found->get();
 }
 
 const Decision& Learner::decision(CallClass& of, std::size_t candidate, const Call& call) {
@@ -149,7 +168,9 @@ void Learner::open(CallClass& of, CountedAs form, learn::Moment offered) {
   if (taken && std::ranges::find(of.candidates, *known) == of.candidates.end()) of.candidates.push_back(*known);
   of.decisions.clear();
   of.decisions.resize(of.candidates.size());
-  of.comparison = learn::Comparison(of.candidates.size(), index, of.known);
+  learn::Limits limits;
+  if (form == CountedAs::blocking) limits.in_a_row = calls_in_a_row;
+  of.comparison = learn::Comparison(of.candidates.size(), index, of.known, limits);
   if (taken)
     of.comparison.take_over(static_cast<std::size_t>(std::ranges::find(of.candidates, *known) - of.candidates.begin()));
   else if (!of.known && form != CountedAs::persistent)
@@ -201,8 +222,9 @@ void Learner::begin_round(CallClass& of) const {
   of.round.beside = of.round.zero() - begin;
 }
 
-PlanCache& Learner::plans_of_round() {
-  plans_of_round_.clear();
+/// Those of a blocking call's turn are found again. A nonblocking call holds its own.
+PlanCache& Learner::plans_of_round(CountedAs form) {
+  if (form != CountedAs::blocking) forget_plans();
   return plans_of_round_;
 }
 
@@ -216,7 +238,7 @@ void Learner::end_call() {
       of->round.set(call_, {began_, ended_});
       of->round.beside += execute::now() - entered_ - (ended_ - began_);
     }
-    if (!turn_.last) return;
+    if (!of->turn.last || of->left_in_turn > 1) return;
     conclude(*of, least_of(*of, of->round.numbers(telling_)));
   }
   if (!of->opened && of->until_open[0] == 0) open(*of, CountedAs::blocking, least_of(*of, {offer(*of)})[0]);
@@ -224,7 +246,7 @@ void Learner::end_call() {
 }
 
 void Learner::conclude(CallClass& of, std::span<const learn::Moment> least) {
-  const learn::Round::Outcome outcome = learn::Round::conclude(least);
+  const learn::Round::Outcome outcome = learn::Round::conclude(least, of.turn.calls);
   constexpr std::size_t most_patience = 64;
   if (of.form == CountedAs::nonblocking) of.patience = std::min(of.patience + outcome.late, most_patience);
   const std::size_t before = of.comparison.current();
@@ -250,7 +272,7 @@ void Learner::log(const CallClass& of, const learn::Verdict& verdict, std::size_
     case learn::Event::reopened: text = candidate(before) + " is in doubt: all are compared anew"; break;
   }
   text += "; ratio " + two_digits(verdict.ratio) + " by " + std::to_string(verdict.pairs) +
-          (verdict.pairs == 1 ? " pair" : " pairs") + " of calls";
+          (verdict.pairs == 1 ? " pair" : " pairs") + " of turns";
   if (comparison.settled())
     text += "; settled after " + std::to_string(comparison.calls() - comparison.quiet) + " calls";
   say("select: learned: " + of.conditions + ": " + text);

@@ -48,7 +48,17 @@ class Learner {
   void end_call();
   /// Is the call, which has been decided, one of a round? Its plan is kept in plans_of_round() only.
   bool timed() const { return of_call_ && timed_; }
-  PlanCache& plans_of_round();
+  PlanCache& plans_of_round(CountedAs form);
+  /// Such a call of the turn under way has been decided, and what it does was kept in plans_of_round(): it is one of
+  /// the turn again. Null: it has to be decided.
+  PlanCache::Cached* again(const Arguments& arguments);
+  /// What a call of the turn has left in plans_of_round() serves the others of it.
+  void keep_for_turn(PlanCache::Cached& kept) const { kept.quiet = {&of_call_->left_in_turn, nullptr}; }
+  /// The same calls may be of another class from now on, or be served as the program says.
+  void forget_plans() {
+    plans_of_round_.clear();
+    class_in_turn_ = nullptr;
+  }
   /// When the call begins to do what another candidate would do otherwise, and when it has ended.
   void begin_work() {
     if (timed() && began_ == 0) began_ = execute::now();
@@ -99,8 +109,10 @@ class Learner {
     CountedAs form = CountedAs::blocking;       ///< once it is opened: the calls that take turns
     std::array<std::uint32_t, 2> until_open{};  ///< calls of each form
     learn::Round round;
-    bool over = false;         ///< the round; its times are still to be told
-    std::size_t patience = 0;  ///< nonblocking calls between the last one of a round and the one that tells
+    learn::Comparison::Turn turn;    ///< of blocking calls, the last one
+    std::uint32_t left_in_turn = 0;  ///< calls of it to come, and the one that was made last; 0, 1: it is over
+    bool over = false;               ///< the round; its times are still to be told
+    std::size_t patience = 0;        ///< nonblocking calls between the last one of a round and the one that tells
   };
 
   CallClass* class_of(const Call& call);
@@ -114,6 +126,7 @@ class Learner {
   void log_opened(const CallClass& of, bool taken) const;
   std::vector<learn::Moment> least_of(const CallClass& of, const std::vector<learn::Moment>& mine);
   void begin_round(CallClass& of) const;
+  void begin_timed(CallClass& of);
   void conclude(CallClass& of, std::span<const learn::Moment> least);
   const Decision* decide_nonblocking(CallClass& of, const Call& call);
   const Decision* decide_persistent(const CallClass& like, const Call& call);
@@ -124,11 +137,11 @@ class Learner {
   Communicator& c_;
   std::array<std::vector<std::unique_ptr<CallClass>>, std::size(all_functions)> classes_;
   PlanCache plans_of_round_;
+  CallClass* class_in_turn_ = nullptr;  ///< whose turn they are for
 
   // Of the blocking call that is under way:
   CallClass* of_call_ = nullptr;  ///< null: it is not counted
   bool timed_ = false;
-  learn::Comparison::Turn turn_{};
   std::size_t call_ = 0;  ///< of its round
   std::int64_t entered_ = 0, began_ = 0, ended_ = 0;
 

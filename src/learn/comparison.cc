@@ -11,10 +11,12 @@ namespace {
 // A challenger that gains less is not worth a change: that much is noise, and what is measured is a little in favour
 // of whoever is lucky.
 constexpr double least_gain = 0.985;
-constexpr std::size_t most_pairs = 48;  // of a challenger, after which it is given up …
-constexpr double likely_gain = 0.96;    // … unless the median is less
-constexpr std::size_t most_pairs_of_round = 16;
-constexpr std::size_t most_times = 64;  // kept of a candidate
+constexpr std::size_t fewest_pairs = 6;          // of a challenger that is neither far behind nor far ahead
+constexpr std::size_t most_pairs = 48;           // after which it is given up …
+constexpr double likely_gain = 0.96;             // … unless the median is less
+constexpr std::size_t most_calls_of_round = 16;  // of a candidate …
+constexpr std::size_t most_turns_of_round = 8;   // … if a turn is several calls
+constexpr std::size_t most_times = 64;           // kept of a candidate
 constexpr std::size_t most_overheads = 15;
 constexpr double behind = 1.5;       // a challenger is clearly behind if every ratio is larger, ahead below 1/behind
 constexpr double far_behind = 3;     // it is not even looked at later
@@ -25,6 +27,9 @@ constexpr double outlier = 4;         // times the median: not the candidate's d
 constexpr double look_gain = 0.9;     // a settled choice is in doubt if another one takes less …
 constexpr double changed = 1.6;       // … or if its own time has become so many times another
 constexpr std::uint32_t longest_quiet = 1u << 30;
+
+/// By one ratio, which may have been bad luck.
+bool seems_behind(const std::vector<double>& ratios) { return ratios.size() == 1 && ratios[0] > behind; }
 
 template <typename Range>
 double median(const Range& numbers) {
@@ -49,12 +54,15 @@ Comparison::Comparison(std::size_t candidates, std::size_t current, bool known, 
   for (std::size_t k = 0; k < candidates; ++k)
     if (k != current) left_.push_back(k);
   choose_challenger();
-  round_pairs_ = pairs_of_next();
+  plan_turns();
   quiet = limits_.first_round(current == 0);
   calls_ = quiet;
 }
 
-double Comparison::seconds(std::size_t candidate) const { return median(candidates_[candidate].times); }
+double Comparison::seconds(std::size_t candidate) const {
+  const auto& [alone, in_a_row] = candidates_[candidate].times;
+  return median(in_a_row.empty() ? alone : in_a_row);
+}
 
 double Comparison::overhead() const { return median(overheads_); }
 
@@ -74,9 +82,9 @@ double Comparison::spent() const {
 
 Comparison::Turn Comparison::next_turn() {
   const bool is_challenger = (turn_ % 2 == 1) != challenger_first(turn_ / 2);
-  const Turn turn{is_challenger ? challenger_ : current_, turn_ == 0, turn_ + 1 == 2 * round_pairs_};
+  const Turn turn{is_challenger ? challenger_ : current_, turn_ == 0, turn_ + 1 == 2 * round_pairs_, turn_calls_};
   ++turn_;
-  ++calls_;
+  calls_ += turn_calls_;
   return turn;
 }
 
@@ -95,8 +103,7 @@ Verdict Comparison::conclude(std::span<const double> seconds, double overhead) {
     if (current <= 0 || challenger <= 0) continue;
     other.ratios.push_back(challenger / current);
     ++pairs_;
-    own.times.push_back(current);
-    if (own.times.size() > most_times) own.times.pop_front();
+    keep_time(own, current);
     add_time(other, challenger);
   }
   vain_ = pairs_ > pairs_before ? 0 : vain_ + 1;
@@ -109,24 +116,32 @@ Verdict Comparison::conclude(std::span<const double> seconds, double overhead) {
   return verdict;
 }
 
+void Comparison::keep_time(Candidate& candidate, double seconds) const {
+  auto& times = candidate.times[kind()];
+  times.push_back(seconds);
+  if (times.size() > most_times) times.pop_front();
+}
+
 /// Of a challenger: with what it took longer than the current one. A time that is far off is taken for the machine's
 /// doing as soon as others say so.
 void Comparison::add_time(Candidate& candidate, double seconds) {
   constexpr std::size_t enough = 3;
-  if (candidate.timed < enough) candidate.first.push_back(seconds);
-  candidate.times.push_back(seconds);
-  if (candidate.times.size() > most_times) candidate.times.pop_front();
-  ++candidate.timed;
+  const bool is_one_of_first = candidate.first.size() < enough;
+  const double calls = turn_calls_;
+  if (is_one_of_first) candidate.first.push_back({seconds, calls});
+  keep_time(candidate, seconds);
+  candidate.timed += turn_calls_;
   const double usual = this->seconds(current_);
-  if (candidate.timed == 1) {
-    candidate.excess = seconds - usual;
-  } else if (candidate.timed <= enough) {  // together they tell; of two the shorter one
-    candidate.excess = 0;
-    for (const double one : candidate.first)
-      candidate.excess += std::min(one, outlier * median(candidate.first)) - usual;
-  } else {
-    candidate.excess += std::min(seconds, outlier * median(candidate.times)) - usual;
+  if (!is_one_of_first) {
+    candidate.excess += calls * (std::min(seconds, outlier * median(candidate.times[kind()])) - usual);
+    return;
   }
+  // Together they tell; of two the shorter one.
+  std::vector<double> known;
+  for (const TimedTurn& one : candidate.first) known.push_back(one.seconds);
+  candidate.excess = 0;
+  for (const TimedTurn& one : candidate.first)
+    candidate.excess += one.calls * (std::min(one.seconds, outlier * median(known)) - usual);
 }
 
 Verdict Comparison::judge() {
@@ -141,15 +156,14 @@ Verdict Comparison::judge() {
   if (looking_) return judge_look(verdict);
   // Bounds of the median: with so many ratios beyond them on either side, one that is beyond is unlikely.
   constexpr double deviations = 2.5;  // it is asked again after each round
-  constexpr std::size_t fewest = 6;
   const double size = static_cast<double>(n);
   const auto beyond = static_cast<std::size_t>(std::max(0.0, std::floor((size - deviations * std::sqrt(size)) / 2)));
   const bool enough = n >= most_pairs;
   constexpr std::size_t fewest_ahead = 3;
   const bool ahead = n >= fewest_ahead && sorted.back() * behind < 1;
   const bool better =
-      ahead || (n >= fewest && (sorted[n - 1 - beyond] < least_gain || (enough && verdict.ratio < likely_gain)));
-  const bool worse = (n >= 2 && sorted[0] > behind) || (n >= fewest && sorted[beyond] > least_gain) || enough;
+      ahead || (n >= fewest_pairs && (sorted[n - 1 - beyond] < least_gain || (enough && verdict.ratio < likely_gain)));
+  const bool worse = (n >= 2 && sorted[0] > behind) || (n >= fewest_pairs && sorted[beyond] > least_gain) || enough;
   if (better) {
     verdict.event = Event::better;
     left_.pop_front();
@@ -158,28 +172,38 @@ Verdict Comparison::judge() {
   } else if (worse) {
     verdict.event = Event::worse;
     left_.pop_front();
-  } else if (n == 1 && sorted[0] > behind && left_.size() > 1) {
+  } else if (seems_behind(sorted) && left_.size() > 1) {
     left_.push_back(left_.front());  // the others first; one call may have been bad luck
     left_.pop_front();
+  } else if (n >= 2 && verdict.ratio <= behind && !candidates_[challenger_].in_a_row && fit_in_a_row()) {
+    candidates_[challenger_].in_a_row = true;
+    candidates_[challenger_].ratios.clear();
   }
   if (left_.empty()) {
     if (verdict.event == Event::worse) verdict.event = Event::settled;
     found_ = true;
-    when_settled_ = seconds(current_);
+    for (std::size_t k = 0; k < when_settled_.size(); ++k) when_settled_[k] = median(candidates_[current_].times[k]);
   }
   return verdict;
+}
+
+/// May turns of the two that are compared be several calls?
+bool Comparison::fit_in_a_row() const {
+  const double longer = std::max(seconds(current_), seconds(challenger_));
+  return limits_.in_a_row > 1 && limits_.in_a_row * longer <= limits_.longest_turn;
 }
 
 /// At a settled choice: two looks in a row must doubt it.
 Verdict Comparison::judge_look(const Verdict& so_far) {
   Verdict verdict = so_far;
   verdict.event = Event::holds;
-  const auto& times = candidates_[current_].times;
+  const auto& times = candidates_[current_].times[kind()];
   const std::size_t last = std::min(times.size(), verdict.pairs);
   const double now = median(std::vector<double>(times.end() - static_cast<std::ptrdiff_t>(last), times.end()));
-  if (when_settled_ == 0) when_settled_ = now;
+  double& before = when_settled_[kind()];
+  if (before == 0) before = now;
   const bool other_is_better = verdict.ratio < look_gain && std::ranges::max(candidates_[challenger_].ratios) < 1;
-  const bool other_times = now > changed * when_settled_ || changed * now < when_settled_;
+  const bool other_times = now > changed * before || changed * now < before;
   if (!other_is_better && !other_times) {
     doubted_ = false;
     ++look_at_;
@@ -198,6 +222,7 @@ void Comparison::reopen() {
   until_look_ = limits_.check;
   for (std::size_t k = 0; k < candidates_.size(); ++k) {
     candidates_[k].ratios.clear();
+    candidates_[k].in_a_row = false;
     if (k != current_) left_.push_back(k);
   }
   // The likely ones first, by what is known of them.
@@ -205,7 +230,8 @@ void Comparison::reopen() {
   // The last ones are a first estimate.
   constexpr std::ptrdiff_t most_kept = 5;
   for (Candidate& one : candidates_)
-    while (std::ssize(one.times) > most_kept) one.times.pop_front();
+    for (auto& times : one.times)
+      while (std::ssize(times) > most_kept) times.pop_front();
 }
 
 std::uint64_t Comparison::served(std::size_t candidate) const {
@@ -240,7 +266,7 @@ void Comparison::take_over(std::size_t current) {
 void Comparison::finish() {
   turn_ = 0;
   choose_challenger();
-  round_pairs_ = pairs_of_next();
+  plan_turns();
   quiet = candidates_.size() < 2 ? longest_quiet : until_look_;
   calls_ += quiet;
 }
@@ -268,29 +294,43 @@ void Comparison::choose_challenger() {
   challenger_ = next;
 }
 
-/// As many that their calls take about as long as the telling, for short calls.
+void Comparison::plan_turns() {
+  turn_calls_ = calls_of_next();
+  round_pairs_ = pairs_of_next();
+}
+
+/// Of one that may be far behind a single call must do.
+std::uint32_t Comparison::calls_of_next() const {
+  if (candidates_.size() < 2) return 1;
+  const Candidate& next = candidates_[challenger_];
+  const bool is_near = next.timed > 1 && seconds(challenger_) <= behind * seconds(current_);
+  return (looking_ ? is_near && fit_in_a_row() : next.in_a_row) ? limits_.in_a_row : 1;
+}
+
+/// The shorter calls are, the more: telling takes as long for one pair.
 std::size_t Comparison::pairs_of_next() const {
   const double usual = seconds(current_);
   const double fit = usual > 0 ? overhead() / usual : 1;
-  const auto pairs = static_cast<std::size_t>(std::clamp(fit, 1.0, static_cast<double>(most_pairs_of_round)));
+  constexpr std::size_t at_first = 4;
+  const std::size_t most = turn_calls_ > 1 ? most_turns_of_round : most_calls_of_round;
+  const auto pairs = static_cast<std::size_t>(std::clamp(fit, 1.0, static_cast<double>(most)));
   constexpr std::size_t for_a_look = 3;
   if (looking_) return candidates_[challenger_].timed > 1 ? std::max(pairs, for_a_look) : 1;
   const Candidate& next = candidates_[challenger_];
-  if (next.ratios.size() == 1 && next.ratios[0] > behind) return 1;
-  constexpr std::size_t at_first = 4;
-  if (compares_with_native() && next.ratios.empty()) return at_first;
-  return next.ratios.empty() ? std::min(pairs, at_first) : pairs;
+  if (seems_behind(next.ratios) && !next.in_a_row) return 1;
+  if (compares_with_native() && next.ratios.empty() && !next.in_a_row) return at_first;
+  return next.ratios.empty() && !next.in_a_row ? std::min(pairs, at_first) : pairs;
 }
 
 double Comparison::expected_cost(std::size_t pairs) const {
   const double usual = seconds(current_), other = seconds(challenger_);
   const double excess = other > 0 ? std::max(other - usual, 0.0) : unknown_excess * usual;
-  return static_cast<double>(pairs) * excess + overhead();
+  return static_cast<double>(pairs * turn_calls_) * excess + overhead();
 }
 
 void Comparison::plan_round() {
   choose_challenger();
-  round_pairs_ = pairs_of_next();
+  plan_turns();
   const double usual = seconds(current_);
   double calls = limits_.before;
   if (usual > 0) {

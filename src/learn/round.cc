@@ -40,15 +40,23 @@ std::vector<Moment> Round::numbers(Moment telling) const {
   return all;
 }
 
-Round::Outcome Round::conclude(std::span<const Moment> least) {
+Round::Outcome Round::conclude(std::span<const Moment> least, std::size_t calls_of_turn) {
   constexpr double nanosecond = 1e-9;
   Outcome outcome;
   const std::size_t calls = least.size() / 2 - 1;
+  Moment sum = 0;
+  bool all_told = true;
   for (std::size_t i = 0; i < calls; ++i) {
     const Moment last_came = -least[2 * i], last_left = -least[2 * i + 1];
     const bool told = last_came < unknown && last_left < unknown;
-    outcome.seconds.push_back(told ? static_cast<double>(std::max<Moment>(last_left - last_came, 1)) * nanosecond : 0);
     outcome.late = told ? 0 : outcome.late + 1;
+    all_told &= told;
+    sum += told ? std::max<Moment>(last_left - last_came, 1) : 0;
+    if ((i + 1) % calls_of_turn != 0) continue;
+    const double mean = static_cast<double>(sum) / static_cast<double>(calls_of_turn);
+    outcome.seconds.push_back(all_told ? mean * nanosecond : 0);
+    sum = 0;
+    all_told = true;
   }
   outcome.overhead = static_cast<double>(least[2 * calls] + least[2 * calls + 1]) * nanosecond;
   return outcome;

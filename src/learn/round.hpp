@@ -53,13 +53,13 @@ class Round {
   std::vector<Moment> numbers(Moment telling) const;
 
   struct Outcome {
-    std::vector<double> seconds;  ///< of each call, of the slowest rank; 0: not all could tell
+    std::vector<double> seconds;  ///< of a call of each turn, of the slowest rank; 0: not all could tell
     double overhead = 0;          ///< seconds
     std::size_t late = 0;         ///< so many calls at the end of the round cannot be told: they may not be over
   };
-  /// Equal on all ranks. A call's time is from when the last rank came to it until the last one left: so nobody's late
-  /// arrival counts, nor that a rank left before the others.
-  static Outcome conclude(std::span<const Moment> least);
+  /// Equal on all ranks; a turn is so many calls. A call's time is from when the last rank came to it until the last
+  /// one left: so nobody's late arrival counts, nor that a rank left before the others.
+  static Outcome conclude(std::span<const Moment> least, std::size_t calls_of_turn);
 
  private:
   Moment zero_ = 0;

@@ -39,7 +39,7 @@ std::optional<Verdict> Starts::told(std::span<const Moment> least, Moment begin,
   std::optional<Verdict> verdict;
   if (over_) {
     over_ = false;
-    const Round::Outcome outcome = Round::conclude(least);
+    const Round::Outcome outcome = Round::conclude(least, 1);
     verdict = comparison_.conclude(outcome.seconds, outcome.overhead);
   }
   if (!one_clock_) zero_ = now;

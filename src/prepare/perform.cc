@@ -39,26 +39,6 @@ std::shared_ptr<PlanCache::Cached> count_and_keep(Communicator& c, const Prepare
   return keep_plan(c, call, work, true);
 }
 
-Served perform_with(Worker& w, Communicator& c, const Arguments& arguments) {
-  w.call_buffers.trim();
-  PreparedCall call(c, arguments, w.call_buffers);
-  if (c.learner) c.learner->begin_call();
-  call.take_turn(CountedAs::blocking);
-  const Function function = arguments.signature.function;
-  while (call.next(w.scratch())) {
-    execute::Work work = call.work();
-    const auto kept = call.is_collective() ? count_and_keep(c, call, work) : nullptr;
-    if (c.learner) c.learner->begin_work();
-    const int code = w.run(c, function, work, kept ? &kept->plan : nullptr);
-    if (code != MPI_SUCCESS) return raise(c, mpi_name(function), code);
-  }
-  if (!c.records && call.always_native() && !(c.learner && c.learner->timed()))
-    c.plans.keep_native(arguments, call.decision(), statistics().of(function, Passed::rules));
-  const Served code = call.end();
-  if (c.learner && code) c.learner->end_work();
-  return code && *code != MPI_SUCCESS && !call.reported() ? raise(c, mpi_name(function), *code) : code;
-}
-
 /// One that is not plain. `left`: the native library does it, which is counted.
 [[gnu::noinline]] Served run_kept(Worker& w, Communicator& c, Function function, PlanCache::Cached& cached,
                                   bool& left) {
@@ -81,6 +61,41 @@ Served perform_with(Worker& w, Communicator& c, const Arguments& arguments) {
   }();
   if (observed) cached.sampled.end(cached.calls);
   return code == MPI_SUCCESS ? reported : raise(c, mpi_name(function), code);
+}
+
+/// Where ranks learn, and the call is like another one of the turn under way.
+Served run_in_turn(Worker& w, Communicator& c, const Arguments& arguments) {
+  PlanCache::Cached* const cached = c.learner->again(arguments);
+  if (!cached) return std::nullopt;
+  if (c.records) observe::served(*cached->algorithm, look_always(c));
+  bool left = false;
+  c.learner->begin_work();
+  const Served code = run_kept(w, c, arguments.signature.function, *cached, left);
+  if (code == MPI_SUCCESS) c.learner->end_work();
+  return code;
+}
+
+Served perform_with(Worker& w, Communicator& c, const Arguments& arguments) {
+  if (c.learner) {
+    c.learner->begin_call();
+    if (const Served done = run_in_turn(w, c, arguments)) return done;
+  }
+  w.call_buffers.trim();
+  PreparedCall call(c, arguments, w.call_buffers);
+  call.take_turn(CountedAs::blocking);
+  const Function function = arguments.signature.function;
+  while (call.next(w.scratch())) {
+    execute::Work work = call.work();
+    const auto kept = call.is_collective() ? count_and_keep(c, call, work) : nullptr;
+    if (c.learner) c.learner->begin_work();
+    const int code = w.run(c, function, work, kept ? &kept->plan : nullptr);
+    if (code != MPI_SUCCESS) return raise(c, mpi_name(function), code);
+  }
+  if (!c.records && call.always_native() && !(c.learner && c.learner->timed()))
+    c.plans.keep_native(arguments, call.decision(), statistics().of(function, Passed::rules));
+  const Served code = call.end();
+  if (c.learner && code) c.learner->end_work();
+  return code && *code != MPI_SUCCESS && !call.reported() ? raise(c, mpi_name(function), *code) : code;
 }
 
 [[gnu::always_inline]] inline Served find_and_run(Worker& w, Communicator& c, const Arguments& arguments, bool& left) {
@@ -128,11 +143,15 @@ std::shared_ptr<PlanCache::Cached> keep_plan(Communicator& c, const PreparedCall
     const Quiet& counted = call.decision().quiet;
     if (!blocking && !counted[0] && !counted[1]) return nullptr;  // blocking calls of that kind will be counted
   }
-  PlanCache& plans = timed ? c.learner->plans_of_round() : c.plans;
+  PlanCache& plans =
+      timed ? c.learner->plans_of_round(blocking ? CountedAs::blocking : CountedAs::nonblocking) : c.plans;
   auto* const place = plans.place_for(*call.keeps(), call.parts());
   if (!place || (call.keeps()->own_types && (!may_call_the_mpi() || !call.watch_types()))) return nullptr;
-  return plans.keep(*place, *call.keeps(), call.parts(), call.decision(), call.schedule(), work,
-                    blocking ? sampled(c, call.function(), *call.decision().algorithm) : observe::Sampled());
+  auto kept =
+      plans.keep(*place, *call.keeps(), call.parts(), call.decision(), call.schedule(), work,
+                 blocking && !timed ? sampled(c, call.function(), *call.decision().algorithm) : observe::Sampled());
+  if (blocking && timed) c.learner->keep_for_turn(*kept);
+  return kept;
 }
 
 Served perform(Communicator& c, const Arguments& arguments) {

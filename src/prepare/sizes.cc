@@ -75,7 +75,10 @@ void PreparedCall::take_size_hint() {
   if (stage_ == Stage::size_hint) {
     const bool sent = collective().pairwise || collective().neighbourhood;
     const Bytes bytes = sent ? combined_ / c_.ranks() : combined_;  // what one rank sends
-    if (bytes != hint->agreed()) c_.plans.forget(hint);
+    if (bytes != hint->agreed()) {
+      c_.plans.forget(hint);
+      if (c_.learner) c_.learner->forget_plans();
+    }
     hint->agree(bytes);
   }
   call_.bytes = hint->agreed();

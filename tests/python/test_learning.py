@@ -62,7 +62,7 @@ def test_a_program_learns_and_the_next_one_knows(built, config, tmp_path, name):
     assert f"stretto: select: learned 1 choice, kept in {path}" in done.err
     assert "stretto: select: learning: allreduce ranks=2 nodes=1" in done.err
     assert re.search(
-        r"select: learned: allreduce .* ratio \d\.\d+ by \d+ pairs? of calls", done.err
+        r"select: learned: allreduce .* ratio \d\.\d+ by \d+ pairs? of turns", done.err
     )
     assert refused(done) == []
     [kept] = read_learned(path)
@@ -123,7 +123,7 @@ def test_nonblocking_calls_take_turns(built, config, tmp_path):
     done = learn_something(built, "mpich", tmp_path, "nonblocking")
     assert refused(done) == []
     assert re.search(r"learning: allreduce .* at first linear .*; by nonblocking calls", done.err)
-    assert re.search(r"select: learned: allreduce .* by \d+ pairs? of calls", done.err)
+    assert re.search(r"select: learned: allreduce .* by \d+ pairs? of turns", done.err)
     [kept] = read_learned(file_of(config, "mpich"))
     assert kept.us > 0 and kept.pairs > 0
 
@@ -188,7 +188,7 @@ def test_threads(built, tmp_path, words):
 def test_a_communicator_takes_over_what_another_one_found(built, tmp_path):
     """Where other programs take the cores the first one may find nothing."""
     files = ({"STRETTO_LEARN": str(tmp_path / f"{run}.rules")} for run in range(5))
-    runs = (learn(built, "mpich", 2, 10000, "freed", **file) for file in files)
+    runs = (learn(built, "mpich", 2, 60000, "freed", **file) for file in files)
     assert any(", as on another communicator" in done.err for done in runs)
 
 

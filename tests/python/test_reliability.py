@@ -163,7 +163,8 @@ def test_ranks_with_different_thread_levels(built, name):
 
 @pytest.mark.parametrize("name", MPIS)
 def test_calls_that_fail_again_and_again_between_nodes(built, name):
-    """What each leaves in shared memory is used again, and messages that nobody received do no harm at the end."""
+    """What each leaves in shared memory is used again, and messages that nobody received do no
+    harm at the end."""
     words = [built("mismatched.c", name), "gather of another", 100]
     done = preloaded(installed(name), 4, words, STRETTO_NODES="2x2")
     assert "goes on" in done.succeeded().out, done.err

@@ -25,30 +25,38 @@ struct Played {
 };
 
 constexpr double telling = 2e-6;
+constexpr std::uint32_t turns[] = {1, 8};  // calls in a row
 
-/// A program of `calls` calls; candidate 0 is the native function.
-Played play(std::size_t candidates, std::uint64_t calls, const Times& times, bool known = false,
-            std::size_t first = 0) {
-  Comparison comparison(candidates, first, known);
+/// A program of `calls` calls, of which turns have up to `in_a_row`; candidate 0 is the native function.
+Played play_in_turns(std::uint32_t in_a_row, std::size_t candidates, std::uint64_t calls, const Times& times,
+                     bool known = false, std::size_t first = 0) {
+  Limits limits;
+  limits.in_a_row = in_a_row;
+  Comparison comparison(candidates, first, known, limits);
+  Comparison::Turn turn;
   Played played;
   played.calls.resize(candidates);
   std::vector<double> round;
+  double sum = 0;
+  std::uint32_t left = 0;  // of the turn
   for (std::uint64_t i = 0; i < calls; ++i) {
-    std::size_t k = comparison.current();
-    bool last = false, timed = comparison.quiet == 0;
-    if (timed) {
-      const auto turn = comparison.next_turn();
+    const bool timed = comparison.quiet == 0;
+    if (timed && left == 0) {
+      turn = comparison.next_turn();
       CHECK_EQ(turn.first, round.empty());
-      k = turn.candidate;
-      last = turn.last;
-    } else {
-      --comparison.quiet;
+      left = turn.calls;
+      sum = 0;
     }
+    if (!timed) --comparison.quiet;
+    const std::size_t k = timed ? turn.candidate : comparison.current();
     const double seconds = times(k, i);
     played.seconds += seconds;
     ++played.calls[k];
-    if (timed) round.push_back(seconds);
-    if (!last) continue;
+    if (!timed) continue;
+    sum += seconds;
+    if (--left > 0) continue;
+    round.push_back(sum / turn.calls);
+    if (!turn.last) continue;
     if (comparison.conclude(round, telling).event == Event::reopened) ++played.reopened;
     round.clear();
     played.seconds += telling;
@@ -57,6 +65,11 @@ Played play(std::size_t candidates, std::uint64_t calls, const Times& times, boo
   }
   played.current = comparison.current();
   return played;
+}
+
+Played play(std::size_t candidates, std::uint64_t calls, const Times& times, bool known = false,
+            std::size_t first = 0) {
+  return play_in_turns(1, candidates, calls, times, known, first);
 }
 
 /// Times that scatter by `spread` (a factor, a standard deviation of its logarithm), with an outlier now and then.
@@ -70,21 +83,23 @@ Times noisy(std::vector<double> seconds, double spread, unsigned seed, double ou
 }
 
 TEST(the_fastest_is_found) {
-  for (const double unit : {1e-6, 20e-6, 5e-3})
-    for (unsigned seed = 0; seed < 8; ++seed) {
-      const Played p = play(5, 20000, noisy({unit, 1.4 * unit, 0.7 * unit, 0.95 * unit, 2.5 * unit}, 0.1, seed));
-      CHECK_EQ(p.current, std::size_t{2});
-      CHECK(p.settled > 0);
-    }
+  for (const std::uint32_t in_a_row : turns)
+    for (const double unit : {1e-6, 20e-6, 5e-3})
+      for (unsigned seed = 0; seed < 8; ++seed) {
+        const std::vector<double> seconds{unit, 1.4 * unit, 0.7 * unit, 0.95 * unit, 2.5 * unit};
+        const Played p = play_in_turns(in_a_row, 5, 20000, noisy(seconds, 0.1, seed));
+        CHECK_EQ(p.current, std::size_t{2});
+        CHECK(p.settled > 0);
+      }
 }
 
 TEST(trying_costs_no_more_than_it_may) {
   constexpr std::uint64_t calls = 10000;
-  for (const double unit : {1e-6, 20e-6, 5e-3})
-    for (unsigned seed = 0; seed < 8; ++seed) {
+  for (const std::uint32_t in_a_row : turns)
+    for (const double unit : {1e-6, 20e-6, 5e-3}) {
       // The native function is best: all that is tried is lost.
       const std::vector<double> seconds{unit, 1.05 * unit, 1.2 * unit, 3 * unit, 10 * unit, 1.02 * unit};
-      const Played p = play(seconds.size(), calls, noisy(seconds, 0, seed));
+      const Played p = play_in_turns(in_a_row, seconds.size(), calls, noisy(seconds, 0, 1));
       CHECK_EQ(p.current, std::size_t{0});
       CHECK(p.seconds < 1.02 * unit * static_cast<double>(calls));
     }
@@ -93,17 +108,20 @@ TEST(trying_costs_no_more_than_it_may) {
 TEST(at_no_moment_more_than_a_twentieth_is_lost) {
   const double unit = 50e-6;
   const std::vector<double> seconds{unit, 4 * unit, 6 * unit, 1.3 * unit, 3 * unit};
-  for (std::uint64_t calls = 1; calls < 6000; calls += calls < 400 ? 1 : 97) {
-    const Played p = play(seconds.size(), calls, noisy(seconds, 0, 1));
-    CHECK(p.seconds <= 1.05 * unit * static_cast<double>(calls) + telling);
-  }
+  for (const std::uint32_t in_a_row : turns)
+    for (std::uint64_t calls = 1; calls < 6000; calls += calls < 400 ? 1 : 97) {
+      const Played p = play_in_turns(in_a_row, seconds.size(), calls, noisy(seconds, 0, 1));
+      CHECK(p.seconds <= 1.05 * unit * static_cast<double>(calls) + telling);
+    }
 }
 
 TEST(one_bad_candidate_costs_less_than_a_twentieth) {
-  const double unit = 1e-3;
-  for (std::uint64_t calls = 1; calls < 2000; ++calls) {
-    const Played p = play(3, calls, noisy({unit, 12 * unit, 1.1 * unit}, 0, 1));
-    CHECK(p.seconds <= 1.05 * unit * static_cast<double>(calls) + telling);
+  for (const std::uint32_t in_a_row : turns) {
+    const double unit = 1e-3;
+    for (std::uint64_t calls = 1; calls < 2000; ++calls) {
+      const Played p = play_in_turns(in_a_row, 3, calls, noisy({unit, 12 * unit, 1.1 * unit}, 0, 1));
+      CHECK(p.seconds <= 1.05 * unit * static_cast<double>(calls) + telling);
+    }
   }
 }
 
@@ -129,6 +147,51 @@ TEST(who_is_very_far_behind_counts_in_full) {
   constexpr std::uint64_t calls = 20000;
   const Played p = play(5, calls, noisy({unit, 200 * unit, 200 * unit, 200 * unit, 200 * unit}, 0, 1));
   CHECK(p.seconds < 1.045 * unit * static_cast<double>(calls));
+}
+
+/// A candidate whose call takes so long alone, and so long behind another one of its own.
+Times in_rows(double unit, std::vector<std::array<double, 2>> factors) {
+  auto last = std::make_shared<std::size_t>(0);
+  return [=](std::size_t k, std::uint64_t) { return unit * factors[k][std::exchange(*last, k) == k ? 1 : 0]; };
+}
+
+TEST(who_is_faster_in_a_row_is_found) {
+  const auto times = [] { return in_rows(10e-6, {{1, 1}, {1.2, 0.7}}); };
+  CHECK_EQ(play_in_turns(1, 2, 20000, times()).current, std::size_t{0});
+  CHECK_EQ(play_in_turns(8, 2, 20000, times()).current, std::size_t{1});
+}
+
+TEST(who_is_slower_in_a_row_is_given_up) {
+  const Played p = play_in_turns(8, 3, 100000, in_rows(50e-6, {{1, 1}, {1.3, 1.7}, {1.1, 1.1}}));
+  CHECK_EQ(p.current, std::size_t{0});
+  CHECK(p.settled > 0);
+}
+
+TEST(a_look_knows_what_calls_in_a_row_take) {
+  const Played p = play_in_turns(8, 2, 200000, in_rows(10e-6, {{2, 1}, {2.4, 1.2}}));
+  CHECK_EQ(p.current, std::size_t{0});
+  CHECK_EQ(p.reopened, 0);
+}
+
+TEST(calls_that_take_long_are_not_made_in_a_row) {
+  Limits limits;
+  limits.in_a_row = 8;
+  for (const double unit : {limits.longest_turn / 16, limits.longest_turn / 4}) {
+    Comparison comparison(2, 0, false, limits);
+    std::uint32_t longest = 0;
+    for (int i = 0; i < 10; ++i) {
+      comparison.quiet = 0;
+      Comparison::Turn turn;
+      std::vector<double> round;
+      do {
+        turn = comparison.next_turn();
+        longest = std::max(longest, turn.calls);
+        round.push_back(unit);
+      } while (!turn.last);
+      comparison.conclude(round, telling);
+    }
+    CHECK_EQ(longest, 8 * unit <= limits.longest_turn ? 8u : 1u);
+  }
 }
 
 /// A round whose odd turns take as long as the first one, its even ones as the second.
@@ -161,39 +224,65 @@ TEST(a_first_call_that_finds_nothing_in_the_cache_is_forgiven) {
 }
 
 TEST(outliers_mislead_nobody) {
-  for (unsigned seed = 0; seed < 8; ++seed) {
-    const Played p = play(3, 200000, noisy({1e-6, 0.8e-6, 1.2e-6}, 0.1, seed, 0.02));
-    CHECK_EQ(p.current, std::size_t{1});
+  for (const std::uint32_t in_a_row : turns) {
+    for (unsigned seed = 0; seed < 8; ++seed) {
+      const Played p = play_in_turns(in_a_row, 3, 200000, noisy({1e-6, 0.8e-6, 1.2e-6}, 0.1, seed, 0.02));
+      CHECK_EQ(p.current, std::size_t{1});
+    }
   }
 }
 
 TEST(ties_are_left_as_they_are) {
-  int changed = 0;
-  for (unsigned seed = 0; seed < 20; ++seed) {
-    const Played p = play(4, 50000, noisy({10e-6, 10e-6, 10e-6, 10e-6}, 0.1, seed));
-    CHECK(p.settled > 0);
-    if (p.current != 0) ++changed;
+  for (const std::uint32_t in_a_row : turns) {
+    int changed = 0;
+    for (unsigned seed = 0; seed < 20; ++seed) {
+      const Played p = play_in_turns(in_a_row, 4, 50000, noisy({10e-6, 10e-6, 10e-6, 10e-6}, 0.1, seed));
+      CHECK(p.settled > 0);
+      if (p.current != 0) ++changed;
+    }
+    CHECK(changed <= 8);
   }
-  CHECK(changed <= 8);
 }
 
 TEST(a_choice_that_became_wrong_is_opened_again) {
-  const double unit = 20e-6;
-  const Played p = play(3, 200000, [&](std::size_t k, std::uint64_t i) {
-    const double before[] = {unit, 0.6 * unit, 1.2 * unit}, after[] = {unit, 2.5 * unit, 0.7 * unit};
-    return i < 30000 ? before[k] : after[k];
-  });
-  CHECK_EQ(p.current, std::size_t{2});
-  CHECK(p.reopened >= 1);
+  for (const std::uint32_t in_a_row : turns) {
+    const double unit = 20e-6;
+    const Played p = play_in_turns(in_a_row, 3, 200000, [&](std::size_t k, std::uint64_t i) {
+      const double before[] = {unit, 0.6 * unit, 1.2 * unit}, after[] = {unit, 2.5 * unit, 0.7 * unit};
+      return i < 30000 ? before[k] : after[k];
+    });
+    CHECK_EQ(p.current, std::size_t{2});
+    CHECK(p.reopened >= 1);
+  }
+}
+
+TEST(who_is_very_far_behind_is_so_when_all_are_compared_anew) {
+  for (const std::uint32_t in_a_row : turns) {
+    const double unit = 20e-6;
+    std::uint64_t far = 0;
+    const Played p = play_in_turns(
+        in_a_row, 3, 900000,
+        [&](std::size_t k, std::uint64_t i) {
+          const double before[] = {200 * unit, 0.6 * unit, unit}, after[] = {200 * unit, 2.5 * unit, unit};
+          if (k == 0 && i >= 200000) ++far;
+          return i < 200000 ? before[k] : after[k];
+        },
+        false, 1);
+    CHECK_EQ(p.current, std::size_t{2});
+    CHECK(p.reopened >= 1);
+    CHECK(far <= 8);
+  }
 }
 
 TEST(one_disturbance_opens_nothing) {
-  const Played p = play(3, 100000, [&](std::size_t k, std::uint64_t i) {
-    const double seconds[] = {20e-6, 12e-6, 30e-6};
-    return seconds[k] * (i > 12000 && i < 13500 ? 3 : 1);
-  });
-  CHECK_EQ(p.reopened, 0);
-  CHECK_EQ(p.current, std::size_t{1});
+  for (const std::uint32_t in_a_row : turns) {
+    const Played p = play_in_turns(in_a_row, 3, 100000, [&](std::size_t k, std::uint64_t i) {
+      const double seconds[] = {20e-6, 12e-6, 30e-6};
+      return seconds[k] * (i > 12000 && i < 13500 ? 3 : 1);
+    });
+    CHECK_EQ(p.reopened, 0);
+    CHECK_EQ(p.current, std::size_t{1});
+  }
 }
 
 TEST(what_is_known_is_looked_at_seldom) {
@@ -205,8 +294,10 @@ TEST(what_is_known_is_looked_at_seldom) {
 }
 
 TEST(what_is_known_and_wrong_is_found_out) {
-  const Played p = play(3, 200000, noisy({10e-6, 30e-6, 6e-6}, 0.05, 3), true);
-  CHECK_EQ(p.current, std::size_t{2});
+  for (const std::uint32_t in_a_row : turns) {
+    const Played p = play_in_turns(in_a_row, 3, 200000, noisy({10e-6, 30e-6, 6e-6}, 0.05, 3), true);
+    CHECK_EQ(p.current, std::size_t{2});
+  }
 }
 
 TEST(times_that_nobody_can_tell_count_for_nothing) {

@@ -52,11 +52,23 @@ TEST(nobodys_late_arrival_counts) {
   late.begin(70000);
   early.set(early.add(), {1100, 1550});
   late.set(late.add(), {70500, 70540});
-  const auto outcome = Round::conclude(smallest({early.numbers(30), late.numbers(20)}));
+  const auto outcome = Round::conclude(smallest({early.numbers(30), late.numbers(20)}), 1);
   CHECK_EQ(outcome.seconds.size(), std::size_t{1});
   CHECK(std::abs(outcome.seconds[0] - 50e-9) < 1e-12);
   CHECK(std::abs(outcome.overhead - 20e-9) < 1e-12);
   CHECK_EQ(outcome.late, std::size_t{0});
+}
+
+TEST(a_turn_takes_as_long_as_its_calls_on_average) {
+  Round leaf, root;  // the leaf runs ahead: nobody waits for it in the second call
+  leaf.begin(0);
+  root.begin(0);
+  for (const Span span : {Span{0, 10}, {10, 20}, {400, 410}, {410, 420}}) leaf.set(leaf.add(), span);
+  for (const Span span : {Span{0, 150}, {150, 220}, {400, 500}, {500, 550}}) root.set(root.add(), span);
+  const auto outcome = Round::conclude(smallest({leaf.numbers(0), root.numbers(0)}), 2);
+  CHECK_EQ(outcome.seconds.size(), std::size_t{2});
+  CHECK(std::abs(outcome.seconds[0] - 110e-9) < 1e-12);
+  CHECK(std::abs(outcome.seconds[1] - 75e-9) < 1e-12);
 }
 
 TEST(what_one_rank_cannot_tell_nobody_knows) {
@@ -68,7 +80,7 @@ TEST(what_one_rank_cannot_tell_nobody_knows) {
   for (std::size_t i = 0; i < 4; ++i) one.set(i, {10, 20});
   other.set(0, {10, 20});
   other.set(1, {10, 30});  // the last two are under way
-  const auto outcome = Round::conclude(smallest({one.numbers(0), other.numbers(0)}));
+  const auto outcome = Round::conclude(smallest({one.numbers(0), other.numbers(0)}), 1);
   CHECK(outcome.seconds[1] > 0);
   CHECK(outcome.seconds[2] == 0);
   CHECK_EQ(outcome.late, std::size_t{2});
@@ -113,7 +125,7 @@ TEST(ranks_whose_calls_end_late_decide_alike) {
     if (!last) continue;
     std::vector<std::vector<Moment>> numbers;
     for (const Round& round : rounds) numbers.push_back(round.numbers(2000));
-    const auto outcome = Round::conclude(smallest(numbers));
+    const auto outcome = Round::conclude(smallest(numbers), 1);
     for (std::size_t r = 0; r < ranks; ++r) {
       comparisons[r].wait(3);
       comparisons[r].conclude(outcome.seconds, outcome.overhead);

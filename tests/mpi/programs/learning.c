@@ -106,7 +106,7 @@ static void freed(void) {
     MPI_Comm comm;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     MPI_Barrier(comm);  // nonblocking calls need one that has set it up
-    for (int call = 0; call < (i % 3 == 0 ? 20 : 600); ++call) allreduce(comm, 2, call);
+    for (int call = 0; call < (i % 3 == 0 ? 20 : 1200); ++call) allreduce(comm, 2, call);
     MPI_Request last = MPI_REQUEST_NULL;
     int one = 1, sum = 0;
     if (nonblocking) MPI_Iallreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm, &last);
