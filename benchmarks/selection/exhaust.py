@@ -17,6 +17,7 @@ from stretto.tune.own.points import NATIVE, Point, does, others, parsed, portfol
 MOST = 40  # candidates of one paired benchmark
 SECONDS = 60.0  # of a paired benchmark at most: it ends when all have had their blocks
 LAUNCHES = 3  # of the last paired benchmarks: where a process's memory lies makes a difference
+FAR = 3.0  # native calls that take so many times as long are made in one of them
 
 
 @dataclass(frozen=True)
@@ -82,16 +83,17 @@ def compared(
 ) -> dict[Point, dict[str, float]]:
     """By way to choose, the time over that of the fastest, the median of several launches.
 
-    What does the same as the fastest takes as long. Native calls are made in one launch.
+    What does the same as the fastest takes as long.
     """
     ranks = next(iter(fastest)).ranks
     plan = [
         (point, BACK_TO_BACK, _entrants(point, fastest[point], choices[point])) for point in fastest
     ]
-    own = [(point, mode, [one for one in words if one != NATIVE]) for point, mode, words in plan]
     ratios: dict[Point, dict[str, list[float]]] = {point: {} for point in fastest}
     for launch in range(LAUNCHES):
-        for benchmark in hold(mpi, ranks, folder, own if launch else plan, SECONDS):
+        if launch == 1:
+            plan = [(point, mode, _near(words, ratios[point])) for point, mode, words in plan]
+        for benchmark in hold(mpi, ranks, folder, plan, SECONDS):
             point = benchmark.point
             us = {does(point, parsed(point, one.words)): one.us for one in benchmark.entries}
             best = us[does(point, parsed(point, fastest[point]))]
@@ -101,6 +103,13 @@ def compared(
     return {
         point: {way: median(each) for way, each in own.items()} for point, own in ratios.items()
     }
+
+
+def _near(words: list[str], ratios: dict[str, list[float]]) -> list[str]:
+    """Without the native function where it is far behind."""
+    if ratios.get("native", [0.0])[0] < FAR:
+        return words
+    return [one for one in words if one != NATIVE]
 
 
 def _entrants(point: Point, fastest: str, choices: dict[str, str]) -> list[str]:
