@@ -150,7 +150,7 @@ class Program {
   }
 
   void conclude() {
-    const auto told = learn::Round::conclude(round_.numbers(0));
+    const auto told = learn::Round::conclude(round_.numbers(0), 1);
     spent_ += telling_;
     compare();
     comparison_.conclude(told.seconds, telling_);
