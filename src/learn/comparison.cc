@@ -317,9 +317,10 @@ std::size_t Comparison::pairs_of_next() const {
   constexpr std::size_t for_a_look = 3;
   if (looking_) return candidates_[challenger_].timed > 1 ? std::max(pairs, for_a_look) : 1;
   const Candidate& next = candidates_[challenger_];
-  if (seems_behind(next.ratios) && !next.in_a_row) return 1;
-  if (compares_with_native() && next.ratios.empty() && !next.in_a_row) return at_first;
-  return next.ratios.empty() && !next.in_a_row ? std::min(pairs, at_first) : pairs;
+  if (next.in_a_row) return pairs;
+  if (seems_behind(next.ratios)) return 1;
+  if (compares_with_native() && next.ratios.empty()) return at_first;
+  return next.ratios.empty() ? std::min(pairs, at_first) : pairs;
 }
 
 double Comparison::expected_cost(std::size_t pairs) const {

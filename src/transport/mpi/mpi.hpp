@@ -32,6 +32,7 @@ class MpiTransport final : public Transport {
   std::uint32_t sequences() const { return sequences_; }
   /// Messages of operations that were abandoned may still come.
   bool abandoned() const { return abandoned_; }
+  /// … on any communicator of this process.
   static bool any_abandoned();
   /// Why it failed.
   int take_error() { return std::exchange(last_error_, MPI_SUCCESS); }
