@@ -47,4 +47,13 @@ const FunctionFacts& facts(Function function);
 inline std::string mpi_name(Function function) { return std::string(facts(function).in_mpi); }
 std::optional<Function> function_named(std::string_view name);
 
+/// How a program calls a function: MPI_X; MPI_IX and MPI_Wait; MPI_Start and MPI_Wait of what MPI_X_init has made.
+enum class Form : std::uint8_t { blocking, nonblocking, persistent };
+
+inline constexpr Form all_forms[] = {Form::blocking, Form::nonblocking, Form::persistent};
+
+constexpr std::string_view name_of(Form form) {
+  return form == Form::blocking ? "blocking" : form == Form::nonblocking ? "nonblocking" : "persistent";
+}
+
 }  // namespace stretto

@@ -8,21 +8,7 @@ namespace stretto::python {
 namespace {
 
 void register_answers(nb::module_& m) {
-  nb::enum_<Refusal>(m, "Refusal", "Why a set of schedules is refused.")
-      .value("malformed", Refusal::malformed)
-      .value("unmatched_message", Refusal::unmatched_message)
-      .value("misordered_message", Refusal::misordered_message)
-      .value("deadlock", Refusal::deadlock)
-      .value("never_written", Refusal::never_written)
-      .value("overlapping_send", Refusal::overlapping_send)
-      .value("overlapping_receive", Refusal::overlapping_receive)
-      .value("double_counting", Refusal::double_counting)
-      .value("wrong_order", Refusal::wrong_order)
-      .value("different_expression", Refusal::different_expression)
-      .value("wrong_result", Refusal::wrong_result)
-      .value("wrong_cost", Refusal::wrong_cost);
   nb::class_<Refused>(m, "Refused", "A refusal and its message, which names rank, round and block.")
-      .def_ro("why", &Refused::why)
       .def_prop_ro(
           "name", [](const Refused& r) { return name_of(r.why); }, "In words: \"double counting\".")
       .def_ro("message", &Refused::message);

@@ -53,7 +53,6 @@ void register_link(nb::module_& m) {
           "By ranks of a node that use the level at once: so many times slower.")
       .def("latency", &Link::latency, "Of an empty message.")
       .def("transfer", &Link::transfer, nb::arg("bytes"), "What a message takes longer than an empty one.")
-      .def("slowdown", &Link::slowdown, nb::arg("ranks"))
       .def("__eq__", [](const Link& a, const Link& b) { return a == b; }, nb::is_operator());
 }
 
@@ -113,7 +112,6 @@ void register_machine(nb::module_& m) {
       .def_ro("wait", &Machine::wait, "Of a rank for a message, where a core has to serve two ranks.")
       .def_ro("in_turn", &Machine::in_turn, "Messages of a round leave one after the other.")
       .def("gamma_of", &Machine::gamma_of, nb::arg("operation"));
-  m.def("oversubscribed", &oversubscribed, nb::arg("machine"), nb::arg("ranks_per_node"), "Do ranks share a core?");
 }
 
 }  // namespace stretto::python

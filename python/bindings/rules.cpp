@@ -44,8 +44,7 @@ void register_values(nb::module_& m) {
 void register_rule(nb::module_& m) {
   nb::class_<Between>(m, "Between", "A closed range of numbers.")
       .def_ro("low", &Between::low)
-      .def_ro("high", &Between::high)
-      .def("holds", &Between::holds, nb::arg("n"));
+      .def_ro("high", &Between::high);
   nb::class_<Rule>(m, "Rule", "One line of a rules file.")
       .def_ro("function", &Rule::function)
       .def_ro("bytes", &Rule::bytes)
@@ -72,8 +71,6 @@ void register_rule(nb::module_& m) {
 void register_rules(nb::module_& m) {
   register_values(m);
   register_rule(m);
-  m.def("blocks_balanced", &blocks_balanced, nb::arg("ranks"), nb::arg("bytes"),
-        "Do binary blocks of the ranks differ so little in size that reducing one into the other pays?");
   m.def("parse_rules", &parse_rules, nb::arg("text"), nb::arg("file") = "<text>",
         "Raises stretto.Error that names `file` and the line.");
   m.def("read_rules", &read_rules, nb::arg("path"));

@@ -43,11 +43,6 @@ std::vector<RoundView> rounds_of(const Schedule& schedule) {
   return rounds;
 }
 
-void require_rank(const Parts& parts, Rank rank) {
-  if (rank < 0 || (!parts.first.empty() && static_cast<std::size_t>(rank) + 1 >= parts.first.size()))
-    throw Error("there is no rank " + std::to_string(rank), "ranks count from 0");
-}
-
 void register_enums(nb::module_& m) {
   nb::enum_<Buffer>(m, "Buffer", "Where a block lies.")
       .value("input", Buffer::input)
@@ -67,20 +62,6 @@ void register_parts(nb::module_& m) {
   nb::class_<Parts>(m, "Parts", "How a vector that has a part for each rank is cut into blocks.")
       .def(nb::init<std::vector<Block>>(), nb::arg("first") = std::vector<Block>())
       .def_ro("first", &Parts::first, "The first block of each rank's part, and the end; empty: one block each.")
-      .def(
-          "begin",
-          [](const Parts& parts, Rank rank) {
-            require_rank(parts, rank);
-            return parts.begin(rank);
-          },
-          nb::arg("rank"))
-      .def(
-          "end",
-          [](const Parts& parts, Rank rank) {
-            require_rank(parts, rank);
-            return parts.end(rank);
-          },
-          nb::arg("rank"))
       .def("owner", &Parts::owner, nb::arg("block"))
       .def("__eq__", [](const Parts& a, const Parts& b) { return a == b; }, nb::is_operator());
 }

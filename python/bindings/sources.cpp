@@ -27,8 +27,6 @@ void register_sources(nb::module_& m) {
       "MPI's title if there are files for machines.");
   m.def("complete_rules", &complete_rules, nb::arg("text"), nb::arg("file"),
         "What find_rules() found, parsed, and with the shipped rules behind it where its last file goes on.");
-  m.def("mpi_title", &mpi_title, nb::arg("library_version"),
-        "\"MPICH 5.0.2\", \"Open MPI 5.0.11\": the MPI that says so of itself.");
   m.def("this_machine", &this_machine, nb::arg("mpi"),
         "What stands in a machine line: model and number of this node's cores, and the MPI's title.");
   m.def(

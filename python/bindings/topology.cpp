@@ -42,7 +42,6 @@ void register_tree(nb::module_& m) {
       .def_prop_ro("ring", &Topology::ring, "The ranks as a depth-first walk meets them: a ring without contention.")
       .def_prop_ro("rendezvous", &Topology::rendezvous,
                    "Messages of so many bytes and more wait for an answer; 0: not known, or none do.")
-      .def_prop_ro("ways", &Topology::ways, "Directed links: two of each vertex, then two of each rank.")
       .def(
           "machine_of",
           [](const Topology& t, Rank rank) {
@@ -56,15 +55,7 @@ void register_tree(nb::module_& m) {
             if (way >= t.ways()) throw Error("way " + std::to_string(way) + " is not one of the topology's");
             return t.name_of(way);
           },
-          nb::arg("way"), "\"s1 to s0\".")
-      .def(
-          "latency",
-          [](const Topology& t, Rank from, Rank to) {
-            require_place(t, from);
-            require_place(t, to);
-            return t.latency(from, to);
-          },
-          nb::arg("from_rank"), nb::arg("to_rank"));
+          nb::arg("way"), "\"s1 to s0\".");
   m.def(
       "two_levels",
       [](const std::vector<int>& nodes, double bandwidth, double latency) {

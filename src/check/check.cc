@@ -85,21 +85,12 @@ void check_cost(const Measured& measured, Block blocks, const Algorithm& algorit
 }  // namespace checking
 
 std::string_view name_of(Refusal refusal) {
-  switch (refusal) {
-    case Refusal::malformed: return "malformed";
-    case Refusal::unmatched_message: return "unmatched message";
-    case Refusal::misordered_message: return "misordered message";
-    case Refusal::deadlock: return "deadlock";
-    case Refusal::never_written: return "never written";
-    case Refusal::overlapping_send: return "overlapping send";
-    case Refusal::overlapping_receive: return "overlapping receive";
-    case Refusal::double_counting: return "double counting";
-    case Refusal::wrong_order: return "wrong order";
-    case Refusal::different_expression: return "different expression";
-    case Refusal::wrong_result: return "wrong result";
-    case Refusal::wrong_cost: return "wrong cost";
-  }
-  return "?";
+  constexpr std::string_view names[] = {
+      "malformed",     "unmatched message",    "misordered message",  "deadlock",
+      "never written", "overlapping send",     "overlapping receive", "double counting",
+      "wrong order",   "different expression", "wrong result",        "wrong cost"};
+  static_assert(std::size(names) == static_cast<std::size_t>(Refusal::wrong_cost) + 1);
+  return names[static_cast<std::size_t>(refusal)];
 }
 
 Checked check(std::span<const Schedule> schedules, const Question& asked) {

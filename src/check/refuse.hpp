@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "stretto/check.hpp"
+#include "support/text.hpp"
 
 namespace stretto::checking {
 
@@ -17,30 +18,15 @@ inline std::string where(Rank rank, std::size_t round) {
   return "rank " + std::to_string(rank) + ", round " + std::to_string(round + 1) + ": ";
 }
 
-/// "0-3,7": runs of neighbours as one.
-template <typename Number>
-std::string list(const std::vector<Number>& numbers) {
-  std::string text;
-  for (std::size_t i = 0; i < numbers.size();) {
-    std::size_t end = i + 1;
-    while (end < numbers.size() && numbers[end] == numbers[end - 1] + 1) ++end;
-    if (!text.empty()) text += ',';
-    text += std::to_string(numbers[i]);
-    if (end > i + 1) text += '-' + std::to_string(numbers[end - 1]);
-    i = end;
-  }
-  return text;
-}
-
 /// "rank 3" or "ranks 0-3,7"
 inline std::string ranks(const std::vector<Rank>& numbers) {
-  return (numbers.size() == 1 ? "rank " : "ranks ") + list(numbers);
+  return (numbers.size() == 1 ? "rank " : "ranks ") + runs_of(numbers);
 }
 
 /// "block 3", "blocks 2-3,0-1" or "no blocks"
 inline std::string blocks(const std::vector<Block>& numbers) {
   if (numbers.empty()) return "no blocks";
-  return (numbers.size() == 1 ? "block " : "blocks ") + list(numbers);
+  return (numbers.size() == 1 ? "block " : "blocks ") + runs_of(numbers);
 }
 
 /// "1 round", "3 rounds"

@@ -280,7 +280,7 @@ void Learner::log(const CallClass& of, const learn::Verdict& verdict, std::size_
 
 void Learner::observe_learned(const CallClass& of) const {
   const learn::Comparison& comparison = of.comparison;
-  observe::LearnedClass learned{.form = std::string(observe::name_of(static_cast<observe::Form>(of.form))),
+  observe::LearnedClass learned{.form = std::string(name_of(static_cast<Form>(of.form))),
                                 .settled = comparison.settled(),
                                 .choice = words(of.candidates[comparison.current()]),
                                 .spent = comparison.spent(),

@@ -34,15 +34,16 @@ struct Event {
   std::uint8_t function = 0;  ///< of a call
 };
 
-/// The last events of one thread; earlier ones make room.
-class Timeline {
+/// The last of what is added; earlier ones make room.
+template <typename One>
+class Latest {
  public:
-  explicit Timeline(std::size_t most) : ring_(std::max<std::size_t>(most, 1)) {}
+  explicit Latest(std::size_t most) : ring_(std::max<std::size_t>(most, 1)) {}
 
-  void add(const Event& event) { ring_[added_++ % ring_.size()] = event; }
+  void add(const One& one) { ring_[added_++ % ring_.size()] = one; }
   std::size_t dropped() const { return added_ - kept(); }
-  std::vector<Event> events() const {  ///< the oldest first
-    std::vector<Event> all;
+  std::vector<One> in_order() const {  ///< the oldest first
+    std::vector<One> all;
     all.reserve(kept());
     for (std::size_t i = dropped(); i < added_; ++i) all.push_back(ring_[i % ring_.size()]);
     return all;
@@ -51,9 +52,11 @@ class Timeline {
  private:
   std::size_t kept() const { return std::min(added_, ring_.size()); }
 
-  std::vector<Event> ring_;
+  std::vector<One> ring_;
   std::size_t added_ = 0;
 };
+
+using Timeline = Latest<Event>;  ///< of one thread
 
 /// Of one thread. It always sees long waits, those in which the thread yields its core; the rest only when it looks
 /// closely, for reading the clock takes longer than a short call may.

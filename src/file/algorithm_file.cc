@@ -7,6 +7,7 @@
 
 #include "check/refuse.hpp"
 #include "stretto/error.hpp"
+#include "support/text.hpp"
 
 namespace stretto {
 namespace {
@@ -151,10 +152,9 @@ std::string AlgorithmFile::no_case(Case wanted) const {
     if (held.ranks == wanted.ranks) roots.push_back(held.root);
   }
   if (roots.empty())
-    return "it holds no schedules for " + checking::counted(wanted.ranks, "rank") + ", but for " +
-           checking::list(ranks);
+    return "it holds no schedules for " + checking::counted(wanted.ranks, "rank") + ", but for " + runs_of(ranks);
   return "it holds no schedules for root " + std::to_string(wanted.root) + " of " +
-         checking::counted(wanted.ranks, "rank") + ", but for " + checking::list(roots);
+         checking::counted(wanted.ranks, "rank") + ", but for " + runs_of(roots);
 }
 
 const AlgorithmFile::Set& AlgorithmFile::set(Case wanted) const {

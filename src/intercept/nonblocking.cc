@@ -7,6 +7,7 @@
 
 namespace {
 
+using stretto::Form;
 using stretto::Function;
 using stretto::FunctionRef;
 using stretto::mpi::call_if_there;
@@ -17,7 +18,6 @@ using stretto::mpi::native;
 using stretto::mpi::NativeStart;
 using stretto::mpi::nothing;
 using stretto::mpi::parts;
-using stretto::mpi::observe::Form;
 namespace mpi = stretto::mpi;
 
 /// The end of a call that the native library posts or makes.

@@ -84,7 +84,6 @@ class Comparison {
   void take_over(std::size_t current);
 
   std::size_t current() const { return current_; }
-  std::size_t challenger() const { return challenger_; }
   /// Have all candidates been compared?
   bool settled() const { return left_.empty(); }
   /// Has anything been found out that is worth keeping?

@@ -13,62 +13,39 @@ using A = const CallArguments&;
 // The root is rank 0. A bcast's vector stands in `out`, where its root's input has been put.
 namespace of {
 
-constexpr CallFacts barrier = {nothing, nothing, nothing, false, [](F f, A a) { f.Barrier(a.comm); }};
-constexpr CallFacts bcast = {vector, vector, vector, false, [](F f, A a) { f.Bcast(a.out, a.n, a.type, 0, a.comm); }};
-constexpr CallFacts gather = {part, vector, part, true,
-                              [](F f, A a) { f.Gather(a.in, a.n, a.type, a.out, a.n, a.type, 0, a.comm); }};
-constexpr CallFacts gatherv = {
-    part, vector, part, true, [](F f, A a) { f.Gatherv(a.in, a.n, a.type, a.out, a.counts, a.at, a.type, 0, a.comm); }};
-constexpr CallFacts scatter = {vector, part, part, false,
-                               [](F f, A a) { f.Scatter(a.in, a.n, a.type, a.out, a.n, a.type, 0, a.comm); }};
-constexpr CallFacts scatterv = {vector, part, part, false, [](F f, A a) {
-                                  f.Scatterv(a.in, a.counts, a.at, a.type, a.out, a.n, a.type, 0, a.comm);
-                                }};
-constexpr CallFacts allgather = {part, vector, part, false,
-                                 [](F f, A a) { f.Allgather(a.in, a.n, a.type, a.out, a.n, a.type, a.comm); }};
-constexpr CallFacts allgatherv = {part, vector, part, false, [](F f, A a) {
-                                    f.Allgatherv(a.in, a.n, a.type, a.out, a.counts, a.at, a.type, a.comm);
-                                  }};
-constexpr CallFacts alltoall = {vector, vector, part, false,
-                                [](F f, A a) { f.Alltoall(a.in, a.n, a.type, a.out, a.n, a.type, a.comm); }};
-constexpr CallFacts alltoallv = {
-    vector, vector, part, false,
-    [](F f, A a) { f.Alltoallv(a.in, a.in_counts, a.in_at, a.type, a.out, a.counts, a.at, a.type, a.comm); }};
-constexpr CallFacts alltoallw = {vector, vector, part, false, [](F f, A a) {
-                                   f.Alltoallw(a.in, a.in_counts, a.in_bytes, a.types, a.out, a.counts, a.out_bytes,
-                                               a.types, a.comm);
-                                 }};
-constexpr CallFacts reduce = {vector, vector, vector, true,
-                              [](F f, A a) { f.Reduce(a.in, a.out, a.n, a.type, a.op, 0, a.comm); }};
-constexpr CallFacts allreduce = {vector, vector, vector, false,
-                                 [](F f, A a) { f.Allreduce(a.in, a.out, a.n, a.type, a.op, a.comm); }};
-constexpr CallFacts reduce_scatter_block = {
-    vector, part, part, false, [](F f, A a) { f.Reduce_scatter_block(a.in, a.out, a.n, a.type, a.op, a.comm); }};
-constexpr CallFacts reduce_scatter = {vector, part, part, false,
-                                      [](F f, A a) { f.Reduce_scatter(a.in, a.out, a.counts, a.type, a.op, a.comm); }};
-constexpr CallFacts scan = {vector, vector, vector, false,
-                            [](F f, A a) { f.Scan(a.in, a.out, a.n, a.type, a.op, a.comm); }};
-constexpr CallFacts exscan = {vector, vector, vector, false,
-                              [](F f, A a) { f.Exscan(a.in, a.out, a.n, a.type, a.op, a.comm); }};
+void barrier(F f, A a) { f.Barrier(a.comm); }
+void bcast(F f, A a) { f.Bcast(a.out, a.n, a.type, 0, a.comm); }
+void gather(F f, A a) { f.Gather(a.in, a.n, a.type, a.out, a.n, a.type, 0, a.comm); }
+void gatherv(F f, A a) { f.Gatherv(a.in, a.n, a.type, a.out, a.counts, a.at, a.type, 0, a.comm); }
+void scatter(F f, A a) { f.Scatter(a.in, a.n, a.type, a.out, a.n, a.type, 0, a.comm); }
+void scatterv(F f, A a) { f.Scatterv(a.in, a.counts, a.at, a.type, a.out, a.n, a.type, 0, a.comm); }
+void allgather(F f, A a) { f.Allgather(a.in, a.n, a.type, a.out, a.n, a.type, a.comm); }
+void allgatherv(F f, A a) { f.Allgatherv(a.in, a.n, a.type, a.out, a.counts, a.at, a.type, a.comm); }
+void alltoall(F f, A a) { f.Alltoall(a.in, a.n, a.type, a.out, a.n, a.type, a.comm); }
+void alltoallv(F f, A a) { f.Alltoallv(a.in, a.in_counts, a.in_at, a.type, a.out, a.counts, a.at, a.type, a.comm); }
+void alltoallw(F f, A a) {
+  f.Alltoallw(a.in, a.in_counts, a.in_bytes, a.types, a.out, a.counts, a.out_bytes, a.types, a.comm);
+}
+void reduce(F f, A a) { f.Reduce(a.in, a.out, a.n, a.type, a.op, 0, a.comm); }
+void allreduce(F f, A a) { f.Allreduce(a.in, a.out, a.n, a.type, a.op, a.comm); }
+void reduce_scatter_block(F f, A a) { f.Reduce_scatter_block(a.in, a.out, a.n, a.type, a.op, a.comm); }
+void reduce_scatter(F f, A a) { f.Reduce_scatter(a.in, a.out, a.counts, a.type, a.op, a.comm); }
+void scan(F f, A a) { f.Scan(a.in, a.out, a.n, a.type, a.op, a.comm); }
+void exscan(F f, A a) { f.Exscan(a.in, a.out, a.n, a.type, a.op, a.comm); }
 // The vector is the parts for or of all neighbours.
-constexpr CallFacts neighbor_allgather = {
-    part, vector, part, false, [](F f, A a) { f.Neighbor_allgather(a.in, a.n, a.type, a.out, a.n, a.type, a.comm); }};
-constexpr CallFacts neighbor_allgatherv = {
-    part, vector, part, false,
-    [](F f, A a) { f.Neighbor_allgatherv(a.in, a.n, a.type, a.out, a.counts, a.at, a.type, a.comm); }};
-constexpr CallFacts neighbor_alltoall = {
-    vector, vector, part, false, [](F f, A a) { f.Neighbor_alltoall(a.in, a.n, a.type, a.out, a.n, a.type, a.comm); }};
-constexpr CallFacts neighbor_alltoallv = {
-    vector, vector, part, false,
-    [](F f, A a) { f.Neighbor_alltoallv(a.in, a.in_counts, a.in_at, a.type, a.out, a.counts, a.at, a.type, a.comm); }};
-constexpr CallFacts neighbor_alltoallw = {vector, vector, part, false, [](F f, A a) {
-                                            f.Neighbor_alltoallw(a.in, a.in_counts, a.in_far, a.types, a.out, a.counts,
-                                                                 a.out_far, a.types, a.comm);
-                                          }};
+void neighbor_allgather(F f, A a) { f.Neighbor_allgather(a.in, a.n, a.type, a.out, a.n, a.type, a.comm); }
+void neighbor_allgatherv(F f, A a) { f.Neighbor_allgatherv(a.in, a.n, a.type, a.out, a.counts, a.at, a.type, a.comm); }
+void neighbor_alltoall(F f, A a) { f.Neighbor_alltoall(a.in, a.n, a.type, a.out, a.n, a.type, a.comm); }
+void neighbor_alltoallv(F f, A a) {
+  f.Neighbor_alltoallv(a.in, a.in_counts, a.in_at, a.type, a.out, a.counts, a.at, a.type, a.comm);
+}
+void neighbor_alltoallw(F f, A a) {
+  f.Neighbor_alltoallw(a.in, a.in_counts, a.in_far, a.types, a.out, a.counts, a.out_far, a.types, a.comm);
+}
 
 }  // namespace of
 
-constexpr CallFacts functions[] = {
+constexpr decltype(CallFacts::call) calls[] = {
 #define STRETTO_OPERATION(with, function, ...) of::function,
     STRETTO_FUNCTIONS(STRETTO_OPERATION, )
 #undef STRETTO_OPERATION
@@ -92,9 +69,14 @@ constexpr CallFacts reduce_local = {vector, vector, vector, false, add_mine};
 
 }  // namespace
 
-const CallFacts& call_facts(Callee callee) {
-  if (const auto* function = std::get_if<Function>(&callee)) return functions[static_cast<std::size_t>(*function)];
-  return std::get<Local>(callee) == Local::take_part ? take_part : reduce_local;
+CallFacts call_facts(Callee callee) {
+  const auto* function = std::get_if<Function>(&callee);
+  if (!function) return std::get<Local>(callee) == Local::take_part ? take_part : reduce_local;
+  const auto call = calls[static_cast<std::size_t>(*function)];
+  if (*function == Function::barrier) return {nothing, nothing, nothing, false, call};
+  const CollectiveFacts& of = facts(facts(*function).collective);
+  return {of.parts_out && !of.parts_in ? part : vector, of.parts_in && !of.parts_out ? part : vector,
+          of.per_rank ? part : vector, of.rooted && (of.reduces || of.parts_out), call};
 }
 
 std::string_view name_of(Callee callee) {

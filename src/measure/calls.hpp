@@ -54,7 +54,7 @@ enum class Local : std::uint8_t { take_part, reduce_local };
 
 using Callee = std::variant<Function, Local>;
 
-const CallFacts& call_facts(Callee callee);
+CallFacts call_facts(Callee callee);
 std::string_view name_of(Callee callee);
 
 }  // namespace stretto::measure

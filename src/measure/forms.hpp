@@ -11,15 +11,6 @@
 
 namespace stretto::measure {
 
-/// MPI_X; MPI_IX and MPI_Wait; MPI_Start and MPI_Wait of a request that MPI_X_init has made.
-enum class Form : std::uint8_t { blocking, nonblocking, persistent };
-
-inline constexpr Form all_forms[] = {Form::blocking, Form::nonblocking, Form::persistent};
-
-constexpr std::string_view name_of(Form form) {
-  return form == Form::blocking ? "blocking" : form == Form::nonblocking ? "nonblocking" : "persistent";
-}
-
 /// Of one library. Without persistent collectives their functions are null.
 struct FunctionsWithRequests {
   Functions nonblocking;

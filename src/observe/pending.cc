@@ -27,20 +27,14 @@ Shared& shared() {
 }
 
 std::mutex of_spans;  // guards what follows
-std::size_t spans_added = 0;
-std::vector<Span>& ring() {
-  static auto& only = *new std::vector<Span>;
+execute::Latest<Span>& all_spans() {
+  static auto& only = *new execute::Latest<Span>(settings().trace_events);
   return only;
 }
 
 void add(const Span& span) {
-  const std::size_t most = std::max<std::size_t>(settings().trace_events, 1);
   const std::lock_guard lock(of_spans);
-  const std::size_t at = spans_added++ % most;
-  if (at == ring().size())
-    ring().push_back(span);
-  else
-    ring()[at] = span;
+  all_spans().add(span);
 }
 
 }  // namespace
@@ -100,8 +94,9 @@ void PendingTimes::complete() {
 }
 
 Spans spans() {
+  if (!any_pending()) return {};
   const std::lock_guard lock(of_spans);
-  return {ring(), spans_added - ring().size()};
+  return {all_spans().in_order(), all_spans().dropped()};
 }
 
 Records* early_records(MPI_Comm comm) {

@@ -61,7 +61,7 @@ struct Span {
   Form form;
 };
 
-/// The last ones of this process, in any order, and how many more there were.
+/// The last ones of this process, in the order in which the program completed them, and how many more there were.
 struct Spans {
   std::vector<Span> last;
   std::size_t dropped = 0;

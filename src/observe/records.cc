@@ -7,6 +7,7 @@
 #include "mpi/native.hpp"
 #include "mpi/queries.hpp"
 #include "observe/pending.hpp"
+#include "support/text.hpp"
 
 namespace stretto::mpi::observe {
 namespace {
@@ -21,28 +22,7 @@ std::atomic<Nanoseconds> first{0};
 
 std::mutex of_pending;  // guards what calls that are not blocking add
 
-/// "0-3,8"; ranks that the world does not have are question marks. A rank alone is "itself", for every rank has such
-/// communicators.
-std::string intervals(const std::vector<Rank>& ranks) {
-  if (ranks.size() == 1) return "itself";
-  std::string text;
-  for (std::size_t i = 0; i < ranks.size();) {
-    std::size_t end = i + 1;
-    while (end < ranks.size() && ranks[i] >= 0 && ranks[end] == ranks[end - 1] + 1) ++end;
-    if (!text.empty()) text += ',';
-    text += ranks[i] < 0 ? "?" : std::to_string(ranks[i]);
-    if (end > i + 1) text += '-' + std::to_string(ranks[end - 1]);
-    i = end;
-  }
-  return text;
-}
-
 }  // namespace
-
-std::string_view name_of(Form form) {
-  constexpr std::string_view names[] = {"blocking", "nonblocking", "persistent"};
-  return names[static_cast<std::size_t>(form)];
-}
 
 Record& Record::operator+=(const Record& other) {
   calls += other.calls;
@@ -87,7 +67,8 @@ Records::~Records() {
   if (table_.empty() && pending_.empty()) return;
   if (name_.empty()) name_ = communicator_name(comm_);  // one with a topology is set up before it can have a name
   const std::lock_guard lock(of_ledger);
-  Group& group = all()[{name_, intervals(world_ranks_)}];
+  // Every rank has communicators of itself alone.
+  Group& group = all()[{name_, world_ranks_.size() == 1 ? "itself" : runs_of(world_ranks_)}];
   ++group.communicators;
   for (const Table* table : {&table_, &pending_})
     for (const auto& [key, record] : *table) group.table[key] += record;

@@ -20,10 +20,6 @@ namespace stretto::mpi::observe {
 
 using execute::Nanoseconds;
 
-/// How the program calls a function.
-enum class Form : std::uint8_t { blocking, nonblocking, persistent };
-std::string_view name_of(Form form);
-
 struct Key {
   Function function;
   std::uint8_t size_class;     ///< bits of the number of bytes: k has 2^(k-1) bytes and more, below 2^k

@@ -24,27 +24,21 @@ constexpr std::string_view names[] = {"call", "send", "receive", "reduce", "copy
 /// The events of this process, on rank 0's clock.
 Packet packed(Nanoseconds offset) {
   Packet p;
+  const auto put = [&](auto events, std::size_t dropped) {
+    p.put(dropped);
+    p.put(events.size());
+    for (auto& one : events) {
+      one.begin += offset;
+      one.end += offset;
+      p.put(one);
+    }
+  };
   const auto all = timelines();
   p.put(all.size());
-  for (const execute::Timeline* timeline : all) {
-    const auto events = timeline->events();
-    p.put(timeline->dropped());
-    p.put(events.size());
-    for (Event e : events) {
-      e.begin += offset;
-      e.end += offset;
-      p.put(e);
-    }
-  }
+  for (const execute::Timeline* timeline : all) put(timeline->in_order(), timeline->dropped());
   Spans pending = spans();
   std::ranges::sort(pending.last, {}, &Span::begin);
-  p.put(pending.dropped);
-  p.put(pending.last.size());
-  for (Span& s : pending.last) {
-    s.begin += offset;
-    s.end += offset;
-    p.put(s);
-  }
+  put(std::move(pending.last), pending.dropped);
   return p;
 }
 
@@ -96,7 +90,7 @@ std::string name_of_thread(int process, int thread, const std::string& name) {
 Nanoseconds beginning() {
   Nanoseconds first = std::numeric_limits<Nanoseconds>::max();
   for (const execute::Timeline* timeline : timelines())
-    for (const Event& e : timeline->events()) first = std::min(first, e.begin);
+    for (const Event& e : timeline->in_order()) first = std::min(first, e.begin);
   for (const Span& s : spans().last) first = std::min(first, s.begin);
   return first;
 }

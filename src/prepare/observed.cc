@@ -67,8 +67,8 @@ Bytes early_bytes(MPI_Comm comm, const Arguments& a) {
 [[gnu::tls_model("initial-exec")]] constinit thread_local ObservedWait* outermost = nullptr;
 
 /// Is a native call over? A nonblocking one's request is null then. The program does not learn it by this question.
-bool is_over(MPI_Request request, observe::Form form) {
-  if (form == observe::Form::nonblocking) return request == constants().request_null;
+bool is_over(MPI_Request request, Form form) {
+  if (form == Form::nonblocking) return request == constants().request_null;
   int over = 0;
   return native().Request_get_status(request, &over, MPI_STATUS_IGNORE) != MPI_SUCCESS || over;
 }
@@ -86,8 +86,7 @@ Bytes observed_bytes(Communicator& c, const Arguments& a) {
   return bytes_among(c.rank(), c.ranks(), a);
 }
 
-void observe_native(MPI_Comm comm, const Arguments& arguments, observe::Form form, Nanoseconds began,
-                    MPI_Request request) {
+void observe_native(MPI_Comm comm, const Arguments& arguments, Form form, Nanoseconds began, MPI_Request request) {
   Communicator* const c = communicator_at_hand(comm);
   observe::Records* const records = c ? c->records.get() : observe::early_records(comm);
   if (!records || request == constants().request_null) return;
@@ -95,7 +94,7 @@ void observe_native(MPI_Comm comm, const Arguments& arguments, observe::Form for
   const Bytes bytes = c ? observed_bytes(*c, arguments) : early_bytes(comm, arguments);
   times.begin(*records, arguments.signature.function, bytes, form, began);
   times.passed(passed_call().reason);
-  form == observe::Form::persistent ? times.made() : times.posted();
+  form == Form::persistent ? times.made() : times.posted();
   observe::observe_native(request, times);
 }
 

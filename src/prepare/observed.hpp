@@ -21,7 +21,7 @@ Bytes observed_bytes(Communicator& c, const Arguments& arguments);
 inline observe::Nanoseconds observed_begin() { return settings().observes() ? execute::now() : 0; }
 
 /// A call that is not blocking began at `began` and was left to the native library, which has posted or made it.
-void observe_native(MPI_Comm comm, const Arguments& arguments, observe::Form form, observe::Nanoseconds began,
+void observe_native(MPI_Comm comm, const Arguments& arguments, Form form, observe::Nanoseconds began,
                     MPI_Request request);
 /// The native library's MPI_Start of such a persistent call.
 int start_natively(MPI_Request* request);

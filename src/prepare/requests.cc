@@ -228,7 +228,7 @@ Served start_nonblocking(MPI_Comm comm, const Arguments& arguments, MPI_Request*
   if (!request) return pass(function, Passed::not_ready);
   NonblockingCall& call = request->nonblocking;
   if (c->records) [[unlikely]]
-    call.times.begin(*c->records, function, observed_bytes(*c, arguments), observe::Form::nonblocking, began);
+    call.times.begin(*c->records, function, observed_bytes(*c, arguments), Form::nonblocking, began);
   if (!call.start(*c, arguments, native)) {
     call.times.leave();
     call.detach();
@@ -269,7 +269,7 @@ Served make_persistent(MPI_Comm comm, const Arguments& arguments, MPI_Request* h
   c->persistent.fetch_add(1, std::memory_order_relaxed);
   if (c->records) [[unlikely]] {
     observe::PendingTimes& times = request->persistent->times;
-    times.begin(*c->records, function, observed_bytes(*c, arguments), observe::Form::persistent, began);
+    times.begin(*c->records, function, observed_bytes(*c, arguments), Form::persistent, began);
     request->persistent->observe_choice();
     times.made();
   }

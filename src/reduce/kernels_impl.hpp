@@ -145,7 +145,7 @@ void non_temporal(const void* left, const void* right, void* target, Count n) {
   for (advance(head); n >= step; advance(step)) {
     alignas(line_size) char lines[step * Loop::size];
     Loop::run(l, r, lines, step);
-    for (std::size_t at = 0; at < sizeof lines; at += line_size) store_line_non_temporal(t + at, lines + at);
+    for (std::size_t at = 0; at < sizeof lines; at += line_size) copy_line<true>(t + at, lines + at);
   }
   finish_non_temporal();
   cached<Loop>(l, r, t, n);

@@ -57,8 +57,7 @@ void copy_non_temporal(void* to, const void* from, Bytes bytes) {
   std::memcpy(t, f, head);
   t += head, f += head;
   if (end - f >= static_cast<std::ptrdiff_t>(line_size)) {
-    for (; end - f >= static_cast<std::ptrdiff_t>(line_size); t += line_size, f += line_size)
-      store_line_non_temporal(t, f);
+    for (; end - f >= static_cast<std::ptrdiff_t>(line_size); t += line_size, f += line_size) copy_line<true>(t, f);
     finish_non_temporal();
   }
   std::memcpy(t, f, static_cast<std::size_t>(end - f));
@@ -74,7 +73,7 @@ void copy_lines(void* to, const void* from, Bytes bytes) {
     copy_lines_avx2(t, f, lines);
   else
 #endif
-    for (std::ptrdiff_t i = 0; i < lines; ++i) copy_line(t + i * line, f + i * line);
+    for (std::ptrdiff_t i = 0; i < lines; ++i) copy_line<false>(t + i * line, f + i * line);
   std::memcpy(t + lines * line, f + lines * line, static_cast<std::size_t>(bytes % line));
 }
 

@@ -25,39 +25,25 @@ inline constexpr bool has_non_temporal = false;
 /// Bytes that are stored at once, and to which their address is aligned.
 inline constexpr std::size_t line_size = 64;
 
-/// `to` is aligned; `from` need not be. Others may see the line in any order until `finish_non_temporal`.
-[[gnu::always_inline]] static inline void store_line_non_temporal(void* to, const void* from) {
+/// Copies a line, of which `from` need not be aligned. `to` is, where the store is to be `non_temporal`: others may
+/// then see the line in any order until `finish_non_temporal`.
+template <bool non_temporal>
+[[gnu::always_inline]] static inline void copy_line(void* to, const void* from) {
 #if defined(__AVX2__)
   auto* t = static_cast<__m256i*>(to);
   const auto* f = static_cast<const __m256i*>(from);
   const __m256i low = _mm256_loadu_si256(f), high = _mm256_loadu_si256(f + 1);
-  _mm256_stream_si256(t, low);
-  _mm256_stream_si256(t + 1, high);
+  non_temporal ? _mm256_stream_si256(t, low) : _mm256_storeu_si256(t, low);
+  non_temporal ? _mm256_stream_si256(t + 1, high) : _mm256_storeu_si256(t + 1, high);
 #elif defined(__SSE2__)
   auto* t = static_cast<__m128i*>(to);
   const auto* f = static_cast<const __m128i*>(from);
   const __m128i a = _mm_loadu_si128(f), b = _mm_loadu_si128(f + 1), c = _mm_loadu_si128(f + 2),
                 d = _mm_loadu_si128(f + 3);
-  _mm_stream_si128(t, a);
-  _mm_stream_si128(t + 1, b);
-  _mm_stream_si128(t + 2, c);
-  _mm_stream_si128(t + 3, d);
-#else
-  std::memcpy(to, from, line_size);
-#endif
-}
-
-/// Neither need be aligned.
-[[gnu::always_inline]] static inline void copy_line(void* to, const void* from) {
-#if defined(__SSE2__)
-  auto* t = static_cast<__m128i*>(to);
-  const auto* f = static_cast<const __m128i*>(from);
-  const __m128i a = _mm_loadu_si128(f), b = _mm_loadu_si128(f + 1), c = _mm_loadu_si128(f + 2),
-                d = _mm_loadu_si128(f + 3);
-  _mm_storeu_si128(t, a);
-  _mm_storeu_si128(t + 1, b);
-  _mm_storeu_si128(t + 2, c);
-  _mm_storeu_si128(t + 3, d);
+  non_temporal ? _mm_stream_si128(t, a) : _mm_storeu_si128(t, a);
+  non_temporal ? _mm_stream_si128(t + 1, b) : _mm_storeu_si128(t + 1, b);
+  non_temporal ? _mm_stream_si128(t + 2, c) : _mm_storeu_si128(t + 2, c);
+  non_temporal ? _mm_stream_si128(t + 3, d) : _mm_storeu_si128(t + 3, d);
 #else
   std::memcpy(to, from, line_size);
 #endif

@@ -46,6 +46,21 @@ std::optional<Number> parsed(std::string_view word) {
   return error == std::errc{} && end == word.data() + word.size() ? std::optional(number) : std::nullopt;
 }
 
+/// "0-3,7": runs of neighbours as one; what is negative, which is no number, as a question mark.
+template <typename Number>
+std::string runs_of(const std::vector<Number>& numbers) {
+  std::string text;
+  for (std::size_t i = 0; i < numbers.size();) {
+    std::size_t end = i + 1;
+    while (end < numbers.size() && numbers[i] >= 0 && numbers[end] == numbers[end - 1] + 1) ++end;
+    if (!text.empty()) text += ',';
+    text += numbers[i] < 0 ? "?" : std::to_string(numbers[i]);
+    if (end > i + 1) text += '-' + std::to_string(numbers[end - 1]);
+    i = end;
+  }
+  return text;
+}
+
 /// Calls `each(line, number)` for every line, numbered from 1, without its end and without a # comment.
 template <typename Each>
 void for_each_line(std::string_view text, Each each) {

@@ -19,10 +19,10 @@ TEST(a_timeline_keeps_its_last_events) {
   Timeline timeline(3);
   for (Bytes i = 0; i < 2; ++i) timeline.add({.bytes = i});
   CHECK_EQ(timeline.dropped(), 0);
-  CHECK_EQ(timeline.events().size(), 2);
+  CHECK_EQ(timeline.in_order().size(), 2);
   for (Bytes i = 2; i < 8; ++i) timeline.add({.bytes = i});
   CHECK_EQ(timeline.dropped(), 5);
-  const auto events = timeline.events();
+  const auto events = timeline.in_order();
   CHECK_EQ(events.size(), 3);
   for (std::size_t i = 0; i < events.size(); ++i) CHECK_EQ(events[i].bytes, static_cast<Bytes>(i) + 5);
 }
@@ -115,7 +115,7 @@ TEST(a_timeline_shows_waits_and_what_was_done) {
   nap();
   const Nanoseconds begin = o.active(2, true);
   o.done(begin, Activity::receive, 2, 100, 0);
-  const auto events = timeline.events();
+  const auto events = timeline.in_order();
   CHECK_EQ(events.size(), 2);
   CHECK_EQ(events[0].activity, Activity::wait);
   CHECK(events[0].end - events[0].begin >= moment);
