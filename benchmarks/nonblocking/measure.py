@@ -14,8 +14,8 @@ from statistics import geometric_mean, median, quantiles
 import page
 from stretto import all_functions, facts
 from stretto.launch.mpi import Mpi, inspect
-from stretto.measure.driver import Results, drive
-from stretto.measure.overlap import LIBRARIES, Parts, run_overlap
+from stretto.measure.driver import Results, drive, run_benchmark
+from stretto.measure.overlap import LIBRARIES, Parts
 from stretto.measure.points import FORMS, benchmark_points
 
 RANKS = 2
@@ -95,7 +95,9 @@ def right(mpi: Mpi, race: Results) -> Results:
 def overlaps(mpi: Mpi, **variables: str) -> dict[Point, dict[str, Parts]]:
     race = right(
         mpi,
-        run_overlap(mpi, RANKS, OVERLAPPED, OVERLAPPED_SIZES, 2 * SECONDS, variables=variables),
+        run_benchmark(
+            mpi, RANKS, OVERLAPPED, OVERLAPPED_SIZES, 2 * SECONDS, variables=variables, overlap=True
+        ),
     )
     return {
         (said["function"], said["asked"]): {library: said[library] for library in LIBRARIES}

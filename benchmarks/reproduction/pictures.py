@@ -12,10 +12,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter
-from stretto.plot.axes import INK, bytes_across, bytes_in_words, fill, style
+from stretto.plot.axes import INK, bytes_across, fill, style
 from stretto.plot.files import save
 from stretto.plot.simulation import COLOURS
-from stretto.units import time_in_words
+from stretto.units import size_in_words, time_in_words
 from thakur2005_allreduce import MOST_RANKS, NEW, TREE, winner
 from traff import GIGABIT, pipelined, ring
 
@@ -68,7 +68,7 @@ def winners(model: Model) -> Figure:
         fill(axes, own, COLOURS[names.index(name)])
     axes.set_xlim(RANKS[0] - 0.5, RANKS[-1] + 0.5)
     axes.set_ylim(0, len(SIZES))
-    axes.set_yticks([i + 0.5 for i in range(0, len(SIZES), 2)], map(bytes_in_words, SIZES[::2]))
+    axes.set_yticks([i + 0.5 for i in range(0, len(SIZES), 2)], map(size_in_words, SIZES[::2]))
     axes.set_xticks([2, *range(16, MOST_RANKS, 16)])
     axes.tick_params(labelsize=8, colors=INK, length=2)
     axes.set_xlabel("processes", fontsize=9, color=INK)

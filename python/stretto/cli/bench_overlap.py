@@ -3,7 +3,8 @@
 
 from ..errors import Error, FailureError
 from ..launch import choose_mpi
-from ..measure.overlap import LIBRARIES, overlap_of, run_overlap
+from ..measure.driver import run_benchmark
+from ..measure.overlap import LIBRARIES, overlap_of
 from ..measure.points import parse_sizes
 from ..units import size_in_words, time_in_a_table
 from .options import write_json
@@ -46,7 +47,8 @@ def command(
     mpi = choose_mpi(mpi_wish)
     say_first(mpi.notes(), ranks)
     with progress(f"racing under {mpi.title}", len(functions) * len(numbers)) as advance:
-        race = run_overlap(mpi, ranks, functions, numbers, seconds or SECONDS, advance)
+        budget = seconds or SECONDS
+        race = run_benchmark(mpi, ranks, functions, numbers, budget, advance, overlap=True)
     cells = [  # with the times of each library instead of all its rounds
         {**said, **{library: overlap_of(said[library]).as_row() for library in LIBRARIES}}
         for said in race.cells

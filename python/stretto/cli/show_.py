@@ -62,8 +62,17 @@ def _draw_timeline(trace: str, output: str | None) -> None:
 
 
 def _show_schedule(
-    algorithm: Algorithm, shape: Shape, params: Params, output: str | None, form: str | None
+    algorithm: Algorithm,
+    shape: Shape,
+    params: Params,
+    output: str | None,
+    form: str | None,
+    text: bool,
+    rank: int | None,
 ) -> None:
+    if text:
+        _print_text(algorithm, shape, params, rank)
+        return
     refuse_what_takes_long(algorithm, shape, params)
     if output is None:
         width = shutil.get_terminal_size((120, 24)).columns
@@ -85,29 +94,6 @@ def _print_text(algorithm: Algorithm, shape: Shape, params: Params, rank: int | 
         return
     schedules = [build_schedule(algorithm, shape, one, params) for one in range(shape.ranks)]
     click.echo(schedules_to_text(schedules, algorithm.needs.commutative), nl=False)
-
-
-def _show_file(
-    file: str,
-    ranks: int | None,
-    root: int | None,
-    rank: int | None,
-    text: bool,
-    output: str | None,
-    form: str | None,
-    others: tuple,
-) -> None:
-    if any(others):
-        raise Error(
-            "--file with another thing to show", "with it go --ranks, --root, --text, --form, -o"
-        )
-    held = read_algorithm(file)
-    shape = case_in(held, file, ranks, root)
-    algorithm = proved(held, shape)
-    if text:
-        _print_text(algorithm, shape, Params(), rank)
-    else:
-        _show_schedule(algorithm, shape, Params(), output, form)
 
 
 @click.command("show")
@@ -179,8 +165,12 @@ def command(
     if rank is not None and not text:
         raise Error("--rank needs --text", "a picture always shows all ranks")
     if file is not None:
-        others = (algorithm, counts, timeline, graph, topology, hosts, as_json)
-        _show_file(file, ranks, root, rank, text, output, form, others)
+        if any((algorithm, counts, timeline, graph, topology, hosts, as_json)):
+            words = "with it go --ranks, --root, --text, --form, -o"
+            raise Error("--file with another thing to show", words)
+        held = read_algorithm(file)
+        shape = case_in(held, file, ranks, root)
+        _show_schedule(proved(held, shape), shape, Params(), output, form, text, rank)
         return
     root = root or 0
     if topology is not None or hosts is not None:
@@ -204,7 +194,4 @@ def command(
         return
     found, params = algorithm_and_params(algorithm)
     shape = shape_of(found, ranks, root, counts or [], graph)
-    if text:
-        _print_text(found, shape, params, rank)
-        return
-    _show_schedule(found, shape, params, output, form)
+    _show_schedule(found, shape, params, output, form, text, rank)

@@ -3,31 +3,15 @@
 
 import click
 
-from .. import Topology
 from ..algorithms import algorithm_and_params
 from ..topology import read_topology
 from ..topology.picture import as_json as document_of
 from ..topology.picture import as_text
-from ..topology.study import Contention, contention, lines_of
+from ..topology.study import contention, lines_of
 from .options import save_picture, write_json
 from .show_ import shape_of
 
 LONGEST_WORDS = 60  # of an algorithm in a title
-
-
-def _draw(topology: Topology, found: Contention | None, title: str, output: str) -> None:
-    from ..plot.topology import draw
-
-    save_picture(draw(topology, found.traffic if found else None, title), output)
-
-
-def _show_tree(topology: Topology, title: str, output: str | None, as_json: bool) -> None:
-    if output is not None:
-        _draw(topology, None, title, output)
-    elif as_json:
-        write_json(document_of(topology))
-    else:
-        click.echo(f"{title}: {as_text(topology)}", nl=False)
 
 
 def show(
@@ -35,19 +19,23 @@ def show(
     counts: list[int], output: str | None, as_json: bool, graph: str,
 ) -> None:  # fmt: skip
     """The tree, or what the algorithm does on it."""
-    where = requested or hosts or ""
+    found, title = None, requested or hosts or ""
     topology = read_topology(requested, ranks or len(counts) or None, hosts)
-    if words is None:
-        _show_tree(topology, where, output, as_json)
-        return
-    algorithm, params = algorithm_and_params(words)
-    shape = shape_of(algorithm, topology.ranks, root, counts, graph)
-    found = contention(topology, algorithm, shape, params)
-    named = words if len(words) < LONGEST_WORDS else f"{algorithm.id} in an order of its own"
-    title = f"{named} on {where}, {shape.ranks} ranks"
+    if words is not None:
+        algorithm, params = algorithm_and_params(words)
+        shape = shape_of(algorithm, topology.ranks, root, counts, graph)
+        found = contention(topology, algorithm, shape, params)
+        named = words if len(words) < LONGEST_WORDS else f"{algorithm.id} in an order of its own"
+        title = f"{named} on {title}, {shape.ranks} ranks"
     if output is not None:
-        _draw(topology, found, title, output)
-    elif as_json:
+        from ..plot.topology import draw
+
+        save_picture(draw(topology, found.traffic if found else None, title), output)
+    elif found and as_json:
         write_json({"algorithm": algorithm.id, "ranks": shape.ranks, **found.as_json()})
-    else:
+    elif as_json:
+        write_json(document_of(topology))
+    elif found:
         click.echo("\n".join([title, *lines_of(found)]))
+    else:
+        click.echo(f"{title}: {as_text(topology)}", nl=False)

@@ -75,22 +75,24 @@ def run_benchmark(
     shared_buffers: bool = False,
     variables: dict[str, str] | None = None,
     graph: str = "",
+    overlap: bool = False,
 ) -> Results:
     """Races in these MODES and in one of the FORMS or `all`, with `variables` for the ranks; raises
     Error if the driver fails or hangs.
 
     `shared_buffers` lie in each rank's shared heap, if they have 64 KiB or more. `graph` is that of
-    neighbourhood functions; without one the eight nearest ranks on a ring are neighbours.
+    neighbourhood functions; without one the eight nearest ranks on a ring are neighbours. With
+    `overlap` cells have the Parts of each library (overlap.py) instead, and no modes and forms.
     """
     arguments = ["--collectives", ",".join(functions), "--sizes", ",".join(map(str, sizes))]
     forms = ",".join(FORMS) if form == "all" else form
-    arguments += ["--modes", ",".join(modes), "--forms", forms]
+    arguments += ["--overlap"] if overlap else ["--modes", ",".join(modes), "--forms", forms]
     if graph:
         arguments += ["--graph", graph]
     if shared_buffers:
         heap = {"LD_PRELOAD": str(heap_library()), "STRETTO_SHARED_HEAP": "64K"}
         variables = heap | (variables or {})
-    patience = PATIENCE + 20 * budget
+    patience = PATIENCE + (40 if overlap else 20) * budget
     return drive(mpi, ranks, arguments, budget, patience, Results(), advance, variables)
 
 

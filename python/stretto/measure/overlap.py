@@ -4,10 +4,6 @@
 from dataclasses import asdict, dataclass
 from statistics import median
 
-from ..launch.mpi import Mpi
-from .driver import PATIENCE, Results, drive
-from .session import Advance, unseen
-
 LIBRARIES = ("native", "stretto")
 ENOUGH = 9  # rounds that nothing interrupted; with fewer all rounds count
 
@@ -40,19 +36,3 @@ def overlap_of(parts: Parts) -> Overlap:
     chosen = calm if len(calm) >= ENOUGH else rounds
     call, computation, both = (median(us for us, _ in part) for part in zip(*chosen, strict=True))
     return Overlap(call, computation, both, clear=chosen is calm)
-
-
-def run_overlap(
-    mpi: Mpi,
-    ranks: int,
-    functions: list[str],
-    sizes: list[int],
-    budget: float,
-    advance: Advance = unseen,
-    variables: dict[str, str] | None = None,
-) -> Results:
-    """Cells in which each of LIBRARIES has its Parts; raises Error if the driver fails or hangs."""
-    arguments = ["--overlap", "--collectives", ",".join(functions)]
-    arguments += ["--sizes", ",".join(map(str, sizes))]
-    patience = PATIENCE + 40 * budget
-    return drive(mpi, ranks, arguments, budget, patience, Results(), advance, variables)

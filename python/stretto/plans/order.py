@@ -7,6 +7,7 @@ at once, as channels have buffers.
 
 from collections import defaultdict
 from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
 
 from .nodes import Kind, Node, Plan, Slot
 
@@ -21,32 +22,13 @@ def predecessors(plan: Plan, number: int) -> Iterator[int]:
 
 def in_order(plan: Plan) -> list[int]:
     """The nodes, each behind those that it waits for; raises RefutedError if some wait for ever."""
-    waiting = [0] * len(plan.nodes)
-    after: list[list[int]] = [[] for _ in plan.nodes]
+    sorter = TopologicalSorter(dict.fromkeys(range(len(plan.nodes)), ()))
     for number in range(len(plan.nodes)):
-        for earlier in predecessors(plan, number):
-            after[earlier].append(number)
-            waiting[number] += 1
-    ready = [number for number, count in enumerate(waiting) if count == 0]
-    found = []
-    for number in ready:  # grows
-        found.append(number)
-        for later in after[number]:
-            waiting[later] -= 1
-            if waiting[later] == 0:
-                ready.append(later)
-    if len(found) < len(plan.nodes):
-        _refute_circle(plan, waiting)
-    return found
-
-
-def _refute_circle(plan: Plan, waiting: list[int]) -> None:
-    number = next(n for n, count in enumerate(waiting) if count)
-    way: list[int] = []
-    while number not in way:
-        way.append(number)
-        number = next(one for one in predecessors(plan, number) if waiting[one])
-    circle = [plan.nodes[one].place for one in way[way.index(number) :]]
+        sorter.add(number, *predecessors(plan, number))
+    try:
+        return list(sorter.static_order())
+    except CycleError as error:
+        circle = [plan.nodes[one].place for one in error.args[1][:0:-1]]
     places = list(dict.fromkeys(str(place) for place in circle))
     shown = ", which waits for ".join(places[:4]) + (", …" if len(places) > 4 else "")
     raise plan.refute(circle[0], "deadlock", f"waits for itself ({shown})")

@@ -155,34 +155,27 @@ class Writer:
         if not blocks:
             return
         for block in blocks:
-            source = [(_core.Buffer.input, self._slot_of_input(block))]
-            self.builder.copy(ranges(source), ranges([self._input(block)]))
+            alltoall = self.plan.collective == "alltoall"
+            slot = self.all.block(block) % self.plan.ranks if alltoall else block
+            self.builder.copy(ranges([(_core.Buffer.input, slot)]), ranges([self._input(block)]))
         self.builder.round()
         self.places.append([])
-
-    def _slot_of_input(self, block: int) -> int:
-        alltoall = self.plan.collective == "alltoall"
-        return self.all.block(block) % self.plan.ranks if alltoall else block
 
     def keep_own(self) -> None:
         """What stands in the input and belongs into the output, untouched."""
         held = self.all.values.at_end[self.gpu]
         for slot, block in self.wanted.items():
             if held[slot][1] and self.all.has(block):
-                self.builder.copy(
-                    ranges([self._input(block)]), ranges([self._written(slot, block)])
-                )
+                source, target = self._input(block), self._written(slot, block)
+                self.builder.copy(ranges([source]), ranges([target]))
 
     def write(self, work: dict[int, Work]) -> _core.Schedule:
         self.save_inputs()
+        self.keep_own()
         for place_in_time, number in enumerate(sorted(work)):
             if place_in_time:
                 self.builder.round()
-            else:
-                self.keep_own()
             self._round(work[number])
-        if not work:
-            self.keep_own()
         return self.builder.finish(self.all.id, self.plan.root)
 
     def _round(self, work: Work) -> None:

@@ -102,7 +102,7 @@ def follow(plan: Plan, order: list[int], in_place: bool) -> Values:
     for number in order:
         _step(plan, number, values, same)
     for gpu in range(plan.ranks):
-        _check_end(plan, gpu, layout, values, same[gpu])
+        _check_end(plan, gpu, layout.wanted(gpu), values, same[gpu])
     return values
 
 
@@ -158,21 +158,16 @@ def _step(plan: Plan, number: int, values: Values, same: list[dict[Slot, Slot]])
 
 
 def _check_end(
-    plan: Plan, gpu: int, layout: Layout, values: Values, alias: dict[Slot, Slot]
+    plan: Plan, gpu: int, wanted: dict[Slot, int], values: Values, alias: dict[Slot, Slot]
 ) -> None:
-    for slot, block in layout.wanted(gpu).items():
+    for slot, block in wanted.items():
         kept = alias.get(slot, slot)
         held = values.at_end[gpu].get(kept)
         if held and held[0] == block:
             continue
-        if held is None:
-            raise _wrong_end(plan, gpu, f"{plan.slot(slot)} holds nothing in the end, not "
-                             f"{plan.chunk(block)}", None)  # fmt: skip
-        why = f"{plan.slot(slot)} holds {plan.chunk(held[0])} in the end, not {plan.chunk(block)}"
-        raise _wrong_end(plan, gpu, why, values.writer.get((gpu, kept)))
-
-
-def _wrong_end(plan: Plan, gpu: int, why: str, writer: int | None) -> Exception:
-    if writer is not None:
-        return plan.refute(plan.nodes[writer].place, "wrong result", why)
-    return RefutedError(plan, f"{plan.path}: gpu {gpu}", "wrong result", why)
+        what = plan.chunk(held[0]) if held else "nothing"
+        why = f"{plan.slot(slot)} holds {what} in the end, not {plan.chunk(block)}"
+        writer = values.writer.get((gpu, kept))
+        if writer is not None:
+            raise plan.refute(plan.nodes[writer].place, "wrong result", why)
+        raise RefutedError(plan, f"{plan.path}: gpu {gpu}", "wrong result", why)

@@ -11,19 +11,11 @@ from matplotlib.patches import PathPatch
 from matplotlib.path import Path
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from ..units import time_in_words
+from ..units import size_in_words, time_in_words
 
 INK = "#22333b"
 GRID = "#dde3e6"
 LETTER = 0.0098  # inches for each point of a title
-
-
-def bytes_in_words(value: float, _position: int = 0) -> str:
-    """65536 as "64K"."""
-    for unit, letter in ((1 << 30, "G"), (1 << 20, "M"), (1 << 10, "K")):
-        if value >= unit:
-            return f"{value / unit:g}{letter}"
-    return f"{value:g}"
 
 
 def figure_of(width: float, height: float, ground: str = "white") -> Figure:
@@ -122,5 +114,8 @@ def bytes_across(axes: Axes) -> None:
     """Powers of two on the x axis."""
     axes.set_xscale("log", base=2)
     axes.xaxis.set_major_locator(LogLocator(base=2, numticks=8))
-    axes.xaxis.set_major_formatter(FuncFormatter(bytes_in_words))
+    words = FuncFormatter(
+        lambda value, _: size_in_words(int(value)) if value >= 1 else f"{value:g}"
+    )
+    axes.xaxis.set_major_formatter(words)
     axes.xaxis.set_minor_formatter(NullFormatter())

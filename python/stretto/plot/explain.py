@@ -15,10 +15,10 @@ from matplotlib.patches import Patch, Rectangle
 from .. import facts
 from ..explain import Question
 from ..explain_map import Lines, Winners
+from ..units import size_in_words
 from .axes import (
     INK,
     bytes_across,
-    bytes_in_words,
     figure_of,
     fill,
     frameless,
@@ -97,7 +97,7 @@ def _draw_map(axes: Axes, winners: Winners, colours: dict[str, tuple], question:
     )
     axes.set_yticks(
         [i + 0.5 for i in range(0, len(winners.sizes), 2)],
-        [bytes_in_words(size) for size in winners.sizes[::2]],
+        [size_in_words(size) for size in winners.sizes[::2]],
     )
     frameless(axes)
 
