@@ -184,8 +184,13 @@ std::uint64_t Communicator::next_serial() {
   return ++last;
 }
 
-void Communicator::disconnect() {
+void Communicator::leave_node() {
   if (node_) leave(*node_, tag_.communicator);
+  node_.reset();
+}
+
+void Communicator::disconnect() {
+  leave_node();
   // With a failed rank that would not end.
   const bool whole = !survives_faults_ || flavour::fault_of(comm_) == MPI_SUCCESS;
   const bool failed = messages_ && messages_->abandoned();
@@ -232,7 +237,7 @@ SizeHint* Communicator::size_hint(const Call& call) {
   return *hint.matter ? &hint.sizes : nullptr;
 }
 
-std::optional<transport::Tag> Communicator::next_persistent_tag() {
+std::optional<transport::Tag> Communicator::next_persistent_tag(void (*meanwhile)()) {
   const auto in_use = [&](std::uint32_t sequence) {
     const std::lock_guard lock(persistent_tags_mutex_);
     return persistent_tags_.contains(sequence);
@@ -244,6 +249,7 @@ std::optional<transport::Tag> Communicator::next_persistent_tag() {
     if (last_persistent_ > most) {  // ranks may have freed different ones
       const ErrorsReturned quiet(comm_);
       Bootstrap all(comm_, "the making of a persistent collective");
+      all.meanwhile(meanwhile);
       unused = all.minimum(in_use(sequence) ? 0 : 1) == 1;
       if (!all.agreed()) return std::nullopt;
     }

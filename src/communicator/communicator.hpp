@@ -76,8 +76,8 @@ class Communicator {
     return (messages_ ? messages_->sequences() : transport::sequences_of_calls) - most_of_one;
   }
   /// For all starts of a persistent call. Nothing, on all ranks alike: there is none. Collective when many have been
-  /// given out, some of which may be in use.
-  std::optional<transport::Tag> next_persistent_tag();
+  /// given out, some of which may be in use; then `meanwhile` is called in its waits.
+  std::optional<transport::Tag> next_persistent_tag(void (*meanwhile)());
   /// The program has freed the call.
   void return_persistent_tag(transport::Tag tag);
   /// Null if no other rank is on my node.
@@ -156,6 +156,8 @@ class Communicator {
   /// Agrees with the other ranks on rules, and finds the connections to them. Collective; `cause` is the function
   /// called.
   void connect(const std::string& cause);
+  /// Its connections to ranks of this node, where others use them, know it no more. From then on it is only freed.
+  void leave_node();
   void disconnect();
 
  private:

@@ -7,11 +7,22 @@
 #include "mpi/types.hpp"
 
 namespace stretto::mpi {
+namespace {
+
+/// Nobody else moves pending calls on while this rank makes a persistent one with others.
+void let_pending_go_on() {
+  if (pending_calls() == 0) return;
+  const Entered entered(process_worker(), std::try_to_lock);
+  const PackingFor nobody(constants().self);
+  if (entered) process_worker().progress.poll();
+}
+
+}  // namespace
 
 Served PersistentCall::make(Worker& runner, Communicator& c, const Arguments& arguments,
                             FunctionRef<int(MPI_Request*)> native) {
   describe(c, arguments);
-  tag_ = c.next_persistent_tag();
+  tag_ = c.next_persistent_tag(let_pending_go_on);
   if (!tag_) return pass(function(), Passed::communicator);
   const Served code = prepare_all(runner, c, native);
   if (code != MPI_SUCCESS) c.return_persistent_tag(*std::exchange(tag_, std::nullopt));
@@ -44,12 +55,7 @@ bool PersistentCall::make_with_turns(FunctionRef<int(MPI_Request*)> native) {
   prepared_->servable();
   turns_ = c_->learner->made();
   Bootstrap all(c_->comm(), mpi_name(function()) + "_init");
-  all.meanwhile([] {  // nobody else moves them on while this rank is in here
-    if (pending_calls() == 0) return;
-    const Entered entered(process_worker(), std::try_to_lock);
-    const PackingFor nobody(constants().self);
-    if (entered) process_worker().progress.poll();
-  });
+  all.meanwhile(let_pending_go_on);
   const learn::Moment offered = all.minimum(turns_ ? turns_->offer() : nothing);
   native_request_ = constants().request_null;
   if (offered != nothing) {

@@ -90,7 +90,8 @@ void count_in_use(int more) {
   n.store(n.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
 }
 
-/// Not a duplicate: that would call the program's copy functions.
+/// Not a duplicate: that would call the program's copy functions. Nor MPI_COMM_SELF: at its end MPICH tells of requests
+/// that are left on it.
 bool make_own(Pool& p) {
   if (p.own) return true;
   const ErrorsReturned quiet(MPI_COMM_SELF);
@@ -350,6 +351,7 @@ bool finish_requests(MPI_Comm comm, int (*native_free)(MPI_Comm*)) {
   }
   for (PendingCall* call : c->pending) call->detach();
   c->pending.clear();
+  c->leave_node();  // inside Entered: Stretto's thread may read by the same connections
   return false;
 }
 
