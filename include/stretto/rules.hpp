@@ -157,8 +157,12 @@ AlgorithmSpec parse_algorithm_spec(Function function, std::string_view value);
 Choice choose(std::span<const Override* const> overrides, const Rules& rules, const Call& call);
 inline Choice choose(const Rules& rules, const Call& call) { return choose({}, rules, call); }
 
-/// Does the choice for calls that differ from `call` in their bytes alone depend on these?
-bool bytes_matter(std::span<const Override* const> overrides, const Rules& rules, const Call& call);
+/// Of calls that differ from one in their bytes alone.
+struct OtherSizes {
+  bool differ = false;  ///< the choice depends on the bytes
+  bool native = false;  ///< and may be the native function
+};
+OtherSizes other_sizes(std::span<const Override* const> overrides, const Rules& rules, const Call& call);
 
 /// The numbers of bytes, with those of `call` among them, for which the rules choose alike if nothing else changes.
 Between chosen_alike(const Rules& rules, const Call& call);

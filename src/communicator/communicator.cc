@@ -179,11 +179,6 @@ const std::shared_ptr<const Graph>& Communicator::graph() {
   return graph_;
 }
 
-std::uint64_t Communicator::next_serial() {
-  static std::atomic<std::uint64_t> last{0};
-  return ++last;
-}
-
 void Communicator::leave_node() {
   if (node_) leave(*node_, tag_.communicator);
   node_.reset();
@@ -232,9 +227,21 @@ Communicator::BothOverrides Communicator::overrides_for(Function function) const
 }
 
 SizeHint* Communicator::size_hint(const Call& call) {
-  Hint& hint = hints_[static_cast<std::size_t>(call.function)];
-  if (!hint.matter) hint.matter = bytes_matter(overrides_for(call.function), *rules_, placed(call));
-  return *hint.matter ? &hint.sizes : nullptr;
+  return others_of(call).differ ? &hints_[static_cast<std::size_t>(call.function)].sizes : nullptr;
+}
+
+const OtherSizes& Communicator::others_of(const Call& call) {
+  auto& others = hints_[static_cast<std::size_t>(call.function)].others;
+  if (!others) others = other_sizes(overrides_for(call.function), *rules_, placed(call));
+  return *others;
+}
+
+bool Communicator::bytes_known(Function function) {
+  const FunctionFacts& known = facts(function);
+  if (known.bytes_known) return true;
+  if (known.irregular || !facts(known.collective).neighbourhood) return false;
+  const Graph* const neighbours = graph().get();
+  return neighbours && neighbours->whole() && neighbours->connected();
 }
 
 std::optional<transport::Tag> Communicator::next_persistent_tag(void (*meanwhile)()) {
@@ -277,7 +284,7 @@ const Decision& Communicator::make_decision(Call call) {
     decision.served = &statistics().of(call.function, *choice.algorithm);
     if (!choice.algorithm->needs.counts) decision.schedule = schedule(*choice.algorithm, call.shape, choice.params);
   }
-  if (decisions_.size() >= most_decisions) decisions_.clear();
+  if (decisions_.size() >= most_decisions && undecided.empty()) decisions_.clear();  // these refer to theirs
   // The log names every size.
   return decisions_.add(call, log ? Between{call.bytes, call.bytes} : chosen_alike(*rules_, call), std::move(decision));
 }

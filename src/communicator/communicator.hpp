@@ -145,6 +145,18 @@ class Communicator {
 
   /// Of the calls like `call`, whose bytes not all ranks know. Null: their choice does not depend on these.
   SizeHint* size_hint(const Call& call);
+  /// May the bytes of calls like `call` decide that they are left to the native library?
+  bool native_by_bytes(const Call& call) {
+    others_of(call);
+    return native_by_bytes(call.function);
+  }
+  /// The same of a function of which a plan may be kept. Those of calls that were not looked at are not.
+  bool native_by_bytes(Function function) const {
+    const auto& others = hints_[static_cast<std::size_t>(function)].others;
+    return others && (others->native || (others->differ && learner));
+  }
+  /// Do all ranks know how large each call of it is?
+  bool bytes_known(Function function);
 
   /// What the program sets for this communicator from now on, for one function; nothing: the rules decide. On all
   /// ranks alike, between the same two calls.
@@ -167,7 +179,8 @@ class Communicator {
   const Decision& make_decision(Call call);
   Call placed(Call call) const;
   BothOverrides overrides_for(Function function) const;
-  bool connect_known(const std::vector<int>& world_ranks);
+  const OtherSizes& others_of(const Call& call);
+  void connect_one_node(Bootstrap& all);
   Agreement agree_and_meet(Bootstrap& all, Provenance provenance);
   void connect_nodes(Bootstrap& all, const Agreement& agreed, bool own, const std::vector<int>& world_ranks);
   std::optional<NodeView> meet_on_node(Bootstrap& all, const Agreement& agreed, bool own, bool on_that_of_all);
@@ -176,7 +189,6 @@ class Communicator {
   void gather_graph(Bootstrap& all);
   void number(Bootstrap& all);
   void refuse_failed();
-  static std::uint64_t next_serial();
   void refuse(Passed reason, const char* what, const char* hint);
 
   MPI_Comm comm_;
@@ -187,7 +199,8 @@ class Communicator {
   std::uint32_t last_persistent_ = 0;
   std::mutex persistent_tags_mutex_;
   std::set<std::uint32_t> persistent_tags_;  ///< in use
-  std::uint64_t serial_ = next_serial();
+  static inline std::atomic<std::uint64_t> last_serial_{0};
+  std::uint64_t serial_ = ++last_serial_;
   std::optional<NodeView> node_;
   int most_depth_ = transport::shm::channels;
   Rank rank_;
@@ -208,7 +221,7 @@ class Communicator {
   const Rules* rules_ = &shipped_rules();  ///< the same on all ranks
   Overrides overrides_;                    ///< of the program, by info keys
   struct Hint {
-    std::optional<bool> matter;
+    std::optional<OtherSizes> others;
     SizeHint sizes;
   };
   std::array<Hint, std::size(all_functions)> hints_;

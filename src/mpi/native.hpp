@@ -58,7 +58,7 @@ namespace stretto::mpi {
   X(Abort) X(Cart_get) X(Cartdim_get) X(Comm_call_errhandler) X(Comm_create_keyval) X(Comm_delete_attr) \
   X(Comm_get_attr) X(Comm_get_errhandler) X(Comm_get_name) X(Comm_group) X(Comm_rank) X(Comm_set_attr) \
   X(Comm_set_errhandler) X(Comm_size) X(Comm_test_inter) X(Dist_graph_neighbors) \
-  X(Dist_graph_neighbors_count) X(Errhandler_free) X(Error_string) X(Finalized) \
+  X(Dist_graph_neighbors_count) X(Errhandler_free) X(Error_class) X(Error_string) X(Finalized) \
   X(Get_library_version) X(Graph_neighbors) X(Graph_neighbors_count) X(Grequest_complete) X(Grequest_start) X(Group_free) X(Group_size) X(Group_translate_ranks) \
   X(Info_create) X(Info_dup) X(Info_free) X(Info_get) X(Info_get_nkeys) \
   X(Info_get_nthkey) X(Info_get_valuelen) X(Info_set) X(Initialized) X(Irecv) X(Isend) \

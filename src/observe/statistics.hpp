@@ -23,9 +23,9 @@ enum class Passed : std::uint8_t {
   not_ready,     ///< before MPI_Init, after MPI_Finalize, or while the communicator is being freed
   communicator,  ///< no private duplicate, or ranks with different settings
   strangers,     ///< ranks of another MPI_COMM_WORLD, which may have no Stretto
-  progress,      ///< nobody would move a nonblocking call on while the program is elsewhere in this MPI
-  gpu,           ///< buffers may be in the memory of a GPU
-  fault,         ///< a process failed, or the communicator was revoked
+  progress,  ///< nobody would move a nonblocking call on, or could start it natively, while the program is elsewhere
+  gpu,       ///< buffers may be in the memory of a GPU
+  fault,     ///< a process failed, or the communicator was revoked
 };
 inline constexpr std::size_t passed_count = static_cast<std::size_t>(Passed::fault) + 1;
 

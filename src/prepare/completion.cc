@@ -44,23 +44,28 @@ class Mixed {
     }
   }
 
+  /// The native library may have changed its requests, whatever it returned or an error handler threw.
+  ~Mixed() {
+    for (std::size_t i = 0; i < all_.size() && was_asked_; ++i)
+      if (!ours_[i]) all_[i] = native_[i];
+  }
+  Mixed& operator=(Mixed&&) = delete;
+
   int size() const { return static_cast<int>(native_.size()); }
-  MPI_Request* native_requests() { return native_.data(); }
+  MPI_Request* native_requests() {
+    was_asked_ = true;
+    return native_.data();
+  }
+  /// For those who do not change them: the program's array may be constant.
+  const MPI_Request* seen_requests() const { return native_.data(); }
   bool any_native() const { return any_native_; }
   /// One that nobody completes any more; null: there is none.
   Request* lost() const { return lost_; }
   Request* ours(int i) const { return ours_[static_cast<std::size_t>(i)]; }
 
-  /// The native library has changed its requests.
-  void take_native() {
-    for (std::size_t i = 0; i < native_.size(); ++i)
-      if (!ours_[i]) all_[i] = native_[i];
-  }
   int complete_ours(int i) { return complete(*ours(i), &all_[static_cast<std::size_t>(i)]); }
 
-  bool ours_over() const {
-    return std::ranges::all_of(ours_, [](Request* one) { return !one || over(*one); });
-  }
+  bool ours_over() { return !unfinished(); }
   /// One of Stretto's whose completion the program can be given; -1: there is none.
   int first_complete() const {
     for (int i = 0; i < size(); ++i)
@@ -83,7 +88,7 @@ class Mixed {
   /// Until `done`, which looks after the native ones and is asked no more when it has said so. `all`: not before all
   /// of Stretto's are over.
   template <typename Done>
-  void wait_until(bool all, Done done) const {
+  void wait_until(bool all, Done done) {
     bool is_done = false;
     const auto ask = [&] { return is_done || (is_done = done()); };
     SharedWait shared_wait(!all);
@@ -100,25 +105,31 @@ class Mixed {
   }
 
  private:
-  Request* unfinished() const {
-    for (Request* one : ours_)
-      if (one && !over(*one)) return one;
-    return nullptr;
+  Request* unfinished() {
+    while (over_before_ < ours_.size() && (!ours_[over_before_] || over(*ours_[over_before_]))) ++over_before_;
+    return over_before_ < ours_.size() ? ours_[over_before_] : nullptr;
   }
 
   Requests all_;
   std::vector<MPI_Request> native_;
   std::vector<Request*> ours_;
+  std::size_t over_before_ = 0;  // those before it are over, and stay so
   Request* lost_ = nullptr;
   bool any_native_ = false;
+  bool was_asked_ = false;
 };
+
+/// An error code may say more than its class.
+bool is_in_status(int code) {
+  int its_class = code;
+  return code != MPI_SUCCESS && native().Error_class(code, &its_class) == MPI_SUCCESS && its_class == MPI_ERR_IN_STATUS;
+}
 
 bool ignored(const MPI_Status* statuses) { return statuses == MPI_STATUSES_IGNORE; }
 MPI_Status* status_of(MPI_Status* statuses, int i) { return ignored(statuses) ? MPI_STATUS_IGNORE : statuses + i; }
 
 /// All of Stretto's are over, and `code` is what the native library said of the others. MPI's code of the whole.
 int finish_all(Mixed& mixed, MPI_Status* statuses, int code) {
-  mixed.take_native();
   std::vector<int> codes(static_cast<std::size_t>(mixed.size()), MPI_SUCCESS);
   bool failed = false;
   for (int i = 0; i < mixed.size(); ++i) {
@@ -127,12 +138,12 @@ int finish_all(Mixed& mixed, MPI_Status* statuses, int code) {
     codes[static_cast<std::size_t>(i)] = mixed.complete_ours(i);
     failed |= codes[static_cast<std::size_t>(i)] != MPI_SUCCESS;
   }
-  if (code != MPI_SUCCESS && code != MPI_ERR_IN_STATUS) return code;
+  if (code != MPI_SUCCESS && !is_in_status(code)) return code;
   if (!failed && code == MPI_SUCCESS) return MPI_SUCCESS;
   // Errors are in all statuses then; the native library has written its own, if it has any.
   for (int i = 0; i < mixed.size() && !ignored(statuses); ++i)
     if (mixed.ours(i) || code == MPI_SUCCESS) statuses[i].MPI_ERROR = codes[static_cast<std::size_t>(i)];
-  return MPI_ERR_IN_STATUS;
+  return code == MPI_SUCCESS ? MPI_ERR_IN_STATUS : code;
 }
 
 /// One of those that are complete: true. `index` is MPI_UNDEFINED where none is active.
@@ -141,10 +152,7 @@ bool find_any(Mixed& mixed, int* index, MPI_Status* status, int& code) {
   *index = MPI_UNDEFINED;
   if (mixed.any_native()) {
     code = native().Testany(mixed.size(), mixed.native_requests(), index, &flag, status);
-    if (code != MPI_SUCCESS || (flag && *index != MPI_UNDEFINED)) {
-      mixed.take_native();
-      return true;
-    }
+    if (code != MPI_SUCCESS || (flag && *index != MPI_UNDEFINED)) return true;
   }
   if (const int first = mixed.first_complete(); first >= 0) {
     *index = first;
@@ -162,8 +170,7 @@ bool find_any(Mixed& mixed, int* index, MPI_Status* status, int& code) {
 bool find_some(Mixed& mixed, int* count, int* indices, MPI_Status* statuses, int& code) {
   *count = MPI_UNDEFINED;
   if (mixed.any_native()) code = native().Testsome(mixed.size(), mixed.native_requests(), count, indices, statuses);
-  mixed.take_native();
-  if (code != MPI_SUCCESS && code != MPI_ERR_IN_STATUS) return true;
+  if (code != MPI_SUCCESS && !is_in_status(code)) return true;
   const bool native_active = *count != MPI_UNDEFINED;
   const bool active = native_active || mixed.any_active();
   int n = native_active ? *count : 0;
@@ -175,7 +182,7 @@ bool find_some(Mixed& mixed, int* count, int* indices, MPI_Status* statuses, int
       code = MPI_ERR_IN_STATUS;
       for (int k = 0; k < n && !ignored(statuses); ++k) statuses[k].MPI_ERROR = MPI_SUCCESS;
     }
-    if (code == MPI_ERR_IN_STATUS && !ignored(statuses)) statuses[n].MPI_ERROR = error;
+    if (code != MPI_SUCCESS && !ignored(statuses)) statuses[n].MPI_ERROR = error;
     indices[n++] = i;
   }
   *count = active ? n : MPI_UNDEFINED;
@@ -210,11 +217,8 @@ int wait_any(Requests requests, int* index, MPI_Status* status) {
   Mixed mixed(requests);
   if (mixed.lost()) return misused(*mixed.lost());
   int code = MPI_SUCCESS;
-  if (mixed.any_native() && !mixed.any_active()) {
-    code = native().Waitany(mixed.size(), mixed.native_requests(), index, status);
-    mixed.take_native();
-    return code;
-  }
+  if (mixed.any_native() && !mixed.any_active())
+    return native().Waitany(mixed.size(), mixed.native_requests(), index, status);
   mixed.wait_until(false, [&] { return find_any(mixed, index, status, code); });
   return code;
 }
@@ -259,11 +263,8 @@ int wait_some(Requests requests, int* count, int* indices, MPI_Status* statuses)
   Mixed mixed(requests);
   if (mixed.lost()) return misused(*mixed.lost());
   int code = MPI_SUCCESS;
-  if (mixed.any_native() && !mixed.any_active()) {
-    code = native().Waitsome(mixed.size(), mixed.native_requests(), count, indices, statuses);
-    mixed.take_native();
-    return code;
-  }
+  if (mixed.any_native() && !mixed.any_active())
+    return native().Waitsome(mixed.size(), mixed.native_requests(), count, indices, statuses);
   mixed.wait_until(false, [&] { return find_some(mixed, count, indices, statuses, code); });
   return code;
 }
@@ -292,7 +293,7 @@ int get_status_any(Requests requests, int* index, int* flag, MPI_Status* status)
   }
   *index = MPI_UNDEFINED;
   if (mixed.any_native()) {
-    const int code = native().Request_get_status_any(mixed.size(), mixed.native_requests(), index, flag, status);
+    const int code = native().Request_get_status_any(mixed.size(), mixed.seen_requests(), index, flag, status);
     if (code != MPI_SUCCESS || !*flag || *index != MPI_UNDEFINED) return code;
   }
   *flag = mixed.any_active() ? 0 : 1;
@@ -306,7 +307,7 @@ int get_status_all(Requests requests, int* flag, MPI_Status* statuses) {
   mixed.poll_ours();
   *flag = mixed.ours_over() ? 1 : 0;
   if (!*flag) return MPI_SUCCESS;
-  if (mixed.any_native()) return native().Request_get_status_all(mixed.size(), mixed.native_requests(), flag, statuses);
+  if (mixed.any_native()) return native().Request_get_status_all(mixed.size(), mixed.seen_requests(), flag, statuses);
   for (int i = 0; i < mixed.size() && !ignored(statuses); ++i) set_empty(statuses + i);
   return MPI_SUCCESS;
 }
@@ -318,7 +319,7 @@ int get_status_some(Requests requests, int* count, int* indices, MPI_Status* sta
   int code = MPI_SUCCESS;
   *count = MPI_UNDEFINED;
   if (mixed.any_native())
-    code = native().Request_get_status_some(mixed.size(), mixed.native_requests(), count, indices, statuses);
+    code = native().Request_get_status_some(mixed.size(), mixed.seen_requests(), count, indices, statuses);
   const bool active = *count != MPI_UNDEFINED || mixed.any_active();
   int n = *count == MPI_UNDEFINED ? 0 : *count;
   for (int i = 0; i < mixed.size(); ++i) {

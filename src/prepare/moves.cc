@@ -28,13 +28,6 @@ bool PreparedCall::check_neighbours() {
   return true;
 }
 
-/// Do all ranks know how large this call is?
-bool PreparedCall::bytes_known() const {
-  if (facts(function()).bytes_known) return true;
-  const Graph* graph = call_.shape.graph.get();
-  return graph && !facts(function()).irregular && graph->whole() && graph->connected();
-}
-
 /// Of one for a neighbour, where all are alike.
 Bytes PreparedCall::bytes_of_part() const { return parts()[0] > 0 ? in_->bytes() : out_->bytes(); }
 

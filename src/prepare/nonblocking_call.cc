@@ -16,9 +16,24 @@ namespace {
 // so that tags are kept for all: the next call must not wait for that.
 constexpr std::uint32_t most_stages_before = 3;
 
-/// Not where nobody who moves calls on may call the MPI: what ranks tell each other may end there, and the native
-/// library may be next.
-CountedAs counted(const Communicator& c) { return may_end_natively(c) ? CountedAs::nonblocking : CountedAs::none; }
+/// What ranks tell each other of times or sizes may lead to the native function, which somebody must then start.
+void limit_choice(PreparedCall& call, const Communicator& c) {
+  if (may_end_natively(c))
+    call.take_turn(CountedAs::nonblocking);
+  else
+    call.native_at_once();
+}
+
+/// Is it chosen behind those that are undecided? It may go by what they find out; or they may yet become the native
+/// library's, which must get all calls in one order.
+bool follows_undecided(Communicator& c, Function function) {
+  return !c.undecided.empty() && (!c.bytes_known(function) || may_end_natively(c));
+}
+
+/// May a kept plan serve it? A rank that has none must not choose the native function meanwhile.
+bool kept_plan_may_serve(const Communicator& c, Function function) {
+  return facts(function).bytes_known || may_end_natively(c) || !c.native_by_bytes(function);
+}
 
 /// The oldest nonblocking call that is not complete.
 [[gnu::noinline]] PendingCall* look_for_oldest(Communicator& c) {
@@ -47,7 +62,7 @@ bool NonblockingCall::start(Communicator& c, const Arguments& arguments, const N
   tag_ = c.next_tag((facts(arguments.signature.function).bytes_known ? 0 : most_stages_before) + (c.learner ? 1 : 0));
   stages_ = 0;
   native_request_ = constants().request_null;
-  queued_ = !c.undecided.empty() || with_tag_of(c, first_tag_);
+  queued_ = follows_undecided(c, arguments.signature.function) || with_tag_of(c, first_tag_);
   return (!queued_ && start_kept(arguments)) || start_new(c, arguments, native);
 }
 
@@ -59,19 +74,17 @@ bool NonblockingCall::start(Communicator& c, const Arguments& arguments, const N
   prepares_ = true;
   watch_ = {};
   begun_ = pending_calls() == 1 ? calls_begun() : 0;
-  if (!queued_) {
-    prepared_.emplace(c, arguments_, memory_);
-    prepared_->take_turn(counted(c));
-    if (!step()) {
-      if (timed()) {  // its end is to be seen
-        native_ = native;
-        return start_natively();
-      }
-      prepares_ = false;
-      std::erase(c.pending, this);
-      leave();
-      return false;
+  if (queued_ ? !may_wait() : !begin_stages()) {
+    if (timed()) {  // its end is to be seen
+      native_ = native;
+      return start_natively();
     }
+    prepares_ = false;
+    std::erase(c.pending, this);
+    leave();
+    return false;
+  }
+  if (!queued_) {
     if (!prepared_) return true;
     if (prepared_->is_collective()) {
       prepared_->hold_handles(held_);
@@ -108,6 +121,8 @@ void NonblockingCall::begin_pending() {
 
 /// The same call as one whose plan is kept. What is complete at once is not even begun.
 [[gnu::always_inline]] inline bool NonblockingCall::start_kept(const Arguments& arguments) {
+  if (!kept_plan_may_serve(*c_, arguments.signature.function)) [[unlikely]]
+    return false;
   const auto* const found = c_->plans.find(arguments, CountedAs::nonblocking);
   if (!found || !(*found)->algorithm) return false;
   PlanCache::Cached& kept = **found;
@@ -140,6 +155,26 @@ void NonblockingCall::count(execute::Work& work) {
   count_served(*c_, *decision.served, *decision.algorithm);
   complete_work(*c_, function(), decision, work);
   kept_ = keep_plan(*c_, *prepared_, work, false);
+}
+
+/// False: see step().
+bool NonblockingCall::begin_stages() {
+  prepared_.emplace(*c_, arguments_, memory_);
+  limit_choice(*prepared_, *c_);
+  return step();
+}
+
+/// May it be chosen later? False: the caller is to leave it to the native library, which nobody could call then.
+bool NonblockingCall::may_wait() {
+  if (may_end_natively(*c_)) return true;
+  const PackingFor program(c_->comm());
+  prepared_.emplace(*c_, arguments_, memory_);
+  limit_choice(*prepared_, *c_);
+  const bool may = prepared_->servable();
+  if (!may) prepared_->end();
+  prepared_.reset();
+  memory_.trim();
+  return may;
 }
 
 /// Goes on until messages are missing, or to the end. False: the caller is to leave the call to the native library.
@@ -218,9 +253,7 @@ void NonblockingCall::start_next(Communicator& c) {
 void NonblockingCall::start_queued() {
   queued_ = false;
   if (start_kept(arguments_)) return decide();
-  prepared_.emplace(*c_, arguments_, memory_);
-  prepared_->take_turn(counted(*c_));
-  step();
+  begin_stages();
 }
 
 void NonblockingCall::ended(execute::Operation& operation) {

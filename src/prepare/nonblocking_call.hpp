@@ -42,6 +42,10 @@ class NonblockingCall final : public PendingCall {
   /// later.
   bool start(Communicator& c, const Arguments& arguments, const NativeStart& native);
 
+  /// When start() has thrown: there is no such call.
+  void drop() {
+    if (!done()) finish(MPI_ERR_OTHER);
+  }
   /// After start(): is it complete, and not even observed?
   bool was_at_once() const { return !c_; }
   /// Is it one of a round, in which ranks learn?
@@ -63,6 +67,8 @@ class NonblockingCall final : public PendingCall {
  private:
   bool start_new(Communicator& c, const Arguments& arguments, const NativeStart& native);
   void begin_pending();
+  bool begin_stages();
+  bool may_wait();
   void hold_arguments();
   bool start_kept(const Arguments& arguments);
   void count(execute::Work& work);

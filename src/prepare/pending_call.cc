@@ -127,11 +127,15 @@ void await(PendingCall& call) {
   }
 }
 
-void await_all(Communicator& c) {
+void await_all(Communicator& c, bool persistent_too) {
   Worker& w = process_worker();
   const auto unfinished = [&]() -> PendingCall* {
     for (std::size_t i = 0; i < c.pending.size();) {
       PendingCall* const call = c.pending[i];
+      if (!persistent_too && call->persists()) {
+        ++i;
+        continue;
+      }
       const std::size_t before = c.pending.size();
       call->poll();
       if (!call->done()) return call;

@@ -99,6 +99,6 @@ std::uint64_t calls_begun();
 /// Until it is done. Not inside Entered.
 void await(PendingCall& call);
 /// Until all on `c` are. Not inside Entered.
-void await_all(Communicator& c);
+void await_all(Communicator& c, bool persistent_too);
 
 }  // namespace stretto::mpi

@@ -19,7 +19,7 @@ bool PreparedCall::advance(const std::byte* scratch) {
   };
   switch (stage_) {
     case Stage::arguments:
-      if (!check_arguments()) return false;
+      if (!may_begin()) return false;
       if (tells_size_hint()) return runs(Stage::size_hint);
       [[fallthrough]];
     case Stage::size_hint:
@@ -42,6 +42,11 @@ bool PreparedCall::advance(const std::byte* scratch) {
     case Stage::collective: break;
   }
   return false;
+}
+
+bool PreparedCall::may_begin() {
+  if (!check_arguments()) return false;
+  return native_later_ || bytes_known() || !c_.native_by_bytes(call_) || leave(Passed::progress);
 }
 
 bool PreparedCall::check_arguments() {

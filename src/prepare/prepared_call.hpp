@@ -23,6 +23,8 @@ class PreparedCall {
 
   /// It may be one of those by which ranks learn (STRETTO_LEARN).
   void take_turn(CountedAs form) { counted_as_ = form; }
+  /// Nobody could start the native function behind a stage: a call that might come to that is left before the first.
+  void native_at_once() { native_later_ = false; }
   /// Or it is served by this one.
   void take(const Decision& decision) { given_ = &decision; }
   /// Of a nonblocking one that is: empty if it is not, or not yet decided.
@@ -34,8 +36,8 @@ class PreparedCall {
     work_.schedule = schedule_.get();
     return more;
   }
-  /// Instead of next(): does it look as if the call could go on? For what follows.
-  bool servable() { return check_arguments() && (!bytes_known() || choose()); }
+  /// Instead of next(): does it look as if the call could go on? For what follows. False: end() says so.
+  bool servable() { return may_begin() && ((!bytes_known() && c_.size_hint(call_)) || choose()); }
   /// Of the program's own types and operators, what the call needs until its end. After servable() or next().
   void hold_handles(HeldHandles& held) const;
   /// See watch_type(): all of the program's own. False: the call's plan must not be kept.
@@ -85,6 +87,7 @@ class PreparedCall {
   bool leave(Passed reason);
   bool check_arguments();
   bool choose();
+  bool may_begin();
   bool advance(const std::byte* scratch);
   void build_schedule();
   /// Elements of a segment of the call: of each part, where there are parts.
@@ -98,7 +101,7 @@ class PreparedCall {
   bool check_buffers();
   bool same_memory();
   const CallBuffer* sized_by() const;
-  bool bytes_known() const;
+  bool bytes_known() const { return c_.bytes_known(function()); }
   Bytes bytes_of_part() const;
   void conform(CallBuffer& side, bool output);
   execute::Region region(const std::optional<CallBuffer>& side, bool has_parts, Count segment) const;
@@ -139,6 +142,7 @@ class PreparedCall {
   execute::Arena& memory_;
   Stage stage_ = Stage::arguments;
   std::optional<Passed> left_;  // to the native library
+  bool native_later_ = true;
   bool truncated_ = false;
   bool reported_ = false;
   int packing_error_ = MPI_SUCCESS;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "communicator/provenance.hpp"
 #include "mpi/bootstrap.hpp"
 #include "mpi/operators.hpp"
 #include "mpi/queries.hpp"
@@ -230,7 +231,16 @@ Served start_nonblocking(MPI_Comm comm, const Arguments& arguments, MPI_Request*
   NonblockingCall& call = request->nonblocking;
   if (c->records) [[unlikely]]
     call.times.begin(*c->records, function, observed_bytes(*c, arguments), Form::nonblocking, began);
-  if (!call.start(*c, arguments, native)) {
+  bool started = false;
+  try {
+    started = call.start(*c, arguments, native);
+  } catch (...) {  // of the program's error handler
+    call.drop();
+    leave_communicator(*request);
+    keep_for_next(p, *request);
+    throw;
+  }
+  if (!started) {
     call.times.leave();
     call.detach();
     keep_for_next(p, *request);
@@ -343,10 +353,13 @@ void await_decisions(MPI_Comm comm) {
 bool finish_requests(MPI_Comm comm, int (*native_free)(MPI_Comm*)) {
   Communicator* const c = communicator_at_hand(comm);
   if (!c) return false;
-  await_all(*c);
+  // Persistent ones are started in no common order: a peer may start its own behind MPI_Comm_free.
+  const bool disconnects = native_free == native().Comm_disconnect;
+  await_all(*c, disconnects);
   const Entered entered(process_worker());
   if (std::ranges::any_of(c->pending, [](const PendingCall* one) { return one->persists(); })) {
-    c->free_when_left = native_free;
+    // MPI_Request_free, which frees it then, is local: only processes of another world are waited for.
+    c->free_when_left = provenance_of(comm) == Provenance::world ? native().Comm_free : native_free;
     return true;
   }
   for (PendingCall* call : c->pending) call->detach();

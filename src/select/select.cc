@@ -100,16 +100,21 @@ Choice choose(std::span<const Override* const> overrides, const Rules& rules, co
   return choice;
 }
 
-bool bytes_matter(std::span<const Override* const> overrides, const Rules& rules, const Call& call) {
+OtherSizes other_sizes(std::span<const Override* const> overrides, const Rules& rules, const Call& call) {
   for (const Override* one : overrides)
-    if (one && why_not(one->spec.algorithm, one->spec.params, call).empty()) return false;
-  bool matter = false;
+    if (one && why_not(one->spec.algorithm, one->spec.params, call).empty()) return {};
+  OtherSizes others;
+  bool native = false;
+  bool all_fit = false;
   each_rule(rules, call, conditions_that_hold(call) | balanced, [&](const Rule& rule) {
     if (!why_not(rule, call).empty()) return false;
-    matter = asks_for_bytes(rule);
-    return true;
+    native = native || !rule.algorithm;
+    all_fit = !asks_for_bytes(rule);
+    others.differ = others.differ || !all_fit;
+    return all_fit;
   });
-  return matter;
+  others.native = others.differ && (native || !all_fit);
+  return others;
 }
 
 Between chosen_alike(const Rules& rules, const Call& call) {

@@ -162,6 +162,45 @@ def test_calls_that_are_decided_late(built, tmp_path):
         assert done.passed(function).keys() == {"rules"}
 
 
+def test_calls_that_nobody_could_decide_late(built, tmp_path):
+    """Where a thread moves calls on that may not call the MPI, they are the MPI's at once."""
+    name = "intel"
+    rules = tmp_path / "sizes.rules"
+    rules.write_text(RULES_BY_SIZE, encoding="utf-8")
+    program = [built("nonblocking_all.c", name), 1, 20]
+    done = stretto_run(3, program, mpi=installed(name), timeout=LIMIT, STRETTO_RULES=str(rules))
+    for function in ("alltoallv", "alltoallw", "gatherv", "scatterv"):
+        assert all_right(done).passed(function).keys() == {"progress"}
+    served_some(done, "allgatherv", passed=["rules", "progress"])  # all ranks know its size
+
+
+NATIVE_BY_SIZE = "alltoallv bytes>=16K -> pairwise\n"
+NATIVE_BEHIND = """\
+alltoallv bytes<16K -> linear
+alltoallv -> pairwise
+gatherv   -> native
+allreduce -> native
+"""
+
+
+@every_mpi
+@pytest.mark.each_value(together=("case", "name"))
+@pytest.mark.parametrize(
+    ("case", "lines", "native"),
+    [("kept", NATIVE_BY_SIZE, ()), ("queued", NATIVE_BEHIND, ("gatherv", "allreduce"))],
+    ids=["kept", "queued"],
+)
+def test_choices_that_follow_others(built, case, lines, native, name, tmp_path):
+    """All ranks choose alike, whatever plans each has kept, and the MPI gets its calls in order."""
+    rules = tmp_path / "some.rules"
+    rules.write_text("stretto-rules 2\n" + lines, encoding="utf-8")
+    done = run(built, "late_choices.c", name, 3, case, STRETTO_RULES=str(rules))
+    served_some(done, "alltoallv", passed=may_pass_on(name, "rules"))
+    for function in native:
+        assert done.passed(function).keys() == {"rules"}
+        assert done.served(function) == 0
+
+
 @every_mpi
 @some_ranks
 @pytest.mark.parametrize("cases", PERSISTENT, ids=" ".join)
@@ -173,6 +212,11 @@ def test_persistent_collectives(built, cases, ranks, name):
     # What is left to the MPI is so when it is made: its starts are not Stretto's to count.
     calls = {key: called + started for key, (called, _, started) in numbers.items()}
     served_all(done, None if may_pass_on(name) else calls, may_pass_on(name))
+
+
+@every_mpi
+def test_communicators_that_go_before_their_persistent_collectives(built, name):
+    served_all(run(built, "freed_early.c", name, 3))
 
 
 @every_mpi

@@ -298,7 +298,8 @@ TEST(sizes_in_a_range_are_chosen_alike) {
 
 TEST(ranks_of_few_nodes_agree_on_no_size) {
   const auto matter = [](Function function, Rank ranks, Rank per_node) {
-    return bytes_matter({}, shipped_rules(), {.function = function, .shape = {ranks, 0, {}}, .per_node = per_node});
+    const Call call{.function = function, .shape = {ranks, 0, {}}, .per_node = per_node};
+    return other_sizes({}, shipped_rules(), call).differ;
   };
   for (const Function f : {Function::gatherv, Function::scatterv, Function::alltoallv, Function::alltoallw})
     CHECK(!matter(f, 2, 1) && !matter(f, 32, 1));
@@ -317,8 +318,9 @@ TEST(where_bytes_matter) {
   const Override unable{parse_algorithm_spec(Function::alltoallv, "pairwise_xor"), "unable"};
   const auto matter = [&](Rank ranks, Rank per_node, const Override* one = nullptr) {
     const Override* overrides[] = {nullptr, one};
-    return bytes_matter(overrides, rules,
-                        {.function = Function::alltoallv, .shape = {ranks, 0, {}}, .per_node = per_node});
+    return other_sizes(overrides, rules,
+                       {.function = Function::alltoallv, .shape = {ranks, 0, {}}, .per_node = per_node})
+        .differ;
   };
   CHECK(matter(3, 3));
   CHECK(!matter(4, 4));
@@ -328,7 +330,33 @@ TEST(where_bytes_matter) {
   CHECK(matter(9, 1));
   CHECK(!matter(9, 1, &able));
   CHECK(matter(9, 1, &unable));
-  CHECK(!bytes_matter({}, rules, {.function = Function::gatherv, .shape = {3, 0, {}}}));
+  CHECK(!other_sizes({}, rules, {.function = Function::gatherv, .shape = {3, 0, {}}}).differ);
+}
+
+TEST(where_bytes_lead_to_the_native_function) {
+  const Rules rules = parse_rules(head +
+                                      "alltoallv ranks=3 bytes<100 -> native\n"
+                                      "alltoallv ranks=4 bytes<100 -> linear\n"
+                                      "alltoallv ranks=5 bytes<100 -> linear\n"
+                                      "alltoallv ranks=5 bytes<1K -> native\n"
+                                      "alltoallv ranks=6 -> native\n"
+                                      "alltoallv ranks=7 bytes<100 -> linear\n"
+                                      "alltoallv ranks<7 -> pairwise\n",
+                                  "f");
+  const auto native = [&](Rank ranks) {
+    const OtherSizes others = other_sizes({}, rules, {.function = Function::alltoallv, .shape = {ranks, 0, {}}});
+    CHECK(others.differ || !others.native);
+    return others.native;
+  };
+  CHECK(!native(2));
+  CHECK(native(3));
+  CHECK(!native(4));
+  CHECK(native(5));   // behind another
+  CHECK(!native(6));  // whatever its bytes
+  CHECK(native(7));   // no rule fits
+  for (const Function f : {Function::gatherv, Function::scatterv, Function::alltoallv, Function::alltoallw})
+    for (Rank ranks = 2; ranks <= 70; ++ranks)
+      CHECK(!other_sizes({}, shipped_rules(), {.function = f, .shape = {ranks, 0, {}}, .per_node = ranks}).native);
 }
 
 TEST(table_of_choices) {

@@ -19,6 +19,20 @@ CALL(nonblocking_count, MPI_Iallreduce(&one, &sum, -1, MPI_INT, MPI_SUM, MPI_COM
 CALL(nonblocking_root, MPI_Ibcast(&one, 1, MPI_INT, -1, MPI_COMM_WORLD, &request))
 CALL(persistent_count, MPI_Allreduce_init(&one, &sum, -1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &request))
 
+// Behind some that are right, whose plan is kept.
+static int no_types(void) {
+  static int counts[32], places[32];
+  static MPI_Datatype types[32];
+  for (int r = 0; r < ranks; ++r) {
+    counts[r] = 1;
+    places[r] = r * (int)sizeof *many;
+    types[r] = MPI_INT;
+  }
+  for (int i = 0; i < 10; ++i)
+    MPI_Alltoallw(many, counts, places, types, many + 32, counts, places, types, MPI_COMM_WORLD);
+  return MPI_Alltoallw(many, counts, places, types, many + 32, counts, places, NULL, MPI_COMM_WORLD);
+}
+
 static const struct {
   const char* name;
   int (*call)(void);
@@ -26,6 +40,7 @@ static const struct {
            {"operator", operator},
             {"root", root},
             {"part", part},
+            {"no types", no_types},
             {"nonblocking count", nonblocking_count},
             {"nonblocking root", nonblocking_root},
             {"persistent count", persistent_count}};
