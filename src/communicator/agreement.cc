@@ -94,12 +94,6 @@ const Known* known(std::int64_t digest) {
   return found == all_known().end() ? nullptr : &found->second;
 }
 
-/// From now on this process's rules, unless it agrees on others.
-void go_by(const Known& rules) {
-  const std::lock_guard lock(agreements_mutex);
-  current = &rules;
-}
-
 /// The text of rank 0's, on all ranks. Null if it did not come; others may have it.
 const Known* of_rank_0(Bootstrap& bootstrap) {
   std::array<std::string, 3> texts;  // the rules' file, what it says, and files of schedules
@@ -209,9 +203,10 @@ Agreement settle(Bootstrap& bootstrap, Agreement all, bool all_came, bool rules_
     rules = of_rank_0(bootstrap);
     if (!bootstrap.agreed()) return all;
   }
-  go_by(*rules);
   all.rules = rules->rules;
   all.usable = true;
+  const std::lock_guard lock(agreements_mutex);
+  current = rules;  // this process's from now on, unless it agrees on others
   return all;
 }
 

@@ -13,6 +13,7 @@
 #include "observe/learning.hpp"
 #include "stretto/sources.hpp"
 #include "support/say.hpp"
+#include "support/text.hpp"
 
 namespace stretto::mpi {
 namespace {
@@ -22,12 +23,6 @@ using learn::unknown;
 constexpr std::size_t most_roots = 256;  // of a candidate
 // Of blocking calls: a leaf of a tree may be several calls ahead of its root.
 constexpr std::uint32_t calls_in_a_row = 8;
-
-std::string two_digits(double number) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.2f", number);
-  return text;
-}
 
 /// Which calls take turns, for people.
 const char* by_calls(CountedAs form) {

@@ -15,13 +15,12 @@ namespace {
 using transport::shm::Connection;
 using Moment = std::chrono::steady_clock::time_point;
 
-/// Ranks of the world that have all met each other, in rising order, and the connection to each.
+using Member = std::pair<int, Connection*>;  // rank of the world, and the connection to it
+
+/// Ranks of the world that have all met each other, in rising order.
 struct PeerGroup {
-  std::vector<int> ranks;
-  std::vector<Connection*> connections;
-  const Rules* rules;   ///< that they agreed on
-  bool oversubscribed;  ///< likewise
-  KernelCopy kernel_copy;
+  std::vector<Member> members;
+  NodeView common;  ///< of any of them: without connections
 };
 
 std::mutex nodes_mutex;  // guards what follows; never destroyed, like all that a program may use at its very end
@@ -39,14 +38,11 @@ std::int64_t nanoseconds(Moment moment) {
 std::optional<NodeView> known_neighbours(const std::vector<int>& world) {
   const std::lock_guard lock(nodes_mutex);
   for (const PeerGroup& group : peer_groups()) {
-    NodeView view;
-    view.rules = group.rules;
-    view.oversubscribed = group.oversubscribed;
-    view.kernel_copy = group.kernel_copy;
+    NodeView view = group.common;
     for (const int rank : world) {
-      const auto at = std::ranges::lower_bound(group.ranks, rank);
-      if (at == group.ranks.end() || *at != rank) break;
-      view.connections.push_back(group.connections[static_cast<std::size_t>(at - group.ranks.begin())]);
+      const auto at = std::ranges::lower_bound(group.members, rank, {}, &Member::first);
+      if (at == group.members.end() || at->first != rank) break;
+      view.connections.push_back(at->second);
     }
     if (view.connections.size() == world.size()) return view;
   }
@@ -55,14 +51,11 @@ std::optional<NodeView> known_neighbours(const std::vector<int>& world) {
 
 void remember(const std::vector<int>& world, const NodeView& view) {
   if (std::ranges::count(world, MPI_UNDEFINED) > 0 || known_neighbours(world)) return;
-  std::vector<std::pair<int, Connection*>> pairs;
-  for (std::size_t r = 0; r < world.size(); ++r) pairs.emplace_back(world[r], view.connections[r]);
-  std::ranges::sort(pairs);
-  PeerGroup group{{}, {}, view.rules, view.oversubscribed, view.kernel_copy};
-  for (const auto& [rank, connection] : pairs) {
-    group.ranks.push_back(rank);
-    group.connections.push_back(connection);
-  }
+  PeerGroup group{{}, view};
+  group.common.connections.clear();
+  group.common.number.reset();  // that communicator's
+  for (std::size_t r = 0; r < world.size(); ++r) group.members.emplace_back(world[r], view.connections[r]);
+  std::ranges::sort(group.members);
   const std::lock_guard lock(nodes_mutex);
   peer_groups().push_back(std::move(group));
 }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <string>
 
@@ -48,8 +49,11 @@ std::uint64_t alone(const char* file, int error) {
             "); its messages go through the MPI",
         "STRETTO_SHM=0 says that this is meant");
   std::uint64_t number = 0;
-  while (getrandom(&number, sizeof number, 0) != sizeof number) {
-  }
+  while (getrandom(&number, sizeof number, 0) != sizeof number)
+    if (errno != EINTR) {
+      const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
+      return static_cast<std::uint64_t>(now) << 22 ^ static_cast<std::uint64_t>(getpid());
+    }
   return number;
 }
 

@@ -3,8 +3,10 @@
 // The set-up of a communicator: its ranks agree on how to choose, find out which of them share a node, and get their
 // connections.
 #include <algorithm>
-#include <atomic>
 #include <cstddef>
+#include <mutex>
+#include <set>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -44,12 +46,14 @@ static_assert(most_to_meet_at_once / 2 * sizeof(Letter) <= 4096);
 
 }  // namespace
 
-/// All calls go to the native library. Rank 0 says so, once.
+/// All calls go to the native library. Rank 0 says so, once in these words.
 void Communicator::refuse(Passed reason, const char* what, const char* hint) {
   unusable = reason;
-  static std::atomic<unsigned> said{0};
-  const unsigned bit = 1u << static_cast<unsigned>(reason);
-  if (rank_ == 0 && (said.fetch_or(bit) & bit) == 0) say(what, hint);
+  if (rank_ != 0) return;
+  static std::mutex mutex;
+  static auto& said = *new std::set<std::string_view>;
+  const std::lock_guard lock(mutex);
+  if (said.insert(what).second) say(what, hint);
 }
 
 void set_up_world(const std::string& cause) {
@@ -89,7 +93,8 @@ void Communicator::connect(const std::string& cause) {
   nodes_.assign(static_cast<std::size_t>(ranks_), 0);
   const ErrorsReturned quiet(comm_);
   Bootstrap all(comm_, cause);
-  if (provenance == Provenance::world && connect_known(world_ranks)) return number(all);
+  if (provenance == Provenance::world && settings().shm) node_ = known_neighbours(world_ranks);
+  if (node_) return connect_one_node(all);  // ranks that have met know all that is to be known of each other
   const bool few = ranks_ <= most_to_meet_at_once;
   const Agreement agreed = few ? agree_and_meet(all, provenance) : agree(all, Terms::own(rank_));
   same_files_ = agreed.same_files;
@@ -113,16 +118,7 @@ void Communicator::connect(const std::string& cause) {
   all_threads_ = agreed.all_threads;
   const bool own = needs_own(agreed, provenance);
   if (!few && settings().shm && agreed.one_node) node_ = meet_neighbours(all, own, !agreed.faults, *rules_);
-  if (node_) {
-    per_node_ = ranks_;
-    oversubscribed_ = node_->oversubscribed;
-    kernel_copy_ = node_->kernel_copy;
-    if (node_->number)
-      tag_.communicator = *node_->number;
-    else if (!own)
-      number(all);
-    return;
-  }
+  if (node_) return connect_one_node(all);
   connect_nodes(all, agreed, own, world_ranks);
 }
 
@@ -200,16 +196,16 @@ void Communicator::number(Bootstrap& all) {
     refuse_failed();
 }
 
-/// Ranks that have met know all that is to be known of each other.
-bool Communicator::connect_known(const std::vector<int>& world_ranks) {
-  if (!settings().shm) return false;
-  node_ = known_neighbours(world_ranks);
-  if (!node_) return false;
+/// All ranks are on one node, and connected.
+void Communicator::connect_one_node(Bootstrap& all) {
   per_node_ = ranks_;
   oversubscribed_ = node_->oversubscribed;
   kernel_copy_ = node_->kernel_copy;
   rules_ = node_->rules;
-  return true;
+  if (node_->number)
+    tag_.communicator = *node_->number;
+  else if (!node_->own)
+    number(all);
 }
 
 /// The ranks of a node meet on a communicator of their own, which scales, or, where there must be none, on that of all.

@@ -12,14 +12,6 @@
 namespace stretto::execute {
 namespace {
 
-using transport::shm::Backoff;
-using transport::shm::Connection;
-using transport::shm::Fragment;
-using transport::shm::goes_inline;
-using transport::shm::post_inline;
-using transport::shm::post_staged;
-using transport::shm::Storing;
-
 void copy_short(std::byte* to, const std::byte* from, Bytes bytes) {
   if (bytes == 8)  // a number: the call would cost more than the copy
     std::memcpy(to, from, 8);
@@ -34,7 +26,7 @@ Operation::Position Operation::beginning_of(const Plan& plan) {
 }
 
 /// Are long messages to be staged, and none to be timed?
-bool Operation::stages_untimed(const transport::shm::Neighbours& node, const Plan::FastPath& fast) {
+bool Operation::stages_untimed(const shm::Neighbours& node, const Plan::FastPath& fast) {
   if (node.heap && node.heap->is_open()) return false;  // it is read in place
   return fast.exchanged == 0 ||
          node.connections[static_cast<std::size_t>(fast.partner)]->stages_untimed(fast.exchanged);
@@ -44,7 +36,7 @@ bool Operation::stages_untimed(const transport::shm::Neighbours& node, const Pla
 Operation::Stop Operation::run_fast(const Work& work, Ends ends, const Paths& paths, const Plan& plan, Position& at,
                                     int polls) {
   paths_.node = paths.node;
-  key_ = transport::shm::key_of(paths.tag.communicator, paths.tag.sequence);
+  key_ = shm::key_of(paths.tag.communicator, paths.tag.sequence);
   std::byte* base[3] = {static_cast<std::byte*>(ends.input), static_cast<std::byte*>(ends.output), nullptr};
   if (plan.scratch > 0) {  // the same memory each time
     Arena& arena = instances_[0].scratch_arena;
@@ -114,18 +106,20 @@ void Operation::leave_fast_path() {
 std::uint32_t Operation::send_fast(const Plan::Outgoing* send, const std::byte* from) {
   const Bytes bytes = send->bytes;
   const auto& node = *paths_.node;
-  const auto peer = [&](std::uint32_t r) -> Connection& {
+  const auto peer = [&](std::uint32_t r) -> shm::Connection& {
     return *node.connections[static_cast<std::size_t>(send[r].peer)];
   };
   const auto readers = static_cast<std::uint32_t>(send->alike);
-  if (goes_inline(peer(0).out[0], bytes, readers)) {
+  if (shm::goes_inline(peer(0).out[0], bytes, readers)) {
     const auto pack = [&](std::byte* to) {
       if (bytes > 0) copy_short(to, from, bytes);
     };
-    return post_inline(peer(0), 0, key_, bytes, pack) ? 1 : 0;
+    return shm::post_inline(peer(0), 0, key_, bytes, pack) ? 1 : 0;
   }
-  const auto pack = [&](std::byte* to, const Storing& storing) { copy_bytes(to, from, bytes, storing.non_temporal); };
-  return post_staged(node, selectors_.stores, 0, key_, bytes, readers, peer, pack, false) ? readers : 0;
+  const auto pack = [&](std::byte* to, const shm::Storing& storing) {
+    copy_bytes(to, from, bytes, storing.non_temporal);
+  };
+  return shm::post_staged(node, selectors_.stores, 0, key_, bytes, readers, peer, pack, false) ? readers : 0;
 }
 
 template <typename Address>
@@ -143,16 +137,15 @@ Operation::Stop Operation::step_fast(const Work& work, const Plan::Step& step, A
     return Stop::end;
   }
   const auto& node = *paths_.node;
-  Connection& peer = *node.connections[static_cast<std::size_t>(step.peer)];
+  shm::Connection& peer = *node.connections[static_cast<std::size_t>(step.peer)];
   auto& box = peer.in[0];
-  Fragment fragment = box.next(key_);
+  shm::Fragment fragment = box.next(key_);
   for (int polls = 1; !fragment && polls < most_polls; ++polls) {
-    Backoff::pause();
+    shm::Backoff::pause();
     fragment = box.next(key_);
   }
   if (!fragment) return Stop::wait;
-  if (fragment.bytes != step.bytes || !fragment.last || fragment.carried == transport::shm::Carried::lent)
-    return Stop::other_path;
+  if (fragment.bytes != step.bytes || !fragment.last || fragment.carried == shm::Carried::lent) return Stop::other_path;
   // Its sender wants to know what it takes.
   if (work.measures(step.bytes) && fragment.in_ring() && fragment.typical) return Stop::other_path;
   const auto copy = [&](bool as_memcpy) {
@@ -164,7 +157,7 @@ Operation::Stop Operation::step_fast(const Work& work, const Plan::Step& step, A
   const bool combines = step.kind == ActionKind::receive_reduce;
   if (step.bytes == 0)
     ;
-  else if (fragment.carried == transport::shm::Carried::inlined && !combines)
+  else if (fragment.carried == shm::Carried::inlined && !combines)
     copy_short(address(step.target), fragment.content, step.bytes);
   else if (fragment.in_ring())
     box.read(fragment, [&] { combines ? combine(fragment.content) : selectors_.loads.run(step.bytes, copy); });

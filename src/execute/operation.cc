@@ -8,12 +8,6 @@
 
 namespace stretto::execute {
 
-namespace {
-
-constexpr Count most_depth = 64;  // over shared memory shm::channels, which communicators see to
-
-}  // namespace
-
 void Operation::post(const Work& work, const Paths& paths, const Plan* ready) {
   begin(work, paths, ready);
   for (std::size_t i = 0; i < depth_; ++i) start(instances_[i], static_cast<Count>(i));
@@ -24,10 +18,11 @@ void Operation::begin(const Work& work, const Paths& paths, const Plan* ready) {
   work_ = work;
   paths_ = paths;
   if (paths.node) paths_.node = &(node_ = *paths.node);
-  key_ = transport::shm::key_of(paths.tag.communicator, paths.tag.sequence);
+  key_ = shm::key_of(paths.tag.communicator, paths.tag.sequence);
   observer_ = paths.observer && paths.observer->closely() ? paths.observer : nullptr;
   ready_ = ready;
   segments_ = ready ? 1 : segments_of(work_);
+  constexpr Count most_depth = 64;  // over shared memory shm::channels, which communicators see to
   depth_ = static_cast<std::size_t>(std::clamp<Count>(work.depth, 1, std::min<Count>(segments_, most_depth)));
   if (instances_.size() < depth_) instances_.resize(depth_);
   for (std::size_t i = 0; i < depth_; ++i) instances_[i].channel = static_cast<int>(i);
@@ -207,8 +202,7 @@ bool Operation::carry_out(Instance& in, std::uint32_t index) {
     return true;
   }
   const ReceiveState& receive = in.receives[index - in.plan->stages[in.round].first_step];
-  if (step.bytes >= transport::shm::least_shared && in.plan->stages[in.round].receives > 1 && gets_help(in))
-    ask_for_help(in);
+  if (step.bytes >= shm::least_shared && in.plan->stages[in.round].receives > 1 && gets_help(in)) ask_for_help(in);
   // Taken all the same, into the bounce buffer: the peer's sends, too, may wait for that.
   if (!receive.complete && !(neighbour(step.peer) && take(in, index, !later, false))) return false;
   if (later) return false;

@@ -15,6 +15,8 @@
 
 namespace stretto::execute {
 
+namespace shm = transport::shm;
+
 /// Of whoever moves operations on: what it may call. Of an operation: what has to be called to move it on.
 struct Rights {
   bool mpi = true;        ///< functions of the MPI that communicate
@@ -24,9 +26,9 @@ struct Rights {
 
 /// How to reach the other ranks, and what tells this operation's messages from others'.
 struct Paths {
-  transport::Transport* messages = nullptr;          ///< null: all are on this node
-  const transport::shm::Neighbours* node = nullptr;  ///< null: none is
-  transport::Tag tag = {};                           ///< of the operation, on all ranks alike; its channel is not used
+  transport::Transport* messages = nullptr;  ///< null: all are on this node
+  const shm::Neighbours* node = nullptr;     ///< null: none is
+  transport::Tag tag = {};                   ///< of the operation, on all ranks alike; its channel is not used
   /// Called now and then in a long wait, with `context`: lets the messages of others go on, which may need this rank.
   /// False: there is no use in waiting on. May be null.
   bool (*attend)(void* context) = nullptr;
@@ -35,7 +37,7 @@ struct Paths {
   Rights needed = {false, false};  ///< of those who move it on unasked
 
   Paths() = default;
-  Paths(transport::Transport* m, const transport::shm::Neighbours* n) : messages(m), node(n) {}
+  Paths(transport::Transport* m, const shm::Neighbours* n) : messages(m), node(n) {}
   Paths(transport::Transport& m) : messages(&m) {}
 
   bool go_on() const { return !attend || attend(context); }
@@ -62,7 +64,7 @@ class Operation {
   Owner* owner = nullptr;  ///< hears of its end; null: somebody waits for it
 
   /// `number` tells it from the others of its Progress; `selectors` are of the thread.
-  Operation(std::uint32_t number, transport::shm::AccessSelectors& selectors)
+  Operation(std::uint32_t number, shm::AccessSelectors& selectors)
       : number_(number),
         selectors_(selectors),
         instances_(1) {}
@@ -141,7 +143,7 @@ class Operation {
     std::chrono::steady_clock::time_point began = {};  // when it was first looked for, if takes_one()
     float copying = 0;                                 // seconds; otherwise, and only if that is timed
   };
-  static constexpr Bytes fragments_of_window = transport::shm::CopySelector::fragments;
+  static constexpr Bytes fragments_of_window = shm::CopySelector::fragments;
   /// A message to neighbours that has not been posted yet.
   struct SendState {
     std::uint32_t send;
@@ -213,7 +215,7 @@ class Operation {
   template <typename Address>
   Stop step_fast(const Work& work, const Plan::Step& step, Address address, int most_polls);
   bool advance_fast(int polls);
-  static bool stages_untimed(const transport::shm::Neighbours& node, const Plan::FastPath& fast);
+  static bool stages_untimed(const shm::Neighbours& node, const Plan::FastPath& fast);
   void leave_fast_path();
 
   // For whoever looks closely.
@@ -224,7 +226,7 @@ class Operation {
   }
 
   // Neighbours: operation_node.cc
-  transport::shm::Connection* neighbour(Rank peer) const {
+  shm::Connection* neighbour(Rank peer) const {
     return paths_.node ? paths_.node->connections[static_cast<std::size_t>(peer)] : nullptr;
   }
   void send_to_neighbours(Instance& in, const Plan::Stage& stage);
@@ -234,21 +236,18 @@ class Operation {
   struct Part {
     Bytes first, bytes;
   };
-  void pack_staged(Instance& in, const SendState& state, Part part, std::byte* to,
-                   const transport::shm::Storing& storing);
+  void pack_staged(Instance& in, const SendState& state, Part part, std::byte* to, const shm::Storing& storing);
   bool try_send(Instance& in, SendState& state);
   bool try_send_in_fragments(Instance& in, SendState& state);
   void give_windows_back(Instance& in);
   bool try_send_in_slots(Instance& in, SendState& state);
-  Bytes most_inline(const Instance& in, const Plan::Outgoing& send) const;
   bool pump(Instance& in);
   void unblock_sends(Instance& in);
   bool takes_one(const Instance& in) const;
-  transport::shm::Copied take_content(Instance& in, const Plan::Step& step, ReceiveState& receive,
-                                      transport::shm::Inbox& box, const transport::shm::Fragment& fragment);
+  shm::Copied take_content(Instance& in, const Plan::Step& step, ReceiveState& receive, shm::Inbox& box,
+                           const shm::Fragment& fragment);
   static bool is_exchanged(const Instance& in, const Plan::Step& step);
-  void note_cost(Instance& in, const Plan::Step& step, const ReceiveState& receive,
-                 const transport::shm::Fragment& last);
+  void note_cost(Instance& in, const Plan::Step& step, const ReceiveState& receive, const shm::Fragment& last);
   bool take(Instance& in, std::uint32_t step, bool in_order, bool yielding);
   bool drain(Instance& in, bool yielding);
 
@@ -258,18 +257,15 @@ class Operation {
     return paths_.node && !work_.oversubscribed && in.plan->stages[in.round].receives > 0;
   }
   void ask_for_help(Instance& in);
-  bool ask(const Plan::Step& step, const transport::shm::Inbox::Target& target, transport::shm::Inbox& box);
-  static bool both_ends_copy(const Instance& in, const Plan::Outgoing& send);
+  bool ask(const Plan::Step& step, const shm::Inbox::Target& target, shm::Inbox& box);
   bool copies_next(const Instance& in) const;
   void choose_copy(const Instance& in, SendState& state);
   static constexpr Bytes least_in_fragments = 40 << 10;
   Bytes window_for(const Work& work, const Plan::Stage& stage, const Plan::Outgoing& send) const;
   void choose_loan(const Instance& in, SendState& state);
-  /// Do its ends time how such a message goes?
-  bool measured(Bytes message) const { return work_.measures(message); }
   bool try_lend(Instance& in, SendState& state);
-  transport::shm::Copied take_lent(Instance& in, const Plan::Step& step, ReceiveState& receive,
-                                   transport::shm::Inbox& box, const transport::shm::Fragment& fragment);
+  shm::Copied take_lent(Instance& in, const Plan::Step& step, ReceiveState& receive, shm::Inbox& box,
+                        const shm::Fragment& fragment);
   void withdraw_lent(Instance& in);
 
   // Messages: operation_messages.cc
@@ -279,10 +275,10 @@ class Operation {
   transport::Tag tag(const Instance& in) const { return {paths_.tag.communicator, paths_.tag.sequence, in.channel}; }
 
   std::uint32_t number_;
-  transport::shm::AccessSelectors& selectors_;
+  shm::AccessSelectors& selectors_;
   Work work_{};
   Paths paths_;
-  transport::shm::Neighbours node_;
+  shm::Neighbours node_;
   std::uint64_t key_ = 0;         // of its messages in shared memory
   Observer* observer_ = nullptr;  // null unless it looks closely
   std::vector<Instance> instances_;

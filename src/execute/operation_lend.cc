@@ -8,27 +8,6 @@
 #include "execute/operation.hpp"
 
 namespace stretto::execute {
-namespace {
-
-using transport::shm::Carried;
-using transport::shm::Connection;
-using transport::shm::Copied;
-using transport::shm::Fragment;
-using transport::shm::Help;
-using transport::shm::Inbox;
-using transport::shm::least_in_place;
-using transport::shm::messages_in_place;
-using transport::shm::Outbox;
-using transport::shm::StagingRing;
-
-}  // namespace
-
-/// Of a lent message. Where a round both sends and receives, each rank copies what it receives, and has no time to help
-/// others.
-bool Operation::both_ends_copy(const Instance& in, const Plan::Outgoing& send) {
-  return send.bytes >= transport::shm::least_shared && in.plan->stages[in.round].receives == 0;
-}
-
 /// Decides how a message goes: lent, in fragments or whole.
 void Operation::choose_copy(const Instance& in, SendState& state) {
   // Where segments follow each other one is read while the next is written.
@@ -44,7 +23,7 @@ Bytes Operation::window_for(const Work& work, const Plan::Stage& stage, const Pl
   if (send.bytes < least_in_fragments || stage.receives > 0 || send.alike > 1 || work.oversubscribed) return 0;
   const Bytes size = work.element.size;
   const Bytes elements = (send.bytes / size + fragments_of_window - 1) / fragments_of_window;  // of a fragment
-  const Bytes fragment = StagingRing::rounded(elements * size);
+  const Bytes fragment = shm::StagingRing::rounded(elements * size);
   const Bytes window = fragments_of_window * fragment;
   if (size > fragment / 4 || window > paths_.node->staging[0]->bytes() / 2) return 0;
   return neighbour(send.peer)->waits() ? window : 0;
@@ -55,16 +34,16 @@ Bytes Operation::window_for(const Work& work, const Plan::Stage& stage, const Pl
 void Operation::choose_loan(const Instance& in, SendState& state) {
   const Plan::Outgoing& send = in.plan->sends[state.send];
   const bool by_kernel = work_.lend_from > 0 && send.bytes >= work_.lend_from;
-  if (!by_kernel && (send.bytes < least_in_place || !paths_.node->heap)) return;
+  if (!by_kernel && (send.bytes < shm::least_in_place || !paths_.node->heap)) return;
   const std::byte* message = in.buffers.in_one_piece(send.blocks);
   const bool in_heap = message && paths_.node->in_heap(message, send.bytes);
-  Connection& peer = *neighbour(send.peer);
+  shm::Connection& peer = *neighbour(send.peer);
   if (!message || !(by_kernel || in_heap) || !peer.out[in.channel].lends()) return;
   const Plan::Stage& stage = in.plan->stages[in.round];
   // Receivers of more than the ring holds would take turns with this rank's core, fragment by fragment.
   const bool needs_turns =
       work_.oversubscribed && stage.receives == 0 && stage.sent >= paths_.node->staging[in.channel]->bytes();
-  const bool chosen = !in_heap && !needs_turns && measured(send.bytes);
+  const bool chosen = !in_heap && !needs_turns && work_.measures(send.bytes);
   const bool one_way = stage.receives == 0 && !work_.oversubscribed;
   state.timed = chosen && !one_way;
   // What many stage at once displaces in caches what others copy, which no rank can time: where some stage, lent
@@ -87,14 +66,18 @@ bool Operation::copies_next(const Instance& in) const {
 /// True: the receiver has copied it. One that may not gets it through the staging ring.
 bool Operation::try_lend(Instance& in, SendState& state) {
   const Plan::Outgoing& send = in.plan->sends[state.send];
-  Connection& peer = *neighbour(send.peer);
+  shm::Connection& peer = *neighbour(send.peer);
   if (state.lent == 0) {
     const std::byte* message = in.buffers.in_one_piece(send.blocks);
-    const Help where = !both_ends_copy(in, send) ? Help::none : work_.lend_from > 0 ? Help::anywhere : Help::into_heaps;
-    state.lent = transport::shm::post_lent(peer, in.channel, key_, message, send.bytes, where);
+    // Where a round both sends and receives, each rank copies what it receives, and has no time to help others.
+    const bool helps = send.bytes >= shm::least_shared && in.plan->stages[in.round].receives == 0;
+    const shm::Help where = !helps                ? shm::Help::none
+                            : work_.lend_from > 0 ? shm::Help::anywhere
+                                                  : shm::Help::into_heaps;
+    state.lent = shm::post_lent(peer, in.channel, key_, message, send.bytes, where);
     if (state.lent == 0) return false;
   }
-  Outbox& box = peer.out[in.channel];
+  shm::Outbox& box = peer.out[in.channel];
   if (!box.released(state.lent)) {
     if (copies_next(in) || !box.asked_for_help(state.lent)) return false;
     const Nanoseconds begin = seen();
@@ -122,11 +105,11 @@ void Operation::ask_for_help(Instance& in) {
     if (!is_receive(step.kind) || receive.complete || !neighbour(step.peer)) continue;
     std::uint64_t& last_pass = blocked_[static_cast<std::size_t>(step.peer)];
     if (std::exchange(last_pass, pass_) == pass_) continue;  // an earlier message of this rank comes first
-    if (step.kind != ActionKind::receive || step.bytes < transport::shm::least_shared) continue;
+    if (step.kind != ActionKind::receive || step.bytes < shm::least_shared) continue;
     if (receive.shared || receive.got > 0 || receive.dropped) continue;
-    Inbox& box = neighbour(step.peer)->in[in.channel];
-    const Fragment fragment = box.next(key_);
-    if (!fragment || fragment.carried != Carried::lent || fragment.bytes != step.bytes) continue;
+    shm::Inbox& box = neighbour(step.peer)->in[in.channel];
+    const shm::Fragment fragment = box.next(key_);
+    if (!fragment || fragment.carried != shm::Carried::lent || fragment.bytes != step.bytes) continue;
     std::byte* const whole = in.buffers.in_one_piece(step.target);
     if (!whole) continue;
     receive.shared = ask(step, {whole, paths_.node->in_heap(whole, step.bytes)}, box);
@@ -134,7 +117,7 @@ void Operation::ask_for_help(Instance& in) {
 }
 
 /// Asks the sender of a lent message, which may sleep, to copy it too. False: it may not.
-bool Operation::ask(const Plan::Step& step, const Inbox::Target& target, Inbox& box) {
+bool Operation::ask(const Plan::Step& step, const shm::Inbox::Target& target, shm::Inbox& box) {
   if (!box.ask_for_help(target)) return false;
   ring(neighbour(step.peer)->doorbell);
   return true;
@@ -142,26 +125,26 @@ bool Operation::ask(const Plan::Step& step, const Inbox::Target& target, Inbox& 
 
 /// A message that lies in the sender's memory. What is to be combined, or goes to several places, is read in place, or
 /// else in pieces that the kernel copies.
-Copied Operation::take_lent(Instance& in, const Plan::Step& step, ReceiveState& receive, Inbox& box,
-                            const Fragment& fragment) {
+shm::Copied Operation::take_lent(Instance& in, const Plan::Step& step, ReceiveState& receive, shm::Inbox& box,
+                                 const shm::Fragment& fragment) {
   constexpr Bytes most = 32 << 10;  // what is combined should still be in the first cache
   std::byte* whole = step.kind == ActionKind::receive ? in.buffers.in_one_piece(step.target) : receive.bounce;
   if (whole) {
     const bool in_heap = paths_.node->in_heap(whole, fragment.bytes);
-    const Inbox::Target target{whole, in_heap, step.non_temporal};
+    const shm::Inbox::Target target{whole, in_heap, step.non_temporal};
     ask(step, target, box);
-    const Copied copied = box.copy_together(fragment, target, receive.copied);
-    receive.shared = copied == Copied::in_part;
-    if (copied == Copied::all) {
+    const shm::Copied copied = box.copy_together(fragment, target, receive.copied);
+    receive.shared = copied == shm::Copied::in_part;
+    if (copied == shm::Copied::all) {
       receive.got += fragment.bytes;
-      if (box.in_place(fragment)) messages_in_place.fetch_add(1, std::memory_order_relaxed);
+      if (box.in_place(fragment)) shm::messages_in_place.fetch_add(1, std::memory_order_relaxed);
     }
     return copied;
   }
   if (const std::byte* message = box.in_place(fragment)) {
-    messages_in_place.fetch_add(1, std::memory_order_relaxed);
+    shm::messages_in_place.fetch_add(1, std::memory_order_relaxed);
     deliver(in, step, receive, message, fragment.bytes);
-    return Copied::all;
+    return shm::Copied::all;
   }
   const Bytes size = work_.element.size;
   const Bytes piece = std::max(most - most % size, size);
@@ -169,14 +152,14 @@ Copied Operation::take_lent(Instance& in, const Plan::Step& step, ReceiveState& 
   while (receive.got < fragment.bytes) {
     const Bytes bytes = std::min(piece, fragment.bytes - receive.got);
     if (!box.copy(fragment, receive.got, bytes, memory)) {
-      if (receive.got == 0) return Copied::refused;
+      if (receive.got == 0) return shm::Copied::refused;
       failed_ = receive.dropped = true;  // some of it has been combined
       receive.got = fragment.bytes;
     } else {
       deliver(in, step, receive, memory, bytes);
     }
   }
-  return Copied::all;
+  return shm::Copied::all;
 }
 
 /// Senders write into this call's buffers no more, and receivers do not take what comes of them for a message.

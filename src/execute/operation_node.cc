@@ -14,27 +14,6 @@
 #include "support/memory.hpp"
 
 namespace stretto::execute {
-namespace {
-
-using transport::shm::Carried;
-using transport::shm::Connection;
-using transport::shm::Copied;
-using transport::shm::Fragment;
-using transport::shm::goes_around;
-using transport::shm::goes_inline;
-using transport::shm::Inbox;
-using transport::shm::inline_payload;
-using transport::shm::Outbox;
-using transport::shm::post_inline;
-using transport::shm::post_staged;
-using transport::shm::reading_costs;
-using transport::shm::seconds_of;
-using transport::shm::size_class;
-using transport::shm::StagingRing;
-using transport::shm::Storing;
-
-}  // namespace
-
 /// Neighbouring messages with the same blocks become one, which all their receivers read.
 void Operation::send_to_neighbours(Instance& in, const Plan::Stage& stage) {
   in.unsent.clear();
@@ -56,7 +35,7 @@ void Operation::send_to_neighbours(Instance& in, const Plan::Stage& stage) {
 
 void Operation::queue_sends(Instance& in, std::uint32_t first, std::uint32_t end) {
   const auto& sends = in.plan->sends;
-  const StagingRing& staging = *paths_.node->staging[in.channel];
+  const shm::StagingRing& staging = *paths_.node->staging[in.channel];
   Bytes all = 0;
   Bytes largest = 0;
   for (std::uint32_t s = first; s < end;) {
@@ -73,8 +52,8 @@ void Operation::queue_sends(Instance& in, std::uint32_t first, std::uint32_t end
     if (state.readers == 0) continue;
     in.unsent.push_back(state);
     const Bytes bytes = sends[state.send].bytes;
-    if (bytes <= inline_payload) continue;
-    all += std::max(StagingRing::rounded(bytes), state.window);
+    if (bytes <= shm::inline_payload) continue;
+    all += std::max(shm::StagingRing::rounded(bytes), state.window);
     largest = std::max({largest, bytes, state.window});
   }
   if (all > staging.capacity(largest)) cut_into_fragments(in, staging.bytes());
@@ -128,16 +107,13 @@ bool Operation::pump(Instance& in) {
 }
 
 /// A part of a message into the staging ring, timed if that helps to choose how others go.
-void Operation::pack_staged(Instance& in, const SendState& state, Part part, std::byte* to, const Storing& storing) {
+void Operation::pack_staged(Instance& in, const SendState& state, Part part, std::byte* to,
+                            const shm::Storing& storing) {
   const Plan::Outgoing* send = &in.plan->sends[state.send];
   const auto pack = [&] { in.buffers.pack(send->blocks, part.first, part.bytes, to, storing.non_temporal); };
   if (!state.timed || !storing.typical) return pack();
-  const float seconds = seconds_of(pack) / static_cast<float>(part.bytes * state.readers);
+  const float seconds = shm::seconds_of(pack) / static_cast<float>(part.bytes * state.readers);
   for (std::uint32_t r = 0; r < state.readers; ++r) neighbour(send[r].peer)->selector.packed(send->bytes, seconds);
-}
-
-Bytes Operation::most_inline(const Instance& in, const Plan::Outgoing& send) const {
-  return neighbour(send.peer)->out[in.channel].most_inline();
 }
 
 /// True: the whole message is posted.
@@ -148,23 +124,24 @@ bool Operation::try_send(Instance& in, SendState& state) {
   if (state.window > 0) return try_send_in_fragments(in, state);
   const Bytes bytes = send->bytes;
   Nanoseconds begin = 0;
-  if (goes_inline(neighbour(send->peer)->out[in.channel], bytes, state.readers)) {
+  if (shm::goes_inline(neighbour(send->peer)->out[in.channel], bytes, state.readers)) {
     for (; state.readers > 0; --state.readers, ++state.send, ++send) {
       const auto pack = [&](std::byte* to) {
         begin = seen(send->peer);
         in.buffers.pack(send->blocks, 0, bytes, to);
       };
-      if (!post_inline(*neighbour(send->peer), in.channel, key_, bytes, pack)) return false;
+      if (!shm::post_inline(*neighbour(send->peer), in.channel, key_, bytes, pack)) return false;
       done(begin, Activity::send, send->peer, bytes, in);
     }
     return true;
   }
-  const auto peer = [&](std::uint32_t r) -> Connection& { return *neighbour(send[r].peer); };
-  const auto pack = [&](std::byte* to, const Storing& storing) {
+  const auto peer = [&](std::uint32_t r) -> shm::Connection& { return *neighbour(send[r].peer); };
+  const auto pack = [&](std::byte* to, const shm::Storing& storing) {
     begin = seen(send->peer);
     pack_staged(in, state, {0, bytes}, to, storing);
   };
-  if (!post_staged(*paths_.node, selectors_.stores, in.channel, key_, bytes, state.readers, peer, pack)) return false;
+  if (!shm::post_staged(*paths_.node, selectors_.stores, in.channel, key_, bytes, state.readers, peer, pack))
+    return false;
   for (std::uint32_t r = 0; r < state.readers; ++r, begin = seen())
     done(begin, Activity::send, send[r].peer, bytes, in);
   return true;
@@ -173,8 +150,8 @@ bool Operation::try_send(Instance& in, SendState& state) {
 bool Operation::try_send_in_fragments(Instance& in, SendState& state) {
   const Plan::Outgoing& send = in.plan->sends[state.send];
   const Element& element = work_.element;
-  Connection& peer = *neighbour(send.peer);
-  Outbox& box = peer.out[in.channel];
+  shm::Connection& peer = *neighbour(send.peer);
+  shm::Outbox& box = peer.out[in.channel];
   Bytes fragment_bytes = std::max<Bytes>(state.window / fragments_of_window / 64 * 64, 64);
   const bool whole_elements = element.size <= fragment_bytes;
   if (whole_elements) fragment_bytes -= fragment_bytes % element.size;
@@ -182,12 +159,12 @@ bool Operation::try_send_in_fragments(Instance& in, SendState& state) {
   if (!state.packed && !whole_elements && !element.dense)
     state.packed = in.buffers.gathered(send.blocks, send.bytes, in.arena);
   if (!state.memory) {
-    StagingRing& staging = *paths_.node->staging[in.channel];
-    state.around = goes_around(*paths_.node, staging, selectors_.stores, state.window, fragment_bytes);
+    shm::StagingRing& staging = *paths_.node->staging[in.channel];
+    state.around = shm::goes_around(*paths_.node, staging, selectors_.stores, state.window, fragment_bytes);
     state.memory = staging.take(state.window, state.around);
     if (!state.memory) return false;
     state.new_pages = staging.has_new_pages();
-    state.reference = staging.add_reference(box, StagingRing::not_posted, paths_.node->owner(key_), true);
+    state.reference = staging.add_reference(box, shm::StagingRing::not_posted, paths_.node->owner(key_), true);
   }
   for (; state.posted < send.bytes; ++state.fragments) {
     if (box.full()) return false;
@@ -197,13 +174,13 @@ bool Operation::try_send_in_fragments(Instance& in, SendState& state) {
     const Bytes bytes = std::min(fragment_bytes, send.bytes - state.posted);
     std::byte* memory = state.memory + static_cast<Bytes>(state.fragments % places) * fragment_bytes;
     const bool new_pages = state.new_pages && state.fragments < places;
-    Storing how{.typical = !new_pages};
+    shm::Storing how{.typical = !new_pages};
     if (state.packed)
       copy_bytes(memory, state.packed + state.posted, bytes);
     else
       how = selectors_.stores.run(
-          bytes, new_pages, state.around, reading_costs(*paths_.node, box),
-          [&](const Storing& storing) { pack_staged(in, state, {state.posted, bytes}, memory, storing); });
+          bytes, new_pages, state.around, shm::reading_costs(*paths_.node, box),
+          [&](const shm::Storing& storing) { pack_staged(in, state, {state.posted, bytes}, memory, storing); });
     state.posted += bytes;
     box.next().refer(paths_.node->offset(memory), bytes, state.posted == send.bytes, how);
     box.post(key_);
@@ -228,7 +205,7 @@ void Operation::give_windows_back(Instance& in) {
 bool Operation::try_send_in_slots(Instance& in, SendState& state) {
   const Plan::Outgoing& send = in.plan->sends[state.send];
   const Element& element = work_.element;
-  Bytes fragment = most_inline(in, send);
+  Bytes fragment = neighbour(send.peer)->out[in.channel].most_inline();
   if (element.size <= fragment)
     fragment -= fragment % element.size;
   else if (!element.dense && !state.packed)
@@ -242,7 +219,7 @@ bool Operation::try_send_in_slots(Instance& in, SendState& state) {
       else
         in.buffers.pack(send.blocks, state.posted, bytes, to);
     };
-    if (!post_inline(*neighbour(send.peer), in.channel, key_, bytes, pack, state.posted + bytes == send.bytes))
+    if (!shm::post_inline(*neighbour(send.peer), in.channel, key_, bytes, pack, state.posted + bytes == send.bytes))
       return false;
     state.posted += bytes;
     done(begin, Activity::send, send.peer, bytes, in);
@@ -257,7 +234,8 @@ void Operation::unblock_sends(Instance& in) {
   one_by_one(in.unsent);
   for (SendState& state : in.unsent) {
     const Plan::Outgoing& send = in.plan->sends[state.send];
-    if (!state.memory && !state.lend && send.bytes > most_inline(in, send)) state.in_slots = true;
+    const shm::Outbox& box = neighbour(send.peer)->out[in.channel];
+    if (!state.memory && !state.lend && send.bytes > box.most_inline()) state.in_slots = true;
   }
 }
 
@@ -268,22 +246,22 @@ bool Operation::takes_one(const Instance& in) const {
 }
 
 /// Timed, if that helps the sender to choose how other messages go.
-Copied Operation::take_content(Instance& in, const Plan::Step& step, ReceiveState& receive, Inbox& box,
-                               const Fragment& fragment) {
+shm::Copied Operation::take_content(Instance& in, const Plan::Step& step, ReceiveState& receive, shm::Inbox& box,
+                                    const shm::Fragment& fragment) {
   if (receive.dropped) {
     receive.got += fragment.bytes;
-    return Copied::all;
+    return shm::Copied::all;
   }
   const auto take = [&] {
-    if (fragment.carried == Carried::lent) return take_lent(in, step, receive, box, fragment);
+    if (fragment.carried == shm::Carried::lent) return take_lent(in, step, receive, box, fragment);
     const bool in_ring = fragment.in_ring();
     const auto read = [&] { deliver(in, step, receive, fragment.content, fragment.bytes, in_ring); };
     if (fragment.bytes > 0) in_ring ? box.read(fragment, read) : read();
-    return Copied::all;
+    return shm::Copied::all;
   };
-  if (!measured(step.bytes) || takes_one(in)) return take();
-  Copied copied{};
-  receive.copying += seconds_of([&] { copied = take(); });
+  if (!work_.measures(step.bytes) || takes_one(in)) return take();
+  shm::Copied copied{};
+  receive.copying += shm::seconds_of([&] { copied = take(); });
   return copied;
 }
 
@@ -292,21 +270,22 @@ bool Operation::is_exchanged(const Instance& in, const Plan::Step& step) {
   const Plan::Stage& stage = in.plan->stages[in.round];
   const auto begin = in.plan->sends.begin();
   return std::any_of(begin + stage.first_send, begin + stage.end_of_sends, [&](const Plan::Outgoing& send) {
-    return send.peer == step.peer && size_class(send.bytes) == size_class(step.bytes);
+    return send.peer == step.peer && shm::size_class(send.bytes) == shm::size_class(step.bytes);
   });
 }
 
 /// Tells the sender what the message took: its copies if there was something else to do meanwhile, else the time from
 /// when it was first looked for.
-void Operation::note_cost(Instance& in, const Plan::Step& step, const ReceiveState& receive, const Fragment& last) {
-  Inbox& first_channel = neighbour(step.peer)->in[0];
-  if (!measured(step.bytes) || receive.dropped || last.carried == Carried::inlined) return;
+void Operation::note_cost(Instance& in, const Plan::Step& step, const ReceiveState& receive,
+                          const shm::Fragment& last) {
+  shm::Inbox& first_channel = neighbour(step.peer)->in[0];
+  if (!work_.measures(step.bytes) || receive.dropped || last.carried == shm::Carried::inlined) return;
   // It has its credit already: the sender may have given the channel to another receiver.
   if (last.unexpected) return;
-  if (last.carried == Carried::lent && first_channel.in_place(last)) return;
-  Connection& peer = *neighbour(step.peer);
-  if (peer.follows && is_exchanged(in, step)) peer.selector.came(step.bytes, last.carried == Carried::lent);
-  if (last.carried == Carried::staged && !last.typical) return;
+  if (last.carried == shm::Carried::lent && first_channel.in_place(last)) return;
+  shm::Connection& peer = *neighbour(step.peer);
+  if (peer.follows && is_exchanged(in, step)) peer.selector.came(step.bytes, last.carried == shm::Carried::lent);
+  if (last.carried == shm::Carried::staged && !last.typical) return;
   const auto since = [&] { return std::chrono::duration<float>(std::chrono::steady_clock::now() - receive.began); };
   const float seconds = takes_one(in) ? since().count() : receive.copying;
   // Of what the sender copied too, where that took time from the same cores.
@@ -321,12 +300,12 @@ void Operation::note_cost(Instance& in, const Plan::Step& step, const ReceiveSta
 bool Operation::take(Instance& in, std::uint32_t index, bool in_order, bool yielding) {
   const Plan::Step& step = in.plan->steps[index];
   ReceiveState& receive = in.receives[index - in.plan->stages[in.round].first_step];
-  Connection& peer = *neighbour(step.peer);
+  shm::Connection& peer = *neighbour(step.peer);
   auto& box = peer.in[in.channel];
-  if (measured(step.bytes) && receive.began == decltype(receive.began){} && takes_one(in))
+  if (work_.measures(step.bytes) && receive.began == decltype(receive.began){} && takes_one(in))
     receive.began = std::chrono::steady_clock::now();
   for (;;) {
-    const Fragment fragment = box.next(key_);
+    const shm::Fragment fragment = box.next(key_);
     if (!fragment) {
       if (!yielding || !box.buffer_unexpected(key_)) return false;
       ring(peer.doorbell);
@@ -338,14 +317,14 @@ bool Operation::take(Instance& in, std::uint32_t index, bool in_order, bool yiel
     const Nanoseconds begin = seen(step.peer, true);
     if (!in_order && step.kind == ActionKind::receive_reduce && receive.got == 0 && !receive.bounce && !receive.dropped)
       receive.bounce = in.arena.take(step.bytes);
-    const Copied copied = take_content(in, step, receive, box, fragment);
-    if (copied == Copied::in_part) return false;
-    if (copied == Copied::refused) {
+    const shm::Copied copied = take_content(in, step, receive, box, fragment);
+    if (copied == shm::Copied::in_part) return false;
+    if (copied == shm::Copied::refused) {
       box.refuse();
       ring(peer.doorbell);
       continue;
     }
-    if (fragment.carried == Carried::lent && box.was_withdrawn()) failed_ = receive.dropped = true;
+    if (fragment.carried == shm::Carried::lent && box.was_withdrawn()) failed_ = receive.dropped = true;
     receive.complete = fragment.last;
     if (receive.complete) note_cost(in, step, receive, fragment);  // before the credit, in the same cache line
     if (box.release(key_, fragment)) ring(peer.doorbell);

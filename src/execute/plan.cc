@@ -69,11 +69,8 @@ class Plan::Resolver {
 
   void place_scratch() {
     const Schedule& schedule = *work_.schedule;
-    slots_.clear();
-    if (schedule.scratch.empty()) {
-      p_.scratch = 0;
-      return;
-    }
+    p_.scratch = 0;
+    if (schedule.scratch.empty()) return;
     Count n = 0;
     for (const Scratch::Run& run : schedule.scratch.runs())
       for (Block i = 0; i < run.count; ++i) {

@@ -144,8 +144,8 @@ Outcome Progress::wait(FunctionRef<bool()> done, const Paths& paths, bool may_bl
 template <typename Done>
 Outcome Progress::wait_until(Done done, const Paths& paths, Operation* only, bool may_block, const Deadline& deadline) {
   constexpr std::chrono::milliseconds until_others_are_in_the_way{10};
-  static constexpr transport::shm::WaitPolicy none{};
-  transport::shm::Backoff backoff(paths.node ? paths.node->policy : none, paths.node ? paths.node->doorbell : nullptr);
+  static constexpr shm::WaitPolicy none{};
+  shm::Backoff backoff(paths.node ? paths.node->policy : none, paths.node ? paths.node->doorbell : nullptr);
   Deadline expires, too_long;  // of this wait, known once it is long
   bool long_wait = false;
   const auto resume = [&] {

@@ -73,7 +73,7 @@ class Progress {
   /// Waits for such a message of `operation`, where there is nothing else to wait for.
   transport::Outcome await(Operation& operation, const Deadline& deadline);
 
-  transport::shm::AccessSelectors selectors_;
+  shm::AccessSelectors selectors_;
   std::vector<std::unique_ptr<Operation>> all_;
   std::vector<Operation*> unused_, posted_, ended_;  // ended_: their owners do not know yet
   unsigned idle_polls_ = 0;

@@ -26,12 +26,7 @@ constexpr std::string_view head =
     "# What programs learned here (STRETTO_LEARN, docs/learning.md): of each class of calls the choice that took the\n"
     "# slowest rank least. A class has one line; `stretto rules` shows, compares and forgets them.\n";
 
-/// Not by printf, which writes a comma where the program's locale has one.
-std::string microseconds(double seconds) {
-  char text[320];  // the largest number has 309 digits
-  const auto written = std::to_chars(text, text + sizeof text, seconds * 1e6, std::chars_format::fixed, 2);
-  return std::string(text, written.ptr) + " us";
-}
+std::string microseconds(double seconds) { return two_digits(seconds * 1e6) + " us"; }
 
 std::string line_of(const Learned& one) {
   std::string line = one.conditions + " -> " + written(one.choice.algorithm, one.choice.params) + "  # ";

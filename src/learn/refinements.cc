@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <initializer_list>
 #include <utility>
 
 namespace stretto::learn {
@@ -44,13 +45,9 @@ class Refiner {
   }
 
   void begin_to_cut() {
-    struct Cut {
-      Bytes parts;
-      int depth;
-    };
-    for (const Cut& cut : {Cut{2, 2}, Cut{4, 2}, Cut{16, 8}}) {
-      const auto segment = static_cast<Bytes>(std::bit_floor(static_cast<std::uint64_t>(call_.bytes / cut.parts)));
-      if (segment >= least_segment) add_cut(segment, cut.depth);
+    for (const auto& [parts, depth] : std::initializer_list<std::pair<Bytes, int>>{{2, 2}, {4, 2}, {16, 8}}) {
+      const auto segment = static_cast<Bytes>(std::bit_floor(static_cast<std::uint64_t>(call_.bytes / parts)));
+      if (segment >= least_segment) add_cut(segment, depth);
     }
   }
 

@@ -26,8 +26,8 @@ std::set<std::string, std::less<>>& known() {
   return names;
 }
 
-/// Beginnings of the variables that the package's build and tests read.
-constexpr std::string_view for_others[] = {"STRETTO_MPICC", "STRETTO_TEST_"};
+/// Beginnings of the variables that the package's build and tests read, and that its module sets.
+constexpr std::string_view for_others[] = {"STRETTO_MPICC", "STRETTO_ROOT", "STRETTO_TEST_"};
 
 std::string_view variable(const std::string& name) {
   known().insert(name);

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
+#include <cstdlib>
 #include <string>
 
 #include "support/files.hpp"
@@ -17,10 +19,8 @@ namespace {
 int quota_of(std::string group) {
   int quota = no_quota;
   for (;;) {
-    const std::string text = read_file(("/sys/fs/cgroup" + group + "/cpu.max").c_str());
-    const char* at = text.c_str();
-    const double time = number_from(at, 0);
-    const double period = number_from(at, 0);
+    double time = 0, period = 0;  // "max" is no number
+    std::sscanf(read_file(("/sys/fs/cgroup" + group + "/cpu.max").c_str()).c_str(), "%lf %lf", &time, &period);
     if (time > 0 && period > 0) quota = std::min(quota, static_cast<int>(std::ceil(time / period)));
     if (group.empty()) return quota;
     group.resize(group.rfind('/') == std::string::npos ? 0 : group.rfind('/'));
@@ -29,13 +29,8 @@ int quota_of(std::string group) {
 
 /// Version 1: two files, where the group's own tree is mounted as the root.
 int quota_of_first_version() {
-  const auto number_in = [](const char* path) {
-    const std::string text = read_file(path);
-    const char* at = text.c_str();
-    return number_from(at, 0);
-  };
-  const double time = number_in("/sys/fs/cgroup/cpu/cpu.cfs_quota_us");
-  const double period = number_in("/sys/fs/cgroup/cpu/cpu.cfs_period_us");
+  const double time = std::atof(read_file("/sys/fs/cgroup/cpu/cpu.cfs_quota_us").c_str());
+  const double period = std::atof(read_file("/sys/fs/cgroup/cpu/cpu.cfs_period_us").c_str());
   if (time <= 0 || period <= 0) return no_quota;
   return static_cast<int>(std::ceil(time / period));
 }

@@ -11,7 +11,6 @@
 #include <cerrno>
 #include <csignal>
 #include <cstddef>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
@@ -42,15 +41,6 @@ inline std::string read_file(const char* path, std::size_t most = std::size_t{1}
     text.append(part, static_cast<std::size_t>(n));
   }
   return text;
-}
-
-/// The number at the beginning of `text`, which moves on behind it; `otherwise` where there is none.
-inline double number_from(const char*& text, double otherwise) {
-  char* end = nullptr;
-  const double value = std::strtod(text, &end);
-  if (end == text) return otherwise;
-  text = end;
-  return value;
 }
 
 /// What a path names that is no regular file: "a FIFO".

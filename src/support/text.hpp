@@ -46,6 +46,13 @@ std::optional<Number> parsed(std::string_view word) {
   return error == std::errc{} && end == word.data() + word.size() ? std::optional(number) : std::nullopt;
 }
 
+/// With two digits behind the point. Not by printf, which writes a comma where the program's locale has one.
+inline std::string two_digits(double number) {
+  char text[320];  // the largest number has 309 digits
+  const auto written = std::to_chars(text, text + sizeof text, number, std::chars_format::fixed, 2);
+  return std::string(text, written.ptr);
+}
+
 /// "0-3,7": runs of neighbours as one; what is negative, which is no number, as a question mark.
 template <typename Number>
 std::string runs_of(const std::vector<Number>& numbers) {

@@ -254,7 +254,11 @@ def test_misspelt_variables_are_named_once(built):
         "STRETTO_RULE": "is STRETTO_RULES meant?",
         "STRETTO_COLOUR": "the variables are STRETTO_ALLGATHER, ",
     }
-    others = {"STRETTO_MPICC": "x", "STRETTO_TEST_BUILD": "x"}  # of the package and its tests
+    others = {
+        "STRETTO_MPICC": "x",
+        "STRETTO_ROOT": "x",
+        "STRETTO_TEST_BUILD": "x",
+    }  # of the package
     variables = {**dict.fromkeys(hints, "x"), **others}
     done = stretto_run(3, [built("collectives.c", "mpich")], mpi=mpi_of("mpich"), **variables)
     lines = done.succeeded().err.splitlines()

@@ -98,10 +98,6 @@ void MpiTransport::receive(Rank peer, Tag tag, void* data, Bytes bytes, Ticket t
   });
 }
 
-bool MpiTransport::pending(Ticket ticket) const {
-  return std::any_of(posted_.begin(), posted_.end(), [&](const Posted& p) { return p.ticket == ticket; });
-}
-
 void MpiTransport::test(std::vector<Ticket>& done) {
   if (posted_.size() > 1 && mpi::flavour::traits.testany_keeps_errors)
     test_any(done);
@@ -132,7 +128,8 @@ void MpiTransport::test_any(std::vector<Ticket>& done) {
 void MpiTransport::take_complete(std::size_t i, std::vector<Ticket>& done) {
   const Ticket ticket = posted_[i].ticket;
   posted_.erase(posted_.begin() + static_cast<std::ptrdiff_t>(i));
-  if (!pending(ticket)) done.push_back(ticket);  // the last part of its message
+  const bool was_last = std::ranges::find(posted_, ticket, &Posted::ticket) == posted_.end();  // part of its message
+  if (was_last) done.push_back(ticket);
 }
 
 // Nor MPI_Testsome: MPICH reports errors of a test of several to MPI_COMM_WORLD, whose error handler may end the

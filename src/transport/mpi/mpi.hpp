@@ -46,7 +46,6 @@ class MpiTransport final : public Transport {
 
   template <typename Post>
   void in_parts(Bytes bytes, Ticket ticket, bool receive, Post post);
-  bool pending(Ticket ticket) const;
   /// Asks for every operation once; appends the tickets of complete messages.
   void test(std::vector<Ticket>& done);
   void test_any(std::vector<Ticket>& done);

@@ -142,8 +142,7 @@ class LoadSelector {
   template <typename Clock = std::chrono::steady_clock, typename Load>
   void run(Bytes bytes, Load load) {
     if (bytes < least) return load(false);
-    const auto doublings = std::bit_width(static_cast<std::uint64_t>(bytes / least));
-    Size& size = sizes_[std::min<std::size_t>(doublings, sizes_.size()) - 1];
+    Size& size = sizes_[class_of(bytes, 2 * least, sizes_.size())];
     const bool as_memcpy = size.probes.second(size.memcpy < size.lines * 1.15f);
     if (!size.probes.probes() && size.probes.turn() % time_every != 0) return load(as_memcpy);
     float& now = as_memcpy ? size.memcpy : size.lines;

@@ -37,12 +37,12 @@ class BlockMap {
     alignment = std::max(alignment, page_);
     for (const State state : {State::kept, State::bare})
       for (auto found = free(state).lower_bound({bytes, 0}); found != free(state).end(); ++found) {
-        const Bytes at = (base_ + found->second + alignment - 1) / alignment * alignment - base_;
-        if (at + bytes > found->second + found->first) continue;
-        const Part part{found->second, found->first};
-        erase(part.at);
-        if (at > part.at) add(part.at, at - part.at, state);
-        if (at + bytes < part.at + part.bytes) add(at + bytes, part.at + part.bytes - at - bytes, state);
+        const auto [room, first] = *found;
+        const Bytes at = (base_ + first + alignment - 1) / alignment * alignment - base_;
+        if (at + bytes > first + room) continue;
+        erase(first);
+        if (at > first) add(first, at - first, state);
+        if (at + bytes < first + room) add(at + bytes, first + room - at - bytes, state);
         add(at, bytes, State::used);
         return Taken{at, state == State::bare};
       }
@@ -82,10 +82,9 @@ class BlockMap {
     }
     if (end < at + bytes) return false;
     for (Bytes gone = at + now; gone < at + bytes;) {
-      const Part part{gone, parts_[gone].bytes};
-      const State state = parts_[gone].state;
+      const auto [room, state] = parts_[gone];
       erase(gone);
-      gone += part.bytes;
+      gone += room;
       if (gone > at + bytes) add(at + bytes, gone - at - bytes, state);
     }
     parts_[at].bytes = bytes;
@@ -115,10 +114,6 @@ class BlockMap {
 
  private:
   enum class State : std::uint8_t { used, kept, bare };
-  struct Part {
-    Bytes at;
-    Bytes bytes;
-  };
   struct Extent {
     Bytes bytes = 0;
     State state = State::bare;

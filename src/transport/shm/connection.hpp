@@ -197,7 +197,8 @@ class Inbox {
   /// Asks the sender to copy as well, from now on. False: it may not.
   bool ask_for_help(const Target& to) {
     Loan& loan = channel_.slot(released_).loan;
-    if (!may_help(loan, to) || channel_.receipts->refused.load(std::memory_order_relaxed) != 0) return false;
+    const Help needed = to.in_heap ? Help::into_heaps : Help::anywhere;
+    if (loan.helps < needed || channel_.receipts->refused.load(std::memory_order_relaxed) != 0) return false;
     transport::shm::ask_for_help(loan, to.at);
     return true;
   }
@@ -262,9 +263,6 @@ class Inbox {
   }
 
  private:
-  static bool may_help(const Loan& loan, const Target& to) {
-    return loan.helps >= (to.in_heap ? Help::into_heaps : Help::anywhere);
-  }
   /// Of the slot in front.
   const std::byte* content(const Slot& slot) const {
     if (slot.carried != Carried::inlined) return segment_ + slot.at;
@@ -359,9 +357,7 @@ struct Connection {
   }
   /// Has the peer closed it, or released all that was sent?
   bool drained() const {
-    for (const Outbox& box : out)
-      if (!box.released(box.sent())) return false;
-    return true;
+    return std::ranges::all_of(out, [](const Outbox& box) { return box.released(box.sent()); });
   }
 };
 

@@ -34,13 +34,14 @@ class Costs {
 };
 static_assert(std::atomic<float>::is_always_lock_free);
 
-inline constexpr std::size_t size_classes = 6;  ///< of messages: sizes that differ by a factor of two
-
-inline std::size_t size_class(Bytes message) {
-  constexpr Bytes first_ends = 64 << 10;
-  const auto doublings = std::bit_width(static_cast<std::uint64_t>(message / first_ends));
-  return std::min(static_cast<std::size_t>(doublings), size_classes - 1);
+/// Of sizes that differ by a factor of two: the first class ends at `first_ends`, the last one nowhere.
+inline std::size_t class_of(Bytes bytes, Bytes first_ends, std::size_t classes) {
+  const auto doublings = static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(bytes / first_ends)));
+  return std::min(doublings, classes - 1);
 }
+
+inline constexpr std::size_t size_classes = 6;  ///< of messages
+inline std::size_t size_class(Bytes message) { return class_of(message, 64 << 10, size_classes); }
 
 /// By the size of messages.
 class CopyCosts : Costs<size_classes> {
@@ -64,13 +65,8 @@ struct Storing {
   bool typical = true;  ///< it takes as long as later ones: the memory is not new, nothing is tried out
 };
 
-inline constexpr std::size_t fragment_classes = 8;  ///< sizes that differ by a factor of two
-
-inline std::size_t fragment_class(Bytes fragment) {
-  constexpr Bytes first = 1 << 10;
-  const auto doublings = std::bit_width(static_cast<std::uint64_t>(fragment / first));
-  return std::clamp<std::size_t>(static_cast<std::size_t>(doublings), 1, fragment_classes) - 1;
-}
+inline constexpr std::size_t fragment_classes = 8;
+inline std::size_t fragment_class(Bytes fragment) { return class_of(fragment, 2 << 10, fragment_classes); }
 
 /// What it takes a receiver to read, by the way in which it was written and the size of fragments.
 class ReadingCosts : Costs<3 * fragment_classes> {

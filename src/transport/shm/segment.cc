@@ -13,9 +13,12 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 #include <new>
+#include <utility>
 
+#include "support/files.hpp"
 #include "transport/shm/heap.hpp"
 
 namespace stretto::transport::shm {
@@ -40,6 +43,12 @@ constexpr Bytes alignment(Bytes bytes) { return bytes % page == 0 ? page : stati
 
 std::string said(const char* call) { return std::string(call) + ": " + std::strerror(errno); }
 
+/// For a function that gives nothing then.
+std::nullptr_t failed(std::string& why, std::string what) {
+  why = std::move(what);
+  return nullptr;
+}
+
 /// A call that a signal may interrupt: a profiler's timer, say.
 template <typename Call>
 auto uninterrupted(Call call) {
@@ -61,13 +70,9 @@ std::byte* map(int file, Bytes bytes) {
 bool has_ended(pid_t process) {
 #ifdef SYS_pidfd_open
   // A process that nobody has waited for yet has a number, and still has ended.
-  const int file = static_cast<int>(syscall(SYS_pidfd_open, process, 0));
-  if (file >= 0) {
-    pollfd watched{file, POLLIN, 0};
-    const bool ended = poll(&watched, 1, 0) > 0;
-    close(file);
-    return ended;
-  }
+  const OpenFile file(static_cast<int>(syscall(SYS_pidfd_open, process, 0)));
+  pollfd watched{file.number, POLLIN, 0};
+  if (file.number >= 0) return poll(&watched, 1, 0) > 0;
   if (errno == ESRCH) return true;
 #endif
   return kill(process, 0) != 0 && errno == ESRCH;
@@ -80,21 +85,6 @@ bool within_limit_of_files(Bytes bytes) {
          limit.rlim_cur >= static_cast<rlim_t>(bytes);
 }
 
-/// The file of a handle; negative: `why` says what failed. A process of another container may have the same number: its
-/// files are not for mapping.
-int open_file(const std::string& path, const Token& token, std::string& why) {
-  const int file = uninterrupted([&] { return open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); });
-  if (file < 0) {
-    why = said(path.c_str());
-    return -1;
-  }
-  Token found{};
-  if (pread(file, found.data(), sizeof found, 0) == sizeof found && found == token) return file;
-  why = path + " is of another process";
-  close(file);
-  return -1;
-}
-
 }  // namespace
 
 std::unique_ptr<Segment> Segment::create(Bytes most, std::string& why) {
@@ -102,30 +92,18 @@ std::unique_ptr<Segment> Segment::create(Bytes most, std::string& why) {
   SegmentHandle& handle = s->handle_;
   handle.bytes = rounded(most, page);
   handle.process = getpid();
-  if (uninterrupted([&] { return getrandom(handle.token.data(), sizeof handle.token, 0); }) != sizeof handle.token) {
-    why = said("getrandom");
-    return nullptr;
-  }
-  if (!within_limit_of_files(handle.bytes)) {
-    why = "the limit on the size of files, ulimit -f, is less than " + std::to_string(handle.bytes / 1024) + " KiB";
-    return nullptr;
-  }
+  if (uninterrupted([&] { return getrandom(handle.token.data(), sizeof handle.token, 0); }) != sizeof handle.token)
+    return failed(why, said("getrandom"));
+  if (!within_limit_of_files(handle.bytes))
+    return failed(
+        why, "the limit on the size of files, ulimit -f, is less than " + std::to_string(handle.bytes / 1024) + " KiB");
   handle.file = memfd_create(name, MFD_CLOEXEC);
-  if (handle.file < 0) {
-    why = said("memfd_create");
-    return nullptr;
-  }
+  if (handle.file < 0) return failed(why, said("memfd_create"));
   s->memory_ = map(static_cast<int>(handle.file), handle.bytes);
-  if (!s->memory_) {
-    why = said("mmap");
-    return nullptr;
-  }
+  if (!s->memory_) return failed(why, said("mmap"));
   s->near_end_ = s->reserved_ = std::min(most_near_header, handle.bytes / 8 / page * page);
   std::byte* head = s->take(sizeof(Header));
-  if (head != s->memory_) {  // where all look for it
-    why = said("fallocate");
-    return nullptr;
-  }
+  if (head != s->memory_) return failed(why, said("fallocate"));  // where all look for it
   auto* header = new (head) Header{handle.token, {}, {}, {}};
   s->doorbell_ = &header->doorbell;
   return s;
@@ -205,12 +183,14 @@ void Segment::depart() { reinterpret_cast<Header*>(memory_)->departed.store(1, s
 
 std::unique_ptr<Mapping> Mapping::open(const SegmentHandle& handle, std::string& why) {
   const std::string path = "/proc/" + std::to_string(handle.process) + "/fd/" + std::to_string(handle.file);
-  const int file = open_file(path, handle.token, why);
-  if (file < 0) return nullptr;
-  std::byte* const memory = map(file, handle.bytes);
-  if (!memory) why = said("mmap");
-  close(file);
-  if (!memory) return nullptr;
+  const OpenFile file(uninterrupted([&] { return ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); }));
+  if (file.number < 0) return failed(why, said(path.c_str()));
+  // A process of another container may have the same number: its files are not for mapping.
+  Token found{};
+  if (pread(file.number, found.data(), sizeof found, 0) != sizeof found || found != handle.token)
+    return failed(why, path + " is of another process");
+  std::byte* const memory = map(file.number, handle.bytes);
+  if (!memory) return failed(why, said("mmap"));
   std::unique_ptr<Mapping> mapping(new Mapping(handle, memory));
   // Written before it is read, as in Process::connect().
   mapping->doorbell()->sleepers.fetch_add(0, std::memory_order_relaxed);

@@ -15,11 +15,7 @@ namespace stretto::transport::shm {
 namespace {
 
 constexpr long longest_sleep = 250'000;  // ns; a ring may be missed, and the MPI may need this process
-
-void* futex_of(Doorbell& doorbell) {
-  static_assert(sizeof doorbell.rings == sizeof(std::uint32_t));
-  return &doorbell.rings;
-}
+static_assert(sizeof Doorbell::rings == sizeof(std::uint32_t));  // a futex
 
 long switches_of_thread() {
   rusage used{};
@@ -31,7 +27,7 @@ long switches_of_thread() {
 
 void wake(Doorbell& doorbell) {
   doorbell.rings.fetch_add(1, std::memory_order_release);
-  syscall(SYS_futex, futex_of(doorbell), FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+  syscall(SYS_futex, &doorbell.rings, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
 
 void Backoff::yield_or_block(bool may_block, bool yielded) {
@@ -49,7 +45,7 @@ void Backoff::yield_or_block(bool may_block, bool yielded) {
     return;  // blocks after one more poll, which sees what was posted before the announcement
   }
   const timespec most{0, longest_sleep};
-  syscall(SYS_futex, futex_of(*doorbell_), FUTEX_WAIT, heard_, &most, nullptr, 0);
+  syscall(SYS_futex, &doorbell_->rings, FUTEX_WAIT, heard_, &most, nullptr, 0);
   retract();
 }
 
