@@ -60,16 +60,10 @@ def parse_learned(text: str, path: str) -> list[Learned]:
         conditions, arrow, choice = rule.partition("->")
         if not arrow:
             continue
-        found.append(
-            Learned(
-                " ".join(conditions.split()),
-                " ".join(choice.split()),
-                _number(r"^ *(\d+\.?\d*) us", note),
-                _number(r"native (\d+\.?\d*) us", note),
-                int(_number(r"\b(\d{1,9}) pairs", note) or 0),
-                number,
-            )
-        )
+        conditions, choice = (" ".join(part.split()) for part in (conditions, choice))
+        us, native_us = _number(r"^ *(\d+\.?\d*) us", note), _number(r"native (\d+\.?\d*) us", note)
+        pairs = int(_number(r"\b(\d{1,9}) pairs", note) or 0)
+        found.append(Learned(conditions, choice, us, native_us, pairs, number))
     return found
 
 

@@ -2,6 +2,7 @@
 """A symbolic run as text: ranks across, steps down."""
 
 from functools import lru_cache
+from itertools import zip_longest
 
 from .symbolic_run import Message, SymbolicRun
 from .units import counted, intervals
@@ -101,13 +102,8 @@ def as_text(run: SymbolicRun, width: int = 100, arrows: tuple[str, str] = ARROWS
     """The picture; ranks that do not fit in `width` follow below."""
     rows = _rows(run, arrows)
     ranks = run.shape.ranks
-    cell = (
-        max(
-            [len(line) for _, columns in rows for lines in columns for line in lines]
-            + [len(f"rank {ranks - 1}")]
-        )
-        + 2
-    )
+    words = [line for _, columns in rows for lines in columns for line in lines]
+    cell = max(map(len, [*words, f"rank {ranks - 1}"])) + 2
     margin = max(len(title) for title, _ in rows) + 2
     at_once = max(1, (width - margin) // cell)
     lines = [headline(run), explanation(run, arrows)]
@@ -115,11 +111,7 @@ def as_text(run: SymbolicRun, width: int = 100, arrows: tuple[str, str] = ARROWS
         shown = range(first, min(first + at_once, ranks))
         lines += ["", " " * margin + "".join(f"rank {rank}".ljust(cell) for rank in shown)]
         for title, columns in rows:
-            height = max((len(columns[rank]) for rank in shown), default=0)
-            for i in range(max(height, 1 if title else 0)):
-                line = (title if i == 0 else "").ljust(margin)
-                for rank in shown:
-                    text = columns[rank][i] if i < len(columns[rank]) else ""
-                    line += text.ljust(cell)
-                lines.append(line)
+            texts = [[title] if title else [], *(columns[rank] for rank in shown)]
+            for head, *own in zip_longest(*texts, fillvalue=""):
+                lines.append(head.ljust(margin) + "".join(one.ljust(cell) for one in own))
     return "\n".join(line.rstrip() for line in lines) + "\n"

@@ -3,7 +3,7 @@
 
 import itertools
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from math import inf
@@ -199,17 +199,16 @@ def compare_one(
     return rows
 
 
-class Shares:
-    """Of a budget in seconds each of `parts` may take one, the larger the less those before it
-    took. The user waits by the clock; each has LEAST_SHARE, so that a short wait refuses nobody."""
-
-    def __init__(self, budget: float, parts: int) -> None:
-        self._end, self._parts = time.monotonic() + budget, parts
-
-    def next(self) -> float:
-        share = (self._end - time.monotonic()) / self._parts
-        self._parts -= 1
-        return max(share, LEAST_SHARE)
+def _in_turn(
+    algorithms: list[_core.Algorithm], budget: float, advance: Callable[..., None], doing: str
+) -> Iterator[tuple[_core.Algorithm, float]]:
+    """Each with its share of the budget in seconds, the larger the less those before it took. The
+    user waits by the clock; each has LEAST_SHARE, so that a short wait refuses nobody."""
+    end = time.monotonic() + budget
+    for done, algorithm in enumerate(algorithms):
+        advance(done, None, f"{doing} {algorithm.id}")
+        share = (end - time.monotonic()) / (len(algorithms) - done)
+        yield algorithm, max(share, LEAST_SHARE)
 
 
 def compare(
@@ -225,10 +224,8 @@ def compare(
     rows: list[dict] = []
     refused: dict[str, Error] = {}
     tree = OnTree(topology) if topology else None
-    shares = Shares(budget, len(algorithms))
-    for done, algorithm in enumerate(algorithms):
-        advance(done, None, f"simulating {algorithm.id}")
-        end = time.thread_time() + shares.next()
+    for algorithm, share in _in_turn(algorithms, budget, advance, "simulating"):
+        end = time.thread_time() + share
         lists = [[], list_for(algorithm, topology, call.ranks)] if topology else [[]]
         tried = itertools.product(values(call, algorithm), lists if any(lists) else [[]])
         for value, order in tried:
@@ -285,11 +282,9 @@ def curves(
     """Of each algorithm, and why some have none; each has its share of `budget`."""
     found: dict[str, list[float]] = {}
     refused: list[Error] = []
-    shares = Shares(budget, len(algorithms))
-    for done, algorithm in enumerate(algorithms):
-        advance(done, None, f"drawing {algorithm.id}")
+    for algorithm, share in _in_turn(algorithms, budget, advance, "drawing"):
         try:
-            found[algorithm.id] = curve(call, algorithm, machine, sizes, shares.next())
+            found[algorithm.id] = curve(call, algorithm, machine, sizes, share)
         except Error as error:
             refused.append(error)
     return found, refused

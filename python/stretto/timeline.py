@@ -55,13 +55,8 @@ def write(events: list[_core.TraceEvent], algorithm: str, path: str) -> None:
 
 def _event(row: dict, path: str, number: int) -> Event:
     try:
-        found = Event(
-            str(row["cat"]),
-            int(row["tid"]),
-            float(row["ts"]),
-            float(row["dur"]),
-            row.get("args", {}),
-        )
+        start, duration = float(row["ts"]), float(row["dur"])
+        found = Event(str(row["cat"]), int(row["tid"]), start, duration, row.get("args", {}))
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise Error(f"{path}: event {number} is no X event of a rank ({error})", HINT) from None
     if found.activity not in ACTIVITIES or not isinstance(found.args, dict):

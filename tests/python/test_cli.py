@@ -7,6 +7,7 @@ import sys
 
 import pytest
 from commands import json_of, on_terminal, refuse, stretto, succeed
+from stretto.cli.terminal import say
 
 COMMANDS = (
     "list", "show", "check", "explain", "run", "compare", "env", "bench", "report", "doctor",
@@ -79,6 +80,11 @@ def test_list_shows_every_algorithm():
     for algorithm in all_algorithms():
         assert algorithm.id in text
         assert algorithm.source in text
+
+
+def test_names_between_colons_are_no_emoji(capsys):
+    say("64:100:64")
+    assert "64:100:64" in capsys.readouterr().err
 
 
 def test_list_on_a_narrow_terminal():

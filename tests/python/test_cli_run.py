@@ -7,7 +7,7 @@ import sys
 import pytest
 from commands import json_of, refuse, stretto, succeed
 from conftest import compile_c
-from stretto import Error
+from stretto import Error, version
 from stretto.launch import all_mpis, choose_mpi, library_of, mpi_of_program, preload
 from stretto.launch import cores as launch_cores
 from stretto.launch.cores import cores
@@ -326,6 +326,13 @@ def test_launcher_of_ones_own(fake_mpi):
     assert shown == f"srun -n 4 env LD_PRELOAD={library_of('mpich')} sh 'a b'\n"
     stderr = refuse("run", "--mpi", prefix, "--launcher", "no-such-launcher", "--", "sh")
     assert "no-such-launcher" in stderr
+
+
+@needs_mpich_library
+def test_what_children_have_is_the_users_to_say(fake_mpi):
+    words = ("run", "--mpi", fake_mpi("mpich"), "-n", 2, "--dry-run", "--", "true")
+    assert f"-genv STRETTO_CHILDREN {version()} " in succeed(*words)
+    assert "-genv STRETTO_CHILDREN '' " in succeed(*words, STRETTO_CHILDREN="")
 
 
 @needs_mpich_library

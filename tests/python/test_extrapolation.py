@@ -34,6 +34,7 @@ def test_ranks_that_stand_for_others():
     assert rank_counts(16, 128) == {True: [32, 64, 128], False: [25, 49, 97]}
     assert rank_counts(16, 60) == {True: [32], False: [25, 49, 60]}
     assert rank_counts(6, 7) == {True: [], False: [7]}
+    assert rank_counts(2, 8) == {True: [4, 8], False: [3, 7]}
     assert spans([32, 64, 128], 17, None) == {32: (17, 45), 64: (46, 90), 128: (91, None)}
     assert spans([], 17, None) == {}
 

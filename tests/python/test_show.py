@@ -128,6 +128,9 @@ def test_refusals(tmp_path):
     assert "too large to look at" in large and "--form matrix" in large
     assert "give -o FILE" in refuse("show", "allreduce/ring", "--form", "matrix")
     assert "--rank needs --text" in refuse("show", "bcast/binomial", "--rank", 1)
+    assert "is printed" in refuse("show", "allreduce/ring", "--text", "-o", tmp_path / "x.svg")
+    for words in (("--text",), ("--ranks", 4), ("--graph", "ring")):
+        assert "-o FILE alone" in refuse("show", "--timeline", "t.json", *words)
 
 
 def test_hints_name_what_a_schedule_depends_on():

@@ -208,6 +208,15 @@ def test_a_tree_may_not_be_too_deep():
         stretto.parse_topology(f"{line}SwitchName=s150 Nodes=n0\n", "topology.conf")
 
 
+def test_hosts_say_where_ranks_are_on_two_levels(file):
+    order = file("order", "node1:4\nnode0:4\n")
+    shown = succeed("show", "--topology", "2x4", "--hosts", order)
+    assert shown.index("node1") < shown.index("node0")
+    other = file("other", "node0\nelsewhere\n")
+    message = refuse("show", "--topology", "2x4", "--hosts", other)
+    assert f"{other}:2: no machine is called 'elsewhere'" in message
+
+
 def test_refusals_of_the_command(file, tmp_path):
     tree = file("t.toml", TOML)
     message = refuse("show", "--topology", tree, "--ranks", 9)

@@ -372,6 +372,7 @@ def test_a_program_obeys_what_was_tuned(name, built, tmp_path, monkeypatch):
         (["--output", "my.toml"], "is to hold rules: name it .rules"),
         (["--predict", "flat", "--operators", "all"], "does not go with --predict"),
         (["--predict", "flat", "--json"], "does not go with --predict"),
+        (["--predict", "flat"], "name a file, for STRETTO_RULES"),
         (["--collectives", "allreduce-ordered"], "no function is called"),
     ],
 )

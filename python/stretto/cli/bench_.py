@@ -2,6 +2,7 @@
 """`stretto bench`."""
 
 from contextlib import nullcontext
+from typing import Any
 
 import click
 
@@ -163,11 +164,11 @@ def command(
     modes = modes_of(mode or BACK_TO_BACK)
     _refuse_many(plot, modes, form)
     names = functions_in(file, n, collectives) if file else collectives or "all"
-    graph = _checked_graph(graph, n, collectives)
-    how = (modes, form or BLOCKING, time_per_size or 0.3, buffers == "shared", graph)
+    how = {"modes": modes, "form": form or BLOCKING, "shared_buffers": buffers == "shared"}
+    how |= {"graph": _checked_graph(graph, n, collectives), "budget": time_per_size or 0.3}
     # The library reads schedules; of a plan they are written into a file that goes afterwards.
     with as_schedules(file) if file else nullcontext() as schedules:
-        _race(n, mpi_wish, names, sizes or "8-1M", *how, plot, as_json, schedules)
+        _race(n, mpi_wish, names, sizes or "8-1M", how, plot, as_json, schedules)
 
 
 def _one_number(ranks: tuple[int, ...] | None) -> int:
@@ -219,15 +220,12 @@ def _race(
     mpi_wish: str,
     collectives: str,
     sizes: str,
-    modes: list[str],
-    form: str,
-    time_per_size: float,
-    shared_buffers: bool,
-    graph: str,
+    how: dict[str, Any],
     plot: str | None,
     as_json: bool,
     file: str | None,
 ) -> None:
+    """`how` is what run_benchmark takes besides."""
     names, numbers = options.functions_of(collectives, VARIANTS), parse_sizes(sizes)
     mpi = choose_mpi(mpi_wish)
     variables = {}
@@ -236,26 +234,18 @@ def _race(
 
         variables = variables_for(file, names)
     say_first(mpi.notes(), ranks)
-    points = len(names) * len(numbers) * len(modes) * (len(FORMS) if form == "all" else 1)
+    forms, graph = len(FORMS) if how["form"] == "all" else 1, how["graph"]
+    points = len(names) * len(numbers) * len(how["modes"]) * forms
     with progress(f"racing under {mpi.title}", points) as advance:
         race = run_benchmark(
-            mpi, ranks, names, numbers, time_per_size, advance, modes, form, shared_buffers,
-            variables, graph,
-        )  # fmt: skip
+            mpi, ranks, names, numbers, advance=advance, variables=variables, **how
+        )
     if file:
         check_served(file, race)
     if as_json:
-        options.write_json(
-            {
-                "mpi": mpi.title,
-                "flavour": mpi.flavour,
-                "ranks": ranks,
-                **({"graph": graph} if graph else {}),
-                "machine": race.machine,
-                "cells": race.cells,
-                "geometric_mean": race.ratio,
-            }
-        )
+        head = {"mpi": mpi.title, "flavour": mpi.flavour, "ranks": ranks, "machine": race.machine}
+        head |= {"graph": graph} if graph else {}
+        options.write_json({**head, "cells": race.cells, "geometric_mean": race.ratio})
     else:
         _print_tables(race, mpi.title, ranks, graph)
     if plot:
@@ -295,6 +285,8 @@ def _ratio_text(cell: dict) -> str:
 
 
 def _print_tables(race: Results, title: str, ranks: int, graph: str = "") -> None:
+    from rich.markup import escape
+
     console = stdout()
     for name, manner in dict.fromkeys((cell["cell"], _manner(cell)) for cell in race.cells):
         said = [f"{ranks} ranks", title, *filter(None, [manner])]
@@ -309,7 +301,7 @@ def _print_tables(race: Results, title: str, ranks: int, graph: str = "") -> Non
                     time_in_a_table(1e-6 * cell["native_us"]),
                     time_in_a_table(1e-6 * cell["stretto_us"]),
                     _ratio_text(cell),
-                    cell["algorithm"],
+                    escape(cell["algorithm"]),
                 )
         console.print(grid)
         console.print()

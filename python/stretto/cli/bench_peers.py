@@ -59,15 +59,16 @@ def _prepare(peers: str, folder: Path) -> tuple[dict[str, Mpi], dict[str, str]]:
     """The peers that are to be had, and why the others are not."""
     found: dict[str, Mpi] = {}
     absent: dict[str, str] = {}
-    hint = ""
+    hints: list[str] = []
     for name in names_of(peers, list(TITLES), "peers", "nothing"):
         try:
             found[name] = prepare(name, folder)
         except Error as error:
-            absent[name], hint = str(error), error.hint
+            absent[name] = str(error)
+            hints.append(error.hint)
             click.echo(f"stretto: {TITLES[name]} is left out: {error}", err=True)
     if not found:
-        raise Error(f"there is no peer: {next(iter(absent.values()))}", hint)
+        raise Error(f"there is no peer: {next(iter(absent.values()))}", hints[0])
     say_notes(*found.values())
     return found, absent
 

@@ -37,4 +37,4 @@ def print_ranking(rows: list[dict], mark: str = "") -> None:
         chosen = row.get("chosen", False)
         marks = [mark if chosen else ""] if mark else []
         grid.add_row(*marks, *_columns(row, wide), style="bold" if chosen else None)
-    console.print(grid)
+    console.print(grid, markup=False)

@@ -22,7 +22,7 @@ def words_of(job: Job, shared_heap: bool = False, learn: bool = False) -> list[s
         asked = os.environ.get("STRETTO_LEARN", "0")
         variables["STRETTO_LEARN"] = "1" if asked in ("", "0") else asked
     if job.hands_on:
-        variables["STRETTO_CHILDREN"] = version()
+        variables["STRETTO_CHILDREN"] = os.environ.get("STRETTO_CHILDREN", version())
     return job.command(variables)
 
 

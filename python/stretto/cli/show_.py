@@ -51,7 +51,9 @@ def shape_of(
     return Shape(ranks, root, counts, graph=graph)
 
 
-def _draw_timeline(trace: str, output: str | None) -> None:
+def _draw_timeline(trace: str, output: str | None, of_a_schedule: bool) -> None:
+    if of_a_schedule:
+        raise Error("--timeline with options of a schedule", "with it goes -o FILE alone")
     if output is None:
         raise Error("--timeline needs -o FILE", "draw into a file that ends in .svg, .png or .pdf")
     from ..plot.timeline import draw
@@ -162,6 +164,8 @@ def command(
     """
     if form and (output is None or topology is not None or hosts is not None or timeline):
         raise Error("--form is of a schedule drawn into a file", "give -o FILE as well")
+    if text and output is not None:
+        raise Error("--text with -o: a schedule's text is printed", "write > FILE in place of -o")
     if rank is not None and not text:
         raise Error("--rank needs --text", "a picture always shows all ranks")
     if file is not None:
@@ -190,7 +194,7 @@ def command(
             "`stretto show allreduce/ring`, or `stretto show --timeline TRACE.json -o FILE.svg`",
         )
     if timeline is not None:
-        _draw_timeline(timeline, output)
+        _draw_timeline(timeline, output, any((text, ranks, root, counts, graph)))
         return
     found, params = algorithm_and_params(algorithm)
     shape = shape_of(found, ranks, root, counts or [], graph)

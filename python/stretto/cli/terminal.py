@@ -23,7 +23,7 @@ def stdout() -> "Console":
     from rich.console import Console
 
     width = None if sys.stdout.isatty() else max(500, shutil.get_terminal_size().columns)
-    return Console(width=width, highlight=False, soft_wrap=False)
+    return Console(width=width, highlight=False, emoji=False, soft_wrap=False)
 
 
 def table(*headings: str, least: int | None = None, **looks: Any) -> "Table":
@@ -44,7 +44,7 @@ def table(*headings: str, least: int | None = None, **looks: Any) -> "Table":
 def stderr() -> "Console":
     from rich.console import Console
 
-    return Console(stderr=True, highlight=False)
+    return Console(stderr=True, highlight=False, emoji=False)
 
 
 def say(note: str) -> None:
@@ -80,22 +80,15 @@ def say_first(notes: list[str], ranks: int) -> None:
 def progress(title: str, total: float | None) -> Iterator:
     """Yields advance(done, of=None, what=""): the bar on stderr, none unless that is a terminal."""
     # Here, for it is half of what importing rich takes, and most commands are over before that.
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        SpinnerColumn,
-        TextColumn,
-        TimeRemainingColumn,
-    )
+    import rich.progress as bars
 
     console = stderr()
-    bar = Progress(
-        SpinnerColumn(),
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
+    bar = bars.Progress(
+        bars.SpinnerColumn(),
+        bars.TextColumn("{task.description}", markup=False),
+        bars.BarColumn(),
+        bars.MofNCompleteColumn(),
+        bars.TimeRemainingColumn(),
         console=console,
         transient=True,
         disable=not console.is_terminal,

@@ -2,19 +2,20 @@
 """`stretto tune`: Stretto's own choice."""
 
 from dataclasses import asdict, replace
-from functools import partial
 from pathlib import Path
 
 import click
 
 from .. import config_folders, function_named, tuned_rules_path
 from ..errors import Error, FailureError
-from ..files import write_text
+from ..files import refuse_unwritable, write_text
 from ..launch import choose_mpi
 from ..launch.mpi import Mpi
+from ..machine import machine_named
 from ..measure.driver import Ratios
 from ..measure.points import modes_of, parse_sizes
 from ..measure.session import Request
+from ..tune.own import predicted
 from ..tune.own.choice import Choice, choices, gain_in_words, times_of
 from ..tune.own.extrapolation import Extrapolation
 from ..tune.own.journal import Journal
@@ -24,17 +25,18 @@ from ..tune.own.paired_benchmark import measured_reductions, refuse_variables
 from ..tune.own.points import ORDERED, Point, reduces
 from ..tune.own.rules import to_text
 from ..tune.own.session import OwnSession, probed
+from ..tune.own.topology_aware import OnTopology, predicted_rules
 from ..tune.own.trust import in_words, within_noise
 from ..units import size_in_words, time_in_a_table
+from .calls import topology_of
 from .options import ranks_of, say_notes, tunable, write_json
 from .terminal import progress, say_busy, stdout, table, tuning
-from .tune_predict import predict as predict_rules
 
 
 def _output(wish: str | None, machine: str = "") -> Path:
-    """Of rules for `machine`, or for any if it has no name."""
+    """Of rules for `machine`."""
     folder, _ = config_folders()
-    path = wish or (tuned_rules_path(folder, machine) if machine else f"{folder}/tuned.rules")
+    path = wish or tuned_rules_path(folder, machine)
     if not wish and not folder:
         raise Error("neither HOME nor XDG_CONFIG_HOME is set", "name a file: --output tuned.rules")
     if Path(path).is_dir():
@@ -55,12 +57,40 @@ def _refuse_to_overwrite(machine: Path) -> None:
         raise Error(f"--output: {machine} is there, and is no machine file", "name other rules")
 
 
-def _of_predictions(wish: str | None, machine: str) -> Path:
-    """Where no file is named, its folder is made; a folder that is named may be mistyped."""
-    path = _output(wish, machine)
-    if not wish:
+def _predict(
+    machine: str,
+    collectives: str | None,
+    output: str | None,
+    topology: str | None,
+    hosts: str | None,
+) -> None:
+    """Rules by the model alone."""
+    model, names = machine_named(machine), tunable(collectives)
+    tree = topology_of(topology, hosts, None, model)
+    if not output and not model.fingerprint:
+        hint = "name a file, for STRETTO_RULES: --output my.rules"
+        raise Error(
+            f"--predict {machine}: programs find rules only of a machine that they are on", hint
+        )
+    path = _output(output, model.fingerprint)
+    if not output:  # a folder that is named may be mistyped
         path.parent.mkdir(parents=True, exist_ok=True)
-    return path
+    refuse_unwritable(path)
+    words = f"--predict {machine}"
+    words += f" --topology {topology}" if topology else ""
+    words += f" --hosts {hosts}" if hosts else ""
+    head = f"# By `stretto tune {words}`: the fastest by the model."
+    if model.fingerprint:
+        head = f"machine {model.fingerprint}\n{head}"
+    if tree:
+        with progress("predicting on the topology", None) as advance:
+            own = predicted_rules(OnTopology(model, tree), names, advance)
+        head = "\n".join([head, "", f"# {tree.ranks} ranks as they are placed there.", *own])
+    with progress("predicting", None) as advance:
+        levels = predicted.levels_of(model, tree.ranks if tree else None)
+        text = predicted.to_text(model, levels, names, head, advance)
+    write_text(path, text)
+    click.echo(f"wrote {path}")
 
 
 def _names(collectives: str | None, operators: str | None) -> list[str]:
@@ -102,7 +132,7 @@ def run(
         if wrong := [name for name, value in used.items() if value]:
             hint = "nothing is measured: leave it out"
             raise Error(f"{wrong[0]} does not go with --predict", hint)
-        predict_rules(predict, collectives, partial(_of_predictions, output), topology, hosts)
+        _predict(predict, collectives, output, topology, hosts)
         return
     if topology or hosts:
         what = f"--{'topology' if topology else 'hosts'} goes with --predict only"
@@ -139,17 +169,13 @@ def _note(words: str) -> None:
 
 
 def _overrule(
-    session: OwnSession,
-    chosen: dict[tuple[str, int], list[Choice]],
-    doubtful: set[Point],
-    for_programs: bool,
+    session: OwnSession, chosen: list[Choice], doubtful: set[Point], for_programs: bool
 ) -> dict[str, str]:
     """What was learned and measured otherwise: from now on the new rules decide there, if programs
     find them by themselves. The classes with their new choices."""
     learned = session.learned
     times = times_of(session.journal, session.shipped(), session.modes, confirmed=False)
-    every = [one for own in chosen.values() for one in own]
-    found = overruled(learned, every, times, doubtful)
+    found = overruled(learned, chosen, times, doubtful)
     if for_programs:
         take_out(learned, found)
     return {
@@ -198,11 +224,14 @@ def _report(
     chosen = choices(times_of(journal, shipped, session.modes))
     doubtful = within_noise(journal, chosen, shipped, session.modes)
     distrust = in_words(chosen, doubtful, journal.load)
-    done = sum(map(len, chosen.values()))
-    missing = sum(len(session.points(n)) for n in session.request.ranks) - done
+    every = [one for own in chosen.values() for one in own]
+    missing = sum(len(session.points(n)) for n in session.request.ranks) - len(every)
     files: dict[Path, str] = {}
     if chosen:
-        notes = [f"By `stretto tune`: {done} cells were measured, {_modes(session)}.", *distrust]
+        notes = [
+            f"By `stretto tune`: {len(every)} cells were measured, {_modes(session)}.",
+            *distrust,
+        ]
         more = _extrapolated(extrapolation)
         files[path] = to_text(chosen, machine, session.one_node, notes, more, session.cores)
     if model:
@@ -211,31 +240,30 @@ def _report(
         )
     for file, text in files.items():
         write_text(file, text)
-    otherwise = _overrule(session, chosen, doubtful, for_programs)
+    otherwise = _overrule(session, every, doubtful, for_programs)
     if as_json:
-        _print_json(session, chosen, doubtful, list(files), missing, otherwise)
+        _print_json(session, every, doubtful, list(files), missing, otherwise)
         return
-    _print_table(chosen, doubtful)
+    _print_table(every, doubtful)
     _print_summary(session, missing, distrust)
     _print_learned(session, otherwise, for_programs)
     if chosen:
         click.echo("wrote " + ", ".join(map(str, files)))
-        click.echo(gain_in_words(one for own in chosen.values() for one in own))
+        click.echo(gain_in_words(every))
     else:
         click.echo("nothing was measured yet: give it a longer --budget; no rules were written")
 
 
-def _print_table(chosen: dict[tuple[str, int], list[Choice]], doubtful: set[Point]) -> None:
+def _print_table(chosen: list[Choice], doubtful: set[Point]) -> None:
     grid = table("function", ">ranks", ">size", ">native", ">shipped", ">tuned", "choice")
-    for own in chosen.values():
-        for one in own:
-            noise = " (within noise)" if one.point in doubtful else ""
-            times = (one.native_us, one.shipped_us, one.us)
-            grid.add_row(
-                one.point.name, str(one.point.ranks), size_in_words(one.point.asked),
-                *("-" if us is None else time_in_a_table(1e-6 * us) for us in times),
-                (one.words or "as shipped") + noise,
-            )  # fmt: skip
+    for one in chosen:
+        noise = " (within noise)" if one.point in doubtful else ""
+        times = (one.native_us, one.shipped_us, one.us)
+        grid.add_row(
+            one.point.name, str(one.point.ranks), size_in_words(one.point.asked),
+            *("-" if us is None else time_in_a_table(1e-6 * us) for us in times),
+            (one.words or "as shipped") + noise,
+        )  # fmt: skip
     stdout().print(grid)
 
 
@@ -258,13 +286,12 @@ def _print_summary(session: OwnSession, missing: int, distrust: list[str]) -> No
 
 
 def _print_json(
-    session: OwnSession, chosen: dict[tuple[str, int], list[Choice]], doubtful: set[Point],
-    files: list[Path], missing: int, otherwise: dict[str, str],
+    session: OwnSession, chosen: list[Choice], doubtful: set[Point], files: list[Path],
+    missing: int, otherwise: dict[str, str],
 ) -> None:  # fmt: skip
     cells = [
         {**asdict(one.point), **asdict(one), "within_noise": one.point in doubtful}
-        for own in chosen.values()
-        for one in own
+        for one in chosen
     ]
     for cell in cells:
         del cell["point"]

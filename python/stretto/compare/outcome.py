@@ -4,6 +4,7 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field, replace
+from itertools import chain
 from statistics import mean, median
 
 from ..measure.busy import Load
@@ -64,31 +65,23 @@ def per_rank(profile: Profile, rows: list[Row]) -> float:
     return sum(row.seconds for row in rows) / max(len(profile.ranks), 1)
 
 
-def _times(runs: list[Run], wanted: Callable[[Row], bool]) -> list[float]:
-    """Seconds per rank in these rows, of every run."""
-    return [
-        per_rank(run.profile, [row for row in run.profile.rows if wanted(row)])
-        for run in runs
-        if run.profile
-    ]
-
-
 def _part(name: str, pairs: list[tuple[Run, Run]], wanted: Callable[[Row], bool]) -> Part:
-    native = _times([run for run, _ in pairs], wanted)
-    stretto = _times([run for _, run in pairs], wanted)
-    rows = (row for _, run in pairs if run.profile for row in run.profile.rows if wanted(row))
-    served = ((f"native ({r.reason})" if r.native else r.algorithm, r.seconds) for r in rows)
-    calls = [
-        sum(row.calls for row in run.profile.rows if wanted(row)) for _, run in pairs if run.profile
-    ]
-    return Part(
-        name,
-        median(native),
-        median(stretto),
-        ratio_of(native, stretto),
-        median(calls),
-        list(_summed(served)),
+    """Of runs that all have a profile."""
+
+    def rows_of(run: Run) -> list[Row]:
+        return [row for row in run.profile.rows if wanted(row)]
+
+    native, stretto = (
+        [per_rank(run.profile, rows_of(run)) for run in side] for side in zip(*pairs, strict=True)
     )
+    mine = [rows_of(run) for _, run in pairs]
+    served = (
+        (f"native ({row.reason})" if row.native else row.algorithm, row.seconds)
+        for row in chain.from_iterable(mine)
+    )
+    calls = median(sum(row.calls for row in own) for own in mine)
+    ratio = ratio_of(native, stretto)
+    return Part(name, median(native), median(stretto), ratio, calls, list(_summed(served)))
 
 
 def _summed(pairs: Iterable[tuple[str, float]]) -> dict[str, float]:

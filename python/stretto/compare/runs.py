@@ -76,7 +76,8 @@ def _variables(job: Job, side: str, profile: Path, plain: bool) -> dict[str, str
     preloaded = {"LD_PRELOAD": preload(job.mpi.flavour)}
     served = {"STRETTO_DISABLE": "1"}
     if side == STRETTO:
-        served = {"STRETTO_CHILDREN": _core.version()} if job.hands_on else {}
+        children = os.environ.get("STRETTO_CHILDREN", _core.version())
+        served = {"STRETTO_CHILDREN": children} if job.hands_on else {}
     if plain:
         # What is preloaded here already, by `stretto env` perhaps, serves nothing natively.
         return {**preloaded, **served} if side == STRETTO else served

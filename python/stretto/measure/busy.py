@@ -3,7 +3,6 @@
 
 import os
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,21 +44,14 @@ def _used_in(group: Path) -> float:
 
 
 def _own() -> float:
-    times = os.times()
-    return times.user + times.system
-
-
-def _own_and_ended() -> float:
     """With all that it started, once that has ended and was waited for."""
     return sum(os.times()[:4])
 
 
 class Span:
-    """From its making to its end, which is None where Linux does not say; `own` says what of the
-    used time is not that of others."""
+    """From its making to its end, which is None where Linux does not say."""
 
-    def __init__(self, own: Callable[[], float] = _own_and_ended) -> None:
-        self._own = own
+    def __init__(self) -> None:
         self._allowed, self._quota = os.sched_getaffinity(0), quota()
         self._before = self._read()
         self._begun = time.monotonic()
@@ -67,7 +59,7 @@ class Span:
     def _read(self) -> tuple[float, float, float] | None:
         try:
             in_group = _used_in(self._quota[1]) if self._quota else 0.0
-            return _used(self._allowed), in_group, self._own()
+            return _used(self._allowed), in_group, _own()
         except (OSError, ValueError):
             return None
 
@@ -86,7 +78,7 @@ class Span:
 
 def look(seconds: float = SECONDS) -> Load | None:
     """While this process and those that it started do nothing; None where Linux does not say."""
-    span = Span(_own)
+    span = Span()
     time.sleep(seconds)
     return span.end()
 

@@ -52,14 +52,8 @@ def driver_command(
     """The command line of the race driver under this MPI."""
     if mpi.library is None:
         raise no_mpi(f"{mpi.title}: its library was not found beside {mpi.mpiexec}")
-    program = [
-        str(program_of("race", mpi.flavour)),
-        "--mpi-library",
-        str(mpi.library),
-        "--stretto-library",
-        str(library_of(mpi.flavour)),
-        *arguments,
-    ]
+    program = [str(program_of("race", mpi.flavour)), "--mpi-library", str(mpi.library)]
+    program += ["--stretto-library", str(library_of(mpi.flavour)), *arguments]
     return mpi.command(ranks, program, variables or {})
 
 

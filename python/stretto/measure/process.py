@@ -71,15 +71,8 @@ def start(
     mpi: Mpi, command: list[str], stderr: int | None = None, stdin: int = subprocess.DEVNULL
 ) -> subprocess.Popen:
     """A launcher in a session of its own, for `stop`."""
-    return start_apart(
-        command,
-        mpi.environment(),
-        stdout=subprocess.PIPE,
-        stderr=stderr,
-        stdin=stdin,
-        text=True,
-        errors="replace",
-    )
+    pipes = {"stdout": subprocess.PIPE, "stderr": stderr, "stdin": stdin}
+    return start_apart(command, mpi.environment(), **pipes, text=True, errors="replace")
 
 
 def start_apart(

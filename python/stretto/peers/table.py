@@ -90,17 +90,9 @@ def compare(rows: list[dict]) -> list[dict]:
         # A peer may fail natively and the others be compared; Stretto may not fail under any.
         statuses = {row["status"] for row in here if row.get("side") == "Stretto"}
         statuses |= {row["status"] for row in timed if row["status"] == "wrong"}
-        found.append(
-            {
-                **head,
-                "status": next(
-                    (s for s in ("wrong", "failed") if s in statuses), closest["status"]
-                ),
-                "closest": closest["peer"],
-                "ratio": closest["ratio"],
-                "of_bound": closest["of_bound"],
-            }
-        )
+        status = next((s for s in ("wrong", "failed") if s in statuses), closest["status"])
+        numbers = {name: closest[name] for name in ("ratio", "of_bound")}
+        found.append({**head, "status": status, "closest": closest["peer"], **numbers})
     return found
 
 

@@ -15,7 +15,7 @@ from itertools import zip_longest
 from xml.parsers import expat
 
 from ..errors import Error
-from .nodes import COLLECTIVES, HINT, IN_PARTS, INPUT_IN_ONE_PART, Kind, Node, Place, Plan
+from .nodes import COLLECTIVES, HINT, Kind, Node, Place, Plan, chunks_of
 from .values import Layout
 
 # What a step does: receives, how it combines or stores, sends.
@@ -215,12 +215,8 @@ class Reader:
                 raise step.error(f"waits for step {deps} of thread block {other}, which gpu "
                                  f"{node.gpu} does not have")  # fmt: skip
             if reached is None:
-                raise self.plan.refute(
-                    node.place,
-                    "deadlock",
-                    f"waits for step {deps} of thread block {other}, in which no step from there "
-                    "on has hasdep=1",
-                )
+                why = f"waits for step {deps} of thread block {other}, in which no step from there"
+                raise self.plan.refute(node.place, "deadlock", f"{why} on has hasdep=1")
             node.before.append(self.last[node.gpu, other, reached])
 
     def _match(self) -> None:
@@ -231,22 +227,17 @@ class Reader:
             for send, receive in zip_longest(sends, receives):
                 if not send or not receive:
                     verb = "sends what is not received" if send else "receives what is not sent"
-                    raise self.plan.refute(
-                        self.plan.nodes[(send or receive)[0]].place,
-                        "unmatched",
-                        f"{verb}: channel {key[2]} from gpu {key[0]} to gpu {key[1]} has "
-                        f"{len(sends)} sends and {len(receives)} receives",
-                    )
+                    channel = f"channel {key[2]} from gpu {key[0]} to gpu {key[1]}"
+                    why = f"{verb}: {channel} has {len(sends)} sends and {len(receives)} receives"
+                    place = self.plan.nodes[(send or receive)[0]].place
+                    raise self.plan.refute(place, "unmatched", why)
                 (a, step), (b, other) = send, receive
                 one, two = self.plan.nodes[a], self.plan.nodes[b]
                 one.partner, two.partner = b, a
-                if step.word("cnt") != other.word("cnt"):
-                    raise self.plan.refute(
-                        two.place,
-                        "unmatched",
-                        f"receives {other.word('cnt')} chunks where {one.place} sends "
-                        f"{step.word('cnt')}",
-                    )
+                sent, received = step.word("cnt"), other.word("cnt")
+                if sent != received:
+                    why = f"receives {received} chunks where {one.place} sends {sent}"
+                    raise self.plan.refute(two.place, "unmatched", why)
 
 
 def _empty(algo: Element) -> Plan:
@@ -259,29 +250,11 @@ def _empty(algo: Element) -> Plan:
     ranks = algo.number("ngpus", 1, 1 << 12)
     in_place = bool(algo.number("inplace", 0, 1)) if "inplace" in algo.given else False
     out = bool(algo.number("outofplace", 0, 1)) if "outofplace" in algo.given else not in_place
-    plan = Plan(algo.path, "MSCCL", algo.given.get("name", ""), collective, ranks, 0,
-                in_place, out or not in_place)  # fmt: skip
-    plan.chunks = _chunks(algo, plan)
-    return plan
-
-
-def _chunks(algo: Element, plan: Plan) -> int:
-    """Of the vector, or of a part: by what all GPUs say of their buffers. In place one buffer has
-    no chunks of its own."""
     sizes = [(one.number("i_chunks"), one.number("o_chunks"))
              for one in algo.children if one.name == "gpu"]  # fmt: skip
-    own = 0 if plan.collective in INPUT_IN_ONE_PART else 1
-    small = max((one[own] for one in sizes), default=0)
-    large = max((max(one) for one in sizes), default=0)
-    if plan.collective in IN_PARTS:
-        chunks = large // plan.ranks if large % plan.ranks == 0 and large else small
-    elif plan.collective == "alltoall":
-        chunks = large // plan.ranks
-    else:
-        chunks = large
-    if chunks < 1 or (plan.collective == "alltoall" and large % plan.ranks):
-        raise algo.error(f"{large} chunks for {plan.ranks} GPUs")
-    return chunks
+    chunks = chunks_of(collective, ranks, sizes, algo.error)
+    return Plan(algo.path, "MSCCL", algo.given.get("name", ""), collective, ranks, chunks,
+                in_place, out or not in_place)  # fmt: skip
 
 
 def read_msccl(text: str, path: str) -> Plan:

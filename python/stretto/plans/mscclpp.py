@@ -14,7 +14,7 @@ from math import lcm
 
 from .json_part import Part, read_json
 from .mscclpp_steps import Block, Gpu, Machine
-from .nodes import COLLECTIVES, IN_PARTS, INPUT_IN_ONE_PART, Plan
+from .nodes import COLLECTIVES, Plan, chunks_of
 from .values import Layout
 
 LOOPS = 2  # so often a pipeline is run
@@ -48,14 +48,8 @@ def _empty(root: Part, gpus: list[Part], finer: int) -> Plan:
     if not gpus or [one.number("id") for one in gpus] != list(range(len(gpus))):
         raise root.error("the gpus are not numbered 0, 1, … in their order")
     in_place = root.flag("inplace")
-    small = max(one.number("input_chunks" if collective in INPUT_IN_ONE_PART else "output_chunks")
-                for one in gpus)  # fmt: skip
-    large = max(max(one.number("input_chunks"), one.number("output_chunks")) for one in gpus)
-    chunks = large
-    if collective in (*IN_PARTS, "alltoall"):
-        chunks = large // len(gpus) if large % len(gpus) == 0 else small
-    if chunks < 1:
-        raise root.error(f"{large} chunks for {len(gpus)} GPUs")
+    sizes = [(one.number("input_chunks"), one.number("output_chunks")) for one in gpus]
+    chunks = chunks_of(collective, len(gpus), sizes, root.error)
     return Plan(root.path, "MSCCL++", root.word("name", ""), collective, len(gpus),
                 chunks * finer, in_place, not in_place, 0, finer)  # fmt: skip
 

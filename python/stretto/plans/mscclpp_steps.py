@@ -93,12 +93,8 @@ class Machine:
             given = self.signals.get(key, [])
             node = self.plan.nodes[number]
             if count >= len(given):
-                raise self.plan.refute(
-                    node.place,
-                    "deadlock",
-                    f"waits for signal {count} of gpu {key[1]}, which gives {len(given)} on that "
-                    f"{key[0]} channel",
-                )
+                why = f"waits for signal {count} of gpu {key[1]}, which gives {len(given)} on that"
+                raise self.plan.refute(node.place, "deadlock", f"{why} {key[0]} channel")
             node.before.append(given[count])
         for members in self.barriers.values():
             for number, size in members:

@@ -5,10 +5,11 @@ Both forms that can be read (msccl.py, mscclpp.py) are turned into this; everyth
 goes by it alone.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
 
-from ..errors import FailureError
+from ..errors import Error, FailureError
 
 Slot = tuple[str, int]  # a chunk of a buffer of one GPU: ("i", 3); i, o and s are the buffers
 
@@ -37,6 +38,22 @@ COLLECTIVES = {
 }
 IN_PARTS = ("allgather", "reduce_scatter", "gather", "scatter")  # of the vector, one for each rank
 INPUT_IN_ONE_PART, OUTPUT_IN_ONE_PART = ("allgather", "gather"), ("reduce_scatter", "scatter")
+
+
+def chunks_of(
+    collective: str, ranks: int, sizes: list[tuple[int, int]], error: Callable[[str], Error]
+) -> int:
+    """Of the vector, or of a part where there are parts: by what all GPUs say of their input and
+    output. In place one of the two has no chunks of its own. Raises what `error` makes."""
+    chunks = large = max((max(one) for one in sizes), default=0)
+    if collective == "alltoall" or collective in IN_PARTS:
+        chunks = large // ranks if large % ranks == 0 else 0
+    if collective in IN_PARTS and not chunks:
+        own = 0 if collective in INPUT_IN_ONE_PART else 1
+        chunks = max((one[own] for one in sizes), default=0)
+    if chunks < 1:
+        raise error(f"{large} chunks for {ranks} GPUs")
+    return chunks
 
 
 HINT = "docs/plans.md says what of these forms is read"

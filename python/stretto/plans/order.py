@@ -113,9 +113,5 @@ def _touches(node: Node, slot: Slot, alias: dict[Slot, Slot]) -> tuple[str, Slot
 def _refute_race(plan: Plan, alias: dict[Slot, Slot], first: int, second: int, slot: Slot) -> None:
     one, two = plan.nodes[first], plan.nodes[second]
     verb, name = _touches(two, slot, alias)
-    raise plan.refute(
-        two.place,
-        "race",
-        f"it {verb} {plan.slot(name)}, which {one.place} {_touches(one, slot, alias)[0]}, "
-        "and nothing says which comes first",
-    )
+    why = f"it {verb} {plan.slot(name)}, which {one.place} {_touches(one, slot, alias)[0]}, and"
+    raise plan.refute(two.place, "race", f"{why} nothing says which comes first")

@@ -206,9 +206,8 @@ class Writer:
         if message.kind == Kind.RECEIVE:
             self.builder.receive(peer, ranges(targets))
         else:
-            self.builder.receive_reduce(
-                peer, ranges(targets), side(message.swapped), ranges(operands)
-            )
+            which = side(message.swapped)
+            self.builder.receive_reduce(peer, ranges(targets), which, ranges(operands))
         return steps
 
     def _local(self, number: int) -> list[Step]:
@@ -220,12 +219,8 @@ class Writer:
         if node.kind in (Kind.COPY, Kind.RECEIVE):
             self.builder.copy(ranges(source), ranges(target))
         else:
-            self.builder.reduce(
-                ranges(source),
-                ranges(target),
-                side(self.all.values.swapped[number]),
-                ranges(self.reads(number, True)),
-            )
+            operand, which = self.reads(number, True), side(self.all.values.swapped[number])
+            self.builder.reduce(ranges(source), ranges(target), which, ranges(operand))
         return [(node.place, set(target))]
 
 

@@ -114,9 +114,8 @@ def _read(
         value = values.at_end[node.gpu].get(alias.get(slot, slot))
         if value is None:
             verb = "sends" if node.kind == Kind.SEND and not node.place.far else "reads"
-            raise plan.refute(
-                node.place, "never written", f"{verb} {plan.slot(slot)}, which holds nothing"
-            )
+            why = f"{verb} {plan.slot(slot)}, which holds nothing"
+            raise plan.refute(node.place, "never written", why)
         found.append(value)
     return found
 
@@ -137,12 +136,9 @@ def _step(plan: Plan, number: int, values: Values, same: list[dict[Slot, Slot]])
     for arriving, standing, slot in zip(values.source[number], values.operand[number],
                                         node.operand, strict=False):  # fmt: skip
         if arriving != standing:
-            raise plan.refute(
-                node.place,
-                "wrong chunk",
-                f"combines {plan.chunk(arriving)} with {plan.chunk(standing)}, which stands in "
-                f"{plan.slot(slot)}",
-            )
+            both = f"{plan.chunk(arriving)} with {plan.chunk(standing)}"
+            why = f"combines {both}, which stands in {plan.slot(slot)}"
+            raise plan.refute(node.place, "wrong chunk", why)
     least = values.least[number]
     if operand:
         swapped = {value[2] < other for value, other in zip(operand, least, strict=True)}

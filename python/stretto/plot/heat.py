@@ -29,18 +29,17 @@ def draw(cells: list[dict], ranks: int, mode: str) -> Figure:
     for cell in here:
         row = names.index(cell["cell"])
         # A barrier has no bytes.
-        column, width = (sizes.index(cell["asked"]), 1) if cell["asked"] else (0, len(sizes))
+        column, wide = (sizes.index(cell["asked"]), 1) if cell["asked"] else (0, len(sizes))
         ratio = cell.get("ratio")
         judged = cell["status"] == "ok" and ratio is not None
         share = (log2(ratio) + SPAN) / (2 * SPAN) if judged else 0.5
         look = {"edgecolor": "white"} if judged else {"edgecolor": GRID, "hatch": "////"}
         colour = colours(min(max(share, 0.0), 1.0))
-        axes.add_patch(Rectangle((column, row), width, 1, facecolor=colour, **look))
+        axes.add_patch(Rectangle((column, row), wide, 1, facecolor=colour, **look))
         words = cell["status"] if ratio is None else f"{ratio:.2f}" + ("" if judged else " ~")
         ink = "white" if judged and abs(share - 0.5) > 0.38 else INK
-        axes.text(
-            column + width / 2, row + 0.5, words, ha="center", va="center", fontsize=8, color=ink
-        )
+        place = {"ha": "center", "va": "center", "fontsize": 8, "color": ink}
+        axes.text(column + wide / 2, row + 0.5, words, **place)
     axes.set_xlim(0, len(sizes))
     axes.set_ylim(len(names), 0)
     axes.set_xticks([i + 0.5 for i in range(len(sizes))], [size_in_words(size) for size in sizes])

@@ -39,15 +39,17 @@ def parse_topology(
     return tree.topology(top, ranks, places or [], otherwise)
 
 
-def _of_nodes(places: list[Place], ranks: int | None, otherwise: Link) -> _core.Topology:
-    """Two levels, of the machines' names alone: of those that have ranks."""
-    tree = Tree(places[0].file)
+def _of_nodes(
+    nodes: list[Place], places: list[Place], ranks: int | None, otherwise: Link
+) -> _core.Topology:
+    """Two levels, of these nodes; `places` says where the ranks are."""
+    tree = Tree(nodes[0].file)
     tree.add("network", 1)
-    for place in places[:ranks]:
+    for place in nodes:
         if place.machine not in tree.machines:
             tree.add(place.machine, place.line, machine=True)
             tree.connect("network", place.machine, place.line, Link())
-    return tree.topology("network", ranks, places[:ranks], otherwise)
+    return tree.topology("network", ranks, places, otherwise)
 
 
 def read_hosts(path: str) -> list[Place]:
@@ -78,7 +80,7 @@ def read_topology(
     if wish is None:
         if not places:
             raise Error("neither a topology nor hosts", "give --topology FILE or --hosts FILE")
-        return _of_nodes(places, ranks, otherwise)
+        return _of_nodes(places[:ranks], places[:ranks], ranks, otherwise)
     nodes = re.fullmatch(rf"({COUNT})x({COUNT})", wish)
     if nodes and not Path(wish).exists():
         count, each = int(nodes[1]), int(nodes[2])
@@ -87,5 +89,5 @@ def read_topology(
             what = f"no place for {ranks or 1} ranks" if few else f"more than {MOST_RANKS} ranks"
             raise Error(f"{wish} has {what}", "write NODESxRANKS: 4x8")
         made = [Place(f"node{n}", wish, 1) for n in range(count) for _ in range(each)]
-        return _of_nodes(made, ranks, otherwise)
+        return _of_nodes(made if places else made[:ranks], places or made[:ranks], ranks, otherwise)
     return parse_topology(read_text(wish, PAGE), wish, ranks, places, otherwise)

@@ -23,11 +23,29 @@ def tree_of(links: Sequence[Link], machines: int) -> list[Switch]:
     ordered = sorted(links, key=lambda link: -len(link.side))
     joined: list[list[tuple[int, Link]]] = [[] for _ in range(len(links) + 1)]
     hosts: list[list[int]] = [[] for _ in joined]
+    found: list[Switch] = []
 
     def innermost(inside: frozenset[int], among: int) -> int:
         """The switch, 0 for that of machine 0, behind the smallest side that holds all these."""
         holding = [n for n in range(among) if inside <= ordered[n].side]
         return holding[-1] + 1 if holding else 0
+
+    def height(at: int, before: int | None = None) -> int:
+        """Of the deepest machine below."""
+        return max((1 + height(one, at) for one, _ in joined[at] if one != before), default=0)
+
+    def lowest(at: int, before: int) -> int:
+        """The lowest machine below."""
+        return min([*hosts[at], *(lowest(one, at) for one, _ in joined[at] if one != before)])
+
+    def hang(at: int, before: int | None, above: int | None, link: Link | None) -> None:
+        number = len(found)
+        found.append(Switch(above, link, hosts[at]))
+        if above is not None:
+            found[above].below.append(number)
+        under = [(lowest(other, at), other, one) for other, one in joined[at] if other != before]
+        for _, other, one in sorted(under, key=lambda entry: entry[0]):
+            hang(other, at, number, one)
 
     for number, link in enumerate(ordered):
         upper = innermost(link.side, number)
@@ -35,37 +53,6 @@ def tree_of(links: Sequence[Link], machines: int) -> list[Switch]:
         joined[number + 1].append((upper, link))
     for machine in range(machines):
         hosts[innermost(frozenset([machine]), len(ordered))].append(machine)
-    heights = [_height(joined, hosts, at, None) for at in range(len(joined))]
-    lowest = [min(own, default=machines) for own in hosts]
-    top = min(range(len(joined)), key=lambda at: (heights[at], lowest[at]))
-    found: list[Switch] = []
-    _hang(found, joined, hosts, top, None, None, None)
+    top = min(range(len(joined)), key=lambda at: (height(at), min(hosts[at], default=machines)))
+    hang(top, None, None, None)
     return found
-
-
-def _height(joined: list, hosts: list, at: int, before: int | None) -> int:
-    """Of the deepest machine below."""
-    return max(
-        (1 + _height(joined, hosts, other, at) for other, _ in joined[at] if other != before),
-        default=0,
-    )
-
-
-def _first(joined: list, hosts: list, at: int, before: int) -> int:
-    """The lowest machine below."""
-    deeper = [_first(joined, hosts, other, at) for other, _ in joined[at] if other != before]
-    return min([*hosts[at], *deeper])
-
-
-def _hang(
-    found: list[Switch], joined: list, hosts: list, at: int, before: int | None,
-    above: int | None, link: Link | None,
-) -> None:  # fmt: skip
-    number = len(found)
-    found.append(Switch(above, link, hosts[at]))
-    if above is not None:
-        found[above].below.append(number)
-    under = [(_first(joined, hosts, other, at), other, one) for other, one in joined[at]]
-    for _, other, one in sorted(under, key=lambda entry: entry[0]):
-        if other != before:
-            _hang(found, joined, hosts, other, at, number, one)

@@ -32,7 +32,7 @@ def rank_counts(known: int, up_to: int) -> dict[bool, list[int]]:
     powers = [1 << k for k in range(1, up_to.bit_length())]
     found = {
         True: [n for n in powers if known < n <= up_to],
-        False: [n for n in (3 * power // 2 + 1 for power in powers) if known < n <= up_to],
+        False: [n for n in (3 * power // 2 | 1 for power in powers) if known < n <= up_to],
     }
     own = found[up_to & (up_to - 1) == 0]
     if up_to not in own:
