@@ -224,7 +224,8 @@ def test_same_buffer_twice_in_calls_that_do_not_block(built, name):
 def test_arguments_that_all_ranks_have_wrong(built, name):
     program = [built("refused.c", name)]
     native = errors(launch(installed(name), 3, program))
-    assert len(native) == 9 and all(words.endswith("then right") for words in native.values())
+    assert len(native) == 8 + (name == "openmpi")
+    assert all(words.endswith("then right") for words in native.values())
     done = stretto_run(3, program, mpi=mpi_of(name))
     assert errors(done) == native
     assert done.served("allreduce") == len(native)
