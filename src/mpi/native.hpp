@@ -37,6 +37,11 @@ namespace stretto::mpi {
   X(Init) X(Init_thread) X(Intercomm_create) X(Intercomm_merge) X(Op_free) X(Query_thread) X(Request_free) X(Request_get_status) X(Start) X(Startall) \
   X(Test) X(Testall) X(Testany) X(Testsome) X(Type_free) X(Wait) X(Waitall) X(Waitany) X(Waitsome)
 
+// Those that only have to stand behind nonblocking calls. An MPI without files or windows has some of them not.
+#define STRETTO_BLOCKING_ENTRIES(X) \
+  X(Comm_accept) X(Comm_connect) X(File_open) X(Win_allocate) X(Win_allocate_shared) X(Win_create) \
+  X(Win_create_dynamic)
+
 // Of MPI 4, which an MPI need not have.
 #if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
 #define STRETTO_PERSISTENT_COLLECTIVES(X) STRETTO_FUNCTIONS(STRETTO_PERSISTENT_NAME, X)
@@ -50,8 +55,8 @@ namespace stretto::mpi {
 #else
 #define STRETTO_STATUS_ENTRIES(X)
 #endif
-#define STRETTO_MPI_4_ENTRIES(X) \
-  STRETTO_PERSISTENT_COLLECTIVES(X) STRETTO_SESSION_ENTRIES(X) STRETTO_STATUS_ENTRIES(X)
+#define STRETTO_OPTIONAL_ENTRIES(X) \
+  STRETTO_BLOCKING_ENTRIES(X) STRETTO_PERSISTENT_COLLECTIVES(X) STRETTO_SESSION_ENTRIES(X) STRETTO_STATUS_ENTRIES(X)
 
 #define STRETTO_NATIVE_FUNCTIONS(X) \
   STRETTO_NATIVE_COLLECTIVES(X) STRETTO_NATIVE_NONBLOCKING(X) STRETTO_OTHER_ENTRIES(X) \
@@ -86,14 +91,14 @@ namespace stretto::mpi {
 /// Every MPI_X and PMPI_X that the library defines.
 #define STRETTO_ENTRIES(X)      \
   STRETTO_NATIVE_COLLECTIVES(X) \
-  STRETTO_NATIVE_NONBLOCKING(X) STRETTO_NATIVE_LARGE_COLLECTIVES(X) STRETTO_OTHER_ENTRIES(X) STRETTO_MPI_4_ENTRIES(X)
+  STRETTO_NATIVE_NONBLOCKING(X) STRETTO_NATIVE_LARGE_COLLECTIVES(X) STRETTO_OTHER_ENTRIES(X) STRETTO_OPTIONAL_ENTRIES(X)
 
 struct Native {
 #define STRETTO_DECLARE(name) decltype(&PMPI_##name) name = nullptr;
   STRETTO_NATIVE_FUNCTIONS(STRETTO_DECLARE)
   STRETTO_NATIVE_TEST_FUNCTIONS(STRETTO_DECLARE)
   STRETTO_NATIVE_LARGE_FUNCTIONS(STRETTO_DECLARE)  // null in an older MPI
-  STRETTO_MPI_4_ENTRIES(STRETTO_DECLARE)           // likewise
+  STRETTO_OPTIONAL_ENTRIES(STRETTO_DECLARE)        // likewise
 #undef STRETTO_DECLARE
   const char* library = nullptr;  ///< path, kept for ever
 };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Nonblocking collectives of sizes that not all ranks know. Arguments: "kept": behind a blocking one like it, with
- * other counts between some of the ranks; "queued": several behind each other, while one rank comes late. */
+ * other counts between some of the ranks; "queued": several behind each other, while one rank comes late; "made": one
+ * before a window and a file are made, which the MPI does by collectives of its own. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,6 +72,25 @@ static void queued(MPI_Comm comm, int round) {
   check(sum == ranks * (ranks - 1) / 2, "an allreduce", round);
 }
 
+static void made(MPI_Comm comm, int round, const char* path) {
+  MPI_Request request;
+  fill(round < 8 ? 1 : most / 2, 0, round);  // ranks tell each other sizes in some calls only
+  if (rank == round % ranks) usleep(2000);
+  MPI_Ialltoallv(in, give, first, MPI_INT, out, take, first, MPI_INT, comm, &request);
+  if (round % 2) {
+    MPI_Win window;
+    void* base;
+    MPI_Win_allocate(64, 1, MPI_INFO_NULL, comm, &base, &window);
+    MPI_Win_free(&window);
+  } else {
+    MPI_File file;
+    check(MPI_File_open(comm, path, MPI_MODE_RDONLY, MPI_INFO_NULL, &file) == MPI_SUCCESS, "a file", round);
+    MPI_File_close(&file);
+  }
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  check_all(round);
+}
+
 int main(int argc, char** argv) {
   MPI_Comm comm;
   alarm(90);  // rather than to hang
@@ -80,7 +100,11 @@ int main(int argc, char** argv) {
   check(argc == 2 && ranks >= 2 && ranks <= most_ranks, "the call of this program", 0);
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   MPI_Barrier(comm);  // after which nonblocking calls are served
-  for (int round = 0; round < rounds; ++round) strcmp(argv[1], "kept") == 0 ? kept(comm, round) : queued(comm, round);
+  for (int round = 0; round < rounds; ++round) {
+    if (strcmp(argv[1], "kept") == 0) kept(comm, round);
+    if (strcmp(argv[1], "queued") == 0) queued(comm, round);
+    if (strcmp(argv[1], "made") == 0) made(comm, round, argv[0]);
+  }
   MPI_Comm_free(&comm);
   MPI_Finalize();
   if (rank == 0) puts("all right");
