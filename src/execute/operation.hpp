@@ -252,9 +252,9 @@ class Operation {
   bool drain(Instance& in, bool yielding);
 
   // Lent messages: operation_lend.cc
-  /// May senders of the round have cores of their own, and time?
+  /// May senders of the round have time, and lend their messages?
   bool gets_help(const Instance& in) const {
-    return paths_.node && !work_.oversubscribed && in.plan->stages[in.round].receives > 0;
+    return paths_.node && (work_.lend_from > 0 || !work_.oversubscribed) && in.plan->stages[in.round].receives > 0;
   }
   void ask_for_help(Instance& in);
   bool ask(const Plan::Step& step, const shm::Inbox::Target& target, shm::Inbox& box);

@@ -141,6 +141,7 @@ shm::Copied Operation::take_lent(Instance& in, const Plan::Step& step, ReceiveSt
     }
     return copied;
   }
+  receive.copied = fragment.bytes;
   if (const std::byte* message = box.in_place(fragment)) {
     shm::messages_in_place.fetch_add(1, std::memory_order_relaxed);
     deliver(in, step, receive, message, fragment.bytes);

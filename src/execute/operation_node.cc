@@ -289,7 +289,8 @@ void Operation::note_cost(Instance& in, const Plan::Step& step, const ReceiveSta
   const auto since = [&] { return std::chrono::duration<float>(std::chrono::steady_clock::now() - receive.began); };
   const float seconds = takes_one(in) ? since().count() : receive.copying;
   // Of what the sender copied too, where that took time from the same cores.
-  const Bytes copied = work_.oversubscribed && receive.copied > 0 ? receive.copied : step.bytes;
+  const Bytes copied = work_.oversubscribed && last.carried == shm::Carried::lent ? receive.copied : step.bytes;
+  if (copied == 0) return;
   first_channel.took(last.carried, step.bytes, seconds / static_cast<float>(copied));
 }
 
@@ -319,12 +320,13 @@ bool Operation::take(Instance& in, std::uint32_t index, bool in_order, bool yiel
       receive.bounce = in.arena.take(step.bytes);
     const shm::Copied copied = take_content(in, step, receive, box, fragment);
     if (copied == shm::Copied::in_part) return false;
-    if (copied == shm::Copied::refused) {
+    const bool withdrawn = fragment.carried == shm::Carried::lent && box.was_withdrawn();
+    if (copied == shm::Copied::refused && !withdrawn) {
       box.refuse();
       ring(peer.doorbell);
       continue;
     }
-    if (fragment.carried == shm::Carried::lent && box.was_withdrawn()) failed_ = receive.dropped = true;
+    if (withdrawn) failed_ = receive.dropped = true;
     receive.complete = fragment.last;
     if (receive.complete) note_cost(in, step, receive, fragment);  // before the credit, in the same cache line
     if (box.release(key_, fragment)) ring(peer.doorbell);

@@ -158,7 +158,7 @@ TEST(the_receiver_copies_alone_if_the_sender_is_busy_or_was_not_asked) {
   for (const bool asks : {false, true}) {
     Loaned loaned(getpid(), getpid(), asks);
     if (!asks) CHECK(!loaned.help());
-    CHECK(loaned.copy() == Copied::all && loaned.mine == (asks ? Loaned::bytes : 0));
+    CHECK(loaned.copy() == Copied::all && loaned.mine == Loaned::bytes);
     CHECK(loaned.here == loaned.message);
     CHECK(!loaned.help());  // nothing is left
   }

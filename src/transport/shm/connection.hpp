@@ -206,6 +206,7 @@ class Inbox {
   Copied copy_together(const Fragment& lent, const Target& to, Bytes& mine) {
     Loan& loan = channel_.slot(released_).loan;
     const auto copy_all = [&] {
+      mine = lent.bytes;
       return copy(lent, 0, lent.bytes, to.at, to.non_temporal) ? Copied::all : Copied::refused;
     };
     if (!is_shared(loan)) return copy_all();
@@ -220,7 +221,7 @@ class Inbox {
   /// Has the sender of a lent fragment given up, so that what has been copied may be anything?
   bool was_withdrawn() { return transport::shm::was_withdrawn(channel_.slot(released_).loan); }
   /// The buffer that the sender was asked to copy to goes away.
-  void withdraw(Bytes mine) { transport::shm::withdraw(channel_.slot(released_).loan, mine); }
+  void withdraw(Bytes mine) { transport::shm::withdraw(channel_.slot(released_).loan, mine, process_); }
   /// Gives a lent fragment back: the sender is to send the message in another way.
   void refuse() {
     if (channel_.receipts->refused.load(std::memory_order_relaxed) == 0)
@@ -278,11 +279,10 @@ class Inbox {
 
   void buffer_lent(const Fragment& fragment, std::uint64_t key) {
     std::vector<std::byte> data(static_cast<std::size_t>(fragment.bytes));
-    if (!copy(fragment, 0, fragment.bytes, data.data())) {
-      refuse();
-      return;
-    }
-    if (was_withdrawn()) data.clear();  // of another size than awaited: its operation fails
+    const bool copied = copy(fragment, 0, fragment.bytes, data.data());
+    const bool withdrawn = was_withdrawn();
+    if (!copied && !withdrawn) return refuse();
+    if (withdrawn) data.clear();  // of another size than awaited: its operation fails
     unexpected_->add(key, true, std::move(data));
     release(false);
   }

@@ -132,8 +132,7 @@ bool Heap::forget(Bytes at, Bytes bytes) {
   // By madvise(), of which libraries that have registered the memory with a network card want to hear.
   if (madvise(address(at), static_cast<std::size_t>(bytes), MADV_REMOVE) == 0) return true;
   // It refuses memory that the program has locked, as by mlockall(); the file does not ask who has.
-  return fallocate(static_cast<int>(segment_->handle().file), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, at, bytes) ==
-         0;
+  return fallocate(segment_->file(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, at, bytes) == 0;
 }
 
 std::byte* Heap::show_in(HeapNotice& notice, HeapRange& shown) const {
@@ -180,9 +179,10 @@ void Heap::before_fork() {
 }
 
 void Heap::copy_blocks() {
+  const int file = segment_->file();
   Bytes used = 0;
   blocks_.for_each_block([&](Bytes at, Bytes bytes) {
-    for_each_touched(static_cast<int>(segment_->handle().file), at, bytes, [&](Bytes first, Bytes touched) {
+    for_each_touched(file, at, bytes, [&](Bytes first, Bytes touched) {
       std::memcpy(copy_ + used + (first - at), address(first), static_cast<std::size_t>(touched));
     });
     used += bytes;

@@ -4,6 +4,8 @@
 // none is left. Who has more time does more of it.
 #pragma once
 
+#include <sched.h>
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -13,7 +15,7 @@
 #include "transport/shm/format.hpp"
 #include "transport/shm/heap.hpp"
 #include "transport/shm/kernel_copy.hpp"
-#include "transport/shm/wait_policy.hpp"
+#include "transport/shm/segment.hpp"
 
 namespace stretto::transport::shm {
 
@@ -88,14 +90,20 @@ inline bool was_withdrawn(Loan& loan) {
 
 /// The receiver's buffer, of which the receiver itself has copied `mine`, goes away: returns when the sender does not
 /// write to it any more.
-inline void withdraw(Loan& loan, Bytes mine) {
-  constexpr std::chrono::milliseconds longest{100};  // the sender may be dead
+inline void withdraw(Loan& loan, Bytes mine, std::int64_t sender) {
+  constexpr std::chrono::seconds longest{10};  // it may be stopped for ever
+  constexpr int yields_between_looks = 256;
   const Bytes taken = std::atomic_ref(loan.taken).exchange(loan.bytes, std::memory_order_relaxed);
   const std::atomic_ref written(loan.written);
   const auto end = std::chrono::steady_clock::now() + longest;
-  for (Bytes theirs = 0; theirs != not_written && mine + theirs < taken && std::chrono::steady_clock::now() < end;
-       theirs = written.load(std::memory_order_acquire))
-    Backoff::pause();
+  const auto writes = [&] {
+    const Bytes theirs = written.load(std::memory_order_acquire);
+    return theirs != not_written && mine + theirs < taken;
+  };
+  for (int yields = 1; writes(); ++yields) {
+    if (yields % yields_between_looks == 0 && (has_ended(sender) || std::chrono::steady_clock::now() > end)) break;
+    sched_yield();  // for it may need this core
+  }
   std::atomic_ref(loan.target).store(nullptr, std::memory_order_relaxed);
 }
 

@@ -67,17 +67,6 @@ std::byte* map(int file, Bytes bytes) {
   return static_cast<std::byte*>(memory);
 }
 
-bool has_ended(pid_t process) {
-#ifdef SYS_pidfd_open
-  // A process that nobody has waited for yet has a number, and still has ended.
-  const OpenFile file(static_cast<int>(syscall(SYS_pidfd_open, process, 0)));
-  pollfd watched{file.number, POLLIN, 0};
-  if (file.number >= 0) return poll(&watched, 1, 0) > 0;
-  if (errno == ESRCH) return true;
-#endif
-  return kill(process, 0) != 0 && errno == ESRCH;
-}
-
 /// Growing a file beyond this would not only fail, but end the process by a signal. The program may lower it.
 bool within_limit_of_files(Bytes bytes) {
   rlimit limit{};
@@ -86,6 +75,17 @@ bool within_limit_of_files(Bytes bytes) {
 }
 
 }  // namespace
+
+bool has_ended(std::int64_t process) {
+#ifdef SYS_pidfd_open
+  // A process that nobody has waited for yet has a number, and still has ended.
+  const OpenFile file(static_cast<int>(syscall(SYS_pidfd_open, static_cast<pid_t>(process), 0)));
+  pollfd watched{file.number, POLLIN, 0};
+  if (file.number >= 0) return poll(&watched, 1, 0) > 0;
+  if (errno == ESRCH) return true;
+#endif
+  return kill(static_cast<pid_t>(process), 0) != 0 && errno == ESRCH;
+}
 
 std::unique_ptr<Segment> Segment::create(Bytes most, std::string& why) {
   std::unique_ptr<Segment> s(new Segment);
@@ -99,6 +99,9 @@ std::unique_ptr<Segment> Segment::create(Bytes most, std::string& why) {
         why, "the limit on the size of files, ulimit -f, is less than " + std::to_string(handle.bytes / 1024) + " KiB");
   handle.file = memfd_create(name, MFD_CLOEXEC);
   if (handle.file < 0) return failed(why, said("memfd_create"));
+  struct stat made{};
+  if (fstat(static_cast<int>(handle.file), &made) != 0) return failed(why, said("fstat"));
+  s->node_ = made.st_ino;
   s->memory_ = map(static_cast<int>(handle.file), handle.bytes);
   if (!s->memory_) return failed(why, said("mmap"));
   s->near_end_ = s->reserved_ = std::min(most_near_header, handle.bytes / 8 / page * page);
@@ -111,7 +114,14 @@ std::unique_ptr<Segment> Segment::create(Bytes most, std::string& why) {
 
 Segment::~Segment() {
   if (memory_) munmap(memory_, static_cast<std::size_t>(handle_.bytes));
-  if (handle_.file >= 0) close(static_cast<int>(handle_.file));
+  if (const int own = file(); own >= 0) close(own);
+}
+
+int Segment::file() const {
+  struct stat now{};
+  const int number = static_cast<int>(handle_.file);
+  // Files of memory all lie in one file system, where each has a number of its own.
+  return fstat(number, &now) == 0 && now.st_ino == node_ && fcntl(number, F_GET_SEALS) >= 0 ? number : -1;
 }
 
 std::byte* Segment::reserve(Bytes bytes, Bytes kept) {
@@ -127,9 +137,10 @@ bool Segment::provide(const std::byte* at, Bytes bytes) {
   const Bytes first = offset(at) / page * page;
   const Bytes end = rounded(offset(at) + bytes, page);
   struct stat now{};
-  const bool grows = fstat(static_cast<int>(handle_.file), &now) != 0 || now.st_size < end;
+  const int own = file();
+  const bool grows = fstat(own, &now) != 0 || now.st_size < end;
   return (!grows || within_limit_of_files(end)) &&
-         uninterrupted([&] { return fallocate(static_cast<int>(handle_.file), 0, first, end - first); }) == 0;
+         uninterrupted([&] { return fallocate(own, 0, first, end - first); }) == 0;
 }
 
 std::byte* Segment::take_near_header(Bytes bytes) {
@@ -166,7 +177,7 @@ bool Segment::grow(Bytes end) {
   const std::lock_guard lock(mutex_);
   if (end <= grown_) return true;
   if (!within_limit_of_files(end)) return false;
-  if (uninterrupted([&] { return ftruncate(static_cast<int>(handle_.file), end); }) != 0) return false;
+  if (uninterrupted([&] { return ftruncate(file(), end); }) != 0) return false;
   grown_ = end;
   return true;
 }
@@ -214,7 +225,7 @@ Wait Mapping::wait() const {
 
 bool Mapping::died() const {
   const auto* header = reinterpret_cast<const Header*>(memory_);
-  return header->departed.load(std::memory_order_acquire) == 0 && has_ended(static_cast<pid_t>(handle_.process));
+  return header->departed.load(std::memory_order_acquire) == 0 && has_ended(handle_.process);
 }
 
 }  // namespace stretto::transport::shm

@@ -44,6 +44,9 @@ struct HeapNotice {
 
 class PeerHeap;
 
+/// Also one that nobody has waited for yet.
+bool has_ended(std::int64_t process);
+
 /// My own segment: memory is taken from it and never given back. Its file ends with what has been provided, so that
 /// mlockall() fills little more than that.
 class Segment {
@@ -73,6 +76,8 @@ class Segment {
   HeapNotice& heap() const;
   void tell_wait(const Wait& wait);
   const SegmentHandle& handle() const { return handle_; }
+  /// Its file; -1: a program that closes what it does not know has closed it, and may have another one of that number.
+  int file() const;
 
  private:
   Segment() = default;
@@ -81,6 +86,7 @@ class Segment {
 
   std::mutex mutex_;
   SegmentHandle handle_;
+  std::uint64_t node_ = 0;  ///< of the file
   std::byte* memory_ = nullptr;
   Doorbell* doorbell_ = nullptr;
   Bytes near_taken_ = 0;     ///< of the first near_end_ bytes
