@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <mutex>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -22,6 +23,16 @@ using transport::shm::HeapRange;
 std::mutex heap_mutex;                      // guards the making of it
 std::atomic<Heap*> heap_of_alloc{nullptr};  // never destroyed: programs may free memory at their very end
 HeapRange shown;
+
+/// What MPI_Alloc_mem has given out: the MPI's own blocks may lie in the allocator's heap as well.
+struct Given {
+  std::mutex mutex;
+  std::set<const void*> blocks;
+};
+Given& given() {
+  static auto& all = *new Given;
+  return all;
+}
 
 bool wanted() { return settings().shm && settings().shared_heap && !settings().disabled; }
 
@@ -77,6 +88,8 @@ bool allocate_in_heap(MPI_Aint size, MPI_Info info, void* base) {
   void* const block = heap->allocate(size).at;
   if (!block) return false;
   show_heap();
+  const std::lock_guard lock(given().mutex);
+  given().blocks.insert(block);
   *static_cast<void**>(base) = block;
   return true;
 }
@@ -84,6 +97,10 @@ bool allocate_in_heap(MPI_Aint size, MPI_Info info, void* base) {
 bool release_to_heap(void* base) {
   Heap* const heap = heap_of_alloc;
   if (!heap || !heap->owns(base)) return false;
+  {
+    const std::lock_guard lock(given().mutex);
+    if (given().blocks.erase(base) == 0) return false;
+  }
   heap->release(base);
   return true;
 }
