@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "reduce/variants.hpp"
+#include "reduce/kernels.hpp"
 #include "support/memory.hpp"
 
 namespace {

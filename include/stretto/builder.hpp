@@ -44,39 +44,18 @@ class Builder {
   /// New scratch slots as large as blocks first … first+count-1 of the vector; returns the first slot.
   Block new_scratch(Block first, Block count);
 
+  using Body = std::function<void(Builder&)>;
   /// Runs `body(builder)` in the group `members` (ranks of the present group, in order), if I am one of them:
   /// this is how an algorithm is used on some of the ranks.
-  template <typename Body>
-  void in_group(std::span<const Rank> members, Body body) {
-    in_group(listed(members), body);
-  }
-  template <typename Body>
-  void in_group(const Members& members, Body body) {
-    if (members.place == no_rank) return;
-    Saved outer = enter(members);
-    body(*this);
-    leave(std::move(outer));
-  }
-
+  void in_group(std::span<const Rank> members, const Body& body);
+  void in_group(const Members& members, const Body& body);
   /// Runs `body(builder)` with its block 0 standing for block `first`, in all buffers but scratch: this is how an
   /// algorithm is used on some of the blocks.
-  template <typename Body>
-  void in_blocks(Block first, Body body) {
-    offset_ += first;
-    body(*this);
-    offset_ -= first;
-  }
+  void in_blocks(Block first, const Body& body);
 
   Schedule finish();
 
  private:
-  struct Saved {
-    Rank rank, ranks;
-    std::function<Rank(Rank)> world;
-  };
-  Members listed(std::span<const Rank> members) const;
-  Saved enter(const Members& members);
-  void leave(Saved outer);
   Rank world(Rank peer) const { return world_ ? world_(peer) : peer; }
   Slice store(const Ranges& ranges);
 

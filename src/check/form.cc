@@ -3,7 +3,6 @@
 
 #include <vector>
 
-#include "check/layout.hpp"
 #include "check/refuse.hpp"
 
 namespace stretto::checking {

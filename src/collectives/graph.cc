@@ -134,7 +134,7 @@ std::int64_t messages_to_node(const Graph& graph, std::span<const Rank> nodes) {
 namespace {
 
 constexpr Rank most_neighbours = 1 << 16;
-constexpr std::size_t most_dims = 10;  // of a stencil, whose ranks have 3^dims neighbours
+constexpr std::size_t most_stencil_dims = 10;  // of a stencil, whose ranks have 3^dims neighbours
 
 [[noreturn]] void unknown(const std::string& text, const std::string& why) {
   throw Error("graph '" + text + "': " + why, "write torus=4x4, grid=4x4, stencil=4x4 or random=3");
@@ -193,8 +193,8 @@ std::shared_ptr<const Graph> parse_graph(const std::string& text, Rank ranks) {
   }
   if (kind != "torus" && kind != "grid" && kind != "stencil") unknown(text, "there is no kind '" + kind + "'");
   const std::vector<Rank> dims = dims_of(text, rest, ranks);
-  if (kind == "stencil" && dims.size() > most_dims)
-    unknown(text, "at most " + std::to_string(most_dims) + " dimensions");
+  if (kind == "stencil" && dims.size() > most_stencil_dims)
+    unknown(text, "at most " + std::to_string(most_stencil_dims) + " dimensions");
   if (kind == "stencil") return std::make_shared<const Graph>(stencil(dims), text);
   return std::make_shared<const Graph>(Grid{dims, std::vector<bool>(dims.size(), kind == "torus")}, text);
 }

@@ -12,8 +12,8 @@
 namespace stretto::mpi {
 namespace {
 
+using execute::Nanoseconds;
 using transport::shm::Connection;
-using Moment = std::chrono::steady_clock::time_point;
 
 using Member = std::pair<int, Connection*>;  // rank of the world, and the connection to it
 
@@ -27,10 +27,6 @@ std::mutex nodes_mutex;  // guards what follows; never destroyed, like all that 
 std::vector<PeerGroup>& peer_groups() {
   static auto& list = *new std::vector<PeerGroup>;
   return list;
-}
-
-std::int64_t nanoseconds(Moment moment) {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(moment.time_since_epoch()).count();
 }
 
 }  // namespace
@@ -74,17 +70,17 @@ bool someone_died(const NodeView& view) {
   return std::ranges::any_of(view.connections, [](Connection* c) { return c && own_process()->peer_died(*c); });
 }
 
-void tell_wait(Moment since, Moment now) { own_process()->segment().tell_wait({nanoseconds(since), nanoseconds(now)}); }
+void tell_wait(Nanoseconds since, Nanoseconds now) { own_process()->segment().tell_wait({since, now}); }
 
-std::optional<Moment> others_wait_since(const NodeView& view, Moment told) {
-  std::int64_t latest = 0;
+std::optional<Nanoseconds> others_wait_since(const NodeView& view, Nanoseconds told) {
+  Nanoseconds latest = 0;
   for (Connection* c : view.connections) {
     if (!c) continue;
     const auto wait = own_process()->wait_of_peer(*c);
-    if (!wait || wait->told < nanoseconds(told)) return std::nullopt;
+    if (!wait || wait->told < told) return std::nullopt;
     latest = std::max(latest, wait->since);
   }
-  return Moment(std::chrono::duration_cast<Moment::duration>(std::chrono::nanoseconds(latest)));
+  return latest;
 }
 
 transport::shm::Neighbours neighbours(const NodeView& view, const transport::shm::StagingRings& rings,

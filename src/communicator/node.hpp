@@ -3,10 +3,10 @@
 // Which ranks of a communicator share memory with this one, and the connections to them.
 #pragma once
 
-#include <chrono>
 #include <optional>
 #include <vector>
 
+#include "execute/observer.hpp"
 #include "stretto/rules.hpp"
 #include "transport/shm/post.hpp"
 #include "transport/shm/process.hpp"
@@ -36,11 +36,10 @@ void leave(const NodeView& view, std::uint32_t communicator);
 bool someone_died(const NodeView& view);
 
 /// For the other processes of the node: in this one, and in all that it waits for, nothing has moved since then.
-void tell_wait(std::chrono::steady_clock::time_point since, std::chrono::steady_clock::time_point now);
+void tell_wait(execute::Nanoseconds since, execute::Nanoseconds now);
 
 /// The latest moment of those that the others have told. Nothing: one has told none since `told`.
-std::optional<std::chrono::steady_clock::time_point> others_wait_since(const NodeView& view,
-                                                                       std::chrono::steady_clock::time_point told);
+std::optional<execute::Nanoseconds> others_wait_since(const NodeView& view, execute::Nanoseconds told);
 
 /// What an operation needs to use `view` in the thread of these staging rings.
 transport::shm::Neighbours neighbours(const NodeView& view, const transport::shm::StagingRings& rings,

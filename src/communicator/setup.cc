@@ -264,23 +264,15 @@ void Communicator::find_nodes(Bootstrap& all) {
 }
 
 void Communicator::make_private(Bootstrap& all, bool to_share) {
-  // Not MPI_Comm_dup: that would copy the program's attributes, which calls its functions.
-  MPI_Group group{};
-  native().Comm_group(comm_, &group);
-  const int error = native().Comm_create(comm_, group, &private_);
-  native().Group_free(&group);
-  if (error == MPI_SUCCESS) {
-    native().Comm_set_errhandler(private_, MPI_ERRORS_RETURN);
-    if (!to_share) {
-      messages_.emplace(private_);
-      return;
-    }
-    messages_.emplace(private_, first_tags, std::vector<int>());
-    share_messages(private_);
+  private_ = with_same_ranks(comm_);
+  if (private_ == constants().comm_null) return all.fail();
+  native().Comm_set_errhandler(private_, MPI_ERRORS_RETURN);
+  if (!to_share) {
+    messages_.emplace(private_);
     return;
   }
-  private_ = constants().comm_null;
-  all.fail();
+  messages_.emplace(private_, first_tags, std::vector<int>());
+  share_messages(private_);
 }
 
 }  // namespace stretto::mpi

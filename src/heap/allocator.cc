@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cerrno>
 #include <cstdint>
 #include <cstdlib>
@@ -112,10 +113,8 @@ Heap* heap() {
 /// A failing call of the system leaves no trace in a call of malloc that succeeds.
 class ErrorKept {
  public:
-  ErrorKept() = default;
-  ErrorKept(const ErrorKept&) = delete;
-  ErrorKept& operator=(const ErrorKept&) = delete;
   ~ErrorKept() { errno = error_; }
+  ErrorKept& operator=(ErrorKept&&) = delete;
 
  private:
   int error_ = errno;
@@ -174,8 +173,6 @@ void* resized(void* block, std::size_t bytes) {
   }
   return moved(block, had, bytes);
 }
-
-bool is_power_of_two(std::size_t number) { return number != 0 && (number & (number - 1)) == 0; }
 
 /// "0" and what cannot be understood: SIZE_MAX and the usual size.
 std::size_t least_block() {
@@ -237,7 +234,7 @@ STRETTO_EXPORTED void* realloc(void* block, std::size_t bytes) {
 }
 
 STRETTO_EXPORTED int posix_memalign(void** into, std::size_t alignment, std::size_t bytes) {
-  if (is_large(bytes) && is_power_of_two(alignment) && alignment % sizeof(void*) == 0) [[unlikely]]
+  if (is_large(bytes) && std::has_single_bit(alignment) && alignment % sizeof(void*) == 0) [[unlikely]]
     if (void* block = allocate(bytes, alignment).at) {
       *into = block;
       return 0;
@@ -245,29 +242,17 @@ STRETTO_EXPORTED int posix_memalign(void** into, std::size_t alignment, std::siz
   return next().posix_memalign(into, alignment, bytes);
 }
 
-STRETTO_EXPORTED void* aligned_alloc(std::size_t alignment, std::size_t bytes) {
-  if (is_large(bytes) && is_power_of_two(alignment)) [[unlikely]]
-    if (void* block = allocate(bytes, alignment).at) return block;
-  return next().aligned_alloc(alignment, bytes);
-}
-
-STRETTO_EXPORTED void* memalign(std::size_t alignment, std::size_t bytes) {
-  if (is_large(bytes) && is_power_of_two(alignment)) [[unlikely]]
-    if (void* block = allocate(bytes, alignment).at) return block;
-  return next().memalign(alignment, bytes);
-}
-
-STRETTO_EXPORTED void* valloc(std::size_t bytes) {
-  if (is_large(bytes)) [[unlikely]]
-    if (void* block = allocate(bytes).at) return block;
-  return next().valloc(bytes);
-}
-
-STRETTO_EXPORTED void* pvalloc(std::size_t bytes) {
-  if (is_large(bytes)) [[unlikely]]
-    if (void* block = allocate(bytes).at) return block;
-  return next().pvalloc(bytes);
-}
+#define STRETTO_ALIGNED(name, parameters, arguments, alignment)         \
+  STRETTO_EXPORTED void* name parameters {                              \
+    if (is_large(bytes) && std::has_single_bit(alignment)) [[unlikely]] \
+      if (void* block = allocate(bytes, alignment).at) return block;    \
+    return next().name arguments;                                       \
+  }
+STRETTO_ALIGNED(aligned_alloc, (std::size_t alignment, std::size_t bytes), (alignment, bytes), alignment)
+STRETTO_ALIGNED(memalign, (std::size_t alignment, std::size_t bytes), (alignment, bytes), alignment)
+STRETTO_ALIGNED(valloc, (std::size_t bytes), (bytes), std::size_t{1})  // at a page, as all blocks are
+STRETTO_ALIGNED(pvalloc, (std::size_t bytes), (bytes), std::size_t{1})
+#undef STRETTO_ALIGNED
 
 STRETTO_EXPORTED std::size_t malloc_usable_size(void* block) {
   return is_of_heap(block) ? size_of(block) : next().malloc_usable_size(block);

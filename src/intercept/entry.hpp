@@ -8,6 +8,7 @@
 #include "communicator/communicator.hpp"
 #include "mpi/native.hpp"
 #include "mpi/tools.hpp"
+#include "support/function_ref.hpp"
 #include "support/say.hpp"
 
 namespace stretto::mpi {
@@ -23,6 +24,10 @@ template <typename Body>
     native().Abort(constants().world, 1);
   }
 }
+
+/// Calls the native function of the call on `comm` that serve() has just left to it, with STRETTO_DEADLINE only for so
+/// long. In watchdog.cc.
+int watched(MPI_Comm comm, FunctionRef<int()> pass);
 
 /// A function that this MPI need not have.
 template <typename... Parameters, typename... Arguments>

@@ -6,7 +6,6 @@
 #include "communicator/provenance.hpp"
 #include "communicator/shared_heap.hpp"
 #include "intercept/entry.hpp"
-#include "intercept/watchdog.hpp"
 #include "observe/write.hpp"
 #include "prepare/requests.hpp"
 #include "prepare/serve.hpp"
@@ -15,7 +14,6 @@
 namespace {
 
 using stretto::Function;
-using stretto::FunctionRef;
 using stretto::mpi::call_if_there;
 using stretto::mpi::combines;
 using stretto::mpi::guarded;
@@ -35,20 +33,10 @@ struct EndOfCall {
   }
 };
 
-int watched(MPI_Comm comm, FunctionRef<int()> pass) {
-  const auto [function, reason] = mpi::passed_call();
-  return mpi::watched(function, reason, comm, [&] {
-    mpi::begin_native_work(comm);
-    const int code = pass();
-    guarded([&] { mpi::end_native_work(comm); });
-    return code;
-  });
-}
-
 /// Apart from serve_or_pass(), which would else be too large to be part of each entry.
 template <typename Pass>
 [[gnu::noinline, gnu::cold]] int pass_on(MPI_Comm comm, Pass pass) {
-  return watched(comm, pass);
+  return mpi::watched(comm, pass);
 }
 
 template <typename Pass>

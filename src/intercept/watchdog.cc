@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "intercept/watchdog.hpp"
-
+//
+// STRETTO_DEADLINE for calls that the native library does: it cannot be asked to give up, nor what it waits for.
 #include <signal.h>
 #include <unistd.h>
 
@@ -15,7 +15,11 @@
 #include <thread>
 #include <utility>
 
+#include "communicator/learner.hpp"
+#include "intercept/entry.hpp"
 #include "mpi/native.hpp"
+#include "observe/statistics.hpp"
+#include "prepare/serve.hpp"
 #include "settings/settings.hpp"
 #include "support/say.hpp"
 
@@ -125,9 +129,13 @@ class WatchedCall {
 }  // namespace
 }  // namespace watchdog
 
-int watched(Function function, Passed reason, MPI_Comm comm, FunctionRef<int()> pass) {
+int watched(MPI_Comm comm, FunctionRef<int()> pass) {
+  const auto [function, reason] = passed_call();
   const watchdog::WatchedCall call(function, reason, comm);
-  return pass();
+  begin_native_work(comm);
+  const int code = pass();
+  guarded([&] { end_native_work(comm); });
+  return code;
 }
 
 }  // namespace stretto::mpi

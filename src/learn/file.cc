@@ -35,12 +35,6 @@ std::string line_of(const Learned& one) {
   return line + std::to_string(one.pairs) + " pairs";
 }
 
-std::string joined(const std::vector<std::string_view>& words) {
-  std::string text;
-  for (const std::string_view word : words) text.append(text.empty() ? "" : " ").append(word);
-  return text;
-}
-
 /// The lines of a file, by their conditions. Those without sizes come last: the first rule that fits decides.
 using Lines = std::map<std::pair<bool, std::string>, std::string>;
 
@@ -92,10 +86,10 @@ void lock(const OpenFile& file, const std::string& path) {
 void replace(const std::string& path, const std::string& text) {
   const std::string beside = path + '.' + std::to_string(getpid()) + ".new";
   const NoSignalAtFileLimit no_signal;
+  int error = 0;
   {
     const OpenFile file(open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
     if (file.number < 0) cannot(beside, errno);
-    int error = 0;
     for (std::size_t at = 0; at < text.size() && error == 0;) {
       const ssize_t n = write(file.number, text.data() + at, text.size() - at);
       if (n >= 0)
@@ -104,13 +98,9 @@ void replace(const std::string& path, const std::string& text) {
         error = errno;
     }
     if (error == 0 && fsync(file.number) != 0 && errno != EINVAL) error = errno;
-    if (error != 0) {
-      unlink(beside.c_str());
-      cannot(path, error);
-    }
   }
-  if (rename(beside.c_str(), path.c_str()) == 0) return;
-  const int error = errno;
+  if (error == 0 && rename(beside.c_str(), path.c_str()) != 0) error = errno;
+  if (error == 0) return;
   unlink(beside.c_str());
   cannot(path, error);
 }
@@ -132,7 +122,7 @@ std::string merged(const std::string& before, const std::string& path, const std
       const std::string_view line = take_line(rest);
       const std::vector<std::string_view> words = words_of(line.substr(0, line.find('#')));
       const auto arrow = std::ranges::find(words, "->");
-      if (arrow != words.end()) add(lines, joined({words.begin(), arrow}), std::string(line));
+      if (arrow != words.end()) add(lines, joined(std::span(words.begin(), arrow)), std::string(line));
     }
   }
   for (const Learned& one : learned) add(lines, one.conditions, line_of(one));

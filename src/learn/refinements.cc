@@ -103,17 +103,8 @@ constexpr int bits_of_place = 6, bits_of_depth = 7, bits_of_value = 17;
 constexpr int shift_of_value = bits_of_place + bits_of_depth, shift_of_segment = shift_of_value + bits_of_value;
 constexpr int bits_of_segment = 60 - shift_of_segment;
 
-constexpr bool fits(std::int64_t number, int bits) { return number >= 0 && number < std::int64_t{1} << bits; }
 constexpr std::int64_t bits_at(std::int64_t code, int shift, int bits) {
   return code >> shift & ((std::int64_t{1} << bits) - 1);
-}
-
-/// `candidate` with the numbers of another one.
-Candidate with_numbers(Candidate candidate, Bytes segment, int depth, std::int64_t value) {
-  candidate.params.segment = segment;
-  candidate.params.depth = depth;
-  candidate.params.value = value;
-  return candidate;
 }
 
 }  // namespace
@@ -138,23 +129,24 @@ std::vector<Candidate> next_refinements(std::span<const Candidate> compared, con
 }
 
 std::int64_t code_of(const Candidate& candidate, std::span<const Candidate> list) {
-  const Bytes segment = candidate.params.segment;
-  const int depth = candidate.params.depth;
-  const std::int64_t value = candidate.params.value;
-  if (!fits(segment, bits_of_segment) || !fits(depth, bits_of_depth) || !fits(value, bits_of_value)) return 0;
-  for (std::size_t i = 0; i < list.size() && fits(static_cast<std::int64_t>(i) + 1, bits_of_place); ++i)
-    if (with_numbers(list[i], segment, depth, value) == candidate)
-      return (static_cast<std::int64_t>(i) + 1) | std::int64_t{depth} << bits_of_place | value << shift_of_value |
-             segment << shift_of_segment;
+  const Params& params = candidate.params;
+  const std::int64_t numbers =
+      std::int64_t{params.depth} << bits_of_place | params.value << shift_of_value | params.segment << shift_of_segment;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const std::int64_t code = static_cast<std::int64_t>(i + 1) | numbers;
+    if (decoded(code, list) == candidate) return code;  // a number that is too large comes back as another one
+  }
   return 0;
 }
 
 std::optional<Candidate> decoded(std::int64_t code, std::span<const Candidate> list) {
   const auto place = static_cast<std::size_t>(bits_at(code, 0, bits_of_place));
   if (place == 0 || place > list.size()) return std::nullopt;
-  return with_numbers(list[place - 1], bits_at(code, shift_of_segment, bits_of_segment),
-                      static_cast<int>(bits_at(code, bits_of_place, bits_of_depth)),
-                      bits_at(code, shift_of_value, bits_of_value));
+  Candidate found = list[place - 1];
+  found.params.segment = bits_at(code, shift_of_segment, bits_of_segment);
+  found.params.depth = static_cast<int>(bits_at(code, bits_of_place, bits_of_depth));
+  found.params.value = bits_at(code, shift_of_value, bits_of_value);
+  return found;
 }
 
 }  // namespace stretto::learn

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "measure/forms.hpp"
-
+//
+// The forms of a call, as functions with the parameters of the blocking ones: who calls them need not know the form.
 #include <chrono>
 #include <thread>
 #include <tuple>
 #include <utility>
 #include <vector>
+
+#include "measure/library.hpp"
 
 namespace stretto::measure {
 namespace {

@@ -10,12 +10,12 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
 #include <memory>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "support/files.hpp"
 #include "support/memory.hpp"
 
 namespace {
@@ -36,10 +36,7 @@ double median(std::vector<double> values) {
 
 /// The hardware threads that share the core of `cpu`, as Linux writes them ("0,4" or "0-1"); empty if it does not say.
 std::string siblings(int cpu) {
-  std::ifstream file("/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/topology/thread_siblings_list");
-  std::string text;
-  std::getline(file, text);
-  return text;
+  return stretto::first_line("/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/topology/thread_siblings_list");
 }
 
 /// Two of the cores that this process may use; fewer if there are no two.

@@ -6,6 +6,7 @@
 #include <memory>
 #include <numeric>
 
+#include "measure/library.hpp"
 #include "stretto/error.hpp"
 #include "stretto/graph.hpp"
 

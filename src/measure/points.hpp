@@ -4,13 +4,13 @@
 // library's result and for Stretto's.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "measure/calls.hpp"
-#include "measure/forms.hpp"
 
 namespace stretto::measure {
 

@@ -18,7 +18,6 @@
 #include <climits>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <set>
 #include <sstream>
@@ -29,6 +28,7 @@
 
 #include "mpi/native.hpp"
 #include "stretto/error.hpp"
+#include "support/files.hpp"
 #include "support/json.hpp"
 #include "support/text.hpp"
 
@@ -102,13 +102,6 @@ std::vector<std::string> gathered(const std::string& mine, int rank, int ranks) 
   for (std::size_t i = 0; rank == 0 && i < lengths.size(); ++i)
     found.push_back(all.substr(static_cast<std::size_t>(begins[i]), static_cast<std::size_t>(lengths[i])));
   return found;
-}
-
-std::string first_line(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  std::string line;
-  std::getline(file, line);
-  return line;
 }
 
 /// Lists of cores ("0-3") that share what the function looks up for each core; a JSON list.

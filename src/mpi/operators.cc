@@ -8,7 +8,6 @@
 #include "mpi/flavour/flavour.hpp"
 #include "mpi/handle_table.hpp"
 #include "mpi/native.hpp"
-#include "support/memory.hpp"
 
 namespace stretto::mpi {
 namespace {
@@ -47,16 +46,6 @@ void predefined_non_temporal(const execute::Combiner& combiner, const void* left
   reinterpret_cast<reduce::Kernel>(const_cast<void*>(combiner.non_temporal_context))(left, right, target, n);
 }
 
-void copy(const execute::Element& element, const void* from, void* to, Count n, std::vector<char>& packed) {
-  if (element.dense) {
-    copy_bytes(to, from, n * element.size);
-    return;
-  }
-  packed.resize(static_cast<std::size_t>(n * element.size));
-  element.pack(element, from, n, packed.data());
-  element.unpack(element, packed.data(), n, to);
-}
-
 /// MPI's own call is inout = in ∘ inout, so the result always replaces the right operand. It gets a copy where the
 /// target is another place; in parts, because the copy may have to be a temporary one.
 void user(const execute::Combiner& combiner, const void* left, const void* right, void* target, Count n) {
@@ -77,9 +66,9 @@ void user(const execute::Combiner& combiner, const void* left, const void* right
     const char* r = static_cast<const char*>(right) + shift;
     char* t = static_cast<char*>(target) + shift;
     char* inout = needs_room ? room : t;
-    if (inout != r) copy(element, r, inout, count, packed);
+    if (inout != r) copy_elements(element, r, inout, count, packed);
     note_error(native().Reduce_local(l, inout, static_cast<int>(count), type, op), element);
-    if (inout != t) copy(element, inout, t, count, packed);
+    if (inout != t) copy_elements(element, inout, t, count, packed);
   }
 }
 

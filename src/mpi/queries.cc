@@ -70,6 +70,15 @@ std::string communicator_name(MPI_Comm comm) {
   return name;
 }
 
+MPI_Comm with_same_ranks(MPI_Comm comm) {
+  MPI_Comm made = constants().comm_null;
+  MPI_Group group{};
+  if (native().Comm_group(comm, &group) != MPI_SUCCESS) return made;
+  if (native().Comm_create(comm, group, &made) != MPI_SUCCESS) made = constants().comm_null;
+  native().Group_free(&group);
+  return made;
+}
+
 std::vector<int> translate(MPI_Comm from, MPI_Comm to) {
   MPI_Group groups[2];
   native().Comm_group(from, &groups[0]);

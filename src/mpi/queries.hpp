@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the MPI says of itself, of communicators and of infos.
+// What the MPI says of itself, of communicators and of infos; and a communicator like another one.
 #pragma once
 
 #include <string>
@@ -18,6 +18,10 @@ std::string library_version();
 
 /// Empty: it has none.
 std::string communicator_name(MPI_Comm comm);
+
+/// A new communicator of the same ranks; MPI_COMM_NULL: the MPI has no room for it. Collective. Not a duplicate: that
+/// would copy the program's attributes, which calls its functions.
+MPI_Comm with_same_ranks(MPI_Comm comm);
 
 /// By rank of `from` (of an intercommunicator: of its local group), the rank in `to`; MPI_UNDEFINED: it has none.
 std::vector<int> translate(MPI_Comm from, MPI_Comm to);

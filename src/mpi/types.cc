@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
 #include <climits>
 
 #include "mpi/flavour/flavour.hpp"
 #include "mpi/handle_table.hpp"
 #include "mpi/native.hpp"
+#include "support/memory.hpp"
 
 namespace stretto::mpi {
 namespace {
@@ -22,13 +24,9 @@ struct KnownType {
 using TypeTable = HandleTable<MPI_Datatype, KnownType, 256>;
 
 Type by_size(int size, const std::array<Type, 4>& of_1_2_4_8) {
-  switch (size) {
-    case 1: return of_1_2_4_8[0];
-    case 2: return of_1_2_4_8[1];
-    case 4: return of_1_2_4_8[2];
-    case 8: return of_1_2_4_8[3];
-    default: return Type::none;
-  }
+  const auto bytes = static_cast<unsigned>(size);
+  if (!std::has_single_bit(bytes) || bytes > 8) return Type::none;
+  return of_1_2_4_8[static_cast<std::size_t>(std::countr_zero(bytes))];
 }
 Type signed_integer(int size) { return by_size(size, {Type::i8, Type::i16, Type::i32, Type::i64}); }
 Type unsigned_integer(int size) { return by_size(size, {Type::u8, Type::u16, Type::u32, Type::u64}); }
@@ -125,43 +123,30 @@ bool large_pack() { return native().Pack_c && native().Unpack_c; }
 bool large_pack() { return false; }
 #endif
 
-// MPI counts bytes of packed data in int, unless it has the large-count forms.
-template <typename Each>
-void in_parts(const execute::Element& element, Count n, Each each) {
+/// Elements to packed bytes, or back. In parts: MPI counts those bytes in int, unless it has the large-count forms.
+template <bool packs>
+void convert(const execute::Element& element, const void* source, Count n, void* target) {
   const Count most = std::max<Count>((Count{1} << 30) / std::max<Bytes>(element.size, 1), 1);
-  for (Count first = 0; first < n && !has_failed(element); first += most) each(first, std::min(most, n - first));
-}
-
-void pack(const execute::Element& element, const void* elements, Count n, void* packed) {
-  in_parts(element, n, [&](Count first, Count count) {
-    const char* from = static_cast<const char*>(elements) + first * element.extent;
-    char* to = static_cast<char*>(packed) + first * element.size;
+  for (Count first = 0; first < n && !has_failed(element); first += most) {
+    const Count count = std::min(most, n - first);
+    const char* from = static_cast<const char*>(source) + first * (packs ? element.extent : element.size);
+    char* to = static_cast<char*>(target) + first * (packs ? element.size : element.extent);
     const Bytes bytes = count * element.size;
+    const MPI_Datatype type = handle_of(element);
 #ifdef STRETTO_LARGE_COUNTS
-    if (MPI_Count at = 0; large_pack())
-      return note(native().Pack_c(from, count, handle_of(element), to, bytes, &at, packing_comm()), element);
+    if (MPI_Count at = 0; large_pack()) {
+      note(packs ? native().Pack_c(from, count, type, to, bytes, &at, packing_comm())
+                 : native().Unpack_c(from, bytes, &at, to, count, type, packing_comm()),
+           element);
+      continue;
+    }
 #endif
+    const int elements = static_cast<int>(count), room = static_cast<int>(bytes);
     int at = 0;
-    note(native().Pack(from, static_cast<int>(count), handle_of(element), to, static_cast<int>(bytes), &at,
-                       packing_comm()),
+    note(packs ? native().Pack(from, elements, type, to, room, &at, packing_comm())
+               : native().Unpack(from, room, &at, to, elements, type, packing_comm()),
          element);
-  });
-}
-
-void unpack(const execute::Element& element, const void* packed, Count n, void* elements) {
-  in_parts(element, n, [&](Count first, Count count) {
-    const char* from = static_cast<const char*>(packed) + first * element.size;
-    char* to = static_cast<char*>(elements) + first * element.extent;
-    const Bytes bytes = count * element.size;
-#ifdef STRETTO_LARGE_COUNTS
-    if (MPI_Count at = 0; large_pack())
-      return note(native().Unpack_c(from, bytes, &at, to, count, handle_of(element), packing_comm()), element);
-#endif
-    int at = 0;
-    note(native().Unpack(from, static_cast<int>(bytes), &at, to, static_cast<int>(count), handle_of(element),
-                         packing_comm()),
-         element);
-  });
+  }
 }
 
 /// How a derived type was made, whichever kind of counts it was made with.
@@ -264,6 +249,16 @@ int packing_error() { return packing.error; }
 
 void note_error(int error, const execute::Element& element) { note(error, element); }
 
+void copy_elements(const execute::Element& element, const void* from, void* to, Count n, std::vector<char>& packed) {
+  if (element.dense) {
+    copy_bytes(to, from, n * element.size);
+    return;
+  }
+  packed.resize(static_cast<std::size_t>(n * element.size));
+  element.pack(element, from, n, packed.data());
+  element.unpack(element, packed.data(), n, to);
+}
+
 const TypeFacts& facts_of(const MPI_Datatype& type, Use use, TypeFacts& storage) {
   const KnownType* known = type_table().find(type);
   if (known && (use == Use::combine || !known->padded)) return known->facts;
@@ -287,8 +282,8 @@ const TypeFacts& facts_of(const MPI_Datatype& type, Use use, TypeFacts& storage)
                    .span = span,
                    .dense = dense,
                    .type = &type,
-                   .pack = pack,
-                   .unpack = unpack};
+                   .pack = convert<true>,
+                   .unpack = convert<false>};
   return facts;
 }
 

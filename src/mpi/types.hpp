@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "execute/element.hpp"
 #include "mpi/mpi_header.hpp"
@@ -52,5 +53,8 @@ class PackingFor {
 int packing_error();
 /// One of another function of the MPI that works on elements.
 void note_error(int error, const execute::Element& element);
+
+/// Of any type; those with holes by way of `packed`.
+void copy_elements(const execute::Element& element, const void* from, void* to, Count n, std::vector<char>& packed);
 
 }  // namespace stretto::mpi

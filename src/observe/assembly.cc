@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "mpi/queries.hpp"
 #include "settings/settings.hpp"
 #include "support/files.hpp"
 
@@ -18,12 +19,6 @@ using execute::Nanoseconds;
 using execute::now;
 
 constexpr std::size_t largest_part = std::size_t{1} << 30;  // MPI counts in int
-
-/// Whose clock it is: names of hosts may be the same in containers on different ones.
-std::string boot() {
-  const std::string id = read_file("/proc/sys/kernel/random/boot_id");
-  return id.substr(0, id.find('\n'));
-}
 
 }  // namespace
 
@@ -43,10 +38,7 @@ Assembly::Assembly() {
   MPI_Errhandler handler{};
   native().Comm_get_errhandler(world, &handler);
   native().Comm_set_errhandler(world, MPI_ERRORS_RETURN);
-  MPI_Group group{};
-  native().Comm_group(world, &group);
-  if (native().Comm_create(world, group, &comm_) != MPI_SUCCESS) comm_ = constants().comm_null;
-  native().Group_free(&group);
+  comm_ = with_same_ranks(world);
   if (held()) native().Comm_set_errhandler(comm_, MPI_ERRORS_ARE_FATAL);  // half a packet is none
   native().Comm_set_errhandler(world, handler);
   native().Errhandler_free(&handler);
@@ -97,7 +89,8 @@ Nanoseconds Assembly::least(Nanoseconds mine) {
 Nanoseconds Assembly::clock_offset() {
   constexpr int questions = 50;
   Packet mine;
-  mine.put_text(node_name(rank_) + boot());
+  // Whose clock it is: names of hosts may be the same in containers on different ones.
+  mine.put_text(node_name(rank_) + first_line("/proc/sys/kernel/random/boot_id"));
   std::vector<int> first(static_cast<std::size_t>(ranks_));  // of each rank's node
   std::map<std::string, int> nodes;
   collect(std::move(mine), [&](int r, Packet packet) {

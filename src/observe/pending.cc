@@ -93,10 +93,10 @@ void PendingTimes::complete() {
   begin_ = over_ = 0;
 }
 
-Spans spans() {
-  if (!any_pending()) return {};
+execute::Latest<Span> spans() {
+  if (!any_pending()) return execute::Latest<Span>(0);
   const std::lock_guard lock(of_spans);
-  return {all_spans().in_order(), all_spans().dropped()};
+  return all_spans();
 }
 
 Records* early_records(MPI_Comm comm) {

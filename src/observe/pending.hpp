@@ -6,7 +6,6 @@
 
 #include <atomic>
 #include <memory>
-#include <vector>
 
 #include "observe/records.hpp"
 
@@ -61,12 +60,8 @@ struct Span {
   Form form;
 };
 
-/// The last ones of this process, in the order in which the program completed them, and how many more there were.
-struct Spans {
-  std::vector<Span> last;
-  std::size_t dropped = 0;
-};
-Spans spans();
+/// The last ones of this process, in the order in which the program completed them.
+execute::Latest<Span> spans();
 
 /// Records of a communicator that is not set up yet, and will have these when it is. Null: there is none of `comm`.
 Records* early_records(MPI_Comm comm);

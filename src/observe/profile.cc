@@ -34,12 +34,6 @@ double wall_seconds() {
   return std::max(since_boot - start / static_cast<double>(sysconf(_SC_CLK_TCK)), 0.0);
 }
 
-/// One record of all ranks that have it.
-struct Merged {
-  std::vector<double> calls, bytes, time, waiting, posting, completing, under_way, overlapped;
-  std::uint64_t timed = 0;
-};
-
 struct MergedKey {
   std::pair<std::string, std::string> communicator;  // name, ranks
   std::uint8_t function, size_class;
@@ -59,7 +53,7 @@ struct OfRank {
 /// What rank 0 makes of the packets.
 struct Profile {
   std::map<std::pair<std::string, std::string>, std::uint64_t> communicators;  // how many of each
-  std::map<MergedKey, Merged> records;
+  std::map<MergedKey, std::vector<Record>> records;                            // of each rank that has it
   std::vector<OfRank> by_rank;
   LearnedClasses learned;
 };
@@ -115,16 +109,7 @@ void add(Profile& all, Packet p) {
       key.why = p.get<Passed>();
       key.form = p.get<Form>();
       const auto r = p.get<Record>();
-      Merged& m = all.records[key];
-      m.calls.push_back(static_cast<double>(r.calls));
-      m.bytes.push_back(static_cast<double>(r.bytes));
-      m.time.push_back(seconds(r.time));
-      m.waiting.push_back(seconds(r.waiting));
-      m.posting.push_back(seconds(r.posting));
-      m.completing.push_back(seconds(r.completing));
-      m.under_way.push_back(seconds(r.under_way));
-      m.overlapped.push_back(seconds(r.overlapped));
-      m.timed += r.timed;
+      all.records[key].push_back(r);
       mine.collectives += seconds(r.time);
       mine.waiting += seconds(r.waiting);
       mine.calls += r.calls;
@@ -154,7 +139,7 @@ std::string of_ranks(const std::string& name, const std::vector<double>& values,
          "_of_ranks\":" + (known ? number(sum(values)) : "null");
 }
 
-std::string text_of(const MergedKey& key, const Merged& m, std::size_t communicator) {
+std::string text_of(const MergedKey& key, const std::vector<Record>& records, std::size_t communicator) {
   const bool native = key.algorithm.empty();
   const auto least = key.size_class == 0 ? 0 : std::uint64_t{1} << (key.size_class - 1);
   std::string text = "{\"communicator\":" + std::to_string(communicator) +
@@ -162,14 +147,22 @@ std::string text_of(const MergedKey& key, const Merged& m, std::size_t communica
                      ",\"form\":" + quoted(name_of(key.form)) + ",\"bytes_from\":" + std::to_string(least) +
                      ",\"algorithm\":" + quoted(native ? "native" : key.algorithm);
   if (native) text += ",\"reason\":" + quoted(name_of(key.why));
-  text += ",\"ranks\":" + std::to_string(m.calls.size()) + ",\"calls\":" + spread(m.calls) +
-          ",\"bytes\":" + spread(m.bytes) + ",\"seconds\":" + spread(m.time) +
-          ",\"seconds_of_ranks\":" + number(sum(m.time));
+  const auto numbers = [&](auto which, double unit) {
+    std::vector<double> all;
+    for (const Record& record : records) all.push_back(unit * static_cast<double>(record.*which));
+    return all;
+  };
+  const std::vector<double> calls = numbers(&Record::calls, 1), time = numbers(&Record::time, 1e-9);
+  text += ",\"ranks\":" + std::to_string(records.size()) + ",\"calls\":" + spread(calls) +
+          ",\"bytes\":" + spread(numbers(&Record::bytes, 1)) + ",\"seconds\":" + spread(time) +
+          ",\"seconds_of_ranks\":" + number(sum(time));
   const bool blocking = key.form == Form::blocking;
-  text += of_ranks("waiting", m.waiting, blocking && !native) + of_ranks("posting", m.posting, !blocking) +
-          of_ranks("completing", m.completing, !blocking) + of_ranks("under_way", m.under_way, !blocking) +
-          of_ranks("overlapped", m.overlapped, !blocking);
-  return text + ",\"timed\":" + number(static_cast<double>(m.timed) / std::max(sum(m.calls), 1.0)) + '}';
+  text += of_ranks("waiting", numbers(&Record::waiting, 1e-9), blocking && !native) +
+          of_ranks("posting", numbers(&Record::posting, 1e-9), !blocking) +
+          of_ranks("completing", numbers(&Record::completing, 1e-9), !blocking) +
+          of_ranks("under_way", numbers(&Record::under_way, 1e-9), !blocking) +
+          of_ranks("overlapped", numbers(&Record::overlapped, 1e-9), !blocking);
+  return text + ",\"timed\":" + number(sum(numbers(&Record::timed, 1)) / std::max(sum(calls), 1.0)) + '}';
 }
 
 std::string date() {
@@ -253,9 +246,9 @@ void write(Output& file, const Profile& p) {
   }
   {
     Lines lines(file, ",\n\"records\":[");
-    for (const auto& [key, merged] : p.records)
+    for (const auto& [key, records] : p.records)
       lines.add(text_of(
-          key, merged,
+          key, records,
           static_cast<std::size_t>(std::distance(p.communicators.begin(), p.communicators.find(key.communicator)))));
   }
   if (!p.learned.empty()) {

@@ -16,21 +16,11 @@ const char* last_algorithm() { return last_served; }
 void set_last_algorithm(const char* id) { last_served = id; }
 
 std::string_view name_of(Passed reason) {
-  switch (reason) {
-    case Passed::disabled: return "disabled";
-    case Passed::intercommunicator: return "intercommunicator";
-    case Passed::arguments: return "arguments";
-    case Passed::datatype: return "datatype";
-    case Passed::op: return "operator";
-    case Passed::rules: return "rules";
-    case Passed::not_ready: return "MPI or communicator not ready";
-    case Passed::communicator: return "communicator";
-    case Passed::strangers: return "ranks of another world";
-    case Passed::progress: return "progress";
-    case Passed::gpu: return "gpu";
-    case Passed::fault: return "fault";
-  }
-  return "?";
+  constexpr auto names = std::to_array<std::string_view>(
+      {"disabled", "intercommunicator", "arguments", "datatype", "operator", "rules", "MPI or communicator not ready",
+       "communicator", "ranks of another world", "progress", "gpu", "fault"});
+  static_assert(names.size() == passed_count);
+  return names[static_cast<std::size_t>(reason)];
 }
 
 Statistics& statistics() {

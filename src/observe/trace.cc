@@ -36,9 +36,10 @@ Packet packed(Nanoseconds offset) {
   const auto all = timelines();
   p.put(all.size());
   for (const execute::Timeline* timeline : all) put(timeline->in_order(), timeline->dropped());
-  Spans pending = spans();
-  std::ranges::sort(pending.last, {}, &Span::begin);
-  put(std::move(pending.last), pending.dropped);
+  const execute::Latest<Span> pending = spans();
+  auto by_begin = pending.in_order();
+  std::ranges::sort(by_begin, {}, &Span::begin);
+  put(std::move(by_begin), pending.dropped());
   return p;
 }
 
@@ -76,14 +77,11 @@ std::string text_of(const Span& s, int line, Nanoseconds zero) {
          ",\"posting\":" + microseconds(s.posting) + ",\"completing\":" + microseconds(s.completing) + "}}";
 }
 
-std::string name_of_process(int process, const std::string& name) {
-  return "{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":" + std::to_string(process) +
-         ",\"args\":{\"name\":" + quoted(name) + "}}";
-}
-
-std::string name_of_thread(int process, int thread, const std::string& name) {
-  return "{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":" + std::to_string(process) +
-         ",\"tid\":" + std::to_string(thread) + ",\"args\":{\"name\":" + quoted(name) + "}}";
+/// What a process is called, or a thread of it.
+std::string naming(int process, std::optional<int> thread, const std::string& name) {
+  return std::string("{\"name\":\"") + (thread ? "thread" : "process") +
+         "_name\",\"ph\":\"M\",\"pid\":" + std::to_string(process) +
+         (thread ? ",\"tid\":" + std::to_string(*thread) : "") + ",\"args\":{\"name\":" + quoted(name) + "}}";
 }
 
 /// When the first event of this process began.
@@ -91,7 +89,7 @@ Nanoseconds beginning() {
   Nanoseconds first = std::numeric_limits<Nanoseconds>::max();
   for (const execute::Timeline* timeline : timelines())
     for (const Event& e : timeline->in_order()) first = std::min(first, e.begin);
-  for (const Span& s : spans().last) first = std::min(first, s.begin);
+  for (const Span& s : spans().in_order()) first = std::min(first, s.begin);
   return first;
 }
 
@@ -100,7 +98,7 @@ void write(Lines& events, int rank, int ranks, Nanoseconds zero, Packet p, std::
   const auto threads = p.get<std::size_t>();
   for (std::size_t t = 0; t < threads; ++t) {
     const int thread = static_cast<int>(t) * ranks + rank;
-    events.add(name_of_thread(0, thread, of_rank + (t > 0 ? ", thread " + std::to_string(t) : "")));
+    events.add(naming(0, thread, of_rank + (t > 0 ? ", thread " + std::to_string(t) : "")));
     dropped[static_cast<std::size_t>(rank)] += p.get<std::size_t>();
     for (auto n = p.get<std::size_t>(); n > 0; --n) events.add(text_of(p.get<Event>(), thread, zero));
   }
@@ -113,9 +111,9 @@ void write(Lines& events, int rank, int ranks, Nanoseconds zero, Packet p, std::
     const auto line = free - ends.begin();
     const int number = static_cast<int>(line) * ranks + rank;
     if (free == ends.end()) {
-      if (ends.empty()) events.add(name_of_process(1, "nonblocking and persistent calls"));
+      if (ends.empty()) events.add(naming(1, {}, "nonblocking and persistent calls"));
       ends.push_back(0);
-      events.add(name_of_thread(1, number, of_rank + (line > 0 ? ", line " + std::to_string(line) : "")));
+      events.add(naming(1, number, of_rank + (line > 0 ? ", line " + std::to_string(line) : "")));
     }
     ends[static_cast<std::size_t>(line)] = span.end;
     events.add(text_of(span, number, zero));
@@ -135,7 +133,7 @@ void write_trace(Assembly& all, const std::string& path) {
   if (all.rank() == 0) {
     file.emplace("STRETTO_TRACE", path);
     events.emplace(*file, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
-    events->add(name_of_process(0, program_name()));
+    events->add(naming(0, {}, program_name()));
   }
   all.collect(packed(offset),
               [&](int rank, Packet p) { write(*events, rank, all.ranks(), zero, std::move(p), dropped); });

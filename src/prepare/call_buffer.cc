@@ -8,6 +8,19 @@
 #include "support/memory.hpp"
 
 namespace stretto::mpi {
+namespace {
+
+/// To packed bytes or back: `by` is the type's own way where it has holes.
+void convert(const execute::Element& element, decltype(execute::Element::pack) by, const void* from, Count n,
+             void* to) {
+  if (n == 0) return;
+  if (element.dense)
+    copy_bytes(to, from, n * element.size);
+  else
+    by(element, from, n, to);
+}
+
+}  // namespace
 
 std::span<Count> numbers(execute::Arena& memory, Count n) {
   return {reinterpret_cast<Count*>(memory.take(n * Bytes{sizeof(Count)})), static_cast<std::size_t>(n)};
@@ -134,10 +147,11 @@ Count CallBuffer::elements_in_copy(Rank r) const {
 
 void CallBuffer::pack(Rank r) {
   if (!copied_) return;
+  const execute::Element& element = facts(r).element;
   auto* to = static_cast<std::byte*>(at(r));
   const Count n = elements_in_copy(r);
-  pack_elements(facts(r), program_part(r), n, to);
-  const Bytes packed = n * facts(r).element.size;
+  convert(element, element.pack, program_part(r), n, to);
+  const Bytes packed = n * element.size;
   if (stride_ > packed) std::memset(to + packed, 0, static_cast<std::size_t>(stride_ - packed));
 }
 
@@ -149,30 +163,13 @@ void CallBuffer::pack() {
 
 void CallBuffer::unpack() const {
   for (Rank r = 0; copied_ && r < parts_; ++r)
-    if (!left_out(r))
-      unpack_elements(facts(r), static_cast<const std::byte*>(at(r)), elements_in_copy(r), program_part(r));
+    if (!left_out(r)) convert(facts(r).element, facts(r).element.unpack, at(r), elements_in_copy(r), program_part(r));
 }
 
 execute::Region CallBuffer::region(Count segment, const Parts& cut) const {
   using execute::Layout;
   if (alike() || stride_ >= 0) return {base_, Layout::per_rank(stride_ >= 0 ? stride_ : each_, segment).cut_into(cut)};
   return {base_, Layout::irregular(sizes_, places_, segment).cut_into(cut)};
-}
-
-void pack_elements(const TypeFacts& type, const void* from, Count n, std::byte* to) {
-  if (n == 0) return;
-  if (type.element.dense)
-    copy_bytes(to, from, n * type.element.size);
-  else
-    type.element.pack(type.element, from, n, to);
-}
-
-void unpack_elements(const TypeFacts& type, const std::byte* from, Count n, void* to) {
-  if (n == 0) return;
-  if (type.element.dense)
-    copy_bytes(to, from, n * type.element.size);
-  else
-    type.element.unpack(type.element, from, n, to);
 }
 
 }  // namespace stretto::mpi

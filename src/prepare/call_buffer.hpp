@@ -90,10 +90,6 @@ class CallBuffer {
   std::optional<Passed> unusable_;
 };
 
-/// Elements to packed bytes and back, whether the type has holes or not.
-void pack_elements(const TypeFacts& type, const void* from, Count n, std::byte* to);
-void unpack_elements(const TypeFacts& type, const std::byte* from, Count n, void* to);
-
 /// n numbers of `memory`.
 std::span<Count> numbers(execute::Arena& memory, Count n);
 

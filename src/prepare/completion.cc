@@ -146,18 +146,24 @@ int finish_all(Mixed& mixed, MPI_Status* statuses, int code) {
   return code == MPI_SUCCESS ? MPI_ERR_IN_STATUS : code;
 }
 
-/// One of those that are complete: true. `index` is MPI_UNDEFINED where none is active.
-bool find_any(Mixed& mixed, int* index, MPI_Status* status, int& code) {
+// Which of the native library's requests are complete? Their completions are handed to the program.
+constexpr auto testany = [](Mixed& m, auto... to) { return native().Testany(m.size(), m.native_requests(), to...); };
+constexpr auto testsome = [](Mixed& m, auto... to) { return native().Testsome(m.size(), m.native_requests(), to...); };
+
+/// One of those that are complete: true. `index` is MPI_UNDEFINED where none is active. `ask`: which native ones are;
+/// `completes`: the completion is handed to the program.
+template <typename Ask>
+bool find_any(Mixed& mixed, Ask ask, bool completes, int* index, MPI_Status* status, int& code) {
   int flag = 0;
   *index = MPI_UNDEFINED;
   if (mixed.any_native()) {
-    code = native().Testany(mixed.size(), mixed.native_requests(), index, &flag, status);
+    code = ask(mixed, index, &flag, status);
     if (code != MPI_SUCCESS || (flag && *index != MPI_UNDEFINED)) return true;
   }
   if (const int first = mixed.first_complete(); first >= 0) {
     *index = first;
     set_empty(status);
-    code = mixed.complete_ours(first);
+    if (completes) code = mixed.complete_ours(first);
     return true;
   }
   const bool native_active = mixed.any_native() && !flag;
@@ -167,9 +173,10 @@ bool find_any(Mixed& mixed, int* index, MPI_Status* status, int& code) {
 }
 
 /// All that are complete: true if there are any or none is active.
-bool find_some(Mixed& mixed, int* count, int* indices, MPI_Status* statuses, int& code) {
+template <typename Ask>
+bool find_some(Mixed& mixed, Ask ask, bool completes, int* count, int* indices, MPI_Status* statuses, int& code) {
   *count = MPI_UNDEFINED;
-  if (mixed.any_native()) code = native().Testsome(mixed.size(), mixed.native_requests(), count, indices, statuses);
+  if (mixed.any_native()) code = ask(mixed, count, indices, statuses);
   if (code != MPI_SUCCESS && !is_in_status(code)) return true;
   const bool native_active = *count != MPI_UNDEFINED;
   const bool active = native_active || mixed.any_active();
@@ -177,7 +184,7 @@ bool find_some(Mixed& mixed, int* count, int* indices, MPI_Status* statuses, int
   for (int i = 0; i < mixed.size(); ++i) {
     if (!mixed.ours(i) || !mixed.ours(i)->active || !mixed.ours(i)->done()) continue;
     set_empty(status_of(statuses, n));
-    const int error = mixed.complete_ours(i);
+    const int error = completes ? mixed.complete_ours(i) : MPI_SUCCESS;
     if (error != MPI_SUCCESS && code == MPI_SUCCESS) {
       code = MPI_ERR_IN_STATUS;
       for (int k = 0; k < n && !ignored(statuses); ++k) statuses[k].MPI_ERROR = MPI_SUCCESS;
@@ -219,7 +226,7 @@ int wait_any(Requests requests, int* index, MPI_Status* status) {
   int code = MPI_SUCCESS;
   if (mixed.any_native() && !mixed.any_active())
     return native().Waitany(mixed.size(), mixed.native_requests(), index, status);
-  mixed.wait_until(false, [&] { return find_any(mixed, index, status, code); });
+  mixed.wait_until(false, [&] { return find_any(mixed, testany, true, index, status, code); });
   return code;
 }
 
@@ -228,7 +235,7 @@ int test_any(Requests requests, int* index, int* flag, MPI_Status* status) {
   if (mixed.lost()) return misused(*mixed.lost());
   int code = MPI_SUCCESS;
   mixed.poll_ours();
-  *flag = find_any(mixed, index, status, code) ? 1 : 0;
+  *flag = find_any(mixed, testany, true, index, status, code) ? 1 : 0;
   return code;
 }
 
@@ -265,7 +272,7 @@ int wait_some(Requests requests, int* count, int* indices, MPI_Status* statuses)
   int code = MPI_SUCCESS;
   if (mixed.any_native() && !mixed.any_active())
     return native().Waitsome(mixed.size(), mixed.native_requests(), count, indices, statuses);
-  mixed.wait_until(false, [&] { return find_some(mixed, count, indices, statuses, code); });
+  mixed.wait_until(false, [&] { return find_some(mixed, testsome, true, count, indices, statuses, code); });
   return code;
 }
 
@@ -274,7 +281,7 @@ int test_some(Requests requests, int* count, int* indices, MPI_Status* statuses)
   if (mixed.lost()) return misused(*mixed.lost());
   int code = MPI_SUCCESS;
   mixed.poll_ours();
-  find_some(mixed, count, indices, statuses, code);
+  find_some(mixed, testsome, true, count, indices, statuses, code);
   return code;
 }
 
@@ -283,22 +290,13 @@ int test_some(Requests requests, int* count, int* indices, MPI_Status* statuses)
 int get_status_any(Requests requests, int* index, int* flag, MPI_Status* status) {
   Mixed mixed(requests);
   if (mixed.lost()) return misused(*mixed.lost());
+  const auto ask = [](const Mixed& m, auto... to) {
+    return native().Request_get_status_any(m.size(), m.seen_requests(), to...);
+  };
+  int code = MPI_SUCCESS;
   mixed.poll_ours();
-  *flag = 0;
-  *index = mixed.first_complete();
-  if (*index >= 0) {
-    *flag = 1;
-    set_empty(status);
-    return MPI_SUCCESS;
-  }
-  *index = MPI_UNDEFINED;
-  if (mixed.any_native()) {
-    const int code = native().Request_get_status_any(mixed.size(), mixed.seen_requests(), index, flag, status);
-    if (code != MPI_SUCCESS || !*flag || *index != MPI_UNDEFINED) return code;
-  }
-  *flag = mixed.any_active() ? 0 : 1;
-  if (*flag) set_empty(status);
-  return MPI_SUCCESS;
+  *flag = find_any(mixed, ask, false, index, status, code) ? 1 : 0;
+  return code;
 }
 
 int get_status_all(Requests requests, int* flag, MPI_Status* statuses) {
@@ -315,19 +313,12 @@ int get_status_all(Requests requests, int* flag, MPI_Status* statuses) {
 int get_status_some(Requests requests, int* count, int* indices, MPI_Status* statuses) {
   Mixed mixed(requests);
   if (mixed.lost()) return misused(*mixed.lost());
-  mixed.poll_ours();
+  const auto ask = [](const Mixed& m, auto... to) {
+    return native().Request_get_status_some(m.size(), m.seen_requests(), to...);
+  };
   int code = MPI_SUCCESS;
-  *count = MPI_UNDEFINED;
-  if (mixed.any_native())
-    code = native().Request_get_status_some(mixed.size(), mixed.seen_requests(), count, indices, statuses);
-  const bool active = *count != MPI_UNDEFINED || mixed.any_active();
-  int n = *count == MPI_UNDEFINED ? 0 : *count;
-  for (int i = 0; i < mixed.size(); ++i) {
-    if (!mixed.ours(i) || !mixed.ours(i)->active || !mixed.ours(i)->done()) continue;
-    set_empty(status_of(statuses, n));
-    indices[n++] = i;
-  }
-  *count = active ? n : MPI_UNDEFINED;
+  mixed.poll_ours();
+  find_some(mixed, ask, false, count, indices, statuses, code);
   return code;
 }
 

@@ -169,7 +169,6 @@ class PreparedCall {
   Count elements_ = 0;
   std::span<Count> counts_, firsts_;  // of a reduce_scatter
   void* apart_ = nullptr;             // where its result arrives, if not in the program's buffer
-  std::byte* packed_ = nullptr;       // and is packed on its way there
 };
 
 // Blocking calls: perform.cc runs what a prepared call asks for, stage by stage.

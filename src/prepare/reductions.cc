@@ -3,7 +3,6 @@
 // Calls that combine elements: typed ones, where the program has them.
 #include "mpi/flavour/flavour.hpp"
 #include "prepare/prepared_call.hpp"
-#include "support/memory.hpp"
 
 namespace stretto::mpi {
 
@@ -90,14 +89,8 @@ void PreparedCall::bind_reductions() {
 
 /// Brings the result of a reduce-scatter in place to where it belongs.
 void PreparedCall::place_result() {
-  const Count n = part_elements(c_.rank());
-  if (type_->element.dense) {
-    copy_bytes(arguments_.output, apart_, n * type_->element.size);
-    return;
-  }
-  if (!packed_) packed_ = memory_.take(n * type_->element.size);
-  pack_elements(*type_, apart_, n, packed_);
-  unpack_elements(*type_, packed_, n, arguments_.output);
+  std::vector<char> packed;
+  copy_elements(type_->element, apart_, arguments_.output, part_elements(c_.rank()), packed);
 }
 
 }  // namespace stretto::mpi

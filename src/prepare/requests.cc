@@ -91,16 +91,11 @@ void count_in_use(int more) {
   n.store(n.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
 }
 
-/// Not a duplicate: that would call the program's copy functions. Nor MPI_COMM_SELF: at its end MPICH tells of requests
-/// that are left on it.
+/// Not MPI_COMM_SELF itself: at its end MPICH tells of requests that are left on it.
 bool make_own(Pool& p) {
   if (p.own) return true;
   const ErrorsReturned quiet(MPI_COMM_SELF);
-  MPI_Group group{};
-  if (native().Comm_group(MPI_COMM_SELF, &group) != MPI_SUCCESS) return false;
-  MPI_Comm made{};
-  if (native().Comm_create(MPI_COMM_SELF, group, &made) == MPI_SUCCESS) p.own = made;
-  native().Group_free(&group);
+  if (const MPI_Comm made = with_same_ranks(MPI_COMM_SELF); made != constants().comm_null) p.own = made;
   return p.own.has_value();
 }
 

@@ -27,16 +27,10 @@ Communicator* usable(MPI_Comm comm, const Arguments& arguments) {
     Communicator* c = communicator(comm, function);
     observe::begin_call(function, c ? c->records.get() : nullptr, c ? observed_bytes(*c, arguments) : 0, begin);
   }
-  if (settings().disabled) {
-    pass(function, Passed::disabled);
-    return nullptr;
-  }
-  Communicator* c = communicator(comm, function);
-  if (!c || c->unusable) {
-    pass(function, c ? *c->unusable : Passed::not_ready);
-    return nullptr;
-  }
-  return c;
+  Communicator* const c = settings().disabled ? nullptr : communicator(comm, function);
+  if (c && !c->unusable) return c;
+  pass(function, settings().disabled ? Passed::disabled : c ? *c->unusable : Passed::not_ready);
+  return nullptr;
 }
 
 }  // namespace

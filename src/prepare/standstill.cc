@@ -11,6 +11,8 @@ namespace stretto::mpi {
 
 namespace {
 
+using execute::Nanoseconds;
+
 std::atomic<bool> has_said_perhaps = false;
 
 bool lowest_of_node(const Communicator& c) {
@@ -22,13 +24,12 @@ bool lowest_of_node(const Communicator& c) {
 }  // namespace
 
 Standstill::Found Standstill::look(const Communicator& c, std::uint64_t wait, std::uint64_t moves, bool certain,
-                                   Moment now) {
-  using namespace std::chrono;
-  const auto enough = duration_cast<Moment::duration>(duration<double>(settings().standstill));
+                                   Nanoseconds now) {
+  const auto enough = static_cast<Nanoseconds>(settings().standstill * 1e9);
   // What a process has told holds for so long: it may get no core for a while.
-  const auto fresh = std::min<Moment::duration>(seconds{2}, enough / 2);
-  const auto between = std::min<Moment::duration>(milliseconds{100}, fresh / 4);
-  if (enough == Moment::duration{}) return Found::nothing;
+  const auto fresh = std::min<Nanoseconds>(2'000'000'000, enough / 2);
+  const auto between = std::min<Nanoseconds>(100'000'000, fresh / 4);
+  if (enough == 0) return Found::nothing;
   if (wait != wait_ || moves != moves_ || now - looked_ > fresh) {
     since_ = told_ = now;
     moves_ = moves;
@@ -41,7 +42,7 @@ Standstill::Found Standstill::look(const Communicator& c, std::uint64_t wait, st
   certain &= c.one_node() && c.node();
   if (certain) {
     const auto others = others_wait_since(*c.node(), now - fresh);
-    const Moment latest = others ? std::max(since_, *others) : now;
+    const Nanoseconds latest = others ? std::max(since_, *others) : now;
     tell_wait(latest, now);
     // Who has left its wait since then has told nothing for `fresh`.
     if (found_ || now - latest < enough + fresh) return Found::nothing;

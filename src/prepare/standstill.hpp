@@ -6,8 +6,9 @@
 // of all that wait for it.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
+
+#include "execute/observer.hpp"
 
 namespace stretto::mpi {
 
@@ -16,7 +17,6 @@ class Communicator;
 /// Of the waits of one worker.
 class Standstill {
  public:
-  using Moment = std::chrono::steady_clock::time_point;
   /// `sure`: this wait and those of all whom it depends on have lasted for STRETTO_STANDSTILL. `perhaps`: this one has
   /// lasted ten times as long, and of the others not all is known; once in a process, and on one rank of a node.
   enum class Found : std::uint8_t { nothing, perhaps, sure };
@@ -25,12 +25,12 @@ class Standstill {
   /// Now and then in the wait that has this number in its worker, on `c`, while `moves` counts what moves there.
   /// `certain`: it ends if the other ranks go on, and not otherwise; they are told of it then. What is found is
   /// returned once in a wait.
-  Found look(const Communicator& c, std::uint64_t wait, std::uint64_t moves, bool certain, Moment now);
+  Found look(const Communicator& c, std::uint64_t wait, std::uint64_t moves, bool certain, execute::Nanoseconds now);
 
  private:
-  std::uint64_t wait_ = 0, moves_ = 0;  // at the last look
-  Moment since_;                        // nothing has moved here
-  Moment looked_, told_;                // the last times
+  std::uint64_t wait_ = 0, moves_ = 0;          // at the last look
+  execute::Nanoseconds since_ = 0;              // nothing has moved here
+  execute::Nanoseconds looked_ = 0, told_ = 0;  // the last times
   bool found_ = false;
 };
 

@@ -13,7 +13,6 @@
 #include "mpi/threads.hpp"
 #include "prepare/background.hpp"
 #include "prepare/pending_call.hpp"
-#include "settings/settings.hpp"
 #include "support/say.hpp"
 
 namespace stretto::mpi {
@@ -27,8 +26,6 @@ struct Release {
     detail::own_worker = nullptr;
   }
 };
-
-Deadline deadline() { return Deadline::after(settings().deadline); }
 
 }  // namespace
 
@@ -97,8 +94,6 @@ Worker& process_worker() {
   return only;
 }
 
-Worker::Worker() : patience_(deadline()) {}
-
 Worker::~Worker() {
   if (staging_rings_) own_process()->return_staging_rings(*staging_rings_);
   while (const auto rings = drained_rings()) own_process()->return_staging_rings(*rings);
@@ -158,7 +153,7 @@ void Worker::look_for_standstill(std::uint64_t wait, bool certain, FunctionRef<s
     moves += process_worker().progress.moves();
   }
   certain &= !threads_at_once();
-  const auto found = standstill_.look(c, wait, moves, certain, std::chrono::steady_clock::now());
+  const auto found = standstill_.look(c, wait, moves, certain, execute::now());
   if (found == Standstill::Found::nothing) return;
   const bool sure = found == Standstill::Found::sure;
   const std::string name = communicator_name(c.comm());

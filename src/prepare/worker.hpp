@@ -15,6 +15,7 @@
 #include "communicator/own_process.hpp"
 #include "execute/progress.hpp"
 #include "prepare/standstill.hpp"
+#include "settings/settings.hpp"
 
 namespace stretto::mpi {
 
@@ -25,7 +26,6 @@ class SharedWait;
 /// move on.
 class Worker {
  public:
-  Worker();
   ~Worker();
   Worker& operator=(Worker&&) = delete;
 
@@ -71,8 +71,8 @@ class Worker {
     if (--depth_ == 0) owner_.store(nullptr, std::memory_order_release);
   }
 
-  const Deadline patience_;  // its span is STRETTO_DEADLINE; its moment is in the past, so that it must be renewed
-  bool of_process_ = false;  // is it the one of all pending calls?
+  const Deadline patience_ = Deadline::after(settings().deadline);  // must be renewed: its moment is in the past
+  bool of_process_ = false;                                         // is it the one of all pending calls?
 
   // A lock of its own: it costs one atomic operation each time. Those who wait for it yield the core, for it is held
   // for long only by a wait, which ends when it is wanted.

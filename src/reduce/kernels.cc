@@ -10,7 +10,6 @@
 #include <iterator>
 
 #include "reduce/definitions.hpp"
-#include "reduce/variants.hpp"
 
 namespace stretto::reduce {
 

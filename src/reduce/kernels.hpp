@@ -3,6 +3,7 @@
 // The predefined operators on the predefined types.
 #pragma once
 
+#include <span>
 #include <string_view>
 
 #include "stretto/types.hpp"
@@ -76,5 +77,24 @@ Kernel kernel(Op op, Type type, Stores stores = Stores::cached);
 std::string_view name_of(Op op);
 std::string_view name_of(Type type);
 Bytes size_of(Type type);  ///< distance of two elements in bytes, padding included
+
+// The kernels are compiled for several instruction sets. All variants give the same bits.
+
+struct Table {
+  Kernel at[store_kinds][op_count * type_count];  ///< null where the operator is not defined on the type
+
+  Kernel operator()(Op op, Type type, Stores stores = Stores::cached) const {
+    return at[static_cast<int>(stores)][static_cast<int>(op) * type_count + static_cast<int>(type)];
+  }
+};
+
+struct Variant {
+  std::string_view name;
+  const Table* table;
+  bool supported;  ///< by this processor
+};
+
+/// Every variant of this build, the fastest last. The first one, "baseline", is always supported.
+std::span<const Variant> variants();
 
 }  // namespace stretto::reduce

@@ -12,8 +12,8 @@
 
 #include "reduce/definitions.hpp"
 #include "reduce/element.hpp"
+#include "reduce/kernels.hpp"
 #include "reduce/short_floats.hpp"
-#include "reduce/variants.hpp"
 #include "support/non_temporal.hpp"
 
 namespace stretto::reduce {
@@ -164,52 +164,40 @@ consteval Kernels slow(Kernel kernel) { return {kernel, kernel}; }
 
 consteval bool orders(Op op) { return op == Op::min || op == Op::max; }
 
-template <Op op, typename Format>
-struct ShortFloat {
-  using Loop = std::conditional_t<orders(op), ShortFloatOrder<op, Format>, ShortFloats<op, Format>>;
-  static constexpr Kernels kernels = both<Loop>();
-};
-
 /// The kernels of an operator on elements T. Integers of one size share the kernels that need no order.
 template <Op op, Class on, typename T>
-struct Chosen {
-  static constexpr bool as_it_is = orders(op) || on == Class::floating;
-  static constexpr Kernels kernels = both<Scalars<op, std::conditional_t<as_it_is, T, Unsigned<T>>, 1>>();
-};
-template <Op op>
-struct Chosen<op, Class::floating, long double> {
-  static constexpr Kernels kernels = slow(cached<Scalars<op, long double, 1>>);
-};
-template <Op op>
-struct Chosen<op, Class::floating, Float16> : ShortFloat<op, Float16> {};
-template <Op op>
-struct Chosen<op, Class::floating, BFloat16> : ShortFloat<op, BFloat16> {};
-template <typename Part>
-struct Chosen<Op::sum, Class::complex, Complex<Part>> {
-  static constexpr Kernels kernels = both<Scalars<Op::sum, Part, 2>>();
-};
-template <>
-struct Chosen<Op::sum, Class::complex, Complex<long double>> {
-  static constexpr Kernels kernels = slow(cached<Scalars<Op::sum, long double, 2>>);
-};
-template <typename Part>
-struct Chosen<Op::prod, Class::complex, Complex<Part>> {
-  static constexpr Kernels kernels = slow(complex_product<Part>);
-};
-template <Op op, typename Value, typename Index>
-struct Chosen<op, Class::pair, Pair<Value, Index>> {
-  static constexpr Kernels kernels = both<Pairs<op, Value, Index>>();
-};
-template <Op op, typename Index>
-struct Chosen<op, Class::pair, Pair<long double, Index>> {
-  static constexpr Kernels kernels = slow(large_pairs<op, long double, Index>);
-};
+consteval Kernels kernels_of() {
+  if constexpr (on == Class::pair) {
+    using Value = decltype(T::value);
+    using Index = decltype(T::index);
+    if constexpr (std::is_same_v<Value, long double>)
+      return slow(large_pairs<op, Value, Index>);
+    else
+      return both<Pairs<op, Value, Index>>();
+  } else if constexpr (on == Class::complex) {
+    using Part = decltype(T::real);
+    if constexpr (op == Op::prod)
+      return slow(complex_product<Part>);
+    else if constexpr (std::is_same_v<Part, long double>)
+      return slow(cached<Scalars<op, Part, 2>>);
+    else
+      return both<Scalars<op, Part, 2>>();
+  } else if constexpr (std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>) {
+    return both<std::conditional_t<orders(op), ShortFloatOrder<op, T>, ShortFloats<op, T>>>();
+  } else if constexpr (std::is_same_v<T, long double>) {
+    return slow(cached<Scalars<op, T, 1>>);
+  } else if constexpr (orders(op) || on == Class::floating) {
+    return both<Scalars<op, T, 1>>();
+  } else {
+    return both<Scalars<op, Unsigned<T>, 1>>();
+  }
+}
 
 template <Stores stores, Op op, Type type>
 consteval Kernel chosen() {
   using Its = Definition<type>;
   if constexpr (is_defined(op, Its::class_of)) {
-    constexpr Kernels kernels = Chosen<op, Its::class_of, typename Its::Element>::kernels;
+    constexpr Kernels kernels = kernels_of<op, Its::class_of, typename Its::Element>();
     return stores == Stores::cached ? kernels.cached : kernels.non_temporal;
   } else {
     return nullptr;

@@ -85,28 +85,34 @@ void Builder::reduce(const Ranges& source, const Ranges& target, Side side, cons
 
 Block Builder::new_scratch(Block first, Block count) { return schedule_.scratch.add(offset_ + first, count); }
 
-Members Builder::listed(std::span<const Rank> members) const {
+void Builder::in_group(std::span<const Rank> members, const Body& body) {
   const auto me = std::find(members.begin(), members.end(), rank_);
+  if (me == members.end()) return;
   const auto list = std::make_shared<const std::vector<Rank>>(members.begin(), members.end());
-  return {static_cast<Rank>(members.size()), me == members.end() ? no_rank : static_cast<Rank>(me - members.begin()),
-          [list](Rank place) { return (*list)[static_cast<std::size_t>(place)]; }};
+  in_group(Members{static_cast<Rank>(members.size()), static_cast<Rank>(me - members.begin()),
+                   [list](Rank place) { return (*list)[static_cast<std::size_t>(place)]; }},
+           body);
 }
 
-Builder::Saved Builder::enter(const Members& members) {
-  Saved outer{rank_, ranks_, world_};
-  rank_ = members.place;
-  ranks_ = members.count;
-  if (world_)
-    world_ = [inner = members.rank_at, outer = std::move(world_)](Rank place) { return outer(inner(place)); };
+void Builder::in_group(const Members& members, const Body& body) {
+  if (members.place == no_rank) return;
+  const Rank rank = std::exchange(rank_, members.place);
+  const Rank ranks = std::exchange(ranks_, members.count);
+  const auto outer = world_;
+  if (outer)
+    world_ = [inner = members.rank_at, outer](Rank place) { return outer(inner(place)); };
   else
     world_ = members.rank_at;
-  return outer;
+  body(*this);
+  rank_ = rank;
+  ranks_ = ranks;
+  world_ = outer;
 }
 
-void Builder::leave(Saved outer) {
-  rank_ = outer.rank;
-  ranks_ = outer.ranks;
-  world_ = std::move(outer.world);
+void Builder::in_blocks(Block first, const Body& body) {
+  offset_ += first;
+  body(*this);
+  offset_ -= first;
 }
 
 Schedule Builder::finish() {

@@ -114,12 +114,9 @@ void order_after_sends(Schedule& s) {
 }
 
 std::string_view name_of(Buffer buffer) {
-  switch (buffer) {
-    case Buffer::input: return "input";
-    case Buffer::output: return "output";
-    case Buffer::scratch: return "scratch";
-  }
-  return "?";
+  constexpr std::string_view names[] = {"input", "output", "scratch"};
+  static_assert(std::size(names) == static_cast<std::size_t>(Buffer::scratch) + 1);
+  return names[static_cast<std::size_t>(buffer)];
 }
 
 }  // namespace stretto

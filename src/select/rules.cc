@@ -191,10 +191,7 @@ class RulesParser {
     if (rules_.machine_line > 0 || rules_.rules.size() > first_rule_ || words.size() == 1)
       refuse("the machine line is out of place",
              "one line 'machine ' and the machine's name stands before the first rule, or none");
-    for (const std::string_view word : std::span(words).subspan(1)) {
-      if (!rules_.machine.empty()) rules_.machine += ' ';
-      rules_.machine += word;
-    }
+    rules_.machine = joined(std::span(words).subspan(1));
     rules_.machine_line = line_;
     (rules_.parts.empty() ? rules_.says_machine : rules_.parts.back().says_machine) = true;
   }

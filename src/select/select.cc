@@ -142,12 +142,9 @@ Between chosen_alike(const Rules& rules, const Call& call) {
 }
 
 std::string_view name_of(Copy copy) {
-  switch (copy) {
-    case Copy::staged: return "staged";
-    case Copy::kernel: return "kernel";
-    case Copy::measured: return "measured";
-  }
-  return {};
+  constexpr std::string_view names[] = {"staged", "kernel", "measured"};
+  static_assert(std::size(names) == static_cast<std::size_t>(Copy::measured) + 1);
+  return names[static_cast<std::size_t>(copy)];
 }
 
 std::string written_size(Bytes size) {

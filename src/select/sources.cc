@@ -33,12 +33,7 @@ std::string cpu_info(std::string_view key) {
 std::string in_one_line(std::string text) {
   for (char& c : text)
     if (c == '#' || static_cast<unsigned char>(c) < ' ') c = ' ';
-  std::string line;
-  for (const std::string_view word : words_of(text)) {
-    if (!line.empty()) line += ' ';
-    line += word;
-  }
-  return line;
+  return joined(words_of(text));
 }
 
 /// A path as it stands in the `file` line of joined rules, which has no comments and begins with no blank.

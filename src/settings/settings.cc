@@ -154,11 +154,7 @@ void read_overrides(Settings& s, std::string& all) {
 void complain_of_unknown() {
   constexpr std::string_view ours = "STRETTO_";
   std::vector<std::string_view> words;
-  std::string all;
-  for (const std::string& name : known()) {
-    words.push_back(std::string_view(name).substr(ours.size()));
-    all += (all.empty() ? "" : ", ") + name;
-  }
+  for (const std::string& name : known()) words.push_back(std::string_view(name).substr(ours.size()));
   for (char** at = environ; at && *at; ++at) {
     const std::string_view entry = *at;
     const std::string_view name = entry.substr(0, entry.find('='));
@@ -166,7 +162,8 @@ void complain_of_unknown() {
     if (std::ranges::any_of(for_others, [&](std::string_view begin) { return name.starts_with(begin); })) continue;
     const std::string_view meant = nearest(name.substr(ours.size()), words);
     complain(std::string(name) + ": unknown variable, ignored",
-             meant.empty() ? "the variables are " + all : "is " + std::string(ours) + std::string(meant) + " meant?");
+             meant.empty() ? "the variables are " + joined(known(), ", ")
+                           : "is " + std::string(ours) + std::string(meant) + " meant?");
   }
 }
 

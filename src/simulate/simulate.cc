@@ -145,14 +145,9 @@ void check_load(const Load& load) {
 }  // namespace
 
 std::string_view name_of(Activity activity) {
-  switch (activity) {
-    case Activity::send: return "send";
-    case Activity::receive: return "receive";
-    case Activity::reduce: return "reduce";
-    case Activity::copy: return "copy";
-    case Activity::wait: return "wait";
-  }
-  return "?";
+  constexpr std::string_view names[] = {"send", "receive", "reduce", "copy", "wait"};
+  static_assert(std::size(names) == static_cast<std::size_t>(Activity::wait) + 1);
+  return names[static_cast<std::size_t>(activity)];
 }
 
 Simulator::Simulator(const Algorithm& algorithm, const Shape& shape, const Params& params, const Placement& placement,

@@ -43,6 +43,12 @@ inline std::string read_file(const char* path, std::size_t most = std::size_t{1}
   return text;
 }
 
+/// The first line of a small file; empty where it cannot be read.
+inline std::string first_line(const std::string& path) {
+  const std::string text = read_file(path.c_str());
+  return text.substr(0, text.find('\n'));
+}
+
 /// What a path names that is no regular file: "a FIFO".
 inline std::string_view kind_of_file(mode_t mode) {
   if (S_ISREG(mode)) return "a file";

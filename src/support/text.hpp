@@ -28,6 +28,14 @@ inline std::vector<std::string_view> words_of(std::string_view line) {
   return words;
 }
 
+/// One behind the other, with `between` each two.
+template <typename Words>
+std::string joined(const Words& words, std::string_view between = " ") {
+  std::string text;
+  for (const std::string_view word : words) text.append(text.empty() ? "" : between).append(word);
+  return text;
+}
+
 /// Takes away what stands before the first `separator`, or all, and gives it without that.
 inline std::string_view take_until(std::string_view& text, char separator) {
   const std::size_t end = text.find(separator);

@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "reduce/kernels.hpp"
-#include "reduce/variants.hpp"
 #include "short_float.hpp"
 #include "support/non_temporal.hpp"
 #include "support/test.hpp"
