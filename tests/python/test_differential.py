@@ -9,6 +9,7 @@ seed that repeats it.
 import json
 import shutil
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -83,6 +84,7 @@ def test_enough_calls():
     assert least + sum(number for _, number in INTEL_CALLS.values()) >= WANTED
 
 
+@cache
 def choices(function, ranks: int) -> list[list[str]]:
     """Of every algorithm, the values of STRETTO_<FUNCTION>: itself with each set of parameters."""
     found = []
