@@ -10,9 +10,8 @@ from collections import Counter
 from pathlib import Path
 
 from stretto import all_functions, facts
-from stretto.guidelines.measure import RUNS
+from stretto.guidelines.measure import MISS, RUNS, TOLERANCE
 from stretto.guidelines.table import GROUPS, guidelines
-from stretto.guidelines.verdict import MISS, TOLERANCE
 from stretto.units import size_in_words
 
 OTHER_PAGE = "forms"  # benchmarks/nonblocking measures these

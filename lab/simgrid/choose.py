@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from fit import Fitted, levels, measured, point_of, spread
 from smpi import Network, Time
 from stretto import _core
-from stretto.tune.own.points import Candidate, Point, portfolio
-from stretto.tune.own.predictor import Predictor
+from stretto.tune.own.points import Candidate, Point, Predictor, portfolio
 from stretto.tune.own.residual_correction import ResidualCorrection, nearest_measured
 from stretto.tune.own.topology_aware import best_few
 

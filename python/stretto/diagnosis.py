@@ -15,7 +15,7 @@ from .launch.cores import autogroups, cores
 from .launch.library import FLAVOURS, NAMES, installed_flavours, library_of, session_library
 from .launch.mpi import WHEELS, Mpi, all_mpis
 from .measure.driver import driver_command
-from .measure.process import launched, stop
+from .measure.process import ended, start, stop
 
 SMOKE_LIMIT = 60.0  # seconds; MPICH with more ranks than cores is slow
 
@@ -58,7 +58,7 @@ def smoke(mpi: Mpi, limit: float = SMOKE_LIMIT) -> Finding:
         command = driver_command(mpi, 2, ["--sizes", "8,65536", "--budget", "0.01"])
     except Error as error:
         return Finding(topic, False, str(error), error.hint)
-    with launched(mpi, command, subprocess.STDOUT) as process:
+    with ended(start(mpi, command, subprocess.STDOUT)) as process:
         try:
             said, _ = process.communicate(timeout=limit)
         except subprocess.TimeoutExpired:

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Why a call is served as it is: who decides, what else could, and what would change the choice."""
+"""Why a call is served as it is: who decides, what else could, and what would change the choice.
+
+And what `stretto explain --plot` draws: times over bytes, and who wins for which ranks and bytes.
+"""
 
 import os
 from collections.abc import Callable, Iterable, Iterator
@@ -9,9 +12,11 @@ from functools import cached_property
 from . import _core
 from .errors import Error
 from .simulation import (
+    LONGEST,
     Call,
     best_of_each,
     compare,
+    curves,
     predicted_row,
     ranked,
     suitable,
@@ -23,6 +28,9 @@ MOST_RANKS = 1 << 14  # up to so many a change of the choice is looked for
 MOST_RANKS_OF_GRAPHS = 1 << 10  # the same of neighbourhoods, of which each has to be built
 MOST_BYTES = 1 << 62
 
+EVERY = 40  # up to so many ranks the map has a column for every number
+TIE = 1e-6  # sums in another order
+LARGEST = 16 << 20  # bytes, to which lines and map go at least
 
 # Whether they commute, and are predefined: as far as a choice depends on them.
 OPERATORS = {"sum": (True, True), "user": (True, False), "noncommutative": (False, False)}
@@ -189,25 +197,18 @@ def chosen_row(
     return predicted_row(call, algorithm, params, words, machine, simulator, tree)
 
 
-def of_collective(function: _core.Function) -> list[_core.Algorithm]:
-    wanted = _core.facts(function).collective
-    return [a for a in _core.all_algorithms() if a.collective == wanted]
-
-
-def unsuitable(call: Call) -> dict[str, str]:
-    """Why some algorithms of the collective cannot serve the call, by their ids."""
-    return {one.id: why for one in of_collective(call.function) if (why := call.why_not(one))}
-
-
 def ranking(
     call: Call, choice: _core.Choice, machine: _core.Machine, topology: _core.Topology | None = None
 ) -> tuple[list[dict], dict[str, str]]:
     """The best row of every algorithm and the row of the choice, the fastest first; and why some
     have none."""
-    own = suitable(call, of_collective(call.function))
+    wanted = _core.facts(call.function).collective
+    every = [a for a in _core.all_algorithms() if a.collective == wanted]
+    why_not = {a.id: why for a in every if (why := call.why_not(a))}
+    own = [a for a in every if a.id not in why_not]
     rows, refused = compare(call, own, machine, topology=topology)
     rows = best_of_each(rows)
-    why_not = unsuitable(call) | {identifier: str(why) for identifier, why in refused.items()}
+    why_not |= {identifier: str(why) for identifier, why in refused.items()}
     if choice.algorithm:
         try:
             chosen = chosen_row(call, choice, machine, topology)
@@ -218,3 +219,92 @@ def ranking(
             rows = [row for row in rows if (row["algorithm"], row["parameters"]) != same]
             rows.append({**chosen, "chosen": True})
     return [{"chosen": False, **row} for row in ranked(rows)], why_not
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Seconds for each of the sizes; of the choice with its own parameters, None if native."""
+
+    sizes: list[int]
+    by_algorithm: dict[str, list[float]]
+    chosen: list[float | None]
+
+
+@dataclass(frozen=True)
+class Winners:
+    """`fastest[i][k]`, `chosen[i][k]`: names for ranks[i] and sizes[k]; fastest with defaults."""
+
+    ranks: list[int]
+    sizes: list[int]
+    fastest: list[list[str]]
+    chosen: list[list[str]]
+
+
+def sizes_for(size: int) -> list[int]:
+    """Powers of two from 8 to some beyond `size`."""
+    most = max(LARGEST, min(size << 2, 1 << 40)).bit_length()
+    return [1 << e for e in range(3, most)]
+
+
+def ranks_for(ranks: int) -> list[int]:
+    """All if there are few; else powers of two, what is beside and between them, and `ranks`."""
+    if ranks <= EVERY:
+        return list(range(2, EVERY + 1))
+    found = {2, 3, ranks}
+    power = 4
+    while power <= 2 * ranks:
+        found |= {power, power + 1, power + power // 2}
+        power *= 2
+    return sorted(p for p in found if p <= 2 * ranks)
+
+
+def _curves(question: Question, machine: _core.Machine, sizes: list[int]) -> dict[str, list[float]]:
+    """Seconds for each of the sizes, by the names of algorithms; raises Error where all are too
+    large to simulate."""
+    own = suitable(question.call)
+    found, refused = curves(question.call, own, machine, sizes, budget=LONGEST * len(own))
+    if not found:
+        hint = "take fewer ranks: the map has columns for up to twice as many"
+        raise Error(f"nothing to draw: {refused[0]}", hint)
+    return {identifier.partition("/")[2]: times for identifier, times in found.items()}
+
+
+def lines_of(who: Deciders, question: Question, machine: _core.Machine) -> Lines:
+    """All algorithms with their defaults, and what is chosen for each size; raises Error where that
+    or all of them are too large to simulate."""
+    sizes = sizes_for(question.call.bytes)
+    chosen: list[float | None] = []
+    for size in sizes:
+        there = question.with_bytes(size)
+        choice = decide(who, there)
+        row = chosen_row(there.call, choice, machine) if choice.algorithm else None
+        chosen.append(row["seconds"] if row else None)
+    return Lines(sizes, _curves(question, machine, sizes), chosen)
+
+
+def _fastest(found: dict[str, list[float]], at: int, chosen: str) -> str:
+    """Of algorithms that are equally fast the one that is chosen, else the first."""
+    best = min(times[at] for times in found.values())
+    equal = [name for name, times in found.items() if times[at] <= best * (1 + TIE)]
+    return chosen if chosen in equal else equal[0]
+
+
+def map_of(
+    who: Deciders,
+    question: Question,
+    machine: _core.Machine,
+    advance: Callable[[float, float], None] = lambda done, of: None,
+) -> Winners:
+    """Under the model, with the defaults of each algorithm; raises Error where all are too large to
+    simulate on some number of ranks. `advance` is told how many of these are done, of how many."""
+    sizes = sizes_for(question.call.bytes)
+    all_ranks = ranks_for(question.call.ranks)
+    winners = Winners(all_ranks, sizes, [], [])
+    for done, ranks in enumerate(all_ranks, 1):
+        there = question.with_ranks(ranks)
+        found = _curves(there, machine, sizes)
+        chosen = [name_of(decide(who, there.with_bytes(size))) for size in sizes]
+        winners.chosen.append(chosen)
+        winners.fastest.append([_fastest(found, i, own) for i, own in enumerate(chosen)])
+        advance(done, len(all_ranks))
+    return winners

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from . import _core
 from .errors import Error
-from .threads import pool
 
 FEW = 16  # up to so many ranks all roots are tried
 
@@ -64,35 +63,35 @@ def refuse(algorithm: _core.Algorithm, checked: _core.Checked) -> None:
         raise Error(f"{algorithm.id} is refused: {why.name}: {why.message}", hint)
 
 
-def prove_variant(case: Case, variant: _core.Variant) -> dict:
-    """One row: what was proved, or the refusal."""
-    algorithm, shape, params = case.algorithm, variant.shape, variant.params
-    return {
-        "algorithm": algorithm.id,
-        "variant": _core.to_text(variant, algorithm),
-        "ranks": case.ranks,
-        "root": case.root,
-        "commutative": algorithm.needs.commutative,
-        "in_place": _core.may_alias(algorithm.collective),
-        "blocks": algorithm.blocks(shape, params),
-        **verdict_of(_core.check_algorithm(algorithm, shape, params)),
-    }
-
-
-def prove_one(case: Case) -> list[dict]:
-    """No rows if the algorithm is not for so many ranks."""
-    found = _core.variants(case.algorithm, case.ranks, case.root)
-    return [prove_variant(case, variant) for variant in found]
+def _prove(case: Case) -> list[dict]:
+    """A row for each variant: what was proved, or the refusal. No rows if the algorithm is not for
+    so many ranks."""
+    algorithm = case.algorithm
+    return [
+        {
+            "algorithm": algorithm.id,
+            "variant": _core.to_text(one, algorithm),
+            "ranks": case.ranks,
+            "root": case.root,
+            "commutative": algorithm.needs.commutative,
+            "in_place": _core.may_alias(algorithm.collective),
+            "blocks": algorithm.blocks(one.shape, one.params),
+            **verdict_of(_core.check_algorithm(algorithm, one.shape, one.params)),
+        }
+        for one in _core.variants(algorithm, case.ranks, case.root)
+    ]
 
 
 def prove(cases: list[Case], advance: Callable[[float], None] = lambda done: None) -> list[dict]:
     """All cases, in their order; the checker lets go of the interpreter's lock, so threads help."""
     from concurrent.futures import as_completed
 
+    from .launch.cores import pool  # which loads all of launch/
+
     with pool() as threads:
         # The largest first, so that none is left alone at the end.
         order = sorted(range(len(cases)), key=lambda i: -cases[i].ranks)
-        futures = {threads.submit(prove_one, cases[i]): i for i in order}
+        futures = {threads.submit(_prove, cases[i]): i for i in order}
         rows: list[list[dict]] = [[]] * len(cases)
         for done, future in enumerate(as_completed(futures), 1):
             rows[futures[future]] = future.result()

@@ -80,3 +80,22 @@ def proved(file: _core.AlgorithmFile, shape: _core.Shape) -> _core.Algorithm:
     if why := file.proof(shape.ranks, shape.root).refused:
         raise FailureError(why.message, "ranks and blocks count from 0, rounds from 1")
     return file.algorithm
+
+
+def variables_for(path: str | Path, functions: list[str]) -> dict[str, str]:
+    """What makes these functions take the file; raises Error for a path that no variable holds."""
+    absolute = str(Path(path).absolute())
+    if "," in absolute:
+        raise Error(f"{absolute}: a path with a comma in it", "give the file another name")
+    return {f"STRETTO_{name.upper()}": f"file:{absolute}" for name in functions}
+
+
+def check_served(path: str | Path, cells: list[dict]) -> None:
+    """Raises Error unless the file served every call of a race's cells."""
+    for cell in cells:
+        if not cell["algorithm"].endswith(f"/file:{Path(path).absolute()}"):
+            raise Error(
+                f"{cell['cell']} of {cell['bytes']} bytes went to {cell['algorithm']}, not to "
+                f"{path}",
+                "the log above says why; `stretto check --file` tries it alone",
+            )

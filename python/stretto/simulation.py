@@ -87,9 +87,13 @@ class Call:
         return took * times if took > 2 * LEAST_PROBE else 0.0
 
 
-def suitable(call: Call, algorithms: Iterable[_core.Algorithm]) -> list[_core.Algorithm]:
-    """Those that can serve the call with their defaults."""
-    return [one for one in algorithms if not call.why_not(one)]
+def suitable(
+    call: Call, algorithms: Iterable[_core.Algorithm] | None = None
+) -> list[_core.Algorithm]:
+    """Those of `algorithms`, or of all, that can serve the call with their defaults."""
+    wanted = _core.facts(call.function).collective  # first, for a shape may have a graph to build
+    every = _core.all_algorithms() if algorithms is None else algorithms
+    return [one for one in every if one.collective == wanted and not call.why_not(one)]
 
 
 def _root(ranks: int, rounds: int) -> int:
@@ -261,7 +265,7 @@ def best_of_each(rows: list[dict]) -> list[dict]:
 
 def curve(
     call: Call, algorithm: _core.Algorithm, machine: _core.Machine, sizes: list[int],
-    seconds: float = LONGEST,
+    seconds: float,
 ) -> list[float]:  # fmt: skip
     """Seconds for each number of bytes, with default parameters. Raises Error where that takes
     more than `seconds`."""
@@ -270,16 +274,17 @@ def curve(
     times: list[float] = []
     for size in sizes:
         if time.thread_time() > end:
-            raise Error(f"{algorithm.id} takes longer than its share of --budget")
+            raise Error(f"{algorithm.id} takes longer than its share of the time, {seconds:.0f} s")
         times.append(simulator.run(_core.Load(size, 0, 2, call.operation), machine).seconds)
     return times
 
 
 def curves(
     call: Call, algorithms: list[_core.Algorithm], machine: _core.Machine, sizes: list[int],
-    advance: Callable[..., None], budget: float,
+    advance: Callable[..., None] = lambda *_: None, budget: float = inf,
 ) -> tuple[dict[str, list[float]], list[Error]]:  # fmt: skip
-    """Of each algorithm, and why some have none; each has its share of `budget`."""
+    """Seconds for each of the sizes, by the ids of algorithms, and why some have none; each has its
+    share of `budget`, which is in seconds."""
     found: dict[str, list[float]] = {}
     refused: list[Error] = []
     for algorithm, share in _in_turn(algorithms, budget, advance, "drawing"):

@@ -29,10 +29,10 @@ from .picture import as_text
 from .plot.files import save
 from .plot.schedule import draw
 from .portfolio import roots_of
+from .schedule_files import check_served, variables_for
 from .simulation import Call, best_of_each, compare, suitable
 from .symbolic_run import SymbolicRun, refuse_what_takes_long, symbolic_run
 from .units import intervals, size_in_words, time_in_a_table, time_in_words
-from .user_race import check_served, variables_for
 
 Blocks = int | Callable[[int], int]
 ALL = "all"
@@ -260,7 +260,7 @@ class UserAlgorithm:
             name, chosen = _core.facts(self.functions[0]).name, choose_mpi(mpi)
             variables, wanted = variables_for(path, [name]), parse_sizes(sizes)
             results = run_benchmark(chosen, ranks, [name], wanted, seconds, variables=variables)
-            check_served(path, results)
+            check_served(path, results.cells)
         return Race(f"{name}, {ranks} ranks, {chosen.title}", results)
 
     def save(self, path: str | Path, ranks: Iterable[int], roots: str = ALL) -> None:

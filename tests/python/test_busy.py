@@ -14,11 +14,13 @@ from stretto import _core
 from stretto.cli.terminal import say_first
 from stretto.cli.tune_own import run as run_tune
 from stretto.measure import busy
-from stretto.measure.busy import Load, Watch
+from stretto.measure.busy import Load
+from stretto.measure.session import Request
 from stretto.tune.own.choice import SHIPPED, Choice, choices, times_of
 from stretto.tune.own.journal import Entry, Journal, Measured
 from stretto.tune.own.paired_benchmark import Place
 from stretto.tune.own.points import Point
+from stretto.tune.own.session import OwnSession
 from stretto.tune.own.trust import in_words, within_noise
 
 MACHINE = "made-up processor, 2 cores, MPICH 5.0.2"
@@ -83,15 +85,20 @@ def test_linux_that_does_not_say(monkeypatch):
     assert busy.look(0.0) is None
 
 
-def test_the_worst_is_kept(monkeypatch):
+def test_the_worst_is_kept(monkeypatch, tmp_path):
     looks = iter([Load(0.5, 2), Load(0.3, 2), Load(1.5, 2)])
     monkeypatch.setattr(busy, "look", lambda: next(looks))
-    watch = Watch()
-    assert watch.look() == Load(0.5, 2)
-    assert watch.look() is None, "just now it was looked"
-    watch.EVERY = 0.0
-    assert [watch.look(), watch.look()] == [None, Load(1.5, 2)]
-    assert watch.worst == Load(1.5, 2)
+    journal = Journal(tmp_path / "tuned.jsonl", MACHINE)
+    request, places = Request([2], ["bcast"], [8], 1.0), {2: Place(2, 1, 2, MACHINE)}
+    session, said = OwnSession(installed("mpich"), request, journal, places), []
+    session.look(said.append)
+    session.look(said.append)
+    assert said == [Load(0.5, 2)], "just now it was looked"
+    monkeypatch.setattr(session_module, "LOOK_EVERY", 0.0)
+    session.look(said.append)
+    session.look(said.append)
+    assert said == [Load(0.5, 2), Load(1.5, 2)]
+    assert journal.load == Journal(journal.path, MACHINE).load == Load(1.5, 2)
 
 
 def test_bench_says_so_first(monkeypatch, capsys):

@@ -8,9 +8,8 @@ import stretto
 from stretto import _core
 from stretto.machine import machine_named
 from stretto.topology.predict import placement_of
-from stretto.tune.own.points import Point, chosen, in_parts, parsed, serves_any
+from stretto.tune.own.points import Point, Predictor, chosen, in_parts, parsed, serves_any
 from stretto.tune.own.predicted import SIZES
-from stretto.tune.own.predictor import Predictor
 
 RULES = Path(__file__).parents[2] / "rules"
 # What MPIs choose from, each by its size and number of ranks.

@@ -250,6 +250,24 @@ def test_check_file_that_is_none(tmp_path):
     assert refuse("check", "--file", file)
 
 
+def test_check_file_that_is_a_pipe(ring):
+    """Which can be read once only: of an algorithm that is known, of another one, and of a plan."""
+    text = ring.read_text(encoding="utf-8")
+    other = text.replace("schedule allreduce/ring ", "schedule allreduce/other ")
+    plan = succeed("generate", "allreduce/ring", "--ranks", 4, "--form", "msccl")
+    command = [sys.executable, "-m", "stretto", "check", "--file", "/dev/stdin"]
+    for piped in (text, other, plan):
+        done = subprocess.run(command, input=piped, capture_output=True, text=True, timeout=60)
+        assert done.stdout.startswith("/dev/stdin: proved: allreduce on 4 ranks"), done.stderr
+
+
+def test_check_file_has_its_own_ranks_and_roots(ring):
+    for words in (["--ranks", 4], ["--root", 0]):
+        message = refuse("check", "--file", ring, "--commutative", *words)
+        assert f"--file and {words[0]} exclude each other" in message
+    assert "--file and names exclude" in refuse("check", "allreduce/ring", "--file", ring)
+
+
 def test_check_file_of_a_python_program(tmp_path):
     """The algorithm as its author wrote it is not read, and what to do instead is said."""
     file = tmp_path / "ring.py"

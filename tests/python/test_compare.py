@@ -144,6 +144,14 @@ def test_times_are_no_multiples_of_how_often_one_looks(openmpi, tmp_path, monkey
     assert 0.22 < min(comparison._run(NATIVE).seconds for _ in range(5)) < 0.25
 
 
+def test_ranks_of_another_launcher_are_not_taken_for_others(openmpi, tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", None)
+    for launcher, known in ((None, True), ("env", False)):
+        job = job_of(["sleep", "0.2"], None, str(openmpi.mpiexec), launcher)
+        load = Comparison(job, Wish(limit=60), tmp_path)._run(NATIVE).load
+        assert (load is not None) is known
+
+
 @pytest.mark.alone
 def test_plain(program):
     done = compare("--plain", "--json", "--", program)

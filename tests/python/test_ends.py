@@ -15,7 +15,7 @@ from stretto import interrupt
 from stretto.interrupt import Interrupt, held
 from stretto.launch import cores
 from stretto.launch.library import session_library
-from stretto.measure.process import _family, launched, stop
+from stretto.measure.process import _family, ended, start, stop
 
 PRINTING = (
     ("--help",), ("--version",), ("list",), ("list", "--help"), ("list", "--json"), ("env",),
@@ -25,7 +25,7 @@ PRINTING = (
 )  # fmt: skip
 
 
-def ended(*arguments: str, stdout: object, **more) -> tuple[int, str]:
+def finished(*arguments: str, stdout: object, **more) -> tuple[int, str]:
     """Exit status and stderr."""
     done = subprocess.run(
         [sys.executable, "-m", "stretto", *arguments], stdout=stdout, stderr=subprocess.PIPE,
@@ -37,7 +37,7 @@ def ended(*arguments: str, stdout: object, **more) -> tuple[int, str]:
 @pytest.mark.parametrize("arguments", PRINTING, ids=" ".join)
 def test_a_full_disk_below_stdout(arguments):
     with Path("/dev/full").open("w") as full:
-        status, err = ended(*arguments, stdout=full)
+        status, err = finished(*arguments, stdout=full)
     *_, last, hint = err.splitlines()
     assert last == "error: standard output: no space left on device"
     assert hint == "hint: free some space, or write elsewhere"
@@ -48,14 +48,14 @@ def test_a_full_disk_below_stdout(arguments):
 def test_nobody_reads(arguments):
     reading, writing = os.pipe()
     os.close(reading)
-    status, err = ended(*arguments, stdout=writing)
+    status, err = finished(*arguments, stdout=writing)
     os.close(writing)
     assert status == 128 + signal.SIGPIPE
     assert "error" not in err.lower() and "Traceback" not in err
 
 
 def test_closed_descriptors():
-    status, err = ended("list", stdout=None, preexec_fn=lambda: os.close(1))
+    status, err = finished("list", stdout=None, preexec_fn=lambda: os.close(1))
     assert (status, err.splitlines()[0]) == (1, "error: standard output: bad file descriptor")
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
@@ -97,7 +97,7 @@ def test_interrupted_while_importing(module, tmp_path):
     path = os.pathsep.join(filter(None, [str(tmp_path), os.environ.get("PYTHONPATH", "")]))
     environment = {**os.environ, "PYTHONPATH": path, "AT": module, "NUMBER": "2"}
     arguments = ["show", "allreduce/ring", "-o", str(tmp_path / "ring.svg")]
-    status, err = ended(*arguments, stdout=None, env=environment, preexec_fn=default_signals)
+    status, err = finished(*arguments, stdout=None, env=environment, preexec_fn=default_signals)
     assert (status, err) == (130, "error: interrupted\n")
     assert not (tmp_path / "ring.svg").exists()
 
@@ -119,7 +119,7 @@ def test_interrupted_while_the_core_loads(tmp_path):
     path = os.pathsep.join(filter(None, [str(tmp_path), os.environ.get("PYTHONPATH", "")]))
     environment = {**os.environ, "PYTHONPATH": path}
     arguments = ["check", "--ranks", "500"]  # long enough for the signal to come again
-    status, err = ended(*arguments, stdout=None, env=environment, preexec_fn=default_signals)
+    status, err = finished(*arguments, stdout=None, env=environment, preexec_fn=default_signals)
     assert (status, err) == (130, "error: interrupted\n")
 
 
@@ -158,7 +158,7 @@ def test_other_signals(number, word, tmp_path):
     (tmp_path / "sitecustomize.py").write_text(HOOK, encoding="utf-8")
     path = os.pathsep.join(filter(None, [str(tmp_path), os.environ.get("PYTHONPATH", "")]))
     environment = {**os.environ, "PYTHONPATH": path, "AT": "click", "NUMBER": str(number)}
-    status, err = ended("list", stdout=None, env=environment, preexec_fn=default_signals)
+    status, err = finished("list", stdout=None, env=environment, preexec_fn=default_signals)
     assert (status, err) == (128 + number, f"error: {word}\n")
 
 
@@ -245,7 +245,7 @@ def gone(pid: int) -> bool:
 @pytest.mark.parametrize("deaf", [False, True])
 def test_nothing_is_left_of_what_was_launched(hanging, deaf):
     mpi, pids = hanging(deaf)
-    with pytest.raises(KeyboardInterrupt), launched(mpi, [str(mpi.mpiexec)]):
+    with pytest.raises(KeyboardInterrupt), ended(start(mpi, [str(mpi.mpiexec)])):
         left = wait_for(pids)
         raise KeyboardInterrupt
     assert len(left) == 2 and all(map(gone, left))
@@ -301,7 +301,8 @@ def test_ranks_of_mpich_that_share_a_session_and_cores_end_together(monkeypatch,
     (tmp_path / "memberships").write_text("")
     monkeypatch.setattr(cores, "MEMBERSHIPS", tmp_path / "memberships")
     mpi, ranks = installed("mpich"), cores.cores() + 1
-    with launched(mpi, mpi.command(ranks, [sys.executable, "-c", RANK], {})) as process:
+    command = mpi.command(ranks, [sys.executable, "-c", RANK], {})
+    with ended(start(mpi, command)) as process:
         said = {process.stdout.readline() for _ in range(ranks)}
         family = _family(process.pid)
         stop(process)

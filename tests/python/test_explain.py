@@ -10,8 +10,16 @@ import pytest
 import stretto
 from commands import json_of, on_terminal, refuse, succeed
 from figures import DOCS, assert_current, figures_of
-from stretto.explain import Question, changes, decide, deciders, name_of
-from stretto.explain_map import map_of, ranks_for
+from stretto.explain import (
+    Question,
+    changes,
+    decide,
+    deciders,
+    lines_of,
+    map_of,
+    name_of,
+    ranks_for,
+)
 from stretto.launch.cores import cores
 from stretto.simulation import Call
 
@@ -226,6 +234,21 @@ def test_map_of_winners():
     assert winners.chosen[column][row] == own
 
 
+def test_pictures_of_what_is_too_large_to_simulate(monkeypatch):
+    """There are none, and why is said, where no algorithm is left for some number of ranks."""
+
+    def too_large(call, algorithm, *_):
+        raise stretto.Error(f"{algorithm.id} on {call.ranks} ranks is too large to simulate")
+
+    monkeypatch.setattr(Call, "simulator", too_large)
+    who = deciders(stretto.function_named("allreduce"), lambda: "no MPI")
+    here, machine = question("allreduce", 5, 1 << 10), stretto.machine_named("flat")
+    with pytest.raises(stretto.Error, match=r"nothing to draw: allreduce/.* 2 ranks is too large"):
+        map_of(who, here, machine)
+    with pytest.raises(stretto.Error, match=r"allreduce/.* on 5 ranks is too large"):
+        lines_of(who, here, machine)
+
+
 @pytest.mark.parametrize(
     ("arguments", "name"), figures_of("explain.md"), ids=lambda word: word.split()[-1]
 )
@@ -254,6 +277,10 @@ def test_page_shows_what_is_printed():
         (["bcast", "-p", "8", "--operator", "user"], "bcast has no operator"),
         (["bcast", "-p", "8", "--machine", "flatt"], "no machine is called 'flatt'"),
         (["bcast", "-p", "8", "--plot", "x.doc"], "no picture format ends in '.doc'"),
+        (
+            ["bcast", "-p", "8", "--topology", "2x4", "--plot", "x.svg"],
+            "--topology does not go with --plot",
+        ),
         (["allreduce", "-p", "8", "--operator", "max"], "--operator"),
     ],
 )

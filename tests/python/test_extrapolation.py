@@ -15,8 +15,15 @@ from stretto.tune.own.extrapolation import STAGE, Extrapolation, rank_counts
 from stretto.tune.own.journal import Journal
 from stretto.tune.own.model import Parameters
 from stretto.tune.own.paired_benchmark import Place
-from stretto.tune.own.points import NATIVE, Candidate, Point, chosen_words, parsed, portfolio
-from stretto.tune.own.predictor import Predictor
+from stretto.tune.own.points import (
+    NATIVE,
+    Candidate,
+    Point,
+    Predictor,
+    chosen_words,
+    parsed,
+    portfolio,
+)
 from stretto.tune.own.rules import spans, to_text
 from stretto.tune.own.session import OwnSession
 
@@ -88,7 +95,7 @@ def test_rules_for_more_ranks_know_what_the_model_does_not(tuned):
     assert all(where in line and "ranks>=" in line for line in own)
     assert any("ranks<=" not in line for line in own), "the last is open"
     found = choices(times_of(session.journal, session.shipped()))
-    text = to_text(found, TITLE, not nodes, ["made up"], lines)
+    text = to_text(found, TITLE, ["made up"], lines, apart=session.apart)
     rules = _core.parse_rules(text, "beyond")
     losses, without = {}, []
     for point in (point for ranks in (20, 32, 60, 64) for point in session.points(ranks)):

@@ -88,6 +88,11 @@ def test_where_nothing_can_be_written_is_known_before_the_work(tmp_path):
     assert not missing.parent.exists()
     asked = ("topology", "discover", "-n", 2, "--mpi", "none", "-o", missing)
     assert f"{missing}: no such file" in refuse(*asked)  # and not that there is no such MPI
+    held = tmp_path / "out" / "peers.json"
+    held.mkdir(parents=True)
+    asked = ("bench", "--peers", "mpich", "--environments", missing, "--output", held.parent)
+    assert f"{held}: is a directory" in refuse(*asked)
+    assert not missing.exists()
 
 
 def test_no_home_no_path(tmp_path):

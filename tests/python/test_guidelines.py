@@ -14,15 +14,15 @@ from commands import refuse, stretto
 from stretto import all_functions, facts
 from stretto.cli.bench_guidelines import _judge
 from stretto.errors import Error, FailureError
-from stretto.guidelines.measure import measure
-from stretto.guidelines.table import GROUPS, guidelines, pairs_of
-from stretto.guidelines.verdict import (
+from stretto.guidelines.measure import (
+    measure,
     median_interval,
     ratio_interval,
     settle,
     settle_at_last,
     verdict,
 )
+from stretto.guidelines.table import GROUPS, guidelines, pairs_of
 from stretto.launch import choose_mpi
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "benchmarks" / "node"))

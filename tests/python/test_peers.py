@@ -3,7 +3,6 @@
 
 import json
 import sys
-from dataclasses import asdict
 from pathlib import Path
 
 import programs
@@ -11,15 +10,14 @@ import pytest
 from commands import stretto
 from stretto import Error
 from stretto.launch import choose_mpi
+from stretto.measure.driver import CellError, WaitingDriver
 from stretto.measure.points import BACK_TO_BACK, MODES, SYNCHRONISED, benchmark_points
-from stretto.measure.waiting import CellError, WaitingDriver
 from stretto.peers import session as session_module
 from stretto.peers.agreement import FACTOR, agreeing
 from stretto.peers.cells import CELLS, traffic
 from stretto.peers.environments import prepare, wheels_of
 from stretto.peers.goals import BOUND, LARGE, judge
 from stretto.peers.session import PeerSession, Round, Wish
-from stretto.peers.state import State
 from stretto.peers.table import COLUMNS, compare, records, tsv
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "benchmarks" / "node"))
@@ -27,7 +25,7 @@ sys.path.append(str(Path(__file__).resolve().parents[2] / "benchmarks" / "node")
 from performance_page import page, write
 
 MIB16 = 16 << 20
-STILL = State(50.0, 20.0, 10.0)
+STILL = {"latency_ns": 50.0, "transfer_gbs": 20.0, "memory_gbs": 10.0}
 WISH = Wish([2], ["allreduce"], [MIB16], [BACK_TO_BACK], rounds=3)
 
 
@@ -37,7 +35,7 @@ def sample(peer: str, native: float, own: float, **other: object) -> dict:
         "native_us": native, "stretto_us": own, "ratio": native / own, "correct": True,
         "algorithm": "allreduce/ring",
         "native_spread": 0.1, "stretto_spread": 0.1, "seconds": 0.2, "dear": False,
-        "peer": peer, **asdict(STILL), **other,
+        "peer": peer, **STILL, **other,
     }  # fmt: skip
 
 

@@ -9,8 +9,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 from stretto import Params, Shape, algorithm_named, function_named
-from stretto.explain import Question, deciders
-from stretto.explain_map import lines_of, map_of
+from stretto.explain import Question, deciders, lines_of, map_of
 from stretto.machine import machine_named
 from stretto.plot import explain, heat, race, rounds, schedule, simulation, timeline, topology
 from stretto.simulation import Call

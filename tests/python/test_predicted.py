@@ -11,7 +11,7 @@ from stretto import _core
 from stretto.algorithms import function_named
 from stretto.machine import machine_named
 from stretto.tune.own.choice import SHIPPED, Times, words_of
-from stretto.tune.own.points import Point, chosen, parsed
+from stretto.tune.own.points import Point, Predictor, chosen, parsed
 from stretto.tune.own.predicted import (
     ALONE,
     FULL,
@@ -22,7 +22,6 @@ from stretto.tune.own.predicted import (
     levels_of,
     predicted_times,
 )
-from stretto.tune.own.predictor import Predictor
 from stretto.tune.own.rules import lines_in_turn
 
 

@@ -56,7 +56,7 @@ def test_what_an_algorithm_is_off_by_holds_on_more_ranks():
         for one in (parsed(point, each) for each in words):
             found = own.estimate(point, one)
             assert found.seconds == pytest.approx(off(point, one) * Predictor().seconds(point, one))
-            assert (found.nearness, found.ranks) == (Nearness.SAME, 8) and not found.measured(point)
+            assert found.nearness == Nearness.SAME
             assert found.factor < 1.01, "it held from 4 to 8"
     [first, *rest] = own.sorted(point, portfolio(point, (2,)))
     assert all(first[0].seconds <= other.seconds for other, _ in rest)
@@ -69,7 +69,7 @@ def test_a_time_that_was_measured_is_that_time():
     for entry in found[0].entries:
         one = own.estimate(point, parsed(point, entry.words))
         assert one.seconds == pytest.approx(entry.us * 1e-6)
-        assert one.measured(point) and one.factor == 1
+        assert one.nearness == Nearness.SAME and one.factor == 1
 
 
 def test_between_sizes_it_is_linear_in_their_logarithm():

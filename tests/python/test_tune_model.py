@@ -5,8 +5,10 @@ from dataclasses import replace
 
 import pytest
 import stretto
+from programs import installed
 from stretto import _core
-from stretto.tune.own.journal import Entry, Measured
+from stretto.measure.session import Request
+from stretto.tune.own.journal import Entry, Journal, Measured
 from stretto.tune.own.model import (
     Parameters,
     Sample,
@@ -16,17 +18,24 @@ from stretto.tune.own.model import (
     samples_of,
     to_toml,
 )
+from stretto.tune.own.paired_benchmark import Place
+from stretto.tune.own.session import OwnSession
+
+
+def measured(true: Parameters, ranks: int, per_node: int) -> list[Measured]:
+    """What a machine with these parameters would measure, on nodes of 16 cores."""
+    machine, found = true.machine(16, per_node < ranks), []
+    for point, words in calibration(ranks):
+        entries = [Entry(w, f"{point.name}/{w}", 1e6, 0.0, 12, True) for w in words]
+        own = samples_of([Measured(point, "model", 0.1, entries)], _core.Placement(per_node))
+        pairs = zip(entries, own, strict=True)
+        timed = [replace(entry, us=1e6 * one.predicted(machine)) for entry, one in pairs]
+        found.append(Measured(point, "model", 0.1, timed))
+    return found
 
 
 def samples(true: Parameters, ranks: int) -> list[Sample]:
-    """What a machine with these parameters would measure, on 16 cores."""
-    found = []
-    for point, words in calibration(ranks):
-        entries = [Entry(w, f"{point.name}/{w}", 1e6, 0.0, 12, True) for w in words]
-        own = samples_of([Measured(point, "model", 0.1, entries)], _core.Placement(ranks))
-        machine = true.machine(16, False)
-        found += [replace(one, seconds=one.predicted(machine)) for one in own]
-    return found
+    return samples_of(measured(true, ranks, ranks), _core.Placement(ranks))
 
 
 def crowded(start: Parameters, slowed: float) -> Parameters:
@@ -52,3 +61,19 @@ def test_what_was_measured_without_noise_is_found():
     assert found.alpha == pytest.approx(true.alpha, rel=0.01)
     assert found.slopes == pytest.approx(true.slopes, rel=0.01)
     assert found.f_alpha == pytest.approx(true.f_alpha, rel=0.01)
+
+
+def test_ranks_on_one_node_and_on_several_have_models_of_their_own(tmp_path):
+    journal = Journal(tmp_path / "tuned.jsonl", "made up")
+    for one in measured(Parameters(alpha=3e-7), 2, 2) + measured(Parameters(alpha=5e-6), 4, 2):
+        journal.add(one)
+    places = {2: Place(2, 1, 16, "made up"), 4: Place(4, 2, 16, "made up")}
+    request = Request([2, 4], ["bcast"], [8], 1.0)
+    session = OwnSession(installed("mpich"), request, journal, places)
+    session.fit()
+    assert session.apart == [4] and session.model is session.model_of(4)
+    near, far = (session.model_of(ranks) for ranks in (2, 4))
+    assert (near.network, far.network) == (False, True)
+    assert near.parameters.alpha < 1e-6 < 2e-6 < far.parameters.alpha
+    assert list(session.qualities) == [2, 4]
+    assert all(one.median < 1.1 for one in session.qualities.values())

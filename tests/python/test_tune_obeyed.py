@@ -7,7 +7,9 @@ import subprocess
 
 import pytest
 from programs import installed, launch
+from stretto.launch.mpi import Mpi
 from stretto.tune.native import target_of
+from stretto.tune.native.intel import IntelMpi
 from stretto.tune.native.mpich import ALGORITHMS
 from stretto.tune.native.target import Rule
 
@@ -81,6 +83,20 @@ def test_intel_shell_file_says_what_it_was_not_made_for(tmp_path):
     [path] = target.write({("bcast", 2): [Rule(0, "preset 1")]}, tmp_path)
     done = subprocess.run(["bash", "-c", f'. "{path}" 3'], capture_output=True, text=True)
     assert "made for 2 ranks, not for '3'" in done.stderr
+
+
+def test_intel_is_asked_once_for_each_function(monkeypatch, tmp_path):
+    asked = []
+
+    def ask(words, *_):
+        asked.append(words[-1])
+        return subprocess.CompletedProcess(words, 0, "range: 0-1", "")
+
+    monkeypatch.setattr("stretto.tune.native.intel.ask", ask)
+    target = IntelMpi(Mpi("mpich", "Intel MPI", "2021", tmp_path / "mpiexec", None, "here"))
+    for function in ("bcast", "scan"):
+        assert target.algorithms(function, 2) == target.algorithms(function, 4)
+    assert asked == ["I_MPI_ADJUST_BCAST", "I_MPI_ADJUST_SCAN"]
 
 
 @pytest.mark.alone

@@ -24,13 +24,13 @@ from stretto.tune.own.points import (
     NATIVE,
     Candidate,
     Point,
+    Predictor,
     candidate,
     chosen,
     parsed,
     points_of,
     portfolio,
 )
-from stretto.tune.own.predictor import Predictor
 from stretto.tune.own.residual_correction import Estimate, Nearness, ResidualCorrection
 from stretto.tune.own.rules import between, ranges, spans, to_text
 from stretto.tune.own.search import NativeTimes, Search, levels, undecided
@@ -93,7 +93,7 @@ def test_the_file_chooses_what_was_measured(tmp_path):
     assert {one.words for own in once.values() for one in own} == {SHIPPED}, "not confirmed"
     journal = journal_of(tmp_path, benchmarks)
     found = choices(times_of(journal, shipped))
-    text = to_text(found, MACHINE, True, ["made up"])
+    text = to_text(found, MACHINE, ["made up"])
     assert f"stretto-rules 2\nmachine {MACHINE}\n# made up\n" in text
     assert "ranks>=2 ranks<=8 bytes>=192 bytes<256K" in text, "both numbers of ranks share a rule"
     assert "# 2 x 4K: 1 µs (9, 3); 2 x 64K: 1 µs (9, 3); 8 x 4K: 1 µs (9, 3)" in text

@@ -21,7 +21,7 @@ def test_ranks_that_the_best_cannot_serve_get_the_best_that_can():
         )
         for ranks in (2, 4, 8)
     }
-    text = to_text(choices(times), "made up, 2 cores", True, [])
+    text = to_text(choices(times), "made up, 2 cores", [])
     rules = _core.parse_rules(text, "tuned")
     found = {p: chosen_words(rules, Point("alltoall", p, 4096), p) for p in range(2, 9)}
     assert found == {p: "pairwise_xor" if p in (2, 4, 8) else "pairwise" for p in found}
@@ -36,7 +36,7 @@ def test_where_the_shipped_choice_is_the_best_that_can_there_is_no_rule():
         one: Times({"pairwise_xor": 1.0, "pairwise": 3.0, "linear": 2.0}, "linear", 9.0)
         for one in (point, other)
     }
-    text = to_text(choices(times), "made up, 2 cores", True, [])
+    text = to_text(choices(times), "made up, 2 cores", [])
     assert "-> pairwise\n" not in text.partition("the shipped rules.\n")[0]
 
 
@@ -60,8 +60,8 @@ def test_the_command_ends_with_that_line(tmp_path, capsys):
         journal.add(Measured(point, "search", 0.1, entries))
     session = SimpleNamespace(
         journal=journal, shipped=lambda: {point: "linear"}, model=None, modes=[BACK_TO_BACK],
-        request=SimpleNamespace(ranks=[2]), points=lambda ranks: [point], one_node=True, cores=8,
-        learned=Learned(),
+        request=SimpleNamespace(ranks=[2]), points=lambda ranks: [point], apart=[], cores=8,
+        learned=Learned(), qualities={},
     )  # fmt: skip
     rules = tmp_path / "tuned.rules"
     _report(session, rules, machine, {}, None, False, False)
@@ -78,7 +78,7 @@ def test_rules_say_whether_ranks_shared_cores():
         for ranks, words in best.items()
     }
     for cores, first_shared in ((2, 4), (4, 8), (7, 8), (8, None)):
-        text = to_text(choices(times), "made up", True, [], cores=cores)
+        text = to_text(choices(times), "made up", [], cores=cores)
         rules = _core.parse_rules(text, "tuned")
         found = {p: chosen_words(rules, Point("alltoall", p, 4096), p, cores) for p in range(2, 9)}
         end = 6 if cores in (2, 8) else cores + 1  # 6 > √(4·8)
@@ -86,5 +86,20 @@ def test_rules_say_whether_ranks_shared_cores():
         own = text.partition("the shipped rules.\n")[0]
         assert own.count("cores=own") == {2: 1, 4: 1, 7: 1, 8: 2}[cores]
         assert ("cores=shared" in own) == (first_shared is not None)
-    text = to_text(choices(times), "made up", True, []).partition("the shipped rules.\n")[0]
+    text = to_text(choices(times), "made up", []).partition("the shipped rules.\n")[0]
     assert "cores" not in text
+
+
+def test_ranks_on_one_node_and_on_several_have_rules_of_their_own():
+    """Of two nodes with four cores a launcher may give two ranks one, and eight both."""
+    best = {2: "pairwise", 8: "bruck"}
+    times = {
+        Point("alltoall", ranks, 4096): Times({words: 1.0, "linear": 2.0}, "linear", 9.0)
+        for ranks, words in best.items()
+    }
+    text = to_text(choices(times), "made up", [], cores=4, apart=[8])
+    rules = _core.parse_rules(text, "tuned")
+    found = {p: chosen_words(rules, Point("alltoall", p, 4096), min(p, 4), 4) for p in best}
+    assert found == best
+    own = text.partition("the shipped rules.\n")[0]
+    assert own.count("nodes=1 cores=own ranks=2 ") == own.count("nodes>1 ranks=8 ") == 1

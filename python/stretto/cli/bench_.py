@@ -11,9 +11,17 @@ from ..errors import Error, FailureError
 from ..launch import choose_mpi
 from ..measure.driver import VARIANTS, Results, run_benchmark
 from ..measure.points import BACK_TO_BACK, BLOCKING, FORMS, modes_of, parse_sizes
-from ..schedule_files import as_schedules, case_in, proved, read_algorithm, roots_in
+from ..schedule_files import (
+    as_schedules,
+    case_in,
+    check_served,
+    proved,
+    read_algorithm,
+    roots_in,
+    variables_for,
+)
 from ..units import size_in_words, time_in_a_table
-from . import completion, options
+from . import bench_overlap, completion, options
 from .terminal import progress, say_first, stderr, stdout, table
 
 TABLE = "it has a table and --json"  # instead of a picture
@@ -156,19 +164,16 @@ def command(
         return
     n = _one_number(ranks)
     if overlap:
-        from .bench_overlap import command as run_overlap
-
         _refuse({**of_race, "file": file}, "does not go with --overlap", TABLE)
-        run_overlap(n, mpi_wish, options.functions_of(collectives), sizes, time_per_size, as_json)
-        return
     modes = modes_of(mode or BACK_TO_BACK)
     _refuse_many(plot, modes, form)
     names = functions_in(file, n, collectives) if file else collectives or "all"
     how = {"modes": modes, "form": form or BLOCKING, "shared_buffers": buffers == "shared"}
     how |= {"graph": _checked_graph(graph, n, collectives), "budget": time_per_size or 0.3}
+    how["overlap"], sizes = overlap, sizes or (bench_overlap.SIZES if overlap else "8-1M")
     # The library reads schedules; of a plan they are written into a file that goes afterwards.
     with as_schedules(file) if file else nullcontext() as schedules:
-        _race(n, mpi_wish, names, sizes or "8-1M", how, plot, as_json, schedules)
+        _race(n, mpi_wish, names, sizes, how, plot, as_json, schedules)
 
 
 def _one_number(ranks: tuple[int, ...] | None) -> int:
@@ -226,13 +231,9 @@ def _race(
     file: str | None,
 ) -> None:
     """`how` is what run_benchmark takes besides."""
-    names, numbers = options.functions_of(collectives, VARIANTS), parse_sizes(sizes)
-    mpi = choose_mpi(mpi_wish)
-    variables = {}
-    if file:
-        from ..user_race import check_served, variables_for
-
-        variables = variables_for(file, names)
+    names = options.functions_of(collectives, () if how["overlap"] else VARIANTS)
+    numbers, mpi = parse_sizes(sizes), choose_mpi(mpi_wish)
+    variables = variables_for(file, names) if file else {}
     say_first(mpi.notes(), ranks)
     forms, graph = len(FORMS) if how["form"] == "all" else 1, how["graph"]
     points = len(names) * len(numbers) * len(how["modes"]) * forms
@@ -241,9 +242,11 @@ def _race(
             mpi, ranks, names, numbers, advance=advance, variables=variables, **how
         )
     if file:
-        check_served(file, race)
-    if as_json:
-        head = {"mpi": mpi.title, "flavour": mpi.flavour, "ranks": ranks, "machine": race.machine}
+        check_served(file, race.cells)
+    head = {"mpi": mpi.title, "flavour": mpi.flavour, "ranks": ranks, "machine": race.machine}
+    if how["overlap"]:
+        bench_overlap.show(race, head, as_json)
+    elif as_json:
         head |= {"graph": graph} if graph else {}
         options.write_json({**head, "cells": race.cells, "geometric_mean": race.ratio})
     else:

@@ -7,9 +7,8 @@ import click
 
 from .. import __version__
 from ..errors import Error, FailureError
-from ..guidelines.measure import measure
+from ..guidelines.measure import TOLERANCE, Verdict, measure
 from ..guidelines.table import guidelines
-from ..guidelines.verdict import TOLERANCE, Verdict
 from ..launch import choose_mpi
 from ..measure.points import parse_sizes
 from ..peers.state import machine_facts

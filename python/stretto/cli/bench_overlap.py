@@ -1,17 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`stretto bench --overlap`."""
+"""What `stretto bench --overlap` prints: of I… + MPI_Wait, and a computation between the two."""
 
-from ..errors import Error, FailureError
-from ..launch import choose_mpi
-from ..measure.driver import run_benchmark
+from ..measure.driver import Results
 from ..measure.overlap import LIBRARIES, overlap_of
-from ..measure.points import parse_sizes
 from ..units import size_in_words, time_in_a_table
 from .options import write_json
-from .terminal import progress, say_first, stderr, stdout, table
+from .terminal import stderr, stdout, table
 
 SIZES = "64K,1M,4M"
-SECONDS = 0.3
 
 
 def _print(cells: list[dict], title: str, ranks: int) -> None:
@@ -34,33 +30,14 @@ def _print(cells: list[dict], title: str, ranks: int) -> None:
         stderr().print("~: other programs got the cores of ranks in most rounds")
 
 
-def command(
-    ranks: int,
-    mpi_wish: str,
-    functions: list[str],
-    sizes: str | None,
-    seconds: float | None,
-    as_json: bool,
-) -> None:
-    """I… + MPI_Wait with a computation between the two that calls no MPI."""
-    numbers = parse_sizes(sizes or SIZES)
-    mpi = choose_mpi(mpi_wish)
-    say_first(mpi.notes(), ranks)
-    with progress(f"racing under {mpi.title}", len(functions) * len(numbers)) as advance:
-        budget = seconds or SECONDS
-        race = run_benchmark(mpi, ranks, functions, numbers, budget, advance, overlap=True)
-    cells = [  # with the times of each library instead of all its rounds
+def show(race: Results, head: dict, as_json: bool) -> None:
+    """Prints JSON that begins with `head`, or tables: with the times of each library instead of
+    all its rounds."""
+    cells = [
         {**said, **{library: overlap_of(said[library]).as_row() for library in LIBRARIES}}
         for said in race.cells
     ]
     if as_json:
-        facts = {"mpi": mpi.title, "flavour": mpi.flavour, "ranks": ranks, "machine": race.machine}
-        write_json({**facts, "cells": cells})
+        write_json({**head, "cells": cells})
     else:
-        _print(cells, mpi.title, ranks)
-    if race.wrong:
-        first = race.wrong[0]
-        what = f"{first['cell']} of {first['bytes']} bytes by {first['algorithm']}: wrong result"
-        raise FailureError(what, f"STRETTO_{first['function'].upper()}=native goes around it")
-    if not cells:
-        raise Error("the race measured nothing", "`stretto doctor` shows what works")
+        _print(cells, head["mpi"], head["ranks"])

@@ -10,7 +10,7 @@ import click
 
 from .. import __version__
 from ..errors import Error, FailureError
-from ..files import expanded, write_text
+from ..files import expanded, refuse_unwritable, write_text
 from ..launch.mpi import TITLES, Mpi
 from ..measure.points import modes_of, parse_sizes
 from ..peers.agreement import FACTOR
@@ -23,7 +23,7 @@ from ..peers.table import compare, records, tsv
 from ..plot.files import need_matplotlib, save
 from ..units import counted
 from .options import names_of, say_notes, write_json
-from .terminal import progress
+from .terminal import progress, say
 
 QUICK = {"ranks": [2], "sizes": [8, 32 << 10, 1 << 20], "rounds": 1, "budget": 0.1}
 
@@ -66,7 +66,7 @@ def _prepare(peers: str, folder: Path) -> tuple[dict[str, Mpi], dict[str, str]]:
         except Error as error:
             absent[name] = str(error)
             hints.append(error.hint)
-            click.echo(f"stretto: {TITLES[name]} is left out: {error}", err=True)
+            say(f"{TITLES[name]} is left out: {error}")
     if not found:
         raise Error(f"there is no peer: {next(iter(absent.values()))}", hints[0])
     say_notes(*found.values())
@@ -133,6 +133,7 @@ def command(
     if folder:
         need_matplotlib()
         folder.mkdir(parents=True, exist_ok=True)
+        refuse_unwritable(folder / "peers.json")
     with progress("preparing the peers", None):
         mpis, absent = _prepare(peers, Path(environments) if environments else default_folder())
     session = PeerSession(mpis, wish)

@@ -2,16 +2,37 @@
 """`stretto check`."""
 
 import time
+from collections import defaultdict
+from dataclasses import dataclass
 
 import click
 
-from ..algorithms import algorithms_matching
+from .. import _core
+from ..algorithms import algorithms_matching, plain
 from ..errors import Error, FailureError
-from ..portfolio import cases_of, prove, skipped
+from ..files import read_text
+from ..plans.nodes import RefutedError
+from ..portfolio import cases_of, prove, skipped, verdict_of
+from ..schedule_files import is_plan, refuse_program
 from ..units import intervals
 from . import completion, options
-from .check_file import check_file
 from .terminal import progress, stderr, stdout, table
+
+RANKS, ROOTS = "1-70", "some"  # of the algorithms, where nothing else is said
+HINT = "`stretto show --text` prints some"
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What the options say of a file."""
+
+    collective: str | None
+    commutative: bool
+    graph: str
+    in_place: bool
+
+    def __bool__(self) -> bool:
+        return bool(self.collective or self.commutative or self.graph or self.in_place)
 
 
 @click.command("check")
@@ -24,16 +45,13 @@ from .terminal import progress, stderr, stdout, table
 @click.option(
     "--ranks",
     type=options.ranks,
-    default="1-70",
-    show_default=True,
-    help="Numbers of ranks: 8, 1-70 or 2,4,8-16.",
+    help=f"Numbers of ranks: 8, 1-70 or 2,4,8-16.  [default: {RANKS}]",
 )
 @click.option(
     "--root",
     type=click.Choice(["some", "all", "0"]),
-    default="some",
-    show_default=True,
-    help="Roots: some is all up to 16 ranks, beyond that 0, 1, p/3, p/2 and p-1.",
+    help="Roots: some is all up to 16 ranks, beyond that 0, 1, p/3, p/2 and p-1."
+    f"  [default: {ROOTS}]",
 )
 @click.option(
     "--file",
@@ -52,8 +70,8 @@ from .terminal import progress, stderr, stdout, table
 @options.json_option
 def command(
     algorithms: tuple[str, ...],
-    ranks: tuple[int, ...],
-    root: str,
+    ranks: tuple[int, ...] | None,
+    root: str | None,
     file: str | None,
     collective: str | None,
     commutative: bool,
@@ -69,17 +87,20 @@ def command(
     Refused are unmatched messages, deadlock, double counting, wrong order, ranks that would hold
     different bits, a wrong result, and rounds or volume that differ from the algorithm's record.
     """
+    wish = Wish(collective, commutative, graph, in_place)
     if file is not None:
-        if algorithms:
-            raise Error("--file and names exclude each other", "leave one of them out")
-        check_file(file, collective, commutative, graph, in_place, as_json)
+        for words, given in (("names", algorithms), ("--ranks", ranks), ("--root", root)):
+            if given:
+                hint = "leave one of them out: all that stands in the file is proved"
+                raise Error(f"--file and {words} exclude each other", hint)
+        _check_file(file, wish, as_json)
         return
-    if collective is not None or commutative or graph or in_place:
+    if wish:
         raise Error(
             "--collective, --commutative, --graph and --in-place need --file",
             "name algorithms or collectives as arguments",
         )
-    _check_portfolio(list(algorithms), ranks, root, as_json)
+    _check_portfolio(list(algorithms), ranks or options.ranks(RANKS), root or ROOTS, as_json)
 
 
 def _check_portfolio(names: list[str], ranks: tuple[int, ...], root: str, as_json: bool) -> None:
@@ -144,3 +165,113 @@ def _print_table(
     stdout().print(grid)
     good = sum(1 for proof in proofs if not proof["refused"])
     stderr().print(f"{good} of {len(proofs)} cases proved in {seconds:.1f} s")
+
+
+def _sets_in(text: str, file: str) -> tuple[dict[tuple[int, int], list[_core.Schedule]], bool]:
+    """The schedules of all ranks, by the number of ranks and the root; and whether operators must
+    commute. Raises Error, which names the file."""
+    read = _core.parse_schedule_file(text, file)
+    if not read.schedules:
+        raise Error(f"{file}: no schedule in it", HINT)
+    sets = defaultdict(list)
+    for schedule in sorted(read.schedules, key=lambda one: one.rank):
+        sets[schedule.ranks, schedule.root].append(schedule)
+    for (ranks, _), schedules in sets.items():
+        # No list of all ranks unless there are so many: the file may say any number.
+        if len(schedules) != ranks or [one.rank for one in schedules] != list(range(ranks)):
+            raise Error(
+                f"{file}: holds {len(schedules)} schedules, not one for each of the {ranks} ranks",
+                "`stretto show --text` without --rank prints all",
+            )
+    return dict(sorted(sets.items())), read.commutative
+
+
+def _check_set(
+    schedules: list[_core.Schedule], wish: Wish, commutative: bool
+) -> tuple[str, _core.Checked]:
+    """The collective's name, and the proof."""
+    first = schedules[0]
+    shape = _core.Shape(first.ranks, first.root, graph=wish.graph)
+    name = wish.collective or first.algorithm.partition("/")[0]
+    algorithm = _core.find_algorithm(first.algorithm)
+    # The file does not say parameters and counts, on which rounds and volume may depend.
+    known = algorithm and not (algorithm.parameter or algorithm.list or algorithm.needs.counts)
+    if known and not (wish.collective or wish.commutative or wish.in_place):
+        return name, _core.check_against_record(schedules, algorithm, shape)
+    what = _core.collective_named(plain(name))
+    if wish.collective:  # the options then say all
+        commutative = False
+    else:
+        commutative = commutative or bool(algorithm and algorithm.needs.commutative)
+    question = _core.Question(what, shape, wish.commutative or commutative, wish.in_place)
+    return name, _core.check_schedules(schedules, question)
+
+
+def _plan(text: str, file: str, wish: Wish) -> tuple[list[dict], list[str]]:
+    """As _rows, of a plan in another form."""
+    from ..plans.file import read_plan
+
+    if wish:
+        raise Error(f"{file}: a plan says itself what it computes", "give --file alone")
+    row = {"file": file}
+    try:
+        held = read_plan(text, file)
+        plan, found = held.plan, verdict_of(held.proof(held.plan.ranks))
+    except RefutedError as refuted:
+        nothing = dict.fromkeys(("rounds", "sent", "combined", "messages"), 0)
+        plan, found = refuted.plan, {**nothing, "refused": refuted.name, "message": str(refuted)}
+    row |= {"collective": plan.collective, "ranks": plan.ranks, "root": plan.root}
+    row["form"] = plan.form
+    return [{**row, **found}], [found["message"]] if found["refused"] else []
+
+
+def _rows(file: str, wish: Wish) -> tuple[list[dict], list[str]]:
+    """A row for each set, and a sentence for each that is refused. The file is read once: it may be
+    a pipe."""
+    refuse_program(file)
+    text = read_text(file, HINT)
+    if is_plan(text):
+        return _plan(text, file, wish)
+    sets, commutative = _sets_in(text, file)
+    whole = None
+    names = {one.algorithm for schedules in sets.values() for one in schedules}
+    if not wish and not any(map(_core.find_algorithm, names)) and "/" in "".join(names):
+        whole = _core.AlgorithmFile(text, file)  # as the library takes it: in place as well
+    rows, refusals = [], []
+    for (ranks, root), schedules in sets.items():
+        if whole:
+            name = schedules[0].algorithm.partition("/")[0]
+            checked = whole.proof(ranks, root)
+        else:
+            name, checked = _check_set(schedules, wish, commutative)
+        why = checked.refused
+        if why:
+            refusals.append(why.message if whole else f"{file}: {why.name}: {why.message}")
+        row = {"file": file, "collective": name, "ranks": ranks, "root": root}
+        rows.append({**row, **verdict_of(checked)})
+    return rows, refusals
+
+
+def _check_file(file: str, wish: Wish, as_json: bool) -> None:
+    """Prove all that stands in a file, and print what came out; raises FailureError if some of it
+    is refused."""
+    rows, refusals = _rows(file, wish)
+    good = [row for row in rows if not row["refused"]]
+    if as_json:
+        options.write_json(rows[0] if len(rows) == 1 else rows)
+    elif len(rows) == 1 and good:
+        row = good[0]
+        click.echo(
+            f"{file}: proved: {row['collective']} on {row['ranks']} ranks, {row['rounds']} rounds, "
+            f"{row['messages']} messages"
+        )
+    elif good:
+        numbers = intervals([row["ranks"] for row in good])
+        roots = f", {len(good)} roots in all" if any(row["root"] for row in good) else ""
+        click.echo(f"{file}: proved: {good[0]['collective']} on {numbers} ranks{roots}")
+    if refusals:
+        hint = "ranks and blocks count from 0, rounds from 1"
+        if "wrong order" in refusals[0]:
+            hint += "\nhint: --commutative allows any order of operands"
+        more = f" (and {len(refusals) - 1} more)" if len(refusals) > 1 else ""
+        raise FailureError(refusals[0] + more, hint)

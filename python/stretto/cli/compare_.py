@@ -18,7 +18,7 @@ from ..peers.state import machine_facts
 from ..plot.files import need_matplotlib
 from ..units import time_in_a_table
 from .options import json_option, say_notes, write_json
-from .terminal import progress, stdout, table
+from .terminal import progress, say, stdout, table
 
 SHOWN = 20  # lines of the output of a run that failed
 
@@ -115,7 +115,7 @@ def _jobs(program: list[str], ranks: int | None, mpis: str, launcher: str | None
             found.append(job_of(program, ranks, wish, launcher))
         except Error as error:
             refused = error
-            click.echo(f"stretto: {wish} is left out: {error}", err=True)
+            say(f"{wish} is left out: {error}")
     if not found and refused:
         raise refused
     return found

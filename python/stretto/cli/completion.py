@@ -1,42 +1,33 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a shell offers after TAB (click's completion; docs/installation.md says how to turn it on).
 
-Each function is a `shell_complete` of click: from what has been typed of a word to what it may be.
+Each is a `shell_complete` of click: from what has been typed of a word to what it may be.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable
 
 import click
 from click.shell_completion import CompletionItem
 
-from .. import all_algorithms, all_collectives, all_functions, facts
+from .. import Algorithm, all_algorithms, all_collectives, all_functions, facts
 
 
-def _beginning_with(incomplete: str, names: Iterable[str]) -> list[str]:
-    """Of a list with commas the last word is completed."""
-    before, comma, last = incomplete.rpartition(",")
-    return [before + comma + name for name in dict.fromkeys(names) if name.startswith(last)]
+def _completer(*lists: Callable[[], list]) -> Callable[..., list[str]]:
+    """By the names of what these list; of several with commas the last word is completed."""
+
+    def complete(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
+        before, comma, last = incomplete.rpartition(",")
+        every = (one for of_kind in lists for one in of_kind())
+        names = [one.id if isinstance(one, Algorithm) else facts(one).name for one in every]
+        return [before + comma + name for name in dict.fromkeys(names) if name.startswith(last)]
+
+    return complete
 
 
-def functions(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
-    """MPI's, as commands call them."""
-    return _beginning_with(incomplete, (facts(f).name for f in all_functions()))
-
-
-def collectives(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
-    """What algorithms achieve."""
-    return _beginning_with(incomplete, (facts(c).name for c in all_collectives()))
-
-
-def algorithms(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
-    """Ids."""
-    return _beginning_with(incomplete, (a.id for a in all_algorithms()))
-
-
-def everything(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    """Collectives, functions and ids of algorithms."""
-    found = functions(ctx, param, incomplete) + collectives(ctx, param, incomplete)
-    return [*dict.fromkeys(found), *algorithms(ctx, param, incomplete)]
+functions = _completer(all_functions)
+collectives = _completer(all_collectives)
+algorithms = _completer(all_algorithms)
+everything = _completer(all_functions, all_collectives, all_algorithms)
 
 
 def mpis(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:

@@ -5,15 +5,14 @@ import click
 
 from .. import _core, explain
 from ..errors import Error
-from ..explain_map import lines_of, map_of
 from ..machine import machine_here, machine_named
-from ..simulation import Call
+from ..simulation import Call, suitable
+from ..topology.study import against_bound
 from ..units import size_in_words, time_in_words
 from . import completion, options
 from .calls import check_function, function_of, placement_of, shortened, size_of, topology_of
-from .explain_topology import study, write
 from .ranking import print_ranking
-from .terminal import progress
+from .terminal import progress, stdout, table
 
 MARK = "→"
 
@@ -73,6 +72,27 @@ def _document(
     }
 
 
+def _study(
+    question: explain.Question, choice: _core.Choice, topology: _core.Topology, name: str
+) -> dict:
+    """What `--topology` adds: the lower bound, and how far from it algorithms are."""
+    call = question.call
+    tried = {a.id: (a, call.shape(a), _core.Params()) for a in suitable(call)}
+    chosen = choice.algorithm
+    if chosen:
+        params = _core.Params(value=choice.params.value, list=choice.params.list)
+        tried[chosen.id] = (chosen, call.shape(chosen), params)
+    bound, rows, refused = against_bound(topology, call, tried.values())
+    for row in rows:
+        row["chosen"] = bool(chosen) and row["algorithm"] == chosen.id and not row["order"]
+    return {
+        "name": name,
+        "bound": {"seconds": bound.seconds, "reason": bound.reason},
+        "rows": rows,
+        "left_out": refused,
+    }
+
+
 def _head(document: dict, where: str, operator: str) -> list[str]:
     where += " sharing cores" if document["oversubscribed"] else ""
     lines = [f"{document['function']}, {where}, {size_in_words(document['bytes'])} bytes"]
@@ -116,6 +136,31 @@ def _changes(document: dict) -> list[str]:
     return lines
 
 
+def _print_study(document: dict) -> None:
+    bound = document["bound"]
+    click.echo(f"\non {document['name']}, where messages share links")
+    click.echo(f"at least    {time_in_words(bound['seconds'])}: {bound['reason']}\n")
+    numbers = (">time", ">segments", ">times the bound", ">messages on a link")
+    grid = table(" ", "algorithm", *numbers)
+    for column in grid.columns[:2]:
+        column.no_wrap = True
+    for row in document["rows"]:
+        name = row["algorithm"].partition("/")[2]
+        times = row["times_bound"]
+        grid.add_row(
+            MARK if row["chosen"] else "",
+            f"{name}, {row['order']}" if row["order"] else name,
+            time_in_words(row["seconds"]),
+            str(row["segments"]),
+            f"{times:.3g}" if times else "-",
+            str(row["most"]),
+            style="bold" if row["chosen"] else None,
+        )
+    stdout().print(grid)
+    for why in document["left_out"].values():
+        click.echo(f"left out: {why}", err=True)
+
+
 def _print(document: dict, where: str, operator: str) -> None:
     for line in _head(document, where, operator):
         click.echo(line)
@@ -126,7 +171,7 @@ def _print(document: dict, where: str, operator: str) -> None:
     click.echo("")
     print_ranking(document["rows"], MARK)
     if "topology" in document:
-        write(document["topology"], MARK)
+        _print_study(document["topology"])
     if document["unsuitable"]:
         click.echo("\ncannot serve this call")
     for identifier, why in document["unsuitable"].items():
@@ -139,8 +184,8 @@ def _plot(
     from ..plot.explain import draw
 
     with progress("predicting", 1) as advance:
-        lines = lines_of(who, question, machine)
-        winners = map_of(who, question, machine, lambda done, of: advance(done, of))
+        lines = explain.lines_of(who, question, machine)
+        winners = explain.map_of(who, question, machine, lambda done, of: advance(done, of))
     options.save_picture(draw(question, lines, winners, machine.name), path)
 
 
@@ -203,6 +248,8 @@ def command(
 
     machine = machine_named(requested or machine_here())
     tree = topology_of(topology, hosts, ranks, machine)
+    if tree and plot is not None:
+        raise Error("--topology does not go with --plot", "leave one out")
     cores = cores or machine.cores or (0 if requested or tree else usable())
     question = _question(function, ranks, size, nodes, one_node, operator, root, tree, cores, graph)
     found = question.call.function
@@ -210,7 +257,7 @@ def command(
     choice = explain.decide(who, question)
     document = _document(who, question, choice, machine, tree)
     if tree:
-        document["topology"] = study(question, choice, tree, topology or hosts or "")
+        document["topology"] = _study(question, choice, tree, topology or hosts or "")
     if as_json:
         options.write_json(document)
     else:

@@ -14,6 +14,7 @@ from ..errors import Error
 from ..files import refuse_unwritable
 from ..plot.files import format_of, need_matplotlib, save
 from . import completion
+from .terminal import say
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -109,7 +110,7 @@ hosts_option = click.option(
 def say_notes(*mpis: "Mpi") -> None:
     """What to know about these MPIs, on stderr."""
     for note in dict.fromkeys(note for mpi in mpis for note in mpi.notes()):
-        click.echo(f"stretto: {note}", err=True)
+        say(note)
 
 
 def save_picture(figure: "Figure", path: str) -> None:
@@ -171,9 +172,8 @@ def ranks_of(requested: tuple[int, ...] | None) -> list[int]:
     if ranks[0] < 2:
         raise Error("--ranks: one rank has no collectives to tune", "write 2 or more")
     if ranks[-1] > cores():
-        click.echo(
-            f"stretto: {ranks[-1]} ranks on {cores()} cores: these times are mostly the "
-            "scheduler's; such a file is good for nothing but trying this command",
-            err=True,
+        say(
+            f"{ranks[-1]} ranks on {cores()} cores: these times are mostly the scheduler's; such a "
+            "file is good for nothing but trying this command"
         )
     return ranks

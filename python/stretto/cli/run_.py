@@ -13,6 +13,7 @@ from ..launch import preload
 from ..launch.job import Job, environment_of, job_of
 from . import completion
 from .options import mpi_option, say_notes, shared_heap_option
+from .terminal import say
 
 
 def words_of(job: Job, shared_heap: bool = False, learn: bool = False) -> list[str]:
@@ -65,10 +66,9 @@ def command(
     if job.by_mpi:
         say_notes(job.mpi)
     if job.without_mpi:
-        click.echo(
-            f"stretto: {job.program[0]} is linked to no MPI: unless it loads one while it runs, "
-            "Stretto has nothing to do in it",
-            err=True,
+        say(
+            f"{job.program[0]} is linked to no MPI: unless it loads one while it runs, Stretto has "
+            "nothing to do in it"
         )
     if dry_run:
         click.echo(shlex.join(words))

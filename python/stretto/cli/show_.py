@@ -17,6 +17,7 @@ from . import completion, options
 
 BOXES, MATRIX = "boxes", "matrix"
 MOST_BOXES = 16  # ranks; more boxes side by side are too small to read
+LONGEST_WORDS = 60  # of an algorithm in the title of a topology
 
 
 def _arrows() -> tuple[str, str]:
@@ -35,7 +36,7 @@ def _refuse_unless_one(what: str, number: int, ranks: int) -> None:
         )
 
 
-def shape_of(
+def _shape(
     algorithm: Algorithm, ranks: int | None, root: int, counts: list[int], graph: str = ""
 ) -> Shape:
     """Of the options; raises Error if the algorithm has no use for one of them."""
@@ -61,6 +62,36 @@ def _draw_timeline(trace: str, output: str | None, of_a_schedule: bool) -> None:
     events = read(trace)
     names = sorted({str(e.args["algorithm"]) for e in events if "algorithm" in e.args})
     options.save_picture(draw(events, ", ".join(names)), output)
+
+
+def _show_topology(
+    words: str | None, requested: str | None, hosts: str | None, ranks: int | None, root: int,
+    counts: list[int], output: str | None, as_json: bool, graph: str,
+) -> None:  # fmt: skip
+    """The tree, or what the algorithm does on it."""
+    from ..topology import picture, read_topology
+    from ..topology.study import contention, lines_of
+
+    found, title = None, requested or hosts or ""
+    topology = read_topology(requested, ranks or len(counts) or None, hosts)
+    if words is not None:
+        algorithm, params = algorithm_and_params(words)
+        shape = _shape(algorithm, topology.ranks, root, counts, graph)
+        found = contention(topology, algorithm, shape, params)
+        named = words if len(words) < LONGEST_WORDS else f"{algorithm.id} in an order of its own"
+        title = f"{named} on {title}, {shape.ranks} ranks"
+    if output is not None:
+        from ..plot.topology import draw
+
+        options.save_picture(draw(topology, found.traffic if found else None, title), output)
+    elif found and as_json:
+        options.write_json({"algorithm": algorithm.id, "ranks": shape.ranks, **found.as_json()})
+    elif as_json:
+        options.write_json(picture.as_json(topology))
+    elif found:
+        click.echo("\n".join([title, *lines_of(found)]))
+    else:
+        click.echo(f"{title}: {picture.as_text(topology)}", nl=False)
 
 
 def _show_schedule(
@@ -180,11 +211,11 @@ def command(
     if topology is not None or hosts is not None:
         if text or rank is not None or timeline is not None:
             raise Error("--topology with --text, --rank or --timeline", "leave one out")
-        from .show_topology import show
-
         if graph and algorithm is None:
             raise Error("--graph needs an ALGORITHM", "leave it out")
-        show(algorithm, topology, hosts, ranks, root, counts or [], output, as_json, graph)
+        _show_topology(
+            algorithm, topology, hosts, ranks, root, counts or [], output, as_json, graph
+        )
         return
     if as_json:
         raise Error("--json needs --topology", "a schedule's form for programs is --text")
@@ -197,5 +228,5 @@ def command(
         _draw_timeline(timeline, output, any((text, ranks, root, counts, graph)))
         return
     found, params = algorithm_and_params(algorithm)
-    shape = shape_of(found, ranks, root, counts or [], graph)
+    shape = _shape(found, ranks, root, counts or [], graph)
     _show_schedule(found, shape, params, output, form, text, rank)

@@ -5,6 +5,7 @@ import click
 
 from .. import Algorithm, Function, Load, Operation, Params, Shape, Simulator, facts
 from ..errors import Error
+from ..files import refuse_unwritable
 from ..machine import machine_named, operation_named
 from ..schedule_files import case_in, proved, read_algorithm
 from ..simulation import Call, best_of_each, compare, curves, suitable
@@ -157,6 +158,8 @@ def command(
     tree = topology_of(topology, hosts, ranks, machine)
     if tree and (plot is not None or timeline is not None):
         raise Error("--topology does not go with --plot and --timeline", "leave one out")
+    if timeline is not None:
+        refuse_unwritable(timeline)
     placement = placement_of(ranks, nodes, ranks_per_node, tree)
     call = Call(found, ranks, size_of(size), root, not not_commutative, placement,
                 _operation(operation, found), graph)  # fmt: skip

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from ..interrupt import Interrupt
 from ..measure import busy
 from ..measure.session import Advance, TuningSession
@@ -48,7 +50,8 @@ def stderr() -> "Console":
 
 
 def say(note: str) -> None:
-    stderr().print(f"stretto: {note}", soft_wrap=True, markup=False)
+    """What to know beside the data, in one line on stderr."""
+    click.echo(f"stretto: {note}", err=True)
 
 
 def say_busy(load: busy.Load) -> None:

@@ -16,7 +16,7 @@ from ..tune.native.session import NativeSession, seconds_for
 from ..tune.native.target import Table, Target
 from ..units import counted, size_in_words, time_in_a_table
 from .options import ranks_of, say_notes, tunable, write_json
-from .terminal import say_if_busy, stdout, table, tuning
+from .terminal import say, say_if_busy, stdout, table, tuning
 
 
 def _head(name: str, mpi: Mpi, requested: Request, commutative: bool) -> dict:
@@ -53,10 +53,9 @@ def run(
     seconds, needed = seconds_for(target, requested)
     journal = Journal(folder, _head(name, target.mpi, requested, commutative), fresh)
     if needed > budget:
-        click.echo(
-            f"stretto: two rounds take some {needed / 60:.0f} min, --budget is {budget:.0f} s: "
-            "run the same command again to go on, or tune less at a time",
-            err=True,
+        say(
+            f"two rounds take some {needed / 60:.0f} min, --budget is {budget:.0f} s: run the same "
+            "command again to go on, or tune less at a time"
         )
     session = NativeSession(target, requested, journal, seconds)
     say_if_busy(max(requested.ranks))
@@ -73,11 +72,8 @@ def _report(session: NativeSession, folder: Path, table: Table, gains: dict, as_
         _print_json(session, paths, usage, gains)
         return
     for failure in session.journal.failures:
-        click.echo(
-            f"stretto: given up: {failure.function}, {failure.ranks} ranks, "
-            f"{failure.algorithm}: {failure.reason}",
-            err=True,
-        )
+        what = f"{failure.function}, {failure.ranks} ranks, {failure.algorithm}"
+        say(f"given up: {what}: {failure.reason}")
     if not table:
         click.echo(
             f"{target.mpi.title}: nothing beats its own choice by more than the noise; no file was "

@@ -30,7 +30,7 @@ from ..tune.own.trust import in_words, within_noise
 from ..units import size_in_words, time_in_a_table
 from .calls import topology_of
 from .options import ranks_of, say_notes, tunable, write_json
-from .terminal import progress, say_busy, stdout, table, tuning
+from .terminal import progress, say, say_busy, stdout, table, tuning
 
 
 def _output(wish: str | None, machine: str = "") -> Path:
@@ -151,7 +151,7 @@ def run(
     journal = Journal(_beside(path, ".jsonl"), machine, fresh)
     request = Request(sorted(places), names, numbers, budget)
     own_modes = modes_of(mode or "both")
-    session = OwnSession(started_by, request, journal, places, own_modes, _note)
+    session = OwnSession(started_by, request, journal, places, own_modes, say)
     extrapolation = Extrapolation(session, up_to) if up_to is not None else None
     session.look(say_busy)
     reductions = measured_reductions(started_by)
@@ -162,10 +162,6 @@ def run(
     if wrong:
         hint = "`stretto bench --collectives` races the function alone"
         raise FailureError("\nerror: ".join(wrong), hint)
-
-
-def _note(words: str) -> None:
-    click.echo(f"stretto: {words}", err=True)
 
 
 def _overrule(
@@ -202,7 +198,7 @@ def _extrapolated(extrapolation: Extrapolation | None) -> list[str]:
     with progress("predicting", None) as advance:
         lines = extrapolation.lines(advance)
     if not extrapolation.session.model:
-        click.echo("stretto: too little was measured to predict more ranks: run again", err=True)
+        say("too little was measured to predict more ranks: run again")
     return lines
 
 
@@ -233,7 +229,7 @@ def _report(
             *distrust,
         ]
         more = _extrapolated(extrapolation)
-        files[path] = to_text(chosen, machine, session.one_node, notes, more, session.cores)
+        files[path] = to_text(chosen, machine, notes, more, session.cores, session.apart)
     if model:
         files[_beside(path, ".toml")] = to_toml(
             model.parameters, machine, model.cores, model.network, model.found, reductions
@@ -268,21 +264,20 @@ def _print_table(chosen: list[Choice], doubtful: set[Point]) -> None:
 
 
 def _print_summary(session: OwnSession, missing: int, distrust: list[str]) -> None:
-    model = session.model
-    for ranks, one in sorted(model.found.items()) if model else ():
+    for ranks, one in session.qualities.items():
         click.echo(
             f"model, {ranks} ranks: of {one.calls} calls the predicted time is off by "
             f"{one.median:.2f}x in the median, {one.usual:.2f}x in nine of ten, {one.worst:.2f}x "
             "at worst"
         )
     for cell, words in sorted(session.journal.failed):
-        click.echo(f"stretto: given up: {cell}, {words}: it did not come to an end", err=True)
+        say(f"given up: {cell}, {words}: it did not come to an end")
     for line in distrust:
-        click.echo(f"stretto: {line}", err=True)
+        say(line)
     if distrust:
-        click.echo("stretto: on a machine without other work, --fresh measures it anew", err=True)
+        say("on a machine without other work, --fresh measures it anew")
     if missing:
-        click.echo(f"stretto: {missing} cells are missing: run again to go on", err=True)
+        say(f"{missing} cells are missing: run again to go on")
 
 
 def _print_json(
@@ -295,7 +290,6 @@ def _print_json(
     ]
     for cell in cells:
         del cell["point"]
-    found = session.model.found if session.model else {}
     portfolio, measured = session.candidates()
     write_json(
         {
@@ -303,7 +297,7 @@ def _print_json(
             "modes": list(session.modes),
             "missing": missing,
             "busy": asdict(session.journal.load) if session.journal.load else None,
-            "model": {ranks: asdict(one) for ranks, one in found.items()},
+            "model": {ranks: asdict(one) for ranks, one in session.qualities.items()},
             "portfolio": portfolio,
             "measured": measured,
             "learned": {

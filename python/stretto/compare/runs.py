@@ -47,7 +47,7 @@ class Run:
     out: Path
     err: Path
     profile: Profile | None
-    load: Load | None  # of others, meanwhile
+    load: Load | None  # of others, meanwhile; None where that is not known
 
     @property
     def failed(self) -> bool:
@@ -124,14 +124,13 @@ class Comparison:
         """Native, Stretto: neighbours in time."""
         return list(zip(self.of(NATIVE), self.of(STRETTO), strict=False))
 
-    def begin(self) -> Run:
+    def begin(self) -> None:
         """The first run, natively, which is not counted; raises EndedError."""
         self.first = self._run(NATIVE)
         if self.first.failed:
             raise self._failure([self.first, self._run(STRETTO)])
         if self._limit is None:
             self._limit = max(SHORTEST_LIMIT, PATIENCE * self.first.seconds)
-        return self.first
 
     def go_on(self, advance: Advance = unseen) -> None:
         """All that count; raises EndedError."""
@@ -156,7 +155,8 @@ class Comparison:
         out, err, profile = (self.folder / f"{number}.{end}" for end in ("out", "err", "profile"))
         words = self.job.command(_variables(self.job, side, profile, self.wish.plain))
         environment = environment_of(self.job)
-        span = Span()
+        # The ranks of another launcher, such as srun, are not ours: they would count as others.
+        span = Span() if self.job.by_mpi else None
         with out.open("wb") as to_out, err.open("wb") as to_err, _input() as stdin:
             begun = time.monotonic()
             try:
@@ -168,7 +168,7 @@ class Comparison:
                 code = self._wait(process)
         seconds = time.monotonic() - begun if code is not None else self._limit or 0.0
         found = read(profile) if profile.exists() and code == 0 else None
-        return Run(side, seconds, code, out, err, found, span.end())
+        return Run(side, seconds, code, out, err, found, span.end() if span else None)
 
     def _wait(self, process: subprocess.Popen) -> int | None:
         if self._limit is None:

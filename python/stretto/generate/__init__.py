@@ -12,8 +12,9 @@ from ..errors import Error
 from ..portfolio import refuse
 from ..schedule_files import case_in, proved, read_algorithm
 from ..topology.lists import list_for
-from .file import Wanted, write
+from .file import write
 from .functions import FUNCTIONS
+from .tables import Wanted
 
 # For a tree.
 RINGS = {

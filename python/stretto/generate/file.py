@@ -10,9 +10,8 @@ from .. import _core
 from ..topology.picture import lines_of, title_of
 from .functions import FUNCTIONS
 from .programs import Part, find_programs, part_of
-from .tables import constants, one_block_each, ranks_and_blocks, which_program
+from .tables import Wanted, constants, one_block_each, ranks_and_blocks, which_program
 from .text import WIDTH, Writer
-from .wanted import Wanted
 
 FOLDER = Path(__file__).parent
 

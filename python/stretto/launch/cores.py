@@ -3,8 +3,12 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
 
 GROUPS = Path("/sys/fs/cgroup")
 MEMBERSHIPS = Path("/proc/self/cgroup")
@@ -14,6 +18,19 @@ AUTOGROUPS = Path("/proc/sys/kernel/sched_autogroup_enabled")
 def cores() -> int:
     """That this process may use."""
     return len(os.sched_getaffinity(0))
+
+
+@contextmanager
+def pool() -> "Iterator[ThreadPoolExecutor]":
+    """Threads, one for each core, for calls of the core library, which lets go of the interpreter's
+    lock. After Ctrl-C nobody waits for what they were still to do."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    threads = ThreadPoolExecutor(max_workers=cores())
+    try:
+        yield threads
+    finally:
+        threads.shutdown(wait=False, cancel_futures=True)
 
 
 def _memberships() -> Iterator[tuple[list[str], str]]:

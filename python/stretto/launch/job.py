@@ -6,6 +6,7 @@ import re
 import shlex
 import shutil
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from pathlib import Path
 
 from ..errors import Error
@@ -112,7 +113,9 @@ def job_of(words: list[str], ranks: int | None, wish: str, launcher: str | None 
     if launcher is not None:
         front = split_launcher(launcher)
     elif _is_launcher(words):
-        first, *more = _segments(words)
+        # What stands between the colons of `mpiexec -n 1 ./a : -n 2 ./b`.
+        colons = [-1, *(at for at, word in enumerate(words) if word == ":"), len(words)]
+        first, *more = (words[a + 1 : b] for a, b in pairwise(colons))
         at = 1 + _program_in(first[1:], words[0])
         front, words = tuple(first[:at]), first[at:]
     if front and ranks is not None:
@@ -124,17 +127,6 @@ def job_of(words: list[str], ranks: int | None, wish: str, launcher: str | None 
     if front:
         mpi = replace(mpi, launcher=front)
     return Job(mpi, ranks or 2, words, variables, more)
-
-
-def _segments(words: list[str]) -> list[list[str]]:
-    """What stands between the colons of `mpiexec -n 1 ./a : -n 2 ./b`."""
-    found: list[list[str]] = [[]]
-    for word in words:
-        if word == ":":
-            found.append([])
-        else:
-            found[-1].append(word)
-    return found
 
 
 def environment_of(job: Job) -> dict[str, str]:

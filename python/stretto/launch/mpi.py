@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import product
 from pathlib import Path
 
 from ..errors import Error
@@ -113,20 +114,12 @@ def _linker_cache() -> dict[str, Path]:
     return found
 
 
-def library_in(prefix: Path, flavour: str) -> Path | None:
-    """The libmpi of an installation."""
-    for folder in (prefix / "lib", prefix / "lib64", prefix / "lib" / "release"):
-        for name in LIBRARIES[flavour]:
-            if (folder / name).exists():
-                return folder / name
-    return None
-
-
 def _library_beside(mpiexec: Path, flavour: str) -> Path | None:
     for one in (mpiexec.absolute(), mpiexec.resolve()):
-        found = library_in(one.parent.parent, flavour)
-        if found:
-            return found
+        for folder, name in product(("lib", "lib64", "lib/release"), LIBRARIES[flavour]):
+            library = one.parent.parent / folder / name
+            if library.exists():
+                return library
     if mpiexec.absolute().is_relative_to("/usr"):
         for name in reversed(LIBRARIES[flavour]):  # Debian calls MPICH's libmpich.so.12
             if name in _linker_cache():

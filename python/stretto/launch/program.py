@@ -95,13 +95,12 @@ def _of_environment(program: Path) -> Mpi | None:
 
 def _of_library(flavour: str, library: Path | None, program: Path) -> Mpi:
     """The MPI whose library the program loads."""
-    candidates = [mpi for mpi in [_of_environment(program)] if mpi]
+    near = [_of_environment(program)]
     if library is not None:
         beside = library.parent.parent / "bin" / "mpiexec"
         if beside.exists():
-            candidates += [mpi for mpi in [inspect(beside, f"beside {library}")] if mpi]
-    found = [mpi.of_flavour(flavour) for mpi in candidates + all_mpis()]
-    candidates = [mpi for mpi in found if mpi]
+            near.append(inspect(beside, f"beside {library}"))
+    candidates = [own for mpi in (*near, *all_mpis()) if mpi and (own := mpi.of_flavour(flavour))]
     for mpi in candidates:
         if library and mpi.library and mpi.library.resolve() == library.resolve():
             return mpi

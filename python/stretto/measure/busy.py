@@ -81,24 +81,3 @@ def look(seconds: float = SECONDS) -> Load | None:
     span = Span()
     time.sleep(seconds)
     return span.end()
-
-
-class Watch:
-    """Looks now and then while much is measured; keeps the worst."""
-
-    EVERY = 20.0  # seconds
-
-    def __init__(self) -> None:
-        self.worst: Load | None = None
-        self._last = float("-inf")
-
-    def look(self) -> Load | None:
-        """What is new and worse than all before; for moments at which nothing is measured."""
-        if time.monotonic() - self._last < self.EVERY:
-            return None
-        found = look()
-        self._last = time.monotonic()
-        if found is None or (self.worst and found.others <= self.worst.others):
-            return None
-        self.worst = found
-        return found

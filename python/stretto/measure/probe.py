@@ -11,7 +11,7 @@ from ..errors import Error
 from ..launch.library import program_of
 from ..launch.mpi import Mpi, no_mpi
 from ..topology.discover import Machine
-from .process import Silence, launched, object_in
+from .process import Silence, ended, object_in, start
 
 PATIENCE = 120.0  # seconds without an answer before it is given up
 
@@ -90,7 +90,7 @@ def probing(mpi: Mpi, ranks: int, patience: float = PATIENCE) -> Iterator[Probe]
         raise no_mpi(f"{mpi.title}: its library was not found beside {mpi.mpiexec}")
     command = mpi.command(ranks, [str(program_of("probe", mpi.flavour)), str(mpi.library)], {})
     with (
-        launched(mpi, command, stdin=subprocess.PIPE) as process,
+        ended(start(mpi, command, stdin=subprocess.PIPE)) as process,
         Silence(process, patience) as silence,
     ):
         probe = Probe(process, silence, mpi.title, [])

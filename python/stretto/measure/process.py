@@ -93,20 +93,10 @@ def stop_all() -> None:
 
 
 @contextmanager
-def launched(
-    mpi: Mpi, command: list[str], stderr: int | None = None, stdin: int = subprocess.DEVNULL
-) -> Iterator[subprocess.Popen]:
-    """A launcher, which is ended with its ranks if the block fails."""
-    process = start(mpi, command, stderr, stdin)
-    with ended(process):
-        yield process
-
-
-@contextmanager
-def ended(process: subprocess.Popen) -> Iterator[None]:
+def ended(process: subprocess.Popen) -> Iterator[subprocess.Popen]:
     """What was started, and its ranks, do not outlive a block that fails."""
     try:
-        yield
+        yield process
     except BaseException:
         stop(process)
         raise

@@ -2,15 +2,15 @@
 """Rounds of runs: in each, every cell under all peers, one right after the other."""
 
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 
 from ..errors import Error
 from ..launch.mpi import Mpi
+from ..measure.driver import CellError, WaitingDriver
 from ..measure.points import MODES, benchmark_points
 from ..measure.session import Advance, Session, unseen
-from ..measure.waiting import CellError, WaitingDriver
 from .agreement import agreeing, ratio_of
-from .state import State, measure
+from .state import measure
 
 Cell = tuple[str, int, str]  # name, size asked for, mode
 Key = tuple[int, str, int, str]  # ranks and cell
@@ -70,7 +70,7 @@ class PeerSession(Session):
         self.mpis, self.wish = mpis, wish
         self.rounds: list[Round] = []
         self._once: set[tuple] = set()  # (peer, ranks, cell): not again
-        self._last: State | None = None
+        self._last: dict[str, float] | None = None
         self._repeatable = 0.0  # seconds of this round, of cells that the next one has as well
 
     def run(self, advance: Advance = unseen) -> None:
@@ -110,7 +110,7 @@ class PeerSession(Session):
         """Whether the next round would not end in time, by the pace of the last one."""
         return not self.wish.all_rounds and self.elapsed() + self._repeatable > LONGEST
 
-    def _state(self) -> State:
+    def _state(self) -> dict[str, float]:
         """Now, or as it was last; raises Error if it was never measured."""
         try:
             self._last = measure()
@@ -132,7 +132,7 @@ class PeerSession(Session):
             if (peer, ranks, *cell) not in self._once
         )
 
-    def _round(self, one: Round, drivers: dict[str, WaitingDriver], state: State) -> None:
+    def _round(self, one: Round, drivers: dict[str, WaitingDriver], state: dict) -> None:
         for peer, driver in drivers.items():
             once = (peer, *one.key)
             if once in self._once:
@@ -150,6 +150,6 @@ class PeerSession(Session):
                 self._once.add(once)
             else:
                 self._repeatable += self.elapsed() - begun
-            one.samples.append({**said, **asdict(state), "peer": peer, "dear": dear})
+            one.samples.append({**said, **state, "peer": peer, "dear": dear})
         if one.samples or one.failures:
             self.rounds.append(one)

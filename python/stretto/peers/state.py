@@ -5,7 +5,6 @@ import json
 import os
 import platform
 import re
-from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import Error
@@ -13,19 +12,13 @@ from ..launch.ask import ask
 from ..launch.library import machine_program
 
 PATIENCE = 60.0  # seconds
+# Between two cores: ns of one way of a cache line; GB/s of reading what the other wrote, and of
+# copying memory: read and written, both cores together.
+STATE = ("latency_ns", "transfer_gbs", "memory_gbs")
 
 
-@dataclass(frozen=True)
-class State:
-    """Between two cores: one way of a cache line, reading what the other wrote; copying memory."""
-
-    latency_ns: float
-    transfer_gbs: float
-    memory_gbs: float  # read and written, both cores together
-
-
-def measure() -> State:
-    """Now; raises Error."""
+def measure() -> dict[str, float]:
+    """The STATE now; raises Error."""
     hint = "two cores and 200 MiB are needed; `stretto bench` without --peers needs neither"
     done = ask([machine_program()], PATIENCE)
     if done is None:
@@ -34,7 +27,7 @@ def measure() -> State:
         said = done.stderr.strip() or f"exit code {done.returncode}"
         raise Error(f"the state of the machine was not measured: {said}", hint)
     said = json.loads(done.stdout)
-    return State(said["latency_ns"], said["transfer_gbs"], said["memory_gbs"])
+    return {name: said[name] for name in STATE}
 
 
 def machine_facts() -> dict[str, object]:

@@ -8,14 +8,14 @@ from ..launch.mpi import TITLES
 from .agreement import agreeing, ratio_of
 from .cells import traffic
 from .session import Key, Round, Wish
+from .state import STATE
 
 COLUMNS = (
     "ranks", "cell", "mode", "asked", "bytes", "peer", "status", "native_us", "stretto_us", "ratio",
     "spread", "native_spread", "stretto_spread", "of_bound", "rounds",
-    "rounds_agreed", "algorithm", "latency_ns", "transfer_gbs", "memory_gbs", "reason",
+    "rounds_agreed", "algorithm", *STATE, "reason",
 )  # fmt: skip
 MIDDLES = ("native_us", "stretto_us", "native_spread", "stretto_spread")
-STATE = ("latency_ns", "transfer_gbs", "memory_gbs")
 
 
 def _bound_share(said: dict, ranks: int, memory_gbs: float) -> float:

@@ -7,26 +7,18 @@ from dataclasses import dataclass, replace
 from .. import _core
 from .msccl import read_msccl
 from .mscclpp import read_mscclpp
-from .nodes import Place, Plan
+from .nodes import Place, Plan, RefutedError
 from .schedules import AllRanks, Analysed, Form, Where, analysed
 from .write_msccl import msccl
 from .write_mscclpp import mscclpp
 
 
 @dataclass(frozen=True)
-class PlanRefused:
-    """As a Refused of the checker, in the plan's terms."""
-
-    name: str
-    message: str
-
-
-@dataclass(frozen=True)
 class PlanChecked:
-    """As a Checked."""
+    """As a Checked, in the plan's terms."""
 
     measured: _core.Measured
-    refused: PlanRefused | None
+    refused: RefutedError | None
 
 
 @dataclass(frozen=True)
@@ -94,10 +86,9 @@ class PlanFile(_core.AlgorithmFile):
             if not why:
                 file = _core.AlgorithmFile(self.algorithm.id, False, other)
                 why = file.proof(ranks, root).refused
-        refused = why and PlanRefused(why.name, self._in_words(why))
-        return PlanChecked(checked.measured, refused)
+        return PlanChecked(checked.measured, why and self._refuted(why))
 
-    def _in_words(self, why: _core.Refused) -> str:
+    def _refuted(self, why: _core.Refused) -> RefutedError:
         """With the step that the refusal speaks of: for a result, that which wrote it last."""
         where, message = self.plan.path, why.message.partition(", after round ")[0]
         if found := re.search(r"rank (\d+), round (\d+)", message):
@@ -108,7 +99,7 @@ class PlanFile(_core.AlgorithmFile):
             rank = int(re.findall(r"rank (\d+)", message)[-1 if "different" in why.name else 0])
             if place := self.results.get((rank, int(found[1]))):
                 where = self.plan.at(place)
-        return f"{where}: {why.name}: {message}"
+        return RefutedError(self.plan, where, why.name, message)
 
     def _step(self, rank: int, round_: int, message: str) -> Place | None:
         """The last step of a round that writes, or sends, the block that the message names."""

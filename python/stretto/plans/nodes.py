@@ -60,11 +60,12 @@ HINT = "docs/plans.md says what of these forms is read"
 
 
 class RefutedError(FailureError):
-    """The plan is wrong whatever the data; `name` says in how far, as a Refused's does."""
+    """The plan is wrong whatever the data; `name` says in how far, as a Refused's does, and
+    `message` where and why."""
 
     def __init__(self, plan: "Plan", where: str, name: str, why: str) -> None:
-        super().__init__(f"{where}: {name}: {why}", "GPUs, thread blocks and steps count from 0")
-        self.plan, self.name = plan, name
+        self.plan, self.name, self.message = plan, name, f"{where}: {name}: {why}"
+        super().__init__(self.message, "GPUs, thread blocks and steps count from 0")
 
 
 @dataclass(frozen=True)

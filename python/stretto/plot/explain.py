@@ -13,8 +13,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 
 from .. import facts
-from ..explain import Question
-from ..explain_map import Lines, Winners
+from ..explain import Lines, Question, Winners
 from ..units import size_in_words
 from .axes import (
     INK,

@@ -28,7 +28,6 @@ class Row:
     reason: str  # why it went to the native library
     ranks: int
     calls: float  # of a rank: the most
-    bytes: float  # of a rank: the most
     seconds: float
     slowest: float  # of the ranks
     fastest: float
@@ -81,7 +80,6 @@ class Tried:
 
     choice: str  # as in a rule
     seconds: float | None  # of a call, the slowest rank's
-    timed: int
     calls: int  # that it served
 
 
@@ -180,7 +178,6 @@ def _row(record: dict, titles: list[str]) -> Row:
         reason=str(record.get("reason", "")),
         ranks=_whole(record["ranks"], 1),
         calls=_number(record["calls"]["max"]),
-        bytes=_number(record["bytes"]["max"]),
         seconds=_number(record["seconds_of_ranks"]),
         slowest=_number(record["seconds"]["max"]),
         fastest=_number(record["seconds"]["min"]),
@@ -200,7 +197,6 @@ def _learned(one: dict) -> LearnedClass:
         Tried(
             str(each["choice"]),
             None if each["seconds"] is None else _number(each["seconds"]),
-            _whole(each["timed"]),
             _whole(each["calls"]),
         )
         for each in one["tried"]

@@ -13,19 +13,10 @@ KEYS = ("switchname", "switches", "nodes", "linkspeed")
 
 def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
     """Without comments; lines that end in a backslash go on."""
-    begun, so_far = 0, ""
-    for number, line in enumerate(text.split("\n"), 1):
-        line = re.sub(r"#.*", "", line).rstrip()
-        begun = begun or number
-        so_far += line.removesuffix("\\")
-        if line.endswith("\\"):
-            so_far += " "
-            continue
-        if so_far.strip():
-            yield begun, so_far
-        begun, so_far = 0, ""
-    if so_far.strip():
-        yield begun, so_far
+    plain = re.sub(r"[^\S\n]*(#.*)?$", "", text, flags=re.MULTILINE)
+    for found in re.finditer(r"(?:.*\\\n)*.+", plain):
+        if words := found[0].replace("\\\n", " ").removesuffix("\\").strip():
+            yield plain.count("\n", 0, found.start()) + 1, words
 
 
 def _words(tree: Tree, line: int, text: str) -> dict[str, str]:

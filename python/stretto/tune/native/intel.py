@@ -9,6 +9,7 @@ tuning of that function, hence all sizes are named; and lists are read as thresh
 import os
 import re
 import shlex
+from functools import cache
 from pathlib import Path
 
 from ...errors import Error
@@ -23,23 +24,29 @@ SIZED = (
 NAME = "stretto-intel.sh"
 
 
+@cache
+def _presets(program: Path, library: Path | None, function: str) -> int:
+    """How many the library has for a function, as its `impi_info` says; raises Error."""
+    path = str(library.parent) if library else ""
+    words = [program, "-v", f"I_MPI_ADJUST_{function.upper()}"]
+    done = ask(words, 60, {**os.environ, "LD_LIBRARY_PATH": path})
+    match = re.search(r"range: *0-(\d+)", done.stdout if done else "")
+    if not match:
+        raise Error(
+            f"{program} does not say which presets {function} has",
+            "it comes with the library: `pip install impi-devel`, or oneAPI's",
+        )
+    return int(match[1]) + 1
+
+
 class IntelMpi(Target):
     title = "Intel MPI"
     complete = True
 
     def algorithms(self, function: str, ranks: int) -> list[str]:
         program = self.mpi.mpiexec.parent / "impi_info"
-        library = self.mpi.library
-        path = str(library.parent) if library else ""
-        words = [program, "-v", f"I_MPI_ADJUST_{function.upper()}"]
-        done = ask(words, 60, {**os.environ, "LD_LIBRARY_PATH": path})
-        match = re.search(r"range: *0-(\d+)", done.stdout if done else "")
-        if not match:
-            raise Error(
-                f"{program} does not say which presets {function} has",
-                "it comes with the library: `pip install impi-devel`, or oneAPI's",
-            )
-        return [f"preset {number}" for number in range(int(match[1]) + 1)]
+        count = _presets(program, self.mpi.library, function)
+        return [f"preset {number}" for number in range(count)]
 
     def sized(self, function: str) -> bool:
         return function in SIZED

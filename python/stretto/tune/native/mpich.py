@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ...errors import Error
 from ...files import write_text
-from .target import Rule, Table, Target, ranks_of
+from .target import Rule, Table, Target
 
 # Sizes that the reader defines and that all ranks know: of the vector or a part; of all parts.
 AVERAGE = ("allreduce", "alltoall", "bcast", "reduce")
@@ -107,9 +107,18 @@ class Mpich(Target):
     def _bytes(self) -> bytes:
         return self.mpi.library.read_bytes() if self.mpi.library else b""
 
+    @cached_property
+    def _leaves(self) -> set[bytes]:
+        """The algorithms that the library has, as its trees name them."""
+        return set(re.findall(rb"(algorithm=MPIR_\w+)\0", self._bytes))
+
+    @cached_property
+    def _trees(self) -> list[bytes]:
+        return re.findall(rb'\{"collective=[^\0]*', self._bytes)
+
     def _built_in(self, leaf: str) -> dict:
         """The tree in the library whose leaves begin so."""
-        for text in re.findall(rb'\{"collective=[^\0]*', self._bytes):
+        for text in self._trees:
             if f'"{leaf}'.encode() in text:
                 return json.loads(text)
         raise Error(
@@ -121,7 +130,7 @@ class Mpich(Target):
         return [
             name
             for name in ALGORITHMS.get(function, {})
-            if self._leaf(function, name).encode() + b"\0" in self._bytes
+            if self._leaf(function, name).encode() in self._leaves
             and not ((function, name) in POWERS and ranks & (ranks - 1))
         ]
 
@@ -187,7 +196,3 @@ class Mpich(Target):
 
     def variables(self, table: Table, folder: Path, ranks: int) -> dict[str, str]:
         return {name: str((folder / path).absolute()) for name, path in FILES.items()}
-
-    def usage(self, table: Table, folder: Path) -> list[str]:
-        words = [f"-genv {name} {value}" for name, value in self.variables({}, folder, 0).items()]
-        return [f"mpiexec -n {ranks_of(table)[-1]} {' '.join(words)} ./app"]

@@ -15,7 +15,8 @@ from ...errors import Error
 from ...files import write_text
 from ...launch.ask import ask
 from ...launch.mpi import Mpi
-from .target import Rule, Table, Target, ranks_of
+from ...units import size_in_words
+from .target import Rule, Table, Target
 
 IDS = {
     "allgather": 0, "allgatherv": 1, "allreduce": 2, "alltoall": 3, "alltoallv": 4, "barrier": 6,
@@ -47,11 +48,12 @@ PARAMETERS = {
     ("reduce", "in-order_binary"): [(0, 0), (0, 1 << 15)],
 }
 NAME = re.compile(r"([\w-]+)(?:,fanout=(\d+))?(?:,segment=(\w+))?")
+VARIABLES = "OMPI_MCA_"  # what the names of parameters begin with in the environment
 
 
 def _written(name: str, fanout: int, segment: int) -> str:
-    size = f"{segment >> 20}M" if segment % (1 << 20) == 0 else f"{segment >> 10}K"
-    return name + (f",fanout={fanout}" if fanout else "") + (f",segment={size}" if segment else "")
+    size = f",segment={size_in_words(segment)}" if segment else ""
+    return name + (f",fanout={fanout}" if fanout else "") + size
 
 
 def _read(text: str) -> tuple[str, int, int]:
@@ -169,15 +171,11 @@ class OpenMpi(Target):
             {"rule_file_version": 3, "module": "tuned", "collectives": collectives}, indent=1
         )
 
-    def _parameters(self, folder: Path) -> dict[str, str]:
+    def variables(self, table: Table, folder: Path, ranks: int) -> dict[str, str]:
         return {
-            "coll_tuned_use_dynamic_rules": "1",
-            "coll_tuned_dynamic_rules_filename": str(self._path(folder).absolute()),
+            f"{VARIABLES}coll_tuned_use_dynamic_rules": "1",
+            f"{VARIABLES}coll_tuned_dynamic_rules_filename": str(self._path(folder).absolute()),
         }
 
-    def variables(self, table: Table, folder: Path, ranks: int) -> dict[str, str]:
-        return {f"OMPI_MCA_{name}": value for name, value in self._parameters(folder).items()}
-
-    def usage(self, table: Table, folder: Path) -> list[str]:
-        words = [f"--mca {name} {value}" for name, value in self._parameters(folder).items()]
-        return [f"mpiexec -n {ranks_of(table)[-1]} {' '.join(words)} ./app"]
+    def option(self, name: str, value: str) -> str:
+        return f"--mca {name.removeprefix(VARIABLES)} {value}"

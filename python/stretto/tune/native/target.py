@@ -50,6 +50,13 @@ class Target(ABC):
     def variables(self, table: Table, folder: Path, ranks: int) -> dict[str, str]:
         """With them the library obeys what `write` has written, on so many ranks."""
 
-    @abstractmethod
+    def option(self, name: str, value: str) -> str:
+        """Of mpiexec, for one of the variables."""
+        return f"-genv {name} {value}"
+
     def usage(self, table: Table, folder: Path) -> list[str]:
         """Command lines that use the files."""
+        ranks = ranks_of(table)[-1]
+        variables = self.variables(table, folder, ranks)
+        words = " ".join(self.option(name, value) for name, value in variables.items())
+        return [f"mpiexec -n {ranks} {words} ./app"]

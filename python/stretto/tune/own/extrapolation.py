@@ -12,9 +12,8 @@ from dataclasses import replace
 from ... import _core
 from ...errors import Error
 from .choice import Choice, Times, words_of
-from .points import Candidate, Point, shipped
+from .points import Candidate, Point, Predictor, shipped
 from .predicted import candidates, promising
-from .predictor import Predictor
 from .residual_correction import Estimate, Nearness, ResidualCorrection, nearest_measured
 from .rules import Where, lines_of, spans
 from .session import OwnSession
@@ -108,13 +107,12 @@ class Extrapolation:
         every = [one for one in self.session.points(self.known) if one.name == point.name]
         return min(every, key=lambda one: abs(math.log2((one.asked + 1) / (point.asked + 1))))
 
-    def _predictor(self, ranks: int) -> Predictor:
-        assert self.session.model
-        if ranks in self.session.places:
-            placement = self.session.places[ranks].placement
-        else:
-            placement = _core.Placement(ranks if self._one_node else self._per_node)
-        return Predictor(self.session.model.machine(), placement)
+    def _predictor(self, ranks: int) -> Predictor | None:
+        model = self.session.model
+        if ranks in self.session.places or model is None:
+            return self.session.predictor(ranks)
+        placement = _core.Placement(ranks if self._one_node else self._per_node)
+        return Predictor(model.machine(), placement)
 
     def _estimates(
         self, correction: ResidualCorrection, point: Point

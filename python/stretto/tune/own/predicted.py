@@ -8,11 +8,10 @@ from dataclasses import dataclass, replace
 from ... import _core
 from ...algorithms import function_named
 from ...errors import Error
+from ...launch.cores import pool
 from ...measure.session import Advance, unseen
-from ...threads import pool
 from .choice import SHIPPED, Times, agrees, words_of
-from .points import ORDERED, Candidate, Point, parsed, portfolio, reduces, serves_any
-from .predictor import Predictor
+from .points import ORDERED, Candidate, Point, Predictor, parsed, portfolio, reduces, serves_any
 from .rules import checked, last_line, lines_in_turn
 
 SIZES = (8, 128, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20)

@@ -15,23 +15,16 @@ from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
 from statistics import mean, median
-from typing import Protocol
 
 from ... import _core
 from .journal import Measured
-from .points import FEW_RANKS, NATIVE, Candidate, Point, does, in_parts, parsed
+from .points import FEW_RANKS, NATIVE, Candidate, Point, Predictor, does, in_parts, parsed
 
 OF_RANKS = ("radix", "group")  # parameters that go by the number of ranks
 USUAL = 0.9  # the share of cases for which a factor holds
 LEAST = 1e-12  # seconds
 MOST_LEARNED = 200  # points
 FEW_BESIDE = 3  # candidates of a point: of fewer none can be said to be off beside the others
-
-
-class Predicts(Protocol):
-    """What a session's `Predictor` does."""
-
-    def seconds(self, point: Point, one: Candidate, /) -> float: ...
 
 
 class Nearness(IntEnum):
@@ -51,8 +44,6 @@ class Estimate:
     seconds: float
     factor: float
     nearness: Nearness
-    ranks: int = 0  # those that were measured
-    sizes: float = math.inf  # doublings from the nearest size that was
 
     def may_beat(self, other: "Estimate", doubt: float = math.inf) -> bool:
         """If both are off, each for itself, by their factors or by `doubt`."""
@@ -61,9 +52,6 @@ class Estimate:
             return True
         return math.log(self.seconds / other.seconds) <= math.hypot(*map(math.log, factors))
 
-    def measured(self, point: Point) -> bool:
-        return self.nearness == Nearness.SAME and self.ranks == point.ranks and self.sizes == 0
-
 
 @dataclass(frozen=True)
 class _Off:
@@ -71,8 +59,8 @@ class _Off:
 
     log: float
     nearness: Nearness
-    ranks: int = 0
-    sizes: float = math.inf
+    ranks: int = 0  # those that were measured
+    sizes: float = math.inf  # doublings from the nearest size that was
 
 
 _Curve = dict[int, float]  # by the bytes that were asked: the logarithm of measured over predicted
@@ -172,23 +160,22 @@ class ResidualCorrection:
     """
 
     def __init__(
-        self, predictor: Callable[[int], Predicts | None], measured: Iterable[Measured]
+        self, predictor: Callable[[int], Predictor | None], measured: Iterable[Measured]
     ) -> None:
         self._predictor_of = predictor
-        self._predictors: dict[int, Predicts | None] = {}
+        self._predictors: dict[int, Predictor | None] = {}
         self._points: dict[tuple[Point, str], float] = {}
         self._curves: dict[tuple[str, int], dict[tuple, _Curve]] = defaultdict(dict)
         self._algorithms: dict[tuple[str, int, str], set[tuple]] = defaultdict(set)
         self._learn(measured)
 
     def seconds(self, point: Point, one: Candidate) -> float:
-        """The corrected ones: this serves as a predictor, too."""
+        """The corrected ones."""
         return self._seconds(point, one, self._off(point, one, self._ranks(point.name)))
 
     def estimate(self, point: Point, one: Candidate) -> Estimate:
         off = self._off(point, one, self._ranks(point.name))
-        factor = self._factor(point, off)
-        return Estimate(self._seconds(point, one, off), factor, off.nearness, off.ranks, off.sizes)
+        return Estimate(self._seconds(point, one, off), self._factor(point, off), off.nearness)
 
     def sorted(self, point: Point, found: Iterable[Candidate]) -> list[tuple[Estimate, Candidate]]:
         """The best first."""

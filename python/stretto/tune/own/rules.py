@@ -3,7 +3,7 @@
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from ... import _core
@@ -213,30 +213,40 @@ def _by_cores(
     return [(Where(True, cores="own"), own), (Where(True, cores="shared"), shared)]
 
 
+def _measured(by_ranks: dict[int, list[Choice]], one_node: bool, cores: int) -> list[str]:
+    """The rules of one name, for numbers of ranks that all were on one node, or all on several."""
+    counts = sorted(by_ranks)
+    near = spans(counts, counts[0], counts[-1], cores if one_node else 0)
+    others = {
+        ranks: [one.for_others() for one in own]
+        for ranks, own in by_ranks.items()
+        if near[ranks] != (ranks, ranks) and any(one.narrow for one in own)
+    }
+    lines = []
+    for group in (by_ranks, others):
+        for where, own in _by_cores(group, one_node, cores):
+            lines += lines_of(own, near, where)
+    return lines
+
+
 def to_text(
     chosen: dict[tuple[str, int], list[Choice]],
     machine: str,
-    one_node: bool,
     notes: list[str],
     more: Iterable[str] = (),
     cores: int = 0,
+    apart: Collection[int] = (),
 ) -> str:
     """A whole file: what was measured, other rules, the shipped ones. Rules for one node of so
-    many `cores` say whether ranks shared them; 0: one for every rank."""
+    many `cores` say whether ranks shared them; 0: one for every rank. The numbers of ranks in
+    `apart` were on several nodes."""
     lines = [f"machine {machine}", *[f"# {note}" for note in notes]]
     lines += ["# Above each rule: ranks x size: its time (native, shipped choice), in µs.", ""]
     for name in dict.fromkeys(name for name, _ in chosen):
         by_ranks = {ranks: own for (other, ranks), own in chosen.items() if other == name}
-        counts = sorted(by_ranks)
-        near = spans(counts, counts[0], counts[-1], cores if one_node else 0)
-        others = {
-            ranks: [one.for_others() for one in own]
-            for ranks, own in by_ranks.items()
-            if near[ranks] != (ranks, ranks) and any(one.narrow for one in own)
-        }
-        for group in (by_ranks, others):
-            for where, own in _by_cores(group, one_node, cores):
-                lines += lines_of(own, near, where)
+        for one_node in (True, False):
+            alike = {n: own for n, own in by_ranks.items() if (n not in apart) == one_node}
+            lines += _measured(alike, one_node, cores) if alike else []
     lines += more
     lines += ["", SHIPPED_BELOW]
     rest = _core.shipped_rules_text().partition("\n")[2]

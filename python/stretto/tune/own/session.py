@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Calibrates, predicts, measures what the prediction cannot tell apart; as the budget lasts."""
 
+import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -8,7 +9,7 @@ from functools import cached_property
 
 from ... import _core
 from ...launch.mpi import Mpi
-from ...measure.busy import Load, Watch
+from ...measure import busy
 from ...measure.points import BACK_TO_BACK
 from ...measure.session import Request, TuningSession
 from .choice import CONFIRM, choices, times_of
@@ -16,9 +17,17 @@ from .journal import Journal, read_measured
 from .learned import Learned, learned_here
 from .model import Parameters, Quality, calibration, fit_crowd, fit_pair, quality, samples_of
 from .paired_benchmark import Place, Plan, measure, probe
-from .points import NATIVE, Candidate, Point, points_of, portfolio, shipped, ways_to_copy
-from .predictor import Predictor
-from .residual_correction import Predicts, ResidualCorrection
+from .points import (
+    NATIVE,
+    Candidate,
+    Point,
+    Predictor,
+    points_of,
+    portfolio,
+    shipped,
+    ways_to_copy,
+)
+from .residual_correction import ResidualCorrection
 from .search import KEEP, Search, levels
 
 MODEL_SHARE = 0.15  # of the budget
@@ -30,6 +39,7 @@ PROCESSES = 3  # in which a choice is confirmed, as the budget lasts: where memo
 TRIES = 3  # what was not confirmed makes way for the next best
 LEAST_CALLS = 12  # a fit from fewer means nothing
 OVERHEAD = 1.3  # a paired benchmark takes so many times its seconds
+LOOK_EVERY = 20.0  # seconds: how busy the machine is
 
 
 Task = tuple[Point, str]  # a point in a mode
@@ -67,14 +77,15 @@ class OwnSession(TuningSession):
         super().__init__(request)
         self._note = say
         self.mpi, self.journal, self.places, self.modes = mpi, journal, places, modes
-        self.model: Model | None = None
+        self.models: dict[bool, Model] = {}  # of ranks on one node; True: on several
         self._predictors: dict[int, Predictor] = {}
         self.wrong: set[tuple[Point, str]] = set()  # whose results were, in this run
-        self._watch = Watch()
+        self._looked, self._worst = float("-inf"), 0.0  # when, and the cores that others used
 
     @property
-    def one_node(self) -> bool:
-        return all(place.nodes == 1 for place in self.places.values())
+    def apart(self) -> list[int]:
+        """The numbers of ranks that are on several nodes: a launcher may put few on one."""
+        return [ranks for ranks, place in self.places.items() if place.nodes > 1]
 
     @property
     def cores(self) -> int:
@@ -83,7 +94,7 @@ class OwnSession(TuningSession):
 
     def copies(self, ranks: int) -> tuple[_core.Copy, ...]:
         """How they may copy long messages, beside staging them."""
-        return ways_to_copy(ranks, self.cores) if self.one_node else ()
+        return () if ranks in self.apart else ways_to_copy(ranks, self.cores)
 
     def run(self, advance: Callable[..., None]) -> None:
         """Until all is measured or the budget is used up."""
@@ -172,7 +183,7 @@ class OwnSession(TuningSession):
         machine = next(iter(self.places.values())).title
         return learned_here(machine, self._shipped, self.places, self._note)
 
-    def correction(self, predictor: Callable[[int], Predicts | None]) -> ResidualCorrection:
+    def correction(self, predictor: Callable[[int], Predictor | None]) -> ResidualCorrection:
         """Of what it predicts, by all that was measured in one of the modes, back to back if it is
         among them: a call takes longer in the other."""
         mode = BACK_TO_BACK if BACK_TO_BACK in self.modes else self.modes[0]
@@ -211,7 +222,7 @@ class OwnSession(TuningSession):
 
     def fit(self) -> None:
         """From what the journal has; no model where it has too little."""
-        model: Model | None = None
+        models: dict[bool, Model] = {}
         for ranks, place in sorted(self.places.items()):
             measured = [
                 one
@@ -221,19 +232,36 @@ class OwnSession(TuningSession):
             samples = samples_of(measured, place.placement)
             if len(samples) < LEAST_CALLS:
                 continue
-            network = place.nodes > 1
-            if model is None:
-                model = Model(fit_pair(samples, place.cores, network), network, place.cores)
-            else:
+            network = ranks in self.apart
+            if model := models.get(network):
                 model.parameters = fit_crowd(model.parameters, ranks, samples, place.cores, network)
+            else:
+                model = Model(fit_pair(samples, place.cores, network), network, place.cores)
+                models[network] = model
             model.found[ranks] = quality(samples, model.machine())
-        self.model, self._predictors = model, {}
+        self.models, self._predictors = models, {}
+
+    def model_of(self, ranks: int) -> Model | None:
+        """Of ranks that are on as many nodes, one or several; of the others if there is no such."""
+        return self.models.get(ranks in self.apart) or next(iter(self.models.values()), None)
+
+    @property
+    def model(self) -> Model | None:
+        """Of the most ranks."""
+        return self.model_of(max(self.places))
+
+    @property
+    def qualities(self) -> dict[int, Quality]:
+        """Of what the models predict, by ranks."""
+        found = [one.found for one in self.models.values()]
+        return dict(sorted(pair for one in found for pair in one.items()))
 
     def predictor(self, ranks: int) -> Predictor | None:
         """None without a model. It is kept: it has simulators."""
-        if self.model and ranks not in self._predictors:
+        model = self.model_of(ranks)
+        if model and ranks not in self._predictors:
             placement = self.places[ranks].placement
-            self._predictors[ranks] = Predictor(self.model.machine(), placement)
+            self._predictors[ranks] = Predictor(model.machine(), placement)
         return self._predictors.get(ranks)
 
     def candidates(self) -> tuple[int, int]:
@@ -249,12 +277,17 @@ class OwnSession(TuningSession):
         )
         return every, sum(len(words - {NATIVE}) for words in timed.values())
 
-    def look(self, say: Callable[[Load], None] = lambda load: None) -> None:
-        """Says and keeps what others use of the cores, if it is new and disturbs."""
-        if not self.one_node or self.mpi.launcher:
+    def look(self, say: Callable[[busy.Load], None] = lambda load: None) -> None:
+        """Now and then: says and keeps what others use of the cores, if it disturbs and is more
+        than ever in this run."""
+        here = [ranks for ranks in self.request.ranks if ranks not in self.apart]
+        if not here or self.mpi.launcher:
             return  # ranks run on nodes of which this one knows nothing
-        found = self._watch.look()
-        if found is not None and found.disturbs(max(self.request.ranks)):
+        if time.monotonic() - self._looked < LOOK_EVERY:
+            return
+        found, self._looked = busy.look(), time.monotonic()
+        if found and found.disturbs(max(here)) and found.others > self._worst:
+            self._worst = found.others
             self.journal.disturbed(found)
             say(found)
 

@@ -10,9 +10,8 @@ from ...errors import Error
 from ...topology.lists import list_for
 from ...topology.predict import placement_of
 from .choice import SHIPPED, Times, along
-from .points import Candidate, Point, different, reduces, with_parameters
+from .points import Candidate, Point, Predictor, different, reduces, with_parameters
 from .predicted import SIZES, cut_by_itself, plainness, promising
-from .predictor import Predictor
 from .rules import lines_in_turn
 
 DEPTHS = (2, 8, 32)
