@@ -67,12 +67,12 @@ TEST(two_neighbours_copy_by_the_kernel_where_it_may) {
   }
 }
 
-// What ten copies say when processes meet must not decide for functions that only copy.
+// What ten copies say when processes meet must not decide for functions that only copy what caches may hold.
 TEST(two_ranks_copy_as_measured_whether_the_kernel_seemed_fast_or_not) {
   const Function functions[] = {Function::bcast,      Function::gather,   Function::scatter, Function::allgather,
                                 Function::allgatherv, Function::alltoall, Function::exscan};
   for (const Function f : functions) {
-    for (const Bytes bytes : {256 << 10, 512 << 10, 2 << 20, 32 << 20}) {  // parts of 128 KiB or more
+    for (const Bytes bytes : {256 << 10, 512 << 10, 2 << 20, 8 << 20}) {  // parts of 128 KiB to 4 MiB
       Call call{.function = f, .shape = {2}, .bytes = bytes, .per_node = 2};
       for (const KernelCopy kernel_copy : {KernelCopy::permitted, KernelCopy::fast}) {
         call.kernel_copy = kernel_copy;
