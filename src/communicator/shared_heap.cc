@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <mutex>
+#include <new>
 #include <set>
 #include <string>
 #include <utility>
@@ -88,8 +89,13 @@ bool allocate_in_heap(MPI_Aint size, MPI_Info info, void* base) {
   void* const block = heap->allocate(size).at;
   if (!block) return false;
   show_heap();
-  const std::lock_guard lock(given().mutex);
-  given().blocks.insert(block);
+  try {
+    const std::lock_guard lock(given().mutex);
+    given().blocks.insert(block);
+  } catch (const std::bad_alloc&) {
+    heap->release(block);
+    return false;
+  }
   *static_cast<void**>(base) = block;
   return true;
 }

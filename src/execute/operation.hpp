@@ -137,6 +137,7 @@ class Operation {
     std::byte* bounce = nullptr;  // where the message is put, if not in its target
     Bytes got = 0;
     Bytes copied = 0;     // of a lent message, by this end
+    bool asked = false;   // its sender, to copy what it lends, before its turn
     bool shared = false;  // a lent message that its sender copies, too
     bool complete = false;
     bool dropped = false;                              // it has another size than awaited

@@ -106,12 +106,13 @@ void Operation::ask_for_help(Instance& in) {
     std::uint64_t& last_pass = blocked_[static_cast<std::size_t>(step.peer)];
     if (std::exchange(last_pass, pass_) == pass_) continue;  // an earlier message of this rank comes first
     if (step.kind != ActionKind::receive || step.bytes < shm::least_shared) continue;
-    if (receive.shared || receive.got > 0 || receive.dropped) continue;
+    if (receive.asked || receive.got > 0 || receive.dropped) continue;
     shm::Inbox& box = neighbour(step.peer)->in[in.channel];
     const shm::Fragment fragment = box.next(key_);
     if (!fragment || fragment.carried != shm::Carried::lent || fragment.bytes != step.bytes) continue;
     std::byte* const whole = in.buffers.in_one_piece(step.target);
     if (!whole) continue;
+    receive.asked = true;
     receive.shared = ask(step, {whole, paths_.node->in_heap(whole, step.bytes)}, box);
   }
 }
@@ -169,9 +170,10 @@ void Operation::withdraw_lent(Instance& in) {
   for (const SendState& state : in.unsent)
     if (state.lent > 0) neighbour(in.plan->sends[state.send].peer)->out[in.channel].take_back(state.lent);
   const Plan::Stage& stage = in.plan->stages[in.round];
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
   for (std::uint32_t s = stage.first_step; s < stage.end_of_steps; ++s) {
     const ReceiveState& receive = in.receives[s - stage.first_step];
-    if (receive.shared) neighbour(in.plan->steps[s].peer)->in[in.channel].withdraw(receive.copied);
+    if (receive.shared) neighbour(in.plan->steps[s].peer)->in[in.channel].withdraw(receive.copied, end);
   }
 }
 

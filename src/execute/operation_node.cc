@@ -288,9 +288,9 @@ void Operation::note_cost(Instance& in, const Plan::Step& step, const ReceiveSta
   if (last.carried == shm::Carried::staged && !last.typical) return;
   const auto since = [&] { return std::chrono::duration<float>(std::chrono::steady_clock::now() - receive.began); };
   const float seconds = takes_one(in) ? since().count() : receive.copying;
-  // Of what the sender copied too, where that took time from the same cores.
+  // Of what the sender copied too, where that took time from the same cores. The end of a message says nothing.
   const Bytes copied = work_.oversubscribed && last.carried == shm::Carried::lent ? receive.copied : step.bytes;
-  if (copied == 0) return;
+  if (copied < std::min(step.bytes, shm::least_shared / 2)) return;
   first_channel.took(last.carried, step.bytes, seconds / static_cast<float>(copied));
 }
 

@@ -80,10 +80,13 @@ namespace stretto::mpi {
 // clang-format off
 #ifdef STRETTO_LARGE_COUNTS
 #define STRETTO_NATIVE_LARGE_COLLECTIVES(X) STRETTO_FUNCTIONS(STRETTO_LARGE_NAME, X)
+#define STRETTO_LARGE_BLOCKING_ENTRIES(X) X(Win_allocate_c) X(Win_allocate_shared_c) X(Win_create_c)
 #define STRETTO_NATIVE_LARGE_FUNCTIONS(X) \
-  STRETTO_NATIVE_LARGE_COLLECTIVES(X) X(Pack_c) X(Type_get_contents_c) X(Type_get_envelope_c) X(Unpack_c)
+  STRETTO_NATIVE_LARGE_COLLECTIVES(X) STRETTO_LARGE_BLOCKING_ENTRIES(X) \
+  X(Pack_c) X(Type_get_contents_c) X(Type_get_envelope_c) X(Unpack_c)
 #else
 #define STRETTO_NATIVE_LARGE_COLLECTIVES(X)
+#define STRETTO_LARGE_BLOCKING_ENTRIES(X)
 #define STRETTO_NATIVE_LARGE_FUNCTIONS(X)
 #endif
 // clang-format on
@@ -91,7 +94,8 @@ namespace stretto::mpi {
 /// Every MPI_X and PMPI_X that the library defines.
 #define STRETTO_ENTRIES(X)      \
   STRETTO_NATIVE_COLLECTIVES(X) \
-  STRETTO_NATIVE_NONBLOCKING(X) STRETTO_NATIVE_LARGE_COLLECTIVES(X) STRETTO_OTHER_ENTRIES(X) STRETTO_OPTIONAL_ENTRIES(X)
+  STRETTO_NATIVE_NONBLOCKING(X) STRETTO_NATIVE_LARGE_COLLECTIVES(X) STRETTO_LARGE_BLOCKING_ENTRIES(X) \
+  STRETTO_OTHER_ENTRIES(X) STRETTO_OPTIONAL_ENTRIES(X)
 
 struct Native {
 #define STRETTO_DECLARE(name) decltype(&PMPI_##name) name = nullptr;

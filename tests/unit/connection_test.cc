@@ -202,7 +202,7 @@ TEST(a_sender_that_may_not_write_leaves_all_to_the_receiver) {
 
 TEST(a_withdrawn_buffer_is_not_written_any_more) {
   Loaned loaned(getpid(), getpid());
-  loaned.connection.in.withdraw(0);
+  loaned.connection.in.withdraw(0, {});
   CHECK(!loaned.help());
   CHECK(loaned.here == std::vector<std::byte>(Loaned::bytes));
 }

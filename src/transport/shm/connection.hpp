@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <memory>
 #include <vector>
@@ -221,7 +222,9 @@ class Inbox {
   /// Has the sender of a lent fragment given up, so that what has been copied may be anything?
   bool was_withdrawn() { return transport::shm::was_withdrawn(channel_.slot(released_).loan); }
   /// The buffer that the sender was asked to copy to goes away.
-  void withdraw(Bytes mine) { transport::shm::withdraw(channel_.slot(released_).loan, mine, process_); }
+  void withdraw(Bytes mine, std::chrono::steady_clock::time_point end) {
+    transport::shm::withdraw(channel_.slot(released_).loan, mine, process_, end);
+  }
   /// Gives a lent fragment back: the sender is to send the message in another way.
   void refuse() {
     if (channel_.receipts->refused.load(std::memory_order_relaxed) == 0)

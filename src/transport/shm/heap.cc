@@ -27,6 +27,7 @@ Bytes system_page() { return sysconf(_SC_PAGESIZE); }
 /// Of what has been touched: to read the rest would make the system provide it.
 template <typename Use>
 void for_each_touched(int file, Bytes first, Bytes bytes, Use use) {
+  if (file < 0) return use(first, bytes);  // nobody knows
   const Bytes end = first + bytes;
   for (Bytes at = first; at < end;) {
     const Bytes from = lseek(file, at, SEEK_DATA);

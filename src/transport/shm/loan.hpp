@@ -89,18 +89,16 @@ inline bool was_withdrawn(Loan& loan) {
 }
 
 /// The receiver's buffer, of which the receiver itself has copied `mine`, goes away: returns when the sender does not
-/// write to it any more.
-inline void withdraw(Loan& loan, Bytes mine, std::int64_t sender) {
-  constexpr std::chrono::seconds longest{10};  // it may be stopped for ever
-  constexpr int yields_between_looks = 256;
+/// write to it any more, or has ended, or at `end`: it may be stopped for ever.
+inline void withdraw(Loan& loan, Bytes mine, std::int64_t sender, std::chrono::steady_clock::time_point end) {
+  constexpr int yields_between_looks = 64;
   const Bytes taken = std::atomic_ref(loan.taken).exchange(loan.bytes, std::memory_order_relaxed);
   const std::atomic_ref written(loan.written);
-  const auto end = std::chrono::steady_clock::now() + longest;
   const auto writes = [&] {
     const Bytes theirs = written.load(std::memory_order_acquire);
     return theirs != not_written && mine + theirs < taken;
   };
-  for (int yields = 1; writes(); ++yields) {
+  for (int yields = 0; writes(); ++yields) {
     if (yields % yields_between_looks == 0 && (has_ended(sender) || std::chrono::steady_clock::now() > end)) break;
     sched_yield();  // for it may need this core
   }

@@ -102,6 +102,7 @@ std::unique_ptr<Segment> Segment::create(Bytes most, std::string& why) {
   struct stat made{};
   if (fstat(static_cast<int>(handle.file), &made) != 0) return failed(why, said("fstat"));
   s->node_ = made.st_ino;
+  s->device_ = made.st_dev;
   s->memory_ = map(static_cast<int>(handle.file), handle.bytes);
   if (!s->memory_) return failed(why, said("mmap"));
   s->near_end_ = s->reserved_ = std::min(most_near_header, handle.bytes / 8 / page * page);
@@ -120,8 +121,7 @@ Segment::~Segment() {
 int Segment::file() const {
   struct stat now{};
   const int number = static_cast<int>(handle_.file);
-  // Files of memory all lie in one file system, where each has a number of its own.
-  return fstat(number, &now) == 0 && now.st_ino == node_ && fcntl(number, F_GET_SEALS) >= 0 ? number : -1;
+  return fstat(number, &now) == 0 && now.st_ino == node_ && now.st_dev == device_ ? number : -1;
 }
 
 std::byte* Segment::reserve(Bytes bytes, Bytes kept) {

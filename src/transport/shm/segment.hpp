@@ -86,7 +86,7 @@ class Segment {
 
   std::mutex mutex_;
   SegmentHandle handle_;
-  std::uint64_t node_ = 0;  ///< of the file
+  std::uint64_t node_ = 0, device_ = 0;  ///< of the file
   std::byte* memory_ = nullptr;
   Doorbell* doorbell_ = nullptr;
   Bytes near_taken_ = 0;     ///< of the first near_end_ bytes
