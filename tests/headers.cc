@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Nothing: the library of precompiled headers needs a source.
