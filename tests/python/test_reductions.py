@@ -13,7 +13,7 @@ MEASURED = model.Parameters(gamma=1e-10)
 
 
 def test_what_differs_is_written_and_obeyed(tmp_path):
-    text = model.to_toml(MEASURED, "mine", 2, False, {}, RATIOS)
+    text = model.to_toml({False: MEASURED}, "mine", 2, {}, RATIOS)
     machine = stretto.parse_machine(text)
     assert len(machine.speeds) == 2
     for words, expected in {

@@ -52,7 +52,7 @@ def test_more_ranks_never_slow_each_other_down_less():
     found = crowded(start, 1.2)
     assert found.contention == ((4, 2.0), (8, pytest.approx(2.0, rel=1e-3)))
     assert found.contention[1][1] >= 2.0
-    stretto.parse_machine(to_toml(found, "made up", 2, False, {}, {}))
+    stretto.parse_machine(to_toml({False: found}, "made up", 2, {}, {}))
 
 
 def test_what_was_measured_without_noise_is_found():

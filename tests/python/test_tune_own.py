@@ -204,7 +204,7 @@ def test_the_fit_finds_a_machine_that_predicts(tmp_path):
         assert one.calls >= 40 and one.median < 1.03 and one.usual < 1.15
     own = session.model.parameters
     assert own.contention[0][1] == pytest.approx(2.0, rel=0.2)
-    text = model.to_toml(own, MACHINE, 8, False, session.model.found, {})
+    text = model.to_toml({False: own}, MACHINE, 8, session.model.found, {})
     read = stretto.parse_machine(text)
     assert (read.name, read.fingerprint, read.cores) == (MACHINE, MACHINE, 8)
     assert read.node.transfer(1 << 20) == pytest.approx(

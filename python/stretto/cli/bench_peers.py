@@ -133,7 +133,8 @@ def command(
     if folder:
         need_matplotlib()
         folder.mkdir(parents=True, exist_ok=True)
-        refuse_unwritable(folder / "peers.json")
+        for name in ("peers.tsv", "peers.json"):
+            refuse_unwritable(folder / name)
     with progress("preparing the peers", None):
         mpis, absent = _prepare(peers, Path(environments) if environments else default_folder())
     session = PeerSession(mpis, wish)

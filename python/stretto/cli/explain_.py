@@ -249,7 +249,8 @@ def command(
     machine = machine_named(requested or machine_here())
     tree = topology_of(topology, hosts, ranks, machine)
     if tree and plot is not None:
-        raise Error("--topology does not go with --plot", "leave one out")
+        given = "--topology" if topology else "--hosts"
+        raise Error(f"{given} does not go with --plot", "leave one out")
     cores = cores or machine.cores or (0 if requested or tree else usable())
     question = _question(function, ranks, size, nodes, one_node, operator, root, tree, cores, graph)
     found = question.call.function

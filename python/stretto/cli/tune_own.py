@@ -232,8 +232,9 @@ def _report(
         files[path] = to_text(chosen, machine, notes, more, session.cores, session.apart)
     if model:
         files[_beside(path, ".toml")] = to_toml(
-            model.parameters, machine, model.cores, model.network, model.found, reductions
-        )
+            {network: one.parameters for network, one in session.models.items()},
+            machine, model.cores, session.qualities, reductions,
+        )  # fmt: skip
     for file, text in files.items():
         write_text(file, text)
     otherwise = _overrule(session, every, doubtful, for_programs)

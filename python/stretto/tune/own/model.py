@@ -221,31 +221,42 @@ def reduction_lines(ratios: Ratios, gamma: float) -> list[str]:
     return [f"{name} = {{ {', '.join(kinds)} }}" for name, kinds in of_operator.items()]
 
 
+NUMBER = "{:.4g}".format
+
+
+def messages_of(parameters: Parameters, network: bool) -> list[str]:
+    """A section of a machine file: messages within a node, or between nodes."""
+    points = ", ".join(f"[{at:.0f}, {NUMBER(value)}]" for at, value in parameters.message())
+    lines = [
+        "", "[network]" if network else "[node]", f"message = [{points}]",
+        f"f_alpha = {NUMBER(parameters.f_alpha)}", f"f_beta = {NUMBER(parameters.f_beta)}",
+    ]  # fmt: skip
+    if parameters.contention and not network:
+        crowd = ", ".join(f"[{at:.0f}, {NUMBER(factor)}]" for at, factor in parameters.crowd())
+        lines.append(f"contention = [{crowd}]")
+    return lines
+
+
 def to_toml(
-    parameters: Parameters, title: str, cores: int, network: bool, found: dict[int, Quality],
+    of_messages: dict[bool, Parameters], title: str, cores: int, found: dict[int, Quality],
     reductions: Ratios,
 ) -> str:  # fmt: skip
-    """A machine file (docs/simulation.md)."""
-    number = "{:.4g}".format
+    """A machine file (docs/simulation.md). `of_messages`: between nodes (True), within one, or of
+    both; what ranks do by themselves is as within a node, if that is there."""
+    of_ranks = of_messages.get(False) or of_messages[True]
     lines = ["stretto-machine = 1", "", "# By `stretto tune`. Predicted against measured:"]
     lines += [
         f"# {ranks} ranks, {one.calls} calls: median {one.median:.2f}x, nine of ten within "
         f"{one.usual:.2f}x, worst {one.worst:.2f}x"
         for ranks, one in sorted(found.items())
     ]
-    points = ", ".join(f"[{at:.0f}, {number(value)}]" for at, value in parameters.message())
     quoted = title.replace("\\", "/").replace('"', "'")
+    lines += ["", "[machine]", f'name = "{quoted}"', f'fingerprint = "{quoted}"']
+    for network, parameters in sorted(of_messages.items()):
+        lines += messages_of(parameters, network)
     lines += [
-        "", "[machine]", f'name = "{quoted}"', f'fingerprint = "{quoted}"',
-        "", "[network]" if network else "[node]", f"message = [{points}]",
-        f"f_alpha = {number(parameters.f_alpha)}", f"f_beta = {number(parameters.f_beta)}",
-    ]  # fmt: skip
-    if parameters.contention and not network:
-        crowd = ", ".join(f"[{at:.0f}, {number(factor)}]" for at, factor in parameters.crowd())
-        lines.append(f"contention = [{crowd}]")
-    lines += [
-        "", "[processor]", f"cores = {cores}", f"copy = {number(parameters.copy)}",
-        f"wait = {number(parameters.wait)}", "", "[reduction]",
-        f"gamma = {number(parameters.gamma)}", *reduction_lines(reductions, parameters.gamma),
+        "", "[processor]", f"cores = {cores}", f"copy = {NUMBER(of_ranks.copy)}",
+        f"wait = {NUMBER(of_ranks.wait)}", "", "[reduction]",
+        f"gamma = {NUMBER(of_ranks.gamma)}", *reduction_lines(reductions, of_ranks.gamma),
     ]  # fmt: skip
     return "\n".join(lines) + "\n"
