@@ -29,17 +29,6 @@ const bool has_avx2 = __builtin_cpu_supports("avx2");
 
 }  // namespace
 
-void copy_in_short_pieces(void* to, const void* from, Bytes bytes) {
-  constexpr Bytes piece = least_by_string - Bytes{line_size};
-  auto* t = static_cast<char*>(to);
-  const auto* f = static_cast<const char*>(from);
-  while (bytes > 0) {
-    const Bytes n = std::min(bytes, piece);  // no constant, for which the compiler might use `rep movsq`
-    std::memcpy(t, f, static_cast<std::size_t>(n));
-    t += n, f += n, bytes -= n;
-  }
-}
-
 void move_bytes(void* to, const void* from, Bytes bytes) {
   const auto distance = reinterpret_cast<std::intptr_t>(to) - reinterpret_cast<std::intptr_t>(from);
   if (std::abs(distance) < bytes)

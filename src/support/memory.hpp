@@ -17,13 +17,15 @@ inline std::uintptr_t bytes_behind(const void* to, const void* from) {
   return (reinterpret_cast<std::uintptr_t>(to) - reinterpret_cast<std::uintptr_t>(from)) % 4096;
 }
 
-/// memcpy in pieces too short for `rep movsb`.
-void copy_in_short_pieces(void* to, const void* from, Bytes bytes);
+/// memcpy from lines that another core has just written: if `from` is aligned to 64 bytes it reads each line once.
+/// memcpy goes by lines of the target and may read most lines twice, which takes longer where they are not in this
+/// core's cache. Never by `rep movsb`.
+void copy_lines(void* to, const void* from, Bytes bytes);
 
 /// memcpy that is as fast wherever the two lie.
 inline void copy_bytes(void* to, const void* from, Bytes bytes) {
   if (bytes >= least_by_string && bytes_behind(to, from) - 1 < 63)
-    copy_in_short_pieces(to, from, bytes);
+    copy_lines(to, from, bytes);
   else
     std::memcpy(to, from, static_cast<std::size_t>(bytes));
 }
@@ -38,11 +40,6 @@ void copy_non_temporal(void* to, const void* from, Bytes bytes);
 inline void copy_bytes(void* to, const void* from, Bytes bytes, bool non_temporal) {
   non_temporal ? copy_non_temporal(to, from, bytes) : copy_bytes(to, from, bytes);
 }
-
-/// memcpy from lines that another core has just written: if `from` is aligned to 64 bytes it reads each line once.
-/// memcpy goes by lines of the target and may read most lines twice, which takes longer where they are not in this
-/// core's cache.
-void copy_lines(void* to, const void* from, Bytes bytes);
 
 /// Size of the largest cache, shared by cores or not; an assumption where the system does not tell.
 Bytes last_level_cache();

@@ -42,8 +42,8 @@ TEST(streaming_copies_touch_the_target_only) { check_copy(copy_non_temporal, 1);
 
 TEST(copies_by_lines_touch_the_target_only) { check_copy(copy_lines, 1); }
 
-/// Two copies of the same bytes at all places where `rep movsb` might be slow, whole pages and parts of pieces.
-TEST(copies_by_pieces_and_by_the_kernel_are_right_wherever_both_lie) {
+/// Two copies of the same bytes at all places where `rep movsb` might be slow, whole pages and parts of lines.
+TEST(copies_and_those_by_the_kernel_are_right_wherever_both_lie) {
   constexpr std::size_t room = 40000, page = 4096;
   std::vector<unsigned char> from(room), to(room + 2 * page);
   for (std::size_t i = 0; i < room; ++i) from[i] = static_cast<unsigned char>(i % 251);
@@ -92,7 +92,8 @@ TEST(a_copy_takes_no_longer_where_the_target_begins_just_behind_the_source_in_it
       least[i] = std::min(least[i], seconds);
     }
   }
-  for (const double one : least) CHECK(one < 4 * least[0]);
+  // `rep movsb` takes 20 times as long. Within the first cache, stores across lines alone take twice.
+  for (const double one : least) CHECK(one < 8 * least[0]);
 }
 
 TEST(the_last_cache_is_not_the_first) {
