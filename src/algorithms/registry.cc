@@ -67,8 +67,10 @@ Params resolved(const Algorithm& algorithm, const Shape& shape, Params params) {
   if (algorithm.list == "dims" && params.list.empty())
     if (const auto graph = graph_of(shape); graph->whole()) params.list = graph->dims();
   // One that goes by the counts of the ranks orders them by these as well.
-  if (algorithm.list == "order" && !algorithm.needs.counts && params.list.empty() && !shape.nodes.empty())
-    params.list = patterns::depth_first_order(shape);
+  if (algorithm.list == "order" && !algorithm.needs.counts && params.list.empty()) {
+    if (const std::vector<Rank>& places = shape.cores.empty() ? shape.nodes : shape.cores; !places.empty())
+      params.list = patterns::depth_first_order(shape.ranks, places);
+  }
   if (params.value == 0 && algorithm.parameter.default_value) params.value = algorithm.parameter.default_value(shape);
   return params;
 }

@@ -206,6 +206,7 @@ std::shared_ptr<const Schedule> Communicator::schedule(const Algorithm& algorith
   if (!schedule) {
     Shape placed = shape;
     placed.nodes = nodes_;
+    placed.cores = cores_;
     schedule = std::make_shared<Schedule>(build_schedule(algorithm, placed, rank_, params));
     schedule_bytes_ += memory_of(*schedule) + shape.counts.size() * sizeof(Count);
   }
@@ -218,6 +219,7 @@ Call Communicator::placed(Call call) const {
   call.oversubscribed = oversubscribed_;
   call.kernel_copy = kernel_copy_;
   call.shape.nodes = nodes_;
+  call.shape.cores = cores_;
   if (facts(facts(call.function).collective).neighbourhood) call.to_node = to_node_;
   return call;
 }

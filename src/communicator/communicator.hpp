@@ -218,6 +218,7 @@ class Communicator {
   bool oversubscribed_ = false;  ///< is a node of these ranks short of cores?
   KernelCopy kernel_copy_ = KernelCopy::fast;
   std::vector<Rank> nodes_;                ///< of each rank, the lowest rank of its node
+  std::vector<Rank> cores_;                ///< of Shape
   const Rules* rules_ = &shipped_rules();  ///< the same on all ranks
   Overrides overrides_;                    ///< of the program, by info keys
   struct Hint {

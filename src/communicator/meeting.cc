@@ -229,7 +229,12 @@ void Meeting::drop() {
 }
 
 NodeView Meeting::view(const Rules& rules) {
-  NodeView found{connections_, own_, oversubscribed_, kernel_copy_, &rules, number()};
+  std::vector<Rank> cores(all_.size());
+  for (std::size_t r = 0; r < cores.size(); ++r) {
+    const auto first = std::ranges::find(all_, all_[r].cores, &PeerInfo::cores);
+    cores[r] = static_cast<Rank>(first - all_.begin());
+  }
+  NodeView found{connections_, std::move(cores), own_, oversubscribed_, kernel_copy_, &rules, number()};
   if (!own_) remember(translate(node_.comm(), constants().world), found);  // else its communicator may have more ranks
   return found;
 }

@@ -15,12 +15,16 @@ namespace {
 using execute::Nanoseconds;
 using transport::shm::Connection;
 
-using Member = std::pair<int, Connection*>;  // rank of the world, and the connection to it
+struct Member {
+  int rank;  // of the world
+  Connection* connection;
+  Rank cores;  // of NodeView
+};
 
 /// Ranks of the world that have all met each other, in rising order.
 struct PeerGroup {
   std::vector<Member> members;
-  NodeView common;  ///< of any of them: without connections
+  NodeView common;  ///< of any of them: without connections and cores
 };
 
 std::mutex nodes_mutex;  // guards what follows; never destroyed, like all that a program may use at its very end
@@ -36,9 +40,10 @@ std::optional<NodeView> known_neighbours(const std::vector<int>& world) {
   for (const PeerGroup& group : peer_groups()) {
     NodeView view = group.common;
     for (const int rank : world) {
-      const auto at = std::ranges::lower_bound(group.members, rank, {}, &Member::first);
-      if (at == group.members.end() || at->first != rank) break;
-      view.connections.push_back(at->second);
+      const auto at = std::ranges::lower_bound(group.members, rank, {}, &Member::rank);
+      if (at == group.members.end() || at->rank != rank) break;
+      view.connections.push_back(at->connection);
+      view.cores.push_back(at->cores);
     }
     if (view.connections.size() == world.size()) return view;
   }
@@ -49,9 +54,11 @@ void remember(const std::vector<int>& world, const NodeView& view) {
   if (std::ranges::count(world, MPI_UNDEFINED) > 0 || known_neighbours(world)) return;
   PeerGroup group{{}, view};
   group.common.connections.clear();
+  group.common.cores.clear();
   group.common.number.reset();  // that communicator's
-  for (std::size_t r = 0; r < world.size(); ++r) group.members.emplace_back(world[r], view.connections[r]);
-  std::ranges::sort(group.members);
+  for (std::size_t r = 0; r < world.size(); ++r)
+    group.members.push_back({world[r], view.connections[r], view.cores[r]});
+  std::ranges::sort(group.members, {}, &Member::rank);
   const std::lock_guard lock(nodes_mutex);
   peer_groups().push_back(std::move(group));
 }

@@ -16,6 +16,7 @@ namespace stretto::mpi {
 /// The connections of one communicator.
 struct NodeView {
   std::vector<transport::shm::Connection*> connections;  ///< by rank; null: other nodes, and myself
+  std::vector<Rank> cores;                               ///< by rank: alike for ranks that may run on the same cores
   bool own = false;                                      ///< they serve this communicator only
   bool oversubscribed = false;                           ///< have the ranks of this node fewer cores? On all alike
   KernelCopy kernel_copy = KernelCopy::refused;          ///< likewise

@@ -199,6 +199,7 @@ void Communicator::number(Bootstrap& all) {
 /// All ranks are on one node, and connected.
 void Communicator::connect_one_node(Bootstrap& all) {
   per_node_ = ranks_;
+  cores_ = node_->cores;
   oversubscribed_ = node_->oversubscribed;
   kernel_copy_ = node_->kernel_copy;
   rules_ = node_->rules;

@@ -96,6 +96,16 @@ void Buffers::combine(const Plan::Step& step, Count first, Count n, const std::b
   });
 }
 
+void Buffers::combine_to(std::byte* to, const Plan::Step& step, const std::byte* message) const {
+  const Combiner& combiner = work_->combiner;
+  const bool left = step.side == Side::left;
+  in_spans(step.operand, 0, step.n, [&](const std::byte* mine, Count here) {
+    combiner.combine(combiner, left ? message : mine, left ? mine : message, to, here);
+    message += here * element().extent;
+    to += here * element().extent;
+  });
+}
+
 void Buffers::combine_message(const Plan::Step& step, Count first, Count n, const std::byte* packed,
                               Arena& arena) const {
   if (element().dense) {

@@ -30,6 +30,8 @@ class Buffers {
   void store(const Plan::Step& step, Count first, Count n, const std::byte* packed, bool by_lines = false) const;
   /// The same, and are combined: step.target = message ∘ step.operand, or the other way round.
   void combine_message(const Plan::Step& step, Count first, Count n, const std::byte* packed, Arena& arena) const;
+  /// The same for all of a message, of a step with one piece as target, to somewhere else.
+  void combine_to(std::byte* to, const Plan::Step& step, const std::byte* message) const;
   /// The bytes of `blocks` one behind the other, in memory of the arena.
   const std::byte* gathered(Slice blocks, Bytes bytes, Arena& arena) const;
   void copy(const Plan::Step& step, Arena& arena) const;

@@ -119,7 +119,7 @@ std::uint32_t Operation::send_fast(const Plan::Outgoing* send, const std::byte* 
   const auto pack = [&](std::byte* to, const shm::Storing& storing) {
     copy_bytes(to, from, bytes, storing.non_temporal);
   };
-  return shm::post_staged(node, selectors_.stores, 0, key_, bytes, readers, peer, pack, false) ? readers : 0;
+  return shm::post_staged(node, selectors_.stores, 0, key_, bytes, readers, false, peer, pack, false) ? readers : 0;
 }
 
 template <typename Address>

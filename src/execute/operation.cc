@@ -25,7 +25,10 @@ void Operation::begin(const Work& work, const Paths& paths, const Plan* ready) {
   constexpr Count most_depth = 64;  // over shared memory shm::channels, which communicators see to
   depth_ = static_cast<std::size_t>(std::clamp<Count>(work.depth, 1, std::min<Count>(segments_, most_depth)));
   if (instances_.size() < depth_) instances_.resize(depth_);
-  for (std::size_t i = 0; i < depth_; ++i) instances_[i].channel = static_cast<int>(i);
+  for (std::size_t i = 0; i < depth_; ++i) {
+    instances_[i].channel = static_cast<int>(i);
+    instances_[i].sent[0] = instances_[i].sent[1] = {};
+  }
   if (const auto ranks = static_cast<std::size_t>(work.schedule->ranks); blocked_.size() < ranks)
     blocked_.resize(ranks);
   open_ = 0;
@@ -109,6 +112,7 @@ void Operation::occupy(Instance& in, Count segment) {
   in.active = true;
   in.segment = segment;
   in.round = 0;
+  in.forwarded = false;
   in.plan = &plan_of(in, segment);
   if (in.receives.size() < in.plan->widest) in.receives.resize(in.plan->widest);
   in.scratch = nullptr;
@@ -222,7 +226,7 @@ void Operation::deliver(Instance& in, const Plan::Step& step, ReceiveState& rece
         bytes, [&](bool as_memcpy) { in.buffers.store(step, receive.got / size, bytes / size, fragment, !as_memcpy); });
   else if (step.kind == ActionKind::receive)
     in.buffers.store(step, receive.got / size, bytes / size, fragment);
-  else
+  else if (!(step.forwards && in_ring && bytes == step.bytes && may_forward(in, step) && forward(in, step, fragment)))
     in.buffers.combine_message(step, receive.got / size, bytes / size, fragment, in.arena);
   receive.got += bytes;
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "execute/buffers.hpp"
@@ -175,6 +176,11 @@ class Operation {
     Count segment = 0;
     std::size_t round = 0;
     std::uint32_t step = 0;
+    bool forwarded = false;  // the message of the next round has left
+    struct Sent {
+      const shm::Outbox* box = nullptr;
+      std::uint64_t number = 0;
+    } sent[2];  // the last messages in the staging ring, each the only one of its round; the older one first
     const Plan* plan = nullptr;
     Plan own;                            // if no other segment has the same
     std::vector<ReceiveState> receives;  // one for each step of the round
@@ -205,6 +211,16 @@ class Operation {
   }
   void deliver(Instance& in, const Plan::Step& step, ReceiveState& receive, const std::byte* fragment, Bytes bytes,
                bool in_ring = false);
+  bool may_forward(const Instance& in, const Plan::Step& step) const;
+  bool forward(Instance& in, const Plan::Step& step, const std::byte* message);
+  /// Where ranks share cores a pipeline goes on, after two messages, when the older one has been read: its reader needs
+  /// a core, and what it reads is still in the cache.
+  bool runs_ahead(const Instance& in) const {
+    return work_.oversubscribed && in.sent[0].box && !in.sent[0].box->released(in.sent[0].number);
+  }
+  static void note_sent(Instance& in, const shm::Outbox& box) {
+    in.sent[0] = std::exchange(in.sent[1], {&box, box.sent()});
+  }
   void deliver_bounced(Instance& in, const Plan::Step& step, const ReceiveState& receive);
 
   std::uint32_t send_fast(const Plan::Outgoing* send, const std::byte* from);

@@ -18,6 +18,10 @@ namespace stretto::execute {
 void Operation::send_to_neighbours(Instance& in, const Plan::Stage& stage) {
   in.unsent.clear();
   const auto& sends = in.plan->sends;
+  if (std::exchange(in.forwarded, false)) {
+    const Plan::Outgoing& send = sends[stage.first_send];
+    return done(seen(send.peer), Activity::send, send.peer, send.bytes, in);
+  }
   if (const std::uint32_t n = stage.end_of_sends - stage.first_send; n <= 1) {
     if (n == 0 || !neighbour(sends[stage.first_send].peer)) return;
     SendState only{.send = stage.first_send, .readers = 1};
@@ -135,13 +139,18 @@ bool Operation::try_send(Instance& in, SendState& state) {
     }
     return true;
   }
+  const Plan::Stage& stage = in.plan->stages[in.round];
+  const bool alone = stage.end_of_sends - stage.first_send == 1;
+  if (alone && runs_ahead(in)) return false;
   const auto peer = [&](std::uint32_t r) -> shm::Connection& { return *neighbour(send[r].peer); };
   const auto pack = [&](std::byte* to, const shm::Storing& storing) {
     begin = seen(send->peer);
     pack_staged(in, state, {0, bytes}, to, storing);
   };
-  if (!shm::post_staged(*paths_.node, selectors_.stores, in.channel, key_, bytes, state.readers, peer, pack))
+  if (!shm::post_staged(*paths_.node, selectors_.stores, in.channel, key_, bytes, state.readers,
+                        alone && work_.oversubscribed, peer, pack))
     return false;
+  if (alone) note_sent(in, peer(0).out[in.channel]);
   for (std::uint32_t r = 0; r < state.readers; ++r, begin = seen())
     done(begin, Activity::send, send[r].peer, bytes, in);
   return true;
@@ -315,6 +324,7 @@ bool Operation::take(Instance& in, std::uint32_t index, bool in_order, bool yiel
     const Bytes bytes = fragment.bytes;
     if ((receive.got + bytes == step.bytes) != fragment.last || receive.got + bytes > step.bytes)
       failed_ = receive.dropped = true;
+    if (in_order && step.forwards && fragment.in_ring() && runs_ahead(in) && may_forward(in, step)) return false;
     const Nanoseconds begin = seen(step.peer, true);
     if (!in_order && step.kind == ActionKind::receive_reduce && receive.got == 0 && !receive.bounce && !receive.dropped)
       receive.bounce = in.arena.take(step.bytes);

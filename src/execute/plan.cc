@@ -8,6 +8,8 @@
 namespace stretto::execute {
 namespace {
 
+constexpr Bytes least_forwarded = 4096;  // for less a copy saved is not worth the search
+
 /// Elements that interleave have room for those of one slot only.
 Count slot_gap(const Element& element) {
   if (element.extent <= 0 || element.span <= element.extent) return 0;
@@ -58,6 +60,7 @@ class Plan::Resolver {
       p_.stages.push_back(stage);
     }
     if (work_.bypass_cache) mark_non_temporal();
+    if (work_.element.dense) mark_forwarding();
     p_.fast_path = {};
   }
 
@@ -106,6 +109,41 @@ class Plan::Resolver {
     }
   }
 
+  /// The last step of a stage: what it combines may then be written where the message is to leave from.
+  void mark_forwarding() {
+    for (std::size_t stage = 0; stage + 1 < p_.stages.size(); ++stage) {
+      const Stage &now = p_.stages[stage], &next = p_.stages[stage + 1];
+      if (now.end_of_steps == now.first_step || next.end_of_sends - next.first_send != 1) continue;
+      Step& step = p_.steps[now.end_of_steps - 1];
+      const Outgoing& send = p_.sends[next.first_send];
+      step.forwards = step.kind == ActionKind::receive_reduce && !step.after_sends && !step.non_temporal &&
+                      step.bytes >= least_forwarded && step.target.count == 1 && same(step.target, send.blocks) &&
+                      is_dead(p_.spans[step.target.first], stage + 1);
+    }
+  }
+
+  /// Is it overwritten, or gone, before it is read by a step of this stage or by anything later?
+  bool is_dead(const Span& span, std::size_t stage) const {
+    const Bytes extent = work_.element.extent;
+    const auto overlaps = [&](const Span& s) {
+      return s.buffer == span.buffer && s.at < span.at + span.n * extent && span.at < s.at + s.n * extent;
+    };
+    const auto reads = [&](Slice blocks) { return std::ranges::any_of(p_.at(blocks), overlaps); };
+    const auto covers = [&](const Span& s) {
+      return overlaps(s) && s.at <= span.at && s.at + s.n * extent >= span.at + span.n * extent;
+    };
+    for (std::size_t later = stage; later < p_.stages.size(); ++later) {
+      const Stage& s = p_.stages[later];
+      for (std::uint32_t i = s.first_send; later > stage && i < s.end_of_sends; ++i)
+        if (reads(p_.sends[i].blocks)) return false;
+      for (std::uint32_t i = s.first_step; i < s.end_of_steps; ++i) {
+        if (reads(p_.steps[i].source) || reads(p_.steps[i].operand)) return false;
+        if (std::ranges::any_of(p_.at(p_.steps[i].target), covers)) return true;
+      }
+    }
+    return span.buffer == Buffer::scratch;
+  }
+
   bool same(Slice a, Slice b) const {
     return std::ranges::equal(p_.at(a), p_.at(b), [](const Span& x, const Span& y) {
       return x.buffer == y.buffer && x.n == y.n && x.at == y.at;
@@ -123,7 +161,7 @@ class Plan::Resolver {
     const bool receives = is_receive(action.kind);
     const bool later =
         action.after_sends == AfterSends::always || (work_.in_place && action.after_sends == AfterSends::in_place);
-    Step step{action.kind, action.side, later, false, action.peer, resolve(action.target), {}, {}, 0, 0};
+    Step step{action.kind, action.side, later, false, false, action.peer, resolve(action.target), {}, {}, 0, 0};
     const Count n = p_.elements(step.target);
     if (n == 0 && (!receives || !goes_empty(action.target))) return;
     step.n = n;
@@ -206,7 +244,7 @@ bool Plan::fits_fast_path(const Work& work, const Stage& stage) {
   const auto may_be_lent = [&](Bytes bytes) { return work.lend_from > 0 && bytes >= work.lend_from; };
   bool exchanges = false;
   for (const Step& s : own) {
-    if (s.non_temporal || !fits(s.bytes, {s.target, s.source, s.operand})) return false;
+    if (s.non_temporal || s.forwards || !fits(s.bytes, {s.target, s.source, s.operand})) return false;
     if (!is_receive(s.kind) || !may_be_lent(s.bytes)) continue;
     exchanges = mine.size() == 1 && mine[0].peer == s.peer && mine[0].bytes == s.bytes;
     if (!exchanges || !work.copies_measured || fast_path.exchanged > 0) return false;

@@ -60,6 +60,7 @@ struct Plan {
     Side side;
     bool after_sends;
     bool non_temporal;  ///< stores: what it writes is not read again
+    bool forwards;      ///< combines what the next stage sends, as its only message, and nobody reads later
     Rank peer;
     Slice target, source, operand;
     Bytes bytes;  ///< of the message, packed

@@ -75,10 +75,13 @@ Bytes own_cache() {
 }
 
 Bytes last_level_cache() {
+  // A virtual machine with few cores may be told of all the cache of its host, most of which others use.
   static const Bytes size = [] {
+    constexpr Bytes of_a_core = Bytes{32} << 20;  // no processor has more
+    const Bytes most = of_a_core * std::max(sysconf(_SC_NPROCESSORS_ONLN), 1L);
     for (const int level : {_SC_LEVEL3_CACHE_SIZE, _SC_LEVEL2_CACHE_SIZE})
-      if (const long found = sysconf(level); found > 0) return Bytes{found};
-    return Bytes{32} << 20;
+      if (const long found = sysconf(level); found > 0) return std::min(Bytes{found}, most);
+    return of_a_core;
   }();
   return size;
 }

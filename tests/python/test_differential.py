@@ -52,7 +52,7 @@ ABI_CALLS = {"mpich-abi": (1500, 700), "intel-abi": (1000, 400)}
 DISTRUSTED = ("intel", *ABI_CALLS)  # their own nonblocking and persistent collectives
 # No draw with an allgatherv of 64K from one rank in segments of 100 bytes, as messages: they arrive
 # early by the thousand, the MPI looks through all of them for each, and that call takes 17 seconds.
-SEEDS = {2: 32, 3: 33, 4: 34, 7: 77, 8: 38}
+SEEDS = {2: 32, 3: 33, 4: 37, 7: 77, 8: 38}
 INTEL_SEEDS = {3: 43, 8: 18}
 WANTED = 200_000
 BUILDS = {"plain": "STRETTO_TEST_BUILD", "sanitized": "STRETTO_TEST_SANITIZED_BUILD"}

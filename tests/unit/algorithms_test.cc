@@ -130,6 +130,14 @@ TEST(a_given_order_of_the_pipelined_ring_is_followed) {
   CHECK_EQ(peers(ring, shape, {}), "0>2, 1>3, 2>1, 3>0");
 }
 
+TEST(chains_keep_ranks_of_the_same_cores_together) {
+  const Algorithm& chain = *find_algorithm("reduce/logical_chain");
+  Shape shape{.ranks = 4, .root = 1, .nodes = {0, 0, 0, 0}};
+  CHECK_EQ(peers(chain, shape, {}), "0>3, none, 2>1, 3>2");
+  shape.cores = {0, 1, 0, 1};
+  CHECK_EQ(peers(chain, shape, {}), "0>3, none, 2>0, 3>1");  // the order is 0 2 1 3
+}
+
 TEST(a_pipelined_ring_keeps_nodes_together) {
   const Algorithm& ring = *find_algorithm("allgather/pipelined_ring");
   // Nodes 0 1, 2 3 and 4 5; ranks 0 and 5 have data: last in their nodes. The ring goes 1 0 4 5 2 3.

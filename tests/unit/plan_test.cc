@@ -192,5 +192,26 @@ TEST(messages_of_the_same_blocks_are_counted) {
   CHECK(alike == (std::vector<int>{3, 2, 1, 1, 1}));
 }
 
+/// Rounds of rank 1 of 4 whose result is only sent on.
+std::vector<std::size_t> forwarding(const char* algorithm, Count n) {
+  const Schedule s = build_schedule(*find_algorithm(algorithm), {4, 0}, 1);
+  Plan plan;
+  plan.resolve(work_on(s, kinds[0], Layout::whole(n, s.blocks, 0), nullptr, nullptr), 0);
+  std::vector<std::size_t> rounds;
+  for (std::size_t r = 0; r < plan.stages.size(); ++r)
+    for (std::uint32_t i = plan.stages[r].first_step; i < plan.stages[r].end_of_steps; ++i)
+      if (plan.steps[i].forwards) rounds.push_back(r);
+  return rounds;
+}
+
+TEST(what_is_sent_on_and_not_read_again_is_forwarded) {
+  const Count n = 1 << 16;
+  CHECK(forwarding("reduce/chain", n) == std::vector<std::size_t>{0});
+  CHECK(forwarding("reduce/chain", 8).empty());                                // too short to gain
+  CHECK(forwarding("allreduce/ring", n) == (std::vector<std::size_t>{0, 1}));  // the last is a part of the result
+  CHECK(forwarding("reduce_scatter/pairwise", n).empty());
+  CHECK(forwarding("scan/linear", n).empty());  // sends it on, and keeps it
+}
+
 }  // namespace
 }  // namespace stretto::execute::program_test

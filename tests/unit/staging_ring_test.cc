@@ -46,6 +46,24 @@ TEST(messages_go_around_the_whole_or_begin_again) {
     for (Bytes at = turn == 0 ? 128 : 0; at < size / 2; at += 128) CHECK_EQ(place_of(false), at);
 }
 
+TEST(the_ring_begins_again_only_where_all_was_read) {
+  StagingRing ring(memory, size);
+  Reader reader;
+  const auto take = [&](bool again) {
+    const std::byte* at = ring.take(128, false, again);
+    reader.add_to(ring, 1, true);
+    return at - memory;
+  };
+  CHECK_EQ(take(true), 0);
+  CHECK_EQ(take(true), 128);
+  reader.release();
+  CHECK_EQ(take(true), 256);
+  for (int i = 0; i < 2; ++i) reader.release();
+  CHECK_EQ(take(false), 384);
+  reader.release();
+  CHECK_EQ(take(true), 0);
+}
+
 TEST(no_page_is_new_where_all_were_written) {
   constexpr Bytes large = 64 << 10;
   std::vector<std::byte> memory_of_large(static_cast<std::size_t>(large), std::byte{1});
@@ -136,7 +154,7 @@ void run(std::uint32_t seed) {
       continue;
     }
     const Bytes bytes = StagingRing::rounded(1 + some(some(2) ? 64 : 400));
-    std::byte* const at = ring.take(bytes, some(2) == 0);
+    std::byte* const at = ring.take(bytes, some(2) == 0, some(3) == 0);
     if (!at) continue;
     const Chunk taken{at - memory, at - memory + bytes, which, readers[which].sent + 1};
     CHECK(taken.begin >= 0 && taken.end <= whole);

@@ -114,9 +114,9 @@ inline void add_ranks_below(const Nodes& nodes, int level, Rank unit, std::vecto
   for (const Rank below : nodes.units(level - 1, unit)) add_ranks_below(nodes, level - 1, below, ranks);
 }
 
-/// The list "order" that keeps nodes together, and the groups that they form: Shape::nodes must say them.
-inline std::vector<Rank> depth_first_order(const Shape& shape) {
-  const Nodes nodes(shape.ranks, shape.nodes, 0);
+/// The list "order" that keeps nodes together, and the groups that they form.
+inline std::vector<Rank> depth_first_order(Rank all, const std::vector<Rank>& places) {
+  const Nodes nodes(all, places, 0);
   std::vector<Rank> ranks;
   add_ranks_below(nodes, nodes.levels(), 0, ranks);
   return ranks;

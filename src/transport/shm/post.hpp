@@ -70,20 +70,19 @@ inline bool goes_around(const Neighbours& node, const StagingRing& staging, Stor
   return staging.may_go_around() && node.policy.polls > 1 && stores.goes_around(bytes, fragment);
 }
 
-/// A message to peer(0) … peer(readers - 1), all different, written once by pack(to, storing). False: one of them
-/// has no free slot, or the staging ring is full. `typical`: what it takes is to be noted, if that is measured.
-template <typename Peer, typename Pack>
-bool post_staged(const Neighbours& node, StoreSelector& stores, int channel, std::uint64_t key, Bytes bytes,
-                 std::uint32_t readers, Peer peer, Pack pack, bool typical = true) {
+/// A message to peer(0) … peer(readers - 1), all different, written once by write(to, new_pages, around), which returns
+/// how. False: one of them has no free slot, or the staging ring is full. `again`: at its beginning, if all
+/// in it has been read, for this core's cache holds that.
+template <typename Peer, typename Write>
+bool post_written(const Neighbours& node, StoreSelector& stores, int channel, std::uint64_t key, Bytes bytes,
+                  std::uint32_t readers, bool again, Peer peer, Write write) {
   for (std::uint32_t r = 0; r < readers; ++r)
     if (peer(r).out[channel].full()) return false;
   StagingRing& staging = *node.staging[static_cast<std::size_t>(channel)];
-  const bool around = goes_around(node, staging, stores, bytes, bytes);
-  std::byte* memory = staging.take(bytes, around);
+  const bool around = !again && goes_around(node, staging, stores, bytes, bytes);
+  std::byte* memory = staging.take(bytes, around, again);
   if (!memory) return false;
-  Storing how = stores.run(bytes, staging.has_new_pages(), around, reading_costs(node, peer(0).out[channel]),
-                           [&](const Storing& storing) { pack(memory, storing); });
-  how.typical = how.typical && typical;
+  const Storing how = write(memory, staging.has_new_pages(), around);
   for (std::uint32_t r = 0; r < readers; ++r) {
     Connection& reader = peer(r);
     Outbox& box = reader.out[channel];
@@ -94,6 +93,19 @@ bool post_staged(const Neighbours& node, StoreSelector& stores, int channel, std
     ring(reader.doorbell);
   }
   return true;
+}
+
+/// The same by pack(to, storing). `typical`: what it takes is to be noted, if that is measured.
+template <typename Peer, typename Pack>
+bool post_staged(const Neighbours& node, StoreSelector& stores, int channel, std::uint64_t key, Bytes bytes,
+                 std::uint32_t readers, bool again, Peer peer, Pack pack, bool typical = true) {
+  const auto write = [&](std::byte* memory, bool new_pages, bool around) {
+    Storing how = stores.run(bytes, new_pages, around, reading_costs(node, peer(0).out[channel]),
+                             [&](const Storing& storing) { pack(memory, storing); });
+    how.typical = how.typical && typical;
+    return how;
+  };
+  return post_written(node, stores, channel, key, bytes, readers, again, peer, write);
 }
 
 }  // namespace stretto::transport::shm

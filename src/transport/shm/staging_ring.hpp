@@ -40,10 +40,11 @@ class StagingRing {
 
   /// Null if readers have not released enough of what was taken before. `around`: goes on to the end of the memory
   /// before it begins again, in what the readers' caches do not hold any more.
-  std::byte* take(Bytes bytes, bool around = false) {
+  /// `again`: at the beginning, if all has been read.
+  std::byte* take(Bytes bytes, bool around = false, bool again = false) {
     const auto n = static_cast<std::uint64_t>(rounded(bytes));
     const auto size = static_cast<std::uint64_t>(bytes_);
-    if (!around && is_time_to_begin_again(n) && detached_.empty()) begin_again();
+    if ((again || (!around && is_time_to_begin_again(n))) && detached_.empty()) begin_again();
     const auto [offset, skipped] = next_offset(n, static_cast<std::uint64_t>(around ? whole_ : bytes_));
     if (end_ + skipped + n - begin_ > size) {
       reclaim();
