@@ -48,8 +48,7 @@ struct Shape {
   /// rank's node. Empty: unknown.
   std::vector<Rank> nodes = {};
   std::shared_ptr<const Graph> graph = {};  ///< of a neighbourhood collective; null: default_graph()
-  std::vector<Rank> cores =
-      {};  ///< of ranks of one node: alike for ranks that may run on the same cores; empty: unknown
+  std::vector<Rank> cores = {};  ///< on one node, of each rank: alike for those bound to the same cores; empty: unknown
   bool operator==(const Shape&) const = default;
 };
 

@@ -324,6 +324,7 @@ bool Operation::take(Instance& in, std::uint32_t index, bool in_order, bool yiel
     const Bytes bytes = fragment.bytes;
     if ((receive.got + bytes == step.bytes) != fragment.last || receive.got + bytes > step.bytes)
       failed_ = receive.dropped = true;
+    // What it combines could not leave, and would have to be copied later.
     if (in_order && step.forwards && fragment.in_ring() && runs_ahead(in) && may_forward(in, step)) return false;
     const Nanoseconds begin = seen(step.peer, true);
     if (!in_order && step.kind == ActionKind::receive_reduce && receive.got == 0 && !receive.bounce && !receive.dropped)

@@ -71,8 +71,8 @@ inline bool goes_around(const Neighbours& node, const StagingRing& staging, Stor
 }
 
 /// A message to peer(0) … peer(readers - 1), all different, written once by write(to, new_pages, around), which returns
-/// how. False: one of them has no free slot, or the staging ring is full. `again`: at its beginning, if all
-/// in it has been read, for this core's cache holds that.
+/// how. False: one of them has no free slot, or the staging ring is full. `again`: at its beginning if all in it has
+/// been read, for this core's cache holds that.
 template <typename Peer, typename Write>
 bool post_written(const Neighbours& node, StoreSelector& stores, int channel, std::uint64_t key, Bytes bytes,
                   std::uint32_t readers, bool again, Peer peer, Write write) {
