@@ -211,12 +211,18 @@ class Operation {
   }
   void deliver(Instance& in, const Plan::Step& step, ReceiveState& receive, const std::byte* fragment, Bytes bytes,
                bool in_ring = false);
+  /// Of this node, whatever others do.
+  bool shares_core() const { return work_.oversubscribed && paths_.node && paths_.node->policy.polls <= 1; }
+  /// Is this all of a message whose result may leave at once?
+  static bool forwards(const Plan::Step& step, const ReceiveState& receive, const shm::Fragment& fragment) {
+    return step.forwards && fragment.in_ring() && fragment.bytes == step.bytes && !receive.bounce;
+  }
   bool may_forward(const Instance& in, const Plan::Step& step) const;
   bool forward(Instance& in, const Plan::Step& step, const std::byte* message);
   /// Where ranks share cores a pipeline goes on, after two messages, when the older one has been read: its reader needs
   /// a core, and what it reads is still in the cache.
   bool runs_ahead(const Instance& in) const {
-    return work_.oversubscribed && in.sent[0].box && !in.sent[0].box->released(in.sent[0].number);
+    return shares_core() && in.sent[0].box && !in.sent[0].box->released(in.sent[0].number);
   }
   static void note_sent(Instance& in, const shm::Outbox& box) {
     in.sent[0] = std::exchange(in.sent[1], {&box, box.sent()});

@@ -24,7 +24,7 @@ bool Operation::forward(Instance& in, const Plan::Step& step, const std::byte* m
     return shm::Storing{.typical = false};
   };
   in.forwarded = shm::post_written(
-      *paths_.node, selectors_.stores, in.channel, key_, step.bytes, 1, work_.oversubscribed,
+      *paths_.node, selectors_.stores, in.channel, key_, step.bytes, 1, shares_core(),
       [&](std::uint32_t) -> shm::Connection& { return peer; }, write);
   if (in.forwarded) note_sent(in, peer.out[in.channel]);
   return in.forwarded;

@@ -147,8 +147,8 @@ bool Operation::try_send(Instance& in, SendState& state) {
     begin = seen(send->peer);
     pack_staged(in, state, {0, bytes}, to, storing);
   };
-  if (!shm::post_staged(*paths_.node, selectors_.stores, in.channel, key_, bytes, state.readers,
-                        alone && work_.oversubscribed, peer, pack))
+  if (!shm::post_staged(*paths_.node, selectors_.stores, in.channel, key_, bytes, state.readers, alone && shares_core(),
+                        peer, pack))
     return false;
   if (alone) note_sent(in, peer(0).out[in.channel]);
   for (std::uint32_t r = 0; r < state.readers; ++r, begin = seen())
@@ -238,7 +238,7 @@ bool Operation::try_send_in_slots(Instance& in, SendState& state) {
 
 /// In a long wait: messages that have not left because the staging ring is full of what others' readers do not take.
 void Operation::unblock_sends(Instance& in) {
-  if (in.unsent.empty()) return;
+  if (in.unsent.empty() || runs_ahead(in)) return;
   if (!paths_.node->staging[in.channel]->detach_others(paths_.node->owner(key_)) || pump(in)) return;
   one_by_one(in.unsent);
   for (SendState& state : in.unsent) {
@@ -325,7 +325,7 @@ bool Operation::take(Instance& in, std::uint32_t index, bool in_order, bool yiel
     if ((receive.got + bytes == step.bytes) != fragment.last || receive.got + bytes > step.bytes)
       failed_ = receive.dropped = true;
     // What it combines could not leave, and would have to be copied later.
-    if (in_order && step.forwards && fragment.in_ring() && runs_ahead(in) && may_forward(in, step)) return false;
+    if (in_order && forwards(step, receive, fragment) && runs_ahead(in) && may_forward(in, step)) return false;
     const Nanoseconds begin = seen(step.peer, true);
     if (!in_order && step.kind == ActionKind::receive_reduce && receive.got == 0 && !receive.bounce && !receive.dropped)
       receive.bounce = in.arena.take(step.bytes);

@@ -60,7 +60,8 @@ class Plan::Resolver {
       p_.stages.push_back(stage);
     }
     if (work_.bypass_cache) mark_non_temporal();
-    if (work_.element.dense) mark_forwarding();
+    constexpr std::size_t most_stages = 128;  // for the search takes their square
+    if (work_.element.dense && p_.stages.size() <= most_stages) mark_forwarding();
     p_.fast_path = {};
   }
 
