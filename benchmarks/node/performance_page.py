@@ -14,7 +14,7 @@ from stretto.peers.goals import Goal, judge
 from stretto.peers.table import mean_ratio
 from stretto.plot.files import save
 from stretto.plot.heat import draw
-from stretto.units import size_in_words
+from stretto.units import counted, size_in_words
 
 
 def name_of(cell: dict) -> str:
@@ -148,8 +148,8 @@ def _method(document: dict) -> list[str]:
         "rank, without the barrier. A time is the median over the blocks; a ratio is the MPI's "
         "time over Stretto's in the same run.\n",
         "In a round, every cell is measured under all peers (the MPIs), one right after the other. "
-        f"There are {wish['rounds']} rounds, if time allows, and up to {wish['repeats']} more for "
-        f"cells whose ratios do not agree. Ratios agree if they lie within a factor of "
+        f"As time allows there are {counted(wish['rounds'], 'round')} or less, and up to "
+        f"{wish['repeats']} more for cells whose ratios do not agree. Ratios agree if they lie within a factor of "
         f"{document['agree']} of their median. The tables have medians over the rounds, of the "
         "ratios too. Times depend on the state in which the machine was; ratios hardly do, since "
         "both times are of the same moment. A ratio is marked ~ if less than half of the rounds "
