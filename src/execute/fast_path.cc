@@ -49,6 +49,7 @@ Operation::Stop Operation::run_fast(const Work& work, Ends ends, const Paths& pa
   };
   while (at.round < plan.stages.size()) {
     const Plan::Stage& stage = plan.stages[at.round];
+    const bool sends = at.send < stage.end_of_sends;
     while (at.send < stage.end_of_sends) {
       const Plan::Outgoing* send = &plan.sends[at.send];
       if (send->bytes >= least_in_fragments && window_for(work, stage, *send) > 0) return Stop::other_path;
@@ -57,6 +58,7 @@ Operation::Stop Operation::run_fast(const Work& work, Ends ends, const Paths& pa
       if (sent == 0) return Stop::wait;
       at.send += sent;
     }
+    if (sends && paths.node->policy.polls > 1) prefetch_next(plan, stage);
     for (; at.step < stage.end_of_steps; ++at.step)
       if (const Stop stop = step_fast(work, plan.steps[at.step], address, polls); stop != Stop::end) return stop;
     ++at.round;
@@ -92,6 +94,19 @@ bool Operation::advance_fast(int polls) {
   return true;
 }
 
+/// The messages of a stage have left: gets the lines in which the next ones will be, while there is time. Most often
+/// their receivers have read them. But a receiver that waits looks at its next slot: between ranks that hear of each
+/// other that would only go to and fro.
+void Operation::prefetch_next(const Plan& plan, const Plan::Stage& stage) const {
+  for (std::uint32_t s = stage.first_send; s < stage.end_of_sends; ++s) {
+    const Plan::Outgoing& send = plan.sends[s];
+    shm::Connection& peer = *neighbour(send.peer);
+    const bool for_one = send.alike == 1 && (s == stage.first_send || plan.sends[s - 1].alike == 1);
+    if (for_one) peer.out[0].prefetch_room(send.bytes);
+    if (plan.fast_path.only_sends && peer.streams()) peer.out[0].prefetch_slot();
+  }
+}
+
 /// What the fast path cannot do is left to the other one.
 void Operation::leave_fast_path() {
   if (!std::exchange(is_fast_, false)) return;
@@ -102,13 +117,20 @@ void Operation::leave_fast_path() {
   resume(work, Paths(paths_), *ready_, position_);
 }
 
-/// How many messages have left: those that have the same blocks, or none.
+/// How many messages have left: those that have the same blocks, or none. Of many operations those leave first that
+/// were posted first: in another order the peer, which looks for them in this one, would take one message a look.
 std::uint32_t Operation::send_fast(const Plan::Outgoing* send, const std::byte* from) {
+  shm::Connection& first = *neighbour(send->peer);
+  if (first.full_in == look_) return 0;
+  const std::uint32_t sent = post_fast(send, from);
+  if (sent == 0 && first.out[0].full()) first.full_in = look_;
+  return sent;
+}
+
+std::uint32_t Operation::post_fast(const Plan::Outgoing* send, const std::byte* from) {
   const Bytes bytes = send->bytes;
   const auto& node = *paths_.node;
-  const auto peer = [&](std::uint32_t r) -> shm::Connection& {
-    return *node.connections[static_cast<std::size_t>(send[r].peer)];
-  };
+  const auto peer = [&](std::uint32_t r) -> shm::Connection& { return *neighbour(send[r].peer); };
   const auto readers = static_cast<std::uint32_t>(send->alike);
   if (shm::goes_inline(peer(0).out[0], bytes, readers)) {
     const auto pack = [&](std::byte* to) {

@@ -226,7 +226,7 @@ void Operation::deliver(Instance& in, const Plan::Step& step, ReceiveState& rece
         bytes, [&](bool as_memcpy) { in.buffers.store(step, receive.got / size, bytes / size, fragment, !as_memcpy); });
   else if (step.kind == ActionKind::receive)
     in.buffers.store(step, receive.got / size, bytes / size, fragment);
-  else if (!(step.forwards && in_ring && bytes == step.bytes && may_forward(in, step) && forward(in, step, fragment)))
+  else
     in.buffers.combine_message(step, receive.got / size, bytes / size, fragment, in.arena);
   receive.got += bytes;
 }

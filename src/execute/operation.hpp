@@ -65,9 +65,10 @@ class Operation {
   Owner* owner = nullptr;  ///< hears of its end; null: somebody waits for it
 
   /// `number` tells it from the others of its Progress; `selectors` are of the thread.
-  Operation(std::uint32_t number, shm::AccessSelectors& selectors)
+  Operation(std::uint32_t number, shm::AccessSelectors& selectors, const std::uint64_t& look)
       : number_(number),
         selectors_(selectors),
+        look_(look),
         instances_(1) {}
   Operation& operator=(Operation&&) = delete;
 
@@ -213,23 +214,21 @@ class Operation {
                bool in_ring = false);
   /// Of this node, whatever others do.
   bool shares_core() const { return work_.oversubscribed && paths_.node && paths_.node->policy.polls <= 1; }
-  /// Is this all of a message whose result may leave at once?
-  static bool forwards(const Plan::Step& step, const ReceiveState& receive, const shm::Fragment& fragment) {
-    return step.forwards && fragment.in_ring() && fragment.bytes == step.bytes && !receive.bounce;
-  }
-  bool may_forward(const Instance& in, const Plan::Step& step) const;
-  bool forward(Instance& in, const Plan::Step& step, const std::byte* message);
+  shm::Connection* next_of(const Instance& in, const Plan::Step& step, const ReceiveState& receive,
+                           const shm::Fragment& fragment) const;
+  bool forward(Instance& in, const Plan::Step& step, ReceiveState& receive, shm::Inbox& box,
+               const shm::Fragment& fragment, shm::Connection& next);
   /// Where ranks share cores a pipeline goes on, after two messages, when the older one has been read: its reader needs
-  /// a core, and what it reads is still in the cache.
-  bool runs_ahead(const Instance& in) const {
-    return shares_core() && in.sent[0].box && !in.sent[0].box->released(in.sent[0].number);
-  }
-  static void note_sent(Instance& in, const shm::Outbox& box) {
-    in.sent[0] = std::exchange(in.sent[1], {&box, box.sent()});
+  /// a core, and what it reads is still in the cache. Elsewhere nothing is noted in `sent`.
+  bool runs_ahead(const Instance& in) const { return in.sent[0].box && !in.sent[0].box->released(in.sent[0].number); }
+  void note_sent(Instance& in, const shm::Outbox& box) const {
+    if (shares_core()) in.sent[0] = std::exchange(in.sent[1], {&box, box.sent()});
   }
   void deliver_bounced(Instance& in, const Plan::Step& step, const ReceiveState& receive);
 
   std::uint32_t send_fast(const Plan::Outgoing* send, const std::byte* from);
+  std::uint32_t post_fast(const Plan::Outgoing* send, const std::byte* from);
+  void prefetch_next(const Plan& plan, const Plan::Stage& stage) const;
   struct Ends {  // addresses of the call's buffers
     void* input = nullptr;
     void* output = nullptr;
@@ -268,7 +267,7 @@ class Operation {
   void unblock_sends(Instance& in);
   bool takes_one(const Instance& in) const;
   shm::Copied take_content(Instance& in, const Plan::Step& step, ReceiveState& receive, shm::Inbox& box,
-                           const shm::Fragment& fragment);
+                           const shm::Fragment& fragment, shm::Connection* next);
   static bool is_exchanged(const Instance& in, const Plan::Step& step);
   void note_cost(Instance& in, const Plan::Step& step, const ReceiveState& receive, const shm::Fragment& last);
   bool take(Instance& in, std::uint32_t step, bool in_order, bool yielding);
@@ -299,6 +298,7 @@ class Operation {
 
   std::uint32_t number_;
   shm::AccessSelectors& selectors_;
+  const std::uint64_t& look_;  // the number of this look at all operations
   Work work_{};
   Paths paths_;
   shm::Neighbours node_;

@@ -254,14 +254,15 @@ bool Operation::takes_one(const Instance& in) const {
   return !work_.oversubscribed && stage.first_send == stage.end_of_sends && stage.receives == 1;
 }
 
-/// Timed, if that helps the sender to choose how other messages go.
+/// Timed, if that helps the sender to choose how other messages go. `next`: what is combined may leave to it at once.
 shm::Copied Operation::take_content(Instance& in, const Plan::Step& step, ReceiveState& receive, shm::Inbox& box,
-                                    const shm::Fragment& fragment) {
+                                    const shm::Fragment& fragment, shm::Connection* next) {
   if (receive.dropped) {
     receive.got += fragment.bytes;
     return shm::Copied::all;
   }
   const auto take = [&] {
+    if (next && forward(in, step, receive, box, fragment, *next)) return shm::Copied::all;
     if (fragment.carried == shm::Carried::lent) return take_lent(in, step, receive, box, fragment);
     const bool in_ring = fragment.in_ring();
     const auto read = [&] { deliver(in, step, receive, fragment.content, fragment.bytes, in_ring); };
@@ -324,12 +325,12 @@ bool Operation::take(Instance& in, std::uint32_t index, bool in_order, bool yiel
     const Bytes bytes = fragment.bytes;
     if ((receive.got + bytes == step.bytes) != fragment.last || receive.got + bytes > step.bytes)
       failed_ = receive.dropped = true;
-    // What it combines could not leave, and would have to be copied later.
-    if (in_order && forwards(step, receive, fragment) && runs_ahead(in) && may_forward(in, step)) return false;
+    shm::Connection* const next = in_order ? next_of(in, step, receive, fragment) : nullptr;
+    if (next && runs_ahead(in)) return false;  // combined now it could not leave, and would have to be copied later
     const Nanoseconds begin = seen(step.peer, true);
     if (!in_order && step.kind == ActionKind::receive_reduce && receive.got == 0 && !receive.bounce && !receive.dropped)
       receive.bounce = in.arena.take(step.bytes);
-    const shm::Copied copied = take_content(in, step, receive, box, fragment);
+    const shm::Copied copied = take_content(in, step, receive, box, fragment, next);
     if (copied == shm::Copied::in_part) return false;
     const bool withdrawn = fragment.carried == shm::Carried::lent && box.was_withdrawn();
     if (copied == shm::Copied::refused && !withdrawn) {

@@ -61,7 +61,7 @@ class Plan::Resolver {
     }
     if (work_.bypass_cache) mark_non_temporal();
     constexpr std::size_t most_stages = 128;  // for the search takes their square
-    if (work_.element.dense && p_.stages.size() <= most_stages) mark_forwarding();
+    if (work_.has_neighbours && work_.element.dense && p_.stages.size() <= most_stages) mark_forwarding();
     p_.fast_path = {};
   }
 
@@ -228,7 +228,9 @@ void Plan::resolve(const Work& work, Count segment) { Resolver(*this, work, segm
 void Plan::find_fast_path(const Work& work) {
   fast_path = {.fits = work.element.dense};
   for (const Stage& stage : stages) fast_path.fits = fast_path.fits && fits_fast_path(work, stage);
-  fast_path.local = sends.empty() && std::ranges::none_of(steps, [](const Step& s) { return is_receive(s.kind); });
+  const bool receives = std::ranges::any_of(steps, [](const Step& s) { return is_receive(s.kind); });
+  fast_path.local = sends.empty() && !receives;
+  fast_path.only_sends = !sends.empty() && !receives;
 }
 
 bool Plan::fits_fast_path(const Work& work, const Stage& stage) {

@@ -34,6 +34,7 @@ struct Work {
   bool copies_measured = false;  ///< each of these is staged instead where that has been faster
   bool oversubscribed = false;   ///< a rank that waits may wait for a core
   bool bypass_cache = false;     ///< the buffers of all ranks of the node are larger than the cache
+  bool has_neighbours = true;    ///< some of the other ranks are of this node
 
   /// Does it go by measured times whether such a message is lent?
   bool measures(Bytes message) const { return copies_measured && message >= lend_from; }
@@ -83,12 +84,13 @@ struct Plan {
   /// Whether all messages are in one piece, without holes, and not too long. Known after find_fast_path().
   struct FastPath {
     bool fits = false;
-    bool local = false;      ///< there are no messages
-    bool has_long = false;   ///< some are long: where there is a shared heap they go by the other path
-    Bytes staged = 0;        ///< the most that a stage needs in the staging ring,
-    Bytes largest = 0;       ///< and the largest message there
-    Bytes exchanged = 0;     ///< of the only message that may be lent, which goes by the other path then; one as long
-    Rank partner = no_rank;  ///< comes from its receiver, this rank
+    bool local = false;       ///< there are no messages
+    bool only_sends = false;  ///< this rank receives nothing
+    bool has_long = false;    ///< some are long: where there is a shared heap they go by the other path
+    Bytes staged = 0;         ///< the most that a stage needs in the staging ring,
+    Bytes largest = 0;        ///< and the largest message there
+    Bytes exchanged = 0;      ///< of the only message that may be lent, which goes by the other path then; one as long
+    Rank partner = no_rank;   ///< comes from its receiver, this rank
   } fast_path;
 
   std::span<const Span> at(Slice s) const { return {spans.data() + s.first, s.count}; }

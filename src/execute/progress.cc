@@ -9,7 +9,7 @@ namespace stretto::execute {
 using transport::Outcome;
 
 void Progress::add_unused() {
-  all_.push_back(std::make_unique<Operation>(static_cast<std::uint32_t>(all_.size()), selectors_));
+  all_.push_back(std::make_unique<Operation>(static_cast<std::uint32_t>(all_.size()), selectors_, looks_));
   unused_.push_back(all_.back().get());
 }
 
@@ -86,6 +86,7 @@ Outcome Progress::finish(Operation& operation, const Deadline& deadline) {
 
 bool Progress::advance_all(const Rights& rights) {
   bool moved = false;
+  ++looks_;
   for (Operation* operation : posted_) {
     if (!operation->active() || !rights.cover(operation->paths().needed)) continue;
     moved |= operation->advance();

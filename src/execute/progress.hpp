@@ -3,6 +3,8 @@
 // Moves operations on: those that were posted and are not complete, in whatever order their messages come.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -74,6 +76,12 @@ class Progress {
   transport::Outcome await(Operation& operation, const Deadline& deadline);
 
   shm::AccessSelectors selectors_;
+  /// Connections note looks of several: each has numbers of its own.
+  static std::uint64_t first_look() {
+    static std::atomic<std::uint64_t> made{0};
+    return (made.fetch_add(1, std::memory_order_relaxed) + 1) << 40;
+  }
+  std::uint64_t looks_ = first_look();  // at all operations
   std::vector<std::unique_ptr<Operation>> all_;
   std::vector<Operation*> unused_, posted_, ended_;  // ended_: their owners do not know yet
   unsigned idle_polls_ = 0;

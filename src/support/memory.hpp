@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 
@@ -28,6 +29,20 @@ inline void copy_bytes(void* to, const void* from, Bytes bytes) {
     copy_lines(to, from, bytes);
   else
     std::memcpy(to, from, static_cast<std::size_t>(bytes));
+}
+
+/// Asks for the cache lines of memory that is to be written soon and that another core has read. A store that has to
+/// wait for such a line holds up all stores behind it.
+inline void prefetch_to_write(const std::byte* memory, Bytes bytes) {
+  for (Bytes at = 0; at < bytes; at += 64) {
+#if defined(__x86_64__)
+    asm volatile("prefetchw %0"
+                 :
+                 : "m"(memory[at]));  // for which __builtin_prefetch asks only where all processors have it
+#else
+    __builtin_prefetch(memory + at, 1);
+#endif
+  }
 }
 
 /// memmove likewise.

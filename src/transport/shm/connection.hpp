@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstring>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "support/memory.hpp"
@@ -87,6 +88,11 @@ class Outbox {
   Bytes most_inline() const { return std::max(inline_payload, static_cast<Bytes>(channel_.room_bytes)); }
   /// Where one does in the next slot.
   std::byte* place(Bytes bytes) { return bytes <= inline_payload ? next().payload : channel_.room(sent_); }
+  /// Gets the lines of the next room, if a message of so many bytes travels there.
+  void prefetch_room(Bytes bytes) {
+    if (bytes > inline_payload && bytes <= most_inline()) prefetch_to_write(place(bytes), bytes);
+  }
+  void prefetch_slot() { prefetch_to_write(reinterpret_cast<const std::byte*>(&next()), sizeof(Slot)); }
   /// Publishes the slot: the release makes its content visible before its key.
   void post(std::uint64_t key) {
     Slot& slot = next();
@@ -321,7 +327,10 @@ struct Connection {
   /// In an exchange the peer decides for both: if one lends and the other stages, whoever stages also copies what it
   /// was lent, and has all the work.
   bool follows = false;
-  std::uint64_t heard = 0;  ///< fragments from the peer, when something was last staged for it
+  std::uint64_t heard = 0;         ///< fragments from the peer, when something was last staged for it
+  std::uint64_t heard_before = 0;  ///< likewise, when streams() was last asked,
+  unsigned in_a_row = 0;           ///< and how often nothing had come since
+  std::uint64_t full_in = 0;       ///< the last look (Operation::look_) in which its first channel was full
 
   /// Is lending a message faster than staging it? What copies take is noted in the first channel for all.
   bool lending_is_faster(Bytes message, bool one_way, bool exchanged, float handicap) {
@@ -338,6 +347,14 @@ struct Connection {
   /// Does the peer wait, as far as known? It has read all that was staged for it, and sent something since: where one
   /// message follows another it may just have read the last piece.
   bool waits() const { return heard != in[0].taken() && std::ranges::all_of(out, &Outbox::has_caught_up); }
+
+  /// Asked with each message: were several sent with nothing heard of the peer between them? Then it hardly waits for
+  /// the next one; where a barrier or an exchange comes between two messages, it does.
+  bool streams() {
+    constexpr unsigned several = 3;
+    if (std::exchange(heard_before, in[0].taken()) != in[0].taken()) in_a_row = 0;
+    return in_a_row >= several || ++in_a_row > several;
+  }
 
   /// Is this message of an exchange to be staged, and not to be timed?
   bool stages_untimed(Bytes message) { return selector.stages_untimed(message, follows); }
