@@ -5,7 +5,6 @@
 
 #include <functional>
 #include <span>
-#include <vector>
 
 #include "stretto/schedule.hpp"
 

@@ -9,7 +9,6 @@
 
 #include <memory>
 #include <optional>
-#include <span>
 
 #include "stretto/cost.hpp"
 

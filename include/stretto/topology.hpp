@@ -43,7 +43,8 @@ class Topology {
   /// A way is one direction of one link: two of each vertex, up and down, then two of each rank. Where a machine has
   /// several ranks, each has a link of its own to it, without limit.
   std::size_t ways() const { return 2 * (vertices_.size() + machines_.size()); }
-  double bandwidth(std::size_t way) const;  ///< 0: unlimited
+  /// 0: unlimited.
+  double bandwidth(std::size_t way) const { return way / 2 < vertices_.size() ? vertices_[way / 2].bandwidth : 0; }
   std::string name_of(std::size_t way) const;
   /// Indices of the ways from one rank to another.
   void path(Rank from, Rank to, std::vector<std::size_t>& ways) const;

@@ -45,13 +45,11 @@ void check_slot(const Machine& machine, const Content& wanted, Rank rank, Block 
 
 void check_postcondition(const Machine& machine, const Schedule& first, const Question& question) {
   if (question.collective == Collective::barrier) return check_barrier(machine, question.shape.ranks);
-  const Block blocks = first.blocks;
-  const Parts& parts = first.parts;
   const bool prefixes = facts(question.collective).prefix;
-  for (Block b = 0; b < blocks; ++b) {
+  for (Block b = 0; b < first.blocks; ++b) {
     Rank reference = no_rank;  // the first rank that holds the reduction of this block by all ranks
     for (Rank r = 0; r < question.shape.ranks; ++r) {
-      const Content wanted = content_after(question.collective, question.shape, parts, r, b);
+      const Content wanted = content_after(question.collective, question.shape, first.parts, r, b);
       if (wanted.kind == Content::Kind::nothing) continue;
       check_slot(machine, wanted, r, b);
       if (wanted.kind != Content::Kind::reduction || prefixes) continue;

@@ -69,49 +69,53 @@ void check_question(std::span<const Schedule> schedules, const Question& questio
   }
 }
 
-class Form {
- public:
-  /// What messages and actions speak of is taken from `blocks_left`, which all ranks share.
-  Form(const Schedule& schedule, const Question& question, std::int64_t& blocks_left)
-      : schedule_(schedule),
-        question_(question),
-        layout_(schedule, question),
-        blocks_left_(blocks_left) {
-    written_.resize(static_cast<std::size_t>(layout_.size()));
-  }
+struct Written {
+  std::int64_t action = 0;
+  std::size_t position = 0;
+};
+
+struct Form {
+  const Schedule& schedule;
+  const Question& question;
+  std::int64_t& blocks_left;  // that messages and actions may still speak of: all ranks share it
+  Layout layout{schedule, question};
+  std::size_t round_index = 0;  // which round is looked at
+  std::int64_t number = 0;      // of the action, in all rounds
+  /// For every location, by which action it was last written.
+  std::vector<Written> last_written = std::vector<Written>(static_cast<std::size_t>(layout.size()));
+  std::vector<Location> targets = {}, operands = {};
 
   void check() {
-    for (; round_ < schedule_.rounds.size(); ++round_) {
-      const Round& round = schedule_.rounds[round_];
-      for (const Send& send : schedule_.sends_of(round)) {
+    for (; round_index < schedule.rounds.size(); ++round_index) {
+      const Round& round = schedule.rounds[round_index];
+      for (const Send& send : schedule.sends_of(round)) {
         check_peer(send.peer, "sends to");
         check_slots(send.blocks);
       }
-      for (const Action& action : schedule_.actions_of(round)) check_action(action);
+      for (const Action& action : schedule.actions_of(round)) check_action(action);
     }
   }
 
- private:
-  [[noreturn]] void no(const std::string& what) const { malformed(where(schedule_.rank, round_) + what); }
+  [[noreturn]] void no(const std::string& what) const { malformed(where(schedule.rank, round_index) + what); }
 
   void check_peer(Rank peer, const std::string& verb) const {
-    if (peer == schedule_.rank) no(verb + " itself instead of copying");
-    if (peer < 0 || peer >= schedule_.ranks)
-      no(verb + " rank " + std::to_string(peer) + " of " + std::to_string(schedule_.ranks));
+    if (peer == schedule.rank) no(verb + " itself instead of copying");
+    if (peer < 0 || peer >= schedule.ranks)
+      no(verb + " rank " + std::to_string(peer) + " of " + std::to_string(schedule.ranks));
   }
 
   void check_slots(Slice slice) {
-    for (const Range& r : schedule_.at(slice)) {
-      const Block slots = r.buffer == Buffer::scratch ? static_cast<Block>(schedule_.scratch.size()) : schedule_.blocks;
+    for (const Range& r : schedule.at(slice)) {
+      const Block slots = r.buffer == Buffer::scratch ? static_cast<Block>(schedule.scratch.size()) : schedule.blocks;
       const auto slot = [&](Block b) { return std::string(name_of(r.buffer)) + '[' + std::to_string(b) + ']'; };
       if (r.count <= 0) no("a range of " + counted(r.count, "block") + " from " + slot(r.first) + " on");
       if (r.first < 0 || r.first > slots - r.count)
         no(slot(r.first < 0 ? r.first : r.first + r.count - 1) + " does not exist: " + std::string(name_of(r.buffer)) +
            " has " + counted(slots, "slot"));
-      if ((blocks_left_ -= r.count) < 0) no("here messages and actions are too many to check");
+      if ((blocks_left -= r.count) < 0) no("here messages and actions are too many to check");
       for (Block b = r.first; b < r.first + r.count; ++b)
-        if (!slot_exists(question_.collective, question_.shape, schedule_.parts, schedule_.rank, r.buffer, b))
-          no(std::string(facts(question_.collective).name) + " gives this rank no " + slot(b));
+        if (!slot_exists(question.collective, question.shape, schedule.parts, schedule.rank, r.buffer, b))
+          no(std::string(facts(question.collective).name) + " gives this rank no " + slot(b));
     }
   }
 
@@ -119,15 +123,15 @@ class Form {
     const bool receives = is_receive(action.kind);
     if (receives) check_peer(action.peer, "receives from");
     for (Slice s : {action.target, action.source, action.operand}) check_slots(s);
-    for (const Range& r : schedule_.at(action.target))
+    for (const Range& r : schedule.at(action.target))
       if (r.buffer == Buffer::input) no("writes input[" + std::to_string(r.first) + ']');
-    layout_.locate(schedule_.at(action.target), targets_);
+    layout.locate(schedule.at(action.target), targets);
     if (action.kind == ActionKind::receive) return;  // a slot that it receives twice is found with the other hazards
-    ++action_;
-    for (std::size_t i = 0; i < targets_.size(); ++i) {
-      Written& written = written_[static_cast<std::size_t>(targets_[i])];
-      if (written.action == action_) no("writes " + layout_.name(targets_[i]) + " twice in one action");
-      written = {action_, i};
+    ++number;
+    for (std::size_t i = 0; i < targets.size(); ++i) {
+      Written& written = last_written[static_cast<std::size_t>(targets[i])];
+      if (written.action == number) no("writes " + layout.name(targets[i]) + " twice in one action");
+      written = {number, i};
     }
     if (action.kind != ActionKind::receive_reduce) check_operand(action.source);
     if (action.kind != ActionKind::copy) check_operand(action.operand);
@@ -135,34 +139,20 @@ class Form {
 
   // Slot by slot of the target's blocks, and not in reach of what the action itself writes at another position.
   void check_operand(Slice operand) {
-    layout_.locate(schedule_.at(operand), operands_);
-    if (operands_.size() != targets_.size())
-      no("an operand of " + counted(static_cast<Block>(operands_.size()), "block") + " for a target of " +
-         std::to_string(targets_.size()));
-    for (std::size_t i = 0; i < operands_.size(); ++i) {
-      const Block has = layout_.block(operands_[i]), needs = layout_.block(targets_[i]);
+    layout.locate(schedule.at(operand), operands);
+    if (operands.size() != targets.size())
+      no("an operand of " + counted(static_cast<Block>(operands.size()), "block") + " for a target of " +
+         std::to_string(targets.size()));
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+      const Block has = layout.block(operands[i]), needs = layout.block(targets[i]);
       if (has != needs)
-        no(layout_.name(operands_[i]) + " holds block " + std::to_string(has) + ", its target " +
-           layout_.name(targets_[i]) + " block " + std::to_string(needs));
-      const Written& written = written_[static_cast<std::size_t>(operands_[i])];
-      if (written.action == action_ && written.position != i)
-        no("reads " + layout_.name(operands_[i]) + " and writes it in the same action, at another place");
+        no(layout.name(operands[i]) + " holds block " + std::to_string(has) + ", its target " +
+           layout.name(targets[i]) + " block " + std::to_string(needs));
+      const Written& written = last_written[static_cast<std::size_t>(operands[i])];
+      if (written.action == number && written.position != i)
+        no("reads " + layout.name(operands[i]) + " and writes it in the same action, at another place");
     }
   }
-
-  struct Written {
-    std::int64_t action = 0;
-    std::size_t position = 0;
-  };
-
-  const Schedule& schedule_;
-  const Question& question_;
-  Layout layout_;
-  std::int64_t& blocks_left_;
-  std::size_t round_ = 0;
-  std::int64_t action_ = 0;
-  std::vector<Written> written_;  // for every location, by which action it was last written
-  std::vector<Location> targets_, operands_;
 };
 
 }  // namespace
@@ -170,7 +160,7 @@ class Form {
 void check_form(std::span<const Schedule> schedules, const Question& question) {
   check_question(schedules, question);
   std::int64_t blocks_left = most_blocks;
-  for (const Schedule& s : schedules) Form(s, question, blocks_left).check();
+  for (const Schedule& s : schedules) Form{s, question, blocks_left}.check();
 }
 
 }  // namespace stretto::checking

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <compare>
+#include <utility>
 
 #include "check/refuse.hpp"
 
@@ -11,14 +12,10 @@ namespace {
 
 // One end of a message, in its rank's order.
 struct End {
-  std::uint64_t channel;
+  std::pair<Rank, Rank> channel;  // from, to
   std::int64_t index;
   auto operator<=>(const End&) const = default;
 };
-
-std::uint64_t channel(Rank from, Rank to) {
-  return std::uint64_t{static_cast<std::uint32_t>(from)} << 32 | static_cast<std::uint32_t>(to);
-}
 
 Matching match(std::span<const Schedule> schedules) {
   Matching m;
@@ -27,9 +24,9 @@ Matching match(std::span<const Schedule> schedules) {
   for (const Schedule& s : schedules) {
     m.first_send.push_back(send);
     m.first_action.push_back(action);
-    for (const Send& x : s.sends) sends.push_back({channel(s.rank, x.peer), send++});
+    for (const Send& x : s.sends) sends.push_back({{s.rank, x.peer}, send++});
     for (const Action& a : s.actions) {
-      if (is_receive(a.kind)) receives.push_back({channel(a.peer, s.rank), action});
+      if (is_receive(a.kind)) receives.push_back({{a.peer, s.rank}, action});
       ++action;
     }
   }
@@ -100,14 +97,6 @@ void Machine::fill_inputs(const Question& question) {
       }
 }
 
-Expression Machine::output(Rank rank, Block block) const {
-  return values_[index(rank)][index(layout(rank).of(Buffer::output, block))];
-}
-
-bool Machine::has_heard(Rank rank, Rank other) const {
-  return (heard_[index(rank) * heard_words_ + index(other) / 64] >> other % 64 & 1) != 0;
-}
-
 void Machine::run() {
   const auto ranks = static_cast<Rank>(schedules_.size());
   for (Rank r = ranks - 1; r >= 0; --r) ready_.push_back(r);  // so that rank 0 moves first
@@ -116,14 +105,12 @@ void Machine::run() {
     ready_.pop_back();
     advance(rank);
   }
+  Chain longest;
   for (Rank r = 0; r < ranks; ++r) {
     if (!done(r)) refuse_hang();
-    const Chain& chain = state(r).chain;
-    measured.rounds = std::max(measured.rounds, chain.rounds);
-    measured.sent = std::max(measured.sent, chain.sent);
-    measured.combined = std::max(measured.combined, chain.combined);
+    longest.wait_for(state(r).chain);
   }
-  measured.messages = matching_.first_send.back();
+  measured = {longest.rounds, longest.sent, longest.combined, matching_.first_send.back()};
 }
 
 void Machine::advance(Rank rank) {
@@ -158,24 +145,16 @@ void Machine::post_send(Rank rank, std::size_t i) {
   Message& message = messages_[index(number)];
   const auto blocks = static_cast<std::size_t>(blocks_in(schedule(rank).at(send.blocks)));
   message = {.first = contents_.size(), .count = blocks, .chain = s.chain, .posted = true};
-  if (!layouts_.empty()) take_contents(rank, send);
+  if (!layouts_.empty()) {
+    layout(rank).locate(schedule(rank).at(send.blocks), sources_);
+    for (Location at : sources_) contents_.push_back(held(rank, at, "sends"));
+  }
   std::copy_n(heard(rank), heard_words_, told_.begin() + static_cast<std::ptrdiff_t>(index(number) * heard_words_));
   const std::int64_t taker = matching_.action_of_send[index(number)];
   if (taker == Matching::none || !receive_posted_[index(taker)]) {
     ++s.untaken;
   } else if (--state(send.peer).unsent == 0) {
     ready_.push_back(send.peer);
-  }
-}
-
-void Machine::take_contents(Rank rank, const Send& send) {
-  layout(rank).locate(schedule(rank).at(send.blocks), sources_);
-  for (Location at : sources_) {
-    const Expression e = values_[index(rank)][index(at)];
-    if (e == no_expression)
-      refuse(Refusal::never_written,
-             where(rank, state(rank).round) + "sends " + layout(rank).name(at) + ", which holds nothing");
-    contents_.push_back(e);
   }
 }
 
@@ -189,14 +168,6 @@ void Machine::post_receive(Rank rank, std::size_t i) {
   } else if (--state(peer).untaken == 0) {
     ready_.push_back(peer);
   }
-}
-
-std::int64_t Machine::send_taken_by(Rank rank, std::size_t action) const {
-  return matching_.send_of_action[index(matching_.action(rank, action))];
-}
-
-const Machine::Message& Machine::message_for(Rank rank, std::size_t action) const {
-  return messages_[index(send_taken_by(rank, action))];
 }
 
 void Machine::Chain::wait_for(const Chain& other) {
@@ -215,7 +186,7 @@ Machine::Chain Machine::end_of_round(Rank rank) const {
   for (std::size_t i = now.actions.first; i < now.actions.first + now.actions.count; ++i) {
     if (!is_receive(schedule(rank).actions[i].kind)) continue;
     speaks = true;
-    const Message& message = message_for(rank, i);
+    const Message& message = messages_[index(send_taken_by(rank, i))];
     end.wait_for(message.chain);
     in += static_cast<std::int64_t>(message.count);
   }
@@ -277,13 +248,17 @@ void Machine::touch(Rank rank, std::size_t action, Location at, const char* verb
                                              std::to_string(schedule(rank).actions[marks.received_by].peer));
 }
 
-Expression Machine::read(Rank rank, std::size_t action, Location at, const char* verb) {
-  touch(rank, action, at, verb);
+Expression Machine::held(Rank rank, Location at, const char* verb) const {
   const Expression e = values_[index(rank)][index(at)];
   if (e == no_expression)
     refuse(Refusal::never_written,
            where(rank, state(rank).round) + verb + ' ' + layout(rank).name(at) + ", which holds nothing");
   return e;
+}
+
+Expression Machine::read(Rank rank, std::size_t action, Location at, const char* verb) const {
+  touch(rank, action, at, verb);
+  return held(rank, at, verb);
 }
 
 void Machine::write(Rank rank, std::size_t action, Location at, Expression e) {
@@ -298,15 +273,15 @@ void Machine::write(Rank rank, std::size_t action, Location at, Expression e) {
 
 // Leaves the message in results_.
 void Machine::receive(Rank rank, std::size_t action) {
-  const Message& message = message_for(rank, action);
+  const std::size_t send = index(send_taken_by(rank, action));
+  const Message& message = messages_[send];
   const auto first = contents_.begin() + static_cast<std::ptrdiff_t>(message.first);
   results_.assign(first, first + static_cast<std::ptrdiff_t>(message.count));
   const bool fits =
       std::equal(results_.begin(), results_.end(), targets_.begin(), targets_.end(),
                  [&](Expression e, Location at) { return expressions_.block(e) == layout(rank).block(at); });
   if (!fits) refuse_message(rank, action);
-  const std::size_t told = index(send_taken_by(rank, action)) * heard_words_;
-  for (std::size_t w = 0; w < heard_words_; ++w) heard(rank)[w] |= told_[told + w];
+  for (std::size_t w = 0; w < heard_words_; ++w) heard(rank)[w] |= told_[send * heard_words_ + w];
 }
 
 void Machine::refuse_message(Rank rank, std::size_t action) const {

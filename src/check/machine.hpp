@@ -116,9 +116,13 @@ class Machine {
   /// Of everything sent, as Delivery::blocks names it.
   std::vector<Block> sent_blocks() const;
   /// What stands in a slot of the output.
-  Expression output(Rank rank, Block block) const;
+  Expression output(Rank rank, Block block) const {
+    return values_[index(rank)][index(layout(rank).of(Buffer::output, block))];
+  }
   /// In a barrier: has `rank` a message that `other` caused?
-  bool has_heard(Rank rank, Rank other) const;
+  bool has_heard(Rank rank, Rank other) const {
+    return (heard_[index(rank) * heard_words_ + index(other) / 64] >> other % 64 & 1) != 0;
+  }
 
   Measured measured;
   std::vector<std::vector<std::int64_t>> round_ends;
@@ -154,7 +158,6 @@ class Machine {
   void advance(Rank rank);
   void enter(Rank rank);
   void store(Rank rank, Location at, Expression e, std::int64_t received_by = Matching::none);
-  void take_contents(Rank rank, const Send& send);
   void post_send(Rank rank, std::size_t index);
   void post_receive(Rank rank, std::size_t index);
   void act(Rank rank);
@@ -163,11 +166,14 @@ class Machine {
   void reduce(Rank rank, std::size_t action);
   [[noreturn]] void refuse_message(Rank rank, std::size_t action) const;
   Chain end_of_round(Rank rank) const;
-  Expression read(Rank rank, std::size_t action, Location at, const char* verb);
+  Expression held(Rank rank, Location at, const char* verb) const;
+  Expression read(Rank rank, std::size_t action, Location at, const char* verb) const;
   void write(Rank rank, std::size_t action, Location at, Expression e);
   void touch(Rank rank, std::size_t action, Location at, const char* verb) const;
   Expression combine(Rank rank, Location target, Expression left, Expression right);
-  std::int64_t send_taken_by(Rank rank, std::size_t action) const;
+  std::int64_t send_taken_by(Rank rank, std::size_t action) const {
+    return matching_.send_of_action[index(matching_.action(rank, action))];
+  }
   [[noreturn]] void refuse_hang() const;
   std::vector<Wait> waits(Rank rank) const;
   std::size_t round_of_send(Rank rank, std::int64_t number) const;
@@ -178,7 +184,6 @@ class Machine {
   const State& state(Rank rank) const { return states_[static_cast<std::size_t>(rank)]; }
   State& state(Rank rank) { return states_[static_cast<std::size_t>(rank)]; }
   const Round& round(Rank rank) const { return schedule(rank).rounds[state(rank).round]; }
-  const Message& message_for(Rank rank, std::size_t action) const;
   std::uint64_t* heard(Rank rank) { return heard_.data() + static_cast<std::size_t>(rank) * heard_words_; }
 
   std::span<const Schedule> schedules_;

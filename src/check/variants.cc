@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "stretto/variants.hpp"
 
-#include <algorithm>
 #include <numeric>
 #include <random>
 

@@ -27,6 +27,15 @@ constexpr Content reduction(Rank first, Rank last) {
 }
 constexpr Content contribution(Rank from) { return {.kind = Content::Kind::contribution, .from = from}; }
 
+bool neighbour_exists(Collective collective, const Shape& shape, Rank rank, Buffer buffer, Block slot) {
+  const auto graph = graph_of(shape);
+  const bool is_input = buffer == Buffer::input;
+  if (is_input && !facts(collective).parts_in) return slot == 0;
+  const std::vector<Rank>& near = is_input ? graph->of(rank).destinations : graph->of(rank).sources;
+  const auto i = static_cast<std::size_t>(slot);
+  return i < near.size() && near[i] != no_rank;
+}
+
 }  // namespace
 
 Rank Parts::owner(Block block) const {
@@ -63,19 +72,6 @@ Block block_of(Collective collective, const Shape& shape, Rank rank, Buffer buff
   if (!facts(collective).pairwise || buffer == Buffer::scratch) return slot;
   return buffer == Buffer::input ? Block{rank} * shape.ranks + slot : slot * shape.ranks + rank;
 }
-
-namespace {
-
-bool neighbour_exists(Collective collective, const Shape& shape, Rank rank, Buffer buffer, Block slot) {
-  const auto graph = graph_of(shape);
-  const bool is_input = buffer == Buffer::input;
-  if (is_input && !facts(collective).parts_in) return slot == 0;
-  const std::vector<Rank>& near = is_input ? graph->of(rank).destinations : graph->of(rank).sources;
-  const auto i = static_cast<std::size_t>(slot);
-  return i < near.size() && near[i] != no_rank;
-}
-
-}  // namespace
 
 bool slot_exists(Collective collective, const Shape& shape, const Parts& parts, Rank rank, Buffer buffer, Block slot) {
   if (buffer == Buffer::scratch) return true;

@@ -38,6 +38,52 @@ std::vector<Neighbours> on_grid(const Grid& grid) {
   return all;
 }
 
+constexpr Rank most_neighbours = 1 << 16;
+constexpr std::size_t most_stencil_dims = 10;  // of a stencil, whose ranks have 3^dims neighbours
+
+[[noreturn]] void unknown(const std::string& text, const std::string& why) {
+  throw Error("graph '" + text + "': " + why, "write torus=4x4, grid=4x4, stencil=4x4 or random=3");
+}
+
+Rank number(const std::string& text, std::string_view digits) {
+  const auto n = parsed<Rank>(digits);
+  if (!n || *n < 1) unknown(text, "'" + std::string(digits) + "' is not a number of at least 1");
+  return *n;
+}
+
+std::vector<Rank> dims_of(const std::string& text, std::string_view sizes, Rank ranks) {
+  std::vector<Rank> dims;
+  std::int64_t product = 1;
+  for (std::size_t begin = 0; begin <= sizes.size();) {
+    const std::size_t end = std::min(sizes.find('x', begin), sizes.size());
+    dims.push_back(number(text, sizes.substr(begin, end - begin)));
+    product *= dims.back();
+    if (product > ranks) break;
+    begin = end + 1;
+  }
+  if (product != ranks) unknown(text, "it does not have " + std::to_string(ranks) + " ranks");
+  return dims;
+}
+
+/// Not a standard distribution: these differ between C++ libraries.
+Rank below(std::mt19937& random, Rank n) { return static_cast<Rank>(random() % static_cast<std::uint32_t>(n)); }
+
+/// Each rank has up to twice `degree` destinations, some none; sources come in an order of their own.
+std::vector<Neighbours> random_neighbours(Rank ranks, Rank degree) {
+  std::mt19937 random(static_cast<std::uint32_t>(ranks) * 31 + static_cast<std::uint32_t>(degree));
+  std::vector<Neighbours> all(static_cast<std::size_t>(ranks));
+  for (Rank r = 0; r < ranks; ++r)
+    for (Rank left = below(random, 2 * degree + 1); left > 0; --left) {
+      const Rank to = below(random, ranks);
+      all[static_cast<std::size_t>(r)].destinations.push_back(to);
+      all[static_cast<std::size_t>(to)].sources.push_back(r);
+    }
+  for (Neighbours& near : all)
+    for (std::size_t i = near.sources.size(); i > 1; --i)
+      std::swap(near.sources[i - 1], near.sources[static_cast<std::size_t>(below(random, static_cast<Rank>(i)))]);
+  return all;
+}
+
 }  // namespace
 
 Graph::Graph(std::vector<Neighbours> all, std::string name)
@@ -130,56 +176,6 @@ std::int64_t messages_to_node(const Graph& graph, std::span<const Rank> nodes) {
     }
   return pairs.empty() ? 0 : messages / static_cast<std::int64_t>(pairs.size());
 }
-
-namespace {
-
-constexpr Rank most_neighbours = 1 << 16;
-constexpr std::size_t most_stencil_dims = 10;  // of a stencil, whose ranks have 3^dims neighbours
-
-[[noreturn]] void unknown(const std::string& text, const std::string& why) {
-  throw Error("graph '" + text + "': " + why, "write torus=4x4, grid=4x4, stencil=4x4 or random=3");
-}
-
-Rank number(const std::string& text, std::string_view digits) {
-  const auto n = parsed<Rank>(digits);
-  if (!n || *n < 1) unknown(text, "'" + std::string(digits) + "' is not a number of at least 1");
-  return *n;
-}
-
-std::vector<Rank> dims_of(const std::string& text, std::string_view sizes, Rank ranks) {
-  std::vector<Rank> dims;
-  std::int64_t product = 1;
-  for (std::size_t begin = 0; begin <= sizes.size();) {
-    const std::size_t end = std::min(sizes.find('x', begin), sizes.size());
-    dims.push_back(number(text, sizes.substr(begin, end - begin)));
-    product *= dims.back();
-    if (product > ranks) break;
-    begin = end + 1;
-  }
-  if (product != ranks) unknown(text, "it does not have " + std::to_string(ranks) + " ranks");
-  return dims;
-}
-
-/// Not a standard distribution: these differ between C++ libraries.
-Rank below(std::mt19937& random, Rank n) { return static_cast<Rank>(random() % static_cast<std::uint32_t>(n)); }
-
-/// Each rank has up to twice `degree` destinations, some none; sources come in an order of their own.
-std::vector<Neighbours> random_neighbours(Rank ranks, Rank degree) {
-  std::mt19937 random(static_cast<std::uint32_t>(ranks) * 31 + static_cast<std::uint32_t>(degree));
-  std::vector<Neighbours> all(static_cast<std::size_t>(ranks));
-  for (Rank r = 0; r < ranks; ++r)
-    for (Rank left = below(random, 2 * degree + 1); left > 0; --left) {
-      const Rank to = below(random, ranks);
-      all[static_cast<std::size_t>(r)].destinations.push_back(to);
-      all[static_cast<std::size_t>(to)].sources.push_back(r);
-    }
-  for (Neighbours& near : all)
-    for (std::size_t i = near.sources.size(); i > 1; --i)
-      std::swap(near.sources[i - 1], near.sources[static_cast<std::size_t>(below(random, static_cast<Rank>(i)))]);
-  return all;
-}
-
-}  // namespace
 
 std::shared_ptr<const Graph> parse_graph(const std::string& text, Rank ranks) {
   const std::size_t equals = text.find('=');

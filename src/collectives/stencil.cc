@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "collectives/stencil.hpp"
 
-#include <algorithm>
 #include <limits>
 #include <set>
 
@@ -37,18 +36,15 @@ Coordinates offset(const std::vector<Rank>& dims, const Coordinates& from, Rank 
 std::size_t messages(const std::vector<Rank>& dims, const std::vector<Neighbours>& all) {
   constexpr std::size_t unlike = std::numeric_limits<std::size_t>::max();
   std::vector<Coordinates> offsets;
-  const Coordinates origin(dims.size());
-  for (const Rank to : all[0].destinations)
-    if (to == no_rank)
-      return unlike;
-    else
-      offsets.push_back(offset(dims, origin, to));
-  for (Rank r = 1; r < static_cast<Rank>(all.size()); ++r) {
-    const auto& destinations = all[index(r)].destinations;
-    if (destinations.size() != offsets.size()) return unlike;
+  for (Rank r = 0; r < static_cast<Rank>(all.size()); ++r) {
     const Coordinates from = coordinates(dims, r);
-    for (std::size_t k = 0; k < offsets.size(); ++k)
-      if (destinations[k] == no_rank || offset(dims, from, destinations[k]) != offsets[k]) return unlike;
+    std::vector<Coordinates> ways;
+    for (const Rank to : all[index(r)].destinations) {
+      if (to == no_rank) return unlike;
+      ways.push_back(offset(dims, from, to));
+    }
+    if (r == 0) offsets = ways;
+    if (ways != offsets) return unlike;
   }
   std::size_t sum = 0;
   for (std::size_t d = 0; d < dims.size(); ++d) {

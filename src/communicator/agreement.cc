@@ -36,27 +36,21 @@ struct Known {
   std::int64_t digest = 0;  ///< of both texts: positive
 };
 
+std::int64_t positive(std::uint64_t digest) { return static_cast<std::int64_t>(digest >> 2 | 1); }
+
+Known shipped() { return {std::string(shipped_name), {}, {}, &shipped_rules(), positive(shipped_digest)}; }
+
 std::mutex agreements_mutex;  // guards what follows; never destroyed, like all that a program may use at its very end
 const Known* current = nullptr;
 std::map<std::int64_t, Known>& all_known() {
-  static auto& by_digest = *new std::map<std::int64_t, Known>;
+  static auto& by_digest = *new std::map<std::int64_t, Known>{{positive(shipped_digest), shipped()}};
   return by_digest;
-}
-
-std::int64_t positive(std::uint64_t digest) { return static_cast<std::int64_t>(digest >> 2 | 1); }
-
-const Known& shipped() {
-  const std::int64_t digest = positive(shipped_digest);
-  Known& k = all_known()[digest];
-  if (!k.rules) k = {std::string(shipped_name), {}, {}, &shipped_rules(), digest};
-  return k;
 }
 
 /// The texts are those of rules and schedules. Throws where they are not valid.
 const Known& keep(const std::string& file, const std::string& text, const std::string& files) {
   const std::int64_t digest = positive(digest_of_rules(files.empty() ? text : text + '\0' + files));
   if (const auto found = all_known().find(digest); found != all_known().end()) return found->second;
-  if (digest == positive(shipped_digest)) return shipped();
   // A copy of the shipped rules has their name whatever its file's: ranks that have it go by that of their own.
   const std::string name = digest_of_rules(text) == shipped_digest ? std::string(shipped_name) : file;
   auto rules = std::make_unique<Rules>(complete_rules(text, name));
@@ -80,7 +74,8 @@ const Known& mine(bool speak) {
     }
   }
   if (!current)
-    current = files.empty() ? &shipped() : &keep(std::string(shipped_name), std::string(shipped_rules_text), files);
+    current = files.empty() ? &all_known()[positive(shipped_digest)]
+                            : &keep(std::string(shipped_name), std::string(shipped_rules_text), files);
   if (speak && settings().log_select)
     say("select: by the " + (current->file == shipped_name ? current->file : "rules of " + current->file));
   return *current;
@@ -89,7 +84,6 @@ const Known& mine(bool speak) {
 /// Null: this process has never seen them.
 const Known* known(std::int64_t digest) {
   const std::lock_guard lock(agreements_mutex);
-  if (digest == positive(shipped_digest)) return &shipped();
   const auto found = all_known().find(digest);
   return found == all_known().end() ? nullptr : &found->second;
 }
@@ -147,16 +141,13 @@ Agreement agreement(const Proposal& least) {
 /// Numbers that this process has proposed for one communicator are proposed for no other.
 std::atomic<std::uint32_t> next_number{1};
 
-/// `wanted`, or the next number if that has been proposed.
-std::uint32_t propose(std::uint32_t wanted) {
+}  // namespace
+
+std::uint32_t propose_number(std::uint32_t wanted) {
   std::uint32_t next = next_number.load();
   while (!next_number.compare_exchange_weak(next, std::max(next, wanted) + 1)) continue;
   return std::max(next, wanted);
 }
-
-}  // namespace
-
-std::uint32_t propose_number() { return propose(0); }
 
 std::optional<std::uint32_t> agree_on_number(Bootstrap& bootstrap) {
   std::int64_t mine = propose_number();
@@ -168,7 +159,7 @@ std::optional<std::uint32_t> agree_on_number(Bootstrap& bootstrap) {
     if (!no_faults && !bootstrap.agreed()) return std::nullopt;
     if (!all_ok || !bootstrap.ok()) return std::nullopt;
     if (smallest == most) return static_cast<std::uint32_t>(most);
-    if (mine < most) mine = propose(static_cast<std::uint32_t>(most));
+    if (mine < most) mine = propose_number(static_cast<std::uint32_t>(most));
   }
 }
 

@@ -44,8 +44,9 @@ struct Agreement {
   bool gpu = false;                 ///< on any rank
 };
 
-/// One that this process has proposed for no other communicator. Where all ranks propose the same one, it is agreed on.
-std::uint32_t propose_number();
+/// `wanted`, or a later one that this process has proposed for no other communicator. Where all ranks propose the same
+/// one, it is agreed on.
+std::uint32_t propose_number(std::uint32_t wanted = 0);
 
 /// A number that no other communicator of any of these processes has, for as long as they live. The same on all ranks;
 /// nothing: it could not be agreed on.

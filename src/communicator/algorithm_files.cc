@@ -36,8 +36,7 @@ std::string read_algorithm_files(bool speak) {
       try {
         const std::string text = text_of_file(path, "a file of schedules", longest_file);
         collective = AlgorithmFile(text, path).algorithm().collective;
-        texts.put_text(path);
-        texts.put_text(text);
+        texts.put(path, text);
       } catch (const Error& e) {
         if (speak) say(wanted.text + ": " + e.what() + "; the rules decide", e.hint());
       }
@@ -54,8 +53,8 @@ void add_algorithm_files(std::string_view texts, Rules& rules) {
   std::map<std::string, const AlgorithmFile*> files;
   observe::Packet packet{std::string(texts)};
   while (!packet.at_end()) {
-    const std::string path = packet.get_text();
-    const auto* file = new AlgorithmFile(packet.get_text(), path);
+    const auto path = packet.get<std::string>();
+    const auto* file = new AlgorithmFile(packet.get<std::string>(), path);
     number_algorithm(file->algorithm());
     files[path] = file;
   }

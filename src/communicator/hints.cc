@@ -23,19 +23,6 @@ constexpr std::string_view ours = "stretto_";
 constexpr std::string_view no_wish = "rules";
 constexpr std::size_t functions = std::size(all_functions);
 
-/// The program's keys that begin like Stretto's, with what follows the beginning.
-std::vector<std::pair<std::string, std::string>> keys_in(MPI_Info info) {
-  std::vector<std::pair<std::string, std::string>> found;
-  int keys = 0;
-  if (info == MPI_INFO_NULL || native().Info_get_nkeys(info, &keys) != MPI_SUCCESS) return found;
-  for (int i = 0; i < keys; ++i) {
-    char key[MPI_MAX_INFO_KEY + 1] = {};
-    if (native().Info_get_nthkey(info, i, key) != MPI_SUCCESS || !std::string_view(key).starts_with(ours)) continue;
-    found.emplace_back(std::string_view(key).substr(ours.size()), info_value(info, key));
-  }
-  return found;
-}
-
 std::string name_of(MPI_Comm comm, Rank ranks) {
   const std::string name = communicator_name(comm);
   return name.empty() ? "a communicator of " + std::to_string(ranks) + " ranks" : "communicator '" + name + '\'';
@@ -44,9 +31,14 @@ std::string name_of(MPI_Comm comm, Rank ranks) {
 class Hints {
  public:
   Hints(MPI_Comm comm, MPI_Info info, const char* cause) : bootstrap_(comm, cause) {
-    for (auto& [name, value] : keys_in(info)) {
+    int keys = 0;
+    if (info == MPI_INFO_NULL || native().Info_get_nkeys(info, &keys) != MPI_SUCCESS) return;
+    for (int i = 0; i < keys; ++i) {
+      char key[MPI_MAX_INFO_KEY + 1] = {};
+      if (native().Info_get_nthkey(info, i, key) != MPI_SUCCESS || !std::string_view(key).starts_with(ours)) continue;
+      const std::string name = key + ours.size();
       if (const auto function = function_named(name))
-        values_[static_cast<std::size_t>(*function)] = value;
+        values_[static_cast<std::size_t>(*function)] = info_value(info, key);
       else
         complain_of_unknown(name);
     }

@@ -300,29 +300,11 @@ void Learner::keep(const CallClass& of) const {
                comparison.settled());
 }
 
-namespace {
-
-/// Also where another thread has made or freed a communicator meanwhile.
 Learner* learner_of(MPI_Comm comm) {
   if (settings().learn.empty()) [[likely]]
     return nullptr;
   Communicator* const c = communicator_at_hand(comm);
   return c ? c->learner.get() : nullptr;
-}
-
-}  // namespace
-
-void begin_native_work(MPI_Comm comm) {
-  if (Learner* const learner = learner_of(comm)) [[unlikely]]
-    learner->begin_work();
-}
-
-void end_native_work(MPI_Comm comm) {
-  Learner* const learner = learner_of(comm);
-  if (!learner) [[likely]]
-    return;
-  learner->end_work();
-  learner->end_call();
 }
 
 }  // namespace stretto::mpi

@@ -190,8 +190,7 @@ class Learner::Persistent {
 
 inline std::unique_ptr<Learner::Persistent> Learner::made() { return std::move(made_); }
 
-/// What the native function does of a call on `comm`, and its end.
-void begin_native_work(MPI_Comm comm);
-void end_native_work(MPI_Comm comm);
+/// Null: nothing is learned on `comm`. Also where another thread has made or freed a communicator meanwhile.
+Learner* learner_of(MPI_Comm comm);
 
 }  // namespace stretto::mpi

@@ -64,10 +64,6 @@ KernelCopy kernel_copy_of(const PeerInfo& next) {
 
 }  // namespace
 
-Meeting::Meeting(Bootstrap& node) : node_(node), connections_(static_cast<std::size_t>(node.ranks())) {}
-
-Meeting::~Meeting() { finish(false); }
-
 PeerInfo Meeting::introduce() {
   PeerInfo mine;
   mine.cores = allowed_cores();
@@ -215,13 +211,6 @@ void Meeting::finish(bool shared) {
   have_met();
 }
 
-/// Nothing: these ranks have to look for one.
-std::optional<std::uint32_t> Meeting::number() const {
-  const std::uint32_t first = all_.front().number;
-  if (own_ || !std::ranges::all_of(all_, [&](const PeerInfo& i) { return i.number == first; })) return std::nullopt;
-  return first;
-}
-
 void Meeting::drop() {
   if (!own_) return;  // others use them, or will
   for (Connection* c : connections_)
@@ -234,7 +223,9 @@ NodeView Meeting::view(const Rules& rules) {
     const auto first = std::ranges::find(all_, all_[r].cores, &PeerInfo::cores);
     cores[r] = static_cast<Rank>(first - all_.begin());
   }
-  NodeView found{connections_, std::move(cores), own_, oversubscribed_, kernel_copy_, &rules, number()};
+  NodeView found{connections_, std::move(cores), own_, oversubscribed_, kernel_copy_, &rules, {}};
+  const std::uint32_t first = all_.front().number;  // if others proposed another one, these ranks have to look for one
+  if (!own_ && std::ranges::all_of(all_, [&](const PeerInfo& i) { return i.number == first; })) found.number = first;
   if (!own_) remember(translate(node_.comm(), constants().world), found);  // else its communicator may have more ranks
   return found;
 }

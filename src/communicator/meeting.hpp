@@ -35,8 +35,8 @@ struct Verdict {
 /// The ranks of `node`, which outlives this, have the same node_id() and settings, or it is not connected.
 class Meeting {
  public:
-  explicit Meeting(Bootstrap& node);
-  ~Meeting();
+  explicit Meeting(Bootstrap& node) : node_(node), connections_(static_cast<std::size_t>(node.ranks())) {}
+  ~Meeting() { finish(false); }
   Meeting& operator=(Meeting&&) = delete;
 
   /// What this rank has to tell.
@@ -63,7 +63,6 @@ class Meeting {
   bool all_are_willing(std::uint32_t mine);
   Verdict by_messages(bool rules_known);
   void finish(bool shared);
-  std::optional<std::uint32_t> number() const;
 
   Bootstrap& node_;
   bool own_ = false;

@@ -2,6 +2,7 @@
 #include "communicator/node.hpp"
 
 #include <algorithm>
+#include <map>
 #include <mutex>
 #include <utility>
 
@@ -16,14 +17,13 @@ using execute::Nanoseconds;
 using transport::shm::Connection;
 
 struct Member {
-  int rank;  // of the world
   Connection* connection;
   Rank cores;  // of NodeView
 };
 
-/// Ranks of the world that have all met each other, in rising order.
+/// Ranks of the world that have all met each other.
 struct PeerGroup {
-  std::vector<Member> members;
+  std::map<int, Member> members;
   NodeView common;  ///< of any of them: without connections and cores
 };
 
@@ -40,10 +40,10 @@ std::optional<NodeView> known_neighbours(const std::vector<int>& world) {
   for (const PeerGroup& group : peer_groups()) {
     NodeView view = group.common;
     for (const int rank : world) {
-      const auto at = std::ranges::lower_bound(group.members, rank, {}, &Member::rank);
-      if (at == group.members.end() || at->rank != rank) break;
-      view.connections.push_back(at->connection);
-      view.cores.push_back(at->cores);
+      const auto at = group.members.find(rank);
+      if (at == group.members.end()) break;
+      view.connections.push_back(at->second.connection);
+      view.cores.push_back(at->second.cores);
     }
     if (view.connections.size() == world.size()) return view;
   }
@@ -56,9 +56,7 @@ void remember(const std::vector<int>& world, const NodeView& view) {
   group.common.connections.clear();
   group.common.cores.clear();
   group.common.number.reset();  // that communicator's
-  for (std::size_t r = 0; r < world.size(); ++r)
-    group.members.push_back({world[r], view.connections[r], view.cores[r]});
-  std::ranges::sort(group.members, {}, &Member::rank);
+  for (std::size_t r = 0; r < world.size(); ++r) group.members[world[r]] = {view.connections[r], view.cores[r]};
   const std::lock_guard lock(nodes_mutex);
   peer_groups().push_back(std::move(group));
 }

@@ -27,8 +27,6 @@ int copy(MPI_Comm, int, void*, void* value, void* copied, int* there) {
 
 int leave_alone(MPI_Comm, int, void*, void*) { return MPI_SUCCESS; }
 
-void* as_value(Provenance provenance) { return reinterpret_cast<void*>(static_cast<std::uintptr_t>(provenance)); }
-
 /// For as long as the world is up.
 int provenance_keyval() {
   static std::mutex mutex;
@@ -66,7 +64,7 @@ Provenance provenance_of(MPI_Comm comm) {
 void set_provenance(MPI_Comm comm, Provenance provenance) {
   // A session may make some before the world is up.
   if (provenance == Provenance::session || (provenance != Provenance::world && world_is_up()))
-    native().Comm_set_attr(comm, provenance_keyval(), as_value(provenance));
+    native().Comm_set_attr(comm, provenance_keyval(), reinterpret_cast<void*>(static_cast<std::uintptr_t>(provenance)));
 }
 
 bool has_strangers(Provenance provenance, const std::vector<int>& world_ranks) {

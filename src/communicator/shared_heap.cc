@@ -8,7 +8,6 @@
 #include <new>
 #include <set>
 #include <string>
-#include <utility>
 
 #include "communicator/own_process.hpp"
 #include "mpi/queries.hpp"
@@ -21,19 +20,15 @@ namespace {
 using transport::shm::Heap;
 using transport::shm::HeapRange;
 
-std::mutex heap_mutex;                      // guards the making of it
 std::atomic<Heap*> heap_of_alloc{nullptr};  // never destroyed: programs may free memory at their very end
 HeapRange shown;
 
 /// What MPI_Alloc_mem has given out: the MPI's own blocks may lie in the allocator's heap as well.
-struct Given {
-  std::mutex mutex;
-  std::set<const void*> blocks;
-};
-Given& given() {
-  static auto& all = *new Given;
-  return all;
+std::set<const void*>& given() {
+  static auto& blocks = *new std::set<const void*>;
+  return blocks;
 }
+std::mutex given_mutex;  // guards it
 
 bool wanted() { return settings().shm && settings().shared_heap && !settings().disabled; }
 
@@ -46,11 +41,8 @@ Heap* of_allocator() {
   return found;
 }
 
-/// For MPI_Alloc_mem: made by the first call that is large enough.
-Heap* heap_made() {
-  const std::lock_guard lock(heap_mutex);
-  static bool tried = false;
-  if (std::exchange(tried, true)) return heap_of_alloc;
+/// For MPI_Alloc_mem.
+Heap* make_heap() {
   std::string why;
   Heap* heap = of_allocator();
   if (!heap) {
@@ -84,14 +76,14 @@ bool allocate_in_heap(MPI_Aint size, MPI_Info info, void* base) {
   if (size < transport::shm::least_in_place || !base || !wanted() || !world_is_up()) return false;
   int keys = 0;
   if (info != MPI_INFO_NULL && (native().Info_get_nkeys(info, &keys) != MPI_SUCCESS || keys > 0)) return false;
-  Heap* const heap = heap_made();
+  static Heap* const heap = make_heap();  // by the first call that is large enough
   if (!heap) return false;
   void* const block = heap->allocate(size).at;
   if (!block) return false;
   show_heap();
   try {
-    const std::lock_guard lock(given().mutex);
-    given().blocks.insert(block);
+    const std::lock_guard lock(given_mutex);
+    given().insert(block);
   } catch (const std::bad_alloc&) {
     heap->release(block);
     return false;
@@ -104,8 +96,8 @@ bool release_to_heap(void* base) {
   Heap* const heap = heap_of_alloc;
   if (!heap || !heap->owns(base)) return false;
   {
-    const std::lock_guard lock(given().mutex);
-    if (given().blocks.erase(base) == 0) return false;
+    const std::lock_guard lock(given_mutex);
+    if (given().erase(base) == 0) return false;
   }
   heap->release(base);
   return true;

@@ -55,11 +55,9 @@ double interpolated(const std::vector<Point>& points, double at) {
 }
 
 double Machine::gamma_of(const Operation& operation) const {
-  const auto find = [&](const Operation& wanted) {
-    return std::ranges::find_if(speeds, [&](const Speed& s) { return s.operation == wanted; });
-  };
-  if (const auto exact = find(operation); exact != speeds.end()) return exact->gamma;
-  if (const auto by_name = find({operation.name, {}}); by_name != speeds.end()) return by_name->gamma;
+  for (const Operation& wanted : {operation, Operation{operation.name}})
+    if (const auto found = std::ranges::find(speeds, wanted, &Speed::operation); found != speeds.end())
+      return found->gamma;
   return gamma;
 }
 

@@ -27,11 +27,6 @@ bool any_ours(int n, const MPI_Request* handles) {
          std::any_of(handles, handles + n, [](MPI_Request one) { return mpi::request_of(one) != nullptr; });
 }
 
-bool any_ever_ours(int n, const MPI_Request* handles) {
-  return n > 0 && handles &&
-         std::any_of(handles, handles + n, [](const MPI_Request& one) { return ever_ours(&one) != nullptr; });
-}
-
 /// Calls what may not throw through MPI's C interface.
 template <typename Body>
 int served(Body body) {
@@ -42,11 +37,6 @@ int served(Body body) {
 
 mpi::Requests all_of(int n, MPI_Request* handles) { return {handles, static_cast<std::size_t>(n)}; }
 
-bool any_observed(int n, const MPI_Request* requests) {
-  return mpi::observe::any_pending() && n > 0 && requests && std::any_of(requests, requests + n, [](MPI_Request one) {
-           return mpi::observe::native_times(one) != nullptr;
-         });
-}
 }  // namespace
 
 STRETTO_ENTRY(Wait, (MPI_Request * request, MPI_Status* status), (request, status)) {
@@ -108,7 +98,10 @@ STRETTO_ENTRY(Start, (MPI_Request * request), (request)) {
 }
 
 STRETTO_ENTRY(Startall, (int n, MPI_Request requests[]), (n, requests)) {
-  if (!any_ever_ours(n, requests) && !any_observed(n, requests)) return native().Startall(n, requests);
+  const auto special = [observed = mpi::observe::any_pending()](const MPI_Request& one) {
+    return ever_ours(&one) || (observed && mpi::observe::native_times(one));
+  };
+  if (n <= 0 || !requests || std::none_of(requests, requests + n, special)) return native().Startall(n, requests);
   for (int i = 0; i < n; ++i) {
     Request* const own = ever_ours(requests + i);
     const int code = own ? served([&] { return mpi::start(*own); }) : mpi::start_natively(requests + i);

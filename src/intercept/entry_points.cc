@@ -53,10 +53,6 @@ int with_hints(int error, const MPI_Comm* comm, MPI_Info info, const char* cause
   return error;
 }
 
-void set_up(MPI_Comm comm, const char* cause) {
-  guarded([&] { mpi::communicator(comm, std::string(cause)); });
-}
-
 /// `comm`, when all its nonblocking calls have chosen: the MPI must see collective calls in one order on all ranks, and
 /// some may still become its own.
 MPI_Comm decided(MPI_Comm comm) {
@@ -64,27 +60,14 @@ MPI_Comm decided(MPI_Comm comm) {
   return comm;
 }
 
-/// The end of a function that has made a communicator from another one, if it succeeded. Where its ranks have met it is
-/// set up at once, so that its first nonblocking call need not be left to the native library.
+/// The end of a function that has made a communicator from another one, if it succeeded. Where that has neighbours, or
+/// its ranks have met, it is set up at once, so that its first nonblocking call need not be left to the native library.
 int made_from(MPI_Comm parent, const MPI_Comm* child, int error, const char* cause) {
   if (error != MPI_SUCCESS || *child == mpi::constants().comm_null) return error;
   guarded([&] {
-    mpi::set_provenance(*child, mpi::provenance_of(parent));  // MPI_Comm_dup and its kin hand it on themselves
-    if (mpi::ranks_have_met(*child)) mpi::communicator(*child, std::string(cause));
+    mpi::set_provenance(*child, mpi::provenance_of(parent));  // which MPI_Comm_dup and its kin have copied already
+    if (mpi::has_topology(*child) || mpi::ranks_have_met(*child)) mpi::communicator(*child, std::string(cause));
   });
-  return error;
-}
-
-/// The same of one with neighbours, which is set up in any case.
-int made_topology(MPI_Comm parent, const MPI_Comm* child, int error, const char* cause) {
-  if (made_from(parent, child, error, cause) == MPI_SUCCESS && *child != mpi::constants().comm_null)
-    set_up(*child, cause);
-  return error;
-}
-
-/// The end of a function that has duplicated one, perhaps such a one, if it succeeded. The MPI has copied its mark.
-int duplicated(const MPI_Comm* copy, int error, const char* cause) {
-  if (error == MPI_SUCCESS && (mpi::has_topology(*copy) || mpi::ranks_have_met(*copy))) set_up(*copy, cause);
   return error;
 }
 
@@ -142,7 +125,7 @@ ENTRY(Comm_set_info, (MPI_Comm comm, MPI_Info info), (comm, info)) {
 
 ENTRY(Comm_dup_with_info, (MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm), (comm, info, newcomm)) {
   const char* const cause = "MPI_Comm_dup_with_info";
-  const int error = duplicated(newcomm, native().Comm_dup_with_info(decided(comm), info, newcomm), cause);
+  const int error = made_from(comm, newcomm, native().Comm_dup_with_info(decided(comm), info, newcomm), cause);
   return with_hints(error, newcomm, info, cause);
 }
 

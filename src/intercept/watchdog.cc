@@ -132,9 +132,15 @@ class WatchedCall {
 int watched(MPI_Comm comm, FunctionRef<int()> pass) {
   const auto [function, reason] = passed_call();
   const watchdog::WatchedCall call(function, reason, comm);
-  begin_native_work(comm);
+  if (Learner* const learner = learner_of(comm)) [[unlikely]]
+    learner->begin_work();
   const int code = pass();
-  guarded([&] { end_native_work(comm); });
+  guarded([&] {
+    if (Learner* const learner = learner_of(comm)) [[unlikely]] {
+      learner->end_work();
+      learner->end_call();
+    }
+  });
   return code;
 }
 

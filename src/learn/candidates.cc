@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -32,8 +33,7 @@ class Finder {
     if (call_.kernel_copy != KernelCopy::refused && call_.per_node > 1 &&
         call_.bytes >= lends_from(call_.function, call_.kernel_copy, call_.oversubscribed))
       add_with_other_copies();
-    const Rules& shipped = shipped_rules();
-    add_from(shipped, call_.bytes);
+    add_from(shipped_rules(), call_.bytes);
     add_with_lists();
     add_predicted(4);
     if (facts(call_.function).bytes_known && facts(call_.function).collective != Collective::barrier)
@@ -58,8 +58,7 @@ class Finder {
   }
 
   void add_with_other_copies() {
-    const std::vector<Candidate> so_far = found_;
-    for (Candidate one : so_far) {
+    for (Candidate one : std::vector(found_)) {
       one.params.copy = one.params.copy == Copy::staged ? Copy::measured : Copy::staged;
       add(std::move(one));
     }
@@ -100,11 +99,7 @@ class Finder {
   }
 
   void add_predicted(std::size_t how_many) {
-    struct Predicted {
-      double seconds;
-      Candidate candidate;
-    };
-    std::vector<Predicted> all;
+    std::multimap<double, Candidate> by_seconds;
     const Machine machine = usual_machine();
     for (const Algorithm* a : all_algorithms()) {
       if (a->collective != facts(call_.function).collective || a->needs.counts) continue;
@@ -112,16 +107,17 @@ class Finder {
         Candidate one{a, {.value = value, .list = {}}};
         if (!serves(one, call_)) continue;
         const Load load{.bytes = call_.bytes};
-        all.push_back({formula(*a, call_.shape, one.params, load, machine, {call_.per_node}).seconds, std::move(one)});
+        const double seconds = formula(*a, call_.shape, one.params, load, machine, {call_.per_node}).seconds;
+        by_seconds.emplace(seconds, std::move(one));
       }
     }
-    std::ranges::stable_sort(all, {}, &Predicted::seconds);
     const std::size_t before = found_.size();
-    for (Predicted& one : all) {
+    for (auto& predicted : by_seconds) {
+      Candidate& one = predicted.second;
       // One of each algorithm: others of the same one differ less.
       const bool there = std::ranges::any_of(
-          found_, [&](const Candidate& c) { return c.algorithm == one.candidate.algorithm && c.params.list.empty(); });
-      if (!there) add(std::move(one.candidate));
+          found_, [&](const Candidate& c) { return c.algorithm == one.algorithm && c.params.list.empty(); });
+      if (!there) add(std::move(one));
       if (found_.size() >= before + how_many) return;
     }
   }

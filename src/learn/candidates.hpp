@@ -3,7 +3,6 @@
 // The calls that are learned about together, and what may serve them.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 

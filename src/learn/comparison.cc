@@ -53,7 +53,6 @@ Comparison::Comparison(std::size_t candidates, std::size_t current, bool known, 
   }
   for (std::size_t k = 0; k < candidates; ++k)
     if (k != current) left_.push_back(k);
-  choose_challenger();
   plan_turns();
   quiet = limits_.first_round(current == 0);
   calls_ = quiet;
@@ -265,7 +264,6 @@ void Comparison::take_over(std::size_t current) {
 
 void Comparison::finish() {
   turn_ = 0;
-  choose_challenger();
   plan_turns();
   quiet = candidates_.size() < 2 ? longest_quiet : until_look_;
   calls_ += quiet;
@@ -295,16 +293,12 @@ void Comparison::choose_challenger() {
 }
 
 void Comparison::plan_turns() {
-  turn_calls_ = calls_of_next();
-  round_pairs_ = pairs_of_next();
-}
-
-/// Of one that may be far behind a single call must do.
-std::uint32_t Comparison::calls_of_next() const {
-  if (candidates_.size() < 2) return 1;
+  choose_challenger();
   const Candidate& next = candidates_[challenger_];
+  // Of one that may be far behind a single call must do.
   const bool is_near = next.timed > 1 && seconds(challenger_) <= behind * seconds(current_);
-  return (looking_ ? is_near && fit_in_a_row() : next.in_a_row) ? limits_.in_a_row : 1;
+  turn_calls_ = (looking_ ? is_near && fit_in_a_row() : next.in_a_row) ? limits_.in_a_row : 1;
+  round_pairs_ = pairs_of_next();
 }
 
 /// The shorter calls are, the more: telling takes as long for one pair.
@@ -323,20 +317,15 @@ std::size_t Comparison::pairs_of_next() const {
   return next.ratios.empty() ? std::min(pairs, at_first) : pairs;
 }
 
-double Comparison::expected_cost(std::size_t pairs) const {
-  const double usual = seconds(current_), other = seconds(challenger_);
-  const double excess = other > 0 ? std::max(other - usual, 0.0) : unknown_excess * usual;
-  return static_cast<double>(pairs * turn_calls_) * excess + overhead();
-}
-
 void Comparison::plan_round() {
-  choose_challenger();
   plan_turns();
-  const double usual = seconds(current_);
+  const double usual = seconds(current_), other = seconds(challenger_);
   double calls = limits_.before;
   if (usual > 0) {
     // So many calls pay what has been spent, and the next round.
-    const double paid = (spent() + expected_cost(round_pairs_)) / (limits_.share * usual);
+    const double excess = other > 0 ? std::max(other - usual, 0.0) : unknown_excess * usual;
+    const double expected = static_cast<double>(round_pairs_ * turn_calls_) * excess + overhead();
+    const double paid = (spent() + expected) / (limits_.share * usual);
     calls = std::max(paid - static_cast<double>(calls_), 0.0);
   }
   if (!looking_ && !compares_with_native() && candidates_[challenger_].timed == 0)

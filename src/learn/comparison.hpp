@@ -125,9 +125,7 @@ class Comparison {
   /// In so many pairs of this round after its first: the two change their order from pair to pair, and rounds of one
   /// pair theirs. What a call leaves behind for the next one is divided.
   bool challenger_first(std::size_t pair) const { return (pair + rounds_) % 2 == 1; }
-  double expected_cost(std::size_t pairs) const;
   double overhead() const;
-  std::uint32_t calls_of_next() const;
   std::size_t pairs_of_next() const;
   void plan_turns();
   bool compares_with_native() const { return !looking_ && challenger_ == 0; }

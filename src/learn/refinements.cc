@@ -13,73 +13,6 @@ constexpr Bytes least_segment = 8 << 10;
 constexpr int least_depth = 2, most_depth = 32;
 constexpr Bytes step = 4;  // of segments and of their number in flight
 
-class Refiner {
- public:
-  Refiner(const Candidate& choice, const Call& call)
-      : choice_{choice.algorithm, normalized(choice.params, call.bytes)},
-        call_(call) {}
-
-  std::vector<Candidate> refine() {
-    const auto& of = facts(call_.function);
-    if (of.bytes_known && of.collective != Collective::barrier) {
-      if (choice_.params.segment == 0)
-        begin_to_cut();
-      else
-        cut_otherwise();
-    }
-    change_parameter();
-    return std::move(found_);
-  }
-
- private:
-  void add(Params params) {
-    Candidate one{choice_.algorithm, normalized(std::move(params), call_.bytes)};
-    if (one != choice_ && serves(one, call_)) found_.push_back(std::move(one));
-  }
-
-  void add_cut(Bytes segment, int depth) {
-    Params params = choice_.params;
-    params.segment = segment;
-    params.depth = depth;
-    add(std::move(params));
-  }
-
-  void begin_to_cut() {
-    for (const auto& [parts, depth] : std::initializer_list<std::pair<Bytes, int>>{{2, 2}, {4, 2}, {16, 8}}) {
-      const auto segment = static_cast<Bytes>(std::bit_floor(static_cast<std::uint64_t>(call_.bytes / parts)));
-      if (segment >= least_segment) add_cut(segment, depth);
-    }
-  }
-
-  void cut_otherwise() {
-    const auto [segment, depth] = std::pair(choice_.params.segment, choice_.params.depth);
-    add_cut(segment < call_.bytes / step ? segment * step : 0, depth);
-    if (segment / step >= least_segment) add_cut(segment / step, depth);
-    const int more = depth * static_cast<int>(step), fewer = depth / static_cast<int>(step);
-    if (more <= most_depth && depth * segment < call_.bytes) add_cut(segment, more);
-    if (fewer >= least_depth) add_cut(segment, fewer);
-  }
-
-  void change_parameter() {
-    const Parameter& parameter = choice_.algorithm->parameter;
-    if (!parameter.default_value || choice_.algorithm->needs.counts) return;
-    const std::int64_t usual = resolved(*choice_.algorithm, call_.shape, {.list = choice_.params.list}).value;
-    const std::int64_t own = choice_.params.value > 0 ? choice_.params.value : usual;
-    const std::int64_t most = std::min(parameter.most, std::max<std::int64_t>(call_.shape.ranks, 8 * usual));
-    for (const std::int64_t value : {2 * own, own / 2, 4 * own, own / 4}) {
-      if (value < parameter.least || value > most) continue;
-      Params params = choice_.params;
-      params.value = value == usual ? 0 : value;
-      add(params);
-      if (std::exchange(params.segment, 0) > 0) add(std::move(params));
-    }
-  }
-
-  Candidate choice_;
-  const Call& call_;
-  std::vector<Candidate> found_;
-};
-
 /// The choice, then the fastest call of each other algorithm; whatever takes longer than `near` times the choice's
 /// time is hardly to be made the fastest by other numbers.
 std::vector<std::size_t> bases(std::span<const Candidate> compared, const Comparison& comparison) {
@@ -110,7 +43,48 @@ constexpr std::int64_t bits_at(std::int64_t code, int shift, int bits) {
 }  // namespace
 
 std::vector<Candidate> refinements(const Candidate& choice, const Call& call) {
-  return choice.algorithm ? Refiner(choice, call).refine() : std::vector<Candidate>{};
+  if (!choice.algorithm) return {};
+  const Algorithm& algorithm = *choice.algorithm;
+  const Candidate base{&algorithm, normalized(choice.params, call.bytes)};
+  std::vector<Candidate> found;
+  const auto add = [&](Params params) {
+    Candidate one{&algorithm, normalized(std::move(params), call.bytes)};
+    if (one != base && serves(one, call)) found.push_back(std::move(one));
+  };
+  const auto add_cut = [&](Bytes size, int in_flight) {
+    Params params = base.params;
+    params.segment = size;
+    params.depth = in_flight;
+    add(std::move(params));
+  };
+  const auto& of = facts(call.function);
+  const bool may_cut = of.bytes_known && of.collective != Collective::barrier;
+  const Bytes segment = base.params.segment;
+  if (may_cut && segment == 0) {
+    for (const auto& [parts, depth] : std::initializer_list<std::pair<Bytes, int>>{{2, 2}, {4, 2}, {16, 8}}) {
+      const auto part = static_cast<Bytes>(std::bit_floor(static_cast<std::uint64_t>(call.bytes / parts)));
+      if (part >= least_segment) add_cut(part, depth);
+    }
+  } else if (may_cut) {
+    const int depth = base.params.depth, more = depth * static_cast<int>(step), fewer = depth / static_cast<int>(step);
+    add_cut(segment < call.bytes / step ? segment * step : 0, depth);
+    if (segment / step >= least_segment) add_cut(segment / step, depth);
+    if (more <= most_depth && depth * segment < call.bytes) add_cut(segment, more);
+    if (fewer >= least_depth) add_cut(segment, fewer);
+  }
+  const Parameter& parameter = algorithm.parameter;
+  if (!parameter.default_value || algorithm.needs.counts) return found;
+  const std::int64_t usual = resolved(algorithm, call.shape, {.list = base.params.list}).value;
+  const std::int64_t own = base.params.value > 0 ? base.params.value : usual;
+  const std::int64_t most = std::min(parameter.most, std::max<std::int64_t>(call.shape.ranks, 8 * usual));
+  for (const std::int64_t value : {2 * own, own / 2, 4 * own, own / 4}) {
+    if (value < parameter.least || value > most) continue;
+    Params params = base.params;
+    params.value = value == usual ? 0 : value;
+    add(params);
+    if (std::exchange(params.segment, 0) > 0) add(std::move(params));
+  }
+  return found;
 }
 
 std::vector<Candidate> next_refinements(std::span<const Candidate> compared, const Comparison& comparison,

@@ -5,12 +5,6 @@
 
 namespace stretto::learn {
 
-Starts::Starts(Comparison& comparison, Round& round, bool one_clock)
-    : comparison_(comparison),
-      round_(round),
-      one_clock_(one_clock),
-      candidate_(comparison.current()) {}
-
 std::size_t Starts::next() {
   timed_ = comparison_.quiet == 0;
   if (!timed_) {

@@ -15,7 +15,11 @@ namespace stretto::learn {
 class Starts {
  public:
   /// Of what they find out. `one_clock`: ranks read the same one; else a stage that they leave together begins a round.
-  Starts(Comparison& comparison, Round& round, bool one_clock);
+  Starts(Comparison& comparison, Round& round, bool one_clock)
+      : comparison_(comparison),
+        round_(round),
+        one_clock_(one_clock),
+        candidate_(comparison.current()) {}
 
   /// Is the next start one like the last, of which nothing is asked? It is counted then.
   bool goes_on() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "measure/calls.hpp"
 
-#include <cstring>
+#include <algorithm>
 
 namespace stretto::measure {
 namespace {
@@ -51,20 +51,17 @@ constexpr decltype(CallFacts::call) calls[] = {
 #undef STRETTO_OPERATION
 };
 
-void copy(double* to, const double* from, int n) {
-  std::memcpy(to, from, static_cast<std::size_t>(n) * sizeof(double));
-}
-
 /// After an exscan, which gives rank 0 nothing.
 void add_mine(F, A a) {
-  if (a.rank == 0) {
-    copy(a.out, a.in, a.n);
-  } else {
+  if (a.rank == 0)
+    std::copy_n(a.in, a.n, a.out);
+  else
     mpi::native().Reduce_local(a.in, a.out, a.n, a.type, a.op);
-  }
 }
 
-constexpr CallFacts take_part = {vector, part, part, false, [](F, A a) { copy(a.out, a.in + a.at[a.rank], a.n); }};
+void take_mine(F, A a) { std::copy_n(a.in + a.at[a.rank], a.n, a.out); }
+
+constexpr CallFacts take_part = {vector, part, part, false, take_mine};
 constexpr CallFacts reduce_local = {vector, vector, vector, false, add_mine};
 
 }  // namespace

@@ -36,15 +36,36 @@ class Comparison {
     setting_.announce("Stretto");
     refresh(0);
     std::vector<std::string> algorithms;
-    for (Runner* runner : runners_) {
-      const Library& library = setting_.stretto;
-      if (runner->form() != Form::blocking) library.functions.Barrier(runner->comm());  // sets the communicator up
-      algorithms.push_back(runner->call_and_name(library.in(runner->form()), library.last_algorithm));
-    }
+    for (Runner* runner : runners_) algorithms.push_back(runner->call_and_name(setting_.stretto));
     return algorithms;
   }
+
   /// Returns whether all results were right.
-  bool run(const Length& length);
+  bool run(const Length& length) {
+    calibrate(length);
+    setting_.announce("both");
+    // What a round costs beside its calls: new inputs and the check.
+    const double start = native().Wtime();
+    bool correct = equal();
+    refresh(0);
+    double round_seconds = slowest(native().Wtime() - start);
+    for (const Sampler& one : samplers) round_seconds += one.slowest(one.pace) * (one.calls + (one.cheap() ? 1 : 0));
+    const double seconds = setting_.seconds;
+    if (std::ranges::any_of(samplers, [&](const Sampler& one) { return one.expensive(seconds); })) {
+      for (Sampler& one : samplers) one.take_estimate();
+      return on_all_ranks(correct);
+    }
+    const double least = round_seconds < seconds ? length.least_rounds : round_seconds < 4 * seconds ? 2 : 1;
+    const int rounds = static_cast<int>(std::clamp(seconds / round_seconds, least, 1.0 * most_batches));
+    int done = 0;
+    for (int again = 0; again < most_times; ++again) {
+      for (int i = 0; i < rounds; ++i) correct = round(done++) && correct;
+      const int calm = length.least_calm > 0 ? fewest_calm() : 0;
+      if (calm == 0 || calm >= length.least_calm) break;  // 0: ranks that share cores never have any
+      if (slowest(native().Wtime() - start) > most_times * seconds) break;
+    }
+    return on_all_ranks(correct);
+  }
 
   std::vector<Sampler> samplers;  // native ones first
 
@@ -56,64 +77,35 @@ class Comparison {
     return std::ranges::all_of(
         runners_, [this](const Runner* runner) { return runner->equal() && runners_.front()->agrees(*runner); });
   }
-  void calibrate(const Length& length);
-  bool round(int repetition);
-  int fewest_calm() const;
+
+  void calibrate(const Length& length) {
+    const double share = setting_.seconds / static_cast<double>(2 * samplers.size());  // of the time, for each
+    for (const bool stretto : {true, false}) {
+      setting_.announce(stretto ? "Stretto" : "native");
+      for (Sampler& one : samplers)
+        if (one.stretto == stretto) one.calibrate(std::min(length.longest_batch, share / 2), share);
+    }
+  }
+
+  /// A batch of each, and the check that all have the same results.
+  bool round(int repetition) {
+    refresh(repetition);
+    const std::size_t n = samplers.size();
+    for (std::size_t i = 0; i < n; ++i) samplers[(static_cast<std::size_t>(repetition) + i) % n].time_batch();
+    return equal();
+  }
+
+  /// Of the calls that have the fewest batches in which nobody else got a core.
+  int fewest_calm() const {
+    std::ptrdiff_t fewest = std::numeric_limits<int>::max();
+    for (const Sampler& one : samplers)
+      fewest = std::min(fewest, std::ranges::count(one.batches(), false, &Batch::disturbed));
+    return static_cast<int>(fewest);
+  }
 
   std::vector<Runner*> runners_;
   const Setting& setting_;
 };
-
-void Comparison::calibrate(const Length& length) {
-  const double share = setting_.seconds / static_cast<double>(2 * samplers.size());  // of the time, for each
-  for (const bool stretto : {true, false}) {
-    setting_.announce(stretto ? "Stretto" : "native");
-    for (Sampler& one : samplers)
-      if (one.stretto == stretto) one.calibrate(std::min(length.longest_batch, share / 2), share);
-  }
-}
-
-/// A batch of each, and the check that all have the same results.
-bool Comparison::round(int repetition) {
-  refresh(repetition);
-  const std::size_t n = samplers.size();
-  for (std::size_t turn = 0; turn < n; ++turn) samplers[(static_cast<std::size_t>(repetition) + turn) % n].time_batch();
-  return equal();
-}
-
-/// Of the calls that have the fewest batches in which nobody else got a core.
-int Comparison::fewest_calm() const {
-  std::ptrdiff_t fewest = std::numeric_limits<int>::max();
-  for (const Sampler& one : samplers)
-    fewest = std::min(fewest, std::ranges::count(one.batches(), false, &Batch::disturbed));
-  return static_cast<int>(fewest);
-}
-
-bool Comparison::run(const Length& length) {
-  calibrate(length);
-  setting_.announce("both");
-  // What a round costs beside its calls: new inputs and the check.
-  const double start = native().Wtime();
-  bool correct = equal();
-  refresh(0);
-  double round_seconds = slowest(native().Wtime() - start);
-  for (const Sampler& one : samplers) round_seconds += one.slowest(one.pace) * (one.calls + (one.cheap() ? 1 : 0));
-  const double seconds = setting_.seconds;
-  if (std::ranges::any_of(samplers, [&](const Sampler& one) { return one.expensive(seconds); })) {
-    for (Sampler& one : samplers) one.take_estimate();
-    return on_all_ranks(correct);
-  }
-  const double least = round_seconds < seconds ? length.least_rounds : round_seconds < 4 * seconds ? 2 : 1;
-  const int rounds = static_cast<int>(std::clamp(seconds / round_seconds, least, 1.0 * most_batches));
-  int done = 0;
-  for (int again = 0; again < most_times; ++again) {
-    for (int i = 0; i < rounds; ++i) correct = round(done++) && correct;
-    const int calm = length.least_calm > 0 ? fewest_calm() : 0;
-    if (calm == 0 || calm >= length.least_calm) break;  // 0: ranks that share cores never have any
-    if (slowest(native().Wtime() - start) > most_times * seconds) break;
-  }
-  return on_all_ranks(correct);
-}
 
 }  // namespace
 
@@ -163,12 +155,10 @@ Result time_alone(const Point& point, const Setting& setting, bool stretto) {
   setting.announce(stretto ? "Stretto" : "native");
   Result result{};
   result.native_form = setting.native.times(point.form) ? point.form : Form::blocking;
-  if (!stretto) {
+  if (stretto)
+    result.algorithm = runner.call_and_name(library);
+  else
     sampler.call();
-  } else {
-    if (point.form != Form::blocking) library.functions.Barrier(runner.comm());  // sets the communicator up
-    result.algorithm = runner.call_and_name(library.in(point.form), library.last_algorithm);
-  }
   const bool correct = runner.equal();
   const double seconds = setting.seconds;
   sampler.calibrate(std::min(of_a_point.longest_batch, seconds / 8), seconds / 4);

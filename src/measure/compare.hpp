@@ -22,15 +22,13 @@ struct Result {
   Form native_form;       ///< blocking where the native library is not timed in the form that was asked for
 };
 
-/// What begins ("Stretto", "native", "both", a candidate's words): whoever waits in vain knows whose calls do not end.
-using Announce = std::function<void(const std::string&)>;
-
 /// With what is compared, and for how long.
 struct Setting {
   const Library& native;
   const StrettoLibrary& stretto;
   double seconds;  ///< for each point
-  Announce announce;
+  /// What begins ("Stretto", "native", "both", a candidate's words): who waits in vain knows whose calls do not end.
+  std::function<void(const std::string&)> announce;
 };
 
 /// Collective over MPI_COMM_WORLD; the result is the same on all ranks, but for `algorithm`.

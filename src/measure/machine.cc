@@ -129,9 +129,7 @@ double transfer(const std::vector<int>& cores) {
   return static_cast<double>(transfer_bytes) / median(times);
 }
 
-struct Free {
-  void operator()(char* memory) const { std::free(memory); }
-};
+using Memory = std::unique_ptr<char, decltype([](char* memory) { std::free(memory); })>;
 
 /// Bytes a second, read and written, both cores together: by memcpy, or by stores past the caches if they are faster.
 double memory(const std::vector<int>& cores) {
@@ -141,8 +139,8 @@ double memory(const std::vector<int>& cores) {
   std::array<std::array<Clock::time_point, 2 * rounds>, 2> ended;
   on_both(cores, [&](int me) {
     const auto mine = static_cast<std::size_t>(me);
-    const std::unique_ptr<char, Free> from(static_cast<char*>(std::aligned_alloc(line, copy_bytes)));
-    const std::unique_ptr<char, Free> to(static_cast<char*>(std::aligned_alloc(line, copy_bytes)));
+    const Memory from(static_cast<char*>(std::aligned_alloc(line, copy_bytes)));
+    const Memory to(static_cast<char*>(std::aligned_alloc(line, copy_bytes)));
     std::memset(from.get(), 1, copy_bytes);
     for (int i = 0; i < 2 * rounds; ++i) {
       flags[mine].set(2 * i + 1);

@@ -81,8 +81,7 @@ OverlapResult overlap(const Point& point, const Setting& setting, bool elsewhere
   OverlapResult result{};
   runner.refresh(0);
   setting.announce("Stretto");
-  setting.stretto.functions.Barrier(runner.comm());  // sets the communicator up
-  result.algorithm = runner.call_and_name(setting.stretto.in(point.form), setting.stretto.last_algorithm);
+  result.algorithm = runner.call_and_name(setting.stretto);
   Overlapped of_stretto(runner, setting.stretto, true), of_native(runner, setting.native, false);
   compute_elsewhere(elsewhere);
   const double step = elsewhere ? nanosecond : seconds_of_a_step();

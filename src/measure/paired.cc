@@ -114,24 +114,23 @@ double renew(Runner& runner, const Library& oracle, std::size_t round) {
 
 /// First calls, and how many fill a batch. The native one has been called, with peers that came late and connections to
 /// make; it may take longer than all others together.
-void warm_up(Candidates& all, double batch_seconds, double natively, const StrettoLibrary& library,
-             const Announce& announce) {
+void warm_up(Candidates& all, double batch_seconds, double natively, const Setting& setting) {
   double best = 0;
   int likely = 1;  // calls in a batch
   for (const auto& one : all) {
     one->sampler.one = natively;
     if (one->is_native) continue;
-    announce(one->words);
+    setting.announce(one->words);
     one->enter();
     one->sampler.call();
-    one->algorithm = library.last_algorithm();
+    one->algorithm = setting.stretto.last_algorithm();
     one->prepare(batch_seconds, likely);
     if (best == 0 || one->sampler.one < best) best = one->sampler.one;
     likely = std::max(likely, one->sampler.calls);
   }
   for (const auto& one : all) {
     if (!one->is_native && (one->is_reference || one->sampler.one <= hopeless * best)) continue;
-    announce(one->words);
+    setting.announce(one->words);
     one->enter();
     if (!one->is_native)
       one->sampler.try_again(2 * batch_seconds);  // it may have been disturbed
@@ -142,8 +141,8 @@ void warm_up(Candidates& all, double batch_seconds, double natively, const Stret
 }
 
 /// Batches of all candidates that are left, until they are told apart or the time is over.
-void take_turns(Candidates& all, Runner& runner, const Library& oracle, const StrettoLibrary& library, double begun,
-                double seconds, bool new_inputs) {
+void take_turns(Candidates& all, Runner& runner, const Library& oracle, const Setting& setting, double begun,
+                bool new_inputs) {
   std::vector<Candidate*> order;
   for (const auto& one : all) order.push_back(one.get());
   std::minstd_rand random;  // alike on all ranks
@@ -152,11 +151,11 @@ void take_turns(Candidates& all, Runner& runner, const Library& oracle, const St
     std::ranges::shuffle(order, random);                                         // who comes after whom must not matter
     for (Candidate* one : order)
       if (one->in) one->run();
-    const double spent = slowest(native().Wtime() - begun, library.functions.Allreduce);
-    const std::size_t least = spent > seconds ? few : sure;
-    if (round + 1 < least && spent < seconds + far_too_long) continue;
+    const double spent = slowest(native().Wtime() - begun, setting.stretto.functions.Allreduce);
+    const std::size_t least = spent > setting.seconds ? few : sure;
+    if (round + 1 < least && spent < setting.seconds + far_too_long) continue;
     drop_slower(all);
-    if (decided(all) || spent > seconds) return;
+    if (decided(all) || spent > setting.seconds) return;
   }
 }
 
@@ -175,18 +174,17 @@ std::vector<CandidateResult> paired_benchmark(const Point& point, const std::vec
   const Library& oracle = has_native ? setting.native : library;
   setting.announce(std::string(native_word));
   const double natively = renew(runner, oracle, 0);
-  warm_up(all, std::clamp(share, shortest_batch * batch_seconds, batch_seconds), natively, library, setting.announce);
+  warm_up(all, std::clamp(share, shortest_batch * batch_seconds, batch_seconds), natively, setting);
   setting.announce("all");
-  take_turns(all, runner, oracle, library, begun, setting.seconds, natively < patience);
+  take_turns(all, runner, oracle, setting, begun, natively < patience);
   std::vector<int> correct;
   for (const auto& one : all) correct.push_back(one->correct ? 1 : 0);
-  std::vector<int> everywhere(correct.size());
-  library.functions.Allreduce(correct.data(), everywhere.data(), static_cast<int>(correct.size()), MPI_INT, MPI_MIN,
+  library.functions.Allreduce(MPI_IN_PLACE, correct.data(), static_cast<int>(correct.size()), MPI_INT, MPI_MIN,
                               constants().world);
   std::vector<CandidateResult> entries;
   for (std::size_t i = 0; i < all.size(); ++i) {
     const Candidate& one = *all[i];
-    entries.push_back({one.words, one.algorithm, one.time(), static_cast<int>(one.times.size()), everywhere[i] == 1});
+    entries.push_back({one.words, one.algorithm, one.time(), static_cast<int>(one.times.size()), correct[i] == 1});
   }
   return entries;
 }

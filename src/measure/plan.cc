@@ -105,17 +105,12 @@ std::vector<PlannedPoint> read_plan(const std::string& path, int rank) {
   mpi::native().Bcast(text.data(), length, MPI_CHAR, 0, mpi::constants().world);
   std::vector<PlannedPoint> plan;
   for_each_word(text, '\n', [&](std::string_view line) {
-    bool first = true;
-    for_each_word(line, ' ', [&](std::string_view word) {
-      if (first) {
-        plan.push_back({spec_of(word), {}});
-        // A persistent request keeps the algorithm with which it was made, whatever candidate comes next.
-        if (plan.back().spec.form != Form::blocking) throw Error("candidates are compared in blocking calls alone");
-      } else {
-        plan.back().candidates.emplace_back(word);
-      }
-      first = false;
-    });
+    const std::vector<std::string_view> words = words_of(line);
+    if (words.empty()) return;
+    const PointSpec spec = spec_of(words[0]);
+    // A persistent request keeps the algorithm with which it was made, whatever candidate comes next.
+    if (spec.form != Form::blocking) throw Error("candidates are compared in blocking calls alone");
+    plan.push_back({spec, std::vector<std::string>(words.begin() + 1, words.end())});
   });
   if (plan.empty()) throw Error("there is no plan in " + path);
   return plan;

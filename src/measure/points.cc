@@ -6,7 +6,6 @@
 #include <memory>
 #include <numeric>
 
-#include "measure/library.hpp"
 #include "stretto/error.hpp"
 #include "stretto/graph.hpp"
 
@@ -95,9 +94,8 @@ bool by_parts(Function function) {
 /// Whether the vector is cut into parts of equal size.
 bool cuts(const Benchmark& benchmark) {
   if (by_parts(benchmark.function)) return false;
-  return call_facts(benchmark.function).n == Amount::part ||
-         std::any_of(benchmark.components.begin(), benchmark.components.end(),
-                     [](const Component& component) { return call_facts(component.callee).n == Amount::part; });
+  const auto takes_part = [](Callee callee) { return call_facts(callee).n == Amount::part; };
+  return takes_part(benchmark.function) || std::ranges::any_of(benchmark.components, takes_part, &Component::callee);
 }
 
 bool near(Function function) { return facts(facts(function).collective).neighbourhood; }
@@ -278,11 +276,7 @@ void Runner::refresh(int repetition) {
     if (doubles_ == 2) std::memcpy(&in_[i + 1], &rank_, sizeof rank_);
     value = value == 250 ? 0 : value + 1;
   }
-  put_vector_of_bcast();
-}
-
-/// Where it stands before the call; the others' buffers are full as well.
-void Runner::put_vector_of_bcast() {
+  // The vector of a bcast stands there before the call; the others' buffers are full as well.
   const Component& begin = components().front();
   if (begin.callee != Callee(Function::bcast)) return;
   for (auto& buffer : begin.to == out ? out_ : between_) std::copy(in_.begin(), in_.end(), buffer.begin());
@@ -315,13 +309,14 @@ bool Runner::agrees(const Runner& other) const {
   return !comparable || same(out_[0], other.out_[0]);
 }
 
-std::string Runner::call_and_name(const Functions& f, const char* (*last_algorithm)()) {
+std::string Runner::call_and_name(const Library& stretto) {
+  if (form_ != Form::blocking) stretto.functions.Barrier(comm_);  // sets the communicator up
   std::string names;
   for (std::size_t i = 0; i < components().size(); ++i) {
-    calls_[1][i].call(f, calls_[1][i].arguments);
+    calls_[1][i].call(stretto.in(form_), calls_[1][i].arguments);
     if (!std::holds_alternative<Function>(components()[i].callee)) continue;
     if (!names.empty()) names += '+';
-    names += last_algorithm();
+    names += stretto.last_algorithm();
   }
   return names;
 }

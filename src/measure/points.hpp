@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "measure/calls.hpp"
+#include "measure/library.hpp"
 
 namespace stretto::measure {
 
@@ -61,8 +61,7 @@ class Runner {
  public:
   explicit Runner(const Point& point);
   ~Runner();
-  Runner(const Runner&) = delete;  // calls point into it
-  Runner& operator=(const Runner&) = delete;
+  Runner& operator=(Runner&&) = delete;  // calls point into it
 
   /// Fills the inputs with values that no repetition before had.
   void refresh(int repetition);
@@ -77,8 +76,8 @@ class Runner {
       one.call(f, one.arguments);
     }
   }
-  /// The same; "reduce/linear+bcast/linear", by what each of Stretto's functions says afterwards.
-  std::string call_and_name(const Functions& f, const char* (*last_algorithm)());
+  /// Stretto's first; "reduce/linear+bcast/linear", by what each of its functions says afterwards.
+  std::string call_and_name(const Library& stretto);
   /// What stands in Stretto's output before a call is no result.
   void spoil();
   /// Of the results on this rank.
@@ -100,7 +99,6 @@ class Runner {
   std::size_t room(Buffer which) const;
   bool has_result() const;
   bool same(const std::vector<double>& a, const std::vector<double>& b) const;
-  void put_vector_of_bcast();
   Call prepared(const Component& component, bool stretto);
 
   Benchmark benchmark_;

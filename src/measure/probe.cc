@@ -19,7 +19,9 @@
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
+#include <numeric>
 #include <set>
+#include <span>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -59,7 +61,7 @@ struct Order {
 };
 
 /// Without taking a core from ranks that have work: those of a cluster for tests share a few.
-void wait_for(std::vector<MPI_Request>& requests, microseconds pause) {
+void wait_for(std::span<MPI_Request> requests, microseconds pause) {
   for (int done = 0;;) {
     native().Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE);
     if (done) return;
@@ -67,21 +69,23 @@ void wait_for(std::vector<MPI_Request>& requests, microseconds pause) {
   }
 }
 
-void wait_for(MPI_Request request, microseconds pause) {
-  std::vector<MPI_Request> one{request};
-  wait_for(one, pause);
-}
-
 void broadcast(void* what, int bytes, microseconds pause = soon) {
   MPI_Request request;
   native().Ibcast(what, bytes, MPI_BYTE, 0, constants().world, &request);
-  wait_for(request, pause);
+  wait_for({&request, 1}, pause);
 }
 
 void meet() {
   MPI_Request request;
   native().Ibarrier(constants().world, &request);
-  wait_for(request, soon);
+  wait_for({&request, 1}, soon);
+}
+
+/// Of all ranks, on rank 0.
+void largest(const double* mine, double* of_all, int n) {
+  MPI_Request request;
+  native().Ireduce(mine, of_all, n, MPI_DOUBLE, MPI_MAX, 0, constants().world, &request);
+  wait_for({&request, 1}, soon);
 }
 
 /// Of every rank, on rank 0.
@@ -89,13 +93,8 @@ std::vector<std::string> gathered(const std::string& mine, int rank, int ranks) 
   int length = static_cast<int>(mine.size());
   std::vector<int> lengths(static_cast<std::size_t>(ranks)), begins(lengths);
   native().Gather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, 0, constants().world);
-  std::string all;
-  if (rank == 0) {
-    std::size_t end = 0;
-    for (std::size_t i = 0; i < lengths.size(); end += static_cast<std::size_t>(lengths[i++]))
-      begins[i] = static_cast<int>(end);
-    all.resize(end);
-  }
+  std::exclusive_scan(lengths.begin(), lengths.end(), begins.begin(), 0);
+  std::string all(static_cast<std::size_t>(begins.back() + lengths.back()), ' ');
   native().Gatherv(mine.data(), length, MPI_CHAR, all.data(), lengths.data(), begins.data(), MPI_CHAR, 0,
                    constants().world);
   std::vector<std::string> found;
@@ -111,8 +110,7 @@ std::string shared_by(OfCore of_core) {
   std::error_code error;
   for (const auto& one : std::filesystem::directory_iterator("/sys/devices/system/cpu", error)) {
     const std::string name = one.path().filename().string();
-    if (name.size() < 4 || name.compare(0, 3, "cpu") != 0 || !std::isdigit(static_cast<unsigned char>(name[3])))
-      continue;
+    if (!name.starts_with("cpu") || !std::isdigit(static_cast<unsigned char>(name[3]))) continue;
     const std::string list = of_core(one.path());
     if (!list.empty()) lists.insert({std::atoi(list.c_str()), list});
   }
@@ -172,17 +170,18 @@ Order order_of(const std::string& line, int ranks) {
   return order;
 }
 
-class Probe {
- public:
-  Probe(int rank, int ranks) : rank_(rank), ranks_(ranks) {}
+struct Probe {
+  int rank, ranks;
+  std::vector<std::vector<char>> buffers = {};
+  std::vector<double> arrived = {};
 
   /// Until rank 0 has read all orders.
   void obey() {
     for (;;) {
       Order order;
       int flows = 0;
-      if (std::string line; rank_ == 0 && std::getline(std::cin, line) && line != "end") {
-        order = order_of(line, ranks_);
+      if (std::string line; rank == 0 && std::getline(std::cin, line) && line != "end") {
+        order = order_of(line, ranks);
         flows = static_cast<int>(order.flows.size());
       }
       broadcast(&flows, sizeof flows, later);
@@ -198,23 +197,22 @@ class Probe {
         case Kind::ping: ping(order); break;
         case Kind::eager: eager(order); break;
       }
-      if (rank_ == 0) std::fflush(stdout);
+      if (rank == 0) std::fflush(stdout);
     }
   }
 
- private:
   void move(const Order& order) {
-    if (rank_ == 0) std::printf("{\"moved\":[");
+    if (rank == 0) std::printf("{\"moved\":[");
     for (int i = 0, last = 0; !last; ++i) {
       const double seconds = moved(order.flows);
       last = i + 1 == order.repeats || seconds <= order.enough;
       broadcast(&last, sizeof last);
-      if (rank_ != 0) continue;
+      if (rank != 0) continue;
       std::printf("%s[%.7f,[", i == 0 ? "" : ",", seconds);
-      for (std::size_t f = 0; f < order.flows.size(); ++f) std::printf("%s%.7f", f == 0 ? "" : ",", arrived_[f]);
+      for (std::size_t f = 0; f < order.flows.size(); ++f) std::printf("%s%.7f", f == 0 ? "" : ",", arrived[f]);
       std::printf("]]");
     }
-    if (rank_ == 0) std::printf("]}\n");
+    if (rank == 0) std::printf("]}\n");
   }
 
   /// All messages at once. The clock of rank 0 starts before the first of them and stops after the last, whatever the
@@ -224,9 +222,9 @@ class Probe {
     std::vector<std::size_t> mine;
     std::size_t used = 0;
     for (const Flow& flow : flows) {
-      if (flow.from != rank_ && flow.to != rank_) continue;
-      if (buffers_.size() == used) buffers_.emplace_back();
-      std::vector<char>& buffer = buffers_[used++];
+      if (flow.from != rank && flow.to != rank) continue;
+      if (buffers.size() == used) buffers.emplace_back();
+      std::vector<char>& buffer = buffers[used++];
       if (buffer.size() < static_cast<std::size_t>(flow.bytes)) buffer.resize(static_cast<std::size_t>(flow.bytes), 1);
     }
     meet();
@@ -237,24 +235,21 @@ class Probe {
     for (std::size_t f = 0; f < flows.size(); ++f) {
       const auto& [from, to, bytes] = flows[f];
       const int count = static_cast<int>(bytes);
-      if (to == rank_) {
+      if (to == rank) {
         mine.push_back(f);
         receives.emplace_back();
-        native().Irecv(buffers_[used++].data(), count, MPI_BYTE, from, 1, constants().world, &receives.back());
-      } else if (from == rank_) {
+        native().Irecv(buffers[used++].data(), count, MPI_BYTE, from, 1, constants().world, &receives.back());
+      } else if (from == rank) {
         sends.emplace_back();
-        native().Isend(buffers_[used++].data(), count, MPI_BYTE, to, 1, constants().world, &sends.back());
+        native().Isend(buffers[used++].data(), count, MPI_BYTE, to, 1, constants().world, &sends.back());
       }
     }
     std::vector<double> times(flows.size(), 0);
     wait_for(receives, soon);
     for (const std::size_t f : mine) times[f] = native().Wtime() - own;
     wait_for(sends, soon);
-    arrived_.resize(flows.size());
-    MPI_Request request;
-    native().Ireduce(times.data(), arrived_.data(), static_cast<int>(flows.size()), MPI_DOUBLE, MPI_MAX, 0,
-                     constants().world, &request);
-    wait_for(request, soon);
+    arrived.resize(flows.size());
+    largest(times.data(), arrived.data(), static_cast<int>(flows.size()));
     return native().Wtime() - begun;
   }
 
@@ -265,17 +260,19 @@ class Probe {
     meet();
     for (int i = 0; i < order.repeats; ++i) {
       const double begun = native().Wtime();
-      if (rank_ == flow.from) {
+      if (rank == flow.from) {
         native().Send(&word, sizeof word, MPI_BYTE, flow.to, 2, constants().world);
         native().Recv(&word, sizeof word, MPI_BYTE, flow.to, 2, constants().world, MPI_STATUS_IGNORE);
-      } else if (rank_ == flow.to) {
+      } else if (rank == flow.to) {
         native().Recv(&word, sizeof word, MPI_BYTE, flow.from, 2, constants().world, MPI_STATUS_IGNORE);
         native().Send(&word, sizeof word, MPI_BYTE, flow.from, 2, constants().world);
       }
       times.push_back((native().Wtime() - begun) / 2);
     }
-    const double found = largest(rank_ == flow.from ? *std::ranges::min_element(times) : 0);
-    if (rank_ == 0) std::printf("{\"ping\":%.9f}\n", found);
+    const double least = rank == flow.from ? *std::ranges::min_element(times) : 0;
+    double found = 0;
+    largest(&least, &found, 1);
+    if (rank == 0) std::printf("{\"ping\":%.9f}\n", found);
   }
 
   /// The receiver stays out of the MPI for twice as long as the sender looks whether its message has left. A busy
@@ -283,7 +280,7 @@ class Probe {
   void eager(const Order& order) {
     const Flow& flow = order.flows.front();
     const double limit = std::chrono::duration<double>(eager_within).count();
-    const bool takes_part = rank_ == flow.from || rank_ == flow.to;
+    const bool takes_part = rank == flow.from || rank == flow.to;
     std::vector<char> buffer(takes_part ? static_cast<std::size_t>(flow.bytes) : 0, 1);
     const int count = static_cast<int>(flow.bytes);
     double found = 0;
@@ -293,34 +290,21 @@ class Probe {
       meet();
       MPI_Request request;
       double left = 0;
-      if (rank_ == flow.from) {
+      if (rank == flow.from) {
         native().Isend(buffer.data(), count, MPI_BYTE, flow.to, 3, constants().world, &request);
         int done = 0;
         while (!done && native().Wtime() - begun < limit) native().Testall(1, &request, &done, MPI_STATUSES_IGNORE);
         left = done && native().Wtime() - begun < limit ? 1 : 0;
-        if (!done) wait_for(request, soon);
-      } else if (rank_ == flow.to) {
+        if (!done) wait_for({&request, 1}, soon);
+      } else if (rank == flow.to) {
         std::this_thread::sleep_for(2 * eager_within);
         native().Recv(buffer.data(), count, MPI_BYTE, flow.from, 3, constants().world, MPI_STATUS_IGNORE);
       }
-      found = largest(left);
+      largest(&left, &found, 1);
       broadcast(&found, sizeof found);
     }
-    if (rank_ == 0) std::printf("{\"eager\":%s}\n", found > 0 ? "true" : "false");
+    if (rank == 0) std::printf("{\"eager\":%s}\n", found > 0 ? "true" : "false");
   }
-
-  /// Of all ranks, on rank 0.
-  static double largest(double mine) {
-    double found = 0;
-    MPI_Request request;
-    native().Ireduce(&mine, &found, 1, MPI_DOUBLE, MPI_MAX, 0, constants().world, &request);
-    wait_for(request, soon);
-    return found;
-  }
-
-  int rank_, ranks_;
-  std::vector<std::vector<char>> buffers_;
-  std::vector<double> arrived_;
 };
 
 int run(int argc, char** argv) {
@@ -333,13 +317,11 @@ int run(int argc, char** argv) {
   prctl(PR_SET_TIMERSLACK, 1000UL);  // nanoseconds: else each pause takes some fifty microseconds more
   const std::vector<std::string> places = gathered(place(), rank, ranks);
   if (rank == 0) {
-    std::printf("{\"ranks\":[");
-    for (std::size_t i = 0; i < places.size(); ++i) std::printf("%s%s", i == 0 ? "" : ",", places[i].c_str());
-    std::printf("]}\n");
+    std::printf("{\"ranks\":[%s]}\n", joined(places, ",").c_str());
     std::fflush(stdout);
   }
   try {
-    Probe(rank, ranks).obey();
+    Probe{rank, ranks}.obey();
   } catch (const Error& e) {  // rank 0 alone knows, and the others wait for it
     std::fprintf(stderr, "stretto-probe: %s\n", e.what());
     native().Abort(constants().world, 2);

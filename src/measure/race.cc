@@ -5,7 +5,6 @@
 // `stretto tune` under mpiexec; writes one JSON object a line.
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>

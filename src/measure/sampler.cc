@@ -14,9 +14,8 @@ using mpi::native;
 namespace {
 
 template <typename Number>
-std::vector<Number> on_all(const std::vector<Number>& mine, MPI_Datatype type) {
-  std::vector<Number> all(mine.size());
-  native().Allreduce(mine.data(), all.data(), static_cast<int>(all.size()), type, MPI_MAX, constants().world);
+std::vector<Number> on_all(std::vector<Number> all, MPI_Datatype type) {
+  native().Allreduce(MPI_IN_PLACE, all.data(), static_cast<int>(all.size()), type, MPI_MAX, constants().world);
   return all;
 }
 

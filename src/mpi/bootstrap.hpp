@@ -20,10 +20,10 @@
 namespace stretto::mpi {
 
 /// The program's error handler put aside: an MPI that runs out of communicators must not end the program, which could
-/// have done without this one. Not where other threads may need the handler meanwhile.
+/// have done without this one. Not where other threads may need the handler meanwhile, unless they are known not to.
 class ErrorsReturned {
  public:
-  explicit ErrorsReturned(MPI_Comm comm) : comm_(comm), aside_(!threads_at_once()) {
+  explicit ErrorsReturned(MPI_Comm comm, bool aside = !threads_at_once()) : comm_(comm), aside_(aside) {
     if (!aside_) return;
     native().Comm_get_errhandler(comm_, &handler_);
     native().Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);

@@ -21,11 +21,18 @@ class HandleTable {
   static_assert((capacity & (capacity - 1)) == 0);
 
  public:
-  /// A handle that is there already keeps its value.
-  void insert(Handle handle, const Value& value) {
+  struct Entry {
+    Handle handle{};
+    Value value{};
+    bool used = false;
+  };
+
+  /// A handle that is there already keeps its value. The entry stays where it is.
+  Entry& insert(Handle handle, const Value& value) {
     std::size_t at = slot(handle);
     while (entries_[at].used && entries_[at].handle != handle) at = (at + 1) % capacity;
     if (!entries_[at].used) entries_[at] = {handle, value, true};
+    return entries_[at];
   }
 
   const Value* find(Handle handle) const {
@@ -34,20 +41,7 @@ class HandleTable {
     return nullptr;
   }
 
-  /// Of all that were inserted: each(handle, value). Both stay where they are.
-  template <typename Each>
-  void for_each(Each each) {
-    for (Entry& e : entries_)
-      if (e.used) each(e.handle, e.value);
-  }
-
  private:
-  struct Entry {
-    Handle handle{};
-    Value value{};
-    bool used = false;
-  };
-
   static std::size_t slot(Handle handle) {
     return static_cast<std::size_t>(bits_of(handle) * 0x9e3779b97f4a7c15u >> 32) % capacity;
   }

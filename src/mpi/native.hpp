@@ -75,9 +75,7 @@ namespace stretto::mpi {
 #define STRETTO_NATIVE_TEST_FUNCTIONS(X) \
   X(Op_create) X(Type_commit) X(Type_contiguous) X(Type_create_resized) \
   X(Type_create_struct) X(Type_get_name) X(Type_indexed) X(Type_vector) X(Wtime)
-// clang-format on
 
-// clang-format off
 #ifdef STRETTO_LARGE_COUNTS
 #define STRETTO_NATIVE_LARGE_COLLECTIVES(X) STRETTO_FUNCTIONS(STRETTO_LARGE_NAME, X)
 #define STRETTO_LARGE_BLOCKING_ENTRIES(X) X(Win_allocate_c) X(Win_allocate_shared_c) X(Win_create_c)

@@ -45,8 +45,6 @@ int look_for_driver(dl_phdr_info* info, std::size_t, void*) {
   return 0;
 }
 
-bool driver_is_loaded() { return dl_iterate_phdr(look_for_driver, nullptr) != 0; }
-
 }  // namespace
 
 bool world_is_up() {
@@ -93,7 +91,9 @@ std::vector<int> translate(MPI_Comm from, MPI_Comm to) {
   return translated;
 }
 
-bool buffers_may_be_on_gpu() { return settings().gpu && driver_is_loaded() && mpi_takes_gpu_buffers(); }
+bool buffers_may_be_on_gpu() {
+  return settings().gpu && dl_iterate_phdr(look_for_driver, nullptr) != 0 && mpi_takes_gpu_buffers();
+}
 
 std::string info_value(MPI_Info info, const char* key) {
   int length = 0, there = 0;

@@ -17,6 +17,12 @@ bool asks_for_more(int required) {
   return settings().progress_thread && !settings().disabled && required < MPI_THREAD_MULTIPLE;
 }
 
+bool is_multiple(int (*query)(int*)) {
+  int level = MPI_THREAD_SINGLE;
+  query(&level);
+  return level == MPI_THREAD_MULTIPLE;
+}
+
 }  // namespace
 
 int init(int* argc, char*** argv) {
@@ -40,16 +46,7 @@ int query_thread(int* level) {
   return error;
 }
 
-bool threads_at_once() {
-  int level = MPI_THREAD_SINGLE;
-  query_thread(&level);
-  return level == MPI_THREAD_MULTIPLE;
-}
-
-bool own_thread_may_call() {
-  int level = MPI_THREAD_SINGLE;
-  native().Query_thread(&level);
-  return level == MPI_THREAD_MULTIPLE;
-}
+bool threads_at_once() { return is_multiple(query_thread); }
+bool own_thread_may_call() { return is_multiple(native().Query_thread); }
 
 }  // namespace stretto::mpi

@@ -41,8 +41,8 @@ Type long_double(int size) { return size == sizeof(long double) ? Type::f80 : Ty
 Type long_double_complex(int size) { return size == 2 * sizeof(long double) ? Type::c80 : Type::none; }
 
 void insert(TypeTable& table, MPI_Datatype handle, Type type, Bytes size, bool padded) {
-  const TypeFacts facts{true, type, {.size = size, .extent = size, .span = size}};
-  table.insert(handle, {facts, padded});
+  auto& entry = table.insert(handle, {{true, type, {.size = size, .extent = size, .span = size}}, padded});
+  entry.value.facts.element.type = &entry.handle;
 }
 
 /// The predefined types that are one number, by what they are in C or Fortran; the size decides the rest.
@@ -91,7 +91,6 @@ struct FilledTable : TypeTable {
   FilledTable() {
     add_numbers(*this);
     add_pairs(*this);
-    for_each([](const MPI_Datatype& handle, KnownType& known) { known.facts.element.type = &handle; });
   }
 };
 
@@ -99,8 +98,6 @@ const TypeTable& type_table() {
   static const FilledTable filled;
   return filled;
 }
-
-MPI_Datatype handle_of(const execute::Element& element) { return *static_cast<const MPI_Datatype*>(element.type); }
 
 [[gnu::tls_model("initial-exec")]] thread_local Packing packing{};
 
@@ -110,11 +107,6 @@ MPI_Comm packing_comm() { return packing.begun ? packing.comm : constants().self
 /// Has it failed before in this call? The error handler hears of that once. What is packed for others goes on.
 bool has_failed(const execute::Element& element) {
   return packing.error != MPI_SUCCESS && packing.failed == element.type;
-}
-void note(int error, const execute::Element& element) {
-  if (error == MPI_SUCCESS) return;
-  packing.error = error;
-  packing.failed = element.type;
 }
 
 #ifdef STRETTO_LARGE_COUNTS
@@ -132,20 +124,20 @@ void convert(const execute::Element& element, const void* source, Count n, void*
     const char* from = static_cast<const char*>(source) + first * (packs ? element.extent : element.size);
     char* to = static_cast<char*>(target) + first * (packs ? element.size : element.extent);
     const Bytes bytes = count * element.size;
-    const MPI_Datatype type = handle_of(element);
+    const MPI_Datatype type = *static_cast<const MPI_Datatype*>(element.type);
 #ifdef STRETTO_LARGE_COUNTS
     if (MPI_Count at = 0; large_pack()) {
-      note(packs ? native().Pack_c(from, count, type, to, bytes, &at, packing_comm())
-                 : native().Unpack_c(from, bytes, &at, to, count, type, packing_comm()),
-           element);
+      note_error(packs ? native().Pack_c(from, count, type, to, bytes, &at, packing_comm())
+                       : native().Unpack_c(from, bytes, &at, to, count, type, packing_comm()),
+                 element);
       continue;
     }
 #endif
     const int elements = static_cast<int>(count), room = static_cast<int>(bytes);
     int at = 0;
-    note(packs ? native().Pack(from, elements, type, to, room, &at, packing_comm())
-               : native().Unpack(from, room, &at, to, elements, type, packing_comm()),
-         element);
+    note_error(packs ? native().Pack(from, elements, type, to, room, &at, packing_comm())
+                     : native().Unpack(from, room, &at, to, elements, type, packing_comm()),
+               element);
   }
 }
 
@@ -247,7 +239,11 @@ PackingFor::~PackingFor() { packing = outer_; }
 
 int packing_error() { return packing.error; }
 
-void note_error(int error, const execute::Element& element) { note(error, element); }
+void note_error(int error, const execute::Element& element) {
+  if (error == MPI_SUCCESS) return;
+  packing.error = error;
+  packing.failed = element.type;
+}
 
 void copy_elements(const execute::Element& element, const void* from, void* to, Count n, std::vector<char>& packed) {
   if (element.dense) {

@@ -51,7 +51,7 @@ class PackingFor {
 };
 /// The error since the innermost one began, or MPI_SUCCESS.
 int packing_error();
-/// One of another function of the MPI that works on elements.
+/// One of a function of the MPI that works on elements.
 void note_error(int error, const execute::Element& element);
 
 /// Of any type; those with holes by way of `packed`.

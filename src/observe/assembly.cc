@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "mpi/bootstrap.hpp"
 #include "mpi/queries.hpp"
 #include "settings/settings.hpp"
 #include "support/files.hpp"
@@ -35,13 +36,9 @@ Assembly::Assembly() {
   const MPI_Comm world = constants().world;
   native().Comm_rank(world, &rank_);
   native().Comm_size(world, &ranks_);
-  MPI_Errhandler handler{};
-  native().Comm_get_errhandler(world, &handler);
-  native().Comm_set_errhandler(world, MPI_ERRORS_RETURN);
+  const ErrorsReturned quiet(world, true);
   comm_ = with_same_ranks(world);
   if (held()) native().Comm_set_errhandler(comm_, MPI_ERRORS_ARE_FATAL);  // half a packet is none
-  native().Comm_set_errhandler(world, handler);
-  native().Errhandler_free(&handler);
 }
 
 Assembly::~Assembly() {
@@ -90,11 +87,11 @@ Nanoseconds Assembly::clock_offset() {
   constexpr int questions = 50;
   Packet mine;
   // Whose clock it is: names of hosts may be the same in containers on different ones.
-  mine.put_text(node_name(rank_) + first_line("/proc/sys/kernel/random/boot_id"));
+  mine.put(node_name(rank_) + first_line("/proc/sys/kernel/random/boot_id"));
   std::vector<int> first(static_cast<std::size_t>(ranks_));  // of each rank's node
   std::map<std::string, int> nodes;
   collect(std::move(mine), [&](int r, Packet packet) {
-    first[static_cast<std::size_t>(r)] = nodes.try_emplace(packet.get_text(), r).first->second;
+    first[static_cast<std::size_t>(r)] = nodes.try_emplace(packet.get<std::string>(), r).first->second;
   });
   native().Bcast(first.data(), ranks_, MPI_INT, 0, comm_);
   const int leader = first[static_cast<std::size_t>(rank_)];

@@ -76,7 +76,7 @@ std::string_view name_of(std::uint16_t number) {
 
 void begin_call(Function function, Records* records, Bytes bytes, Nanoseconds begin) {
   if (!settings().trace.empty() && !observer().timeline) take_timeline();
-  detail::call = {records != nullptr, function, records, bytes, nullptr, Passed::not_ready, begin};
+  detail::call = {function, records, bytes, nullptr, Passed::not_ready, begin};
   Observer& mine = observer();
   mine.look_closely();
   mine.algorithm = no_algorithm;
@@ -85,7 +85,7 @@ void begin_call(Function function, Records* records, Bytes bytes, Nanoseconds be
 
 void served(const Algorithm& algorithm, bool always) {
   Call& call = detail::call;
-  if (!call.open) return;
+  if (!call.records) return;
   call.served = &call.records->served({call.function, size_class(call.bytes), &algorithm, Passed{}}, always);
   call.served->record->bytes += call.bytes;
   call.served->sampled.goes_on(++call.served->calls, call.begin, call.bytes);
@@ -93,11 +93,11 @@ void served(const Algorithm& algorithm, bool always) {
 
 void end_call() {
   Call& call = detail::call;
-  call.open = false;
+  Records* const records = std::exchange(call.records, nullptr);
   if (call.served) return call.served->sampled.end(call.served->calls);
   const Nanoseconds end = now();
   Observer& mine = observer();
-  call.records->of({call.function, size_class(call.bytes), nullptr, call.why}) +=
+  records->of({call.function, size_class(call.bytes), nullptr, call.why}) +=
       {.calls = 1, .timed = 1, .bytes = call.bytes, .time = end - call.begin, .waiting = mine.waited()};
   if (mine.timeline) add_to_timeline(call.function, no_algorithm, call.bytes, call.begin, end);
   mine.forget();
@@ -116,11 +116,8 @@ void Sampled::look(std::uint64_t call) {
   Observer& mine = observer();
   if (!settings().trace.empty() && !mine.timeline) take_timeline();
   mine.look_closely();
-  mine.algorithm = algorithm_;
   mine.numbers = *numbers_;
-  now_ = call;
-  begin_ = now();
-  bytes_now_ = bytes_;
+  goes_on(call, now(), bytes_);
 }
 
 void Sampled::goes_on(std::uint64_t call, Nanoseconds began, Bytes bytes) {

@@ -12,9 +12,8 @@ namespace stretto::mpi::observe {
 
 /// A call from usable() on: it is looked at closely until it is known what becomes of it.
 struct Call {
-  bool open = false;
   Function function{};
-  Records* records = nullptr;
+  Records* records = nullptr;  ///< null: there is no such call
   Bytes bytes = 0;
   ServedCalls* served = nullptr;  ///< null: the native library's
   Passed why{};
@@ -29,7 +28,7 @@ void begin_call(Function function, Records* records, Bytes bytes, Nanoseconds be
 inline void passed(Passed why) { detail::call.why = why; }
 /// `always`: such calls do not tell by themselves when they wait long.
 void served(const Algorithm& algorithm, bool always);
-inline bool call_is_open() { return detail::call.open; }
+inline bool call_is_open() { return detail::call.records != nullptr; }
 inline Bytes bytes_of_call() { return detail::call.bytes; }
 void end_call();
 

@@ -33,8 +33,6 @@ void add(LearnedClass& known, const LearnedClass& more) {
   }
 }
 
-std::string seconds_or_null(double seconds) { return seconds > 0 ? number(seconds) : "null"; }
-
 }  // namespace
 
 void add_learned(const std::string& conditions, const LearnedClass& learned) {
@@ -46,29 +44,18 @@ void put_learned(Packet& packet) {
   const std::lock_guard lock(learning_mutex);
   packet.put(mine().size());
   for (const auto& [conditions, learned] : mine()) {
-    packet.put_text(conditions);
-    packet.put_text(learned.form);
-    packet.put(learned.settled);
-    packet.put_text(learned.choice);
-    packet.put(learned.spent);
-    packet.put(learned.tried.size());
-    for (const auto& [words, tried] : learned.tried) {
-      packet.put_text(words);
-      packet.put(tried);
-    }
+    packet.put(conditions, learned.form, learned.settled, learned.choice, learned.spent, learned.tried.size());
+    for (const auto& [words, tried] : learned.tried) packet.put(words, tried);
   }
 }
 
 void get_learned(Packet& packet, LearnedClasses& all) {
   for (auto classes = packet.get<std::size_t>(); classes > 0; --classes) {
-    const std::string conditions = packet.get_text();
+    std::string conditions;
     LearnedClass learned;
-    learned.form = packet.get_text();
-    learned.settled = packet.get<bool>();
-    learned.choice = packet.get_text();
-    learned.spent = packet.get<double>();
+    packet.get(conditions, learned.form, learned.settled, learned.choice, learned.spent);
     for (auto tried = packet.get<std::size_t>(); tried > 0; --tried) {
-      const std::string words = packet.get_text();
+      const auto words = packet.get<std::string>();
       learned.tried[words] = packet.get<Tried>();
     }
     add(all[conditions], learned);
@@ -76,17 +63,14 @@ void get_learned(Packet& packet, LearnedClasses& all) {
 }
 
 std::string text_of(const std::string& conditions, const LearnedClass& learned) {
-  std::string text = "{\"class\":" + quoted(conditions) + ",\"form\":" + quoted(learned.form) +
-                     ",\"choice\":" + quoted(learned.choice) + ",\"settled\":" + (learned.settled ? "true" : "false") +
-                     ",\"spent_seconds\":" + number(learned.spent) + ",\"tried\":[";
-  bool first = true;
-  for (const auto& [words, tried] : learned.tried) {
-    text += std::string(first ? "" : ",") + "{\"choice\":" + quoted(words) +
-            ",\"seconds\":" + seconds_or_null(tried.seconds) + ",\"timed\":" + std::to_string(tried.timed) +
-            ",\"calls\":" + std::to_string(tried.calls) + '}';
-    first = false;
-  }
-  return text + "]}";
+  std::string all;
+  for (const auto& [words, tried] : learned.tried)
+    all += std::string(all.empty() ? "" : ",") + "{\"choice\":" + quoted(words) +
+           ",\"seconds\":" + (tried.seconds > 0 ? number(tried.seconds) : "null") +
+           ",\"timed\":" + std::to_string(tried.timed) + ",\"calls\":" + std::to_string(tried.calls) + '}';
+  return "{\"class\":" + quoted(conditions) + ",\"form\":" + quoted(learned.form) +
+         ",\"choice\":" + quoted(learned.choice) + ",\"settled\":" + (learned.settled ? "true" : "false") +
+         ",\"spent_seconds\":" + number(learned.spent) + ",\"tried\":[" + all + "]}";
 }
 
 }  // namespace stretto::mpi::observe

@@ -15,15 +15,15 @@ namespace {
 
 using execute::now;
 
-// Never destroyed, like all that a program may use at its very end.
-struct Shared {
-  std::mutex mutex;  // guards what follows; taken before that of records
-  std::map<MPI_Comm, std::unique_ptr<Records>> early;
-  std::unordered_map<MPI_Request, std::shared_ptr<PendingTimes>> natives;
-};
-Shared& shared() {
-  static auto& only = *new Shared;
-  return only;
+// Guards what follows; taken before that of records. Never destroyed, like all that a program may use at its very end.
+std::mutex of_early_and_native;
+std::map<MPI_Comm, std::unique_ptr<Records>>& early() {
+  static auto& by_comm = *new std::map<MPI_Comm, std::unique_ptr<Records>>;
+  return by_comm;
+}
+std::unordered_map<MPI_Request, std::shared_ptr<PendingTimes>>& natives() {
+  static auto& by_request = *new std::unordered_map<MPI_Request, std::shared_ptr<PendingTimes>>;
+  return by_request;
 }
 
 std::mutex of_spans;  // guards what follows
@@ -60,15 +60,11 @@ void PendingTimes::passed(Passed why) {
   key_.why = why;
 }
 
-void PendingTimes::posted() { posting_ = now() - begin_; }
-
 void PendingTimes::made() {
   const Nanoseconds time = now() - begin_;
   records_->add(key_, {.time = time, .posting = time});
   begin_ = 0;
 }
-
-void PendingTimes::over() { over_ = now(); }
 
 void PendingTimes::complete() {
   if (!records_ || !active() || over_ == 0) return;
@@ -101,58 +97,50 @@ execute::Latest<Span> spans() {
 
 Records* early_records(MPI_Comm comm) {
   if (comm == (native(), constants().comm_null) || !world_is_up()) return nullptr;
-  Shared& s = shared();
-  const std::lock_guard lock(s.mutex);
-  auto& found = s.early[comm];
+  const std::lock_guard lock(of_early_and_native);
+  auto& found = early()[comm];
   if (!found) found = std::make_unique<Records>(comm);
   return found.get();
 }
 
 std::unique_ptr<Records> take_records(MPI_Comm comm) {
-  Shared& s = shared();
-  const std::lock_guard lock(s.mutex);
-  auto found = s.early.extract(comm);
+  const std::lock_guard lock(of_early_and_native);
+  auto found = early().extract(comm);
   return found.empty() ? std::make_unique<Records>(comm) : std::move(found.mapped());
 }
 
 void end_early_records(MPI_Comm comm) {
-  Shared& s = shared();
-  std::unique_lock lock(s.mutex);
-  const auto found = s.early.extract(comm);
+  std::unique_lock lock(of_early_and_native);
+  const auto found = early().extract(comm);
   lock.unlock();  // they forget what is native of them
 }
 
 void end_early_records() {
-  Shared& s = shared();
-  std::unique_lock lock(s.mutex);
-  const auto all = std::exchange(s.early, {});
+  std::unique_lock lock(of_early_and_native);
+  const auto all = std::exchange(early(), {});
   lock.unlock();
 }
 
 void observe_native(MPI_Request request, const PendingTimes& times) {
-  Shared& s = shared();
-  const std::lock_guard lock(s.mutex);
-  s.natives.insert_or_assign(request, std::make_shared<PendingTimes>(times));
+  const std::lock_guard lock(of_early_and_native);
+  natives().insert_or_assign(request, std::make_shared<PendingTimes>(times));
 }
 
 std::shared_ptr<PendingTimes> native_times(MPI_Request request) {
-  Shared& s = shared();
-  const std::lock_guard lock(s.mutex);
-  const auto found = s.natives.find(request);
-  return found == s.natives.end() ? nullptr : found->second;
+  const std::lock_guard lock(of_early_and_native);
+  const auto found = natives().find(request);
+  return found == natives().end() ? nullptr : found->second;
 }
 
 void forget_native(MPI_Request request, const std::shared_ptr<PendingTimes>& times) {
-  Shared& s = shared();
-  const std::lock_guard lock(s.mutex);
-  const auto found = s.natives.find(request);
-  if (found != s.natives.end() && found->second == times) s.natives.erase(found);
+  const std::lock_guard lock(of_early_and_native);
+  const auto found = natives().find(request);
+  if (found != natives().end() && found->second == times) natives().erase(found);
 }
 
 void forget_natives(const Records& records) {
-  Shared& s = shared();
-  const std::lock_guard lock(s.mutex);
-  for (auto& [request, times] : s.natives) {
+  const std::lock_guard lock(of_early_and_native);
+  for (auto& [request, times] : natives()) {
     if (times->records() != &records) continue;
     times->over();
     times->complete();

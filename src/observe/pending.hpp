@@ -23,11 +23,11 @@ class PendingTimes {
   void served(const Algorithm& algorithm) { key_.algorithm = &algorithm; }
   void passed(Passed why);
   /// The function that posts it returns.
-  void posted();
+  void posted() { posting_ = execute::now() - begin_; }
   /// Instead: it was MPI_…_init, whose time is added to that of posting.
   void made();
   /// It has ended on this rank, or the native library has said so.
-  void over();
+  void over() { over_ = execute::now(); }
   Nanoseconds ended() const { return over_; }
   /// Posted, and not complete?
   bool active() const { return begin_ > 0; }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <numeric>
 
 #include "mpi/queries.hpp"
 #include "observe/assembly.hpp"
@@ -36,10 +37,10 @@ double wall_seconds() {
 
 struct MergedKey {
   std::pair<std::string, std::string> communicator;  // name, ranks
-  std::uint8_t function, size_class;
+  std::uint8_t function = 0, size_class = 0;
   std::string algorithm;  // empty: native
-  Passed why;
-  Form form;
+  Passed why{};
+  Form form{};
 
   auto operator<=>(const MergedKey&) const = default;
 };
@@ -67,24 +68,13 @@ double seconds_before(double wall) {
 
 Packet packed(const Ledger& ledger, int rank) {
   Packet p;
-  p.put_text(node_name(rank));
   const double wall = wall_seconds();
-  p.put(wall);
-  p.put(seconds_before(wall));
-  p.put(ledger.size());
+  p.put(node_name(rank), wall, seconds_before(wall), ledger.size());
   for (const auto& [name, group] : ledger) {
-    p.put_text(name.first);
-    p.put_text(name.second);
-    p.put(group.communicators);
-    p.put(group.table.size());
-    for (const auto& [key, record] : group.table) {
-      p.put(key.function);
-      p.put(key.size_class);
-      p.put_text(key.algorithm ? key.algorithm->id : std::string_view());
-      p.put(key.why);
-      p.put(key.form);
-      p.put(record);
-    }
+    p.put(name.first, name.second, group.communicators, group.table.size());
+    for (const auto& [key, record] : group.table)
+      p.put(key.function, key.size_class, key.algorithm ? key.algorithm->id : std::string_view(), key.why, key.form,
+            record);
   }
   put_learned(p);
   return p;
@@ -92,23 +82,15 @@ Packet packed(const Ledger& ledger, int rank) {
 
 void add(Profile& all, Packet p) {
   OfRank& mine = all.by_rank.emplace_back();
-  mine.node = p.get_text();
-  mine.wall = p.get<double>();
-  mine.before = p.get<double>();
+  p.get(mine.node, mine.wall, mine.before);
   for (auto groups = p.get<std::size_t>(); groups > 0; --groups) {
-    std::pair<std::string, std::string> name;
-    name.first = p.get_text();
-    name.second = p.get_text();
-    std::uint64_t& made = all.communicators[name];
+    MergedKey key;
+    p.get(key.communicator.first, key.communicator.second);
+    std::uint64_t& made = all.communicators[key.communicator];
     made = std::max(made, p.get<std::uint64_t>());
     for (auto records = p.get<std::size_t>(); records > 0; --records) {
-      MergedKey key{.communicator = name, .function = 0, .size_class = 0, .algorithm = {}, .why = {}, .form = {}};
-      key.function = p.get<std::uint8_t>();
-      key.size_class = p.get<std::uint8_t>();
-      key.algorithm = p.get_text();
-      key.why = p.get<Passed>();
-      key.form = p.get<Form>();
-      const auto r = p.get<Record>();
+      Record r;
+      p.get(key.function, key.size_class, key.algorithm, key.why, key.form, r);
       all.records[key].push_back(r);
       mine.collectives += seconds(r.time);
       mine.waiting += seconds(r.waiting);
@@ -127,11 +109,7 @@ std::string spread(std::vector<double> values) {
          '}';
 }
 
-double sum(const std::vector<double>& values) {
-  double all = 0;
-  for (const double value : values) all += value;
-  return all;
-}
+double sum(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
 
 /// null where it is not known.
 std::string of_ranks(const std::string& name, const std::vector<double>& values, bool known) {
@@ -139,7 +117,7 @@ std::string of_ranks(const std::string& name, const std::vector<double>& values,
          "_of_ranks\":" + (known ? number(sum(values)) : "null");
 }
 
-std::string text_of(const MergedKey& key, const std::vector<Record>& records, std::size_t communicator) {
+std::string text_of(const MergedKey& key, const std::vector<Record>& records, std::ptrdiff_t communicator) {
   const bool native = key.algorithm.empty();
   const auto least = key.size_class == 0 ? 0 : std::uint64_t{1} << (key.size_class - 1);
   std::string text = "{\"communicator\":" + std::to_string(communicator) +
@@ -174,11 +152,8 @@ std::string date() {
 }
 
 std::string mpi_version() {
-  std::string text = library_version();
-  text = text.substr(0, text.find('\n'));
-  std::ranges::replace(text, '\t', ' ');
-  text.erase(std::ranges::unique(text, [](char a, char b) { return a == ' ' && b == ' '; }).begin(), text.end());
-  return text.substr(0, text.find_last_not_of(' ') + 1);
+  const std::string text = library_version();
+  return joined(words_of(std::string_view(text).substr(0, text.find('\n'))));
 }
 
 /// Of many in a row; the least of some tries, for an interrupted one tells nothing.
@@ -247,9 +222,7 @@ void write(Output& file, const Profile& p) {
   {
     Lines lines(file, ",\n\"records\":[");
     for (const auto& [key, records] : p.records)
-      lines.add(text_of(
-          key, records,
-          static_cast<std::size_t>(std::distance(p.communicators.begin(), p.communicators.find(key.communicator)))));
+      lines.add(text_of(key, records, std::distance(p.communicators.begin(), p.communicators.find(key.communicator))));
   }
   if (!p.learned.empty()) {
     Lines lines(file, ",\n\"learned\":[");

@@ -25,8 +25,7 @@ constexpr std::string_view names[] = {"call", "send", "receive", "reduce", "copy
 Packet packed(Nanoseconds offset) {
   Packet p;
   const auto put = [&](auto events, std::size_t dropped) {
-    p.put(dropped);
-    p.put(events.size());
+    p.put(dropped, events.size());
     for (auto& one : events) {
       one.begin += offset;
       one.end += offset;
@@ -142,8 +141,7 @@ void write_trace(Assembly& all, const std::string& path) {
   std::string numbers;
   std::size_t sum = 0;
   for (const std::size_t n : dropped) {
-    if (!numbers.empty()) numbers += ',';
-    numbers += std::to_string(n);
+    numbers += (numbers.empty() ? "" : ",") + std::to_string(n);
     sum += n;
   }
   file->write(",\"otherData\":{\"format\":\"stretto trace\",\"version\":1,\"stretto\":\"" +

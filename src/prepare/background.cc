@@ -57,7 +57,6 @@ bool poll_in_own_thread() {
 struct Poller {
   std::mutex mutex;
   std::condition_variable changed;
-  bool running = false;
   std::atomic<bool> ends{false};
   std::thread thread;
 };
@@ -121,14 +120,13 @@ void wake_poller() {
   const std::lock_guard lock(p.mutex);
   asleep.store(false, std::memory_order_relaxed);
   if (p.ends) return;
-  if (p.running) return p.changed.notify_one();
+  if (p.thread.joinable()) return p.changed.notify_one();
   // Signals are the program's: its handlers may expect its own threads.
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   try {
     p.thread = std::thread(poll_for_ever);
-    p.running = true;
   } catch (const std::system_error& e) {
     say(std::string("nonblocking collectives go on only in calls to MPI: no thread could be made: ") + e.what(),
         "allow this user or container one more process for each rank");
@@ -152,7 +150,7 @@ void end_background() {
   Poller& p = poller();
   {
     const std::lock_guard lock(p.mutex);
-    if (!p.running) return;
+    if (!p.thread.joinable()) return;
     p.ends = true;
     p.changed.notify_one();
   }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 
 #include "mpi/native.hpp"
 #include "support/memory.hpp"
@@ -112,10 +113,7 @@ std::span<const Count> CallBuffer::all_bytes() {
 }
 
 Bytes CallBuffer::sum() const {
-  if (alike()) return each_ * parts_;
-  Bytes sum = 0;
-  for (const Bytes b : sizes_) sum += b;
-  return sum;
+  return alike() ? each_ * parts_ : std::accumulate(sizes_.begin(), sizes_.end(), Bytes{0});
 }
 
 Bytes CallBuffer::largest() const { return alike() ? each_ : *std::ranges::max_element(sizes_); }
@@ -133,11 +131,7 @@ void CallBuffer::copy(Bytes stride) {
   copied_ = true;
   if (alike() || stride >= 0) return;
   places_ = numbers(memory_, parts_);
-  Bytes place = 0;
-  for (std::size_t r = 0; r < sizes_.size(); ++r) {
-    places_[r] = place;
-    place += sizes_[r];
-  }
+  std::exclusive_scan(sizes_.begin(), sizes_.end(), places_.begin(), Bytes{0});
 }
 
 Count CallBuffer::elements_in_copy(Rank r) const {

@@ -196,6 +196,17 @@ bool find_some(Mixed& mixed, Ask ask, bool completes, int* count, int* indices, 
   return n > 0 || !active;
 }
 
+/// Moves Stretto's on once, and lets `see(mixed, code)` look at them all.
+template <typename See>
+int look(Requests requests, See see) {
+  Mixed mixed(requests);
+  if (mixed.lost()) return misused(*mixed.lost());
+  int code = MPI_SUCCESS;
+  mixed.poll_ours();
+  see(mixed, code);
+  return code;
+}
+
 }  // namespace
 
 int wait(Request& request, MPI_Request* handle, MPI_Status* status) {
@@ -231,12 +242,7 @@ int wait_any(Requests requests, int* index, MPI_Status* status) {
 }
 
 int test_any(Requests requests, int* index, int* flag, MPI_Status* status) {
-  Mixed mixed(requests);
-  if (mixed.lost()) return misused(*mixed.lost());
-  int code = MPI_SUCCESS;
-  mixed.poll_ours();
-  *flag = find_any(mixed, testany, true, index, status, code) ? 1 : 0;
-  return code;
+  return look(requests, [&](Mixed& m, int& code) { *flag = find_any(m, testany, true, index, status, code) ? 1 : 0; });
 }
 
 int wait_all(Requests requests, MPI_Status* statuses) {
@@ -252,18 +258,16 @@ int wait_all(Requests requests, MPI_Status* statuses) {
 }
 
 int test_all(Requests requests, int* flag, MPI_Status* statuses) {
-  Mixed mixed(requests);
-  if (mixed.lost()) return misused(*mixed.lost());
-  mixed.poll_ours();
-  *flag = 0;
-  if (!mixed.ours_over()) return MPI_SUCCESS;  // the native ones may not be completed yet
-  int code = MPI_SUCCESS;
-  if (mixed.any_native()) {
-    code = native().Testall(mixed.size(), mixed.native_requests(), flag, statuses);
-    if (!*flag) return code;  // MPICH may report an error before the others are complete
-  }
-  *flag = 1;
-  return finish_all(mixed, statuses, code);
+  return look(requests, [&](Mixed& mixed, int& code) {
+    *flag = 0;
+    if (!mixed.ours_over()) return;  // the native ones may not be completed yet
+    if (mixed.any_native()) {
+      code = native().Testall(mixed.size(), mixed.native_requests(), flag, statuses);
+      if (!*flag) return;  // MPICH may report an error before the others are complete
+    }
+    *flag = 1;
+    code = finish_all(mixed, statuses, code);
+  });
 }
 
 int wait_some(Requests requests, int* count, int* indices, MPI_Status* statuses) {
@@ -277,26 +281,16 @@ int wait_some(Requests requests, int* count, int* indices, MPI_Status* statuses)
 }
 
 int test_some(Requests requests, int* count, int* indices, MPI_Status* statuses) {
-  Mixed mixed(requests);
-  if (mixed.lost()) return misused(*mixed.lost());
-  int code = MPI_SUCCESS;
-  mixed.poll_ours();
-  find_some(mixed, testsome, true, count, indices, statuses, code);
-  return code;
+  return look(requests, [&](Mixed& m, int& code) { find_some(m, testsome, true, count, indices, statuses, code); });
 }
 
 #if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1)
 
 int get_status_any(Requests requests, int* index, int* flag, MPI_Status* status) {
-  Mixed mixed(requests);
-  if (mixed.lost()) return misused(*mixed.lost());
   const auto ask = [](const Mixed& m, auto... to) {
     return native().Request_get_status_any(m.size(), m.seen_requests(), to...);
   };
-  int code = MPI_SUCCESS;
-  mixed.poll_ours();
-  *flag = find_any(mixed, ask, false, index, status, code) ? 1 : 0;
-  return code;
+  return look(requests, [&](Mixed& m, int& code) { *flag = find_any(m, ask, false, index, status, code) ? 1 : 0; });
 }
 
 int get_status_all(Requests requests, int* flag, MPI_Status* statuses) {
@@ -311,15 +305,10 @@ int get_status_all(Requests requests, int* flag, MPI_Status* statuses) {
 }
 
 int get_status_some(Requests requests, int* count, int* indices, MPI_Status* statuses) {
-  Mixed mixed(requests);
-  if (mixed.lost()) return misused(*mixed.lost());
   const auto ask = [](const Mixed& m, auto... to) {
     return native().Request_get_status_some(m.size(), m.seen_requests(), to...);
   };
-  int code = MPI_SUCCESS;
-  mixed.poll_ours();
-  find_some(mixed, ask, false, count, indices, statuses, code);
-  return code;
+  return look(requests, [&](Mixed& m, int& code) { find_some(m, ask, false, count, indices, statuses, code); });
 }
 
 #endif

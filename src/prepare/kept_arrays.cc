@@ -10,22 +10,21 @@ namespace stretto::mpi {
 /// whether two are the same.
 void KeptArrays::add(const void* array, std::size_t bytes) {
   if (!array || bytes == 0) return;
-  const auto end = arrays_.begin() + static_cast<std::ptrdiff_t>(used_);
-  const auto found = std::find_if(arrays_.begin(), end, [&](const Array& one) { return one.given == array; });
-  if (found == end)
-    arrays_[used_++] = {array, bytes};
+  const auto found = std::ranges::find(arrays_, array, &Array::given);
+  if (found == arrays_.end())
+    arrays_.push_back({array, bytes});
   else
     found->bytes = std::max(found->bytes, bytes);
 }
 
 const void* KeptArrays::copy_of(const void* given) const {
-  for (const Array& one : std::span(arrays_).first(used_))
+  for (const Array& one : arrays_)
     if (one.given == given) return copies_.data() + one.at;
   return given;
 }
 
 void KeptArrays::keep(Arguments& arguments, std::array<Rank, 2> parts) {
-  used_ = 0;
+  arrays_.clear();
   parts_ = {};
   for (std::size_t side = 0; side < parts.size(); ++side) {
     if (!arguments.parts[side]) continue;
@@ -38,12 +37,12 @@ void KeptArrays::keep(Arguments& arguments, std::array<Rank, 2> parts) {
   }
   constexpr std::size_t aligned = alignof(std::max_align_t);
   std::size_t all = 0;
-  for (Array& one : std::span(arrays_).first(used_)) {
+  for (Array& one : arrays_) {
     one.at = all;
     all += (one.bytes + aligned - 1) / aligned * aligned;
   }
   copies_.resize(all);
-  for (const Array& one : std::span(arrays_).first(used_)) std::memcpy(copies_.data() + one.at, one.given, one.bytes);
+  for (const Array& one : arrays_) std::memcpy(copies_.data() + one.at, one.given, one.bytes);
   for (PartsArguments& of : parts_) {
     of.counts = of.counts.moved_to(copy_of(of.counts.data()));
     of.displacements = of.displacements.moved_to(copy_of(of.displacements.data()));

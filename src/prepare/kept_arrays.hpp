@@ -30,7 +30,7 @@ class KeptArrays {
   Argument of(Argument argument) const {
     using Target = std::remove_pointer_t<Argument>;
     if constexpr (std::is_pointer_v<Argument> && std::is_const_v<Target> && !std::is_void_v<Target>)
-      if (used_ > 0) return static_cast<Argument>(copy_of(argument));
+      if (!arrays_.empty()) return static_cast<Argument>(copy_of(argument));
     return argument;
   }
 
@@ -44,8 +44,7 @@ class KeptArrays {
 
   std::array<PartsArguments, 2> parts_{};
   std::array<std::size_t, 2> given_{};
-  std::array<Array, 6> arrays_{};  // counts, displacements and types of both
-  std::size_t used_ = 0;
+  std::vector<Array> arrays_;  // counts, displacements and types of both
   std::vector<std::byte> copies_;
 };
 

@@ -21,24 +21,17 @@ bool PreparedCall::check_neighbours() {
   emplace(out_, 1);
   if (collective().parts_in) in_->leave_out(near.destinations);
   out_->leave_out(near.sources);
-  for (const auto* side : {&in_, &out_})
-    if ((*side)->unusable()) return leave(*(*side)->unusable());
-  if (!check_buffers()) return leave(Passed::arguments);
+  if (!check_buffers()) return false;
   if (bytes_known()) call_.bytes = static_cast<Bytes>(bytes_of_part() * call_.shape.graph->mean_degree());
   return true;
 }
-
-/// Of one for a neighbour, where all are alike.
-Bytes PreparedCall::bytes_of_part() const { return parts()[0] > 0 ? in_->bytes() : out_->bytes(); }
 
 bool PreparedCall::check_moves() {
   const bool parts_in = collective().parts_in, parts_out = collective().parts_out, pairwise = collective().pairwise;
   // In place one buffer has both sides. An alltoall copies it: there the two have different blocks in one slot.
   if (parts_in ? pairwise || is_root() : parts_out && !in_place()) emplace(in_, 0);
   if (parts_in && !pairwise ? !in_place() : !parts_out || is_root()) emplace(out_, 1);
-  for (const auto* side : {&in_, &out_})
-    if (*side && (*side)->unusable()) return leave(*(*side)->unusable());
-  if (!check_buffers()) return leave(Passed::arguments);
+  if (!check_buffers()) return false;
   if (!facts(function()).bytes_known) return true;
   const CallBuffer& known = *sized_by();
   call_.bytes = collective().per_rank && known.alike() ? known.bytes() * c_.ranks() : known.sum();
@@ -53,14 +46,16 @@ const CallBuffer* PreparedCall::sized_by() const {
   return out_ ? &*out_ : &*in_;
 }
 
-/// Notes an error of the buffers that only this rank sees. False: it lacks what it would send. So may all ranks of a
-/// bcast, and then none waits for the others.
+/// Notes an error of the buffers that only this rank sees. False: they cannot be served, or this rank lacks what it
+/// would send. So may all ranks of a bcast, and then none waits for the others.
 bool PreparedCall::check_buffers() {
+  for (const auto* side : {&in_, &out_})
+    if (*side && (*side)->unusable()) return leave(*(*side)->unusable());
   const auto missing = [](const std::optional<CallBuffer>& side) {
     return flavour::traits.reports_null && side && side->is_null();
   };
   const bool out_is_sent = in_place() || !collective().per_rank;
-  if (missing(in_) || (missing(out_) && out_is_sent)) return false;
+  if (missing(in_) || (missing(out_) && out_is_sent)) return leave(Passed::arguments);
   if (missing(out_))
     buffer_error_ = MPI_ERR_BUFFER;
   else if (!collective().neighbourhood && same_memory())
@@ -140,14 +135,18 @@ void PreparedCall::bind_moves() {
     const Count segment = segment_elements(1);
     work_.input = region(in_, collective().parts_in, segment);
     work_.output = region(out_, collective().parts_out, segment);
-    if (!bytes_known())
-      bind_told(segment);
-    else if (collective().neighbourhood)
+    if (!bytes_known()) {
+      if (stage_ == Stage::sizes) {  // of what an algorithm keeps in scratch
+        work_.sizes = Layout::irregular(told_, told_, segment);
+        work_.sizes_by_slot = !decision_->algorithm->needs.counts;
+      }
+    } else if (collective().neighbourhood) {
       work_.sizes = Layout::per_rank(bytes_of_part(), segment);
-    else if (sized_by()->alike())
+    } else if (sized_by()->alike()) {
       work_.sizes = Layout::per_rank(sized_by()->bytes(), segment).cut_into(schedule_->parts);
-    else
+    } else {
       work_.sizes = work_.output.layout;
+    }
   }
   // Of calls that told sizes, the same arguments of this rank may be another call next time.
   keep_ = stage_ <= Stage::size_hint && (!in_ || !in_->copied()) && (!out_ || !out_->copied());

@@ -16,14 +16,6 @@ namespace {
 // so that tags are kept for all: the next call must not wait for that.
 constexpr std::uint32_t most_stages_before = 3;
 
-/// What ranks tell each other of times or sizes may lead to the native function, which somebody must then start.
-void limit_choice(PreparedCall& call, const Communicator& c) {
-  if (may_end_natively(c))
-    call.take_turn(CountedAs::nonblocking);
-  else
-    call.native_at_once();
-}
-
 /// Is it chosen behind those that are undecided? It may go by what they find out; or they may yet become the native
 /// library's, which must get all calls in one order.
 bool follows_undecided(Communicator& c, Function function) {
@@ -149,18 +141,14 @@ void NonblockingCall::begin_pending() {
   return true;
 }
 
-void NonblockingCall::count(execute::Work& work) {
-  const Decision& decision = prepared_->decision();
-  times.served(*decision.algorithm);
-  count_served(*c_, *decision.served, *decision.algorithm);
-  complete_work(*c_, function(), decision, work);
-  kept_ = keep_plan(*c_, *prepared_, work, false);
-}
-
-/// False: see step().
+/// What ranks tell each other of times or sizes may lead to the native function, which somebody must then start. False:
+/// see step().
 bool NonblockingCall::begin_stages() {
   prepared_.emplace(*c_, arguments_, memory_);
-  limit_choice(*prepared_, *c_);
+  if (may_end_natively(*c_))
+    prepared_->take_turn(CountedAs::nonblocking);
+  else
+    prepared_->native_at_once();
   return step();
 }
 
@@ -169,7 +157,7 @@ bool NonblockingCall::may_wait() {
   if (may_end_natively(*c_)) return true;
   const PackingFor program(c_->comm());
   prepared_.emplace(*c_, arguments_, memory_);
-  limit_choice(*prepared_, *c_);
+  prepared_->native_at_once();
   const bool may = prepared_->servable();
   if (!may) prepared_->end();
   prepared_.reset();
@@ -187,7 +175,10 @@ bool NonblockingCall::step() {
     if (!more) return end_prepared();
     execute::Work work = prepared_->work();
     const bool collective = prepared_->is_collective();
-    if (collective) count(work);
+    if (collective) {
+      times.served(*prepared_->decision().algorithm);
+      kept_ = count_and_keep(*c_, *prepared_, work, false);
+    }
     if (timed()) watch_.posted = execute::now();
     post(kept_ ? kept_->work : work, next_tag(), kept_ ? &kept_->plan : nullptr);
     if (timed()) watch_.returned = execute::now();
@@ -352,11 +343,7 @@ void await_decisions(Communicator& c) {
       first.poll();
       return c.undecided.empty() || c.undecided.front() != &first;
     };
-    switch (process_worker().wait(shared_wait, decided, c, true)) {
-      case transport::Outcome::ok: break;
-      case transport::Outcome::failed: first.give_up(); break;
-      case transport::Outcome::expired: first.expired();
-    }
+    first.after_wait(process_worker().wait(shared_wait, decided, c, true));
   }
 }
 

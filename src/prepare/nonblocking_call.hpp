@@ -50,13 +50,10 @@ class NonblockingCall final : public PendingCall {
   bool was_at_once() const { return !c_; }
   /// Is it one of a round, in which ranks learn?
   bool timed() const { return static_cast<bool>(turn_); }
-  /// The program begins to wait for it.
-  void waited_for() {
-    if (timed() && watch_.waited == 0) watch_.waited = execute::now();
-  }
   /// After its end, while its communicator is there.
   void tell_time();
-  bool needs_communicator() const { return timed() || PendingCall::needs_communicator(); }
+  /// After its end: must it still be taken from its communicator, which has to raise its error or count it?
+  bool needs_communicator() const { return timed() || code() != MPI_SUCCESS || times; }
 
   void poll() override;
   bool only_messages() const override { return !undecided_ && native_request_ == constants().request_null; }
@@ -71,7 +68,6 @@ class NonblockingCall final : public PendingCall {
   bool may_wait();
   void hold_arguments();
   bool start_kept(const Arguments& arguments);
-  void count(execute::Work& work);
   void start_queued();
   static void start_next(Communicator& c);
   bool step();
@@ -93,8 +89,6 @@ class NonblockingCall final : public PendingCall {
   bool queued_ = false;    // behind others that are undecided, or whose tag it would have
   bool prepares_ = false;  // it was not kept: finish() has to clear what start() took
   Learner::Turn turn_;
-  learn::Watch watch_;
-  std::uint64_t begun_ = 0;  // calls of the process when it began; 0: others were under way
 };
 
 /// Until all calls on `c` know their algorithms, for what follows on it may go by what they found out; and until what

@@ -94,7 +94,9 @@ int PendingCall::end() {
 
 std::string PendingCall::called() const { return mpi_name(function()); }
 
-void PendingCall::expired() {
+void PendingCall::after_wait(transport::Outcome outcome) {
+  if (outcome == transport::Outcome::failed) return give_up();
+  if (outcome != transport::Outcome::expired) return;
   const Schedule none{};
   const Schedule* const known = schedule();
   process_worker().expired(*c_, called(), known ? *known : none,
@@ -109,11 +111,7 @@ void PendingCall::wait_inside(SharedWait& shared_wait, FunctionRef<bool()> enoug
     poll();
     return done() || enough();
   };
-  switch (process_worker().wait(shared_wait, over, *c_, alone && only_messages())) {
-    case transport::Outcome::ok: break;
-    case transport::Outcome::failed: give_up(); break;
-    case transport::Outcome::expired: expired();
-  }
+  after_wait(process_worker().wait(shared_wait, over, *c_, alone && only_messages()));
 }
 
 void await(PendingCall& call) {
@@ -132,13 +130,11 @@ void await_all(Communicator& c, bool persistent_too) {
   const auto unfinished = [&]() -> PendingCall* {
     for (std::size_t i = 0; i < c.pending.size();) {
       PendingCall* const call = c.pending[i];
-      if (!persistent_too && call->persists()) {
-        ++i;
-        continue;
-      }
       const std::size_t before = c.pending.size();
-      call->poll();
-      if (!call->done()) return call;
+      if (persistent_too || !call->persists()) {
+        call->poll();
+        if (!call->done()) return call;
+      }
       i = c.pending.size() == before ? i + 1 : 0;  // those that end leave the list
     }
     return nullptr;
@@ -151,13 +147,11 @@ void await_all(Communicator& c, bool persistent_too) {
     PendingCall* const first = unfinished();
     if (!first) return;
     shared_wait.is_for(*first);
-    switch (w.wait(shared_wait, [&] { return unfinished() != first; }, c, false)) {
-      case transport::Outcome::ok: break;
-      case transport::Outcome::failed:
-        while (PendingCall* const call = unfinished()) call->give_up();
-        break;
-      case transport::Outcome::expired: first->expired();
-    }
+    const auto outcome = w.wait(shared_wait, [&] { return unfinished() != first; }, c, false);
+    if (outcome != transport::Outcome::failed)
+      first->after_wait(outcome);
+    else
+      while (PendingCall* const call = unfinished()) call->give_up();
   }
 }
 

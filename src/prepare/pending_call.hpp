@@ -26,6 +26,10 @@ class PendingCall : public execute::Owner {
   /// There is no use in waiting for it.
   virtual void give_up() { finish(process_worker().failure(*c_)); }
 
+  /// The program begins to wait for it.
+  void waited_for() {
+    if (watch_.posted != 0 && watch_.waited == 0) watch_.waited = execute::now();
+  }
   /// From any thread.
   bool done() const { return done_.load(std::memory_order_acquire); }
   /// After its end: MPI's error code, raised where it should be. In the program's thread.
@@ -35,12 +39,10 @@ class PendingCall : public execute::Owner {
   /// Waits for it, or until `enough`, or until another thread wants the worker. `alone`: nothing but its own end is
   /// waited for.
   void wait_inside(SharedWait& shared_wait, FunctionRef<bool()> enough, bool alone);
-  /// The rank is stuck in it: says so, and ends the job.
-  void expired();
+  /// A wait for it has come to this. Where the rank is stuck in it: says so, and ends the job.
+  void after_wait(transport::Outcome outcome);
   /// After its end: MPI's error code, which nobody has heard of.
   int code() const { return code_; }
-  /// After its end: must it still be taken from its communicator, which has to raise its error or count it?
-  bool needs_communicator() const { return persists() || code_ != MPI_SUCCESS || times; }
   /// After its end, where the program is done with it, or its communicator is freed.
   void detach() {
     times.complete();
@@ -88,6 +90,8 @@ class PendingCall : public execute::Owner {
   execute::Operation* operation_ = nullptr;
   bool reported_ = false;  // the program has heard of code_
   std::uint32_t first_tag_ = 0;
+  learn::Watch watch_;       // of a call by which ranks learn
+  std::uint64_t begun_ = 0;  // calls of the process when it began; 0: others were under way
 
  private:
   int code_ = MPI_SUCCESS;

@@ -31,14 +31,6 @@ observe::Sampled sampled(const Communicator& c, Function function, const Algorit
   return {record, c.records->world_ranks(), function, bytes, algorithm, look_always(c)};
 }
 
-std::shared_ptr<PlanCache::Cached> count_and_keep(Communicator& c, const PreparedCall& call, execute::Work& work) {
-  const Decision& decision = call.decision();
-  count_served(c, *decision.served, *decision.algorithm);
-  if (c.records) observe::served(*decision.algorithm, look_always(c));
-  complete_work(c, call.function(), decision, work);
-  return keep_plan(c, call, work, true);
-}
-
 /// One that is not plain. `left`: the native library does it, which is counted.
 [[gnu::noinline]] Served run_kept(Worker& w, Communicator& c, Function function, PlanCache::Cached& cached,
                                   bool& left) {
@@ -86,7 +78,7 @@ Served perform_with(Worker& w, Communicator& c, const Arguments& arguments) {
   const Function function = arguments.signature.function;
   while (call.next(w.scratch())) {
     execute::Work work = call.work();
-    const auto kept = call.is_collective() ? count_and_keep(c, call, work) : nullptr;
+    const auto kept = call.is_collective() ? count_and_keep(c, call, work, true) : nullptr;
     if (c.learner) c.learner->begin_work();
     const int code = w.run(c, function, work, kept ? &kept->plan : nullptr);
     if (code != MPI_SUCCESS) return raise(c, mpi_name(function), code);
@@ -130,10 +122,15 @@ void complete_work(const Communicator& c, Function function, const Decision& dec
   work.copies_measured = lends && decision.params.copy == Copy::measured;
   work.oversubscribed = c.oversubscribed();
   work.bypass_cache = bypass_cache(c, *decision.algorithm, work);
+  work.has_neighbours = c.node() != nullptr;
 }
 
-std::shared_ptr<PlanCache::Cached> keep_plan(Communicator& c, const PreparedCall& call, const execute::Work& work,
-                                             bool blocking) {
+std::shared_ptr<PlanCache::Cached> count_and_keep(Communicator& c, const PreparedCall& call, execute::Work& work,
+                                                  bool blocking) {
+  const Decision& decision = call.decision();
+  count_served(c, *decision.served, *decision.algorithm);
+  if (blocking && c.records) observe::served(*decision.algorithm, look_always(c));
+  complete_work(c, call.function(), decision, work);
   if (!call.keeps() || segments_of(work) != 1) return nullptr;
   // What blocking calls find is to sample them. They cannot refuse what they have found: it has noted their sizes.
   if (!blocking && (c.records || call.runs_own_operator())) return nullptr;

@@ -214,15 +214,10 @@ void PersistentCall::ended(execute::Operation& operation) {
   finish(code_so_far_);
 }
 
-/// The collective is.
+/// The collective is. Then what ranks have to tell each other, whatever came of the call.
 void PersistentCall::over(int code) {
   if (turns_ && turns_->timed()) watch_.ended = execute::now();
   if (to_tell_.empty()) return finish(code);
-  tell(code);
-}
-
-/// What ranks have to tell each other, whatever came of the call.
-void PersistentCall::tell(int code) {
   release();
   code_so_far_ = code;
   telling_numbers_ = std::exchange(to_tell_, {});

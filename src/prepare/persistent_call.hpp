@@ -27,10 +27,6 @@ class PersistentCall final : public PendingCall {
   void retire();
   /// After make() and after the end of a start: of whom the profile is to know.
   void observe_choice();
-  /// The program begins to wait for it.
-  void waited_for() {
-    if (turns_ && watch_.waited == 0) watch_.waited = execute::now();
-  }
   /// After its end.
   void tell_time();
 
@@ -65,7 +61,6 @@ class PersistentCall final : public PendingCall {
   void start_natively();
   int unpacked();
   void over(int code);
-  void tell(int code);
 
   std::optional<transport::Tag> tag_;  // of each start: MPI matches them by the order in which the calls were made
   std::vector<std::unique_ptr<Candidate>> candidates_;
@@ -74,8 +69,6 @@ class PersistentCall final : public PendingCall {
   std::unique_ptr<Learner::Persistent> turns_;  // null: nothing is learned
   MPI_Request native_request_{};                // while turns_
   bool native_active_ = false;
-  learn::Watch watch_;
-  std::uint64_t begun_ = 0;     // calls of the process when it began; 0: others were under way
   std::vector<Count> to_tell_;  // behind the start that is under way
   std::vector<Count> telling_numbers_, told_;
   std::shared_ptr<const Schedule> telling_;  // null: it is not that stage

@@ -3,14 +3,7 @@
 
 #include <algorithm>
 
-#include "mpi/flavour/flavour.hpp"
-
 namespace stretto::mpi {
-
-bool PreparedCall::leave(Passed reason) {
-  left_ = reason;
-  return false;
-}
 
 bool PreparedCall::advance(const std::byte* scratch) {
   const auto runs = [this](Stage stage) {
@@ -27,7 +20,8 @@ bool PreparedCall::advance(const std::byte* scratch) {
       if (tells_times()) return runs(Stage::times);
       [[fallthrough]];
     case Stage::times:
-      take_times();
+      if (stage_ == Stage::times)  // else it fell through, and nothing was told
+        c_.learner->told(call_, times_.subspan(times_.size() / 2), telling_since_);
       if (!choose()) return false;
       if (tells_largest()) return runs(Stage::largest);
       [[fallthrough]];
@@ -121,10 +115,6 @@ bool PreparedCall::always_native() const {
   return (!in_ || in_->predefined()) && (!out_ || out_->predefined());
 }
 
-void PreparedCall::note_packing() {
-  if (packing_error_ == MPI_SUCCESS) packing_error_ = packing_error();
-}
-
 void PreparedCall::pack_again() {
   reported_ = false;
   packing_error_ = MPI_SUCCESS;
@@ -134,7 +124,10 @@ void PreparedCall::pack_again() {
 Served PreparedCall::end() {
   if (left_) return pass(function(), *left_);
   if (buffer_error_ != MPI_SUCCESS) return buffer_error_;  // what came is in memory of our own
-  if (apart_) place_result();
+  if (apart_) {  // the result of a reduce-scatter in place: to where it belongs
+    std::vector<char> packed;
+    copy_elements(type_->element, apart_, arguments_.output, part_elements(c_.rank()), packed);
+  }
   if (out_ && (collective().per_rank || !is_root())) out_->unpack();
   // Errors of the program's types, which the program has heard of, are found on the way.
   note_packing();

@@ -68,7 +68,9 @@ class PreparedCall {
   /// After end(): the program has other input in its buffers, and work() is to be run once more.
   void pack_again();
   /// In the PackingFor in which something was packed for this call: end() may be in another one.
-  void note_packing();
+  void note_packing() {
+    if (packing_error_ == MPI_SUCCESS) packing_error_ = packing_error();
+  }
   /// After next() has said that this is the end. An error is still to be raised, unless it is reported().
   Served end();
   bool reported() const { return reported_; }
@@ -84,7 +86,10 @@ class PreparedCall {
   const CollectiveFacts& collective() const { return facts(facts(function()).collective); }
   bool in_place() const { return arguments_.signature.in_place; }
   bool is_root() const { return !collective().rooted || c_.rank() == arguments_.signature.root; }
-  bool leave(Passed reason);
+  bool leave(Passed reason) {
+    left_ = reason;
+    return false;
+  }
   bool check_arguments();
   bool choose();
   bool may_begin();
@@ -102,7 +107,8 @@ class PreparedCall {
   bool same_memory();
   const CallBuffer* sized_by() const;
   bool bytes_known() const { return c_.bytes_known(function()); }
-  Bytes bytes_of_part() const;
+  /// Of one for a neighbour, where all are alike.
+  Bytes bytes_of_part() const { return parts()[0] > 0 ? in_->bytes() : out_->bytes(); }
   void conform(CallBuffer& side, bool output);
   execute::Region region(const std::optional<CallBuffer>& side, bool has_parts, Count segment) const;
   void pack_moves();
@@ -118,7 +124,6 @@ class PreparedCall {
     return counts_.empty() ? arguments_.signature.counts[0] : counts_[static_cast<std::size_t>(r)];
   }
   void bind_reductions();
-  void place_result();
 
   // What ranks tell each other before: sizes.cc
   Bytes known_bytes() const;
@@ -130,12 +135,10 @@ class PreparedCall {
   bool tells_size_hint();
   void take_size_hint();
   bool tells_times();
-  void take_times();
   bool tells_largest();
   bool take_largest();
   bool tells_sizes();
   void take_sizes(const std::byte* scratch);
-  void bind_told(Count segment);
 
   Communicator& c_;
   Arguments arguments_;
@@ -181,10 +184,10 @@ Served run_cached(Communicator& c, const Arguments& arguments, bool& left);
 void count_served(Communicator& c, Counter& served, const Algorithm& algorithm);
 /// What `c` allows of it.
 void complete_work(const Communicator& c, Function function, const Decision& decision, execute::Work& work);
-/// Before the collective of `call` runs: keeps its plan if that may be, else null. Only one that a blocking call keeps
-/// samples those that follow.
-std::shared_ptr<PlanCache::Cached> keep_plan(Communicator& c, const PreparedCall& call, const execute::Work& work,
-                                             bool blocking);
+/// Before the collective of `call` runs, as `work`: counts the call, and keeps its plan if that may be, else null. Only
+/// one that a blocking call keeps samples those that follow.
+std::shared_ptr<PlanCache::Cached> count_and_keep(Communicator& c, const PreparedCall& call, execute::Work& work,
+                                                  bool blocking);
 /// Before a kept call: counts it.
 void count_again(Communicator& c, PlanCache::Cached& cached);
 

@@ -87,10 +87,4 @@ void PreparedCall::bind_reductions() {
   work_.output = {output, work_.sizes, parts.first(c_.rank())};
 }
 
-/// Brings the result of a reduce-scatter in place to where it belongs.
-void PreparedCall::place_result() {
-  std::vector<char> packed;
-  copy_elements(type_->element, apart_, arguments_.output, part_elements(c_.rank()), packed);
-}
-
 }  // namespace stretto::mpi

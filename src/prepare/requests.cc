@@ -32,18 +32,16 @@ class RequestTable {
   }
 
   void insert(Request* request) {
-    const Entries* old = entries_.load(std::memory_order_relaxed);
-    if (old && 2 * (used_ + 1) <= old->size()) {
-      place(*current_, request);
-    } else {
-      auto* larger = new Entries(old ? 2 * old->size() : 64);
-      if (old)
-        for (const Entry& entry : *old)
+    Entries* entries = entries_.load(std::memory_order_relaxed);
+    if (!entries || 2 * (used_ + 1) > entries->size()) {
+      auto* larger = new Entries(entries ? 2 * entries->size() : 64);
+      if (entries)
+        for (const Entry& entry : *entries)
           if (Request* r = entry.load(std::memory_order_relaxed)) place(*larger, r);
-      place(*larger, request);
-      current_ = larger;
+      entries = larger;
       entries_.store(larger, std::memory_order_release);
     }
+    place(*entries, request);
     ++used_;
   }
 
@@ -60,8 +58,7 @@ class RequestTable {
     entries[at & (entries.size() - 1)].store(request, std::memory_order_release);
   }
 
-  std::atomic<const Entries*> entries_{nullptr};
-  Entries* current_ = nullptr;
+  std::atomic<Entries*> entries_{nullptr};
   std::size_t used_ = 0;
 };
 constinit RequestTable request_table;

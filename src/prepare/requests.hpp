@@ -25,8 +25,7 @@ struct Request {
   bool done() { return call().done(); }
   /// The program begins to wait for it.
   void waited_for() {
-    if (!active) return;
-    persistent ? persistent->waited_for() : nonblocking.waited_for();
+    if (active) call().waited_for();
   }
 };
 

@@ -99,11 +99,6 @@ bool PreparedCall::tells_times() {
   return true;
 }
 
-void PreparedCall::take_times() {
-  if (stage_ != Stage::times) return;
-  c_.learner->told(call_, times_.subspan(times_.size() / 2), telling_since_);
-}
-
 bool PreparedCall::tells_largest() {
   if (!decision_->algorithm->padded || !facts(function()).irregular) return false;
   combine_number(larger, std::max(in_->largest(), out_->largest()));
@@ -158,13 +153,6 @@ void PreparedCall::take_sizes(const std::byte* scratch) {
       if (r.buffer == Buffer::scratch)
         std::memcpy(told_.data() + r.first, scratch + r.first * Bytes{sizeof(Count)},
                     static_cast<std::size_t>(r.count) * sizeof(Count));
-}
-
-/// The sizes of what an algorithm keeps in scratch.
-void PreparedCall::bind_told(Count segment) {
-  if (stage_ != Stage::sizes) return;
-  work_.sizes = execute::Layout::irregular(told_, told_, segment);
-  work_.sizes_by_slot = !decision_->algorithm->needs.counts;
 }
 
 /// Every block travels as large as the largest of all.

@@ -13,10 +13,6 @@
 
 namespace stretto::reduce {
 
-extern const Table baseline_table;
-extern const Table avx2_table;
-extern const Table avx512_table;
-
 namespace {
 
 #if defined(STRETTO_KERNELS_OF_X86)
@@ -25,30 +21,12 @@ bool has_f16c() {
   unsigned a = 0, b = 0, c = 0, d = 0;
   return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C) != 0;
 }
-
-const Variant* all_variants() {
-  __builtin_cpu_init();
-  const bool avx2 = __builtin_cpu_supports("avx2") && has_f16c();
-  const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-  static const Variant all[] = {
-      {"baseline", &baseline_table, true}, {"avx2", &avx2_table, avx2}, {"avx512", &avx512_table, avx512}};
-  return all;
-}
-constexpr std::size_t variant_count = 3;
-#else
-const Variant* all_variants() {
-  static const Variant all[] = {{"baseline", &baseline_table, true}};
-  return all;
-}
-constexpr std::size_t variant_count = 1;
 #endif
 
 const Table& best_table() {
   const Table* best = nullptr;
-  for (const Variant& variant : variants()) {
+  for (const Variant& variant : variants())
     if (variant.supported) best = variant.table;
-  }
   return *best;
 }
 
@@ -67,7 +45,19 @@ static_assert(std::size(op_names) == op_count);
 
 }  // namespace
 
-std::span<const Variant> variants() { return {all_variants(), variant_count}; }
+std::span<const Variant> variants() {
+#if defined(STRETTO_KERNELS_OF_X86)
+  __builtin_cpu_init();
+  const bool avx2 = __builtin_cpu_supports("avx2") && has_f16c();
+  const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+  static const Variant all[] = {
+      {"baseline", &baseline_table, true}, {"avx2", &avx2_table, avx2}, {"avx512", &avx512_table, avx512}};
+#else
+  static const Variant all[] = {{"baseline", &baseline_table, true}};
+#endif
+  return all;
+}
 
 Kernel kernel(Op op, Type type, Stores stores) {
   static const Table& best = best_table();

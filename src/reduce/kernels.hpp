@@ -88,6 +88,9 @@ struct Table {
   }
 };
 
+/// One for each instruction set; the last two on x86-64 alone.
+extern const Table baseline_table, avx2_table, avx512_table;
+
 struct Variant {
   std::string_view name;
   const Table* table;

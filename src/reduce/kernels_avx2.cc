@@ -12,7 +12,6 @@
 
 namespace stretto::reduce {
 
-extern const Table avx2_table;
 constinit const Table avx2_table = table;
 
 }  // namespace stretto::reduce

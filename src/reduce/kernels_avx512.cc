@@ -13,7 +13,6 @@
 
 namespace stretto::reduce {
 
-extern const Table avx512_table;
 constinit const Table avx512_table = table;
 
 }  // namespace stretto::reduce

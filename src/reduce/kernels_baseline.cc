@@ -6,7 +6,6 @@
 
 namespace stretto::reduce {
 
-extern const Table baseline_table;
 constinit const Table baseline_table = table;
 
 }  // namespace stretto::reduce

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Choices that were made, found again within a few nanoseconds.
+// Choices that were made, found again in little time.
 #pragma once
 
+#include <algorithm>
 #include <bit>
-#include <deque>
+#include <cstdint>
+#include <unordered_map>
 #include <utility>
-#include <vector>
 
 #include "stretto/rules.hpp"
 
@@ -18,63 +19,34 @@ class ChoiceTable {
  public:
   /// Null if there is none. Others that are added leave it where it is.
   const Value* find(const Call& call) const {
-    const std::uint64_t kind = kind_of(call);
-    for (std::size_t at = slot(kind); at < slots_.size() && slots_[at].kind != 0; at = (at + 1) & (slots_.size() - 1))
-      if (slots_[at].kind == kind && slots_[at].bytes.holds(call.bytes)) return slots_[at].value;
-    return nullptr;
+    const auto [begin, end] = choices_.equal_range(kind_of(call));
+    const auto found = std::find_if(begin, end, [&](const auto& one) { return one.second.bytes.holds(call.bytes); });
+    return found == end ? nullptr : &found->second.value;
   }
 
   /// `alike` holds `call.bytes`.
   const Value& add(const Call& call, const Between& alike, Value value) {
-    if (2 * (used_ + 1) > slots_.size()) grow();
-    values_.push_back(std::move(value));
-    insert({kind_of(call), alike, &values_.back()});
-    return values_.back();
+    return choices_.emplace(kind_of(call), Alike{alike, std::move(value)})->second.value;
   }
 
-  std::size_t size() const { return values_.size(); }
-
-  void clear() {
-    slots_.clear();
-    values_.clear();
-    used_ = 0;
-  }
+  std::size_t size() const { return choices_.size(); }
+  void clear() { choices_.clear(); }
 
  private:
-  struct Slot {
-    std::uint64_t kind = 0;  // 0: free
+  struct Alike {
     Between bytes;
-    const Value* value = nullptr;
+    Value value;
   };
 
-  /// Never 0. The number of bits of the size is part of it: sizes far from each other need not be told apart one by
-  /// one.
+  /// The number of bits of the size is part of it: sizes far from each other need not be told apart one by one.
   static std::uint64_t kind_of(const Call& call) {
     const auto width = static_cast<std::uint64_t>(std::bit_width(static_cast<std::uint64_t>(call.bytes)));
-    return std::uint64_t{1} << 63 | static_cast<std::uint64_t>(call.function) << 48 |
-           static_cast<std::uint64_t>(call.commutative) << 41 | static_cast<std::uint64_t>(call.predefined) << 40 |
-           width << 32 | static_cast<std::uint32_t>(call.shape.root);
-  }
-  std::size_t slot(std::uint64_t kind) const {
-    return static_cast<std::size_t>(kind * 0x9e3779b97f4a7c15u >> 32) & (slots_.size() - 1);
-  }
-  void insert(const Slot& s) {
-    std::size_t at = slot(s.kind);
-    while (slots_[at].kind != 0) at = (at + 1) & (slots_.size() - 1);
-    slots_[at] = s;
-    ++used_;
-  }
-  void grow() {
-    std::vector<Slot> old(slots_.empty() ? 32 : 2 * slots_.size());
-    old.swap(slots_);
-    used_ = 0;
-    for (const Slot& s : old)
-      if (s.kind != 0) insert(s);
+    return static_cast<std::uint64_t>(call.function) << 48 | static_cast<std::uint64_t>(call.commutative) << 41 |
+           static_cast<std::uint64_t>(call.predefined) << 40 | width << 32 |
+           static_cast<std::uint32_t>(call.shape.root);
   }
 
-  std::vector<Slot> slots_;  // a power of two, half of them free
-  std::size_t used_ = 0;
-  std::deque<Value> values_;
+  std::unordered_multimap<std::uint64_t, Alike> choices_;
 };
 
 }  // namespace stretto

@@ -8,6 +8,7 @@
 #include <climits>
 #include <cstdlib>
 #include <functional>
+#include <limits>
 #include <set>
 #include <string_view>
 
@@ -64,6 +65,15 @@ std::optional<double> read_seconds(const std::string& name, bool may_be_zero = f
   return std::nullopt;
 }
 
+/// `if_unset` also if it is wrong, which is said.
+Bytes read_size(const std::string& name, Bytes least, Bytes most, Bytes if_unset, const char* wrong, const char* hint) {
+  const std::string_view text = variable(name);
+  const auto size = parse_size(text);
+  if (size && *size >= least && *size <= most) return *size;
+  if (!text.empty()) complain(name + ": '" + std::string(text) + "' is " + wrong + ", ignored", hint);
+  return if_unset;
+}
+
 /// Is it `word`, and not `other`?
 bool read_word(const std::string& name, std::string_view word, std::string_view other, bool if_unset,
                const char* hint) {
@@ -86,30 +96,17 @@ std::optional<PretendedNodes> parse_nodes(std::string_view text) {
   return fits(count) && fits(ranks) ? std::optional(PretendedNodes{*count, *ranks}) : std::nullopt;
 }
 
-/// A size is for the allocator of `stretto run --shared-heap`, which reads it for itself.
-void read_shared_heap(Settings& s) {
-  constexpr Bytes least = Bytes{64} << 10;
-  const std::string_view value = variable("STRETTO_SHARED_HEAP");
-  s.shared_heap = value != "0";
-  const auto block = parse_size(value);
-  if (!value.empty() && value != "0" && (!block || *block < least))
-    complain("STRETTO_SHARED_HEAP: '" + std::string(value) + "' is neither 0 nor a size from 64K, ignored",
-             "0 shares no memory of the program; with `stretto run --shared-heap`, 1M shares blocks from that size");
-}
-
 void read_node(Settings& s, std::string& all) {
-  constexpr Bytes least = Bytes{4} << 20, most = Bytes{1} << 40;
+  constexpr Bytes least_memory = Bytes{4} << 20, most_memory = Bytes{1} << 40, least_block = Bytes{64} << 10;
   s.shm = read_switch("STRETTO_SHM", true, "0 sends everything through the MPI, 1 uses the node's shared memory");
   s.kernel_copy = read_switch("STRETTO_KERNEL_COPY", true,
                               "0 copies messages on a node twice everywhere, 1 once by the kernel where rules say so");
-  const std::string_view memory = variable("STRETTO_SHM_MEMORY");
-  const auto bytes = parse_size(memory);
-  if (bytes && *bytes >= least && *bytes <= most)
-    s.shared_memory = *bytes;
-  else if (!memory.empty())
-    complain("STRETTO_SHM_MEMORY: '" + std::string(memory) + "' is no size from 4M to 1024G, ignored",
-             "for example STRETTO_SHM_MEMORY=256M");
-  read_shared_heap(s);
+  s.shared_memory = read_size("STRETTO_SHM_MEMORY", least_memory, most_memory, s.shared_memory,
+                              "no size from 4M to 1024G", "for example STRETTO_SHM_MEMORY=256M");
+  s.shared_heap = variable("STRETTO_SHARED_HEAP") != "0";
+  if (s.shared_heap)  // the size is for the allocator of `stretto run --shared-heap`, which reads it for itself
+    read_size("STRETTO_SHARED_HEAP", least_block, std::numeric_limits<Bytes>::max(), 0, "neither 0 nor a size from 64K",
+              "0 shares no memory of the program; with `stretto run --shared-heap`, 1M shares blocks from that size");
   const std::string_view nodes = variable("STRETTO_NODES");
   s.nodes = parse_nodes(nodes);
   if (!s.nodes && !nodes.empty())
@@ -125,13 +122,9 @@ void read_files_to_write(Settings& s, std::string& all) {
   s.trace = variable("STRETTO_TRACE");
   s.time_all_calls =
       read_word("STRETTO_PROFILE_CALLS", "all", "some", false, "some times short calls at random, all times every one");
-  const std::string_view events = variable("STRETTO_TRACE_EVENTS");
-  const auto most = parse_size(events);
-  if (most && *most > 0 && *most <= most_events)
-    s.trace_events = static_cast<std::size_t>(*most);
-  else if (!events.empty())
-    complain("STRETTO_TRACE_EVENTS: '" + std::string(events) + "' is no number of events up to 16M, ignored",
-             "for example STRETTO_TRACE_EVENTS=64K");
+  const Bytes kept = read_size("STRETTO_TRACE_EVENTS", 1, most_events, static_cast<Bytes>(s.trace_events),
+                               "no number of events up to 16M", "for example STRETTO_TRACE_EVENTS=64K");
+  s.trace_events = static_cast<std::size_t>(kept);
   all += (s.profile.empty() ? "" : "profile\n") + std::string(s.trace.empty() ? "" : "trace\n");
 }
 

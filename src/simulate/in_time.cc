@@ -24,14 +24,13 @@ class Run::Clockwork {
     const Machine& machine = run.machine_;
     const auto nodes = (graph.ranks() + k - 1) / k;
     const auto on_node = static_cast<double>(k);
-    const auto share = [&](std::vector<Shared>& of_nodes, auto slowdown) { of_nodes.assign(nodes, Shared(slowdown)); };
     if (!run.shares_) return;
     if (machine.network.slowdown(on_node) > 1)
-      share(shared_[0], [&machine](double n) { return machine.network.slowdown(n); });
+      shared_[0].assign(nodes, Shared([&machine](double n) { return machine.network.slowdown(n); }));
     if (machine.node.slowdown(on_node) > 1)
-      share(shared_[1], [&machine](double n) { return machine.node.slowdown(n); });
+      shared_[1].assign(nodes, Shared([&machine](double n) { return machine.node.slowdown(n); }));
     if (oversubscribed(machine, static_cast<Rank>(k)))
-      share(shared_[2], [cores = machine.cores](double n) { return std::max(1.0, n / cores); });
+      shared_[2].assign(nodes, Shared([cores = machine.cores](double n) { return std::max(1.0, n / cores); }));
   }
 
   void run() {

@@ -169,7 +169,7 @@ class Maker {
       RoundGraph::Receive& receive = graph_.receives[i];
       const auto peer = static_cast<Rank>(receive.from);
       receive.from = static_cast<std::uint32_t>(symmetry.stand_in(peer));
-      const auto label = static_cast<std::uint32_t>(symmetry.back(me, peer));
+      const auto label = static_cast<std::uint32_t>(symmetry.distance(peer, me));
       const auto first = sends_.begin() + first_send_[receive.from];
       const auto last = sends_.begin() + first_send_[receive.from + 1];
       const auto sent =

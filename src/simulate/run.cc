@@ -77,20 +77,6 @@ std::vector<Price> prices(const RoundGraph& graph, const Machine& machine, doubl
   return all;
 }
 
-/// After which time the message at `place` of the round may be received, if messages leave in turn.
-double head_start(const Form& form, std::uint32_t place, const Machine& machine, double block_bytes) {
-  double seconds = 0;
-  for (const Lot& lot : form.sends) {
-    const Link& link = machine.link(lot.level);
-    const std::uint32_t before = std::min(place, lot.messages);
-    const double share = form.receives.empty() ? link.f_beta : 1;
-    seconds += before * (link.transfer(lot.blocks * block_bytes) * share + link.send_overhead);
-    if (place <= lot.messages) break;
-    place -= lot.messages;
-  }
-  return seconds;
-}
-
 }  // namespace
 
 Run::Run(const RoundGraph& graph, const Machine& machine, const Load& load)
@@ -131,6 +117,22 @@ bool Run::enter_round(Instance& in, double now) {
   return true;
 }
 
+double Run::head_start(const RoundGraph::Receive& receive, Count segment) const {
+  if (!machine_.in_turn) return 0;
+  const Form& form = graph_.forms[graph_.rounds[graph_.first_round[receive.from] + receive.round].form];
+  double seconds = 0;
+  std::uint32_t left = receive.place;
+  for (const Lot& lot : form.sends) {
+    if (left == 0) break;
+    const Link& link = machine_.link(lot.level);
+    const std::uint32_t before = std::min(left, lot.messages);
+    const double share = form.receives.empty() ? link.f_beta : 1;
+    seconds += before * (link.transfer(lot.blocks * block_bytes(segment)) * share + link.send_overhead);
+    left -= before;
+  }
+  return seconds;
+}
+
 bool Run::receive_all(std::uint32_t id) {
   Instance& in = instances_[id];
   const std::uint32_t end = graph_.rounds[graph_.first_round[in.rank] + in.round].end_of_receives;
@@ -143,10 +145,7 @@ bool Run::receive_all(std::uint32_t id) {
       waiting_[receive.from] = id;
       return false;
     }
-    double at = sent(from);
-    if (machine_.in_turn && receive.place > 0)
-      at += head_start(graph_.forms[graph_.rounds[graph_.first_round[receive.from] + receive.round].form],
-                       receive.place, machine_, block_bytes(in.segment));
+    const double at = sent(from) + head_start(receive, in.segment);
     if (at > in.ready) {
       in.ready = at;
       causes_[slot(in.segment, in.rank, in.round)] = in.receive;
@@ -210,10 +209,7 @@ Prediction Run::prediction() const {
     double left_before = 0;
     if (causes_[here] != no_cause) {
       const RoundGraph::Receive& receive = graph_.receives[causes_[here]];
-      const std::uint32_t sender = graph_.first_round[receive.from] + receive.round;
-      if (machine_.in_turn && receive.place > 0)
-        left_before =
-            head_start(graph_.forms[graph_.rounds[sender].form], receive.place, machine_, block_bytes(segment));
+      left_before = head_start(receive, segment);
       rank = receive.from;
       round = receive.round;
       since = begins_[slot(segment, rank, round)];

@@ -79,6 +79,8 @@ class Run {
   int last(Count segment) const { return segment + 1 == segments_ ? 1 : 0; }
   /// Notes that the instance's round begins. False: it was the last of its last segment.
   bool enter_round(Instance& in, double now);
+  /// After which time a message may be received, if those of its round leave in turn.
+  double head_start(const RoundGraph::Receive& receive, Count segment) const;
   /// When the messages of a round that has begun could leave.
   double sent(std::size_t slot) const { return begins_[slot] + (delays_.empty() ? 0 : delays_[slot]); }
   /// False: a message is not under way yet, and the instance was put on its sender's list.

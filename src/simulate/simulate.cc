@@ -15,43 +15,66 @@ struct Message {
   double blocks;
 };
 
-class Tracer {
- public:
-  Tracer(const Schedule& schedule, const Run& run, const std::vector<Times>& times, std::vector<TraceEvent>& events)
-      : s_(schedule),
-        run_(run),
-        times_(times),
-        events_(events),
-        rank_(static_cast<std::size_t>(schedule.rank)) {}
+/// An event that begins within another ends with it.
+void nest(std::vector<TraceEvent>& events, std::size_t first) {
+  const auto begin = events.begin() + static_cast<std::ptrdiff_t>(first);
+  std::stable_sort(begin, events.end(), [](const TraceEvent& a, const TraceEvent& b) {
+    return a.start != b.start ? a.start < b.start : a.seconds > b.seconds;
+  });
+  std::vector<double> ends;
+  for (auto e = begin; e != events.end(); ++e) {
+    while (!ends.empty() && ends.back() <= e->start) ends.pop_back();
+    if (!ends.empty()) e->seconds = std::min(e->seconds, ends.back() - e->start);
+    ends.push_back(e->start + e->seconds);
+  }
+}
 
-  void add(Count segment, std::uint32_t round, Rank waited_for) {
-    const std::size_t slot = run_.slot(segment, rank_, round);
-    const Times& t = times_[slot];
-    segment_ = segment;
-    round_ = round;
+/// What one rank does in a run. Of its events no two overlap but one within the other.
+struct Tracer {
+  const Schedule& schedule;
+  const RoundGraph& graph;
+  const Run& run;
+  const std::vector<Times>& times;
+  std::vector<TraceEvent>& events;
+  std::size_t rank = static_cast<std::size_t>(schedule.rank);
+  Count segment = 0;
+  std::uint32_t round_index = 0;  // which of its rounds
+
+  void trace() {
+    const std::size_t first = events.size();
+    for (segment = 0; segment < run.segments(); ++segment)
+      for (round_index = 0; round_index < graph.rounds_of(rank); ++round_index) add_round();
+    nest(events, first);
+  }
+
+  void add_round() {
+    const std::size_t slot = run.slot(segment, rank, round_index);
+    const Times& t = times[slot];
+    const std::uint32_t cause = run.cause(slot);
+    const auto waited_for = cause == Run::no_cause ? no_rank : static_cast<Rank>(graph.receives[cause].from);
     // Of several segments only what keeps the port or the core is shown: one may wait while another is at work.
-    const bool alone = run_.segments() == 1;
-    if (alone && t.ready > run_.begin(slot))
-      put(Activity::wait, waited_for, run_.begin(slot), t.ready - run_.begin(slot), 0);
+    const bool alone = run.segments() == 1;
+    if (alone && t.ready > run.begin(slot))
+      put(Activity::wait, waited_for, run.begin(slot), t.ready - run.begin(slot), 0);
     messages(alone ? t.ready : t.port, t.end_of_port);
     local(t);
   }
 
- private:
   void put(Activity activity, Rank peer, double start, double seconds, double blocks) {
     if (seconds <= 0) return;
-    events_.push_back({activity, s_.rank, peer, start, seconds, blocks * run_.block_bytes(segment_), round_, segment_});
+    events.push_back(
+        {activity, schedule.rank, peer, start, seconds, blocks * run.block_bytes(segment), round_index, segment});
   }
 
-  const Round& round() const { return s_.rounds[round_]; }
+  const Round& round() const { return schedule.rounds[round_index]; }
 
   /// One direction fills the time, message by message; those of the other, within them.
   void messages(double start, double end) {
     std::vector<Message> out, in;
-    for (const Send& send : s_.sends_of(round()))
-      out.push_back({send.peer, static_cast<double>(blocks_in(s_.at(send.blocks)))});
-    for (const Action& a : s_.actions_of(round()))
-      if (is_receive(a.kind)) in.push_back({a.peer, static_cast<double>(blocks_in(s_.at(a.target)))});
+    for (const Send& send : schedule.sends_of(round()))
+      out.push_back({send.peer, static_cast<double>(blocks_in(schedule.at(send.blocks)))});
+    for (const Action& a : schedule.actions_of(round()))
+      if (is_receive(a.kind)) in.push_back({a.peer, static_cast<double>(blocks_in(schedule.at(a.target)))});
     if (out.empty() && in.empty()) return;
     const bool sends_fill = in.empty() || (!out.empty() && total(out) >= total(in));
     const auto& outer = sends_fill ? out : in;
@@ -79,56 +102,19 @@ class Tracer {
   void local(const Times& t) {
     double copied = 0, combined = 0;
     Rank peer = no_rank;
-    for (const Action& a : s_.actions_of(round())) {
-      const auto blocks = static_cast<double>(blocks_in(s_.at(a.target)));
+    for (const Action& a : schedule.actions_of(round())) {
+      const auto blocks = static_cast<double>(blocks_in(schedule.at(a.target)));
       if (a.kind == ActionKind::copy) copied += blocks;
       if (a.kind == ActionKind::receive_reduce || a.kind == ActionKind::reduce) combined += blocks;
       if (a.kind == ActionKind::receive_reduce) peer = a.peer;
     }
-    const Price& price = run_.price(segment_, rank_, round_);
+    const Price& price = run.price(segment, rank, round_index);
     if (price.core() <= 0) return;
     const double reducing = (t.end_of_core - t.core) * price.reduction / price.core();
     put(Activity::reduce, peer, t.core, reducing, combined);
     put(Activity::copy, no_rank, t.core + reducing, t.end_of_core - t.core - reducing, copied);
   }
-
-  const Schedule& s_;
-  const Run& run_;
-  const std::vector<Times>& times_;
-  std::vector<TraceEvent>& events_;
-  std::size_t rank_;
-  Count segment_ = 0;
-  std::uint32_t round_ = 0;
 };
-
-/// An event that begins within another ends with it.
-void nest(std::vector<TraceEvent>& events, std::size_t first) {
-  const auto begin = events.begin() + static_cast<std::ptrdiff_t>(first);
-  std::stable_sort(begin, events.end(), [](const TraceEvent& a, const TraceEvent& b) {
-    return a.start != b.start ? a.start < b.start : a.seconds > b.seconds;
-  });
-  std::vector<double> ends;
-  for (auto e = begin; e != events.end(); ++e) {
-    while (!ends.empty() && ends.back() <= e->start) ends.pop_back();
-    if (!ends.empty()) e->seconds = std::min(e->seconds, ends.back() - e->start);
-    ends.push_back(e->start + e->seconds);
-  }
-}
-
-/// What the rank of `schedule` does in the run. Of one rank no two events overlap but one within the other.
-void trace_rank(const Schedule& schedule, const RoundGraph& graph, const Run& run, const std::vector<Times>& times,
-                std::vector<TraceEvent>& events) {
-  const std::size_t first = events.size();
-  const auto rank = static_cast<std::size_t>(schedule.rank);
-  Tracer tracer(schedule, run, times, events);
-  for (Count segment = 0; segment < run.segments(); ++segment)
-    for (std::uint32_t round = 0; round < graph.rounds_of(rank); ++round) {
-      const std::uint32_t cause = run.cause(run.slot(segment, rank, round));
-      const auto peer = cause == Run::no_cause ? no_rank : static_cast<Rank>(graph.receives[cause].from);
-      tracer.add(segment, round, peer);
-    }
-  nest(events, first);
-}
 
 }  // namespace
 }  // namespace simulation
@@ -207,8 +193,10 @@ std::vector<TraceEvent> Simulator::trace(const Load& load, const Machine& machin
   std::vector<simulation::Times> times;
   run.run_in_time(&times);
   std::vector<TraceEvent> events;
-  for (Rank r = 0; r < shape_.ranks; ++r)
-    simulation::trace_rank(build_schedule(*algorithm_, shape_, r, params_), *graph_, run, times, events);
+  for (Rank r = 0; r < shape_.ranks; ++r) {
+    const Schedule schedule = build_schedule(*algorithm_, shape_, r, params_);
+    simulation::Tracer{schedule, *graph_, run, times, events}.trace();
+  }
   return events;
 }
 

@@ -46,18 +46,17 @@ Signature signature(const Schedule& s, const Symmetry& symmetry) {
   return all;
 }
 
-class Finder {
- public:
-  Finder(const Algorithm& algorithm, const Shape& shape, const Params& params, const Budget& budget)
-      : algorithm_(algorithm),
-        shape_(shape),
-        params_(params),
-        budget_(budget) {}
+struct Finder {
+  const Algorithm& algorithm;
+  const Shape& shape;
+  const Params& params;
+  const Budget& budget;
+  std::map<Rank, Schedule> built = {};
 
   /// Do all ranks that are looked at what the ranks below `base` do?
   bool holds(Symmetry::Kind kind, Rank base) {
-    const Symmetry symmetry{kind, shape_.ranks, base};
-    const Rank p = shape_.ranks;
+    const Symmetry symmetry{kind, shape.ranks, base};
+    const Rank p = shape.ranks;
     std::map<Rank, Signature> stand_ins;
     const std::int64_t wide = p;
     for (const std::int64_t r : {wide - 1, wide / 2, std::int64_t{base}, wide / 3, 2 * wide / 3, wide / 2 - 1,
@@ -70,24 +69,17 @@ class Finder {
     return true;
   }
 
- private:
   Signature signature_of(Rank rank, const Symmetry& symmetry) {
-    const auto found = built_.find(rank);
-    if (found != built_.end()) return signature(found->second, symmetry);
-    Schedule fresh = build_schedule(algorithm_, shape_, rank, params_);
+    const auto found = built.find(rank);
+    if (found != built.end()) return signature(found->second, symmetry);
+    Schedule fresh = build_schedule(algorithm, shape, rank, params);
     const Signature s = signature(fresh, symmetry);
-    if (budget_.left() < 0)
-      too_large(algorithm_, shape_,
-                "to build its schedules takes more than " + std::to_string(std::llround(budget_.seconds())) + " s");
-    if (fresh.ranges.size() < most_kept) built_.emplace(rank, std::move(fresh));
+    if (budget.left() < 0)
+      too_large(algorithm, shape,
+                "to build its schedules takes more than " + std::to_string(std::llround(budget.seconds())) + " s");
+    if (fresh.ranges.size() < most_kept) built.emplace(rank, std::move(fresh));
     return s;
   }
-
-  const Algorithm& algorithm_;
-  const Shape& shape_;
-  const Params& params_;
-  const Budget& budget_;
-  std::map<Rank, Schedule> built_;
 };
 
 /// Ranks of a node if nodes are even and consecutive; 0 if not. Without nodes any period may be one.
@@ -121,7 +113,7 @@ Symmetry find_symmetry(const Algorithm& algorithm, const Shape& shape, const Par
   if (algorithm.file || (algorithm.list == "order" && !given.list.empty())) return none;
   if (p <= few_ranks || collective.rooted || collective.prefix || !shape.counts.empty() || p % node != 0) return none;
   const Params params = resolved(algorithm, shape, given);
-  Finder finder(algorithm, shape, params, budget);
+  Finder finder{algorithm, shape, params, budget};
   const Rank own_node = node_period(algorithm, shape, params);
   if (own_node == 0) return none;
   const auto group = static_cast<Rank>(std::clamp<std::int64_t>(params.value, 1, longest_period));

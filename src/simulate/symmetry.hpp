@@ -42,8 +42,6 @@ struct Symmetry {
     if (kind == Kind::exclusive_or) return rank ^ peer;
     return peer >= rank ? peer - rank : peer - rank + ranks;
   }
-  /// The distance from `peer` back to `rank`.
-  Rank back(Rank rank, Rank peer) const { return distance(peer, rank); }
   /// Who stands for `rank`.
   Rank stand_in(Rank rank) const { return kind == Kind::none ? rank : rank % period; }
 };

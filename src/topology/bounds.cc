@@ -72,49 +72,47 @@ struct Intervals {
   }
 };
 
-class Finder {
- public:
-  Finder(const Topology& topology, Collective collective, Rank root, Bytes bytes)
-      : topology_(topology),
-        intervals_(topology),
-        collective_(collective),
-        root_(root),
-        bytes_(static_cast<double>(bytes)) {}
+struct Finder {
+  const Topology& topology;
+  Collective collective;
+  Rank root;
+  double bytes;
+  Intervals intervals{topology};
+  Bound bound{0, "nothing on the way takes time"};
 
   Bound find() {
     by_latency();
-    for (std::size_t v = 0; v < topology_.vertices().size(); ++v) by_link(v);
-    if (collective_ == Collective::allreduce) by_groups();
-    return best_;
+    for (std::size_t v = 0; v < topology.vertices().size(); ++v) by_link(v);
+    if (collective == Collective::allreduce) by_groups();
+    return bound;
   }
 
- private:
   void offer(double seconds, const std::string& reason) {
-    if (seconds > best_.seconds * (1 + 1e-12)) best_ = {seconds, reason};
+    if (seconds > bound.seconds * (1 + 1e-12)) bound = {seconds, reason};
   }
 
   void by_latency() {
     double most = 0;
     std::pair<Rank, Rank> ends;
-    for (Rank from = 0; from < topology_.ranks(); ++from)
-      for (Rank to = 0; to < topology_.ranks(); ++to)
-        if (depends(collective_, root_, from, to) && topology_.latency(from, to) > most * (1 + 1e-12)) {
-          most = topology_.latency(from, to);
+    for (Rank from = 0; from < topology.ranks(); ++from)
+      for (Rank to = 0; to < topology.ranks(); ++to)
+        if (depends(collective, root, from, to) && topology.latency(from, to) > most * (1 + 1e-12)) {
+          most = topology.latency(from, to);
           ends = {from, to};
         }
     offer(most, "latency from rank " + std::to_string(ends.first) + " to rank " + std::to_string(ends.second));
   }
 
   void by_link(std::size_t v) {
-    const double speed = topology_.vertices()[v].bandwidth;
-    if (speed == 0 || topology_.top() == static_cast<int>(v)) return;
+    const double speed = topology.vertices()[v].bandwidth;
+    if (speed == 0 || topology.top() == static_cast<int>(v)) return;
     Side low, high;
-    for (Rank r = 0; r < topology_.ranks(); ++r)
-      (intervals_.holds(v, topology_.machine_of(r)) ? low : high).add(r, r == root_);
+    for (Rank r = 0; r < topology.ranks(); ++r)
+      (intervals.holds(v, topology.machine_of(r)) ? low : high).add(r, r == root);
     if (low.count == 0 || high.count == 0) return;
-    const auto words = [&](std::size_t way) { return "what must go from " + topology_.name_of(way); };
-    offer(crossing(collective_, low, high, topology_.ranks()) * bytes_ / speed, words(2 * v));
-    offer(crossing(collective_, high, low, topology_.ranks()) * bytes_ / speed, words(2 * v + 1));
+    const auto words = [&](std::size_t way) { return "what must go from " + topology.name_of(way); };
+    offer(crossing(collective, low, high, topology.ranks()) * bytes / speed, words(2 * v));
+    offer(crossing(collective, high, low, topology.ranks()) * bytes / speed, words(2 * v + 1));
   }
 
   /// The subtrees that gain most if each has two vectors and its link takes `price` for each byte per second.
@@ -125,25 +123,25 @@ class Finder {
     bool possible = true;
   };
   Groups groups_at(double price) const {
-    std::vector<Groups> best(intervals_.order.size());
-    for (auto at = intervals_.order.rbegin(); at != intervals_.order.rend(); ++at) {
+    std::vector<Groups> best(intervals.order.size());
+    for (auto at = intervals.order.rbegin(); at != intervals.order.rend(); ++at) {
       Groups split;
       const std::size_t v = *at;
-      for (const int child : topology_.below()[v]) {
+      for (const int child : topology.below()[v]) {
         const Groups& g = best[static_cast<std::size_t>(child)];
         split.gain += g.gain;
         split.bandwidth += g.bandwidth;
         split.count += g.count;
         split.possible = split.possible && g.possible;
       }
-      const bool has_ranks = split.count > 0 || !split.possible || topology_.ranks_on(static_cast<int>(v)) > 0;
-      if (topology_.vertices()[v].machine) split.possible = !has_ranks;
-      const double speed = topology_.vertices()[v].bandwidth;
-      const bool whole = has_ranks && speed > 0 && static_cast<int>(v) != topology_.top();
-      const Groups one{2 * bytes_ - price * speed, speed, 1, true};
+      const bool has_ranks = split.count > 0 || !split.possible || topology.ranks_on(static_cast<int>(v)) > 0;
+      if (topology.vertices()[v].machine) split.possible = !has_ranks;
+      const double speed = topology.vertices()[v].bandwidth;
+      const bool whole = has_ranks && speed > 0 && static_cast<int>(v) != topology.top();
+      const Groups one{2 * bytes - price * speed, speed, 1, true};
       best[v] = whole && (!split.possible || one.gain > split.gain) ? one : split;
     }
-    return best[static_cast<std::size_t>(topology_.top())];
+    return best[static_cast<std::size_t>(topology.top())];
   }
 
   /// Dinkelbach's method: the ratio of the best groups at a price is the next price, until none is better.
@@ -152,25 +150,18 @@ class Finder {
     for (;;) {
       const Groups found = groups_at(seconds);
       if (!found.possible || found.count < 2) return;
-      const double next = 2 * static_cast<double>(found.count - 1) * bytes_ / found.bandwidth;
+      const double next = 2 * static_cast<double>(found.count - 1) * bytes / found.bandwidth;
       if (next <= seconds * (1 + 1e-12)) return;
       seconds = next;
       offer(seconds, "2(g-1) vectors through the links of g = " + std::to_string(found.count) + " parts of the tree");
     }
   }
-
-  const Topology& topology_;
-  Intervals intervals_;
-  Collective collective_;
-  Rank root_;
-  double bytes_;
-  Bound best_{0, "nothing on the way takes time"};
 };
 
 }  // namespace
 
 Bound lower_bound(const Topology& topology, Collective collective, Rank root, Bytes bytes) {
-  return Finder(topology, collective, root, bytes).find();
+  return Finder{topology, collective, root, static_cast<double>(bytes)}.find();
 }
 
 }  // namespace stretto

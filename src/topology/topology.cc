@@ -90,10 +90,6 @@ void Topology::find_ring() {
   }
 }
 
-double Topology::bandwidth(std::size_t way) const {
-  return way / 2 < vertices_.size() ? vertices_[way / 2].bandwidth : 0;
-}
-
 std::string Topology::name_of(std::size_t way) const {
   const std::size_t link = way / 2, rank = link - vertices_.size();  // the second where it is no vertex's
   const bool of_vertex = link < vertices_.size();

@@ -14,54 +14,46 @@ namespace {
 constexpr std::size_t most_messages = std::size_t{1} << 21;  // more take gigabytes; a ring of 1024 ranks
 
 /// How much of one step is on each way; only the ways that it uses are looked at.
-class Step {
- public:
-  Step(const Topology& topology, Traffic& traffic)
-      : topology_(topology),
-        traffic_(traffic),
-        messages_(topology.ways()),
-        blocks_(topology.ways()) {}
+struct Step {
+  const Topology& topology;
+  Traffic& traffic;
+  StepTraffic now = {};
+  std::vector<std::int64_t> messages = std::vector<std::int64_t>(topology.ways());
+  std::vector<Block> blocks = std::vector<Block>(topology.ways());
+  std::vector<std::size_t> used = {}, path = {};
 
   void add(const Transfer& t) {
-    ++now_.messages;
-    now_.latency = std::max(now_.latency, topology_.latency(t.from, t.to));
+    ++now.messages;
+    now.latency = std::max(now.latency, topology.latency(t.from, t.to));
     if (t.blocks == 0) return;  // it takes no room on a link
-    if (topology_.machine_of(t.from) != topology_.machine_of(t.to)) now_.largest = std::max(now_.largest, t.blocks);
-    topology_.path(t.from, t.to, path_);
-    for (const std::size_t w : path_) {
-      if (messages_[w]++ == 0) used_.push_back(w);
-      blocks_[w] += t.blocks;
+    if (topology.machine_of(t.from) != topology.machine_of(t.to)) now.largest = std::max(now.largest, t.blocks);
+    topology.path(t.from, t.to, path);
+    for (const std::size_t w : path) {
+      if (messages[w]++ == 0) used.push_back(w);
+      blocks[w] += t.blocks;
     }
   }
 
   void finish() {
-    for (const std::size_t w : used_) {
-      now_.shared += messages_[w] > 1 ? 1 : 0;
-      if (messages_[w] > now_.most || (messages_[w] == now_.most && w < now_.where)) {
-        now_.most = messages_[w];
-        now_.where = w;
+    for (const std::size_t w : used) {
+      now.shared += messages[w] > 1 ? 1 : 0;
+      if (messages[w] > now.most || (messages[w] == now.most && w < now.where)) {
+        now.most = messages[w];
+        now.where = w;
       }
-      if (const double speed = topology_.bandwidth(w); speed > 0)
-        now_.per_block = std::max(now_.per_block, static_cast<double>(blocks_[w]) / speed);
-      traffic_.most[w] = std::max(traffic_.most[w], messages_[w]);
-      traffic_.blocks[w] += blocks_[w];
-      messages_[w] = 0;
-      blocks_[w] = 0;
+      if (const double speed = topology.bandwidth(w); speed > 0)
+        now.per_block = std::max(now.per_block, static_cast<double>(blocks[w]) / speed);
+      traffic.most[w] = std::max(traffic.most[w], messages[w]);
+      traffic.blocks[w] += blocks[w];
+      messages[w] = 0;
+      blocks[w] = 0;
     }
-    used_.clear();
-    traffic_.latency += now_.latency;
-    traffic_.per_block += now_.per_block;
-    traffic_.steps.push_back(now_);
-    now_ = {};
+    used.clear();
+    traffic.latency += now.latency;
+    traffic.per_block += now.per_block;
+    traffic.steps.push_back(now);
+    now = {};
   }
-
- private:
-  const Topology& topology_;
-  Traffic& traffic_;
-  StepTraffic now_;
-  std::vector<std::int64_t> messages_;
-  std::vector<Block> blocks_;
-  std::vector<std::size_t> used_, path_;
 };
 
 }  // namespace
@@ -97,7 +89,7 @@ Traffic traffic(const Topology& topology, std::span<const Transfer> transfers) {
   Traffic found;
   found.most.resize(topology.ways());
   found.blocks.resize(topology.ways());
-  Step step(topology, found);
+  Step step{topology, found};
   for (std::size_t i = 0; i < transfers.size(); ++i) {
     step.add(transfers[i]);
     if (i + 1 == transfers.size() || transfers[i + 1].step != transfers[i].step) step.finish();

@@ -30,25 +30,6 @@ namespace {
 /// Predefined handles are small numbers.
 std::uintptr_t number_of(const void* handle) { return reinterpret_cast<std::uintptr_t>(handle); }
 
-/// What the MPI says of Fortran's types, of which C alone cannot know.
-class FortranInfo {
- public:
-  FortranInfo() {
-    const auto get = extension<int(MPI_Info*)>("PMPI_Abi_get_fortran_info");
-    if (!get || get(&info_) != MPI_SUCCESS) info_ = MPI_INFO_NULL;
-  }
-  ~FortranInfo() {
-    if (info_ != MPI_INFO_NULL) native().Info_free(&info_);
-  }
-  FortranInfo& operator=(FortranInfo&&) = delete;
-
-  int size(const char* key) const { return std::atoi(info_value(info_, key).c_str()); }
-  bool has(const char* key) const { return info_value(info_, key) == "true"; }
-
- private:
-  MPI_Info info_ = MPI_INFO_NULL;
-};
-
 struct Sized {
   MPI_Datatype type;
   int size;
@@ -82,12 +63,15 @@ std::vector<Sized> sizes_in_c() {
           is(MPI_WCHAR, sizeof(wchar_t))};
 }
 
+bool has(MPI_Info fortran, const char* key) { return info_value(fortran, key) == "true"; }
+
 /// Fortran's own sizes, which are the compiler's.
-void add_defaults(std::vector<Sized>& sizes, const FortranInfo& fortran) {
-  const int logical = fortran.size("mpi_logical_size"), integer = fortran.size("mpi_integer_size");
-  const int real = fortran.size("mpi_real_size"), double_precision = fortran.size("mpi_double_precision_size");
+void add_defaults(std::vector<Sized>& sizes, MPI_Info fortran) {
+  const auto size = [&](const char* key) { return std::atoi(info_value(fortran, key).c_str()); };
+  const int logical = size("mpi_logical_size"), integer = size("mpi_integer_size");
+  const int real = size("mpi_real_size"), double_precision = size("mpi_double_precision_size");
   const bool known = integer > 0;
-  const bool has_double_complex = fortran.has("mpi_double_complex_supported");
+  const bool has_double_complex = has(fortran, "mpi_double_complex_supported");
   sizes.insert(sizes.end(), {{MPI_LOGICAL, logical},
                              {MPI_INTEGER, integer},
                              {MPI_REAL, real},
@@ -104,7 +88,7 @@ void add_defaults(std::vector<Sized>& sizes, const FortranInfo& fortran) {
 int size_in_number(MPI_Datatype type) { return 1 << (number_of(type) >> 3 & 7); }
 
 /// Fortran's types whose names say their size, where the compiler has them.
-void add_optional(std::vector<Sized>& sizes, const FortranInfo& fortran) {
+void add_optional(std::vector<Sized>& sizes, MPI_Info fortran) {
   const struct {
     MPI_Datatype type;
     const char* key;
@@ -116,18 +100,18 @@ void add_optional(std::vector<Sized>& sizes, const FortranInfo& fortran) {
                {MPI_LOGICAL2, "mpi_logical2_supported"},   {MPI_LOGICAL4, "mpi_logical4_supported"},
                {MPI_LOGICAL8, "mpi_logical8_supported"}};
   for (const auto& one : known)
-    if (fortran.has(one.key)) sizes.push_back({one.type, size_in_number(one.type)});
+    if (has(fortran, one.key)) sizes.push_back({one.type, size_in_number(one.type)});
 }
 
-const std::vector<Sized>& sizes_by_compiler() {
-  static const std::vector<Sized> sizes = [] {
-    std::vector<Sized> all = sizes_in_c();
-    const FortranInfo fortran;
-    add_defaults(all, fortran);
-    add_optional(all, fortran);
-    return all;
-  }();
-  return sizes;
+std::vector<Sized> sizes_by_compiler() {
+  std::vector<Sized> all = sizes_in_c();
+  MPI_Info fortran = MPI_INFO_NULL;  // what the MPI says of Fortran's types, of which C alone cannot know
+  const auto get = extension<int(MPI_Info*)>("PMPI_Abi_get_fortran_info");
+  if (!get || get(&fortran) != MPI_SUCCESS || fortran == MPI_INFO_NULL) return all;
+  add_defaults(all, fortran);
+  add_optional(all, fortran);
+  native().Info_free(&fortran);
+  return all;
 }
 
 }  // namespace
@@ -135,7 +119,8 @@ const std::vector<Sized>& sizes_by_compiler() {
 int size_of_predefined(MPI_Datatype type) {
   constexpr std::uintptr_t first_of_fixed_size = 0x240, last = 0x27f;
   if (number_of(type) >= first_of_fixed_size && number_of(type) <= last) return size_in_number(type);
-  for (const Sized& one : sizes_by_compiler())
+  static const std::vector<Sized> sizes = sizes_by_compiler();
+  for (const Sized& one : sizes)
     if (one.type == type) return one.size;
   return 0;
 }

@@ -54,11 +54,7 @@ bool yields_when_idle() {
   return yields && *yields;
 }
 
-namespace {
-
 constexpr int failed_class = 75, revoked_class = 77;  // of Open MPI 5, whose extension it is
-
-}  // namespace
 
 bool survives_faults() {
   static const auto* enabled = static_cast<const bool*>(address_of_global("ompi_ftmpi_enabled"));

@@ -139,11 +139,10 @@ void MpiTransport::test_each(std::vector<Ticket>& done) {
     int complete = 0;
     MPI_Status status;
     note(native().Test(&posted_[i].request, &complete, &status));
-    if (error_ != MPI_SUCCESS || !complete) {
+    if (error_ == MPI_SUCCESS && complete)
+      take_complete(i, done);
+    else
       ++i;
-      continue;
-    }
-    take_complete(i, done);
   }
 }
 

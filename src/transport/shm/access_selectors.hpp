@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 
 #include "support/memory.hpp"
 #include "transport/shm/costs.hpp"

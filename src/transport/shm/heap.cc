@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 
 #include "support/launcher.hpp"
@@ -117,11 +116,10 @@ bool Heap::resize(void* block, Bytes bytes) {
 void Heap::release(void* block) {
   const std::lock_guard lock(mutex_);
   const Bytes bytes = blocks_.give(offset(block));
-  if (!range_.is_open()) {
+  if (range_.is_open())
+    keep_little();
+  else
     madvise(block, static_cast<std::size_t>(bytes), MADV_DONTNEED);
-    return;
-  }
-  keep_little();
 }
 
 void Heap::keep_little() {

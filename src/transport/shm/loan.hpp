@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cstring>
 
 #include "support/memory.hpp"
 #include "transport/shm/format.hpp"

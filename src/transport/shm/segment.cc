@@ -143,16 +143,6 @@ bool Segment::provide(const std::byte* at, Bytes bytes) {
          uninterrupted([&] { return fallocate(own, 0, first, end - first); }) == 0;
 }
 
-std::byte* Segment::take_near_header(Bytes bytes) {
-  const std::lock_guard lock(mutex_);
-  const Bytes first = rounded(near_taken_, alignment(bytes));
-  const Bytes end = first + bytes;
-  if (end > near_end_) return nullptr;
-  if (!provide_near_end(end)) return nullptr;
-  near_taken_ = end;
-  return memory_ + first;
-}
-
 bool Segment::provide_near_end(Bytes end) {
   if (end <= near_provided_) return true;
   const Bytes more = std::min(rounded(end, near_step), near_end_) - near_provided_;
@@ -168,7 +158,14 @@ bool Segment::provide_near_header(Bytes bytes) {
 }
 
 std::byte* Segment::take(Bytes bytes, Bytes kept) {
-  if (std::byte* near = take_near_header(bytes)) return near;
+  {
+    const std::lock_guard lock(mutex_);
+    const Bytes first = rounded(near_taken_, alignment(bytes));
+    if (first + bytes <= near_end_ && provide_near_end(first + bytes)) {
+      near_taken_ = first + bytes;
+      return memory_ + first;
+    }
+  }
   std::byte* memory = reserve(bytes, kept);
   return memory && provide(memory, bytes) ? memory : nullptr;
 }

@@ -81,7 +81,6 @@ class Segment {
 
  private:
   Segment() = default;
-  std::byte* take_near_header(Bytes bytes);
   bool provide_near_end(Bytes end);
 
   std::mutex mutex_;
