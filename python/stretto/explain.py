@@ -36,11 +36,6 @@ LARGEST = 16 << 20  # bytes, to which lines and map go at least
 OPERATORS = {"sum": (True, True), "user": (True, False), "noncommutative": (False, False)}
 
 
-def variable_of(function: _core.Function) -> str:
-    """STRETTO_ALLREDUCE and its kin."""
-    return "STRETTO_" + _core.facts(function).name.upper()
-
-
 @dataclass
 class Deciders:
     """What has a say on this machine, the strongest first: a variable, and the rules."""
@@ -66,7 +61,7 @@ def deciders(function: _core.Function, mpi: Callable[[], str]) -> Deciders:
     """By this process's environment; `mpi` is asked for the MPI's title if a file names one."""
     complaints: list[tuple[str, str]] = []
     overrides = []
-    name = variable_of(function)
+    name = "STRETTO_" + _core.facts(function).name.upper()
     value = os.environ.get(name, "")
     if value:
         try:
@@ -250,11 +245,8 @@ def ranks_for(ranks: int) -> list[int]:
     """All if there are few; else powers of two, what is beside and between them, and `ranks`."""
     if ranks <= EVERY:
         return list(range(2, EVERY + 1))
-    found = {2, 3, ranks}
-    power = 4
-    while power <= 2 * ranks:
-        found |= {power, power + 1, power + power // 2}
-        power *= 2
+    powers = [1 << k for k in range(2, (2 * ranks).bit_length())]
+    found = {2, 3, ranks, *(n for p in powers for n in (p, p + 1, p + p // 2))}
     return sorted(p for p in found if p <= 2 * ranks)
 
 

@@ -106,14 +106,10 @@ class Difference:
     other: str | None
 
 
-def _first_choices(rules: list[Learned]) -> dict[str, str]:
-    """By the conditions: of several rules of a class the first decides."""
-    return {each.conditions: each.choice for each in reversed(rules)}
-
-
 def differences(one: list[Learned], other: list[Learned]) -> list[Difference]:
     """Of two files: the classes that they serve differently."""
-    left, right = _first_choices(one), _first_choices(other)
+    # Of several rules of a class the first decides.
+    left, right = ({r.conditions: r.choice for r in reversed(rules)} for rules in (one, other))
     return [
         Difference(conditions, left.get(conditions), right.get(conditions))
         for conditions in sorted({*left, *right})

@@ -4,7 +4,7 @@
 from functools import lru_cache
 from itertools import zip_longest
 
-from .symbolic_run import Message, SymbolicRun
+from .symbolic_run import SymbolicRun
 from .units import counted, intervals
 
 ARROWS = ("→", "←")
@@ -52,25 +52,19 @@ def explanation(run: SymbolicRun, arrows: tuple[str, str] = ARROWS) -> str:
     return "\n".join(lines)
 
 
-def _named(run: SymbolicRun, message: Message) -> str:
-    return f" [{run.names_of(message.blocks)}]" if message.blocks else ""
-
-
 def _traffic(run: SymbolicRun, step: int, arrows: tuple[str, str]) -> list[list[str]]:
     """Of every rank what it sends, then what it gets."""
     sent: list[list[str]] = [[] for _ in range(run.shape.ranks)]
     got: list[list[str]] = [[] for _ in range(run.shape.ranks)]
     for message in run.messages_of(step):
-        named = _named(run, message)
+        named = f" [{run.names_of(message.blocks)}]" if message.blocks else ""
         sign = "+" if message.combined else ""
         sent[message.source].append(f"{arrows[0]}{message.target}{named}")
         got[message.target].append(f"{arrows[1]}{message.source}{named}{sign}")
     return [a + b for a, b in zip(sent, got, strict=True)]
 
 
-@lru_cache(1 << 16)
-def _contributors(value: tuple[int, ...], ranks: int) -> str:
-    return intervals(value, ranks)
+_contributors = lru_cache(1 << 16)(intervals)
 
 
 def _holdings(run: SymbolicRun, step: int, rank: int) -> list[str]:

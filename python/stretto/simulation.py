@@ -96,11 +96,6 @@ def suitable(
     return [one for one in every if one.collective == wanted and not call.why_not(one)]
 
 
-def _root(ranks: int, rounds: int) -> int:
-    """The smallest radix with which so many rounds reach all ranks."""
-    return next(radix for radix in itertools.count(2) if radix**rounds >= ranks)
-
-
 def values(call: Call, algorithm: _core.Algorithm) -> list[int]:
     """Of its parameter: the default first, then its halves and doubles, and the ranks of a node; of
     a radix also the smallest for few rounds."""
@@ -111,8 +106,8 @@ def values(call: Call, algorithm: _core.Algorithm) -> list[int]:
     default = own.default(shape)
     tried = [default, default // 2, default * 2, default * 4, default * 8]
     tried.append(call.placement.ranks_per_node)
-    if own.name == "radix":
-        tried += [_root(call.ranks, rounds) for rounds in FEW_ROUNDS]
+    if own.name == "radix":  # the smallest with which so many rounds reach all ranks
+        tried += [next(r for r in itertools.count(2) if r**n >= call.ranks) for n in FEW_ROUNDS]
     found = []
     for value in dict.fromkeys(tried):
         params = _core.Params(value=value)
@@ -140,14 +135,11 @@ def takes_segments(call: Call, algorithm: _core.Algorithm) -> bool:
 
 def _segments(call: Call, algorithm: _core.Algorithm, rounds: int) -> list[int]:
     """Sizes of segments to try, beside the whole vector."""
-    sizes: list[int] = []
     if not takes_segments(call, algorithm):
-        return sizes
-    for parts in SEGMENTS:
-        size = 1 << max(0, call.bytes // parts - 1).bit_length()
-        if LEAST_SEGMENT <= size < call.bytes and rounds * parts <= MOST_SEGMENT_ROUNDS:
-            sizes.append(size)
-    return list(dict.fromkeys(sizes))
+        return []
+    few = [parts for parts in SEGMENTS if rounds * parts <= MOST_SEGMENT_ROUNDS]
+    sizes = dict.fromkeys(1 << max(0, call.bytes // parts - 1).bit_length() for parts in few)
+    return [size for size in sizes if LEAST_SEGMENT <= size < call.bytes]
 
 
 def predicted_row(
@@ -263,33 +255,25 @@ def best_of_each(rows: list[dict]) -> list[dict]:
     return list(seen.values())
 
 
-def curve(
-    call: Call, algorithm: _core.Algorithm, machine: _core.Machine, sizes: list[int],
-    seconds: float,
-) -> list[float]:  # fmt: skip
-    """Seconds for each number of bytes, with default parameters. Raises Error where that takes
-    more than `seconds`."""
-    end = time.thread_time() + seconds
-    simulator = call.simulator(algorithm, _core.Params(), min(seconds, LONGEST))
-    times: list[float] = []
-    for size in sizes:
-        if time.thread_time() > end:
-            raise Error(f"{algorithm.id} takes longer than its share of the time, {seconds:.0f} s")
-        times.append(simulator.run(_core.Load(size, 0, 2, call.operation), machine).seconds)
-    return times
-
-
 def curves(
     call: Call, algorithms: list[_core.Algorithm], machine: _core.Machine, sizes: list[int],
     advance: Callable[..., None] = lambda *_: None, budget: float = inf,
 ) -> tuple[dict[str, list[float]], list[Error]]:  # fmt: skip
-    """Seconds for each of the sizes, by the ids of algorithms, and why some have none; each has its
-    share of `budget`, which is in seconds."""
+    """Seconds for each of the sizes, by the ids of algorithms, with default parameters, and why
+    some have none; each has its share of `budget`, which is in seconds."""
     found: dict[str, list[float]] = {}
     refused: list[Error] = []
     for algorithm, share in _in_turn(algorithms, budget, advance, "drawing"):
+        end = time.thread_time() + share
+        times: list[float] = []
         try:
-            found[algorithm.id] = curve(call, algorithm, machine, sizes, share)
+            simulator = call.simulator(algorithm, _core.Params(), min(share, LONGEST))
+            for size in sizes:
+                if time.thread_time() > end:
+                    what = f"takes longer than its share of the time, {share:.0f} s"
+                    raise Error(f"{algorithm.id} {what}")
+                times.append(simulator.run(_core.Load(size, 0, 2, call.operation), machine).seconds)
+            found[algorithm.id] = times
         except Error as error:
             refused.append(error)
     return found, refused

@@ -102,9 +102,7 @@ class SymbolicRun:
 
     def name_of(self, block: int) -> str:
         """A block's name: in an alltoall "25" goes from rank 2 to rank 5."""
-        if not self.alltoall:
-            return str(block)
-        return self.pair_name(*self.ends[block])
+        return self.pair_name(*self.ends[block]) if self.alltoall else str(block)
 
     def pair_name(self, source: int, target: int) -> str:
         """Of what goes from one rank to the other."""

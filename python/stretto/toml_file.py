@@ -3,6 +3,7 @@
 
 import math
 import re
+from itertools import accumulate
 
 from .algorithms import near
 from .errors import Error
@@ -77,12 +78,8 @@ def number_of(value: object) -> float | None:
 
 def _place_of_depth(text: str) -> int:
     """Where brackets are open MOST_NESTED deep; 0 if they nowhere are."""
-    depth = 0
-    for at, letter in enumerate(text):
-        depth += (letter in "[{") - (letter in "]}")
-        if depth > MOST_NESTED:
-            return at
-    return 0
+    depths = accumulate((letter in "[{") - (letter in "]}") for letter in text)
+    return next((at for at, depth in enumerate(depths) if depth > MOST_NESTED), 0)
 
 
 def read_toml(text: str, name: str, page: str) -> dict:

@@ -35,7 +35,6 @@ from .symbolic_run import SymbolicRun, refuse_what_takes_long, symbolic_run
 from .units import intervals, size_in_words, time_in_a_table, time_in_words
 
 Blocks = int | Callable[[int], int]
-ALL = "all"
 
 
 @dataclass(frozen=True)
@@ -52,10 +51,8 @@ class Proofs:
 
     def __repr__(self) -> str:
         if self.refusals:
-            more = len(self.refusals) - 1
-            return f"{self.name} is refused: {self.refusals[0]}" + (
-                f" (and {more} more)" * (more > 0)
-            )
+            more = f" (and {len(self.refusals) - 1} more)" if self.refusals[1:] else ""
+            return f"{self.name} is refused: {self.refusals[0]}{more}"
         return f"{self.name} is proved for {intervals(self.ranks)} ranks, {self.cases} cases"
 
 
@@ -155,12 +152,9 @@ class UserAlgorithm:
         """Of all ranks, as the function writes them; nothing is proved."""
         _core.Shape(ranks, root)  # raises Error if there is no such root
         given = self.blocks(ranks) if callable(self.blocks) else self.blocks
-        parts: list[int] = []
-        blocks = given
-        if self.facts.per_rank:
-            blocks = given * ranks
-            if given != 1:
-                parts = [given * rank for rank in range(ranks + 1)]
+        blocks = given * ranks if self.facts.per_rank else given
+        uneven = self.facts.per_rank and given != 1
+        parts = [given * rank for rank in range(ranks + 1)] if uneven else []
         written = []
         for rank in range(ranks):
             builder = _core.Builder(rank, ranks, blocks)
@@ -263,7 +257,7 @@ class UserAlgorithm:
             check_served(path, results.cells)
         return Race(f"{name}, {ranks} ranks, {chosen.title}", results)
 
-    def save(self, path: str | Path, ranks: Iterable[int], roots: str = ALL) -> None:
+    def save(self, path: str | Path, ranks: Iterable[int], roots: str = "all") -> None:
         """Write its schedules for these numbers of ranks, and roots if it has one, into a file.
 
         STRETTO_ALLGATHER=file:PATH runs it; there, as in all that reads the file, it is proved

@@ -94,8 +94,7 @@ def _refuse(given: dict[str, object], why: str, hint: str) -> None:
     help="Of neighbourhood collectives, such as torus=4x4 or random=3.  [default: the eight nearest"
     " ranks on a ring]",
 )
-@click.option("--plot", type=options.picture, metavar="FILE",
-              help="Draw into FILE: .svg, .png or .pdf.")  # fmt: skip
+@options.picture_option()
 @options.json_option
 @click.option(
     "--peers",

@@ -53,20 +53,8 @@ def _print(verdicts: list[Verdict], mpi: str) -> None:
         else:
             stdout().print(f"# {title}\n", markup=False)
         for status in ("not repeated", "not judged"):
-            count = sum(one.status == status for one in own)
-            if count:
+            if count := sum(one.status == status for one in own):
                 stderr().print(f"{who}: {count} {status}", markup=False)
-
-
-def _document(verdicts: list[Verdict], **of_run: object) -> dict:
-    return {
-        "date": datetime.date.today().isoformat(),
-        "version": __version__,
-        "machine": machine_facts(),
-        "tolerance": TOLERANCE,
-        **of_run,
-        "verdicts": [one.as_row() for one in verdicts],
-    }
 
 
 def _judge(verdicts: list[Verdict], wrong: list[dict]) -> None:
@@ -103,8 +91,20 @@ def command(
         verdicts += found
         wrong += wrong_here
     if as_json:
-        facts = {"mpi": mpi.title, "flavour": mpi.flavour, "ranks": ranks, "sizes": numbers}
-        write_json(_document(verdicts, **facts, time_per_size=seconds))
+        write_json(
+            {
+                "date": datetime.date.today().isoformat(),
+                "version": __version__,
+                "machine": machine_facts(),
+                "tolerance": TOLERANCE,
+                "mpi": mpi.title,
+                "flavour": mpi.flavour,
+                "ranks": ranks,
+                "sizes": numbers,
+                "time_per_size": seconds,
+                "verdicts": [one.as_row() for one in verdicts],
+            }
+        )
     else:
         _print(verdicts, mpi.title)
     _judge(verdicts, wrong)

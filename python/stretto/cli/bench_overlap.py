@@ -19,10 +19,8 @@ def _print(cells: list[dict], title: str, ranks: int) -> None:
             words = [size_in_words(cell["bytes"]) if cell["bytes"] else ""]
             for library in ("native", "stretto"):
                 of = cell[library]
-                words += [
-                    time_in_a_table(1e-6 * of["call_us"]),
-                    f"{100 * of['overlap']:.0f} %{'' if of['clear'] else ' ~'}",
-                ]
+                words.append(time_in_a_table(1e-6 * of["call_us"]))
+                words.append(f"{100 * of['overlap']:.0f} %{'' if of['clear'] else ' ~'}")
             grid.add_row(*words, cell["algorithm"])
         console.print(grid)
         console.print()

@@ -148,9 +148,8 @@ def command(
     if folder:
         _write(document, folder)
     _say(document)
-    wrong = [row for row in document["records"] if row["status"] == "wrong"]
-    if wrong:
-        first = wrong[0]
+    first = next((row for row in document["records"] if row["status"] == "wrong"), None)
+    if first:
         what = f"{first['cell']} of {first['bytes']} bytes, {first['ranks']} ranks"
         what += f", {first['peer']}: Stretto's and the MPI's results differ"
         raise FailureError(what, "`stretto bench --collectives` races it alone")

@@ -12,10 +12,9 @@ from .. import (
     all_algorithms,
     all_functions,
     facts,
-    function_named,
 )
 from .._core import parse_size
-from ..algorithms import algorithm_named, plain
+from ..algorithms import algorithm_named, function_named, plain
 from ..errors import Error
 from ..topology import Link, read_topology
 from ..topology.predict import placement_of as placement_on
@@ -92,17 +91,13 @@ def shortened(parameters: str) -> str:
     return re.sub(rf"=\d+(:\d+){{{MOST_NUMBERS},}}", "=…", parameters)
 
 
-def links_of(machine: Machine) -> Link:
-    """For links of which the topology says nothing: the machine's network, which a message passes
-    by two links."""
-    seconds = machine.network.transfer(SAMPLE)
-    return Link(SAMPLE / seconds if seconds > 0 else 0.0, machine.network.latency() / 2)
-
-
 def topology_of(
     requested: str | None, hosts: str | None, ranks: int | None, machine: Machine
 ) -> Topology | None:
-    """None if neither is given."""
+    """None if neither is given. Links of which the topology says nothing are the machine's network,
+    which a message passes by two links."""
     if requested is None and hosts is None:
         return None
-    return read_topology(requested, ranks, hosts, links_of(machine))
+    seconds = machine.network.transfer(SAMPLE)
+    link = Link(SAMPLE / seconds if seconds > 0 else 0.0, machine.network.latency() / 2)
+    return read_topology(requested, ranks, hosts, link)

@@ -3,7 +3,7 @@
 
 import time
 from collections import defaultdict
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import click
 
@@ -22,17 +22,13 @@ RANKS, ROOTS = "1-70", "some"  # of the algorithms, where nothing else is said
 HINT = "`stretto show --text` prints some"
 
 
-@dataclass(frozen=True)
-class Wish:
+class Wish(NamedTuple):
     """What the options say of a file."""
 
     collective: str | None
     commutative: bool
     graph: str
     in_place: bool
-
-    def __bool__(self) -> bool:
-        return bool(self.collective or self.commutative or self.graph or self.in_place)
 
 
 @click.command("check")
@@ -95,7 +91,7 @@ def command(
                 raise Error(f"--file and {words} exclude each other", hint)
         _check_file(file, wish, as_json)
         return
-    if wish:
+    if any(wish):
         raise Error(
             "--collective, --commutative, --graph and --in-place need --file",
             "name algorithms or collectives as arguments",
@@ -129,16 +125,12 @@ def _check_portfolio(names: list[str], ranks: tuple[int, ...], root: str, as_jso
         _print_table(proofs, left_out, seconds)
     if refused:
         first = refused[0]
+        variant = "," + first["variant"] if first["variant"] else ""  # as `stretto show` takes it
         raise FailureError(
-            f"{_described(first)}: {first['refused']}: {first['message']}",
+            f"{first['algorithm']}{variant}, {first['ranks']} ranks, root {first['root']}: "
+            f"{first['refused']}: {first['message']}",
             "`stretto show --text` prints the schedules",
         )
-
-
-def _described(proof: dict) -> str:
-    """The case of a proof in words, with the variant as `stretto show` takes it."""
-    variant = "," + proof["variant"] if proof["variant"] else ""
-    return f"{proof['algorithm']}{variant}, {proof['ranks']} ranks, root {proof['root']}"
 
 
 def _print_table(
@@ -211,7 +203,7 @@ def _plan(text: str, file: str, wish: Wish) -> tuple[list[dict], list[str]]:
     """As _rows, of a plan in another form."""
     from ..plans.file import read_plan
 
-    if wish:
+    if any(wish):
         raise Error(f"{file}: a plan says itself what it computes", "give --file alone")
     row = {"file": file}
     try:
@@ -235,7 +227,7 @@ def _rows(file: str, wish: Wish) -> tuple[list[dict], list[str]]:
     sets, commutative = _sets_in(text, file)
     whole = None
     names = {one.algorithm for schedules in sets.values() for one in schedules}
-    if not wish and not any(map(_core.find_algorithm, names)) and "/" in "".join(names):
+    if not any(wish) and not any(map(_core.find_algorithm, names)) and "/" in "".join(names):
         whole = _core.AlgorithmFile(text, file)  # as the library takes it: in place as well
     rows, refusals = [], []
     for (ranks, root), schedules in sets.items():
@@ -244,8 +236,7 @@ def _rows(file: str, wish: Wish) -> tuple[list[dict], list[str]]:
             checked = whole.proof(ranks, root)
         else:
             name, checked = _check_set(schedules, wish, commutative)
-        why = checked.refused
-        if why:
+        if why := checked.refused:
             refusals.append(why.message if whole else f"{file}: {why.name}: {why.message}")
         row = {"file": file, "collective": name, "ranks": ranks, "root": root}
         rows.append({**row, **verdict_of(checked)})

@@ -17,15 +17,13 @@ from ..launch.job import Job, job_of
 from ..peers.state import machine_facts
 from ..plot.files import need_matplotlib
 from ..units import time_in_a_table
-from .options import json_option, say_notes, write_json
+from .options import OF_PROGRAM, json_option, say_notes, write_json
 from .terminal import progress, say, stdout, table
 
 SHOWN = 20  # lines of the output of a run that failed
 
 
-@click.command(
-    "compare", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False}
-)
+@click.command("compare", context_settings=OF_PROGRAM)
 @click.option(
     "-n",
     "--ranks",
@@ -164,17 +162,11 @@ def _worth_it(comparison: Comparison) -> bool:
 
 
 def _row(part: Part, name: str) -> list[str]:
-    ratio = part.ratio
+    ratio = [str(part.ratio), part.ratio.interval] if part.ratio else ["–", "–"]
+    calls = f"{part.calls:,.0f}" if part.calls else ""
     algorithms = part.algorithms[:3] + (["…"] if len(part.algorithms) > 3 else [])
-    return [
-        name,
-        time_in_a_table(part.native),
-        time_in_a_table(part.stretto),
-        str(ratio) if ratio else "–",
-        ratio.interval if ratio else "–",
-        f"{part.calls:,.0f}" if part.calls else "",
-        ", ".join(algorithms),
-    ]
+    times = [time_in_a_table(part.native), time_in_a_table(part.stretto)]
+    return [name, *times, *ratio, calls, ", ".join(algorithms)]
 
 
 def heading(outcome: Outcome) -> str:

@@ -8,7 +8,7 @@ import click
 from ..diagnosis import diagnose
 from ..errors import FailureError
 from .options import json_option, write_json
-from .terminal import progress, stdout
+from .terminal import progress, stdout, table
 
 MARKS = {True: "[green]ok[/]", False: "[red]no[/]", None: ""}
 
@@ -26,17 +26,17 @@ def command(as_json: bool) -> None:
         write_json({"works": works, "findings": list(map(asdict, findings))})
     else:
         from rich.markup import escape
-        from rich.table import Table
 
-        table = Table(box=None, pad_edge=False, show_header=False)
-        table.add_column(min_width=2)
-        table.add_column(no_wrap=True)
-        table.add_column(overflow="fold")
+        grid = table("", "", "", show_header=False)
+        mark, topic, said = grid.columns
+        mark.min_width = 2
+        topic.no_wrap = True
+        said.overflow = "fold"
         for finding in findings:
             words = escape(finding.words)
             if finding.hint:
                 words += f"\n[yellow]hint:[/] {escape(finding.hint)}"
-            table.add_row(MARKS[finding.good], finding.topic, words)
-        stdout().print(table)
+            grid.add_row(MARKS[finding.good], finding.topic, words)
+        stdout().print(grid)
     if not works:
         raise FailureError("no MPI works with Stretto here", "the lines above say what to do")

@@ -50,11 +50,10 @@ def command(
     if folder:
         click.echo(str(folder_of(folder)))
         return
+    mpi, variables = mpi_of_program(program, mpi_wish) if program else (choose_mpi(mpi_wish), {})
     if link:
-        mpi = mpi_of_program(program, mpi_wish)[0] if program else choose_mpi(mpi_wish)
         click.echo(shlex.join(link_flags(mpi.flavour)))
         return
-    mpi, variables = mpi_of_program(program, mpi_wish) if program else (choose_mpi(mpi_wish), {})
     variables["LD_PRELOAD"] = preload(mpi.flavour, shared_heap)
     if as_json:
         write_json({"mpi": mpi.title, "flavour": mpi.flavour, "variables": variables})

@@ -126,8 +126,7 @@ def _changes(document: dict) -> list[str]:
     for what, never in (("bytes", "never"), ("ranks", f"not up to {document['most_ranks']} ranks")):
         found = document["changes"][what]
         for way, words in (("down", "never"), ("up", never)):
-            change = found[way]
-            if change:
+            if change := found[way]:
                 at = size_in_words(change["at"])
                 words = f"at {at}: {change['choice']} ({change['reason'].partition(';')[0]})"
             lines.append(f"{what} {way:4}  {words}")
@@ -162,13 +161,10 @@ def _print_study(document: dict) -> None:
 
 
 def _print(document: dict, where: str, operator: str) -> None:
-    for line in _head(document, where, operator):
-        click.echo(line)
-    click.echo(f"distance    {_distance(document)}")
-    click.echo("\nanother algorithm is chosen")
-    for line in _changes(document):
-        click.echo(f"  {line}")
-    click.echo("")
+    lines = _head(document, where, operator)
+    lines += [f"distance    {_distance(document)}", "\nanother algorithm is chosen"]
+    lines += [f"  {line}" for line in _changes(document)]
+    click.echo("\n".join(lines) + "\n")
     print_ranking(document["rows"], MARK)
     if "topology" in document:
         _print_study(document["topology"])
@@ -185,7 +181,7 @@ def _plot(
 
     with progress("predicting", 1) as advance:
         lines = explain.lines_of(who, question, machine)
-        winners = explain.map_of(who, question, machine, lambda done, of: advance(done, of))
+        winners = explain.map_of(who, question, machine, advance)
     options.save_picture(draw(question, lines, winners, machine.name), path)
 
 
@@ -226,8 +222,7 @@ def _question(
 @options.topology_option
 @options.hosts_option
 @options.mpi_option
-@click.option("--plot", type=options.picture, metavar="FILE",
-              help="Draw time over bytes, and the map of winners: .svg, .png, .pdf.")  # fmt: skip
+@options.picture_option("Draw time over bytes, and the map of winners: .svg, .png, .pdf.")
 @options.json_option
 def command(
     function: str, ranks: int, size: str, nodes: str | None, one_node: bool, cores: int | None,

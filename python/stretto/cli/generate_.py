@@ -57,9 +57,8 @@ def command(
 
     given = {"--topology": topology, "--hosts": hosts, "--ranks": ranks, "--root": root}
     options = " ".join(f"{name} {value}" for name, value in given.items() if value is not None)
-    tree = None
-    if topology is not None or hosts is not None:
-        tree = read_topology(topology, ranks, hosts)
+    placed = topology is not None or hosts is not None
+    tree = read_topology(topology, ranks, hosts) if placed else None
     if file:
         if form == "c":
             raise Error("--file is written as a plan only", "add --form msccl or --form mscclpp")

@@ -36,16 +36,10 @@ two (*2^k*) of them, or the *counts* of all ranks. Parameters are shown with the
 def _at(algorithm: Algorithm, ranks: int) -> dict:
     """Its numbers for so many ranks, or why there are none."""
     shape = sample_shape(algorithm, ranks)
-    why_not = unsuitable(algorithm, shape)
-    if why_not:
+    if why_not := unsuitable(algorithm, shape):
         return {"ranks": ranks, "unsuitable": why_not}
-    return {
-        "ranks": ranks,
-        "rounds": algorithm.rounds(shape),
-        "blocks": algorithm.blocks(shape),
-        "sent": algorithm.sent(shape),
-        "combined": algorithm.combined(shape),
-    }
+    numbers = ("rounds", "blocks", "sent", "combined")
+    return {"ranks": ranks, **{name: getattr(algorithm, name)(shape) for name in numbers}}
 
 
 def _row(algorithm: Algorithm, ranks: tuple[int, ...]) -> dict:
@@ -76,17 +70,15 @@ def _per_ranks(row: dict, number: str) -> str:
 
 def _shares(row: dict) -> str:
     """What is sent, as a share of the vector."""
-    shares = [
+    return " / ".join(
         f"{one['sent'] / max(1, one['blocks']):.3g}" if "sent" in one else "–" for one in row["at"]
-    ]
-    return " / ".join(shares)
+    )
 
 
 def _parameters(algorithm: Algorithm, ranks: tuple[int, ...]) -> str:
     """ "radix=2 (from 2)", "block=… (from 1)", "skips=…"."""
     words = []
-    if algorithm.parameter:
-        own = algorithm.parameter
+    if own := algorithm.parameter:
         shown = "…"
         if not algorithm.needs.counts:
             defaults = [own.default(sample_shape(algorithm, p)) for p in ranks]
@@ -150,15 +142,14 @@ def _print_table(algorithms: list[Algorithm], ranks: tuple[int, ...]) -> None:
     grid.columns[0].no_wrap = True
     for algorithm in algorithms:
         row = _row(algorithm, ranks)
-        open_and_needs = [_parameters(algorithm, ranks), ", ".join(needs_in_words(algorithm))]
+        first = [row["algorithm"], _per_ranks(row, "rounds")]
+        rest = [_parameters(algorithm, ranks), ", ".join(needs_in_words(algorithm))]
         if wide:
-            rest = [*open_and_needs, ", ".join(row["functions"]), row["source"]]
+            first.append(row["volume"])
+            rest += [", ".join(row["functions"]), row["source"]]
         else:
-            rest = ["\n".join(filter(None, open_and_needs))]
-        cells = [row["algorithm"], _per_ranks(row, "rounds"), _shares(row), *rest]
-        if wide:
-            cells.insert(2, row["volume"])
-        grid.add_row(*cells)
+            rest = ["\n".join(filter(None, rest))]
+        grid.add_row(*first, _shares(row), *rest)
     console.print(grid)
     if not wide:
         click.echo(

@@ -3,7 +3,7 @@
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 import click
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from ..launch.mpi import Mpi
 
 MOST_RANKS = 4096  # schedules of all ranks are built; more would take minutes
+# Settings of commands whose arguments are another program's command line.
+OF_PROGRAM = {"ignore_unknown_options": True, "allow_interspersed_args": False}
 
 
 def ranks(words: str) -> tuple[int, ...]:
@@ -53,6 +55,13 @@ def picture(path: str) -> str:
     need_matplotlib()
     refuse_unwritable(path)
     return path
+
+
+def picture_option(
+    words: str = "Draw into FILE: .svg, .png or .pdf.", names: tuple[str, ...] = ("--plot",)
+) -> Callable:
+    """The file that a command draws into."""
+    return click.option(*names, type=picture, metavar="FILE", help=words)
 
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")

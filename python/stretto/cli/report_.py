@@ -8,7 +8,7 @@ import click
 from ..errors import Error
 from ..files import write_text
 from ..plot.files import need_matplotlib
-from ..report.read import Profile, read
+from ..report.read import read
 from . import options
 
 
@@ -22,12 +22,7 @@ from . import options
     show_default=True,
     help="The page to write.",
 )
-@click.option(
-    "--plot",
-    type=options.picture,
-    metavar="FILE",
-    help="Only draw what the program has learned into FILE: .svg, .png or .pdf.",
-)
+@options.picture_option("Only draw what the program has learned into FILE: .svg, .png or .pdf.")
 def command(profile: Path, output: Path, plot: str | None) -> None:
     """Turn PROFILE, which a program has written with STRETTO_PROFILE, into a page to read.
 
@@ -37,22 +32,17 @@ def command(profile: Path, output: Path, plot: str | None) -> None:
     """
     need_matplotlib()
     found = read(profile)
-    if plot:
-        _plot(found, profile, plot)
-    else:
+    if not plot:
         from ..report.page import page
 
         write_text(output, page(found))
         click.echo(f"wrote {output}", err=True)
-
-
-def _plot(found: Profile, profile: Path, plot: str) -> None:
+        return
     from ..plot.learned import compared, draw
 
     if not compared(found):
-        what = f"{profile}: nothing was compared with the native function"
         raise Error(
-            what,
+            f"{profile}: nothing was compared with the native function",
             "`STRETTO_PROFILE=FILE stretto run --learn …` writes a profile with what was learned, "
             "where each rank has a core",
         )

@@ -21,10 +21,6 @@ def _path(path: Path | None, mpi_wish: str) -> Path:
     return path or learned.learned_path(choose_mpi(mpi_wish).title)
 
 
-def _gain(us: float | None, native_us: float | None) -> str:
-    return f"{native_us / us:.2f}" if us and native_us else "-"
-
-
 def _time(us: float | None) -> str:
     return time_in_a_table(1e-6 * us) if us is not None else "-"
 
@@ -75,8 +71,9 @@ def show(path: Path | None, mpi_wish: str, as_json: bool) -> None:
     click.echo(str(path))
     grid = table("calls", "choice", ">time", ">native", ">ratio", ">pairs")
     for one in found:
-        times = (_time(one.us), _time(one.native_us), _gain(one.us, one.native_us))
-        grid.add_row(one.conditions, one.choice, *times, str(one.pairs))
+        ratio = f"{one.native_us / one.us:.2f}" if one.us and one.native_us else "-"
+        times = (_time(one.us), _time(one.native_us))
+        grid.add_row(one.conditions, one.choice, *times, ratio, str(one.pairs))
     stdout().print(grid, markup=False)
 
 

@@ -12,7 +12,7 @@ from ..errors import Error
 from ..launch import preload
 from ..launch.job import Job, environment_of, job_of
 from . import completion
-from .options import mpi_option, say_notes, shared_heap_option
+from .options import OF_PROGRAM, mpi_option, say_notes, shared_heap_option
 from .terminal import say
 
 
@@ -27,9 +27,7 @@ def words_of(job: Job, shared_heap: bool = False, learn: bool = False) -> list[s
     return job.command(variables)
 
 
-@click.command(
-    "run", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False}
-)
+@click.command("run", context_settings=OF_PROGRAM)
 @click.option("-n", "--ranks", type=click.IntRange(min=1), help="How many processes.  [default: 2]")
 @mpi_option
 @click.option(

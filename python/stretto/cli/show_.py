@@ -145,16 +145,7 @@ def _print_text(algorithm: Algorithm, shape: Shape, params: Params, rank: int | 
 )
 @click.option("--rank", type=int, help="With --text: of this rank only.")
 @click.option("--text", is_flag=True, help="Print the text form of the schedules.")
-@click.option(
-    "-o",
-    "--output",
-    "--svg",
-    "--png",
-    "--plot",
-    type=options.picture,
-    metavar="FILE",
-    help="Draw into FILE: .svg, .png or .pdf.",
-)
+@options.picture_option(names=("-o", "--output", "--svg", "--png", "--plot"))
 @click.option(
     "--form",
     type=click.Choice([BOXES, MATRIX]),

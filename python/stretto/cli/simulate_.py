@@ -119,8 +119,7 @@ def _operation(words: str, function: Function) -> Operation:
 @click.option("--budget", type=click.FloatRange(min=0), metavar="SECONDS", default=120,
               show_default=True,
               help="For all; what takes longer is left out. As long again for --plot.")  # fmt: skip
-@click.option("--plot", type=options.picture, metavar="FILE",
-              help="Draw time over bytes: .svg, .png, .pdf.")  # fmt: skip
+@options.picture_option("Draw time over bytes: .svg, .png, .pdf.")
 @click.option("--timeline", metavar="FILE",
               help="Write what the fastest does as a trace for Perfetto.")  # fmt: skip
 @options.json_option

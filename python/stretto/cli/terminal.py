@@ -68,14 +68,13 @@ def say_if_busy(ranks: int) -> None:
 def say_first(notes: list[str], ranks: int) -> None:
     """What to know about an MPI and about times of so many ranks on this machine, now."""
     cores = len(os.sched_getaffinity(0))
-    if ranks > cores:
-        notes = [
-            *notes,
-            f"{ranks} ranks on {cores} cores: these times are mostly the scheduler's, "
-            "of functions after which ranks need not meet above all",
-        ]
     for note in notes:
         say(note)
+    if ranks > cores:
+        say(
+            f"{ranks} ranks on {cores} cores: these times are mostly the scheduler's, "
+            "of functions after which ranks need not meet above all"
+        )
     say_if_busy(ranks)
 
 

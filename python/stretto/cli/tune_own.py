@@ -10,7 +10,6 @@ from .. import config_folders, function_named, tuned_rules_path
 from ..errors import Error, FailureError
 from ..files import refuse_unwritable, write_text
 from ..launch import choose_mpi
-from ..launch.mpi import Mpi
 from ..machine import machine_named
 from ..measure.driver import Ratios
 from ..measure.points import modes_of, parse_sizes
@@ -76,9 +75,8 @@ def _predict(
     if not output:  # a folder that is named may be mistyped
         path.parent.mkdir(parents=True, exist_ok=True)
     refuse_unwritable(path)
-    words = f"--predict {machine}"
-    words += f" --topology {topology}" if topology else ""
-    words += f" --hosts {hosts}" if hosts else ""
+    given = {"predict": machine, "topology": topology, "hosts": hosts}
+    words = " ".join(f"--{name} {value}" for name, value in given.items() if value)
     head = f"# By `stretto tune {words}`: the fastest by the model."
     if model.fingerprint:
         head = f"machine {model.fingerprint}\n{head}"
@@ -100,12 +98,6 @@ def _names(collectives: str | None, operators: str | None) -> list[str]:
     if operators == "all":
         names += [name + ORDERED for name in names if reduces(function_named(name))]
     return names
-
-
-def _mpi(wish: str | None, launcher: tuple[str, ...]) -> Mpi:
-    mpi = replace(choose_mpi(wish or "auto"), launcher=launcher)
-    say_notes(mpi)
-    return mpi
 
 
 def run(
@@ -143,7 +135,8 @@ def run(
     if launcher and ranks:
         raise Error("--ranks does not go with a launcher", "the launcher says how many there are")
     refuse_variables()
-    started_by = _mpi(mpi, launcher)
+    started_by = replace(choose_mpi(mpi or "auto"), launcher=launcher)
+    say_notes(started_by)
     # The launcher alone knows how many ranks it starts: the driver tells.
     places = probed(started_by, ranks_of(ranks) if not launcher else [0])
     machine = next(iter(places.values())).title
@@ -158,8 +151,7 @@ def run(
     with tuning("tuning Stretto's choice", session, journal.path) as advance:
         (extrapolation or session).run(advance)
     _report(session, path, machine, reductions, extrapolation, as_json, output is None)
-    wrong = [f"{cell}, {words}: wrong result" for cell, words in sorted(session.wrong)]
-    if wrong:
+    if wrong := [f"{cell}, {words}: wrong result" for cell, words in sorted(session.wrong)]:
         hint = "`stretto bench --collectives` races the function alone"
         raise FailureError("\nerror: ".join(wrong), hint)
 
@@ -169,14 +161,12 @@ def _overrule(
 ) -> dict[str, str]:
     """What was learned and measured otherwise: from now on the new rules decide there, if programs
     find them by themselves. The classes with their new choices."""
-    learned = session.learned
-    times = times_of(session.journal, session.shipped(), session.modes, confirmed=False)
+    learned, shipped = session.learned, session.shipped()
+    times = times_of(session.journal, shipped, session.modes, confirmed=False)
     found = overruled(learned, chosen, times, doubtful)
     if for_programs:
         take_out(learned, found)
-    return {
-        conditions: one.words or session.shipped()[one.point] for conditions, one in found.items()
-    }
+    return {conditions: one.words or shipped[one.point] for conditions, one in found.items()}
 
 
 def _print_learned(session: OwnSession, found: dict[str, str], for_programs: bool) -> None:
@@ -224,11 +214,9 @@ def _report(
     missing = sum(len(session.points(n)) for n in session.request.ranks) - len(every)
     files: dict[Path, str] = {}
     if chosen:
-        notes = [
-            f"By `stretto tune`: {len(every)} cells were measured, {_modes(session)}.",
-            *distrust,
-        ]
+        made = f"By `stretto tune`: {len(every)} cells were measured, {_modes(session)}."
         more = _extrapolated(extrapolation)
+        notes = [made, *distrust]
         files[path] = to_text(chosen, machine, notes, more, session.cores, session.apart)
     if model:
         files[_beside(path, ".toml")] = to_toml(
@@ -285,12 +273,10 @@ def _print_json(
     session: OwnSession, chosen: list[Choice], doubtful: set[Point], files: list[Path],
     missing: int, otherwise: dict[str, str],
 ) -> None:  # fmt: skip
-    cells = [
-        {**asdict(one.point), **asdict(one), "within_noise": one.point in doubtful}
-        for one in chosen
-    ]
-    for cell in cells:
-        del cell["point"]
+    cells = []
+    for one in chosen:
+        row = asdict(one)
+        cells.append({**row.pop("point"), **row, "within_noise": one.point in doubtful})
     portfolio, measured = session.candidates()
     write_json(
         {

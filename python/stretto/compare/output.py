@@ -37,18 +37,12 @@ def _apart(a: str, b: str) -> float | None:
 
 def _line_apart(natives: list[list[str]], mine: list[str]) -> float | None:
     """Of one line; 0 as well where it differs from run to run natively. None: other words."""
-    if mine in natives:
+    if mine in natives or any(line != natives[0] for line in natives):
         return 0.0
-    varies = any(line != natives[0] for line in natives)
-    if any(len(line) != len(mine) for line in natives):
-        return 0.0 if varies else None
-    worst = 0.0
-    for a, b in zip(natives[0], mine, strict=True):
-        apart = 0.0 if a == b else _apart(a, b)
-        if apart is None:
-            return 0.0 if varies else None
-        worst = max(worst, apart)
-    return 0.0 if varies else worst
+    if len(natives[0]) != len(mine):
+        return None
+    apart = [0.0 if a == b else _apart(a, b) for a, b in zip(natives[0], mine, strict=True)]
+    return None if None in apart else max(apart, default=0.0)
 
 
 def _by_line(natives: list[Lines], strettos: list[Lines]) -> Sameness:

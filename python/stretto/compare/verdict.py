@@ -50,8 +50,7 @@ def _collectives(outcome: Outcome) -> list[str]:
         said += f": without any it would be {1 / (1 - share):.3g} times as fast, not more"
     found = [said + "."]
     if part.ratio and (part.ratio.faster or part.ratio.slower):
-        more = part.ratio.faster
-        how = "less" if more else "more"
+        how = "less" if part.ratio.faster else "more"
         found.append(
             f"In collectives it spends {how} time with Stretto: {time_in_words(part.stretto)} "
             f"instead of {time_in_words(part.native)} per rank, "

@@ -64,11 +64,8 @@ def find_loops(items: Sequence[Item]) -> list[Loop]:
             if times >= LEAST and times * length > best * period:
                 best, period = times, length
         body = tuple(items[first : first + period])
-        steps = tuple(tuple(0 for _ in item.values) for item in body)
-        if best > 1:
-            after = items[first + period : first + 2 * period]
-            pairs = zip(body, after, strict=True)
-            steps = tuple(a.steps_to(b) or () for a, b in pairs)
+        after = items[first + period : first + 2 * period] if best > 1 else body  # no growth
+        steps = tuple(a.steps_to(b) or () for a, b in zip(body, after, strict=True))
         found.append(Loop(best, body, steps))
         first += best * period
     return found

@@ -73,9 +73,7 @@ class Encoder:
     def __init__(self, order: Sequence[int], slots: int, blocks: str) -> None:
         self.ranks, self.slots, self.blocks = len(order), slots, blocks
         self.unit = slots // self.ranks
-        self.places = [0] * len(order)
-        for place, rank in enumerate(order):
-            self.places[rank] = place
+        self.places = {rank: place for place, rank in enumerate(order)}
 
     def program(self, part: Part, holds: bool) -> Program:
         """`holds`: does it matter which blocks stand in the scratch?"""
@@ -151,7 +149,7 @@ def find_programs(parts: Sequence[Sequence[Part]], order: Sequence[int], holds: 
     ways = ["0"]
     ways += ["me"] * (slots % ranks == 0)
     ways += ["order"] * (slots == ranks and list(order) != list(range(ranks)))
-    best: Programs | None = None
+    found = []
     for way in ways:
         encoder = Encoder(order, slots, way)
         numbers: dict[Program, int] = {}
@@ -159,8 +157,6 @@ def find_programs(parts: Sequence[Sequence[Part]], order: Sequence[int], holds: 
             [numbers.setdefault(encoder.program(one, holds), len(numbers)) for one in row]
             for row in parts
         ]
-        if best is None or len(numbers) < len(best.programs):
-            own = "me" if encoder.unit == 1 else f"{encoder.unit} * me"
-            best = Programs(way, own, list(numbers), of)
-    assert best is not None
-    return best
+        own = "me" if encoder.unit == 1 else f"{encoder.unit} * me"
+        found.append(Programs(way, own, list(numbers), of))
+    return min(found, key=lambda one: len(one.programs))

@@ -98,14 +98,10 @@ def _sizes() -> Iterator[Guideline]:
 
 def _forms() -> Iterator[Guideline]:
     for name in (facts(function).name for function in all_functions()):
-        for form, manner, factor in (
-            (NONBLOCKING, "I… + Wait", NONBLOCKING_FACTOR),
-            (PERSISTENT, "Start + Wait", 1.0),
-        ):
-            bound = f"{factor} {name}" if factor != 1 else name
-            left = Side(name, form=form)
-            words = f"{name}, {manner} ≤ {bound}"
-            yield Guideline("forms", name, words, left, Side(name), factor)
+        plain, posted, prepared = (Side(name, form=f) for f in (BLOCKING, NONBLOCKING, PERSISTENT))
+        words = f"{name}, I… + Wait ≤ {NONBLOCKING_FACTOR} {name}"
+        yield Guideline("forms", name, words, posted, plain, NONBLOCKING_FACTOR)
+        yield Guideline("forms", name, f"{name}, Start + Wait ≤ {name}", prepared, plain)
 
 
 def guidelines(functions: list[str]) -> list[Guideline]:

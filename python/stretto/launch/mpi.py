@@ -107,11 +107,9 @@ def _asked(mpiexec: Path) -> str:
 def _linker_cache() -> dict[str, Path]:
     ldconfig = shutil.which("ldconfig", path="/sbin:/usr/sbin:" + os.environ.get("PATH", ""))
     listed = ask([ldconfig, "-p"], 20) if ldconfig else None
-    found: dict[str, Path] = {}
     lines = listed.stdout if listed else ""
-    for name, path in re.findall(r"^\s*(\S+) \(.*\) => (\S+)$", lines, re.MULTILINE):
-        found.setdefault(name, Path(path))
-    return found
+    pairs = re.findall(r"^\s*(\S+) \(.*\) => (\S+)$", lines, re.MULTILINE)
+    return {name: Path(path) for name, path in reversed(pairs)}  # the first of a name
 
 
 def _library_beside(mpiexec: Path, flavour: str) -> Path | None:
@@ -137,8 +135,7 @@ def inspect(mpiexec: Path, source: str) -> Mpi | None:
         ("MPICH", "mpich", r"HYDRA build details:\s*Version:\s*(\d[\w.]*)"),
     )
     for name, flavour, pattern in known:
-        match = re.search(pattern, said)
-        if match:
+        if match := re.search(pattern, said):
             library = _library_beside(mpiexec, flavour)
             return Mpi(flavour, name, match[1], mpiexec, library, source)
     return None
@@ -162,8 +159,7 @@ def all_mpis() -> list[Mpi]:
     """The one of this Python environment first, then those on PATH; each once."""
     found: dict[tuple[str, Path], Mpi] = {}
     for mpiexec, source in _launchers():
-        mpi = inspect(mpiexec, source)
-        if mpi is not None:
+        if mpi := inspect(mpiexec, source):
             key = (mpi.name, (mpi.library or mpi.mpiexec).resolve())
             found.setdefault(key, mpi)
     return list(found.values())
@@ -204,8 +200,7 @@ def choose_mpi(wish: str = "auto", flavour: str | None = None) -> Mpi:
     for mpi in all_mpis():
         if wish != "auto" and mpi.name != TITLES[wish]:
             continue
-        found = mpi.of_flavour(flavour or mpi.flavour)
-        if found:
+        if found := mpi.of_flavour(flavour or mpi.flavour):
             return found
     if wish != "auto":
         raise no_mpi(f"no {TITLES[wish]} was found", wish)

@@ -15,13 +15,11 @@ STANDARD_ABI = re.compile(r"^libmpi_abi\.so")
 
 def _needed(binary: Path, variables: dict[str, str]) -> dict[str, Path | None]:
     """All shared objects that the dynamic linker would load, and from where."""
-    found: dict[str, Path | None] = {}
     ldd = shutil.which("ldd") or shutil.which("ldd", path="/usr/bin:/bin")
     done = ask([ldd, binary], 20, {**os.environ, **variables}) if ldd else None
     lines = done.stdout if done else ""
-    for name, path in re.findall(r"^\s*(\S+) => (not found|\S+)", lines, re.MULTILINE):
-        found[Path(name).name] = None if path == "not found" else Path(path)
-    return found
+    pairs = re.findall(r"^\s*(\S+) => (not found|\S+)", lines, re.MULTILINE)
+    return {Path(name).name: None if path == "not found" else Path(path) for name, path in pairs}
 
 
 def _interpreter(program: Path) -> Path | None:
@@ -110,9 +108,7 @@ def _of_library(flavour: str, library: Path | None, program: Path) -> Mpi:
 def mpi_of_program(name: str, wish: str = "auto") -> tuple[Mpi, dict[str, str]]:
     """The MPI to start a program with, and variables that its ranks need beside Stretto's."""
     program = find_program(name)
-    interpreter = _interpreter(program)
-    if interpreter is not None:
-        program = interpreter
+    program = _interpreter(program) or program
     binary, libmpi, modules = program, _libmpi_of(program), []
     if libmpi is None and _is_python(program):
         modules = _mpi4py_of(program)

@@ -15,19 +15,16 @@ class Records:
 
     def __init__(self, path: Path, head: dict, fresh: bool, another: str) -> None:
         """`another` is a hint: how to name another file."""
-        self.path, self._another = path, another
+        self.path, self._hint = path, f"{another}, or begin again with --fresh"
         path.parent.mkdir(parents=True, exist_ok=True)
         head = json.loads(json.dumps(head))
-        if fresh or not path.exists() or not self._text().strip():
+        if fresh or not path.exists() or not read_text(path, self._hint).strip():
             write_text(path, json.dumps(head) + "\n")
         for said in self._read(head):
             self._heard(said)
 
-    def _text(self) -> str:
-        return read_text(self.path, f"{self._another}, or begin again with --fresh")
-
     def _read(self, head: dict) -> list[dict]:
-        text = self._text()
+        text = read_text(self.path, self._hint)
         if not text.endswith("\n"):  # cut short: what is added begins a line of its own
             write_text(self.path, text + "\n")
         lines = text.splitlines()
@@ -35,10 +32,7 @@ class Records:
         different = [name for name in head if before.get(name) != head[name]]
         if different:
             words = ", ".join(f"{name} was {before.get(name, 'not named')}" for name in different)
-            raise Error(
-                f"{self.path} holds another measurement: {words}",
-                f"{self._another}, or begin again with --fresh",
-            )
+            raise Error(f"{self.path} holds another measurement: {words}", self._hint)
         # Nothing of a line that was cut short: it is measured again.
         return [object_in(line) for line in lines[1:]]
 

@@ -58,11 +58,9 @@ class Probe:
 
     def _answer(self, order: str, key: str):
         assert self.process.stdin
-        try:
+        with suppress(BrokenPipeError):  # it ended, which is told below
             self.process.stdin.write(order + "\n")
             self.process.stdin.flush()
-        except BrokenPipeError:
-            pass  # it ended, which is told below
         return self.heard(key)
 
     def heard(self, key: str):

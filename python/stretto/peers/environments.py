@@ -34,14 +34,10 @@ def wheels_of(peer: str) -> list[str]:
     return found
 
 
-def _is(mpi: Mpi | None, peer: str, wheels: list[str]) -> bool:
-    version = wheels[0].partition("==")[2]
-    return (
-        mpi is not None
-        and mpi.name == TITLES[peer]
-        and mpi.library is not None
-        and (version + ".").startswith(mpi.version + ".")
-    )
+def _is(mpi: Mpi, peer: str, wheels: list[str]) -> bool:
+    version = wheels[0].partition("==")[2] + "."
+    known = mpi.name == TITLES[peer] and version.startswith(mpi.version + ".")
+    return known and mpi.library is not None
 
 
 def _run(words: list[object], what: str) -> None:

@@ -2,6 +2,7 @@
 """From rounds to a record per ranks, cell, size, mode and peer, and to the closest peer of each."""
 
 from collections import defaultdict
+from itertools import product
 from statistics import geometric_mean, median
 
 from ..launch.mpi import TITLES
@@ -47,26 +48,20 @@ def _measured(samples: list[dict], ranks: int, enough: int, memory_gbs: float) -
 def records(rounds: list[Round], wish: Wish) -> list[dict]:
     """In the order of the wish; a peer that failed in a cell has a record that says why."""
     samples: dict[tuple[Key, str], list[dict]] = defaultdict(list)
-    failures: dict[tuple[Key, str], dict] = {}
     for one in rounds:
         for said in one.samples:
             samples[one.key, said["peer"]].append(said)
-        for said in one.failures:
-            failures[one.key, said["peer"]] = said
+    failures = {(one.key, said["peer"]): said for one in rounds for said in one.failures}
     best_memory = max((s["memory_gbs"] for one in rounds for s in one.samples), default=0.0)
     rows: list[dict] = []
-    for ranks in wish.ranks:
-        for cell, asked, mode in wish.plan():
-            for peer in TITLES:
-                key = ((ranks, cell, asked, mode), peer)
-                head = {"ranks": ranks, "cell": cell, "mode": mode, "asked": asked, "peer": peer}
-                if key in failures:
-                    why = {name: failures[key][name] for name in ("reason", "side")}
-                    rows.append({**head, "status": "failed", **why})
-                elif key in samples:
-                    rows.append(
-                        {**head, **_measured(samples[key], ranks, wish.enough(), best_memory)}
-                    )
+    for ranks, (cell, asked, mode), peer in product(wish.ranks, wish.plan(), TITLES):
+        key = ((ranks, cell, asked, mode), peer)
+        head = {"ranks": ranks, "cell": cell, "mode": mode, "asked": asked, "peer": peer}
+        if key in failures:
+            why = {name: failures[key][name] for name in ("reason", "side")}
+            rows.append({**head, "status": "failed", **why})
+        elif key in samples:
+            rows.append({**head, **_measured(samples[key], ranks, wish.enough(), best_memory)})
     return rows
 
 

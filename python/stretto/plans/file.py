@@ -115,9 +115,8 @@ def _name(where: Where) -> str:
 
 def read_plan(text: str, path: str) -> PlanFile:
     """Raises Error for what cannot be read or expressed, RefutedError for what is wrong."""
-    if text.lstrip().startswith("<"):
-        return PlanFile(read_msccl(text, path))
-    return PlanFile(read_mscclpp(text, path))
+    read = read_msccl if text.lstrip().startswith("<") else read_mscclpp
+    return PlanFile(read(text, path))
 
 
 def write_plan(form: str, schedules: list[_core.Schedule]) -> str:

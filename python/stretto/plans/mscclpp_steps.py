@@ -15,15 +15,13 @@ REDUCTIONS = {
     "recspkt": (False, True),
 }  # fmt: skip
 SWITCH = ("glre", "glres", "gstore", "gstorepkt")
-OTHERS = ("nop", "barrier", "put", "pws", "pwsf", "get", "copy", "signal", "wait", "rlxsignal",
-          "rlxwait", "flush", "ppkt", "rppkt", "cpkt", "upkt", "pipeline", "sem_acquire",
-          "sem_release")  # fmt: skip
 # Those that another one's code does as well.
 ALIKE = {
     "pws": "put", "pwsf": "put", "ppkt": "put", "rppkt": "put", "cpkt": "copy", "upkt": "copy",
     "rlxsignal": "signal", "rlxwait": "wait", "sem_acquire": "semaphore",
     "sem_release": "semaphore",
 }  # fmt: skip
+OTHERS = ("nop", "barrier", "put", "get", "copy", "signal", "wait", "flush", *ALIKE)
 
 
 @dataclass
@@ -66,7 +64,7 @@ class Machine:
         self.released: dict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
         self.acquired: dict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
         self.packets: dict[tuple[int, Slot], int] = {}  # who writes a packet
-        self.unpacked: list[tuple[int, list[Slot]]] = []
+        self.unpacked: list[tuple[int, tuple[Slot, ...]]] = []
         self.part = (0, 1)  # of what the loop at work does: this turn of so many
 
     def run(self, gpu: Gpu, block: Block, ops: list[Part]) -> None:
@@ -118,8 +116,9 @@ class Machine:
             givers = self.released[gpu, which]
             first = self.gpus[gpu].semaphores[which]
             if len({block for _, block in givers}) > 1 or len({block for _, block in takers}) > 1:
+                where = self.plan.at(self.plan.nodes[takers[0][0]].place)
                 why = f"semaphore {which} is not of two thread blocks alone: who waits for whom"
-                raise self._error(takers[0][0], f"{why} is not known")
+                raise Error(f"{where}: {why} is not known", HINT)
             for count, (number, _) in enumerate(takers):
                 if count - first >= len(givers):
                     place = self.plan.nodes[number].place
@@ -127,9 +126,6 @@ class Machine:
                     raise self.plan.refute(place, "deadlock", why)
                 if count >= first:
                     self.plan.nodes[number].before.append(givers[count - first][0])
-
-    def _error(self, number: int, why: str) -> Exception:
-        return Error(f"{self.plan.at(self.plan.nodes[number].place)}: {why}", HINT)
 
 
 class Step:
@@ -194,15 +190,12 @@ class Step:
 
     # --- nodes
 
-    def _add(self, kind: str, before: list[int], **slots: tuple[Slot, ...]) -> int:
-        return self.machine.add(Node(kind, self.place, list(before), **slots))
-
     def _do(self, kind: str, **slots: tuple[Slot, ...]) -> int:
         """Something that the thread block does itself, after what it did before."""
         sizes = {len(one) for one in slots.values()}
         if len(sizes) > 1:
             raise self.op.error("source and target are not of one size")
-        number = self._add(kind, self.block.now, **slots)
+        number = self.machine.add(Node(kind, self.place, list(self.block.now), **slots))
         self.block.now = [number]
         return number
 
@@ -235,8 +228,7 @@ class Step:
 
     def _unpack(self, slots: tuple[Slot, ...]) -> None:
         """Whoever reads packets waits for them first."""
-        number = self._do(Kind.WAIT)
-        self.machine.unpacked.append((number, list(slots)))
+        self.machine.unpacked.append((self._do(Kind.WAIT), slots))
 
     def _send(self, source: tuple[Slot, ...], target: Part, channel: int | None) -> None:
         """A thread block writes through a memory channel itself; a port does so by and by."""
@@ -289,8 +281,7 @@ class Step:
         for part in sources[1:]:
             if remote:
                 other, slots = self._remote(part)
-                ends = self._transfer(other, slots, self.gpu, target, operand)
-                self.block.now = [*ends]
+                self.block.now = [*self._transfer(other, slots, self.gpu, target, operand)]
             else:
                 slots = self._local(part)
                 if packets:
@@ -321,7 +312,7 @@ class Step:
         for channel in self._own_channels():
             peer, which = self.gpu.pair(self.kind, channel)
             before = self.block.now + self.block.under_way[channel]
-            number = self._add(Kind.WAIT, before)
+            number = self.machine.add(Node(Kind.WAIT, self.place, before))
             self.machine.signals[self.kind, self.gpu.number, peer, which].append(number)
 
     def _wait(self) -> None:

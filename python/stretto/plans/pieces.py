@@ -5,7 +5,9 @@ A plan has no messages of several ranges: these are cut where either end, or wha
 not in one piece.
 """
 
+import itertools
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -90,11 +92,8 @@ def sizes_of(schedules: list[_core.Schedule]) -> Sizes:
     if len({b - a for a, b in pairwise(parts)}) > 1:
         raise Error(f"{first.algorithm}: the parts of the ranks have different numbers of blocks",
                     "in a plan all chunks are of one size")  # fmt: skip
-    inputs = outputs = first.blocks
-    if name in INPUT_IN_ONE_PART:
-        inputs = parts[1]
-    if name in OUTPUT_IN_ONE_PART:
-        outputs = parts[1]
+    inputs = parts[1] if name in INPUT_IN_ONE_PART else first.blocks
+    outputs = parts[1] if name in OUTPUT_IN_ONE_PART else first.blocks
     scratch = [len(one.scratch) for one in schedules]
     return Sizes(name, first.ranks, first.root, inputs, outputs, scratch)
 
@@ -145,33 +144,30 @@ class Cutter:
     def __init__(self, schedules: list[_core.Schedule]) -> None:
         self.schedules, self.sizes = schedules, sizes_of(schedules)
         sent, taken = _ends(schedules, self.sizes)
-        self.cut = {
-            pair: [_spans(a, *b) for a, b in zip(sent[pair], taken[pair], strict=True)]
-            for pair in sent
-        }
-        self.done: dict[tuple, int] = defaultdict(int)  # messages, by end
-        self.pieces_done: dict[tuple, int] = defaultdict(int)
+        # The messages that are still to come, by end: their pieces, numbered.
+        self.messages: dict[tuple, Iterator[list[tuple[int, list[Span | None]]]]] = {}
+        for pair, sources in sent.items():
+            numbers = itertools.count()
+            cut = [_spans(a, *b) for a, b in zip(sources, taken[pair], strict=True)]
+            numbered = [[(next(numbers), spans) for spans in message] for message in cut]
+            for way in ("sent", "taken"):
+                self.messages[(way, *pair)] = iter(numbered)
 
-    def all(self) -> list[list[list[Piece]]]:
-        """For each GPU and round."""
-        found = [[self._round(one.rank, round_) for round_ in one.rounds] for one in self.schedules]
+    def all(self) -> list[list[Piece]]:
+        """For each GPU."""
+        found = [
+            [piece for round_ in one.rounds for piece in self._round(one.rank, round_)]
+            for one in self.schedules
+        ]
         if self.sizes.collective == "bcast":  # the root's output is filled too
             whole = [Span(buffer, 0, self.sizes.outputs) for buffer in "io"]
-            found[self.sizes.root].append([Piece(Kind.COPY, source=whole[0], target=whole[1])])
+            found[self.sizes.root].append(Piece(Kind.COPY, source=whole[0], target=whole[1]))
         return found
-
-    def _next(self, key: tuple) -> list[tuple[int, list[Span | None]]]:
-        """The pieces of the next message at this end, numbered."""
-        found = self.cut[key[1:]][self.done[key]]
-        self.done[key] += 1
-        first = self.pieces_done[key]
-        self.pieces_done[key] += len(found)
-        return list(enumerate(found, first))
 
     def _round(self, rank: int, round_: _core.Round) -> list[Piece]:
         found = []
         for send in round_.sends:
-            for number, (source, _, _) in self._next(("sent", rank, send.peer)):
+            for number, (source, _, _) in next(self.messages["sent", rank, send.peer]):
                 found.append(Piece(Kind.SEND, send.peer, source=source, number=number))
         for action in round_.actions:
             found += self._action(rank, action)
@@ -182,11 +178,10 @@ class Cutter:
             kind = Kind.RECEIVE_REDUCE if action.operand else Kind.RECEIVE
             return [
                 Piece(kind, action.peer, target=target, operand=operand, number=number)
-                for number, (_, target, operand) in self._next(("taken", action.peer, rank))
+                for number, (_, target, operand) in next(self.messages["taken", action.peer, rank])
             ]
-        source, operand = (
-            _places(self.sizes, rank, one, True) for one in (action.source, action.operand)
-        )
+        source = _places(self.sizes, rank, action.source, True)
+        operand = _places(self.sizes, rank, action.operand, True)
         target = _places(self.sizes, rank, action.target)
         spans = _spans(source, target, operand)
         if not operand:

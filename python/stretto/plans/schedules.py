@@ -87,13 +87,11 @@ class Writer:
 
     def __init__(self, all_: "AllRanks", gpu: int) -> None:
         self.all, self.plan, self.gpu = all_, all_.plan, gpu
-        shape = all_.blocks
-        self.builder = _core.Builder(gpu, self.plan.ranks, shape)
+        self.builder = _core.Builder(gpu, self.plan.ranks, all_.blocks)
         self.kept: dict[tuple, int] = {}  # scratch slots, by what they are for
         self.alias = all_.same[gpu]
         self.places: list[list[Step]] = []  # of each round
-        layout = Layout(self.plan)
-        self.wanted = {self.alias.get(s, s): b for s, b in layout.wanted(gpu).items()}
+        self.wanted = {self.alias.get(s, s): b for s, b in Layout(self.plan).wanted(gpu).items()}
 
     def _scratch(self, key: tuple, block: int) -> Where:
         if key not in self.kept:
@@ -132,22 +130,17 @@ class Writer:
 
     def targets(self, number: int) -> list[Where]:
         node, blocks = self.plan.nodes[number], self.all.values.source[number]
+        pairs = zip(node.target, blocks, strict=True)
         at_root = self.plan.collective == "bcast" and self.gpu == self.plan.root
         if at_root and node.kind == Kind.RECEIVE:
             # Its input and output are one buffer here, which may be on its way to others.
-            back = zip(node.target, blocks, strict=True)
-            return [self._scratch((slot, "back"), block) for slot, block in back]
-        pairs = zip(node.target, blocks, strict=True)
+            return [self._scratch((slot, "back"), block) for slot, block in pairs]
         return [self._written(slot, block) for slot, block in pairs if self.all.has(block)]
 
     def early(self, number: int) -> list[Where]:
         """Where the message waits that came before its receive."""
-        blocks = self.all.values.source[number]
-        return [
-            self._scratch(("early", number, i), block)
-            for i, block in enumerate(blocks)
-            if self.all.has(block)
-        ]
+        numbered = enumerate(self.all.values.source[number])
+        return [self._scratch(("early", number, i), b) for i, b in numbered if self.all.has(b)]
 
     def save_inputs(self) -> None:
         """Before anything else: what is read after its place in the output was written."""

@@ -33,7 +33,9 @@ class Layout:
         """The blocks that stand in the input."""
         if self.plan.collective in ("bcast", "scatter") and gpu != self.plan.root:
             return {}
-        return {("i", k): self._input_block(gpu, k) for k in range(self.sizes[0])}
+        own = self.plan.collective in (*INPUT_IN_ONE_PART, "alltoall")
+        first = gpu * self.sizes[0] if own else 0
+        return {("i", k): first + k for k in range(self.sizes[0])}
 
     def wanted(self, gpu: int) -> dict[Slot, int]:
         """The blocks that have to stand in the output in the end."""
@@ -48,12 +50,6 @@ class Layout:
             return {("o", k): ("i", gpu * c + k) for k in range(c)}
         shift = gpu * c if self.plan.collective in INPUT_IN_ONE_PART else 0
         return {("i", k): ("o", shift + k) for k in range(self.sizes[0])}
-
-    def _input_block(self, gpu: int, k: int) -> int:
-        c, p = self.plan.chunks, self.plan.ranks
-        if self.plan.collective in INPUT_IN_ONE_PART:
-            return gpu * c + k
-        return gpu * p * c + k if self.plan.collective == "alltoall" else k
 
     def _output_block(self, gpu: int, k: int) -> int:
         c, p = self.plan.chunks, self.plan.ranks

@@ -126,10 +126,9 @@ def msccl(schedules: list[_core.Schedule]) -> str:
         f'ngpus="{sizes.ranks}" coll="{sizes.word}" inplace="0" outofplace="1" '
         'minBytes="0" maxBytes="0">\n'
     ]
-    for number, rounds in enumerate(cutter.all()):
+    for number, pieces in enumerate(cutter.all()):
         gpu = Gpu()
-        for round_ in rounds:
-            for piece in round_:
-                gpu.add(piece)
+        for piece in pieces:
+            gpu.add(piece)
         lines += _gpu(number, gpu, sizes)
     return "".join([*lines, "</algo>\n"])

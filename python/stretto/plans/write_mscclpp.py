@@ -16,15 +16,14 @@ from .pieces import Cutter, Piece, Span
 class Landing:
     """Where the pieces of messages arrive, by sender, receiver and number."""
 
-    def __init__(self, cutter: Cutter, all_: list[list[list[Piece]]]) -> None:
+    def __init__(self, cutter: Cutter, all_: list[list[Piece]]) -> None:
         self.scratch = list(cutter.sizes.scratch)
         self.at: dict[tuple[int, int, int], Span] = {}
-        for gpu, rounds in enumerate(all_):
+        for gpu, pieces in enumerate(all_):
             touched: set[Slot] = set()
-            for round_ in rounds:
-                for piece in round_:
-                    self._take(gpu, piece, touched)
-                    touched.update(piece.reads, piece.writes)
+            for piece in pieces:
+                self._take(gpu, piece, touched)
+                touched.update(piece.reads, piece.writes)
 
     def _take(self, gpu: int, piece: Piece, touched: set[Slot]) -> None:
         if piece.kind not in (Kind.RECEIVE, Kind.RECEIVE_REDUCE):
@@ -39,9 +38,8 @@ class Landing:
 class Gpu:
     """Writes what one GPU does."""
 
-    def __init__(self, number: int, rounds: list[list[Piece]], landing: Landing) -> None:
+    def __init__(self, number: int, pieces: list[Piece], landing: Landing) -> None:
         self.number, self.landing = number, landing
-        pieces = [piece for round_ in rounds for piece in round_]
         self.sends_to = sorted({one.peer for one in pieces if one.kind == Kind.SEND})
         self.hears = sorted({one.peer for one in pieces if one.kind != Kind.SEND and one.peer >= 0})
         self.peers = sorted({*self.sends_to, *self.hears})
@@ -55,12 +53,7 @@ class Gpu:
     def _signals(self, name: str, peers: list[int]) -> None:
         if peers:
             ids = [self.peers.index(one) for one in peers]
-            self.ops.append({"name": name, "channel_ids": ids, "channel_type": "memory"})
-            self._hold()
-
-    def _hold(self) -> None:
-        """The threads of the block wait for each other."""
-        self.ops.append({"name": "nop"})
+            self._do(name, channel_ids=ids, channel_type="memory")
 
     def _buffer(self, peer: int, name: str) -> int:
         if (peer, name) not in self.buffers:
@@ -72,8 +65,8 @@ class Gpu:
             span = self.landing.at[self.number, piece.peer, piece.number]
             buffer = self._buffer(piece.peer, span.buffer)
             target = {"buffer_id": buffer, "index": span.first, "size": span.count}
-            self._do("put", [_local(piece.source)], [target], channel_ids=[
-                self.peers.index(piece.peer)], channel_type="memory")  # fmt: skip
+            way = {"channel_ids": [self.peers.index(piece.peer)], "channel_type": "memory"}
+            self._do("put", src_buff=[_local(piece.source)], dst_buff=[target], **way)
             self._signals("signal", [piece.peer])
             return
         source = piece.source
@@ -83,14 +76,14 @@ class Gpu:
             if source == piece.target:
                 return
         if piece.kind in (Kind.COPY, Kind.RECEIVE):
-            self._do("copy", [_local(source)], [_local(piece.target)])
+            self._do("copy", src_buff=[_local(source)], dst_buff=[_local(piece.target)])
         else:
-            self._do("re", [_local(piece.operand), _local(source)], [_local(piece.target)],
-                     reduce_op="sum")  # fmt: skip
+            both = [_local(piece.operand), _local(source)]
+            self._do("re", src_buff=both, dst_buff=[_local(piece.target)], reduce_op="sum")
 
-    def _do(self, name: str, source: list[dict], target: list[dict], **more: object) -> None:
-        self.ops.append({"name": name, "src_buff": source, "dst_buff": target, **more})
-        self._hold()
+    def _do(self, name: str, **more: object) -> None:
+        """One operation; then the threads of the block wait for each other."""
+        self.ops += [{"name": name, **more}, {"name": "nop"}]
 
     def value(self, inputs: int, outputs: int) -> dict:
         channels = {"channel_type": "memory", "channel_ids": list(range(len(self.peers)))}
@@ -117,7 +110,7 @@ def mscclpp(schedules: list[_core.Schedule]) -> str:
     cutter = Cutter(schedules)
     sizes, all_ = cutter.sizes, cutter.all()
     landing = Landing(cutter, all_)
-    gpus = [Gpu(number, rounds, landing) for number, rounds in enumerate(all_)]
+    gpus = [Gpu(number, pieces, landing) for number, pieces in enumerate(all_)]
     plan = {
         "name": schedules[0].algorithm.partition("/")[2],
         "collective": sizes.word,

@@ -9,18 +9,29 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import PathPatch
 from matplotlib.path import Path
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from matplotlib.ticker import LogLocator, NullFormatter
 
 from ..units import size_in_words, time_in_words
 
 INK = "#22333b"
 GRID = "#dde3e6"
 LETTER = 0.0098  # inches for each point of a title
+KEY = {"fontsize": 8, "frameon": False}  # of legends
 
 
 def figure_of(width: float, height: float, ground: str = "white") -> Figure:
     """In inches; its axes find their places by themselves."""
     return Figure(figsize=(width, height), layout="constrained", facecolor=ground)
+
+
+def canvas(width: float, height: float, left: float = 0, low: float = 0) -> tuple[Figure, Axes]:
+    """A figure in inches, and axes all over it that count them, from its lower left corner on."""
+    figure = Figure(figsize=(width, height), facecolor="white")
+    axes = figure.add_axes((0, 0, 1, 1))
+    axes.set_xlim(left, left + width)
+    axes.set_ylim(low, low + height)
+    axes.set_axis_off()
+    return figure, axes
 
 
 def page_axes(height: float, down: int = 1) -> tuple[Figure, list[Axes]]:
@@ -37,7 +48,7 @@ def page_axes(height: float, down: int = 1) -> tuple[Figure, list[Axes]]:
 
 def legend_above(axes: Axes, columns: int) -> None:
     place = {"loc": "lower right", "bbox_to_anchor": (1, 0.98), "ncols": columns}
-    axes.legend(fontsize=8, frameon=False, labelcolor=INK, **place)
+    axes.legend(labelcolor=INK, **KEY, **place)
 
 
 def title_size(title: str, room: float, most: float) -> float:
@@ -107,15 +118,14 @@ def fill(axes: Axes, boxes: list[Box], colour: object) -> None:
 def times_up(axes: Axes) -> None:
     """Seconds in words on the y axis."""
     axes.set_yscale("log")
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: time_in_words(value)))
+    axes.yaxis.set_major_formatter(lambda value, _: time_in_words(value))
 
 
 def bytes_across(axes: Axes) -> None:
     """Powers of two on the x axis."""
     axes.set_xscale("log", base=2)
     axes.xaxis.set_major_locator(LogLocator(base=2, numticks=8))
-    words = FuncFormatter(
+    axes.xaxis.set_major_formatter(
         lambda value, _: size_in_words(int(value)) if value >= 1 else f"{value:g}"
     )
-    axes.xaxis.set_major_formatter(words)
     axes.xaxis.set_minor_formatter(NullFormatter())

@@ -15,17 +15,7 @@ from matplotlib.patches import Patch, Rectangle
 from .. import facts
 from ..explain import Lines, Question, Winners
 from ..units import size_in_words
-from .axes import (
-    INK,
-    bytes_across,
-    figure_of,
-    fill,
-    frameless,
-    runs,
-    style,
-    times_up,
-    titled,
-)
+from .axes import INK, bytes_across, figure_of, fill, frameless, runs, style, times_up, titled
 from .simulation import BESIDE_KEY, COLOURS, line_look
 
 CHOSEN = {"color": INK, "marker": "o", "markersize": 5, "fillstyle": "none", "linestyle": ""}
@@ -41,9 +31,8 @@ def _colours(lines: Lines, winners: Winners) -> dict[str, tuple]:
     found = {}
     for i, name in enumerate(names):
         white = FAINT if i // len(COLOURS) % 2 else 0.0
-        found[name] = tuple(
-            white + (1 - white) * part for part in to_rgb(COLOURS[i % len(COLOURS)])
-        )
+        parts = to_rgb(COLOURS[i % len(COLOURS)])
+        found[name] = tuple(white + (1 - white) * part for part in parts)
     return found
 
 
@@ -89,15 +78,11 @@ def _draw_map(axes: Axes, winners: Winners, colours: dict[str, tuple], question:
     axes.set_xlim(0, len(winners.ranks))
     axes.set_ylim(0, len(winners.sizes))
     step = -(-len(winners.ranks) // 24)
-    shown = [i for i in range(len(winners.ranks)) if i % step == 0]
+    ranks = [str(number) for number in winners.ranks[::step]]
+    sizes = [size_in_words(size) for size in winners.sizes[::2]]
     rotation = 90 if winners.ranks[-1] > 99 else 0
-    axes.set_xticks(
-        [i + 0.5 for i in shown], [str(winners.ranks[i]) for i in shown], rotation=rotation
-    )
-    axes.set_yticks(
-        [i + 0.5 for i in range(0, len(winners.sizes), 2)],
-        [size_in_words(size) for size in winners.sizes[::2]],
-    )
+    axes.set_xticks([i * step + 0.5 for i in range(len(ranks))], ranks, rotation=rotation)
+    axes.set_yticks([i * 2 + 0.5 for i in range(len(sizes))], sizes)
     frameless(axes)
 
 

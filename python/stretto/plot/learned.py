@@ -2,7 +2,7 @@
 """What a program has learned: the candidates of each class of calls against the native function."""
 
 from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+from matplotlib.ticker import FixedLocator, NullLocator
 
 from ..report.read import LearnedClass, Profile
 from .axes import GRID, INK, legend_above, page_axes
@@ -52,7 +52,7 @@ def draw(profile: Profile) -> Figure:
     axes.set_xscale("log", base=2)
     axes.xaxis.set_major_locator(FixedLocator([2.0**power for power in POWERS]))
     axes.xaxis.set_minor_locator(NullLocator())
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.3g}"))
+    axes.xaxis.set_major_formatter("{x:.3g}")
     axes.grid(True, axis="y", color=GRID, linewidth=0.7)
     axes.set_axisbelow(True)
     axes.set_yticks(range(len(classes)), _titles(classes))

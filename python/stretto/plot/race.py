@@ -3,9 +3,9 @@
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import NullFormatter, StrMethodFormatter
+from matplotlib.ticker import NullFormatter
 
-from .axes import INK, bytes_across, figure_of, style, titled
+from .axes import INK, KEY, bytes_across, figure_of, style, titled
 
 NATIVE = "#8d99a6"
 STRETTO = "#1f6f8b"
@@ -25,7 +25,7 @@ def _draw_function(above: Axes, below: Axes, name: str, cells: list[dict]) -> No
         style(axes)
         bytes_across(axes)
     above.set_yscale("log")
-    above.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    above.yaxis.set_major_formatter("{x:g}")
     titled(above, name)
     above.tick_params(labelbottom=False)
     ratios = [cell["ratio"] for cell in cells]
@@ -38,7 +38,7 @@ def _draw_function(above: Axes, below: Axes, name: str, cells: list[dict]) -> No
             sizes, 1.0, ratios, where=where, color=color, alpha=alpha, interpolate=True
         )
     below.set_yscale("log", base=2)
-    below.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    below.yaxis.set_major_formatter("{x:g}")
     below.yaxis.set_minor_formatter(NullFormatter())
     low, high = min([*ratios, 1.0]), max([*ratios, 1.0])
     below.set_ylim(low / 1.3, high * 1.3)
@@ -54,14 +54,13 @@ def draw(cells: list[dict], title: str) -> Figure:
     width = max(3.6 * across + 0.4, LETTER * len(words) + 0.4)  # has room for the title
     figure = figure_of(width, 4.2 * down + 0.5)
     figure.suptitle(words, fontsize=12, fontweight="bold", color=INK)
-    for i, (name, part) in enumerate(
-        zip(names, figure.subfigures(down, across, squeeze=False).flat, strict=False)
-    ):
+    parts = figure.subfigures(down, across, squeeze=False).flat
+    for i, (name, part) in enumerate(zip(names, parts, strict=False)):
         above, below = part.subplots(2, 1, sharex=True, height_ratios=(3, 2))
         _draw_function(above, below, name, [c for c in cells if c["cell"] == name])
         if i % across == 0:
             above.set_ylabel("time per call, µs", fontsize=8, color=INK)
             below.set_ylabel("native / Stretto", fontsize=8, color=INK)
         if i == 0:
-            above.legend(fontsize=8, frameon=False)
+            above.legend(**KEY)
     return figure

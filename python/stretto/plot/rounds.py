@@ -20,7 +20,7 @@ from ..errors import Error
 from ..picture import headline
 from ..symbolic_run import Message, SymbolicRun
 from ..units import counted
-from .axes import GRID, INK, fill, title_size
+from .axes import GRID, INK, canvas, fill, title_size
 from .schedule import COMBINE, STORE
 
 MOST_PANELS = 144
@@ -139,11 +139,7 @@ def draw(run: SymbolicRun) -> Figure:
     down = -(-len(found) // across)
     width = max(LEFT + across * (size + GAP), 6.4)
     height = TOP + BOTTOM + down * (size + HEAD + 0.2)
-    figure = Figure(figsize=(width, height), facecolor="white")
-    axes = figure.add_axes((0, 0, 1, 1))
-    axes.set_xlim(0, width)
-    axes.set_ylim(0, height)
-    axes.set_axis_off()
+    figure, axes = canvas(width, height)
     name, _, rest = headline(run).partition(": ")
     bold = {"fontsize": title_size(name, width - 0.3, 11), "fontweight": "bold", "color": INK}
     axes.text(0.15, height - 0.26, name, **bold)
@@ -151,11 +147,9 @@ def draw(run: SymbolicRun) -> Figure:
     most = max((blocks for panel in found for *_, blocks in panel.messages), default=0)
     for i, panel in enumerate(found):
         row, column = divmod(i, across)
-        corner = (
-            LEFT + column * (size + GAP),
-            height - TOP - HEAD - row * (size + HEAD + 0.2),
-        )
-        _draw_panel(axes, panel, corner, size, ranks, most)
+        left = LEFT + column * (size + GAP)
+        top = height - TOP - HEAD - row * (size + HEAD + 0.2)
+        _draw_panel(axes, panel, (left, top), size, ranks, most)
     x = LEFT
     for colour, words in _key_words(run, most):
         axes.text(x, 0.16, words, fontsize=7, color=colour, va="center")

@@ -19,7 +19,7 @@ from ..errors import Error
 from ..picture import has_data, headline
 from ..symbolic_run import Cell, Message, SymbolicRun
 from ..units import intervals
-from .axes import INK, runs, title_size
+from .axes import INK, canvas, runs, title_size
 
 STORE = "#1f6f8b"
 COMBINE = "#d1495b"
@@ -311,11 +311,7 @@ def draw(run: SymbolicRun) -> Figure:
         )
     at = _layout(run)
     width = max(at.width, MARGIN + 5.6)
-    figure = Figure(figsize=(width, at.height), facecolor="white")
-    axes = figure.add_axes((0, 0, 1, 1))
-    axes.set_xlim(0, width)
-    axes.set_ylim(0, at.height)
-    axes.set_axis_off()
+    figure, axes = canvas(width, at.height)
     _draw_titles(axes, run, at)
     _draw_boxes(axes, run, at)
     for step in range(1, at.steps + 1):

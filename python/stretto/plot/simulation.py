@@ -7,11 +7,13 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from .axes import bytes_across, figure_of, style, times_up, titled
+from .axes import KEY, bytes_across, figure_of, style, times_up, titled
 
 COLOURS = ("#1f6f8b", "#d1495b", "#e0a030", "#5b8c5a", "#7a5195", "#6fa8dc", "#b5651d", "#22333b")
 STYLES = ("-", "--", ":", "-.")
 MARKERS = "sD^v<>Pp"
+FASTEST = {"linewidth": 2.4, "alpha": 1.0, "zorder": 3}  # lines that are it somewhere
+OTHERS = {"linewidth": 1.0, "alpha": 0.75, "zorder": 2}
 EVERY = 8  # sizes from marker to marker of a line
 ALIKE = 0.01  # lines that differ by less everywhere are one
 LETTERS = 30  # of a line of the legend
@@ -56,32 +58,18 @@ def draw(curves: Curves, sizes: list[int], title: str) -> Figure:
     best = [min(times) for times in zip(*curves.values(), strict=True)]
     groups = _alike(curves)
     # Those that are the fastest somewhere have the first colours, in the order of sizes.
-    first = {g: next((i for i, t in enumerate(best) if curves[own[0]][i] <= t * (1 + ALIKE)), None)
+    never = len(best)
+    first = {g: next((i for i, t in enumerate(best) if curves[own[0]][i] <= t * (1 + ALIKE)), never)
              for g, own in enumerate(groups)}  # fmt: skip
-    winners = sorted((g for g in first if first[g] is not None), key=lambda g: first[g])
-    places = {g: i for i, g in enumerate([*winners, *(g for g in first if first[g] is None)])}
+    places = {g: i for i, g in enumerate(sorted(first, key=first.__getitem__))}
     for g, own in enumerate(groups):
-        wins, place = first[g] is not None, places[g]
-        axes.plot(
-            sizes,
-            curves[own[0]],
-            **line_look(place),
-            color=COLOURS[place % len(COLOURS)],
-            linewidth=2.4 if wins else 1.0,
-            alpha=1.0 if wins else 0.75,
-            zorder=3 if wins else 2,
-            label=_label(own, wins),
-        )
+        wins, colour = first[g] < never, COLOURS[places[g] % len(COLOURS)]
+        look = {"color": colour, **line_look(places[g]), **(FASTEST if wins else OTHERS)}
+        axes.plot(sizes, curves[own[0]], label=_label(own, wins), **look)
     style(axes)
     bytes_across(axes)
     times_up(axes)
     titled(axes, title, "bytes of the vector", "predicted time of a call", room=BESIDE_KEY)
-    figure.legend(
-        loc="outside right upper",
-        fontsize=8,
-        frameon=False,
-        title="* fastest somewhere",
-        title_fontsize=8,
-        alignment="left",
-    )
+    head = {"title": "* fastest somewhere", "title_fontsize": 8, "alignment": "left"}
+    figure.legend(loc="outside right upper", **KEY, **head)
     return figure

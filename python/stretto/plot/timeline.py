@@ -4,12 +4,11 @@
 from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
-from matplotlib.ticker import FuncFormatter
 
 from ..errors import Error
 from ..timeline import ACTIVITIES, Event
 from ..units import time_in_words
-from .axes import figure_of, style, titled
+from .axes import KEY, figure_of, style, titled
 
 # In pictures a nested event is lower, so that both are seen.
 LOOKS = {
@@ -45,24 +44,16 @@ def draw(events: list[Event], title: str) -> Figure:
     axes = figure.subplots()
     for depth, (activity, (colour, _)) in enumerate(LOOKS.items()):
         boxes = [_box(e, origin, rows[e.rank]) for e in events if e.activity == activity]
-        axes.add_collection(
-            PolyCollection(
-                boxes, facecolors=colour, edgecolors="white", linewidths=0.3, zorder=depth + 2
-            )
-        )
+        look = {"facecolors": colour, "edgecolors": "white", "linewidths": 0.3}
+        axes.add_collection(PolyCollection(boxes, zorder=depth + 2, **look))
     style(axes)
     axes.set_xlim(0, end if end > 0 else 1)
     axes.set_ylim(len(ranks) - 0.4, -0.6)
     step = -(-len(ranks) // 32)
     axes.set_yticks(range(0, len(ranks), step), [str(rank) for rank in ranks[::step]])
-    axes.xaxis.set_major_formatter(FuncFormatter(_time))
+    axes.xaxis.set_major_formatter(_time)
     titled(axes, title, "time from the first event on", "rank")
     shown = [a for a in ACTIVITIES if any(e.activity == a for e in events)]
-    figure.legend(
-        handles=[Patch(facecolor=LOOKS[activity][0], label=activity) for activity in shown],
-        loc="outside lower center",
-        ncols=len(shown),
-        fontsize=8,
-        frameon=False,
-    )
+    handles = [Patch(facecolor=LOOKS[activity][0], label=activity) for activity in shown]
+    figure.legend(handles=handles, loc="outside lower center", ncols=len(shown), **KEY)
     return figure

@@ -17,7 +17,7 @@ from ..errors import Error
 from ..topology.picture import ranks_by_machine, title_of
 from ..topology.words import bandwidth_in_words
 from ..units import intervals
-from .axes import INK
+from .axes import INK, canvas
 
 SWITCH = "#1f6f8b"
 MACHINE = "#e3edf1"
@@ -119,10 +119,7 @@ def _ring(axes: Axes, layout: _Layout) -> None:
         )  # fmt: skip
     (x0, y0), (x1, y1) = layout.at[machines[-1]], layout.at[machines[0]]
     axes.plot([x0, x0, x1], [y0 - 0.46, low, low], color=RING, linewidth=1.0)
-    axes.annotate(
-        "", xy=(x1, y1 - 0.4), xytext=(x1, low), zorder=4,
-        arrowprops=ARROW,
-    )  # fmt: skip
+    axes.annotate("", xy=(x1, y1 - 0.4), xytext=(x1, low), zorder=4, arrowprops=ARROW)
 
 
 def _legend(topology: _core.Topology, traffic: _core.Traffic | None) -> str:
@@ -162,12 +159,8 @@ def draw(topology: _core.Topology, traffic: _core.Traffic | None, title: str) ->
     lines = wrap(title, int((width - 0.3) / LETTER), break_on_hyphens=False)
     more = LINE_HEIGHT * max(0, len(lines) - 1)
     height = layout.depth * ROW + TOP + BOTTOM + 0.75 + more
-    figure = Figure(figsize=(width, height), facecolor="white")
-    axes = figure.add_axes((0, 0, 1, 1))
-    axes.set_axis_off()
     left, low = -SIDE - 0.2, -BOTTOM - 0.35
-    axes.set_xlim(left, left + width)
-    axes.set_ylim(low, low + height)
+    figure, axes = canvas(width, height, left, low)
     ranks = ranks_by_machine(topology)
     most = max((v.bandwidth for v in topology.vertices), default=0.0)
     for number, vertex in enumerate(topology.vertices):

@@ -115,8 +115,7 @@ def _communicators(profile: Profile) -> Iterator[Line]:
     for communicator in profile.communicators:
         title = title_of(communicator)
         spent = sum(row.seconds for row in profile.rows if row.communicator == title)
-        how_many = number(communicator["how_many"])
-        yield [title, how_many, percent(spent, profile.seconds)]
+        yield [title, number(communicator["how_many"]), percent(spent, profile.seconds)]
 
 
 def _saved(seconds_saved: float | None) -> Cell:
@@ -179,10 +178,7 @@ def _charts(profile: Profile) -> dict[str, Markup]:
         "ranks": (charts.ranks, "Time in collectives by rank"),
     }
     if learned.compared(profile):
-        drawn["learned"] = (
-            learned.draw,
-            "What was tried against the native function",
-        )
+        drawn["learned"] = (learned.draw, "What was tried against the native function")
     return {name: chart(draw(profile), title) for name, (draw, title) in drawn.items()}
 
 

@@ -161,6 +161,10 @@ def _number(value: object) -> float:
     return found
 
 
+def _if_known(value: object) -> float | None:
+    return None if value is None else _number(value)
+
+
 def _whole(value: object, least: int = 0) -> int:
     found = int(value)  # type: ignore[call-overload]
     if not least <= found <= LARGEST:
@@ -169,6 +173,7 @@ def _whole(value: object, least: int = 0) -> int:
 
 
 def _row(record: dict, titles: list[str]) -> Row:
+    of_ranks = ("posting", "completing", "under_way", "overlapped")
     return Row(
         communicator=titles[record["communicator"]],
         function=str(record["function"]),
@@ -182,10 +187,7 @@ def _row(record: dict, titles: list[str]) -> Row:
         slowest=_number(record["seconds"]["max"]),
         fastest=_number(record["seconds"]["min"]),
         waiting=None if record["waiting"] is None else _number(record["waiting_of_ranks"]),
-        posting=_number(record.get("posting_of_ranks") or 0),
-        completing=_number(record.get("completing_of_ranks") or 0),
-        under_way=_number(record.get("under_way_of_ranks") or 0),
-        overlapped=_number(record.get("overlapped_of_ranks") or 0),
+        **{name: _number(record.get(f"{name}_of_ranks") or 0) for name in of_ranks},
         timed=_number(record.get("timed", 1)),
     )
 
@@ -194,11 +196,7 @@ def _learned(one: dict) -> LearnedClass:
     if not str(one["class"]).split():
         raise ValueError("a class without a function")
     tried = [
-        Tried(
-            str(each["choice"]),
-            None if each["seconds"] is None else _number(each["seconds"]),
-            _whole(each["calls"]),
-        )
+        Tried(str(each["choice"]), _if_known(each["seconds"]), _whole(each["calls"]))
         for each in one["tried"]
     ]
     return LearnedClass(
@@ -217,7 +215,7 @@ def _profile(document: dict) -> Profile:
             _number(one["wall_seconds"]),
             _number(one["seconds"]),
             _number(one["waiting"]),
-            None if one.get("before_first_call") is None else _number(one["before_first_call"]),
+            _if_known(one.get("before_first_call")),
         )
         for one in document["by_rank"]
     ]

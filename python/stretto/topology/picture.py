@@ -2,7 +2,7 @@
 """A topology as text and as JSON."""
 
 from .. import _core
-from ..units import intervals, time_in_words
+from ..units import counted, intervals, time_in_words
 from .words import bandwidth_in_words
 
 
@@ -22,10 +22,8 @@ def _link(vertex: _core.Vertex) -> str:
 def title_of(topology: _core.Topology) -> str:
     machines = sum(v.machine for v in topology.vertices)
     switches = len(topology.vertices) - machines
-    counted = (
-        (switches, "switch", "es"), (machines, "machine", "s"), (topology.ranks, "rank", "s"),
-    )  # fmt: skip
-    return ", ".join(f"{n} {word}{ending * (n != 1)}" for n, word, ending in counted)
+    head = f"{switches} switch{'es' * (switches != 1)}"
+    return f"{head}, {counted(machines, 'machine')}, {counted(topology.ranks, 'rank')}"
 
 
 def lines_of(topology: _core.Topology) -> list[str]:

@@ -41,6 +41,10 @@ class Steps:
         apart = max(part * self.traffic.busiest, longest / flying) + max(answers, default=0.0)
         return once + (count - 1) * apart
 
+    def least(self, size: int) -> float:
+        """In however many segments: what the busiest link takes for all bytes."""
+        return size / self.blocks * self.traffic.busiest
+
     def _answers(self, part: float) -> list[float]:
         """Seconds in which messages of such blocks wait for an answer, of the steps that have any.
         The answer queues behind data that the receiver sends: as much as goes without an answer."""
@@ -85,19 +89,10 @@ class OnTree:
     def seconds(
         self, algorithm: _core.Algorithm, shape: _core.Shape, params: _core.Params, size: int
     ) -> float:
-        steps = self._steps_of(algorithm, shape, params)
+        steps = self.steps(algorithm, shape, params)
         return steps.seconds(size, params.segment, params.depth)
 
-    def least(
-        self, algorithm: _core.Algorithm, shape: _core.Shape, params: _core.Params, size: int
-    ) -> float:
-        """In however many segments: what the busiest link takes for all bytes."""
-        steps = self._steps_of(algorithm, shape, params)
-        return size / steps.blocks * steps.traffic.busiest
-
-    def _steps_of(
-        self, algorithm: _core.Algorithm, shape: _core.Shape, params: _core.Params
-    ) -> Steps:
+    def steps(self, algorithm: _core.Algorithm, shape: _core.Shape, params: _core.Params) -> Steps:
         key = (algorithm.id, shape.ranks, shape.root, params.value, tuple(params.list))
         if key not in self._steps:
             whole = _core.Params(value=params.value, list=params.list)

@@ -91,27 +91,21 @@ def against_bound(
             tried.append((_core.Params(value=params.value, list=own), words))
         for one, words in tried:
             try:
-                rows.append(_row(topology, call.bytes, algorithm, shape, one, words, bound))
+                traffic = _core.traffic(topology, _core.Messages(algorithm, shape, one))
+                time = _core.time_on_tree(traffic, algorithm.blocks(shape, one), call.bytes)
             except Error as error:
                 refused[algorithm.id] = str(error)
+                continue
+            row = {
+                "algorithm": algorithm.id,
+                "order": words,
+                "list": one.list,
+                "seconds": time.seconds,
+                "segments": time.segments,
+                "times_bound": time.seconds / bound.seconds if bound.seconds else None,
+                "most": max(traffic.most, default=0),
+                "contention_free": traffic.contention_free,
+            }
+            rows.append(row)
     rows.sort(key=lambda row: (row["seconds"], row["algorithm"], row["order"]))
     return bound, rows, refused
-
-
-def _row(
-    topology: _core.Topology, size: int, algorithm: _core.Algorithm, shape: _core.Shape,
-    params: _core.Params, words: str, bound: _core.Bound,
-) -> dict:  # fmt: skip
-    traffic = _core.traffic(topology, _core.Messages(algorithm, shape, params))
-    blocks = algorithm.blocks(shape, params)
-    time = _core.time_on_tree(traffic, blocks, size)
-    return {
-        "algorithm": algorithm.id,
-        "order": words,
-        "list": params.list,
-        "seconds": time.seconds,
-        "segments": time.segments,
-        "times_bound": time.seconds / bound.seconds if bound.seconds else None,
-        "most": max(traffic.most, default=0),
-        "contention_free": traffic.contention_free,
-    }

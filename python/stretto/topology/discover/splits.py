@@ -56,15 +56,13 @@ class Finder:
 
     def find(self) -> list[Link]:
         """Those that are confirmed."""
-        everyone = list(range(self.machines))
-        found = {self._without_first(side) for side in self._splits(everyone)}
+        everyone = range(self.machines)
+        sides = self._splits(list(everyone))
+        found = {frozenset(everyone) - side if 0 in side else side for side in sides}
         links = [Link(side) for side in sorted(found, key=lambda side: (len(side), sorted(side)))]
         kept = [link for link in links if self._confirmed(link)]
         self.refuted = len(links) - len(kept)
         return kept
-
-    def _without_first(self, side: Split) -> Split:
-        return frozenset(range(self.machines)) - side if 0 in side else side
 
     def _splits(self, among: list[int]) -> list[Split]:
         """A side of each link that two of these on either side show."""

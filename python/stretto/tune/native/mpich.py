@@ -84,11 +84,6 @@ FILES = {"MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE": "mpich-algorithms.json",
          "MPIR_CVAR_CH4_COLL_SELECTION_TUNING_JSON_FILE": "mpich-compositions.json"}  # fmt: skip
 
 
-def _of_calls(node: dict) -> bool:
-    """Whether the node asks about a call; what asks about the communicator must come before."""
-    return next(iter(node)).startswith(OF_CALLS)
-
-
 def _chosen(function: str, algorithm: str, leaf: dict, otherwise: dict) -> dict:
     """The leaf for the calls that the algorithm serves, for others what was there."""
     if algorithm in AT_LEAST_RANKS:
@@ -175,7 +170,8 @@ class Mpich(Target):
         tree[key] = {**part, "comm_type=intra": branches} if own is not part else branches
 
     def _overlay(self, node: dict, function: str, ranks: int, rules: list[Rule], make) -> dict:
-        if not _of_calls(node):
+        # What asks about the communicator must come before what asks about a call.
+        if not next(iter(node)).startswith(OF_CALLS):
             return {
                 key: self._overlay(below, function, ranks, rules, make)
                 for key, below in node.items()

@@ -135,12 +135,8 @@ class OpenMpi(Target):
         functions = self._by_function(table)
         lines = [f"{len(functions)}  # collectives"]
         for function, by_ranks in functions.items():
-            entries = {1: [Rule(0, None)]}
-            for ranks, rules in by_ranks.items():
-                entries[ranks] = rules
-                entries.setdefault(ranks + 1, [Rule(0, None)])
-                if ranks + 1 in by_ranks:
-                    entries[ranks + 1] = by_ranks[ranks + 1]
+            around = (1, *(ranks + 1 for ranks in by_ranks))
+            entries = {ranks: [Rule(0, None)] for ranks in around} | by_ranks
             lines.append(f"{IDS[function]}  # {function}")
             lines.append(f"{len(entries)}  # numbers of ranks")
             for ranks, rules in sorted(entries.items()):
@@ -156,14 +152,13 @@ class OpenMpi(Target):
         for function, by_ranks in self._by_function(table).items():
             entries = []
             for ranks, rules in by_ranks.items():
-                ends = [str(rule.least - 1) for rule in rules[1:]] + ["inf"]
+                ends = [*(rule.least - 1 for rule in rules[1:]), "inf"]
                 own = []
                 for rule, end in zip(rules, ends, strict=True):
                     if rule.algorithm is None:
                         continue
                     name, fanout, segment = _read(rule.algorithm)
-                    last = end if end == "inf" else int(end)
-                    said = {"msg_size_min": rule.least, "msg_size_max": last, "alg": name}
+                    said = {"msg_size_min": rule.least, "msg_size_max": end, "alg": name}
                     own.append({**said, "faninout": fanout, "seg_size": segment})
                 entries.append({"comm_size_min": ranks, "comm_size_max": ranks, "rules": own})
             collectives[function] = entries

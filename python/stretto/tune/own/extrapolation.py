@@ -94,12 +94,9 @@ class Extrapolation:
                 break
             pairs = self._estimates(correction, point)
             for own, one in pairs:
-                if own.nearness == Nearness.SAME or not all(
-                    own.may_beat(other) for other, _ in pairs
-                ):
-                    continue
-                for small, near in nearest_measured(point, one, self.known):
-                    found[self._with_measured_size(small)][near.words] = near
+                if own.nearness != Nearness.SAME and all(own.may_beat(o) for o, _ in pairs):
+                    for small, near in nearest_measured(point, one, self.known):
+                        found[self._with_measured_size(small)][near.words] = near
         return {point: list(own.values())[:MOST] for point, own in found.items()}
 
     def _with_measured_size(self, point: Point) -> Point:

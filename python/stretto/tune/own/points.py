@@ -229,10 +229,9 @@ def serves_any(algorithm: _core.Algorithm, function: _core.Function, ordered: bo
     """Any number of ranks, with its defaults."""
     if algorithm.needs.counts:
         return True  # of which the ranks' parts are asked, not their number
-    shapes = [_core.Shape(p) for p in range(1, MANY_RANKS)]
-    default = _core.Params()
     return not any(
-        _core.unsuitable(algorithm, function, one, not ordered, default) for one in shapes
+        _core.unsuitable(algorithm, function, _core.Shape(p), not ordered, _core.Params())
+        for p in range(1, MANY_RANKS)
     )
 
 
@@ -254,22 +253,22 @@ class Predictor:
         own = one.params
         key = (point.function, one.algorithm.id, point.ranks, own.value, tuple(own.list))
         call = point.call(self._placement)
-        shape = call.shape(one.algorithm)
         if key not in self._simulators:
-            params = _core.Params(value=one.params.value, list=one.params.list)
+            params = _core.Params(value=own.value, list=own.list)
             self._simulators[key] = call.simulator(one.algorithm, params)
-        load = _core.Load(call.bytes, one.params.segment, one.params.depth, call.operation)
+        load = _core.Load(call.bytes, own.segment, own.depth, call.operation)
         seconds = self._simulators[key].run(load, self._machine).seconds
         if self._tree:
-            on_tree = self._tree.seconds(one.algorithm, shape, one.params, call.bytes)
-            seconds = max(seconds, on_tree)
+            shape = call.shape(one.algorithm)
+            seconds = max(seconds, self._tree.seconds(one.algorithm, shape, own, call.bytes))
         return seconds
 
     def least(self, point: Point, one: Candidate) -> float:
         """On the topology, in however many segments; raises Error as `seconds` does."""
         assert one.algorithm and self._tree
         call = point.call(self._placement)
-        return self._tree.least(one.algorithm, call.shape(one.algorithm), one.params, call.bytes)
+        steps = self._tree.steps(one.algorithm, call.shape(one.algorithm), one.params)
+        return steps.least(call.bytes)
 
     def sorted(self, point: Point, found: list[Candidate]) -> list[tuple[float, Candidate]]:
         pairs = [(self.seconds(point, one), one) for one in found]

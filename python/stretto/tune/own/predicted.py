@@ -64,12 +64,8 @@ UNEVEN = Level(
 def levels_of(machine: _core.Machine, most: int | None = None) -> list[Level]:
     """Those whose messages take time, for up to `most` ranks; what is right for the largest number
     serves more."""
-
-    def costs(link: _core.Link) -> bool:
-        return bool(link.message) or link.alpha > 0
-
     levels = ((NODE, machine.node), *((one, machine.network) for one in (ALONE, FULL, UNEVEN)))
-    found = [level for level, link in levels if costs(link)]
+    found = [level for level, link in levels if link.message or link.alpha > 0]
     return found if most is None else [level.up_to(most) for level in found]
 
 
@@ -87,13 +83,9 @@ def candidates(point: Point, depths: tuple[int, ...]) -> list[Candidate]:
     power = point.ranks & (point.ranks - 1) == 0
 
     def useful(one: Candidate) -> bool:
-        if (
-            not power
-            and one.algorithm
-            and not serves_any(one.algorithm, point.function, point.ordered)
-        ):
-            return False
-        return not (one.params.segment and cut_by_itself(one))
+        assert one.algorithm
+        served = power or serves_any(one.algorithm, point.function, point.ordered)
+        return served and not (one.params.segment and cut_by_itself(one))
 
     return [one for one in portfolio(point, depths) if useful(one)]
 
@@ -197,12 +189,8 @@ def to_text(
     """A whole file; `head` is its beginning: comments, and rules that come first."""
     lines = [head.strip()]
     tasks = [(level, name) for level in levels for name in functions]
-
-    def found(task: tuple[Level, str]) -> list[str]:
-        return rules_of(machine, *task)
-
     with pool() as threads:
-        for done, own in enumerate(threads.map(found, tasks)):
+        for done, own in enumerate(threads.map(lambda task: rules_of(machine, *task), tasks)):
             level, name = tasks[done]
             advance(done + 1, len(tasks), f"{level.title}, {name}")
             lines += ([""] if name == functions[0] else []) + own

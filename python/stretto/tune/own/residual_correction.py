@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import IntEnum
-from functools import cached_property
+from functools import cache, cached_property
 from statistics import mean, median
 
 from ... import _core
@@ -79,15 +79,10 @@ def nearest_measured(point: Point, one: Candidate, ranks: int) -> list[tuple[Poi
     if one.algorithm.parameter and one.algorithm.parameter.name in OF_RANKS:
         share = one.params.value * ranks // point.ranks
         values = [min(one.params.value, ranks), max(share, 2)]
-    found = []
-    for value in dict.fromkeys(values):
-        near = one.changed(value=value)
-        shape = other.call(_core.Placement(ranks)).shape(one.algorithm)
-        why_not = _core.unsuitable(
-            one.algorithm, point.function, shape, not point.ordered, near.params
-        )
-        found += [(other, near)] if not why_not else []
-    return found
+    shape = other.call(_core.Placement(ranks)).shape(one.algorithm)
+    call = (one.algorithm, point.function, shape, not point.ordered)
+    every = [one.changed(value=value) for value in dict.fromkeys(values)]
+    return [(other, near) for near in every if not _core.unsuitable(*call, near.params)]
 
 
 def _cut(point: Point, one: Candidate) -> bool:
@@ -162,8 +157,7 @@ class ResidualCorrection:
     def __init__(
         self, predictor: Callable[[int], Predictor | None], measured: Iterable[Measured]
     ) -> None:
-        self._predictor_of = predictor
-        self._predictors: dict[int, Predictor | None] = {}
+        self._predictor_of = cache(predictor)
         self._points: dict[tuple[Point, str], float] = {}
         self._curves: dict[tuple[str, int], dict[tuple, _Curve]] = defaultdict(dict)
         self._algorithms: dict[tuple[str, int, str], set[tuple]] = defaultdict(set)
@@ -186,9 +180,7 @@ class ResidualCorrection:
         return self._predicted(point, one) * math.exp(off.log)
 
     def _predicted(self, point: Point, one: Candidate) -> float:
-        if point.ranks not in self._predictors:
-            self._predictors[point.ranks] = self._predictor_of(point.ranks)
-        model = self._predictors[point.ranks]
+        model = self._predictor_of(point.ranks)
         return max(model.seconds(point, one), LEAST) if model else 1.0
 
     def _learn(self, measured: Iterable[Measured]) -> None:

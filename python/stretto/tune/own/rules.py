@@ -4,7 +4,7 @@
 import itertools
 import math
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ... import _core
 from ...units import size_in_words
@@ -38,11 +38,8 @@ class Range:
     least: int
     end: int | None
     words: str
-    measured: tuple[Choice, ...] = ()
-
-    @property
-    def decision(self) -> tuple:
-        return self.least, self.end, self.words
+    # Beside what is decided: ranges are equal without it.
+    measured: tuple[Choice, ...] = field(default=(), compare=False)
 
 
 def between(a: float, b: float) -> int:
@@ -60,8 +57,7 @@ def ranges(choices: list[Choice]) -> list[Range]:
     """Neighbours that choose alike share one; where the shipped rules decide there is none."""
     sizes = [one.point.asked for one in choices]
     steps = [b / max(a, 1) for a, b in itertools.pairwise(sizes)] or [LARGE_STEP]
-    first = 0 if sizes[0] <= TINY else between(sizes[0] / steps[0], sizes[0])
-    bounds = [first]
+    bounds = [0 if sizes[0] <= TINY else between(sizes[0] / steps[0], sizes[0])]
     bounds += [between(max(a, 1), b) for a, b in itertools.pairwise(sizes)]
     bounds += [between(sizes[-1], sizes[-1] * steps[-1])] if sizes[-1] else [0]
     found = _joined(
@@ -109,7 +105,7 @@ def _groups(
     decided: dict[int, list[Range]], spans: dict[int, Span]
 ) -> Iterator[tuple[Span, list[list[Range]]]]:
     """Neighbouring numbers of ranks that decide alike share a span."""
-    for _, group in itertools.groupby(sorted(decided), lambda n: [o.decision for o in decided[n]]):
+    for _, group in itertools.groupby(sorted(decided), decided.__getitem__):
         own = list(group)
         span = (spans[own[0]][0], spans[own[-1]][1])
         yield span, [decided[ranks] for ranks in own]
@@ -203,16 +199,6 @@ def checked(lines: Iterable[str]) -> str:
     return text
 
 
-def _by_cores(
-    chosen: dict[int, list[Choice]], one_node: bool, cores: int
-) -> list[tuple[Where, dict[int, list[Choice]]]]:
-    if not one_node or cores == 0:
-        return [(Where(one_node), chosen)]
-    own = {ranks: each for ranks, each in chosen.items() if ranks <= cores}
-    shared = {ranks: each for ranks, each in chosen.items() if ranks > cores}
-    return [(Where(True, cores="own"), own), (Where(True, cores="shared"), shared)]
-
-
 def _measured(by_ranks: dict[int, list[Choice]], one_node: bool, cores: int) -> list[str]:
     """The rules of one name, for numbers of ranks that all were on one node, or all on several."""
     counts = sorted(by_ranks)
@@ -222,10 +208,15 @@ def _measured(by_ranks: dict[int, list[Choice]], one_node: bool, cores: int) -> 
         for ranks, own in by_ranks.items()
         if near[ranks] != (ranks, ranks) and any(one.narrow for one in own)
     }
+    kinds = {"": counts}
+    if one_node and cores:
+        own = [ranks for ranks in counts if ranks <= cores]
+        kinds = {"own": own, "shared": counts[len(own) :]}
     lines = []
     for group in (by_ranks, others):
-        for where, own in _by_cores(group, one_node, cores):
-            lines += lines_of(own, near, where)
+        for kind, numbers in kinds.items():
+            chosen = {ranks: group[ranks] for ranks in numbers if ranks in group}
+            lines += lines_of(chosen, near, Where(one_node, cores=kind))
     return lines
 
 

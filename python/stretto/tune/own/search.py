@@ -92,7 +92,8 @@ class Search:
 
     def more(self, point: Point, mode: str) -> list[str]:
         """What may be faster than all that was measured."""
-        logs = self._logs(point, mode)
+        us = merged(self._journal.of(point, mode), self._shipped[point].words)
+        logs = {words: own.log for words, own in us.items() if words != NATIVE}
         if not logs:
             return []
         tried = {entry.words for one in self._journal.of(point, mode) for entry in one.entries}
@@ -116,10 +117,6 @@ class Search:
         near.sort(key=lambda words: times[words])
         found = dict.fromkeys([choice, *near])
         return self.with_references(point, [parsed(point, words) for words in found][:FINALISTS])
-
-    def _logs(self, point: Point, mode: str) -> dict[str, float]:
-        us = merged(self._journal.of(point, mode), self._shipped[point].words)
-        return {words: own.log for words, own in us.items() if words != NATIVE}
 
     def _undecided(self, point: Point, doubt: float) -> list[Candidate]:
         """Beside the shipped choice."""

@@ -253,8 +253,7 @@ class OwnSession(TuningSession):
     @property
     def qualities(self) -> dict[int, Quality]:
         """Of what the models predict, by ranks."""
-        found = [one.found for one in self.models.values()]
-        return dict(sorted(pair for one in found for pair in one.items()))
+        return dict(sorted(pair for one in self.models.values() for pair in one.found.items()))
 
     def predictor(self, ranks: int) -> Predictor | None:
         """None without a model. It is kept: it has simulators."""

@@ -101,10 +101,6 @@ def rules_for(name: str, ranks: int, sizes: tuple[int, ...], words: list[str]) -
     return lines_in_turn(function, conditions, {ranks: words}, sizes)
 
 
-def _predicted(found: Found) -> Times:
-    return Times({one.words: seconds * 1e6 * plainness(one) for seconds, one in found}, SHIPPED)
-
-
 def predicted_rules(
     on: OnTopology, functions: list[str], advance: Callable[..., None] = lambda *_: None
 ) -> list[str]:
@@ -114,6 +110,7 @@ def predicted_rules(
         sizes = (0,) if name == "barrier" else SIZES
         found = [on.candidates(on.point(name, size)) for size in sizes]
         if all(found):
-            words = along([_predicted(one) for one in found])
+            us = [{one.words: s * 1e6 * plainness(one) for s, one in own} for own in found]
+            words = along([Times(own, SHIPPED) for own in us])
             lines += rules_for(name, on.topology.ranks, sizes, words)
     return lines
