@@ -149,12 +149,12 @@ def _method(document: dict) -> list[str]:
         "time over Stretto's in the same run.\n",
         "In a round, every cell is measured under all peers (the MPIs), one right after the other. "
         f"As time allows there are {counted(wish['rounds'], 'round')} or less, and up to "
-        f"{wish['repeats']} more for cells whose ratios do not agree. Ratios agree if they lie within a factor of "
-        f"{document['agree']} of their median. The tables have medians over the rounds, of the "
-        "ratios too. Times depend on the state in which the machine was; ratios hardly do, since "
-        "both times are of the same moment. A ratio is marked ~ if less than half of the rounds "
-        f"agree, or fewer than {-(-wish['rounds'] // 2)}, and a cell is not judged if the least of "
-        "its ratios is marked. "
+        f"{wish['repeats']} more for cells whose ratios do not agree. Ratios agree if they "
+        f"lie within a factor of {document['agree']} of their median. The tables have medians over "
+        "the rounds, of the ratios too. Times depend on the state in which the machine was; ratios "
+        "hardly do, since both times are of the same moment. A ratio is marked ~ if less than half "
+        f"of the rounds agree, or fewer than {-(-wish['rounds'] // 2)}, and a cell is not judged "
+        "if the least of its ratios is marked. "
         "What takes long is measured in one round only.\n",
         "*Closest* is the peer with the least ratio, and *against it* that ratio. The bound is the "
         "time to read and write every user buffer once at the best memory bandwidth that was "

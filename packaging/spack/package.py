@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Spack's recipe: copy it to packages/stretto/ of a repository of yours, then in a checkout
-`spack dev-build stretto@0.3.29`."""
+`spack dev-build stretto@0.3.30`."""
 
 from spack.package import *
 from spack_repo.builtin.build_systems.python import PythonPackage
@@ -11,11 +11,11 @@ class Stretto(PythonPackage):
     the place of MPI's collectives when it is preloaded or linked, and its tools."""
 
     homepage = "https://pypi.org/project/stretto"
-    pypi = "stretto/stretto-0.3.29.tar.gz"
+    pypi = "stretto/stretto-0.3.30.tar.gz"
 
     license("BSD-3-Clause")
 
-    version("0.3.29")
+    version("0.3.30")
 
     variant("plot", default=True, description="Pictures")
 
