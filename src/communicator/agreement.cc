@@ -74,7 +74,7 @@ const Known& mine(bool speak) {
     }
   }
   if (!current)
-    current = files.empty() ? &all_known()[positive(shipped_digest)]
+    current = files.empty() ? &all_known().at(positive(shipped_digest))
                             : &keep(std::string(shipped_name), std::string(shipped_rules_text), files);
   if (speak && settings().log_select)
     say("select: by the " + (current->file == shipped_name ? current->file : "rules of " + current->file));

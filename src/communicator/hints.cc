@@ -36,7 +36,7 @@ class Hints {
     for (int i = 0; i < keys; ++i) {
       char key[MPI_MAX_INFO_KEY + 1] = {};
       if (native().Info_get_nthkey(info, i, key) != MPI_SUCCESS || !std::string_view(key).starts_with(ours)) continue;
-      const std::string name = key + ours.size();
+      const std::string name(std::string_view(key).substr(ours.size()));
       if (const auto function = function_named(name))
         values_[static_cast<std::size_t>(*function)] = info_value(info, key);
       else

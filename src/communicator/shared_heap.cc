@@ -23,12 +23,12 @@ using transport::shm::HeapRange;
 std::atomic<Heap*> heap_of_alloc{nullptr};  // never destroyed: programs may free memory at their very end
 HeapRange shown;
 
+std::mutex given_mutex;  // guards what follows
 /// What MPI_Alloc_mem has given out: the MPI's own blocks may lie in the allocator's heap as well.
 std::set<const void*>& given() {
   static auto& blocks = *new std::set<const void*>;
   return blocks;
 }
-std::mutex given_mutex;  // guards it
 
 bool wanted() { return settings().shm && settings().shared_heap && !settings().disabled; }
 

@@ -60,8 +60,9 @@ MPI_Comm decided(MPI_Comm comm) {
   return comm;
 }
 
-/// The end of a function that has made a communicator from another one, if it succeeded. Where that has neighbours, or
-/// its ranks have met, it is set up at once, so that its first nonblocking call need not be left to the native library.
+/// The end of a function that has made a communicator from another one, if it succeeded. Where the new one has
+/// neighbours, or its ranks have met, it is set up at once, so that its first nonblocking call need not be left to the
+/// native library.
 int made_from(MPI_Comm parent, const MPI_Comm* child, int error, const char* cause) {
   if (error != MPI_SUCCESS || *child == mpi::constants().comm_null) return error;
   guarded([&] {

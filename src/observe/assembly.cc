@@ -36,7 +36,7 @@ Assembly::Assembly() {
   const MPI_Comm world = constants().world;
   native().Comm_rank(world, &rank_);
   native().Comm_size(world, &ranks_);
-  const ErrorsReturned quiet(world, true);
+  const ErrorsReturned quiet(world, true);  // in MPI_Finalize no other thread calls
   comm_ = with_same_ranks(world);
   if (held()) native().Comm_set_errhandler(comm_, MPI_ERRORS_ARE_FATAL);  // half a packet is none
 }

@@ -116,8 +116,11 @@ void Sampled::look(std::uint64_t call) {
   Observer& mine = observer();
   if (!settings().trace.empty() && !mine.timeline) take_timeline();
   mine.look_closely();
+  mine.algorithm = algorithm_;
   mine.numbers = *numbers_;
-  goes_on(call, now(), bytes_);
+  now_ = call;
+  begin_ = now();
+  bytes_now_ = bytes_;
 }
 
 void Sampled::goes_on(std::uint64_t call, Nanoseconds began, Bytes bytes) {

@@ -8,7 +8,6 @@
 #include <climits>
 #include <cstdlib>
 #include <functional>
-#include <limits>
 #include <set>
 #include <string_view>
 
@@ -96,17 +95,25 @@ std::optional<PretendedNodes> parse_nodes(std::string_view text) {
   return fits(count) && fits(ranks) ? std::optional(PretendedNodes{*count, *ranks}) : std::nullopt;
 }
 
+/// A size is for the allocator of `stretto run --shared-heap`, which reads it for itself.
+void read_shared_heap(Settings& s) {
+  constexpr Bytes least = Bytes{64} << 10;
+  const std::string_view value = variable("STRETTO_SHARED_HEAP");
+  s.shared_heap = value != "0";
+  const auto block = parse_size(value);
+  if (!value.empty() && value != "0" && (!block || *block < least))
+    complain("STRETTO_SHARED_HEAP: '" + std::string(value) + "' is neither 0 nor a size from 64K, ignored",
+             "0 shares no memory of the program; with `stretto run --shared-heap`, 1M shares blocks from that size");
+}
+
 void read_node(Settings& s, std::string& all) {
-  constexpr Bytes least_memory = Bytes{4} << 20, most_memory = Bytes{1} << 40, least_block = Bytes{64} << 10;
+  constexpr Bytes least = Bytes{4} << 20, most = Bytes{1} << 40;
   s.shm = read_switch("STRETTO_SHM", true, "0 sends everything through the MPI, 1 uses the node's shared memory");
   s.kernel_copy = read_switch("STRETTO_KERNEL_COPY", true,
                               "0 copies messages on a node twice everywhere, 1 once by the kernel where rules say so");
-  s.shared_memory = read_size("STRETTO_SHM_MEMORY", least_memory, most_memory, s.shared_memory,
-                              "no size from 4M to 1024G", "for example STRETTO_SHM_MEMORY=256M");
-  s.shared_heap = variable("STRETTO_SHARED_HEAP") != "0";
-  if (s.shared_heap)  // the size is for the allocator of `stretto run --shared-heap`, which reads it for itself
-    read_size("STRETTO_SHARED_HEAP", least_block, std::numeric_limits<Bytes>::max(), 0, "neither 0 nor a size from 64K",
-              "0 shares no memory of the program; with `stretto run --shared-heap`, 1M shares blocks from that size");
+  s.shared_memory = read_size("STRETTO_SHM_MEMORY", least, most, s.shared_memory, "no size from 4M to 1024G",
+                              "for example STRETTO_SHM_MEMORY=256M");
+  read_shared_heap(s);
   const std::string_view nodes = variable("STRETTO_NODES");
   s.nodes = parse_nodes(nodes);
   if (!s.nodes && !nodes.empty())
