@@ -64,24 +64,6 @@ TEST(lines_of_a_lane) {
   }
 }
 
-TEST(a_rank_streams_while_it_hears_nothing) {
-  TestConnection from_peer;
-  Connection peer;
-  peer.in[0].open(from_peer.channel, from_peer.memory, 0, 0);
-  const auto messages = [&](int n) {  // of the next n, how many follow several others
-    int in_stream = 0;
-    for (; n > 0; --n) in_stream += peer.streams() ? 1 : 0;
-    return in_stream;
-  };
-  CHECK_EQ(messages(3), 0);
-  CHECK_EQ(messages(100), 100);
-  for (int turn = 0; turn < 10; ++turn) {  // an answer to each second message
-    from_peer.post();
-    peer.in[0].release(0, peer.in[0].next(0));
-    CHECK_EQ(messages(2), 0);
-  }
-}
-
 TEST(a_part_in_the_room_is_given_back_at_once) {
   TestConnection connection;
   connection.post();
